@@ -1,0 +1,25 @@
+# Compiler, cache and linker settings that all targets share.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime CCACHE_DIR=${CMAKE_SOURCE_DIR}/.cache/ccache ${CCACHE})
+endif()
+find_program(MOLD mold)
+if(MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# Warnings for our own code; `slimbayes_settings` is linked PRIVATE everywhere.
+add_library(slimbayes_settings INTERFACE)
+target_compile_options(slimbayes_settings INTERFACE -Wall -Wextra -Wpedantic -Wno-unused-parameter
+  $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+if(SLIMBAYES_WERROR)
+  target_compile_options(slimbayes_settings INTERFACE -Werror)
+endif()
+
+# -DSLIMBAYES_SANITIZE=address,undefined: the asan preset.
+set(SLIMBAYES_SANITIZE "" CACHE STRING "Comma-separated sanitizers")
+if(SLIMBAYES_SANITIZE)
+  add_compile_options(-fsanitize=${SLIMBAYES_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
+  add_link_options(-fsanitize=${SLIMBAYES_SANITIZE})
+endif()

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "slimbayes/catalog/option.h"
+
+namespace slimbayes {
+
+/// What is known of a method without loading the tensor library.
+struct MethodInfo {
+  std::string name;
+  std::vector<std::string> aliases;
+  std::string summary;             // one sentence
+  std::vector<std::string> tasks;  // "regression"
+  std::vector<std::string> inputs; // "table"
+  std::string paper;
+  std::string input_scale;         // how the encoder brings numeric inputs to size: "min-max" or "standard"
+  bool seeded = true;              // false: deterministic, every seed gives the same bits
+  bool resumable = false;          // writes checkpoints while it fits
+  bool splits_uncertainty = false; // aleatoric and epistemic parts are calibrated apart, not only their sum
+  bool variance_grows_away = false;// the paper claims that the variance grows away from the data
+  std::vector<OptionDoc> options;
+  nlohmann::json (*resolve)(const nlohmann::json& given) = nullptr;  // checks, fills in defaults
+};
+
+/// Every method, in the order in which they are listed.
+std::span<const MethodInfo> method_catalog();
+
+/// The method of this name or alias. Throws std::invalid_argument with the nearest name.
+const MethodInfo& find_method(std::string_view name);
+
+}  // namespace slimbayes

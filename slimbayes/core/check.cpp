@@ -1,0 +1,52 @@
+#include "slimbayes/core/check.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+namespace slimbayes {
+
+void check(bool ok, std::string_view function, std::string_view expected, std::string_view received,
+           std::string_view hint) {
+  if (ok) return;
+  throw std::invalid_argument(
+      fmt::format("[{}] expected {}; received {}{}{}", function, expected, received, hint.empty() ? "" : "; ", hint));
+}
+
+void internal_check(bool ok, std::string_view function, std::string_view what) {
+  if (!ok) throw std::logic_error(fmt::format("[{}] internal error: {}; please report it", function, what));
+}
+
+namespace {
+
+std::string text(at::IntArrayRef shape) {
+  std::string out = "[";
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (i) out += ", ";
+    out += shape[i] < 0 ? "any" : std::to_string(shape[i]);
+  }
+  return out + "]";
+}
+
+}  // namespace
+
+void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function, std::string_view name) {
+  check(x.defined(), function, fmt::format("{} of shape {}", name, text(shape)), "an undefined tensor");
+  bool same = x.dim() == static_cast<int64_t>(shape.size());
+  for (size_t i = 0; same && i < shape.size(); ++i) same = shape[i] < 0 || shape[i] == x.size(i);
+  if (!same) check(false, function, fmt::format("{} of shape {}", name, text(shape)), text(x.sizes()));
+}
+
+void check_finite(const at::Tensor& x, std::string_view function, std::string_view name) {
+  // A sum is finite only if every element is; the exact test runs only when it is not.
+  if (x.numel() == 0 || at::isfinite(x.sum()).item<bool>()) return;
+  at::Tensor bad = at::isfinite(x.reshape({-1})).logical_not().nonzero();
+  if (bad.numel() == 0) return;  // the sum overflowed
+  int64_t first = bad[0].item<int64_t>();
+  std::string place = x.dim() == 2 ? fmt::format("row {}, column {}", first / x.size(1), first % x.size(1))
+                                   : fmt::format("element {}", first);
+  check(false, function, fmt::format("finite {}", name),
+        fmt::format("{} of {} elements NaN or infinite, the first at {} (from 0)", bad.numel(), x.numel(), place),
+        "remove or impute them");
+}
+
+}  // namespace slimbayes

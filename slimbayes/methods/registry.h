@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "slimbayes/methods/method.h"
+
+namespace slimbayes {
+
+/// A method as the engine knows it. `name` is that of its MethodInfo.
+struct Row {
+  std::string_view name;
+  std::unique_ptr<Method> (*make)(const nlohmann::json& options);  // throws std::invalid_argument
+  std::unique_ptr<Fitted> (*load)(const TensorFile& file);         // throws DataError
+};
+
+/// The explicit table, in the catalog's order.
+std::span<const Row> registry();
+
+/// The row of this name or alias. Throws std::invalid_argument.
+const Row& registry_row(std::string_view name);
+
+}  // namespace slimbayes

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+#include "slimbayes/data/encoder.h"
+#include "slimbayes/data/split.h"
+#include "slimbayes/data/table.h"
+#include "slimbayes/methods/method.h"
+
+namespace slimbayes {
+
+/// How a table becomes a model.
+struct TableFit {
+  std::string target;                      // column to predict
+  std::string method = "dbk";
+  nlohmann::json options = nlohmann::json::object();  // of the method; absent keys keep their defaults
+  uint64_t seed = 0;                       // of weights and batches
+  uint64_t split_seed = 0;                 // of the split, so that seeds share one
+  double valid_fraction = 0.1;             // of all rows, ceil
+  double test_fraction = 0;                // of all rows, ceil
+  std::string split = "grouped";           // or "random"
+  std::string scale = "";                  // of numeric inputs; empty: the method's own
+  std::vector<std::string> ignore = {};    // columns that are no inputs
+};
+
+/// A fitted method with the way from a table's columns to its inputs and back to the target's units: what the model
+/// file holds.
+class TableModel {
+ public:
+  /// Reads a model file. Throws DataError for a damaged one or one of an unknown method.
+  static TableModel load(const std::filesystem::path& path);
+  void save(const std::filesystem::path& path) const;
+  TensorFile to_file() const;
+  static TableModel from_file(const TensorFile& file, const std::string& name);
+
+  /// In the target's units. No target column is needed.
+  Regression predict(const Table& table, const PredictOptions& options = {}) const;
+  Scores ood(const Table& table) const;
+
+  /// The report of core/metrics.h on this table's rows. Throws when the target is absent or missing.
+  nlohmann::json evaluate(const Table& table, double level = 0.95) const;
+
+  const std::string& method() const { return method_; }
+  const nlohmann::json& options() const { return options_; }
+  const Encoder& encoder() const { return *encoder_; }
+  const Fitted& fitted() const { return *fitted_; }
+  const SplitRows& split() const { return split_; }
+  /// Hash of the table that was fitted on; `evaluate --split` asks for the same one.
+  const std::string& table_hash() const { return table_hash_; }
+
+ private:
+  friend TableModel fit_table(const Table&, const TableFit&, const Table*, Callback*, CheckpointPolicy);
+  std::string method_, table_hash_;
+  nlohmann::json options_;
+  std::shared_ptr<const Encoder> encoder_;
+  std::shared_ptr<const Fitted> fitted_;
+  SplitRows split_;
+};
+
+/// Splits, encodes on the training rows, fits. `valid` replaces the validation fraction by a table of its own.
+/// Throws std::invalid_argument, DataError or NumericalError.
+TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid = nullptr,
+                     Callback* callback = nullptr, CheckpointPolicy checkpoint = {});
+
+/// XXH3 over names, kinds, levels and cells.
+std::string table_hash(const Table& table);
+
+}  // namespace slimbayes

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/storage/tensor_file.h"
+
+namespace slimbayes {
+
+/// A named parameter before it has memory.
+struct ParameterSpec {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::string group;   // parameters of one group lie side by side
+  at::Tensor start;    // initial value, of this shape
+};
+
+/// Every parameter of a model in one flat buffer, with named views of it. The views are autograd leaves whose gradients
+/// are views of one flat gradient, so that an optimiser updates a whole group in one call.
+class Parameters {
+ public:
+  Parameters() = default;
+  Parameters(const std::vector<ParameterSpec>& specs, at::ScalarType type);
+
+  const at::Tensor& operator[](const std::string& name) const;  // throws std::logic_error if absent
+  at::Tensor values(const std::string& group) const;  // [p_group] view
+  at::Tensor grads(const std::string& group) const;   // [p_group] view
+  std::vector<std::string> names() const;             // in memory order
+  int64_t size() const;                               // p
+
+ private:
+  at::Tensor flat_, grad_;
+  std::vector<std::string> order_;
+  std::map<std::string, at::Tensor> views_;
+  std::map<std::string, std::pair<int64_t, int64_t>> groups_;  // offset, size
+};
+
+}  // namespace slimbayes

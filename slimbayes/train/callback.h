@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+namespace slimbayes {
+
+/// Where a fit stands, reported after every validation round.
+struct Progress {
+  int64_t step, steps;
+  int64_t epoch, epochs;
+  double loss;            // mean training loss of the round
+  double score, best;     // validation scores; NaN without validation rows
+  double steps_per_second;
+  double seconds, seconds_left;
+};
+
+/// How a caller watches and stops a fit. The default watches nothing.
+class Callback {
+ public:
+  virtual ~Callback() = default;
+  virtual void report(const Progress&) {}
+  /// Asked before every step: true ends the fit and keeps the best so far.
+  virtual bool stop() { return false; }
+};
+
+}  // namespace slimbayes

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace slimbayes {
+
+/// How a fit went, as plain numbers; saved in the model file.
+struct Summary {
+  int64_t rows = 0, valid_rows = 0;
+  int64_t steps = 0, epochs = 0, best_epoch = 0;
+  double best_score = 0;        // validation score of the kept parameters
+  double seconds = 0;
+  std::string stopped = "budget";  // budget, patience, time, interrupted, converged
+  int64_t zeroed_variances = 0;    // negative by rounding (above -1e-10 of their scale), set to 0
+  double jitter = 0;               // largest jitter a factorisation needed
+  std::vector<std::string> notes;
+
+  std::string brief() const;  // one line
+};
+
+nlohmann::json to_json(const Summary& summary);
+Summary summary_from_json(const nlohmann::json& json);
+
+}  // namespace slimbayes
