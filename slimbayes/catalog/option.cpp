@@ -1,0 +1,82 @@
+#include "slimbayes/catalog/option.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "slimbayes/catalog/nearest.h"
+
+namespace slimbayes::detail {
+namespace {
+
+using nlohmann::json;
+
+std::string shown(const json& value) {
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());  // JSON has no nan, no inf
+  const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return text.size() <= 80 ? text : text.substr(0, 77) + "...";
+}
+
+[[noreturn]] void refuse(const OptionDoc& doc, const std::string& expected, const json& value,
+                         std::string_view owner, const std::string& hint) {
+  throw std::invalid_argument(fmt::format("[{}] expected {} to be {}; received {}; {}", owner, doc.name,
+                                          expected, shown(value), hint));
+}
+
+// 1e4 is how people write an integer too; beyond 2^53 a double no longer names one.
+bool is_whole(const json& value) {
+  if (value.is_number_integer()) return true;
+  if (!value.is_number_float()) return false;
+  const double x = value.get<double>();
+  return std::abs(x) <= 9007199254740992.0 && x == std::trunc(x);
+}
+
+bool has_type(const OptionDoc& doc, const json& value) {
+  if (doc.type == "boolean") return value.is_boolean();
+  if (doc.type == "integer") return is_whole(value);
+  if (doc.type == "number") return value.is_number();
+  return value.is_string();
+}
+
+}  // namespace
+
+void check_option(const OptionDoc& doc, const json& value, std::string_view owner) {
+  const std::string article = doc.type == "integer" ? "an " : doc.type == "text" ? "" : "a ";
+  if (!has_type(doc, value)) {
+    refuse(doc, article + doc.type, value, owner, "the default is " + shown(doc.fallback));
+  }
+  if (doc.range) {
+    const double x = value.get<double>();
+    const bool inside = x >= doc.range->low && x <= doc.range->high;  // false for NaN
+    if (!inside) {
+      const std::string bounds =
+          fmt::format("{}{} in [{:g}, {:g}]", article, doc.type, doc.range->low, doc.range->high);
+      refuse(doc, bounds, value, owner, "the default is " + shown(doc.fallback));
+    }
+  }
+  if (!doc.choices.empty() && std::ranges::find(doc.choices, value.get<std::string>()) == doc.choices.end()) {
+    refuse(doc, fmt::format("one of {}", fmt::join(doc.choices, ", ")), value, owner,
+           nearest_hint(value.get<std::string>(), doc.choices));
+  }
+}
+
+void check_keys(const json& given, const std::vector<OptionDoc>& docs, std::string_view owner) {
+  if (!given.is_object()) {
+    throw std::invalid_argument(
+        fmt::format("[{}] expected options as a JSON object; received {}; write {{\"name\": "
+                    "value}}",
+                    owner, shown(given)));
+  }
+  std::vector<std::string> names;
+  for (const OptionDoc& doc : docs) names.push_back(doc.name);
+  for (const auto& item : given.items()) {
+    if (std::ranges::find(names, item.key()) != names.end()) continue;
+    throw std::invalid_argument(fmt::format("[{}] expected an option of this method; received '{}'; {}",
+                                            owner, item.key(), nearest_hint(item.key(), names)));
+  }
+}
+
+}  // namespace slimbayes::detail

@@ -1,0 +1,68 @@
+#include "slimbayes/catalog/methods.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <stdexcept>
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+TEST(Methods, NamesAndAliasesAreUnique) {
+  std::set<std::string> seen;
+  for (const MethodInfo& info : method_catalog()) {
+    EXPECT_TRUE(seen.insert(info.name).second) << info.name;
+    for (const std::string& alias : info.aliases) EXPECT_TRUE(seen.insert(alias).second) << alias;
+  }
+  EXPECT_TRUE(seen.contains("dbk") && seen.contains("dnn") && seen.contains("gp-exact"));
+}
+
+TEST(Methods, EveryFieldIsFilled) {
+  for (const MethodInfo& info : method_catalog()) {
+    SCOPED_TRACE(info.name);
+    EXPECT_FALSE(info.summary.empty() || info.paper.empty() || info.tasks.empty() || info.inputs.empty());
+    EXPECT_TRUE(info.input_scale == "min-max" || info.input_scale == "standard");
+    EXPECT_FALSE(info.options.empty());
+    for (const OptionDoc& doc : info.options) EXPECT_FALSE(doc.doc.empty() || doc.source.empty()) << doc.name;
+  }
+}
+
+TEST(Methods, ResolveFillsInDefaultsThatPassTheirOwnChecks) {
+  for (const MethodInfo& info : method_catalog()) {
+    SCOPED_TRACE(info.name);
+    const json defaults = info.resolve(json::object());
+    EXPECT_EQ(defaults.size(), info.options.size());
+    for (const OptionDoc& doc : info.options) EXPECT_EQ(defaults[doc.name], doc.fallback) << doc.name;
+    EXPECT_EQ(info.resolve(defaults), defaults);
+    EXPECT_THROW(info.resolve({{"no_such_option", 1}}), std::invalid_argument);
+  }
+}
+
+TEST(Methods, AliasesFindTheMethod) {
+  EXPECT_EQ(find_method("map").name, "dnn");
+  EXPECT_EQ(find_method("deterministic").name, "dnn");
+  EXPECT_EQ(find_method("gp-exact").name, "gp-exact");
+}
+
+TEST(Methods, UnknownNameGetsTheNearest) {
+  try {
+    find_method("gp-exat");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'gp-exact'?"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Methods, TotalOnlyMethodsSaySo) {
+  const MethodInfo& dbk = find_method("dbk");
+  EXPECT_FALSE(dbk.splits_uncertainty);
+  EXPECT_NE(dbk.summary.find("total variance"), std::string::npos);
+  const MethodInfo& gp = find_method("gp-exact");
+  EXPECT_TRUE(gp.splits_uncertainty && gp.variance_grows_away && !gp.seeded);
+  EXPECT_EQ(gp.input_scale, "standard");
+}
+
+}  // namespace
+}  // namespace slimbayes
