@@ -1,0 +1,33 @@
+# Thin fronts of scripts/ and the CMake presets.
+.DEFAULT_GOAL := build
+.PHONY: help setup build test demo asan debug bench format clean
+
+help:     ## this list
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
+
+setup:    ## installs what is missing: system packages (apt) and .venv
+	@scripts/setup.sh
+
+build: setup ## the library and the tool, build/slimbayes
+	@scripts/build.sh release slimbayes slimbayes_tool slimbayes_commands
+
+demo: build  ## fits, predicts and draws on a small table
+	@build/slimbayes demo
+
+test: setup  ## builds and runs every test
+	@scripts/test.sh release
+
+asan: setup  ## the C++ tests under the address and undefined-behaviour sanitisers
+	@scripts/test.sh asan
+
+debug: setup ## everything, unoptimised, in build-debug
+	@scripts/build.sh debug
+
+bench: setup ## builds and runs the micro benchmarks
+	@scripts/bench.sh
+
+format:   ## clang-format on every C++ file
+	@git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs -r clang-format -i
+
+clean:    ## removes builds; keeps .venv and the compiler cache
+	@rm -rf build build-debug build-asan build-bench

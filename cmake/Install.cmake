@@ -1,0 +1,40 @@
+# cmake --install: headers, the two libraries, the tool, and a package that find_package(slimbayes) finds.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/slimbayes)
+set(installed slimbayes_base)
+if(SLIMBAYES_ENGINE)
+  list(APPEND installed slimbayes)
+endif()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/slimbayes/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slimbayes
+  FILES_MATCHING PATTERN "*.h" PATTERN "pch.h" EXCLUDE)
+install(TARGETS ${installed} EXPORT slimbayes
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(EXPORT slimbayes NAMESPACE slimbayes:: FILE slimbayesTargets.cmake DESTINATION ${package_dir})
+
+if(TARGET slimbayes_tool)
+  list(APPEND installed slimbayes_tool)
+  install(TARGETS slimbayes_tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET slimbayes_commands)
+  list(APPEND installed slimbayes_commands)
+  install(TARGETS slimbayes_commands LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+
+# Wheels lie inside the checkout's .venv, which CMake's own INSTALL_RPATH_USE_LINK_PATH takes for build products.
+set(rpath $ORIGIN $ORIGIN/../${CMAKE_INSTALL_LIBDIR})
+if(SLIMBAYES_ENGINE)
+  list(APPEND rpath ${TORCH_INSTALL_PREFIX}/lib)
+  if(TARGET slimbayes_arrow_wheel)
+    get_target_property(arrow slimbayes_arrow_wheel IMPORTED_LOCATION)
+    get_filename_component(arrow ${arrow} DIRECTORY)
+    list(APPEND rpath ${arrow})
+  endif()
+endif()
+set_target_properties(${installed} PROPERTIES INSTALL_RPATH "${rpath}" INSTALL_RPATH_USE_LINK_PATH ON)
+
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/slimbayesConfig.cmake.in slimbayesConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(slimbayesConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/slimbayesConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/slimbayesConfigVersion.cmake
+  DESTINATION ${package_dir})
