@@ -1,0 +1,180 @@
+"""The rules of the house, read off the sources: who may include whom, sizes, and what the library must not do.
+
+Each rule is a function from a checkout's files to sentences `path:line: what is wrong`. Run as a program it checks the
+checkout that it lies in.
+"""
+
+import pathlib
+import re
+import sys
+from typing import NamedTuple
+
+# room: the rooms whose headers it may include. After ARCHITECTURE's `storage, catalog <- core <- ...`.
+_BASE = {"storage", "catalog"}
+_CORE = _BASE | {"core"}
+_DATA = _CORE | {"data"}
+_NN = _CORE | {"nn"}
+ENTRY = {
+    "storage": {"storage"},
+    "catalog": _BASE,
+    "core": _CORE,
+    "table": {"storage", "catalog", "table"},
+    "data": _DATA | {"table"},
+    "nn": _NN,
+    "basis": _NN | {"basis"},
+    "objectives": _CORE | {"objectives"},
+    "bayes": _NN | {"bayes"},
+    "ntk": _NN | {"ntk"},
+    "train": _DATA | {"table", "train"},
+    "runtime": {"storage", "runtime"},
+}
+ENTRY["methods"] = set(ENTRY) - {"runtime"} | {"methods"}
+ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
+ENTRY["tool"] = {"storage", "catalog", "root"}
+
+TORCH_FREE = {"storage", "catalog", "table", "runtime", "tool"}
+TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
+# A method is what has options in the catalogue; the other files of methods/ are the contract and what several share.
+METHOD_OF_CATALOG = re.compile(r"(\w+)_options\.h$")
+MAX_LINES = 400
+SOURCES = {".h", ".cpp", ".py", ".sh", ".cmake"}
+
+NOT_CODE = re.compile(r"""(?m)(?P<include>^[ \t]*\#[ \t]*include[^\n]*)|//[^\n]*|/\*(?s:.*?)\*/"""
+                      r"""|R"(?P<tag>\w*)\((?s:.*?)\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""")
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+PRINTS = re.compile(
+    r"std::(cout|cerr|clog)\b|\b(?:std::)?(?:printf|fprintf|puts|putchar|fputs)\s*\(|\bfmt::print\s*\(|\bstd::print")
+EXITS = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(|\bassert\s*\(")
+SEEDS = re.compile(r"(?<![\w.>])(?:torch::|at::)?manual_seed\s*\(|\bsrand\s*\(|\bset_num_threads\s*\(|\bset_default_dtype")
+
+
+class Source(NamedTuple):
+    path: str  # relative to the checkout, with /
+    text: str
+
+
+def read(root):
+    """Everything that is written by hand and compiled or run."""
+    folders = ["slimbayes", "cli", "tests", "python", "examples", "benchmarks", "experiments", "scripts", "cmake"]
+    paths = [p for f in folders for p in sorted((root / f).rglob("*")) if p.suffix in SOURCES]
+    return [Source(p.relative_to(root).as_posix(), p.read_text(encoding="utf-8")) for p in paths]
+
+
+def code_lines(text):
+    """Lines, numbered from 1, with comments and string literals blanked; #include lines are kept."""
+
+    def blank(match):
+        return match["include"] or re.sub(r"[^\n]", " ", match.group())
+
+    return list(enumerate(NOT_CODE.sub(blank, text).split("\n"), 1))
+
+
+def room(path):
+    """The room of a file, or None where no rule holds. data/table* is a room of its own: it knows no tensors."""
+    parts = path.split("/")
+    if parts[0] == "cli":
+        return "tool" if is_tool(path) else None
+    if parts[0] != "slimbayes":
+        return None
+    if len(parts) == 2:
+        return "root"
+    if parts[1] == "data" and parts[2].startswith("table"):
+        return "table"
+    return parts[1]
+
+
+def is_tool(path):
+    """cli/*: the part that starts without tensors. cli/commands/* is the plug-in."""
+    return len(path.split("/")) == 2
+
+
+def includes(source):
+    for number, line in code_lines(source.text):
+        if match := INCLUDE.match(line):
+            yield number, match.group(1)
+
+
+def check_rooms(sources):
+    for source in sources:
+        here = room(source.path)
+        for number, target in includes(source):
+            there = room(target)
+            place = f"{source.path}:{number}"
+            if here in TORCH_FREE and TORCH.match(target):
+                yield f"{place}: {here} is free of tensors but includes {target}"
+            elif here is not None and here not in ENTRY:
+                yield f"{place}: the room {here} is not in the list of tests/house/house.py"
+            elif here is not None and there is not None and there not in ENTRY[here]:
+                yield f"{place}: {here} may not include {there} ({target})"
+            elif here is not None and target.startswith("../"):
+                yield f"{place}: include from the checkout's root, not {target}"
+
+
+def check_torch_reach(sources):
+    """No torch-free file reaches torch through what it includes, however far."""
+    files = {s.path: s for s in sources}
+
+    def reaches(path, seen):
+        for _, target in includes(files[path]):
+            if TORCH.match(target):
+                return [path, target]
+            if target in files and target not in seen:
+                seen.add(target)
+                if way := reaches(target, seen):
+                    return [path, *way]
+        return None
+
+    for path in files:
+        if room(path) in TORCH_FREE and (way := reaches(path, {path})):
+            yield f"{path}:1: reaches torch through {' -> '.join(way)}"
+
+
+def check_methods_apart(sources):
+    """A method never includes another; the registry includes all of them."""
+    names = {m.group(1) for s in sources
+             if s.path.startswith("slimbayes/catalog/") and (m := METHOD_OF_CATALOG.search(s.path))}
+    for source in sources:
+        if not source.path.startswith("slimbayes/methods/"):
+            continue
+        stem = pathlib.PurePosixPath(source.path).stem
+        if stem not in names:
+            continue
+        for number, target in includes(source):
+            other = pathlib.PurePosixPath(target)
+            if str(other.parent) == "slimbayes/methods" and other.stem in names - {stem}:
+                yield f"{source.path}:{number}: the method {stem} includes the method {other.stem}"
+
+
+def check_shape(sources):
+    for source in sources:
+        lines = source.text.count("\n")
+        if lines > MAX_LINES:
+            yield f"{source.path}:{lines}: {lines} lines, at most {MAX_LINES}"
+        if source.path.endswith(".h") and not source.text.startswith("#pragma once\n"):
+            yield f"{source.path}:1: a header begins with #pragma once"
+
+
+def check_manners(sources):
+    """The library never prints, exits, asserts, seeds globally or changes the thread count."""
+    rules = [(PRINTS, "the library never prints"), (EXITS, "the library never exits"),
+             (SEEDS, "no global state is set: seed, threads, dtype")]
+    for source in sources:
+        if not source.path.startswith("slimbayes/"):
+            continue
+        for number, line in code_lines(source.text):
+            for pattern, rule in rules:
+                if match := pattern.search(line):
+                    yield f"{source.path}:{number}: {rule} ({match.group().strip()})"
+
+
+RULES = [check_rooms, check_torch_reach, check_methods_apart, check_shape, check_manners]
+
+
+def violations(sources):
+    return [sentence for rule in RULES for sentence in rule(sources)]
+
+
+if __name__ == "__main__":
+    found = violations(read(pathlib.Path(__file__).resolve().parents[2]))
+    print("\n".join(found) or "the house is in order")
+    sys.exit(bool(found))
