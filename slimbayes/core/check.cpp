@@ -8,8 +8,8 @@ namespace slimbayes {
 void check(bool ok, std::string_view function, std::string_view expected, std::string_view received,
            std::string_view hint) {
   if (ok) return;
-  throw std::invalid_argument(
-      fmt::format("[{}] expected {}; received {}{}{}", function, expected, received, hint.empty() ? "" : "; ", hint));
+  throw std::invalid_argument(fmt::format("[{}] expected {}; received {}{}{}", function, expected, received,
+                                          hint.empty() ? "" : "; ", hint));
 }
 
 void internal_check(bool ok, std::string_view function, std::string_view what) {
@@ -29,7 +29,8 @@ std::string text(at::IntArrayRef shape) {
 
 }  // namespace
 
-void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function, std::string_view name) {
+void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function,
+                 std::string_view name) {
   check(x.defined(), function, fmt::format("{} of shape {}", name, text(shape)), "an undefined tensor");
   bool same = x.dim() == static_cast<int64_t>(shape.size());
   for (size_t i = 0; same && i < shape.size(); ++i) same = shape[i] < 0 || shape[i] == x.size(i);
@@ -45,7 +46,8 @@ void check_finite(const at::Tensor& x, std::string_view function, std::string_vi
   std::string place = x.dim() == 2 ? fmt::format("row {}, column {}", first / x.size(1), first % x.size(1))
                                    : fmt::format("element {}", first);
   check(false, function, fmt::format("finite {}", name),
-        fmt::format("{} of {} elements NaN or infinite, the first at {} (from 0)", bad.numel(), x.numel(), place),
+        fmt::format("{} of {} elements NaN or infinite, the first at {} (from 0)", bad.numel(), x.numel(),
+                    place),
         "remove or impute them");
 }
 

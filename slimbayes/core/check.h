@@ -8,8 +8,8 @@
 
 namespace slimbayes {
 
-/// A factorisation or an optimisation that failed for numerical reasons; the message says matrix size, smallest
-/// pivot and what the user can do.
+/// A factorisation or an optimisation that failed for numerical reasons; the message says matrix size,
+/// smallest pivot and what the user can do.
 class NumericalError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,7 +23,8 @@ void check(bool ok, std::string_view function, std::string_view expected, std::s
 void internal_check(bool ok, std::string_view function, std::string_view what);
 
 /// Throws std::invalid_argument unless `x` has this shape; -1 stands for any size.
-void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function, std::string_view name);
+void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function,
+                 std::string_view name);
 
 /// Throws std::invalid_argument unless every element is finite; says how many are not and where the first is.
 void check_finite(const at::Tensor& x, std::string_view function, std::string_view name);

@@ -8,18 +8,20 @@
 
 namespace slimbayes {
 
-/// Metrics of methods.md section 6, each over rows, float64; y is [n], finite. All throw std::invalid_argument for
-/// mismatched or empty inputs.
+/// Metrics of methods.md section 6, each over rows, float64; y is [n], finite. All throw
+/// std::invalid_argument for mismatched or empty inputs.
 double mean_absolute_error(const Regression& p, const at::Tensor& y);
 double root_mean_squared_error(const Regression& p, const at::Tensor& y);
-double gaussian_nll(const Regression& p, const at::Tensor& y);                 // mean of -log N(y; mean, total_var)
-double crps(const Regression& p, const at::Tensor& y);                         // Gneiting and Raftery 2007, closed form
-double coverage(const Regression& p, const at::Tensor& y, double level);       // share of rows inside the interval
-double interval_width(const Regression& p, double level);                      // mean width
-double interval_score(const Regression& p, const at::Tensor& y, double level); // Gneiting and Raftery 2007, eq. 43
-at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins);        // [bins] shares, sum 1
+double gaussian_nll(const Regression& p, const at::Tensor& y);  // mean of -log N(y; mean, total_var)
+double crps(const Regression& p, const at::Tensor& y);          // Gneiting and Raftery 2007, closed form
+double coverage(const Regression& p, const at::Tensor& y, double level);  // share of rows inside the interval
+double interval_width(const Regression& p, double level);                 // mean width
+double interval_score(const Regression& p, const at::Tensor& y,
+                      double level);  // Gneiting and Raftery 2007, eq. 43
+at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins);  // [bins] shares, sum 1
 
-/// Empirical coverage at `points` evenly spaced levels in (0, 1), and the area between that curve and the diagonal.
+/// Empirical coverage at `points` evenly spaced levels in (0, 1), and the area between that curve and the
+/// diagonal.
 struct CalibrationCurve {
   at::Tensor level;     // [points]
   at::Tensor coverage;  // [points]
@@ -30,8 +32,10 @@ CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int
 /// Probability that a positive's score exceeds a negative's, ties counted half.
 double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_scores);
 
-/// The contract of `slimbayes evaluate`: n, mae, rmse, nll, crps, coverage, width, interval_score in the target's units,
-/// and mae, rmse, nll, crps, width with the suffix `_standardized` (targets divided by `target_sd`, nll - log target_sd).
-nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level = 0.95);
+/// The contract of `slimbayes evaluate`: n, mae, rmse, nll, crps, coverage, width, interval_score in the
+/// target's units, and mae, rmse, nll, crps, width with the suffix `_standardized` (targets divided by
+/// `target_sd`, nll - log target_sd).
+nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                 double level = 0.95);
 
 }  // namespace slimbayes

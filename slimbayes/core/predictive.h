@@ -36,7 +36,8 @@ Regression rescaled(const Regression& p, double shift, double scale);
 /// Rows of several answers, one after the other.
 Regression concatenated(const std::vector<Regression>& parts);
 
-/// Standard normal quantile; relative error below 1e-12 for 0 < p < 1. Throws std::invalid_argument elsewhere.
+/// Standard normal quantile; relative error below 1e-12 for p > 1e-300. Throws std::invalid_argument unless 0
+/// < p < 1.
 double normal_quantile(double p);
 
 /// Scores by name, larger is further from the training data: the OOD contract. [n] each, float64.

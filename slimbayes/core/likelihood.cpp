@@ -1,0 +1,45 @@
+#include "slimbayes/core/likelihood.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+const double kLog2Pi = std::log(2 * std::numbers::pi);
+
+void check_rows(const Latent& f, const at::Tensor& noise_var, const char* function) {
+  check_shape(f.mean, {-1}, function, "mean");
+  check_shape(f.epistemic_var, {f.mean.size(0)}, function, "epistemic_var");
+  if (noise_var.defined() && noise_var.dim() == 0) return;
+  check_shape(noise_var, {f.mean.size(0)}, function, "noise_var (or a scalar)");
+}
+
+}  // namespace
+
+at::Tensor GaussianLikelihood::expected_log_prob(const Latent& f, const at::Tensor& y) const {
+  check_rows(f, noise_var, "expected_log_prob");
+  check_shape(y, {f.mean.size(0)}, "expected_log_prob", "y");
+  return -0.5 * (kLog2Pi + noise_var.log() + ((y - f.mean).square() + f.epistemic_var) / noise_var);
+}
+
+at::Tensor GaussianLikelihood::log_predictive(const Latent& f, const at::Tensor& y) const {
+  check_rows(f, noise_var, "log_predictive");
+  check_shape(y, {f.mean.size(0)}, "log_predictive", "y");
+  at::Tensor var = f.epistemic_var + noise_var;
+  return -0.5 * (kLog2Pi + var.log() + (y - f.mean).square() / var);
+}
+
+Predictive GaussianLikelihood::predictive(const Latent& f) const {
+  check_rows(f, noise_var, "predictive");
+  at::Tensor mean = f.mean.detach().to(at::kDouble);
+  return Regression{mean, noise_var.detach().to(at::kDouble).expand_as(mean).contiguous(),
+                    f.epistemic_var.detach().to(at::kDouble)};
+}
+
+}  // namespace slimbayes

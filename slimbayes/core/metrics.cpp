@@ -1,0 +1,143 @@
+// Metrics of Gaussian answers and of scores.
+//
+// Proper scores follow Gneiting and Raftery, Strictly proper scoring rules, prediction, and estimation (JASA
+// 2007): for y = mean + sd z, CRPS = sd (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt pi), and the interval score
+// charges the width plus 2 / (1 - level) for each unit by which y falls outside. Ranks are counted by binary
+// search, so ties are exact.
+
+#include "slimbayes/core/metrics.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+double mean_of(const at::Tensor& x) { return x.mean().item<double>(); }
+
+// y in float64, once the rows are known to match and to be finite. [n]
+at::Tensor checked(const Regression& p, const at::Tensor& y, const char* function) {
+  check_shape(y, {-1}, function, "y");
+  int64_t n = y.size(0);
+  check(n > 0, function, "at least one row", "none");
+  check_shape(p.mean, {n}, function, "mean");
+  check_shape(p.aleatoric_var, {n}, function, "aleatoric_var");
+  check_shape(p.epistemic_var, {n}, function, "epistemic_var");
+  check_finite(y, function, "y");
+  check_finite(p.mean, function, "mean");
+  return y.to(at::kDouble);
+}
+
+// sqrt(total variance), which must be positive. [n]
+at::Tensor total_sd(const Regression& p, const char* function) {
+  at::Tensor var = total_var(p).to(at::kDouble);
+  check_finite(var, function, "variance");
+  double least = var.min().item<double>();
+  check(least > 0, function, "total variance > 0 in every row", fmt::format("a least variance of {}", least));
+  return var.sqrt();
+}
+
+at::Tensor normal_cdf(const at::Tensor& z) { return 0.5 * at::erfc(-z / std::numbers::sqrt2); }
+
+}  // namespace
+
+double mean_absolute_error(const Regression& p, const at::Tensor& y) {
+  return mean_of((checked(p, y, "mean_absolute_error") - p.mean).abs());
+}
+
+double root_mean_squared_error(const Regression& p, const at::Tensor& y) {
+  return std::sqrt(mean_of((checked(p, y, "root_mean_squared_error") - p.mean).square()));
+}
+
+double gaussian_nll(const Regression& p, const at::Tensor& y) {
+  at::Tensor residual = checked(p, y, "gaussian_nll") - p.mean, sd = total_sd(p, "gaussian_nll");
+  return mean_of(sd.log() + 0.5 * (residual / sd).square()) + 0.5 * std::log(2 * std::numbers::pi);
+}
+
+double crps(const Regression& p, const at::Tensor& y) {
+  at::Tensor residual = checked(p, y, "crps") - p.mean, sd = total_sd(p, "crps"), z = residual / sd;
+  at::Tensor density = at::exp(-0.5 * z.square()) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+  return mean_of(sd * (z * at::erf(z / std::numbers::sqrt2) + 2 * density - std::numbers::inv_sqrtpi));
+}
+
+double coverage(const Regression& p, const at::Tensor& y, double level) {
+  at::Tensor target = checked(p, y, "coverage");
+  Interval i = interval(p, level);
+  return mean_of(((i.lower <= target) & (target <= i.upper)).to(at::kDouble));
+}
+
+double interval_width(const Regression& p, double level) {
+  check_shape(p.mean, {-1}, "interval_width", "mean");
+  check(p.mean.size(0) > 0, "interval_width", "at least one row", "none");
+  Interval i = interval(p, level);
+  return mean_of(i.upper - i.lower);
+}
+
+double interval_score(const Regression& p, const at::Tensor& y, double level) {
+  at::Tensor target = checked(p, y, "interval_score");
+  Interval i = interval(p, level);
+  at::Tensor outside = (i.lower - target).clamp_min(0) + (target - i.upper).clamp_min(0);
+  return mean_of(i.upper - i.lower + 2 / (1 - level) * outside);
+}
+
+at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins) {
+  check(bins > 0, "pit_histogram", "bins > 0", std::to_string(bins));
+  at::Tensor residual = checked(p, y, "pit_histogram") - p.mean;
+  at::Tensor pit = normal_cdf(residual / total_sd(p, "pit_histogram"));
+  at::Tensor bin = (pit * bins).floor().clamp(0, bins - 1).to(at::kLong);
+  return at::bincount(bin, {}, bins).to(at::kDouble) / y.size(0);
+}
+
+CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points) {
+  check(points > 0, "calibration_curve", "points > 0", std::to_string(points));
+  at::Tensor residual = checked(p, y, "calibration_curve") - p.mean;
+  at::Tensor distance = std::get<0>((residual / total_sd(p, "calibration_curve")).abs().sort());
+  at::Tensor level = at::arange(1, points + 1, at::kDouble) / (points + 1);
+  at::Tensor radius = at::empty_like(level);
+  for (int64_t i = 0; i < points; ++i) radius[i] = normal_quantile((1 + level[i].item<double>()) / 2);
+  at::Tensor inside = at::searchsorted(distance, radius, /*out_int32=*/false, /*right=*/true);
+  at::Tensor share = inside.to(at::kDouble) / y.size(0);
+  return {level, share, mean_of((share - level).abs())};
+}
+
+double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
+  for (const at::Tensor& scores : {negative_scores, positive_scores}) {
+    check_shape(scores, {-1}, "auroc", "scores");
+    check(scores.size(0) > 0, "auroc", "at least one score on each side", "none");
+    check_finite(scores, "auroc", "scores");
+  }
+  at::Tensor negative = std::get<0>(negative_scores.to(at::kDouble).sort());
+  at::Tensor positive = positive_scores.to(at::kDouble).contiguous();
+  at::Tensor below = at::searchsorted(negative, positive, false, /*right=*/false);
+  at::Tensor not_above = at::searchsorted(negative, positive, false, /*right=*/true);
+  double wins = 0.5 * static_cast<double>((below + not_above).sum().item<int64_t>());
+  return wins / (static_cast<double>(negative.size(0)) * static_cast<double>(positive.size(0)));
+}
+
+nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
+  check(target_sd > 0 && std::isfinite(target_sd), "regression_report", "a finite target_sd > 0",
+        std::to_string(target_sd), "a constant target has no standardised scale: pass 1");
+  double mae = mean_absolute_error(p, y), rmse = root_mean_squared_error(p, y), nll = gaussian_nll(p, y);
+  double score = crps(p, y), width = interval_width(p, level);
+  return {{"n", y.size(0)},
+          {"mae", mae},
+          {"rmse", rmse},
+          {"nll", nll},
+          {"crps", score},
+          {"coverage", coverage(p, y, level)},
+          {"width", width},
+          {"interval_score", interval_score(p, y, level)},
+          {"mae_standardized", mae / target_sd},
+          {"rmse_standardized", rmse / target_sd},
+          {"nll_standardized", nll - std::log(target_sd)},
+          {"crps_standardized", score / target_sd},
+          {"width_standardized", width / target_sd}};
+}
+
+}  // namespace slimbayes
