@@ -1,0 +1,122 @@
+#include "slimbayes/data/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <stdexcept>
+
+#include "slimbayes/data/table_arrow.h"
+#include "slimbayes/data/table_csv.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+namespace {
+
+/// "csv", "csv.gz", ... in lower case; the last ending, two where the last is gz.
+std::string ending(const std::filesystem::path& path) {
+  std::filesystem::path name = path.filename();
+  std::string text = name.extension().string();
+  if (text == ".gz" || text == ".GZ") text = name.stem().extension().string() + text;
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text.empty() ? text : text.substr(1);
+}
+
+[[noreturn]] void throw_ending(const std::filesystem::path& path, std::string_view accepted) {
+  throw DataError(path.string(),
+                  fmt::format("expected a file name that ends in {}; received '{}'; rename or convert it",
+                              accepted, path.filename().string()));
+}
+
+constexpr std::string_view kReadable = ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .arrow or .ipc";
+constexpr std::string_view kWritable = ".csv, .tsv, .parquet or .feather (or -, for standard output)";
+
+}  // namespace
+
+std::string_view kind_name(ColumnKind kind) {
+  switch (kind) {
+    case ColumnKind::numeric:
+      return "numeric";
+    case ColumnKind::boolean:
+      return "boolean";
+    case ColumnKind::categorical:
+      return "categorical";
+    case ColumnKind::datetime:
+      return "datetime";
+  }
+  throw std::logic_error("[kind_name] internal error: no such kind");
+}
+
+const Column* Table::find(std::string_view name) const {
+  auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+Table read_table(const std::filesystem::path& path) {
+  std::string format = ending(path), source = path.string();
+  bool zipped = format.ends_with(".gz");
+  std::string inner = zipped ? format.substr(0, format.size() - 3) : format;
+  bool text = inner == "csv" || inner == "tsv";
+  bool feather = format == "feather" || format == "arrow" || format == "ipc";
+  if (!text && !feather && format != "parquet") {
+    // A missing file is the likelier mistake, and read_bytes says so.
+    if (!std::filesystem::is_regular_file(path)) read_bytes(path);
+    throw_ending(path, kReadable);
+  }
+  std::vector<std::byte> bytes = read_bytes(path);
+  if (feather) return parse_feather(bytes, source);
+  if (!text) return parse_parquet(bytes, source);
+  char delimiter = inner == "tsv" ? '\t' : ',';
+  if (zipped) return parse_csv(gunzip(bytes, source), delimiter, source);
+  return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, source);
+}
+
+Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
+  for (int64_t row : rows) {
+    if (row >= 0 && row < table.rows) continue;
+    throw std::invalid_argument(
+        fmt::format("[take_rows] expected row indices from 0 to {}; received {}; indices belong to one table",
+                    table.rows - 1, row));
+  }
+  Table out{table.source, table.columns, static_cast<int64_t>(rows.size())};
+  for (size_t c = 0; c < out.columns.size(); ++c) {
+    const std::vector<double>& from = table.columns[c].values;
+    std::vector<double> taken(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) taken[i] = from[static_cast<size_t>(rows[i])];
+    out.columns[c].values = std::move(taken);
+  }
+  return out;
+}
+
+void write_table(const std::filesystem::path& path, const Table& table) {
+  if (path == "-") {
+    std::string text = format_csv(table, ',');
+    bool ok = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+    if (std::fflush(stdout) != 0 || !ok)
+      throw DataError("-", "expected to write on standard output; it was closed");
+    return;
+  }
+  std::string format = ending(path), content;
+  if (format == "csv")
+    content = format_csv(table, ',');
+  else if (format == "tsv")
+    content = format_csv(table, '\t');
+  else if (format == "parquet")
+    content = format_parquet(table);
+  else if (format == "feather")
+    content = format_feather(table);
+  else
+    throw_ending(path, kWritable);
+  write_atomically(path, std::as_bytes(std::span(content)));
+}
+
+void throw_bad_cell(const Table& table, int64_t row, int64_t column, const std::string& message) {
+  std::string format = ending(table.source);
+  if (format.starts_with("csv") || format.starts_with("tsv")) {
+    throw DataError(table.source, message, row + 2, column + 1);
+  }
+  throw DataError(table.source.empty() ? "table" : table.source, fmt::format("row {}: {}", row + 1, message));
+}
+
+}  // namespace slimbayes

@@ -21,7 +21,8 @@ struct Column {
   std::vector<std::string> levels;  // of a categorical column, in order of first appearance
 };
 
-/// A table in memory, column by column. Free of tensors, so that it is read, tested and fuzzed without libtorch.
+/// A table in memory, column by column. Free of tensors, so that it is read, tested and fuzzed without
+/// libtorch.
 struct Table {
   std::string source;  // path, for messages
   std::vector<Column> columns;
@@ -30,16 +31,26 @@ struct Table {
   const Column* find(std::string_view name) const;  // nullptr if absent
 };
 
-/// Reads .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather through Apache Arrow. Missing: an empty cell, NA, N/A, NaN, null.
-/// Throws DataError with file, line and column for a missing, empty, header-only or ragged file, duplicate or empty
-/// column names, and a text cell in a column of numbers.
+/// Reads .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather (also .arrow, .ipc) through Apache Arrow. Numbers
+/// are finite. Missing in text: an empty cell, NA, N/A, NaN, nan, null, NULL, None and '?'; blanks around a
+/// cell are dropped. A text column is numeric when every cell that is not missing is a number, boolean for
+/// yes/no and true/false, datetime for ISO 8601, else categorical. Parquet and Feather columns keep their own
+/// type; only nulls and NaN are missing. Throws DataError with file, line and column (the cell's place in its
+/// row, from 1) for a missing, empty, header-only or ragged file, duplicate or empty column names, an
+/// infinite number, and a text cell in a column of numbers or dates.
 Table read_table(const std::filesystem::path& path);
 
-/// The rows with these indices, in this order.
+/// The rows with these indices, in this order; a categorical column keeps all its levels.
+/// Throws std::invalid_argument for an index outside the table.
 Table take_rows(const Table& table, const std::vector<int64_t>& rows);
 
-/// Writes numeric columns by the path's ending: .csv, .parquet, or "-" for CSV on standard output. Atomic.
-/// Numbers are written so that reading gives the same double.
+/// Writes by the path's ending: .csv, .tsv, .parquet, .feather, or "-" for CSV on standard output. Atomic.
+/// Numbers are written so that reading gives the same double, times to the nanosecond (Parquet, Feather:
+/// microsecond). Throws DataError.
 void write_table(const std::filesystem::path& path, const Table& table);
+
+/// Throws DataError about one cell: `file:line:column` for a text table (one line a row), else the row in the
+/// message.
+[[noreturn]] void throw_bad_cell(const Table& table, int64_t row, int64_t column, const std::string& message);
 
 }  // namespace slimbayes
