@@ -10,7 +10,7 @@ namespace slimbayes {
 /// `what()` reads `file[:line[:column]]: what was expected; what came; hint`.
 class DataError : public std::runtime_error {
  public:
-  /// `line` and `column` count from 1; 0 means that the place is not known.
+  /// `line` and `column` count from 1; 0 means that the place is not known (no column without a line).
   DataError(const std::string& file, const std::string& message, int64_t line = 0, int64_t column = 0);
 };
 

@@ -1,0 +1,170 @@
+#include "slimbayes/storage/atomic_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+
+#include "slimbayes/storage/error.h"
+#include "tests/storage/sample.h"
+
+namespace slimbayes {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::Folder;
+using testing::message_of;
+using testing::raw;
+
+size_t entries(const fs::path& folder) {
+  return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
+
+TEST(WriteAtomically, ReplacesTheWholeFileAndLeavesNothingElse) {
+  const Folder folder;
+  const auto path = folder / "model.safetensors";
+  write_atomically(path, raw("a long first content"));
+  write_atomically(path, raw("second"));
+  EXPECT_EQ(read_bytes(path), raw("second"));
+  write_atomically(path, {});
+  EXPECT_TRUE(read_bytes(path).empty());
+  EXPECT_EQ(entries(folder.path()), 1U);
+}
+
+TEST(WriteAtomically, ModeIs0644LessTheUmask) {
+  const Folder folder;
+  const mode_t before = ::umask(0022);
+  write_atomically(folder / "open", raw("x"));
+  ::umask(0077);
+  write_atomically(folder / "closed", raw("x"));
+  ::umask(before);
+  struct stat info {};
+  ASSERT_EQ(::stat((folder / "open").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0644U);
+  ASSERT_EQ(::stat((folder / "closed").c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777U, 0600U);
+}
+
+TEST(WriteAtomically, ALinkStaysALinkAndItsTargetIsReplaced) {
+  const Folder folder;
+  fs::create_directory(folder / "real");
+  write_atomically(folder / "real/model", raw("old"));
+  fs::create_symlink("real/model", folder / "link");
+  write_atomically(folder / "link", raw("new"));
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(read_bytes(folder / "real/model"), raw("new"));
+  EXPECT_EQ(entries(folder.path()), 2U);
+}
+
+TEST(WriteAtomically, AFailureKeepsTheOldFileAndRemovesTheTemporary) {
+  const Folder folder;
+  const auto path = folder / "model";
+  write_atomically(path, raw("old"));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit tight{4096, before.rlim_max};
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  ::setrlimit(RLIMIT_FSIZE, &tight);
+  const std::string message = message_of([&] { write_atomically(path, std::vector<std::byte>(10000)); });
+  ::setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_NE(message.find("cannot write: File too large; free some space"), std::string::npos) << message;
+  EXPECT_EQ(read_bytes(path), raw("old"));
+  EXPECT_EQ(entries(folder.path()), 1U);
+}
+
+// The child writes A and B in turns until it is killed; the file must be one of them at any moment.
+TEST(WriteAtomically, AKillLeavesTheOldFileOrTheNewOne) {
+  const Folder folder;
+  const auto path = folder / "model";
+  const std::vector<std::byte> a(200000, std::byte{'a'}), b(300000, std::byte{'b'});
+  write_atomically(path, a);
+  for (int round = 0; round < 25; ++round) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      for (;;) {
+        write_atomically(path, b);
+        write_atomically(path, a);
+      }
+    }
+    ::usleep(static_cast<useconds_t>(500 + 397 * round));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    const auto bytes = read_bytes(path);
+    ASSERT_TRUE(bytes == a || bytes == b) << "round " << round << ", " << bytes.size() << " bytes";
+  }
+}
+
+// Each bad place is refused by both functions, with its reason, and nothing is left behind.
+TEST(CheckWritable, RefusesWhatCannotBeWritten) {
+  const Folder folder;
+  write_atomically(folder / "file", raw("x"));
+  fs::create_directory(folder / "sub");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  fs::create_symlink("loop", folder / "loop");
+  const std::vector<std::pair<fs::path, std::string>> bad{
+      {folder / "missing/model", "No such file or directory; check the path"},
+      {folder / "sub", "received a folder"},
+      {folder / "sub/", "received a folder"},
+      {"", "received a folder or nothing"},
+      {folder / "file/model", "Not a directory"},
+      {folder / "pipe", "received a device, pipe or socket"},
+      {"/dev/null", "received a device, pipe or socket"},
+      {"/proc/model", "cannot write in the folder '/proc'"},
+      {folder / "loop", "symbolic links"},
+      {folder / std::string(300, 'x'), "File name too long"}};
+  for (const auto& [path, reason] : bad) {
+    const std::string asked = message_of([&] { check_writable(path); });
+    const std::string written = message_of([&] { write_atomically(path, raw("y")); });
+    EXPECT_NE(asked.find(reason), std::string::npos) << asked;
+    EXPECT_EQ(asked, written);
+    EXPECT_THROW(check_writable(path), DataError);
+  }
+  EXPECT_EQ(entries(folder.path()), 4U);
+  EXPECT_EQ(entries(folder / "sub"), 0U);
+}
+
+TEST(CheckWritable, TouchesNothingWhenAllIsWell) {
+  const Folder folder;
+  check_writable(folder / "new");
+  EXPECT_EQ(entries(folder.path()), 0U);
+  write_atomically(folder / "old", raw("content"));
+  check_writable(folder / "old");
+  EXPECT_EQ(read_bytes(folder / "old"), raw("content"));
+  const auto here = fs::current_path();
+  fs::current_path(folder.path());
+  EXPECT_NO_THROW(check_writable("plain-name"));
+  EXPECT_NO_THROW(write_atomically("plain-name", raw("x")));
+  fs::current_path(here);
+  EXPECT_EQ(entries(folder.path()), 2U);
+}
+
+TEST(ReadBytes, RefusesWhatIsNotARegularFile) {
+  const Folder folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(read_bytes(folder / "pipe"), DataError);
+  EXPECT_THROW(read_bytes(folder.path()), DataError);
+  EXPECT_THROW(read_bytes("/dev/zero"), DataError);
+  const std::string message = message_of([&] { read_bytes(folder / "missing"); });
+  EXPECT_EQ(message,
+            (folder / "missing").string() + ": cannot open: No such file or directory; check the path");
+}
+
+TEST(ReadBytes, AFileBeyondTheMemoryIsADataError) {
+  const Folder folder;
+  write_atomically(folder / "sparse", {});
+  fs::resize_file(folder / "sparse", uintmax_t{1} << 43);
+  const std::string message = message_of([&] { read_bytes(folder / "sparse"); });
+  EXPECT_NE(message.find("expected a file that fits in memory; received 8796093022208 bytes"),
+            std::string::npos)
+      << message;
+}
+
+}  // namespace
+}  // namespace slimbayes

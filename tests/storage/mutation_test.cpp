@@ -1,0 +1,72 @@
+// Damaged and hostile model files, made from a good one by a seeded mutator: each either parses or throws
+// DataError, and what parses is a file that we would write.
+#include "tests/storage/mutation.h"
+
+#include <gtest/gtest.h>
+
+#include "slimbayes/storage/error.h"
+#include "slimbayes/storage/tensor_file.h"
+#include "tests/storage/sample.h"
+
+namespace slimbayes {
+namespace {
+
+using testing::below;
+using testing::Bytes;
+
+// True when the bytes parse; any other exception than DataError fails the test.
+bool survives(const Bytes& bytes) {
+  try {
+    const TensorFile file = parse_tensor_file(bytes, "mutant");
+    EXPECT_TRUE(testing::same(parse_tensor_file(to_bytes(file), "again"), file));
+    return true;
+  } catch (const DataError&) {
+    return false;
+  }
+}
+
+TEST(ParseTensorFile, MutantsWithAWrongChecksumAreRefused) {
+  const Bytes good = to_bytes(testing::sample());
+  std::mt19937_64 random(20240501);
+  for (int round = 0; round < 10000; ++round) {
+    Bytes mutant = good;
+    for (size_t i = 0, n = 1 + below(random, 4); i < n; ++i) testing::mutate(mutant, random);
+    ASSERT_FALSE(survives(mutant) && mutant != good) << "round " << round;
+  }
+}
+
+// The checksum is made right again, so that the parser itself must find what is wrong.
+TEST(ParseTensorFile, SealedMutantsParseOrThrowDataError) {
+  const Bytes good = to_bytes(testing::sample());
+  const size_t length = std::to_integer<size_t>(good[0]) | std::to_integer<size_t>(good[1]) << 8;
+  const auto split = good.begin() + 8 + static_cast<std::ptrdiff_t>(length);
+  const std::string text(reinterpret_cast<const char*>(good.data()) + 8, length);
+  std::mt19937_64 random(20240502);
+  int parsed = 0;
+  for (int round = 0; round < 20000; ++round) {
+    std::string header = text;
+    Bytes data(split, good.end());
+    for (size_t i = 0, n = 1 + below(random, 3); i < n; ++i) {
+      switch (below(random, 3)) {
+        case 0:
+          testing::edit_number(header, random);
+          break;
+        case 1: {
+          Bytes raw = testing::raw(header);
+          testing::mutate(raw, random);
+          header.assign(reinterpret_cast<const char*>(raw.data()), raw.size());
+          break;
+        }
+        default:
+          testing::mutate(data, random);
+      }
+    }
+    parsed += survives(testing::with_header(header, data)) ? 1 : 0;
+  }
+  // Some mutants (edited names, metadata, contents) must get through, or the parser was not reached.
+  EXPECT_GT(parsed, 100);
+  RecordProperty("parsed", parsed);
+}
+
+}  // namespace
+}  // namespace slimbayes
