@@ -9,6 +9,9 @@ if(MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
+# Not POSITION_INDEPENDENT_CODE: that compiles programs with -fPIE, and they could not share the precompiled header.
+add_compile_options(-fPIC)
+
 # Warnings for our own code; `slimbayes_settings` is linked PRIVATE everywhere.
 add_library(slimbayes_settings INTERFACE)
 target_compile_options(slimbayes_settings INTERFACE -Wall -Wextra -Wpedantic -Wno-unused-parameter

@@ -7,6 +7,7 @@ namespace slimbayes {
 /// gp-exact: the dense Gaussian process with an ARD RBF kernel, hyperparameters by evidence.
 struct GpExactOptions {
   int64_t iterations = 60;
+  int64_t evidence_rows = 2000;
   int64_t max_rows = 6000;
   double noise_floor = 1e-6;
 };
@@ -15,6 +16,9 @@ template <class V>
 void describe(GpExactOptions& o, V& v) {
   v("iterations", o.iterations, "L-BFGS iterations on the evidence; raise it if the summary says it did not converge",
     Range{0, 1e6}, "N section 2");
+  v("evidence_rows", o.evidence_rows,
+    "evenly spaced rows that the hyperparameters are fitted on, the posterior uses all; raise it if time permits",
+    Range{1, 1e6}, "slimbayes");
   v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
     "N section 2");
   v("noise_floor", o.noise_floor, "least noise variance of the standardised target", Range{0, 1e6}, "N appendix B");

@@ -26,14 +26,15 @@ class Fitted {
  public:
   virtual ~Fitted() = default;
 
-  /// On the dataset's own (standardised) target scale. Throws std::invalid_argument for another number of inputs or
-  /// non-finite ones. n = 0 gives an empty answer.
+  /// On the dataset's own (standardised) target scale. Throws std::invalid_argument for another number of
+  /// inputs or non-finite ones. n = 0 gives an empty answer.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
 
   /// Named scores, larger is further from the training data. The default has one, "epistemic_sd".
   virtual Scores ood(const Dataset& data) const;
 
-  /// The method's own tensors and metadata; a loader of the registry reads them back to identical predictions.
+  /// The method's own tensors and metadata; a loader of the registry reads them back to identical
+  /// predictions.
   virtual TensorFile save() const = 0;
 
   virtual const Summary& summary() const = 0;
@@ -55,7 +56,8 @@ class Method {
  public:
   virtual ~Method() = default;
 
-  /// Throws std::invalid_argument for empty, mis-shaped or non-finite data, NumericalError when it cannot be fitted.
+  /// Throws std::invalid_argument for empty, mis-shaped or non-finite data, NumericalError when it cannot be
+  /// fitted.
   virtual std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const = 0;
 };
 

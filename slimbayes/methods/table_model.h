@@ -15,20 +15,20 @@ namespace slimbayes {
 
 /// How a table becomes a model.
 struct TableFit {
-  std::string target;                      // column to predict
+  std::string target;  // column to predict
   std::string method = "dbk";
   nlohmann::json options = nlohmann::json::object();  // of the method; absent keys keep their defaults
-  uint64_t seed = 0;                       // of weights and batches
-  uint64_t split_seed = 0;                 // of the split, so that seeds share one
-  double valid_fraction = 0.1;             // of all rows, ceil
-  double test_fraction = 0;                // of all rows, ceil
-  std::string split = "grouped";           // or "random"
-  std::string scale = "";                  // of numeric inputs; empty: the method's own
-  std::vector<std::string> ignore = {};    // columns that are no inputs
+  uint64_t seed = 0;                                  // of weights and batches
+  uint64_t split_seed = 0;                            // of the split, so that seeds share one
+  double valid_fraction = 0.1;                        // of all rows, ceil
+  double test_fraction = 0;                           // of all rows, ceil
+  std::string split = "grouped";                      // or "random"
+  std::string scale = "";                             // of numeric inputs; empty: the method's own
+  std::vector<std::string> ignore = {};               // columns that are no inputs
 };
 
-/// A fitted method with the way from a table's columns to its inputs and back to the target's units: what the model
-/// file holds.
+/// A fitted method with the way from a table's columns to its inputs and back to the target's units: what the
+/// model file holds.
 class TableModel {
  public:
   /// Reads a model file. Throws DataError for a damaged one or one of an unknown method.
@@ -61,8 +61,8 @@ class TableModel {
   SplitRows split_;
 };
 
-/// Splits, encodes on the training rows, fits. `valid` replaces the validation fraction by a table of its own.
-/// Throws std::invalid_argument, DataError or NumericalError.
+/// Splits, encodes on the training rows, fits. `valid` replaces the validation fraction by a table of its
+/// own. Throws std::invalid_argument, DataError or NumericalError.
 TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid = nullptr,
                      Callback* callback = nullptr, CheckpointPolicy checkpoint = {});
 

@@ -3,17 +3,17 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "slimbayes/catalog/network_spec.h"
+#include "slimbayes/core/random.h"
 #include "slimbayes/nn/parameters.h"
 
 namespace slimbayes {
 
-/// The parameters of a network, named `prefix.0.weight`, ..., with PyTorch's default start: linear weights and biases
-/// U(-1/sqrt(in), 1/sqrt(in)), layer norms one and zero.
+/// The parameters of a network, named `prefix.0.weight`, ..., with PyTorch's default start: linear weights
+/// and biases U(-1/sqrt(in), 1/sqrt(in)), layer norms one and zero.
 std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std::string& prefix,
                                               const std::string& group, const Stream& stream);
 

@@ -8,8 +8,8 @@ namespace slimbayes {
 struct Progress {
   int64_t step, steps;
   int64_t epoch, epochs;
-  double loss;            // mean training loss of the round
-  double score, best;     // validation scores; NaN without validation rows
+  double loss;         // mean training loss of the round
+  double score, best;  // validation scores; NaN without validation rows
   double steps_per_second;
   double seconds, seconds_left;
 };

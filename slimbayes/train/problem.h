@@ -12,10 +12,10 @@ namespace slimbayes {
 /// Parameters that share an update rule, as one flat buffer with its gradient beside it.
 struct ParameterGroup {
   std::string name;
-  at::Tensor value;            // [p] contiguous
-  at::Tensor grad;             // [p] the step fills it; the trainer zeroes it before
-  double learning_rate = 1e-3; // peak
-  double weight_decay = 0;     // decoupled
+  at::Tensor value;             // [p] contiguous
+  at::Tensor grad;              // [p] the step fills it; the trainer zeroes it before
+  double learning_rate = 1e-3;  // peak
+  double weight_decay = 0;      // decoupled
 };
 
 /// Named parts of a step's loss; `total` is what was differentiated.

@@ -1,0 +1,45 @@
+#include "slimbayes/train/summary.h"
+
+#include <fmt/format.h>
+
+namespace slimbayes {
+
+std::string Summary::brief() const {
+  std::string text =
+      fmt::format("{} rows, {} steps in {:.1f} s, stopped by {}", rows, steps, seconds, stopped);
+  if (valid_rows > 0)
+    text += fmt::format(", best score {:.4f} on {} rows (epoch {})", best_score, valid_rows, best_epoch);
+  return text;
+}
+
+nlohmann::json to_json(const Summary& s) {
+  return {{"rows", s.rows},
+          {"valid_rows", s.valid_rows},
+          {"steps", s.steps},
+          {"epochs", s.epochs},
+          {"best_epoch", s.best_epoch},
+          {"best_score", s.best_score},
+          {"seconds", s.seconds},
+          {"stopped", s.stopped},
+          {"zeroed_variances", s.zeroed_variances},
+          {"jitter", s.jitter},
+          {"notes", s.notes}};
+}
+
+Summary summary_from_json(const nlohmann::json& json) {
+  Summary s;
+  s.rows = json.value("rows", s.rows);
+  s.valid_rows = json.value("valid_rows", s.valid_rows);
+  s.steps = json.value("steps", s.steps);
+  s.epochs = json.value("epochs", s.epochs);
+  s.best_epoch = json.value("best_epoch", s.best_epoch);
+  s.best_score = json.value("best_score", s.best_score);
+  s.seconds = json.value("seconds", s.seconds);
+  s.stopped = json.value("stopped", s.stopped);
+  s.zeroed_variances = json.value("zeroed_variances", s.zeroed_variances);
+  s.jitter = json.value("jitter", s.jitter);
+  s.notes = json.value("notes", s.notes);
+  return s;
+}
+
+}  // namespace slimbayes

@@ -11,7 +11,7 @@ namespace slimbayes {
 struct Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
-  double best_score = 0;        // validation score of the kept parameters
+  double best_score = 0;  // validation score of the kept parameters
   double seconds = 0;
   std::string stopped = "budget";  // budget, patience, time, interrupted, converged
   int64_t zeroed_variances = 0;    // negative by rounding (above -1e-10 of their scale), set to 0

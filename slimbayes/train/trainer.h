@@ -13,10 +13,10 @@ namespace slimbayes {
 
 /// Where a fit saves its state so that a killed one can go on to the same bits.
 struct CheckpointPolicy {
-  std::filesystem::path path;   // empty: no checkpoints
-  bool resume = false;          // go on from `path` if it is there
-  std::string fingerprint;      // of data, options and seed; another one is refused
-  double every_seconds = 2;     // at the first validation round after this time
+  std::filesystem::path path;  // empty: no checkpoints
+  bool resume = false;         // go on from `path` if it is there
+  std::string fingerprint;     // of data, options and seed; another one is refused
+  double every_seconds = 2;    // at the first validation round after this time
 };
 
 /// The rows a step takes when options.batch is 0: min(256, max(32, n / 10)), at most n.
@@ -25,9 +25,9 @@ int64_t batch_size(const TrainingOptions& options, int64_t rows);
 /// The rate's factor in [0, 1] at a step.
 double schedule_factor(const TrainingOptions& options, int64_t step, int64_t steps);
 
-/// Runs AdamW over the flat groups: seeded permutation batches, schedule, validation each round, best checkpoint, early
-/// stopping, limits. On return the groups hold the best parameters. Same problem, options and stream: same bits, also
-/// across a kill and a resume. Throws NumericalError when the loss is not finite.
+/// Runs AdamW over the flat groups: seeded permutation batches, schedule, validation each round, best
+/// checkpoint, early stopping, limits. On return the groups hold the best parameters. Same problem, options
+/// and stream: same bits, also across a kill and a resume. Throws NumericalError when the loss is not finite.
 Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
               const CheckpointPolicy& checkpoint);
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "slimbayes/storage/tensor_file.h"
+
+namespace slimbayes {
+
+/// A tensor's bytes as they lie in a file (copied to the CPU, row-major). Throws std::invalid_argument for a
+/// type that the file does not know.
+StoredTensor to_stored(const at::Tensor& x);
+
+/// A copy as a CPU tensor.
+at::Tensor from_stored(const StoredTensor& stored);
+
+/// The tensor of this name. Throws DataError when the file does not hold it.
+at::Tensor stored_tensor(const TensorFile& file, const std::string& name);
+
+/// The metadata value of this key. Throws DataError when the file does not hold it.
+const std::string& stored_text(const TensorFile& file, const std::string& key);
+
+}  // namespace slimbayes

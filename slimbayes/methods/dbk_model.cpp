@@ -1,0 +1,49 @@
+#include "slimbayes/methods/dbk_model.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+DbkModel::DbkModel(const DbkOptions& options, const NetworkSpec& spec, const Network::Lookup& lookup)
+    : backbone(spec, "backbone", lookup),
+      basis(SiluBasis::bind("basis", lookup)),
+      posterior{lookup("posterior.mean"), lookup("posterior.log_diagonal"), lookup("posterior.lower")},
+      offset(lookup("offset")),
+      log_noise(lookup("log_noise")),
+      noise_floor(options.noise_floor) {}
+
+at::Tensor DbkModel::features(const at::Tensor& x) const { return basis(backbone(x)); }
+
+at::Tensor DbkModel::noise_var() const { return at::exp(log_noise) + noise_floor; }
+
+DppgpLoss DbkModel::loss(const at::Tensor& x, const at::Tensor& y, int64_t rows, double alpha,
+                         double beta) const {
+  return dppgp(features(x), y, posterior, offset, noise_var(), rows, alpha, beta);
+}
+
+Parameters dbk_parameters(const DbkOptions& options, const NetworkSpec& spec, const Stream& stream) {
+  int64_t r = options.rank;
+  std::vector<ParameterSpec> specs =
+      network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
+  for (ParameterSpec& each :
+       silu_parameters(options.backbone.hidden, r, "basis", "head", stream.split("basis"))) {
+    specs.push_back(std::move(each));
+  }
+  double size = static_cast<double>(r);
+  check(options.noise_start > options.noise_floor, "dbk", "noise_start above noise_floor",
+        fmt::format("{} and {}", options.noise_start, options.noise_floor));
+  double log_noise = std::log(options.noise_start - options.noise_floor);
+  specs.push_back({"posterior.mean", "head", at::zeros({r}, at::kDouble)});
+  specs.push_back({"posterior.log_diagonal", "head", at::full({r}, -0.5 * std::log(size), at::kDouble)});
+  specs.push_back({"posterior.lower", "head", stream.split("posterior").normal({r, r}) / size});
+  specs.push_back({"offset", "head", at::zeros({}, at::kDouble)});
+  specs.push_back({"log_noise", "noise", at::full({}, log_noise, at::kDouble)});
+  return Parameters(specs, at::kFloat);
+}
+
+}  // namespace slimbayes

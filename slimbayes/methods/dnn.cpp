@@ -1,0 +1,122 @@
+#include <ATen/ATen.h>
+
+#include "slimbayes/catalog/dnn_options.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/methods.h"
+#include "slimbayes/methods/tabular.h"
+#include "slimbayes/nn/weights.h"
+
+// dnn: the plain network that the others are measured against (N appendix B, "DNN").
+//
+// Model       y = backbone(x) with a linear head + noise of one variance.
+// Estimator   mini-batch squared error; the epoch with the least validation MSE, which is also the noise
+// variance
+//             (the training MSE where there are no validation rows).
+// Cost        O(b h^2) a step. It knows no ignorance: the epistemic variance is 0.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kName = "dnn";
+
+NetworkSpec network_spec(const DnnOptions& options, int64_t inputs) {
+  NetworkSpec spec = tabular_resnet(inputs, options.backbone.hidden, options.backbone.blocks);
+  spec.push_back({"linear", options.backbone.hidden, 1});
+  return spec;
+}
+
+class DnnFitted : public Fitted {
+ public:
+  DnnFitted(const DnnOptions& options, NetworkSpec spec, Weights weights, Summary summary)
+      : options_(options),
+        spec_(std::move(spec)),
+        weights_(std::move(weights)),
+        summary_(std::move(summary)),
+        network_(spec_, "network", as_type(weights_, at::kDouble)),
+        noise_var_(as_type(weights_, at::kDouble)("noise_var")) {}
+
+  static std::unique_ptr<Fitted> load(const TensorFile& file) {
+    return std::make_unique<DnnFitted>(
+        options_from_json<DnnOptions>(nlohmann::json::parse(stored_text(file, "options")), kName),
+        network_from_json(nlohmann::json::parse(stored_text(file, "network"))), weights_from(file),
+        summary_from_json(nlohmann::json::parse(stored_text(file, "summary"))));
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_rows(data, spec_.front().in, options, kName, [this](const at::Tensor& x) {
+      at::Tensor mean = network_(x).squeeze(-1);
+      return Regression{mean, noise_var_.expand_as(mean), at::zeros_like(mean)};
+    });
+  }
+
+  TensorFile save() const override {
+    TensorFile file;
+    file.metadata["options"] = options_to_json(options_).dump();
+    file.metadata["network"] = to_json(spec_).dump();
+    file.metadata["summary"] = to_json(summary_).dump();
+    store(weights_, file);
+    return file;
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  DnnOptions options_;
+  NetworkSpec spec_;
+  Weights weights_;
+  Summary summary_;
+  Network network_;       // float64
+  at::Tensor noise_var_;  // scalar
+};
+
+class DnnMethod : public Method {
+ public:
+  explicit DnnMethod(const DnnOptions& options) : options_(options) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    TabularRows rows = training_rows(split.train, at::kFloat, kName);
+    TabularRows held_out = validation_rows(split.valid, rows, kName);
+    NetworkSpec spec = network_spec(options_, rows.x.size(1));
+    Parameters parameters(network_parameters(spec, "network", "network", context.stream.split("start")),
+                          at::kFloat);
+    Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
+    auto squared_error = [&](const at::Tensor& x, const at::Tensor& y) {
+      return (network(x).squeeze(-1) - y).square();
+    };
+
+    TrainProblem problem;
+    problem.groups = {{"network", parameters.values("network"), parameters.grads("network"),
+                       options_.training.learning_rate, options_.training.weight_decay}};
+    problem.rows = rows.x.size(0);
+    problem.step = [&](const at::Tensor& batch, const StepContext&) {
+      at::Tensor loss = squared_error(rows.x.index_select(0, batch), rows.y.index_select(0, batch)).mean();
+      loss.backward();
+      double value = loss.item<double>();
+      return LossTerms{value, value, 0};
+    };
+    if (held_out.y.defined()) problem.validate = [&] { return mean_over_rows(held_out, squared_error); };
+
+    Summary summary = train(problem, options_.training, context.stream.split("train"), context.callback,
+                            context.checkpoint);
+    summary.valid_rows = split.valid.size();
+    // A perfect fit of the rows at hand is no proof of a noise of zero.
+    double noise = std::max(mean_over_rows(held_out.y.defined() ? held_out : rows, squared_error), 1e-12);
+    Weights weights = snapshot(parameters);
+    weights["noise_var"] = at::full({}, noise, at::kDouble);
+    return std::make_unique<DnnFitted>(options_, std::move(spec), std::move(weights), std::move(summary));
+  }
+
+ private:
+  DnnOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_dnn(const nlohmann::json& options) {
+  return std::make_unique<DnnMethod>(options_from_json<DnnOptions>(options, kName));
+}
+
+std::unique_ptr<Fitted> load_dnn(const TensorFile& file) { return DnnFitted::load(file); }
+
+}  // namespace slimbayes

@@ -1,0 +1,235 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/optim/lbfgs.h>
+
+#include <chrono>
+#include <cmath>
+#include <numbers>
+
+#include "slimbayes/catalog/gp_exact_options.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/methods.h"
+#include "slimbayes/methods/tabular.h"
+
+// gp-exact: the dense Gaussian process that the low-rank methods are measured against (Rasmussen and Williams
+// 2006, ch. 2, 5).
+//
+// Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
+// Estimator   log l, log s, log noise and c by L-BFGS on the log evidence. With A = K + noise I and a = A^-1
+// (y - c) its
+//             gradient in A is 1/2 (a a^T - A^-1), which is back-propagated through K alone: no graph of the
+//             factorisation.
+// Cost        O(n^3) time and O(n^2) memory, hence max_rows; O(n^2) a predicted variance.
+// Deviations  The hyperparameters see at most evidence_rows rows. There is nothing to select, so the
+// validation rows are
+//             data like the others.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kName = "gp-exact";
+
+/// Hyperparameters from one vector theta [d + 3]: log l, log s, log (noise - floor), c.
+struct Hyper {
+  at::Tensor lengthscale;                   // [d]
+  at::Tensor amplitude, noise_var, offset;  // scalars; amplitude is a variance
+
+  Hyper(const at::Tensor& theta, double noise_floor) {
+    int64_t d = theta.size(0) - 3;
+    lengthscale = at::exp(theta.narrow(0, 0, d));
+    amplitude = at::exp(theta.select(0, d));
+    noise_var = at::exp(theta.select(0, d + 1)) + noise_floor;
+    offset = theta.select(0, d + 2);
+  }
+
+  at::Tensor kernel(const at::Tensor& a, const at::Tensor& b) const {  // [n, d], [m, d] -> [n, m]
+    at::Tensor u = a / lengthscale, v = b / lengthscale;
+    at::Tensor squared =
+        u.square().sum(-1, true) + v.square().sum(-1).unsqueeze(0) - 2 * at::matmul(u, v.t());
+    return amplitude * at::exp(-0.5 * at::relu(squared));  // rounding can make a zero distance negative
+  }
+};
+
+/// l = sqrt(d) on standardised inputs, s = 1, noise = 0.1, c = 0.
+at::Tensor start(int64_t d) {
+  at::Tensor theta = at::zeros({d + 3}, at::kDouble);
+  theta.narrow(0, 0, d).fill_(0.5 * std::log(static_cast<double>(d)));
+  theta[d + 1] = std::log(0.1);
+  return theta;
+}
+
+at::Tensor noisy_kernel(const Hyper& hyper, const at::Tensor& x) {
+  return hyper.kernel(x, x) + hyper.noise_var * at::eye(x.size(0), at::kDouble);
+}
+
+/// -log evidence / n; its gradient is added to theta's.
+double negative_evidence(const at::Tensor& theta, const TabularRows& rows, double noise_floor) {
+  Hyper hyper(theta, noise_floor);
+  at::Tensor a = noisy_kernel(hyper, rows.x);
+  double n = static_cast<double>(rows.x.size(0)), value;
+  at::Tensor grad_a, grad_offset;
+  {
+    at::NoGradGuard no_grad;
+    at::Tensor factor = safe_cholesky(a.detach()).factor;
+    at::Tensor residual = rows.y - hyper.offset;
+    at::Tensor alpha = at::cholesky_solve(residual.unsqueeze(-1), factor).squeeze(-1);
+    value = 0.5 * at::dot(residual, alpha).item<double>() + factor.diagonal().log().sum().item<double>() +
+            0.5 * n * std::log(2 * std::numbers::pi);
+    grad_a = (at::cholesky_inverse(factor) - at::outer(alpha, alpha)) / (2 * n);
+    grad_offset = -alpha.sum() / n;
+  }
+  ((a * grad_a).sum() + hyper.offset * grad_offset).backward();
+  return value / n;
+}
+
+/// Maximises the evidence, keeping the best theta seen; a numerical failure ends the search, not the fit.
+at::Tensor maximise_evidence(const TabularRows& rows, const GpExactOptions& options, Callback* callback,
+                             Summary& summary) {
+  constexpr int64_t kChunk = 5;  // iterations between two looks at the callback
+  auto begin = std::chrono::steady_clock::now();
+  at::Tensor theta = start(rows.x.size(1)).set_requires_grad(true);
+  at::Tensor best = theta.detach().clone();
+  summary.best_score = std::numeric_limits<double>::infinity();
+  torch::optim::LBFGS optimiser(
+      {theta}, torch::optim::LBFGSOptions(1).max_iter(kChunk).line_search_fn("strong_wolfe"));
+  auto closure = [&] {
+    theta.mutable_grad() = at::zeros_like(theta);
+    double value = negative_evidence(theta, rows, options.noise_floor);
+    if (value < summary.best_score) {
+      summary.best_score = value;
+      best.copy_(theta.detach());
+    }
+    return at::full({}, value, at::kDouble);
+  };
+  at::AutoGradMode with_grad(true);
+  closure();
+  summary.stopped = "budget";
+  while (summary.steps < options.iterations) {
+    if (callback && callback->stop()) {
+      summary.stopped = "interrupted";
+      break;
+    }
+    double before = summary.best_score;
+    try {
+      optimiser.step(closure);
+    } catch (const NumericalError& error) {
+      if (!std::isfinite(summary.best_score)) throw;
+      summary.notes.push_back(fmt::format("the search for hyperparameters ended early: {}", error.what()));
+      summary.stopped = "converged";
+      break;
+    }
+    summary.steps = std::min(summary.steps + kChunk, options.iterations);
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double rate = static_cast<double>(summary.steps) / std::max(seconds, 1e-9);
+    if (callback) {
+      callback->report({summary.steps, options.iterations, summary.steps, options.iterations,
+                        summary.best_score, summary.best_score, summary.best_score, rate, seconds,
+                        static_cast<double>(options.iterations - summary.steps) / rate});
+    }
+    if (before - summary.best_score < 1e-7) {
+      summary.stopped = "converged";
+      break;
+    }
+  }
+  summary.best_epoch = summary.epochs = summary.steps;
+  summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return best;
+}
+
+class GpExactFitted : public Fitted {
+ public:
+  GpExactFitted(const GpExactOptions& options, TabularRows rows, at::Tensor theta, Summary summary)
+      : options_(options),
+        rows_(std::move(rows)),
+        theta_(std::move(theta)),
+        summary_(std::move(summary)),
+        hyper_(theta_, options.noise_floor) {
+    Cholesky cholesky = safe_cholesky(noisy_kernel(hyper_, rows_.x));
+    factor_ = cholesky.factor;
+    summary_.jitter = cholesky.jitter;
+    alpha_ = at::cholesky_solve((rows_.y - hyper_.offset).unsqueeze(-1), factor_).squeeze(-1);
+  }
+
+  static std::unique_ptr<Fitted> load(const TensorFile& file) {
+    at::NoGradGuard no_grad;
+    return std::make_unique<GpExactFitted>(
+        options_from_json<GpExactOptions>(nlohmann::json::parse(stored_text(file, "options")), kName),
+        TabularRows{stored_tensor(file, "x"), stored_tensor(file, "y")}, stored_tensor(file, "theta"),
+        summary_from_json(nlohmann::json::parse(stored_text(file, "summary"))));
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch holds [b, n] twice
+    return predict_rows(data, rows_.x.size(1), small, kName, [this](const at::Tensor& x) {
+      at::Tensor cross = hyper_.kernel(x, rows_.x);  // [b, n]
+      at::Tensor mean = at::mv(cross, alpha_) + hyper_.offset;
+      at::Tensor explained = at::linalg_solve_triangular(factor_, cross.t(), false).square().sum(0);  // [b]
+      at::Tensor epistemic =
+          rounded_variance(hyper_.amplitude - explained, hyper_.amplitude.item<double>()).variance;
+      return Regression{mean, hyper_.noise_var.expand_as(mean), epistemic};
+    });
+  }
+
+  TensorFile save() const override {
+    TensorFile file;
+    file.metadata["options"] = options_to_json(options_).dump();
+    file.metadata["summary"] = to_json(summary_).dump();
+    file.tensors["x"] = to_stored(rows_.x);
+    file.tensors["y"] = to_stored(rows_.y);
+    file.tensors["theta"] = to_stored(theta_);
+    return file;
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  GpExactOptions options_;
+  TabularRows rows_;  // [n, d], [n]
+  at::Tensor theta_;  // [d + 3]
+  Summary summary_;
+  Hyper hyper_;
+  at::Tensor factor_;  // chol(K + noise I) [n, n]
+  at::Tensor alpha_;   // A^-1 (y - c) [n]
+};
+
+class GpExactMethod : public Method {
+ public:
+  explicit GpExactMethod(const GpExactOptions& options) : options_(options) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    TabularRows rows = training_rows(split.train, at::kDouble, kName);
+    TabularRows more = validation_rows(split.valid, rows, kName);
+    if (more.y.defined()) rows = {at::cat({rows.x, more.x}), at::cat({rows.y, more.y})};
+    int64_t n = rows.x.size(0);
+    check(n <= options_.max_rows, kName, fmt::format("at most {} rows (max_rows)", options_.max_rows),
+          std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk");
+    int64_t stride = (n + options_.evidence_rows - 1) / options_.evidence_rows;
+    TabularRows some = {rows.x.slice(0, 0, n, stride).contiguous(),
+                        rows.y.slice(0, 0, n, stride).contiguous()};
+    Summary summary;
+    summary.rows = n;
+    at::Tensor theta = maximise_evidence(some, options_, context.callback, summary);
+    if (stride > 1) {
+      summary.notes.push_back(
+          fmt::format("hyperparameters from {} of {} rows (evidence_rows)", some.x.size(0), n));
+    }
+    at::NoGradGuard no_grad;
+    return std::make_unique<GpExactFitted>(options_, std::move(rows), std::move(theta), std::move(summary));
+  }
+
+ private:
+  GpExactOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options) {
+  return std::make_unique<GpExactMethod>(options_from_json<GpExactOptions>(options, kName));
+}
+
+std::unique_ptr<Fitted> load_gp_exact(const TensorFile& file) { return GpExactFitted::load(file); }
+
+}  // namespace slimbayes

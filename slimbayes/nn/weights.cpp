@@ -1,0 +1,36 @@
+#include "slimbayes/nn/weights.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "slimbayes/core/stored.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+
+Weights snapshot(const Parameters& parameters) {
+  Weights out;
+  for (const std::string& name : parameters.names()) out[name] = parameters[name].detach().clone();
+  return out;
+}
+
+Weights weights_from(const TensorFile& file) {
+  Weights out;
+  for (const auto& [name, stored] : file.tensors) out[name] = from_stored(stored);
+  return out;
+}
+
+void store(const Weights& weights, TensorFile& file) {
+  for (const auto& [name, value] : weights) file.tensors[name] = to_stored(value);
+}
+
+Network::Lookup as_type(const Weights& weights, at::ScalarType type) {
+  return [&weights, type](const std::string& name) {
+    auto found = weights.find(name);
+    if (found == weights.end())
+      throw DataError("model file", fmt::format("holds no tensor '{}'; fit it again", name));
+    return found->second.to(type);
+  };
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "slimbayes/objectives/variational.h"
+
+namespace slimbayes {
+
+/// The three terms of N-15, scalars: total() = data + alpha trace + beta / n KL is what is minimised.
+struct DppgpLoss {
+  at::Tensor data;  // mean over the batch of -log N(y; mean, ||L^T phi||^2 + noise_var)
+  at::Tensor
+      trace;      // mean over the batch of (max_b ||phi||^2 - ||phi||^2) / (2 noise_var); both differentiated
+  at::Tensor kl;  // KL(q || N(0, I))
+  at::Tensor total;
+};
+
+/// dPPGP (N-15), a pure function. features [b, r], y [b], offset and noise_var scalars; rows is n.
+DppgpLoss dppgp(const at::Tensor& features, const at::Tensor& y, const VariationalPosterior& posterior,
+                const at::Tensor& offset, const at::Tensor& noise_var, int64_t rows, double alpha,
+                double beta);
+
+}  // namespace slimbayes

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "slimbayes/train/adamw.h"
+#include "slimbayes/train/problem.h"
+#include "slimbayes/train/summary.h"
+#include "slimbayes/train/trainer.h"
+
+namespace slimbayes {
+
+/// Everything that a fit carries from one validation round to the next. With the options and the stream it
+/// determines all that follows, since batches depend on the epoch's number alone.
+struct TrainState {
+  int64_t epoch = 0;  // epochs done
+  int64_t rounds_since_best = 0;
+  double seconds = 0;  // of earlier runs
+  Summary summary;
+  std::vector<at::Tensor> best;  // values of each group at the best score; empty before the first round
+};
+
+/// Writes parameters, optimiser and state atomically to policy.path.
+void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,
+                     const TrainState& state);
+
+/// Restores them in place and returns the state; nothing when there is no file or no wish to resume. Throws
+/// std::invalid_argument when the file belongs to another fit, DataError when it is damaged.
+std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
+                                          AdamW& optimiser);
+
+}  // namespace slimbayes

@@ -1,0 +1,217 @@
+#include "slimbayes/train/trainer.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/train/adamw.h"
+#include "slimbayes/train/checkpoint.h"
+
+// The loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut into steps
+// of nearly equal size (no small last batch: its maximum in the trace term would be another one). A round is
+// what lies between two validations: an epoch, or several on a small table, so that validation never costs
+// more than the steps do and a patience of 40 rounds means the same share of the budget everywhere.
+
+namespace slimbayes {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr int64_t kRounds = 150;  // at most about this many validations a fit
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// How the budget divides into epochs, rounds and steps.
+struct Plan {
+  int64_t steps_per_epoch, epochs, epochs_per_round, steps;
+};
+
+Plan make_plan(const TrainingOptions& options, int64_t rows) {
+  Plan plan;
+  int64_t batch = batch_size(options, rows);
+  plan.steps_per_epoch = (rows + batch - 1) / batch;
+  plan.epochs = options.epochs > 0
+                    ? options.epochs
+                    : std::max<int64_t>(1, (options.steps + plan.steps_per_epoch / 2) / plan.steps_per_epoch);
+  plan.epochs_per_round = std::max<int64_t>(1, plan.epochs / kRounds);
+  plan.steps = plan.epochs * plan.steps_per_epoch;
+  return plan;
+}
+
+void check_options(const TrainProblem& problem, const TrainingOptions& options) {
+  check(problem.rows > 0, "train", "at least one training row", "none");
+  check(options.batch >= 0 && options.steps > 0 && options.epochs >= 0, "train",
+        "steps > 0, epochs >= 0 and batch >= 0",
+        fmt::format("steps {}, epochs {}, batch {}", options.steps, options.epochs, options.batch));
+}
+
+/// One fit in progress: the state that a checkpoint keeps, beside what it is made from.
+class Run {
+ public:
+  Run(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
+      const CheckpointPolicy& checkpoint)
+      : problem_(problem),
+        options_(options),
+        stream_(stream),
+        callback_(callback),
+        checkpoint_(checkpoint),
+        plan_(make_plan(options, problem.rows)),
+        optimiser_(problem.groups),
+        start_(Clock::now()),
+        saved_(start_) {
+    state_.summary.rows = problem.rows;
+    state_.summary.best_score = kNan;
+  }
+
+  Summary run() {
+    if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_)) state_ = std::move(*found);
+    first_step_ = state_.epoch * plan_.steps_per_epoch;
+    while (state_.epoch < plan_.epochs && !patience_spent()) {
+      if (!round()) break;
+    }
+    return finish();
+  }
+
+ private:
+  double seconds() const {
+    return state_.seconds + std::chrono::duration<double>(Clock::now() - start_).count();
+  }
+
+  bool ended() {
+    if (callback_ && callback_->stop()) state_.summary.stopped = "interrupted";
+    if (options_.time_limit > 0 && seconds() > options_.time_limit) state_.summary.stopped = "time";
+    return state_.summary.stopped != "budget";
+  }
+
+  /// A function of the saved state, so that a resumed fit stops where an undisturbed one does.
+  bool patience_spent() {
+    bool spent = options_.patience > 0 && state_.rounds_since_best >= options_.patience;
+    if (spent) state_.summary.stopped = "patience";
+    return spent;
+  }
+
+  /// Epochs up to the next validation, and it. False when the fit ended inside.
+  bool round() {
+    int64_t last = std::min(plan_.epochs, state_.epoch + plan_.epochs_per_round);
+    double loss = 0;
+    int64_t steps = 0;
+    for (int64_t epoch = state_.epoch; epoch < last; ++epoch) {
+      at::Tensor order = stream_.split("epoch").split(epoch).permutation(problem_.rows);
+      for (int64_t i = 0; i < plan_.steps_per_epoch; ++i, ++steps) {
+        if (ended()) return false;
+        int64_t low = i * problem_.rows / plan_.steps_per_epoch,
+                high = (i + 1) * problem_.rows / plan_.steps_per_epoch;
+        loss += step(order.narrow(0, low, high - low), epoch * plan_.steps_per_epoch + i);
+      }
+    }
+    state_.epoch = last;
+    state_.summary.epochs = last;
+    state_.summary.steps = last * plan_.steps_per_epoch;
+    double score = validate();
+    report(loss / static_cast<double>(steps), score);
+    if (options_.patience > 0 && state_.rounds_since_best >= options_.patience)
+      state_.summary.stopped = "patience";
+    save();
+    return true;
+  }
+
+  double step(const at::Tensor& rows, int64_t number) {
+    optimiser_.zero_grad();
+    LossTerms loss = problem_.step(rows, {number, plan_.steps});
+    if (!std::isfinite(loss.total)) {
+      throw NumericalError(
+          fmt::format("[train] the loss is {} at step {} of {}; lower the learning rate ({}) or look for "
+                      "extreme inputs",
+                      loss.total, number, plan_.steps, options_.learning_rate));
+    }
+    optimiser_.step(schedule_factor(options_, number, plan_.steps));
+    return loss.total;
+  }
+
+  double validate() {
+    if (!problem_.validate) return kNan;
+    double score = problem_.validate();
+    Summary& summary = state_.summary;
+    if (std::isfinite(score) && (std::isnan(summary.best_score) || score < summary.best_score)) {
+      summary.best_score = score;
+      summary.best_epoch = state_.epoch;
+      state_.rounds_since_best = 0;
+      state_.best.clear();
+      for (const ParameterGroup& group : problem_.groups) state_.best.push_back(group.value.clone());
+    } else {
+      ++state_.rounds_since_best;
+    }
+    return score;
+  }
+
+  void report(double loss, double score) const {
+    if (!callback_) return;
+    const Summary& summary = state_.summary;
+    double here = std::chrono::duration<double>(Clock::now() - start_).count();
+    double rate = static_cast<double>(summary.steps - first_step_) / std::max(here, 1e-9);
+    callback_->report({summary.steps, plan_.steps, state_.epoch, plan_.epochs, loss, score,
+                       summary.best_score, rate, seconds(),
+                       static_cast<double>(plan_.steps - summary.steps) / std::max(rate, 1e-9)});
+  }
+
+  void save() {
+    if (checkpoint_.path.empty()) return;
+    if (std::chrono::duration<double>(Clock::now() - saved_).count() < checkpoint_.every_seconds) return;
+    TrainState state = state_;
+    state.seconds = seconds();
+    state.summary.stopped =
+        "budget";  // a stop is not carried over: the rest of the state brings it about again
+    save_checkpoint(checkpoint_, problem_, optimiser_, state);
+    saved_ = Clock::now();
+  }
+
+  /// Puts the best parameters back. A fit that ended before its first round keeps what it has.
+  Summary finish() {
+    if (state_.best.empty() && problem_.validate) validate();
+    for (size_t i = 0; i < state_.best.size(); ++i) problem_.groups[i].value.copy_(state_.best[i]);
+    state_.summary.seconds = seconds();
+    if (std::isnan(state_.summary.best_score)) state_.summary.best_score = 0;
+    return state_.summary;
+  }
+
+  TrainProblem& problem_;
+  const TrainingOptions& options_;
+  const Stream& stream_;
+  Callback* callback_;
+  const CheckpointPolicy& checkpoint_;
+  Plan plan_;
+  AdamW optimiser_;
+  TrainState state_;
+  Clock::time_point start_, saved_;
+  int64_t first_step_ = 0;
+};
+
+}  // namespace
+
+int64_t batch_size(const TrainingOptions& options, int64_t rows) {
+  int64_t batch =
+      options.batch > 0 ? options.batch : std::min<int64_t>(256, std::max<int64_t>(32, rows / 10));
+  return std::min(batch, rows);
+}
+
+double schedule_factor(const TrainingOptions& options, int64_t step, int64_t steps) {
+  if (options.schedule == "constant") return 1;
+  double rise = options.warmup * static_cast<double>(steps), now = static_cast<double>(step);
+  if (now < rise) return (now + 1) / (rise + 1);
+  double done = (now - rise) / std::max(static_cast<double>(steps) - rise, 1.0);
+  return 0.5 * (1 + std::cos(std::numbers::pi * done));
+}
+
+Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
+              const CheckpointPolicy& checkpoint) {
+  check_options(problem, options);
+  return Run(problem, options, stream, callback, checkpoint).run();
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,82 @@
+#include "slimbayes/nn/network.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/nn/weights.h"
+
+namespace slimbayes {
+namespace {
+
+Parameters small(at::ScalarType type = at::kDouble) {
+  return Parameters(network_parameters(tabular_resnet(3, 5, 2), "net", "all", Stream(1)), type);
+}
+
+Network bind(const Parameters& p) {
+  return Network(tabular_resnet(3, 5, 2), "net", [&](const std::string& name) { return p[name]; });
+}
+
+TEST(Network, TabularResnetEqualsItsFormulaWrittenOut) {
+  Parameters p = small();
+  at::Tensor x = Stream(2).normal({4, 3});
+  auto linear = [&](const at::Tensor& in, const std::string& name) {
+    return at::matmul(in, p["net." + name + ".weight"].t()) + p["net." + name + ".bias"];
+  };
+  auto norm = [&](const at::Tensor& in, const std::string& name) {
+    at::Tensor centred = in - in.mean(-1, true);
+    return centred / (centred.square().mean(-1, true) + 1e-5).sqrt() * p["net." + name + ".weight"] +
+           p["net." + name + ".bias"];
+  };
+  auto silu = [](const at::Tensor& in) { return in * at::sigmoid(in); };
+  at::Tensor h = linear(x, "0");
+  for (const char* block : {"1", "2"}) {
+    std::string b = block;
+    h = h + linear(silu(linear(norm(h, b + ".0"), b + ".1")), b + ".3");
+  }
+  EXPECT_TRUE(at::allclose(bind(p)(x), silu(norm(h, "3")), 1e-12, 1e-12));
+}
+
+TEST(Network, StartsAsPyTorchDoes) {
+  Parameters p(network_parameters({{"linear", 400, 300}}, "net", "all", Stream(5)), at::kFloat);
+  at::Tensor w = p["net.0.weight"].detach() * std::sqrt(400.0);
+  EXPECT_LE(w.abs().max().item<double>(), 1.0001);
+  EXPECT_NEAR(w.square().mean().item<double>(), 1.0 / 3, 0.01);
+  EXPECT_NEAR(w.mean().item<double>(), 0, 0.01);
+}
+
+TEST(Network, RefusesWeightsOfAnotherShape) {
+  Weights weights = snapshot(small());
+  weights["net.0.weight"] = at::zeros({5, 4}, at::kDouble);
+  EXPECT_THROW(Network(tabular_resnet(3, 5, 2), "net", as_type(weights, at::kDouble)), std::invalid_argument);
+}
+
+TEST(Parameters, ViewsAndGradientsShareTheFlatBuffers) {
+  Parameters p = small();
+  at::Tensor flat = p.values("all"), grad = p.grads("all");
+  EXPECT_EQ(flat.numel(), p.size());
+  bind(p)(Stream(2).normal({4, 3})).sum().backward();
+  EXPECT_GT(grad.abs().sum().item<double>(), 0);
+  int64_t offset = 0;
+  for (const std::string& name : p.names()) {
+    at::Tensor g = p[name].grad().reshape({-1});
+    EXPECT_TRUE(at::equal(grad.narrow(0, offset, g.numel()), g)) << name;
+    offset += g.numel();
+  }
+  flat.fill_(7);
+  EXPECT_EQ(p["net.0.bias"].sum().item<double>(), 35);
+  grad.zero_();
+  EXPECT_EQ(p["net.0.weight"].grad().abs().sum().item<double>(), 0);
+}
+
+TEST(Parameters, GroupsLieSideBySide) {
+  at::Tensor one = at::ones({2}, at::kDouble);
+  Parameters p({{"a", "x", one}, {"b", "y", 2 * one}, {"c", "x", 3 * one}}, at::kFloat);
+  EXPECT_EQ(p.names(), (std::vector<std::string>{"a", "c", "b"}));
+  EXPECT_EQ(p.values("x").sum().item<double>(), 8);
+  EXPECT_THROW(Parameters({{"a", "x", one}, {"a", "x", one}}, at::kFloat), std::logic_error);
+}
+
+}  // namespace
+}  // namespace slimbayes
