@@ -20,6 +20,10 @@ if(TARGET slimbayes_commands)
   list(APPEND installed slimbayes_commands)
   install(TARGETS slimbayes_commands LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
+# The demo's table, where the installed tool looks for it.
+if(EXISTS ${PROJECT_SOURCE_DIR}/examples/data)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples/data/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/slimbayes)
+endif()
 
 # Wheels lie inside the checkout's .venv, which CMake's own INSTALL_RPATH_USE_LINK_PATH takes for build products.
 set(rpath $ORIGIN $ORIGIN/../${CMAKE_INSTALL_LIBDIR})

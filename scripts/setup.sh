@@ -80,7 +80,7 @@ system_packages() {
     # Package lists are fetched only when the ones at hand do not do.
     # shellcheck disable=SC2086
     "${install[@]}" $needed $wished >>"$log" 2>&1 ||
-      { logged as_root apt-get update && logged "${install[@]}" $needed $wished; } || needed=$(missing "$required")
+      { logged as_root apt-get update && logged "${install[@]}" $needed $wished; } || true
     needed=$(missing "$required")
     [[ -z $needed ]] && return
   fi
@@ -131,7 +131,8 @@ python_packages() {
     say "using the torch in $torch_home"
     sed -i '/^torch==/d' "$list"
   fi
-  say "Python packages into .venv: $(grep -v '^#' "$list" | tr '\n' ' ')(torch is large: minutes)"
+  say "Python packages into .venv: $(sed '/^#/d' "$list" | tr '\n' ' ')"
+  ! grep -q '^torch==' "$list" || say "torch is large: a few minutes on a slow line"
   logged .venv/bin/python -m pip install --quiet --no-cache-dir --disable-pip-version-check -r "$list"
 }
 

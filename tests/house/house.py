@@ -30,14 +30,15 @@ ENTRY = {
 }
 ENTRY["methods"] = set(ENTRY) - {"runtime"} | {"methods"}
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
-ENTRY["tool"] = {"storage", "catalog", "root"}
+TOOL_ENTRY = {"storage", "catalog", "root"}  # of the executable, which opens the engine only when it must
 
-TORCH_FREE = {"storage", "catalog", "table", "runtime", "tool"}
+TORCH_FREE = {"storage", "catalog", "table", "runtime"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
 # A method is what has options in the catalogue; the other files of methods/ are the contract and what several share.
 METHOD_OF_CATALOG = re.compile(r"(\w+)_options\.h$")
 MAX_LINES = 400
-SOURCES = {".h", ".cpp", ".py", ".sh", ".cmake"}
+SOURCES = {".h", ".cpp", ".py", ".sh", ".cmake", ".txt"}
+NOT_SOURCES = {"requirements.txt"}
 
 NOT_CODE = re.compile(r"""(?m)(?P<include>^[ \t]*\#[ \t]*include[^\n]*)|//[^\n]*|/\*(?s:.*?)\*/"""
                       r"""|R"(?P<tag>\w*)\((?s:.*?)\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""")
@@ -56,7 +57,7 @@ class Source(NamedTuple):
 def read(root):
     """Everything that is written by hand and compiled or run."""
     folders = ["slimbayes", "cli", "tests", "python", "examples", "benchmarks", "experiments", "scripts", "cmake"]
-    paths = [p for f in folders for p in sorted((root / f).rglob("*")) if p.suffix in SOURCES]
+    paths = [p for f in folders for p in sorted((root / f).rglob("*")) if p.suffix in SOURCES and p.name not in NOT_SOURCES]
     return [Source(p.relative_to(root).as_posix(), p.read_text(encoding="utf-8")) for p in paths]
 
 
@@ -72,8 +73,6 @@ def code_lines(text):
 def room(path):
     """The room of a file, or None where no rule holds. data/table* is a room of its own: it knows no tensors."""
     parts = path.split("/")
-    if parts[0] == "cli":
-        return "tool" if is_tool(path) else None
     if parts[0] != "slimbayes":
         return None
     if len(parts) == 2:
@@ -83,9 +82,11 @@ def room(path):
     return parts[1]
 
 
-def is_tool(path):
-    """cli/*: the part that starts without tensors. cli/commands/* is the plug-in."""
-    return len(path.split("/")) == 2
+def tool_files(sources):
+    """The sources of the executable slimbayes_tool, read off cli/CMakeLists.txt; the plug-in's are not among them."""
+    build = "".join(s.text for s in sources if s.path == "cli/CMakeLists.txt")
+    listed = re.search(r"add_executable\(slimbayes_tool\s+([^)]*)\)", build)
+    return [f"cli/{name}" for name in listed.group(1).split()] if listed else []
 
 
 def includes(source):
@@ -110,23 +111,33 @@ def check_rooms(sources):
                 yield f"{place}: include from the checkout's root, not {target}"
 
 
+def reach(path, files, seen):
+    """Every file that `path` includes, however far, with the way to it; system headers end a way."""
+    for _, target in includes(files[path]):
+        if target not in seen:
+            seen[target] = f"{seen[path]} -> {target}"
+            if target in files:
+                reach(target, files, seen)
+    return seen
+
+
 def check_torch_reach(sources):
-    """No torch-free file reaches torch through what it includes, however far."""
+    """No torch-free file reaches torch through what it includes, and the tool's executable neither."""
     files = {s.path: s for s in sources}
+    tool = [path for path in tool_files(sources) if path in files]
+    for path in [*tool, *(p for p in files if room(p) in TORCH_FREE)]:
+        way = next((w for target, w in reach(path, files, {path: path}).items() if TORCH.match(target)), None)
+        if way:
+            yield f"{path}:1: reaches torch through {way}"
 
-    def reaches(path, seen):
-        for _, target in includes(files[path]):
-            if TORCH.match(target):
-                return [path, target]
-            if target in files and target not in seen:
-                seen.add(target)
-                if way := reaches(target, seen):
-                    return [path, *way]
-        return None
 
-    for path in files:
-        if room(path) in TORCH_FREE and (way := reaches(path, {path})):
-            yield f"{path}:1: reaches torch through {' -> '.join(way)}"
+def check_tool(sources):
+    """The tool's executable knows storage and catalog alone."""
+    files = {s.path: s for s in sources}
+    for path in (p for p in tool_files(sources) if p in files):
+        for target, way in reach(path, files, {path: path}).items():
+            if room(target) not in TOOL_ENTRY | {None}:
+                yield f"{path}:1: the tool may not include {room(target)} ({way})"
 
 
 def check_methods_apart(sources):
@@ -167,7 +178,7 @@ def check_manners(sources):
                     yield f"{source.path}:{number}: {rule} ({match.group().strip()})"
 
 
-RULES = [check_rooms, check_torch_reach, check_methods_apart, check_shape, check_manners]
+RULES = [check_rooms, check_torch_reach, check_tool, check_methods_apart, check_shape, check_manners]
 
 
 def violations(sources):

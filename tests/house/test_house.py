@@ -72,6 +72,26 @@ def test_torch_is_found_behind_other_headers(checkout):
     assert any("near.h -> slimbayes/catalog/far.h -> ATen/ATen.h" in sentence for sentence in found)
 
 
+# The executable's list is read off its CMake file; what only the plug-in is made of may see tensors.
+@pytest.mark.parametrize("include, sentence", [
+    ("ATen/ATen.h", "cli/planted.cpp:1: reaches torch"),
+    ("slimbayes/methods/method.h", "the tool may not include methods"),
+    ("slimbayes/data/table.h", "the tool may not include table"),
+])
+def test_a_tool_that_sees_more_than_catalog_is_found(checkout, include, sentence):
+    others = [s for s in checkout if s.path != "cli/CMakeLists.txt"]
+    build = "add_executable(slimbayes_tool main.cpp\n  {})\nadd_library(slimbayes_commands MODULE planted.cpp)\n"
+    planted = Source("cli/planted.cpp", f"#include <{include}>\n")
+    in_tool = Source("cli/CMakeLists.txt", build.format("planted.cpp"))
+    in_plugin = Source("cli/CMakeLists.txt", build.format("other.cpp"))
+    assert any(sentence in v for v in house.violations([*others, in_tool, planted]))
+    assert not any("planted" in v for v in house.violations([*others, in_plugin, planted]))
+
+
+def test_the_tools_files_are_known(checkout):
+    assert "cli/main.cpp" in house.tool_files(checkout)
+
+
 def test_a_method_that_includes_another_is_found(checkout):
     options = [Source(f"slimbayes/catalog/{name}_options.h", "#pragma once\n") for name in ("one", "other")]
     method = Source("slimbayes/methods/one.cpp", '#include "slimbayes/methods/other.h"\n')
