@@ -34,7 +34,7 @@ constexpr size_t kLengthBytes = 8;
 
 void check_tensor(const std::string& name, const StoredTensor& tensor) {
   const auto refuse = [&](const std::string& message) {
-    throw std::invalid_argument(fmt::format("[to_bytes] tensor {}: {}", in_quotes(name), message));
+    throw std::invalid_argument(fmt::format("[to_bytes] tensor {}: {}", json_quoted(name), message));
   };
   if (name == kMetadataName) refuse("this name is reserved; choose another");
   if (tensor.shape.size() > kMaxRank) {
@@ -69,7 +69,7 @@ TensorHeader describe(const TensorFile& file, const std::vector<const Named*>& o
     throw std::invalid_argument(fmt::format(
         "[to_bytes] expected no metadata key format_version, or {}; received {}; the layout's version is not "
         "the caller's to set",
-        version, in_quotes(given->second)));
+        version, json_quoted(given->second)));
   }
   header.metadata["checksum"] = std::string(kChecksumDigits, '0');
   int64_t end = 0;
@@ -124,7 +124,7 @@ void check_version(const TensorHeader& header, const std::string& name) {
   const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos && text[0] != '0';
   if (!digits) {
     throw DataError(name, "expected metadata format_version to be a whole number from 1; received " +
-                              (text.empty() ? "nothing" : in_quotes(text)) + "; the file is damaged");
+                              (text.empty() ? "nothing" : json_quoted(text)) + "; the file is damaged");
   }
   if (error != std::errc() || version > kTensorFileVersion) {
     throw DataError(name,
@@ -148,18 +148,18 @@ void check_checksum(std::span<const std::byte> bytes, std::string_view text, con
     throw DataError(name,
                     fmt::format("expected the checksum {}; received {}; the file is damaged or was edited "
                                 "by another program",
-                                expected, in_quotes(digits)));
+                                expected, json_quoted(digits)));
   }
 }
 
 // `end` is where the entry before ended; returns where this one ends.
 int64_t check_entry(const TensorEntry& entry, int64_t end, int64_t available, const std::string& name) {
   const auto refuse = [&](const std::string& message) {
-    throw DataError(name, fmt::format("tensor {}: {}", in_quotes(entry.name), message));
+    throw DataError(name, fmt::format("tensor {}: {}", json_quoted(entry.name), message));
   };
   const auto type = find_dtype(entry.dtype);
   if (!type) {
-    refuse("expected a dtype among F64, F32, I64, I32, U8, BOOL; received " + in_quotes(entry.dtype));
+    refuse("expected a dtype among F64, F32, I64, I32, U8, BOOL; received " + json_quoted(entry.dtype));
   }
   const auto expected = byte_count(entry.shape, *type);
   if (!expected) refuse("expected a shape whose bytes can be counted; its product overflows");
@@ -183,7 +183,7 @@ StoredTensor copy_tensor(const TensorEntry& entry, std::span<const std::byte> da
   const StoredType type = find_dtype(entry.dtype).value();
   if (!valid_elements(type, part)) {
     throw DataError(name, fmt::format("tensor {}: expected booleans stored as 0 or 1; received another byte",
-                                      in_quotes(entry.name)));
+                                      json_quoted(entry.name)));
   }
   return {type, entry.shape, {part.begin(), part.end()}};
 }
@@ -214,7 +214,7 @@ std::vector<std::byte> to_bytes(const TensorFile& file) {
     if (const std::string right = checksum_of(bytes); given->second != right) {
       throw std::invalid_argument(
           fmt::format("[to_bytes] expected no metadata key checksum, or {}; received {}", right,
-                      in_quotes(given->second)));
+                      json_quoted(given->second)));
     }
   }
   return bytes;

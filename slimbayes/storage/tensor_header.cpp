@@ -54,8 +54,8 @@ class HeaderReader final : public nlohmann::json_sax<json> {
     field_ = text;
     const bool known = field_ == "dtype" || field_ == "shape" || field_ == "data_offsets";
     if (!in_metadata() && !known)
-      fail("expected dtype, shape and data_offsets; received " + in_quotes(field_));
-    if (!fields_.insert(text).second) fail("duplicate key " + in_quotes(field_));
+      fail("expected dtype, shape and data_offsets; received " + json_quoted(field_));
+    if (!fields_.insert(text).second) fail("duplicate key " + json_quoted(field_));
     return true;
   }
 
@@ -93,7 +93,7 @@ class HeaderReader final : public nlohmann::json_sax<json> {
   }
   bool number_float(number_float_t, const string_t& text) override {
     if (!in_list_) fail("expected no number here");
-    fail("expected whole numbers below 2^63; received " + in_quotes(text));
+    fail("expected whole numbers below 2^63; received " + json_quoted(text));
   }
   bool boolean(bool) override { fail("expected no boolean here"); }
   bool null() override { fail("expected no null here"); }
@@ -110,8 +110,8 @@ class HeaderReader final : public nlohmann::json_sax<json> {
   TensorEntry& tensor() { return header_.tensors.back(); }
 
   [[noreturn]] void fail(const std::string& message) const {
-    const std::string where = depth_ == 0 ? "header" : "header entry " + in_quotes(name_);
-    const std::string field = depth_ == 2 && !field_.empty() ? ", field " + in_quotes(field_) : "";
+    const std::string where = depth_ == 0 ? "header" : "header entry " + json_quoted(name_);
+    const std::string field = depth_ == 2 && !field_.empty() ? ", field " + json_quoted(field_) : "";
     throw DataError(std::string(file_), fmt::format("{}{}: {}; the file is damaged or not a slimbayes file",
                                                     where, field, message));
   }
@@ -131,13 +131,13 @@ std::string json_text(const std::string& text) {
     return json(text).dump();
   } catch (const json::exception&) {
     throw std::invalid_argument("[print_header] expected names and metadata in UTF-8; received " +
-                                in_quotes(text));
+                                json_quoted(text));
   }
 }
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
+std::string json_quoted(std::string_view text) {
   constexpr size_t kLongest = 60;
   const bool cut = text.size() > kLongest;
   const std::string shown =

@@ -41,6 +41,6 @@ std::string print_header(const TensorHeader& header);
 TensorHeader parse_header(std::string_view json, std::string_view file);
 
 /// Untrusted text for a message: quoted, ASCII, control characters escaped, cut when long.
-std::string in_quotes(std::string_view text);
+std::string json_quoted(std::string_view text);
 
 }  // namespace slimbayes
