@@ -1,6 +1,6 @@
 # Thin fronts of scripts/ and the CMake presets.
 .DEFAULT_GOAL := build
-.PHONY: help setup build test demo asan debug bench format clean
+.PHONY: help setup build test demo asan debug bench format tidy clean
 
 help:     ## this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ bench: setup ## builds and runs the micro benchmarks
 
 format:   ## clang-format on every C++ file
 	@git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs -r clang-format -i
+
+tidy: setup  ## clang-tidy on the library and the tool
+	@scripts/tidy.sh
 
 clean:    ## removes builds; keeps .venv and the compiler cache
 	@rm -rf build build-debug build-asan build-bench
