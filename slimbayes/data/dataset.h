@@ -32,8 +32,8 @@ struct Dataset {
   Schema schema;
   Batch all;
 
-  int64_t size() const;                            // n
-  Batch rows(const at::Tensor& indices) const;     // indices [b] int64
+  int64_t size() const;                         // n
+  Batch rows(const at::Tensor& indices) const;  // indices [b] int64
   Dataset subset(const at::Tensor& indices) const;
 };
 

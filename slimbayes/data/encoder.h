@@ -12,25 +12,31 @@
 namespace slimbayes {
 
 struct EncoderOptions {
-  std::string target;                      // name of the target column
-  std::string scale = "min-max";           // numeric inputs: "min-max" to [-1, 1], or "standard"
-  std::vector<std::string> ignore = {};    // columns that are no inputs
+  std::string target;                    // name of the target column
+  std::string scale = "min-max";         // numeric inputs: "min-max" to [-1, 1], or "standard": mean 0, sd 1
+  std::vector<std::string> ignore = {};  // columns that are no inputs
 };
 
-/// From a table's columns to numbers, fitted on training rows only and saved with the model. A numeric, boolean or
-/// date-time column gives one feature (scaled), a categorical one a feature a level (one-hot; a level not seen in
-/// training gives zeros); a column with missing training cells gives an indicator beside the imputed mean. A column that
-/// is constant on the training rows gives no feature.
+/// From a table's columns to numbers, fitted on training rows only and saved with the model. A numeric,
+/// boolean or date-time column gives one feature (scaled, never clamped), a categorical one a feature a level
+/// (one-hot; a level not seen in training gives zeros; of more than 64 levels the 63 most frequent are kept
+/// and the others share a feature). A column with missing training cells gives an indicator `name (missing)`
+/// beside the imputed mean (zeros for categories). A column that is constant on the training rows gives no
+/// feature, nor does a categorical one whose cells nearly all differ (over 90 % of more than 50): an
+/// identifier or free text.
 class Encoder {
  public:
-  /// Throws std::invalid_argument / DataError: target absent or not numeric, NaN or infinite targets, no usable input.
+  /// Throws std::invalid_argument: target absent or not numeric or boolean, unknown column to ignore, no
+  /// usable input, no rows. Throws DataError: a missing or infinite target cell among `rows`.
   static Encoder fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
-  /// Inputs only, finite, float64. [n, d]. Columns are found by name: another order and added columns are fine; a
-  /// missing column or another kind throws std::invalid_argument.
+  /// Inputs only, finite, float64. [n, d]. Columns are found by name: another order and added columns are
+  /// fine; a missing column or another kind throws std::invalid_argument (a column without any value fits
+  /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean.
   at::Tensor inputs(const Table& table) const;
 
-  /// Standardised target, float64. [n]. Throws when the column is absent or holds a missing cell (with its line).
+  /// Standardised target, float64. [n]. Throws when the column is absent or holds a missing cell (with its
+  /// line).
   at::Tensor target(const Table& table) const;
 
   /// inputs and, if `with_target`, target.
@@ -38,18 +44,44 @@ class Encoder {
 
   const Schema& schema() const { return schema_; }
   const std::string& target_name() const { return options_.target; }
-  /// Sentences about what was dropped, imputed or unseen, for the log.
+  /// Sentences about what was dropped or imputed in training, for the log.
   const std::vector<std::string>& notes() const { return notes_; }
+  /// Sentences about this table: categories not seen in training, cells imputed without an indicator, columns
+  /// unused.
+  std::vector<std::string> notes_for(const Table& table) const;
 
-  nlohmann::json to_json() const;
+  nlohmann::json to_json() const;                        // doubles survive exactly
   static Encoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
+  /// One source column.
+  struct Feature {
+    std::string name;
+    ColumnKind kind = ColumnKind::numeric;
+    bool scaled = false;  // gives the feature (x - shift) / scale
+    double shift = 0, scale = 1;
+    double fill = 0;                  // training mean, in place of a missing cell
+    std::vector<std::string> levels;  // sorted; a feature each
+    bool other = false;               // a feature for every other level
+    bool indicator = false;           // a feature that is 1 where the cell is missing
+
+    int64_t width() const;  // 0: seen in training and dropped
+  };
+
  private:
-  struct Feature;  // one source column
   EncoderOptions options_;
   Schema schema_;
   std::vector<Feature> features_;
   std::vector<std::string> notes_;
 };
+
+/// Mean and population sd, free of overflow. {0, 0} for no values; sd 0 when all are equal.
+struct Moments {
+  double mean = 0, sd = 0;
+  double middle = 0, half_range = 0;  // (max + min) / 2, (max - min) / 2
+};
+Moments moments(const std::vector<double>& values);
+
+/// Names of the features of one source column, in the order of their values.
+std::vector<std::string> feature_names(const Encoder::Feature& feature);
 
 }  // namespace slimbayes

@@ -15,14 +15,16 @@ struct SplitRows {
 };
 
 struct SplitOptions {
-  double valid_fraction = 0.1;     // of all rows, ceil
-  double test_fraction = 0;        // of all rows, ceil
-  std::string kind = "grouped";    // "grouped": rows with identical inputs stay on one side; "random": row by row
+  double valid_fraction = 0.1;  // of all rows, ceil
+  double test_fraction = 0;     // of all rows, ceil
+  std::string kind =
+      "grouped";  // "grouped": rows with identical inputs stay on one side; "random": row by row
   std::vector<std::string> not_inputs = {};  // the target and ignored columns
 };
 
-/// A seeded split. Grouped parts may exceed their size by less than their last group. Throws std::invalid_argument for
-/// fractions outside [0, 1), a sum of 1 or more, an unknown kind, or when no training row would be left.
+/// A seeded split. Grouped parts may exceed their size by less than their last group. Throws
+/// std::invalid_argument for fractions outside [0, 1), a sum of 1 or more, an unknown kind, or when no
+/// training row would be left.
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream);
 
 }  // namespace slimbayes

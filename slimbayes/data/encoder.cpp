@@ -1,0 +1,213 @@
+// From a table to a matrix, by what encoder_fit.cpp learnt.
+//
+// Rows are filled in blocks that stay in the cache, column by column within a block: O(n d), no temporary. A
+// table read from a short file may show another kind than the training table (a column of categories where
+// the few rows at hand all say "yes", or 3): such values are matched to the levels by their meaning.
+#include "slimbayes/data/encoder.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cells.h"
+
+namespace slimbayes {
+namespace {
+
+constexpr int64_t kBlock = 512;
+
+/// A feature, the column it reads, and where each value goes.
+struct Reader {
+  const Encoder::Feature* feature;
+  const Column* column;
+  int64_t offset;             // of its first feature in a row
+  std::vector<int64_t> slot;  // of the column's levels; -1: zeros
+};
+
+bool all_missing(const Column& column) {
+  return std::all_of(column.values.begin(), column.values.end(), [](double x) { return std::isnan(x); });
+}
+
+/// The level that reads as this number, boolean or time.
+int64_t level_like(const std::vector<std::string>& levels, ColumnKind kind, double value) {
+  for (size_t i = 0; i < levels.size(); ++i) {
+    bool same = kind == ColumnKind::numeric   ? parse_number(levels[i]) == value
+                : kind == ColumnKind::boolean ? parse_boolean(levels[i]) == (value != 0)
+                                              : parse_datetime(levels[i]) == value;
+    if (same) return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
+/// The place among the levels; that of "other" or -1 for a new one.
+int64_t level_slot(const Reader& reader, double value) {
+  const std::vector<std::string>& levels = reader.feature->levels;
+  if (!reader.slot.empty()) return reader.slot[static_cast<size_t>(value)];
+  int64_t found = level_like(levels, reader.column->kind, value);
+  return found < 0 && reader.feature->other ? static_cast<int64_t>(levels.size()) : found;
+}
+
+std::vector<int64_t> slots_of(const Encoder::Feature& feature, const Column& column) {
+  std::vector<int64_t> slots;
+  for (const std::string& level : column.levels) {
+    auto at = std::lower_bound(feature.levels.begin(), feature.levels.end(), level);
+    bool known = at != feature.levels.end() && *at == level;
+    int64_t none = feature.other ? static_cast<int64_t>(feature.levels.size()) : -1;
+    slots.push_back(known ? at - feature.levels.begin() : none);
+  }
+  return slots;
+}
+
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
+const Column& column_of(const Encoder::Feature& feature, const Table& table, size_t& hint) {
+  // Columns mostly come in the order of training.
+  size_t n = table.columns.size();
+  for (size_t step = 0; step < n; ++step) {
+    size_t at = (hint + step) % n;
+    if (table.columns[at].name != feature.name) continue;
+    hint = at + 1;
+    return table.columns[at];
+  }
+  check(false, "Encoder::inputs", fmt::format("a column {} as in training", in_quotes(feature.name)),
+        fmt::format("{} other columns", n), nearest_hint(feature.name, names_of(table)));
+  internal_check(false, "Encoder::inputs", "unreachable");
+  return table.columns[0];
+}
+
+std::vector<Reader> readers_of(const std::vector<Encoder::Feature>& features, const Table& table) {
+  std::vector<Reader> readers;
+  readers.reserve(features.size());
+  size_t hint = 0;
+  int64_t offset = 0;
+  for (const Encoder::Feature& feature : features) {
+    if (feature.width() == 0) continue;
+    const Column& column = column_of(feature, table, hint);
+    if (column.kind != feature.kind && feature.kind != ColumnKind::categorical && !all_missing(column)) {
+      check(false, "Encoder::inputs",
+            fmt::format("a {} column {} as in training", kind_name(feature.kind), in_quotes(feature.name)),
+            fmt::format("a {} one{}", kind_name(column.kind),
+                        column.levels.empty() ? "" : fmt::format(" ({}, ...)", in_quotes(column.levels[0]))),
+            "correct the column, or fit again");
+    }
+    readers.push_back({&feature, &column, offset, slots_of(feature, column)});
+    offset += feature.width();
+  }
+  return readers;
+}
+
+void encode(const Reader& reader, const Table& table, int64_t row, double* out) {
+  const Encoder::Feature& feature = *reader.feature;
+  double value = reader.column->values[static_cast<size_t>(row)];
+  bool missing = std::isnan(value);
+  if (feature.scaled) {
+    *out = ((missing ? feature.fill : value) - feature.shift) / feature.scale;
+    if (!std::isfinite(*out)) {
+      throw_bad_cell(
+          table, row, reader.column - table.columns.data(),
+          fmt::format(
+              "expected a number near the training range in column {}; received {}, which overflows when "
+              "scaled; remove the row",
+              in_quotes(feature.name), value));
+    }
+    ++out;
+  }
+  if (int64_t k = static_cast<int64_t>(feature.levels.size()) + feature.other; k > 0) {
+    std::fill_n(out, k, 0.0);
+    int64_t slot = missing ? -1 : level_slot(reader, value);
+    if (slot >= 0) out[slot] = 1;
+    out += k;
+  }
+  if (feature.indicator) *out = missing ? 1 : 0;
+}
+
+}  // namespace
+
+at::Tensor Encoder::inputs(const Table& table) const {
+  int64_t d = static_cast<int64_t>(schema_.features.size());
+  std::vector<Reader> readers = readers_of(features_, table);
+  at::Tensor x = at::empty({table.rows, d}, at::kDouble);
+  double* out = x.data_ptr<double>();
+  for (int64_t start = 0; start < table.rows; start += kBlock) {
+    int64_t end = std::min(start + kBlock, table.rows);
+    for (const Reader& reader : readers) {
+      for (int64_t row = start; row < end; ++row) encode(reader, table, row, out + row * d + reader.offset);
+    }
+  }
+  return x;
+}
+
+at::Tensor Encoder::target(const Table& table) const {
+  const Column* column = table.find(options_.target);
+  check(column, "Encoder::target", fmt::format("the target column {}", in_quotes(options_.target)),
+        "a table without it", nearest_hint(options_.target, names_of(table)));
+  bool number = column->kind == ColumnKind::numeric || column->kind == ColumnKind::boolean;
+  check(number, "Encoder::target", fmt::format("numbers in the target {}", in_quotes(options_.target)),
+        fmt::format("a {} column", kind_name(column->kind)), "regression needs numbers");
+  at::Tensor y = at::empty({table.rows}, at::kDouble);
+  double* out = y.data_ptr<double>();
+  for (int64_t row = 0; row < table.rows; ++row) {
+    double value = column->values[static_cast<size_t>(row)];
+    out[row] = (value - schema_.task.y_shift) / schema_.task.y_scale;
+    if (std::isfinite(out[row])) continue;
+    throw_bad_cell(
+        table, row, column - table.columns.data(),
+        fmt::format(
+            "expected a finite number in the target {}; received {}; remove the rows without a target",
+            in_quotes(options_.target),
+            std::isnan(value) ? std::string("a missing cell") : fmt::format("{}", value)));
+  }
+  return y;
+}
+
+Dataset Encoder::dataset(const Table& table, bool with_target) const {
+  Dataset data{schema_, {{inputs(table)}, {}}};
+  if (with_target) data.all.target = target(table);
+  return data;
+}
+
+std::vector<std::string> Encoder::notes_for(const Table& table) const {
+  std::vector<std::string> notes, known = options_.ignore;
+  known.push_back(options_.target);
+  for (const Feature& feature : features_) known.push_back(feature.name);
+  for (const Column& column : table.columns) {
+    if (std::find(known.begin(), known.end(), column.name) != known.end()) continue;
+    notes.push_back(fmt::format("column {} was not there in training: not used", in_quotes(column.name)));
+  }
+  for (const Reader& reader : readers_of(features_, table)) {
+    const Feature& feature = *reader.feature;
+    int64_t missing = 0, fresh = 0;
+    int64_t known_levels = static_cast<int64_t>(feature.levels.size());
+    for (double value : reader.column->values) {
+      if (std::isnan(value))
+        ++missing;
+      else if (known_levels > 0) {
+        int64_t slot = level_slot(reader, value);
+        fresh += slot < 0 || slot == known_levels;
+      }
+    }
+    if (missing > 0 && !feature.indicator) {
+      notes.push_back(fmt::format("column {}: {} of {} cells are missing, none was in training: {}",
+                                  in_quotes(feature.name), missing, table.rows,
+                                  feature.scaled ? "imputed with the training mean" : "encoded as zeros"));
+    }
+    if (fresh > 0) {
+      notes.push_back(fmt::format("column {}: {} of {} cells hold a category {}", in_quotes(feature.name),
+                                  fresh, table.rows,
+                                  feature.other ? "new or rare in training: encoded as other"
+                                                : "not seen in training: encoded as zeros"));
+    }
+  }
+  return notes;
+}
+
+}  // namespace slimbayes

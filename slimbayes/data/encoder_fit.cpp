@@ -1,0 +1,212 @@
+// What an encoder learns from the training rows: scales, levels, what to drop. One pass a column.
+//
+// Scales come from u = (x - middle) / half_range in [-1, 1], so that neither 1e300 nor 1e-300 overflows in a
+// square. The sd is the population's (divided by n), as in the papers' code.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/encoder.h"
+#include "slimbayes/data/table_cells.h"
+
+namespace slimbayes {
+namespace {
+
+constexpr size_t kMaxLevels = 64;
+constexpr size_t kFreeTextCells = 50;
+constexpr double kFreeTextShare = 0.9;
+
+std::vector<std::string> names_of(const Table& table) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  return names;
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void check_options(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
+  constexpr std::string_view fn = "Encoder::fit";
+  check(options.scale == "min-max" || options.scale == "standard", fn, "a scale 'min-max' or 'standard'",
+        in_quotes(options.scale));
+  const Column* target = table.find(options.target);
+  check(target, fn, "a target that is a column", in_quotes(options.target),
+        nearest_hint(options.target, names_of(table)));
+  check(target->kind == ColumnKind::numeric || target->kind == ColumnKind::boolean, fn,
+        fmt::format("numbers in the target {}", in_quotes(options.target)),
+        fmt::format("a {} column", kind_name(target->kind)),
+        "regression needs numbers; this version has no classification yet");
+  for (const std::string& name : options.ignore) {
+    check(table.find(name), fn, "columns of the table to ignore", in_quotes(name),
+          nearest_hint(name, names_of(table)));
+    check(name != options.target, fn, "a target that is not ignored", in_quotes(name));
+  }
+  check(!rows.empty(), fn, "at least one training row", "none");
+  for (int64_t row : rows) {
+    if (row < 0 || row >= table.rows)
+      check(false, fn, fmt::format("rows below {}", table.rows), std::to_string(row));
+  }
+}
+
+/// Values at these rows without the missing ones.
+std::vector<double> present(const Column& column, const std::vector<int64_t>& rows) {
+  std::vector<double> values;
+  values.reserve(rows.size());
+  for (int64_t row : rows) {
+    double value = column.values[static_cast<size_t>(row)];
+    if (!std::isnan(value)) values.push_back(value);
+  }
+  return values;
+}
+
+/// The levels to keep, sorted. False for free text, which is dropped.
+bool fit_levels(const Column& column, const std::vector<double>& values, Encoder::Feature& feature,
+                std::vector<std::string>& notes) {
+  std::vector<int64_t> count(column.levels.size());
+  for (double value : values) ++count[static_cast<size_t>(value)];
+  std::vector<size_t> seen;
+  for (size_t i = 0; i < count.size(); ++i) {
+    if (count[i] > 0) seen.push_back(i);
+  }
+  if (values.size() > kFreeTextCells &&
+      static_cast<double>(seen.size()) > kFreeTextShare * static_cast<double>(values.size())) {
+    notes.push_back(
+        fmt::format("column {}: {} of {} training cells differ, as in an identifier or free text: dropped",
+                    in_quotes(column.name), seen.size(), values.size()));
+    return false;
+  }
+  if (seen.size() > kMaxLevels) {
+    std::sort(seen.begin(), seen.end(), [&](size_t a, size_t b) {
+      return count[a] != count[b] ? count[a] > count[b] : column.levels[a] < column.levels[b];
+    });
+    notes.push_back(fmt::format(
+        "column {}: of {} categories the {} most frequent have a feature each, the others share one",
+        in_quotes(column.name), seen.size(), kMaxLevels - 1));
+    seen.resize(kMaxLevels - 1);
+    feature.other = true;
+  }
+  for (size_t i : seen) feature.levels.push_back(column.levels[i]);
+  std::sort(feature.levels.begin(), feature.levels.end());
+  if (feature.levels.size() > 1) return true;
+  feature.levels.clear();
+  notes.push_back(fmt::format("column {} is constant on the training rows: dropped", in_quotes(column.name)));
+  return true;
+}
+
+void fit_scale(const std::vector<double>& values, bool standard, Encoder::Feature& feature,
+               std::vector<std::string>& notes) {
+  Moments m = moments(values);
+  feature.fill = m.mean;
+  feature.shift = standard ? m.mean : m.middle;
+  double scale = standard ? m.sd : m.half_range;
+  feature.scaled = scale > 0;
+  if (feature.scaled)
+    feature.scale = scale;
+  else
+    notes.push_back(
+        fmt::format("column {} is constant on the training rows: dropped", in_quotes(feature.name)));
+}
+
+Encoder::Feature fit_feature(const Table& table, const Column& column, const std::vector<int64_t>& rows,
+                             bool standard, std::vector<std::string>& notes) {
+  Encoder::Feature feature;
+  feature.name = column.name;
+  feature.kind = column.kind;
+  std::vector<double> values = present(column, rows);
+  if (values.empty()) {
+    notes.push_back(
+        fmt::format("column {} holds no value in the training rows: dropped", in_quotes(column.name)));
+    return feature;
+  }
+  if (column.kind == ColumnKind::categorical) {
+    if (!fit_levels(column, values, feature, notes)) return feature;
+  } else {
+    for (int64_t row : rows) {
+      if (!std::isinf(column.values[static_cast<size_t>(row)])) continue;
+      throw_bad_cell(
+          table, row, &column - table.columns.data(),
+          fmt::format("expected finite numbers in column {}; received an infinite one; remove the row",
+                      in_quotes(column.name)));
+    }
+    fit_scale(values, standard, feature, notes);
+  }
+  size_t missing = rows.size() - values.size();
+  if (missing == 0) return feature;
+  // Also beside a constant: whether it is there may tell something.
+  feature.indicator = true;
+  notes.push_back(fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",
+                              in_quotes(column.name), missing, rows.size(),
+                              feature.scaled ? "imputed with the mean" : "encoded as zeros"));
+  return feature;
+}
+
+}  // namespace
+
+Moments moments(const std::vector<double>& values) {
+  if (values.empty()) return {};
+  auto [low, high] = std::minmax_element(values.begin(), values.end());
+  Moments m{*low, 0, *low, *high / 2 - *low / 2};
+  if (!(m.half_range > 0)) return {m.mean, 0, m.middle, 0};
+  m.middle = *low / 2 + *high / 2;
+  double n = static_cast<double>(values.size()), mean = 0, square = 0;
+  for (double value : values) mean += (value - m.middle) / m.half_range / n;
+  for (double value : values) {
+    double u = (value - m.middle) / m.half_range - mean;
+    square += u * u;
+  }
+  m.mean = m.middle + m.half_range * mean;
+  m.sd = m.half_range * std::sqrt(square / n);
+  return m;
+}
+
+int64_t Encoder::Feature::width() const {
+  return static_cast<int64_t>(levels.size()) + (scaled ? 1 : 0) + (other ? 1 : 0) + (indicator ? 1 : 0);
+}
+
+std::vector<std::string> feature_names(const Encoder::Feature& feature) {
+  std::vector<std::string> names;
+  if (feature.scaled) names.push_back(feature.name);
+  for (const std::string& level : feature.levels) names.push_back(feature.name + " = " + level);
+  if (feature.other) names.push_back(feature.name + " (other)");
+  if (feature.indicator) names.push_back(feature.name + " (missing)");
+  return names;
+}
+
+Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
+  check_options(table, rows, options);
+  Encoder encoder;
+  encoder.options_ = options;
+  for (const Column& column : table.columns) {
+    if (column.name == options.target || holds(options.ignore, column.name)) continue;
+    Feature feature = fit_feature(table, column, rows, options.scale == "standard", encoder.notes_);
+    for (std::string& name : feature_names(feature)) encoder.schema_.features.push_back(std::move(name));
+    encoder.features_.push_back(std::move(feature));
+  }
+  check(!encoder.schema_.features.empty(), "Encoder::fit",
+        "at least one input that varies over the training rows",
+        encoder.features_.empty() ? "no column beside the target" : encoder.notes_.front(),
+        "give more columns or rows");
+
+  const Column& target = *table.find(options.target);
+  std::vector<double> values;
+  for (int64_t row : rows) {
+    values.push_back(target.values[static_cast<size_t>(row)]);
+    if (std::isfinite(values.back())) continue;
+    throw_bad_cell(
+        table, row, &target - table.columns.data(),
+        fmt::format(
+            "expected a finite number in the target {}; received {}; remove the rows without a target",
+            in_quotes(options.target), std::isnan(values.back()) ? "a missing cell" : "infinity"));
+  }
+  Moments m = moments(values);
+  encoder.schema_.task.y_shift = m.mean;
+  encoder.schema_.task.y_scale = m.sd > 0 ? m.sd : 1;
+  return encoder;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,99 @@
+// An encoder's JSON form, as it lies in the model file. nlohmann-json writes the shortest text that reads
+// back as the same double. Reading trusts nothing: a model file may come from anywhere.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/encoder.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+ColumnKind kind_from(const std::string& name) {
+  for (ColumnKind kind :
+       {ColumnKind::numeric, ColumnKind::boolean, ColumnKind::categorical, ColumnKind::datetime}) {
+    if (kind_name(kind) == name) return kind;
+  }
+  check(false, "Encoder::from_json", "a column kind", name.substr(0, 40));
+  return ColumnKind::numeric;
+}
+
+double finite_from(const json& value, bool positive) {
+  double x = value.get<double>();
+  check(std::isfinite(x) && (!positive || x > 0), "Encoder::from_json",
+        positive ? "a positive scale" : "a finite number", fmt::format("{}", x), "the model file is damaged");
+  return x;
+}
+
+json feature_json(const Encoder::Feature& f) {
+  return {{"name", f.name},     {"kind", kind_name(f.kind)}, {"scaled", f.scaled},
+          {"shift", f.shift},   {"scale", f.scale},          {"fill", f.fill},
+          {"levels", f.levels}, {"other", f.other},          {"indicator", f.indicator}};
+}
+
+Encoder::Feature feature_from(const json& j) {
+  Encoder::Feature f;
+  f.name = j.at("name").get<std::string>();
+  f.kind = kind_from(j.at("kind").get<std::string>());
+  f.scaled = j.at("scaled").get<bool>();
+  f.shift = finite_from(j.at("shift"), false);
+  f.scale = finite_from(j.at("scale"), true);
+  f.fill = finite_from(j.at("fill"), false);
+  f.levels = j.at("levels").get<std::vector<std::string>>();
+  f.other = j.at("other").get<bool>();
+  f.indicator = j.at("indicator").get<bool>();
+  bool categorical = f.kind == ColumnKind::categorical;
+  bool sane = categorical ? !f.scaled : f.levels.empty() && !f.other;
+  check(sane && std::is_sorted(f.levels.begin(), f.levels.end()), "Encoder::from_json",
+        "levels, sorted, of a categorical column alone", f.name.substr(0, 40), "the model file is damaged");
+  return f;
+}
+
+Encoder checked(Encoder encoder) {
+  check(!encoder.schema().features.empty(), "Encoder::from_json", "at least one feature", "none",
+        "the model file is damaged");
+  return encoder;
+}
+
+}  // namespace
+
+nlohmann::json Encoder::to_json() const {
+  json columns = json::array();
+  for (const Feature& feature : features_) columns.push_back(feature_json(feature));
+  const Task& task = schema_.task;
+  return {{"target", options_.target}, {"scale", options_.scale}, {"ignore", options_.ignore},
+          {"task", task.kind},         {"outputs", task.outputs}, {"y_shift", task.y_shift},
+          {"y_scale", task.y_scale},   {"columns", columns},      {"notes", notes_}};
+}
+
+Encoder Encoder::from_json(const nlohmann::json& json) try {
+  Encoder encoder;
+  encoder.options_.target = json.at("target").get<std::string>();
+  encoder.options_.scale = json.at("scale").get<std::string>();
+  encoder.options_.ignore = json.at("ignore").get<std::vector<std::string>>();
+  Task& task = encoder.schema_.task;
+  task.kind = json.at("task").get<std::string>();
+  task.outputs = json.at("outputs").get<int64_t>();
+  check(task.kind == "regression" && task.outputs == 1, "Encoder::from_json", "a regression with one output",
+        task.kind.substr(0, 40), "a newer version may read this model");
+  task.y_shift = finite_from(json.at("y_shift"), false);
+  task.y_scale = finite_from(json.at("y_scale"), true);
+  encoder.notes_ = json.at("notes").get<std::vector<std::string>>();
+  for (const auto& column : json.at("columns")) {
+    encoder.features_.push_back(feature_from(column));
+    for (std::string& name : feature_names(encoder.features_.back())) {
+      encoder.schema_.features.push_back(std::move(name));
+    }
+  }
+  return checked(std::move(encoder));
+} catch (const nlohmann::json::exception& error) {
+  throw std::invalid_argument(fmt::format(
+      "[Encoder::from_json] expected an encoder; received {}; the model file is damaged", error.what()));
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,129 @@
+// Training, validation and test rows.
+//
+// Tables hold repeated rows (a seventh of the red wines): split row by row, a model is validated on inputs
+// that it was trained on, and its uncertainty looks better than it is. So rows with identical inputs are a
+// group, found by a 128-bit hash of the cells, and groups are dealt whole, in a seeded order: test first,
+// then validation, the rest for training. O(n d). Without repeated rows a grouped split is the random one of
+// the same stream.
+#include "slimbayes/data/split.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+namespace {
+
+struct SameHash {
+  bool operator()(const XXH128_hash_t& a, const XXH128_hash_t& b) const { return XXH128_isEqual(a, b) != 0; }
+};
+struct LowBits {
+  size_t operator()(const XXH128_hash_t& h) const { return static_cast<size_t>(h.low64); }
+};
+
+/// Equal cells have equal bits: one NaN, one zero.
+double canonical(double x) {
+  if (std::isnan(x)) return std::numeric_limits<double>::quiet_NaN();
+  return x == 0 ? 0.0 : x;
+}
+
+std::vector<const Column*> input_columns(const Table& table, const std::vector<std::string>& not_inputs) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  for (const std::string& name : not_inputs) {
+    check(table.find(name), "split_rows", "columns of the table that are no inputs", name,
+          nearest_hint(name, names));
+  }
+  std::vector<const Column*> inputs;
+  for (const Column& column : table.columns) {
+    bool left_out = std::find(not_inputs.begin(), not_inputs.end(), column.name) != not_inputs.end();
+    if (!left_out) inputs.push_back(&column);
+  }
+  check(!inputs.empty(), "split_rows", "at least one input column", "none");
+  return inputs;
+}
+
+/// Group of every row, numbered by first appearance.
+std::vector<int64_t> groups_by_inputs(const Table& table, const std::vector<std::string>& not_inputs) {
+  std::vector<const Column*> inputs = input_columns(table, not_inputs);
+  std::vector<double> cells(inputs.size());
+  std::unordered_map<XXH128_hash_t, int64_t, LowBits, SameHash> index;
+  index.reserve(static_cast<size_t>(table.rows));
+  std::vector<int64_t> groups(static_cast<size_t>(table.rows));
+  for (size_t row = 0; row < groups.size(); ++row) {
+    for (size_t c = 0; c < inputs.size(); ++c) cells[c] = canonical(inputs[c]->values[row]);
+    XXH128_hash_t hash = XXH3_128bits(cells.data(), cells.size() * sizeof(double));
+    groups[row] = index.try_emplace(hash, static_cast<int64_t>(index.size())).first->second;
+  }
+  return groups;
+}
+
+/// ceil(fraction * n); 0.07 * 100 is 7 although its product is not.
+int64_t part_size(double fraction, int64_t n) {
+  return static_cast<int64_t>(std::ceil(fraction * static_cast<double>(n) - 1e-9));
+}
+
+void check_options(const Table& table, const SplitOptions& options) {
+  auto fraction = [](double value, std::string_view name) {
+    check(value >= 0 && value < 1, "split_rows", fmt::format("{} from 0 to below 1", name),
+          fmt::format("{}", value));
+  };
+  fraction(options.valid_fraction, "a validation fraction");
+  fraction(options.test_fraction, "a test fraction");
+  check(options.valid_fraction + options.test_fraction < 1, "split_rows",
+        "fractions that leave rows for training",
+        fmt::format("{} + {}", options.valid_fraction, options.test_fraction), "lower one of them");
+  check(options.kind == "grouped" || options.kind == "random", "split_rows", "a split 'grouped' or 'random'",
+        options.kind);
+  check(table.rows > 0, "split_rows", "rows to split", "none");
+}
+
+}  // namespace
+
+SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream) {
+  check_options(table, options);
+  bool grouped = options.kind == "grouped";
+  int64_t n = table.rows;
+  int64_t test = part_size(options.test_fraction, n), valid = part_size(options.valid_fraction, n);
+  std::vector<int64_t> group(static_cast<size_t>(n));
+  std::iota(group.begin(), group.end(), 0);
+  if (grouped && test + valid > 0) group = groups_by_inputs(table, options.not_inputs);
+  int64_t groups = 1 + *std::max_element(group.begin(), group.end());
+
+  std::vector<int64_t> size(static_cast<size_t>(groups));
+  for (int64_t g : group) ++size[static_cast<size_t>(g)];
+  enum Part : char { train, validation, testing };
+  std::vector<Part> part(static_cast<size_t>(groups), train);
+  at::Tensor order = stream.permutation(groups).contiguous();
+  const int64_t* next = order.const_data_ptr<int64_t>();
+  for (int64_t dealt = 0; dealt < groups && (test > 0 || valid > 0); ++dealt) {
+    size_t g = static_cast<size_t>(next[dealt]);
+    part[g] = test > 0 ? testing : validation;
+    (test > 0 ? test : valid) -= size[g];
+  }
+
+  SplitRows rows;
+  for (int64_t row = 0; row < n; ++row) {
+    Part p = part[static_cast<size_t>(group[static_cast<size_t>(row)])];
+    (p == train ? rows.train : p == validation ? rows.valid : rows.test).push_back(row);
+  }
+  check(!rows.train.empty(), "split_rows", "rows left for training",
+        fmt::format("none of {} rows in {} groups of identical inputs", n, groups),
+        grouped && groups < n ? "use --split random, or lower the fractions"
+                              : "lower the fractions, or give more rows");
+  return rows;
+}
+
+}  // namespace slimbayes

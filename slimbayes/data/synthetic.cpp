@@ -1,0 +1,62 @@
+// Synthetic data with a known truth, so that calibration is measured against it and not against noise.
+//
+//   mean(x) = .3 (1 - s1) + .9 (s1 - s2) - .6 (s2 - s3),  s_i = sigmoid(200 (x - c_i)),  c = -.6, 0, .4
+//
+// three steps on [-1, 1] (N section 4.1); "steps" adds noise whose sd swings to zero and back, A |sin 10x|,
+// "ripple" (E) a small fast wave, .01 sin(50 sin 10x), under a constant noise of variance .01.
+#include "slimbayes/data/synthetic.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+namespace {
+
+double sigmoid(double z) { return 1 / (1 + std::exp(-z)); }
+
+double steps_mean(double x) {
+  double s1 = sigmoid(200 * (x + 0.6)), s2 = sigmoid(200 * x), s3 = sigmoid(200 * (x - 0.4));
+  return 0.3 * (1 - s1) + 0.9 * (s1 - s2) - 0.6 * (s2 - s3);
+}
+
+}  // namespace
+
+const std::vector<GeneratorInfo>& generators() {
+  static const std::vector<GeneratorInfo> all = {
+      {"steps", "three steps in the mean, noise sd A |sin 10x|, x uniform on [-1, 1]", "N section 4.1"},
+      {"ripple", "the same steps with a small fast wave, noise variance 0.01", "E, the 1-D data"},
+  };
+  return all;
+}
+
+Table generate(const std::string& name, int64_t rows, const Stream& stream, double amplitude) {
+  std::vector<std::string> names;
+  for (const GeneratorInfo& info : generators()) names.push_back(info.name);
+  bool steps = name == "steps";
+  check(steps || name == "ripple", "generate", "the name of a generator", fmt::format("'{}'", name),
+        nearest_hint(name, names));
+  check(rows > 0, "generate", "at least one row", std::to_string(rows));
+  check(amplitude >= 0 && std::isfinite(amplitude), "generate", "an amplitude of at least 0",
+        fmt::format("{}", amplitude));
+
+  Table table{"generated:" + name, {}, rows};
+  for (const char* column : {"x", "y", "true_mean", "true_sd"}) {
+    table.columns.push_back(
+        {column, ColumnKind::numeric, std::vector<double>(static_cast<size_t>(rows)), {}});
+  }
+  Stream inputs = stream.split("inputs"), noise = stream.split("noise");
+  for (size_t i = 0; i < static_cast<size_t>(rows); ++i) {
+    double x = 2 * inputs.uniform(i) - 1, wave = std::sin(10 * x);
+    double mean = steps_mean(x) + (steps ? 0 : 0.01 * std::sin(50 * wave));
+    double sd = steps ? amplitude * std::abs(wave) : 0.1;
+    double values[] = {x, mean + sd * noise.normal(i), mean, sd};
+    for (size_t c = 0; c < 4; ++c) table.columns[c].values[i] = values[c];
+  }
+  return table;
+}
+
+}  // namespace slimbayes
