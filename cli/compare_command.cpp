@@ -1,0 +1,148 @@
+// compare: every method with every seed on one split, so that what differs is the method. A method that fails
+// is a row with its sentence; only when all fail does the command.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <optional>
+
+#include "cli/commands.h"
+#include "cli/edge.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kMetrics[] = {"mae", "rmse", "nll", "crps", "coverage", "width"};
+
+struct Outcome {
+  std::string method;
+  std::vector<json> runs;  // reports with seed and seconds
+  std::string failure;     // a sentence; empty: none
+  std::exception_ptr thrown;
+};
+
+struct Spread {
+  double mean = NAN, sd = NAN;  // sd: of the sample, NaN for one run
+};
+
+Spread spread(const Outcome& outcome, const std::string& key) {
+  std::vector<double> values;
+  for (const json& run : outcome.runs)
+    values.push_back(run.at(key).is_number() ? run.at(key).get<double>() : NAN);
+  if (values.empty()) return {};
+  const auto n = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (double value : values) sum += value;
+  for (double value : values) squares += (value - sum / n) * (value - sum / n);
+  return {sum / n, n > 1 ? std::sqrt(squares / (n - 1)) : NAN};
+}
+
+json one_run(const CompareRequest& r, const CompareRequest::Entry& entry, const Table& table, uint64_t seed) {
+  const auto start = std::chrono::steady_clock::now();
+  ProgressPrinter progress(fmt::format("{} seed {}", entry.method, seed));
+  const TableModel model =
+      fit_table(table, table_fit(r.target, entry.method, entry.options, seed, r.rows), nullptr, &progress);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  check(!model.split().test.empty(), "compare", "test rows", "none", "use a --test-fraction above 0");
+  json report = model.evaluate(take_rows(table, model.split().test), r.level);
+  report["seed"] = seed;
+  report["seconds"] = seconds;
+  return report;
+}
+
+Outcome all_runs(const CompareRequest& r, const CompareRequest::Entry& entry, const Table& table) {
+  Outcome outcome{entry.method, {}, "", nullptr};
+  const int seeds = entry.seeded ? r.seeds : 1;  // a deterministic method would repeat itself
+  try {
+    for (int seed = 0; seed < seeds && !InterruptGuard::interrupted(); ++seed) {
+      json run = one_run(r, entry, table, static_cast<uint64_t>(seed));
+      if (!InterruptGuard::interrupted()) outcome.runs.push_back(std::move(run));
+    }
+  } catch (const c10::Error& error) {
+    outcome.failure = error.what_without_backtrace();
+    outcome.thrown = std::current_exception();
+  } catch (const std::exception& error) {
+    outcome.failure = error.what();
+    outcome.thrown = std::current_exception();
+  }
+  if (!outcome.failure.empty()) log_line(fmt::format("{} failed: {}", entry.method, outcome.failure));
+  return outcome;
+}
+
+/// Smaller is better; of the coverage its distance to the level; a width alone is no merit.
+std::optional<double> badness(const Outcome& outcome, const std::string& metric, double level) {
+  const double mean = spread(outcome, metric).mean;
+  if (metric == "width" || !outcome.failure.empty() || !std::isfinite(mean)) return std::nullopt;
+  return metric == "coverage" ? std::abs(mean - level) : mean;
+}
+
+std::string table_of(const std::vector<Outcome>& outcomes, double level) {
+  std::vector<std::vector<Cell>> rows = {{{"method"}}};
+  for (const char* metric : kMetrics) rows[0].push_back({metric});
+  rows[0].push_back({"seconds"});
+  rows[0].push_back({"fits"});
+  std::string failures;
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.failure.empty()) {
+      failures += fmt::format("{} failed: {}\n", outcome.method,
+                              outcome.failure.substr(0, outcome.failure.find('\n')));
+      continue;
+    }
+    std::vector<Cell> row = {{outcome.method}};
+    for (const char* metric : kMetrics) {
+      const Spread s = spread(outcome, metric);
+      const auto mine = badness(outcome, metric, level);
+      bool best = mine.has_value() && outcomes.size() > 1;
+      for (const Outcome& other : outcomes)
+        best = best && badness(other, metric, level).value_or(*mine) >= *mine;
+      row.push_back({rounded(s.mean) + (std::isnan(s.sd) ? "" : fmt::format(" ± {:.2g}", s.sd)), best});
+    }
+    row.push_back({fmt::format("{:.1f}", spread(outcome, "seconds").mean)});
+    row.push_back({fmt::format("{}", outcome.runs.size())});
+    rows.push_back(std::move(row));
+  }
+  return text_table(rows) + failures;
+}
+
+json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
+  json methods = json::array();
+  for (const Outcome& outcome : outcomes) {
+    json entry = {{"method", outcome.method}, {"runs", outcome.runs}};
+    if (!outcome.failure.empty()) entry["failed"] = outcome.failure;
+    for (const char* metric : kMetrics) {
+      if (outcome.runs.empty()) continue;
+      const Spread s = spread(outcome, metric);
+      entry["mean"][metric] = s.mean;
+      entry["sd"][metric] = s.sd;
+    }
+    methods.push_back(std::move(entry));
+  }
+  return {
+      {"data", r.data}, {"target", r.target}, {"seeds", r.seeds}, {"level", r.level}, {"methods", methods}};
+}
+
+}  // namespace
+
+int run_command(const CompareRequest& r) {
+  const Table table = read_table(r.data);
+  InterruptGuard interrupt;
+  std::vector<Outcome> outcomes;
+  bool any = false;
+  for (const auto& entry : r.methods) {
+    if (InterruptGuard::interrupted()) break;
+    outcomes.push_back(all_runs(r, entry, table));
+    any = any || outcomes.back().failure.empty();
+  }
+  if (!any && !outcomes.empty()) std::rethrow_exception(outcomes.front().thrown);
+  r.json ? print(json_of(r, outcomes)) : print(table_of(outcomes, r.level));
+  return InterruptGuard::interrupted() ? kInterrupted : kDone;
+}
+
+}  // namespace slimbayes::cli

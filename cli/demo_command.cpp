@@ -1,0 +1,180 @@
+// demo: what the tool is for, in a minute. Three methods on a small real table side by side; then the same
+// three on data whose truth is known (N section 4.1), drawn with the truth's own band.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "cli/chart.h"
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/edge.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/random.h"
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kMethods[] = {"dbk", "dnn", "gp-exact"};
+constexpr double kLevel = 0.95, kHalfWidth = 1.959964;  // standard deviations of that interval
+constexpr int64_t kRows = 2000, kShownPoints = 500, kGrid = 401, kGpIterations = 25;
+
+fs::path example_table(const fs::path& share) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(share, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".csv") || name.ends_with(".csv.gz")) found.push_back(entry.path());
+  }
+  if (found.empty())
+    throw DataError(share.string(),
+                    "expected the example table *.csv; none; set SLIMBAYES_SHARE to its folder");
+  return *std::ranges::min_element(found);
+}
+
+json options_of(const std::string& method, int64_t steps) {
+  const MethodInfo& info = find_method(method);
+  json given = json::object();
+  for (const OptionDoc& doc : info.options) {
+    if (doc.name == "steps") given["steps"] = steps;
+    if (doc.name == "iterations") given["iterations"] = kGpIterations;
+  }
+  return info.resolve(given);
+}
+
+TableModel fitted(const Table& table, const std::string& method, const std::string& target, int64_t steps,
+                  double test_fraction, const std::vector<std::string>& ignore) {
+  SplitRequest rows;
+  rows.test_fraction = test_fraction;
+  rows.ignore = ignore;
+  ProgressPrinter progress(method);
+  TableModel model =
+      fit_table(table, table_fit(target, method, options_of(method, steps), 0, rows), nullptr, &progress);
+  if (InterruptGuard::interrupted()) throw Interrupted("the demo was interrupted");
+  return model;
+}
+
+void real_table(const DemoRequest& r, const fs::path& model_path) {
+  const fs::path path = example_table(r.share);
+  const Table table = read_table(path);
+  const std::string target = table.columns.back().name;
+  print(fmt::format("{}: {} rows, target {}, a fifth kept for the test\n", path.filename().string(),
+                    table.rows, target));
+  std::vector<std::vector<Cell>> rows = {
+      {{"method"}, {"mae"}, {"rmse"}, {"nll"}, {"crps"}, {"coverage"}, {"width"}, {"seconds"}}};
+  for (const char* method : kMethods) {
+    const TableModel model = fitted(table, method, target, r.steps, 0.2, {});
+    const json report = model.evaluate(take_rows(table, model.split().test), kLevel);
+    std::vector<Cell> row = {{method}};
+    for (const char* metric : {"mae", "rmse", "nll", "crps", "coverage", "width"})
+      row.push_back({rounded(report.at(metric).get<double>())});
+    row.push_back({fmt::format("{:.1f}", model.fitted().summary().seconds)});
+    rows.push_back(std::move(row));
+    if (model.method() == "dbk") model.save(model_path);
+  }
+  print(text_table(rows));
+}
+
+std::vector<double> picked(const Table& table, const std::string& name, const std::vector<int64_t>& rows) {
+  std::vector<double> out;
+  for (int64_t row : rows) out.push_back(table.find(name)->values[static_cast<size_t>(row)]);
+  return out;
+}
+
+/// Points and truth, the same in each panel: the first points, and the truth's lower and upper limit along x.
+std::vector<Mark> points_and_truth(const Table& table, bool points) {
+  std::vector<int64_t> order(static_cast<size_t>(table.rows));
+  std::iota(order.begin(), order.end(), 0);
+  if (points) {
+    order.resize(static_cast<size_t>(std::min(table.rows, kShownPoints)));
+    return {{Mark::Kind::points,
+             "data (a quarter)",
+             "#4a5568",
+             0.45,
+             picked(table, "x", order),
+             picked(table, "y", order),
+             {},
+             false,
+             1.3}};
+  }
+  const std::vector<double>& x = table.find("x")->values;
+  std::ranges::sort(order, {}, [&](int64_t row) { return x[static_cast<size_t>(row)]; });
+  const std::vector<double> mean = picked(table, "true_mean", order), sd = picked(table, "true_sd", order);
+  std::vector<double> lower, upper;
+  for (size_t i = 0; i < mean.size(); ++i) {
+    lower.push_back(mean[i] - kHalfWidth * sd[i]);
+    upper.push_back(mean[i] + kHalfWidth * sd[i]);
+  }
+  const std::vector<double> sorted = picked(table, "x", order);
+  return {{Mark::Kind::line, "true 95 % band", "#1a202c", 0.9, sorted, lower, {}, true, 1.1},
+          {Mark::Kind::line, "", "#1a202c", 0.9, sorted, upper, {}, true, 1.1}};
+}
+
+Panel panel(const Table& table, const Table& grid, const TableModel& model) {
+  const Regression p = model.predict(grid);
+  const Interval total = interval(p, kLevel);
+  const at::Tensor spread = kHalfWidth * p.epistemic_var.sqrt();
+  const std::vector<double> x = grid.columns[0].values;
+  const std::string method = model.method();
+  const json report = model.evaluate(take_rows(table, model.split().test), kLevel);
+  Panel result{method,
+               fmt::format("test NLL {:.2f}, {:.0f} % of the rows inside", report.at("nll").get<double>(),
+                           100 * report.at("coverage").get<double>()),
+               {}};
+  result.marks.push_back({Mark::Kind::band, "95 % of the prediction", "#3182ce", 0.22, x,
+                          numbers(total.lower), numbers(total.upper)});
+  result.marks.push_back({Mark::Kind::band, "its epistemic part", "#dd6b20", 0.38, x,
+                          numbers(p.mean - spread), numbers(p.mean + spread)});
+  for (Mark& mark : points_and_truth(table, true)) result.marks.push_back(std::move(mark));
+  for (Mark& mark : points_and_truth(table, false)) result.marks.push_back(std::move(mark));
+  result.marks.push_back({Mark::Kind::line, "mean", "#2c5282", 1, x, numbers(p.mean), {}, false, 2});
+  return result;
+}
+
+void bands(const DemoRequest& r, const fs::path& path) {
+  const Table table = generate("steps", kRows, Stream(0));
+  Table grid;
+  grid.rows = kGrid;
+  grid.columns = {column("x", at::linspace(-1.25, 1.25, kGrid, at::kDouble))};
+  Chart chart{"Bands on data whose noise is known: N's steps, sd 0.4 |sin 10x|",
+              "x",
+              "y",
+              {-1.25, 1.25},
+              {-1.6, 2.0},
+              {}};
+  for (const char* method : kMethods) {
+    chart.panels.push_back(
+        panel(table, grid, fitted(table, method, "y", r.steps, 0.1, {"true_mean", "true_sd"})));
+  }
+  const std::string image = svg(chart);
+  write_atomically(path, std::as_bytes(std::span(image)));
+}
+
+}  // namespace
+
+int run_command(const DemoRequest& r) {
+  const fs::path folder = r.out, model = folder / "model.safetensors", image = folder / "bands.svg";
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw DataError(r.out, "expected a folder that can be made; " + failed.message());
+  check_writable(model);
+  check_writable(image);
+  InterruptGuard interrupt;
+  real_table(r, model);
+  bands(r, image);
+  print(fmt::format("\n{} is the dbk model: slimbayes describe {}\n{} shows the three methods' bands\n",
+                    model.string(), model.string(), image.string()));
+  return kDone;
+}
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,194 @@
+#include "cli/describe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <stdexcept>
+
+#include "cli/method_flags.h"
+#include "slimbayes/catalog/methods.h"
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/storage/tensor_file.h"
+
+namespace slimbayes::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string dumped(const json& value) {
+  return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string plain(const json& value) {
+  return value.is_string() ? value.get<std::string>()
+                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+json option_facts(const OptionDoc& doc) {
+  json facts = {{"name", doc.name},
+                {"type", doc.type},
+                {"default", doc.fallback},
+                {"doc", doc.doc},
+                {"source", doc.source}};
+  if (doc.range) facts["range"] = {doc.range->low, doc.range->high};
+  if (!doc.choices.empty()) facts["choices"] = doc.choices;
+  return facts;
+}
+
+json method_facts(const MethodInfo& info) {
+  return {{"name", info.name},
+          {"aliases", info.aliases},
+          {"summary", info.summary},
+          {"tasks", info.tasks},
+          {"inputs", info.inputs},
+          {"paper", info.paper},
+          {"input_scale", info.input_scale},
+          {"seeded", info.seeded},
+          {"resumable", info.resumable},
+          {"splits_uncertainty", info.splits_uncertainty},
+          {"variance_grows_away", info.variance_grows_away}};
+}
+
+std::string indented(const std::string& text, size_t by) {
+  std::string out(by, ' ');
+  for (char c : wrapped(text, 100 - by)) {
+    out += c;
+    if (c == '\n') out.append(by, ' ');
+  }
+  return out + "\n";
+}
+
+std::string method_text(const MethodInfo& info) {
+  std::string text = info.name + "\n" + indented(info.summary, 2) + "\n";
+  const auto row = [&](const char* name, const std::string& value) {
+    text += fmt::format("  {:<18} {}\n", name, value);
+  };
+  if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
+  row("tasks", fmt::format("{}", fmt::join(info.tasks, ", ")));
+  row("inputs", fmt::format("{}, scaled {}", fmt::join(info.inputs, ", "), info.input_scale));
+  row("paper", info.paper);
+  row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
+  row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
+  row("uncertainty", info.splits_uncertainty ? "aleatoric and epistemic parts are calibrated apart"
+                                             : "the total is calibrated; the two parts are not apart");
+  row("far from the data", info.variance_grows_away ? "the variance grows" : "no promise about the variance");
+  text += "\noptions of fit\n";
+  for (const OptionDoc& doc : info.options) {
+    std::string facts = doc.type + ", default " + plain(doc.fallback);
+    if (doc.range) facts += fmt::format(", {:g} to {:g}", doc.range->low, doc.range->high);
+    if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
+    text += fmt::format("  {} ({}) [{}]\n", doc.name, facts, doc.source) + indented(doc.doc, 6);
+  }
+  return text;
+}
+
+/// The metadata hold JSON values and plain words.
+json metadata_value(const std::string& text) {
+  json value = json::parse(text, nullptr, false);
+  return value.is_object() || value.is_array() ? value : json(text);
+}
+
+json model_facts(const std::string& path) {
+  const TensorFile file = read_tensor_file(path);
+  const auto kind = file.metadata.find("kind");
+  if (kind == file.metadata.end() || !file.metadata.contains("method")) {
+    throw DataError(path, "expected a model file of slimbayes fit; received another tensor file");
+  }
+  json facts = {{"file", path}, {"bytes", std::filesystem::file_size(path)}};
+  for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
+  int64_t parameters = 0;
+  json rows = json::object(), tensors = json::object();
+  for (const auto& [name, tensor] : file.tensors) {
+    int64_t size = 1;
+    for (int64_t extent : tensor.shape) size *= extent;
+    if (name.starts_with("split.")) {
+      rows[name.substr(6)] = size;
+      continue;
+    }
+    tensors[name] = tensor.shape;
+    parameters += size;
+  }
+  facts["parameters"] = parameters;
+  facts["rows"] = rows;
+  facts["tensors"] = tensors;
+  return facts;
+}
+
+std::string feature_list(const json& encoder) {
+  const auto schema = encoder.find("schema");
+  const json* features =
+      schema != encoder.end() && schema->contains("features") ? &(*schema)["features"] : nullptr;
+  if (features == nullptr && encoder.contains("features")) features = &encoder["features"];
+  if (features == nullptr || !features->is_array()) return "";
+  std::string list;
+  for (const json& feature : *features) {
+    const json& name = feature.is_object() && feature.contains("name") ? feature["name"] : feature;
+    if (list.size() > 400) return list + ", ...";
+    list += (list.empty() ? "" : ", ") + plain(name);
+  }
+  return list;
+}
+
+std::string model_text(const json& facts) {
+  std::string text = plain(facts["file"]) + "\n";
+  const auto row = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {:<12} {}\n", name, value);
+  };
+  row("kind", plain(facts["kind"]));
+  row("method", plain(facts["method"]));
+  row("parameters", fmt::format("{}", facts["parameters"].get<int64_t>()));
+  row("file size", fmt::format("{} bytes", facts["bytes"].get<uint64_t>()));
+  if (facts.contains("encoder") && facts["encoder"].is_object()) {
+    const json& encoder = facts["encoder"];
+    if (encoder.contains("target")) row("target", plain(encoder["target"]));
+    row("inputs", feature_list(encoder));
+  }
+  for (const char* group : {"rows", "summary", "options"}) {
+    if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
+    text += fmt::format("\n{}\n", group);
+    for (const auto& item : facts[group].items())
+      text += fmt::format("  {:<18} {}\n", item.key(), plain(item.value()));
+  }
+  return text;
+}
+
+bool is_method(const std::string& name) {
+  for (const MethodInfo& info : method_catalog()) {
+    if (info.name == name || std::ranges::find(info.aliases, name) != info.aliases.end()) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string list_methods(bool as_json) {
+  json list = json::array();
+  std::string text;
+  for (const MethodInfo& info : method_catalog()) {
+    list.push_back(method_facts(info));
+    const std::string aliases =
+        info.aliases.empty() ? "" : fmt::format(" (also {})", fmt::join(info.aliases, ", "));
+    text += info.name + aliases + "\n" + indented(info.summary, 4);
+  }
+  return as_json ? dumped(list) : text + "\nslimbayes describe METHOD explains one and its options.\n";
+}
+
+std::string describe(const std::string& name, bool as_json) {
+  if (is_method(name)) {
+    const MethodInfo& info = find_method(name);
+    if (!as_json) return method_text(info);
+    json facts = method_facts(info);
+    facts["options"] = json::array();
+    for (const OptionDoc& doc : info.options) facts["options"].push_back(option_facts(doc));
+    return dumped(facts);
+  }
+  const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
+  if (!looks_like_path && !std::filesystem::exists(name)) find_method(name);  // throws with the nearest name
+  const json facts = model_facts(name);
+  return as_json ? dumped(facts) : model_text(facts);
+}
+
+}  // namespace slimbayes::cli

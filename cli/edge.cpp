@@ -1,0 +1,68 @@
+#include "cli/edge.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <new>
+#include <stdexcept>
+
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes::cli {
+
+void print_error(std::string_view message) {
+  std::string line(message);
+  std::ranges::replace_if(
+      line, [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+  while (!line.empty() && line.back() == ' ') line.pop_back();
+  line = "error: " + line + "\n";
+  std::fflush(stdout);
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+bool print_result(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+}
+
+int guarded(const std::function<int()>& body) {
+  try {
+    return body();
+  } catch (const std::invalid_argument& error) {
+    print_error(error.what());
+    return kMisuse;
+  } catch (const DataError& error) {
+    print_error(error.what());
+    return kMisuse;
+  } catch (const Interrupted& error) {
+    print_error(error.what());
+    return kInterrupted;
+  } catch (const std::bad_alloc&) {
+    print_error("out of memory; use fewer rows, a smaller model or a machine with more memory");
+  } catch (const std::logic_error& error) {
+    print_error(fmt::format("{}; this is a mistake in slimbayes itself: please report it", error.what()));
+  } catch (const std::exception& error) {
+    print_error(error.what());
+  } catch (...) {
+    print_error("an unknown failure; please report it");
+  }
+  return kFailed;
+}
+
+void guard_standard_streams() {
+  // The lowest free number is taken first. Opened the wrong way round, so that use still fails and is
+  // noticed.
+  while (true) {
+    const int file = open("/dev/null", O_RDWR);
+    if (file < 0) return;
+    close(file);
+    if (file > 2) return;
+    const int kept = open("/dev/null", file == 0 ? O_WRONLY : O_RDONLY);
+    if (kept != file) return;
+  }
+}
+
+}  // namespace slimbayes::cli

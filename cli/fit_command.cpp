@@ -1,0 +1,154 @@
+// fit: a table to a model file. The checkpoint and the finished model carry a fingerprint of everything that
+// decides the result, so that --resume can tell "go on", "already done" and "another fit" apart. An
+// interrupted fit's model has none: it is usable, not finished.
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "cli/commands.h"
+#include "cli/edge.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/storage/atomic_file.h"
+
+namespace slimbayes::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kFingerprint = "fingerprint";
+
+std::string fingerprint(const FitRequest& r, const Table& train, const Table* valid) {
+  const json all = {{"train", table_hash(train)},
+                    {"valid", valid ? table_hash(*valid) : ""},
+                    {"target", r.target},
+                    {"method", r.method},
+                    {"options", r.options},
+                    {"seed", r.seed},
+                    {"split_seed", r.rows.split_seed},
+                    {"fractions", {r.rows.valid_fraction, r.rows.test_fraction}},
+                    {"split", r.rows.split},
+                    {"scale", r.rows.scale},
+                    {"ignore", r.rows.ignore},
+                    {"threads", at::get_num_threads()}};
+  const std::string text = all.dump(-1, ' ', false, json::error_handler_t::replace);
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+void check_not_input(const fs::path& model, const std::string& table) {
+  std::error_code ignored;
+  if (table.empty() || !fs::equivalent(model, table, ignored)) return;
+  check(false, "fit", "--model to be a file of its own", fmt::format("the table '{}'", table),
+        "choose another name");
+}
+
+/// The model that a finished fit of this fingerprint left, if it did.
+std::optional<TableModel> finished(const fs::path& path, const fs::path& checkpoint,
+                                   const std::string& fingerprint) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored) || fs::exists(checkpoint, ignored)) return std::nullopt;
+  const TensorFile file = read_tensor_file(path);
+  const auto found = file.metadata.find(kFingerprint);
+  if (found == file.metadata.end() || found->second != fingerprint) return std::nullopt;
+  return TableModel::from_file(file, path.string());
+}
+
+/// A checkpoint that this fit made is removed when it fails; one that was there stays.
+class CheckpointGuard {
+ public:
+  explicit CheckpointGuard(fs::path path) : path_(std::move(path)), keep_(fs::exists(path_)) {}
+  ~CheckpointGuard() {
+    if (!keep_) remove();
+  }
+  bool was_there() const { return keep_; }
+  void keep() { keep_ = true; }
+  void remove() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+    keep_ = false;
+  }
+
+ private:
+  fs::path path_;
+  bool keep_;
+};
+
+json report_on(const TableModel& model, const Table& table, const std::vector<int64_t>& rows) {
+  return rows.empty() ? json() : model.evaluate(take_rows(table, rows));
+}
+
+void print_outcome(const FitRequest& r, const TableModel& model, const Table& table, const Table* valid) {
+  const SplitRows& split = model.split();
+  const json test = report_on(model, table, split.test);
+  if (!r.json) {
+    print(fmt::format("{}: {}\n", r.model, model.fitted().summary().brief()));
+    if (!test.is_null()) print("\ntest rows\n" + report_table(test, 0.95));
+    return;
+  }
+  const json held_out = valid ? model.evaluate(*valid) : report_on(model, table, split.valid);
+  json out = {{"method", model.method()},
+              {"model", r.model},
+              {"seed", r.seed},
+              {"rows",
+               {{"train", split.train.size()},
+                {"valid", valid ? static_cast<size_t>(valid->rows) : split.valid.size()},
+                {"test", split.test.size()}}},
+              {"summary", to_json(model.fitted().summary())},
+              {"options", model.options()}};
+  if (!test.is_null()) out["test"] = test;
+  if (!held_out.is_null()) out["valid"] = held_out;
+  print(out);
+}
+
+}  // namespace
+
+int run_command(const FitRequest& r) {
+  check_not_input(r.model, r.train);
+  check_not_input(r.model, r.valid);
+  check_writable(r.model);
+  const Table table = read_table(r.train);
+  std::optional<Table> own;
+  if (!r.valid.empty()) own = read_table(r.valid);
+  const Table* valid = own ? &*own : nullptr;
+
+  const std::string print_of_fit = fingerprint(r, table, valid);
+  const fs::path path = r.model + ".ckpt";
+  if (r.resume) {
+    if (const auto model = finished(r.model, path, print_of_fit)) {
+      log_line(fmt::format("{} is finished already; nothing to do", r.model));
+      print_outcome(r, *model, table, valid);
+      return kDone;
+    }
+  }
+  CheckpointGuard checkpoint(path);
+  if (checkpoint.was_there() && !r.resume) {
+    log_line(
+        fmt::format("starting anew; {} of an unfinished fit will be overwritten (--resume goes on from it)",
+                    path.string()));
+    checkpoint.remove();
+  }
+  InterruptGuard interrupt;
+  TableModel model = [&] {
+    ProgressPrinter progress(r.method);
+    const TableFit fit = table_fit(r.target, r.method, r.options, r.seed, r.rows);
+    return fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit});
+  }();
+  for (const std::string& note : model.encoder().notes()) log_line("note: " + note);
+
+  const bool stopped = model.fitted().summary().stopped == "interrupted";
+  TensorFile file = model.to_file();
+  if (!stopped) file.metadata[kFingerprint] = print_of_fit;
+  write_tensor_file(r.model, file);
+  stopped ? checkpoint.keep() : checkpoint.remove();
+  if (stopped) {
+    log_line(fmt::format("interrupted; {} holds the best so far, --resume goes on", r.model));
+    return kInterrupted;
+  }
+  print_outcome(r, model, table, valid);
+  return kDone;
+}
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,33 @@
+// The tool. Everything that needs no tensors is answered here, in milliseconds; the rest is a Request to the
+// engine, a plugin that is opened on demand because loading libtorch alone takes longer than all of this.
+#include "cli/arguments.h"
+#include "cli/describe.h"
+#include "cli/edge.h"
+#include "cli/engine.h"
+
+namespace {
+
+using namespace slimbayes::cli;
+
+int printed(const std::string& text) {
+  if (print_result(text)) return kDone;
+  print_error("standard output could not be written; it is closed or its disk is full");
+  return kFailed;
+}
+
+int run(const std::vector<std::string>& words) {
+  Command command = parse_arguments(words);
+  if (auto* show = std::get_if<ShowText>(&command)) return printed(show->text);
+  if (auto* list = std::get_if<ListMethods>(&command)) return printed(list_methods(list->json));
+  if (auto* asked = std::get_if<Describe>(&command)) return printed(describe(asked->name, asked->json));
+  Request& request = std::get<Request>(command);
+  if (auto* demo = std::get_if<DemoRequest>(&request.command)) demo->share = share_folder().string();
+  return run_in_engine(request);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  guard_standard_streams();
+  return guarded([&] { return run({argv + 1, argv + argc}); });
+}

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <deque>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/methods.h"
+
+namespace slimbayes::cli {
+
+/// Breaks text into lines of at most `width` characters.
+std::string wrapped(const std::string& text, size_t width = 72);
+
+/// The catalogue's options of some methods as command-line flags: `learning_rate` becomes `--learning-rate`.
+class MethodFlags {
+ public:
+  /// Adds the flags to `command`, an option that several methods have once. Lives as long as the parse.
+  void add(CLI::App& command, const std::vector<const MethodInfo*>& methods);
+
+  /// Every option of `method`: what was given, the rest by default. Throws std::invalid_argument.
+  nlohmann::json resolved(const MethodInfo& method) const;
+
+ private:
+  struct Flag {
+    std::string name, text;
+    CLI::Option* option = nullptr;
+  };
+  std::deque<Flag> flags_;  // stable addresses: the parser writes into `text`
+};
+
+}  // namespace slimbayes::cli

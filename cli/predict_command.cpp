@@ -1,0 +1,35 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "cli/columns.h"
+#include "cli/commands.h"
+#include "cli/edge.h"
+#include "cli/progress.h"
+#include "slimbayes/storage/atomic_file.h"
+
+namespace slimbayes::cli {
+
+int run_command(const PredictRequest& r) {
+  if (r.out != "-") check_writable(r.out);
+  const TableModel model = TableModel::load(r.model);
+  const Table data = read_table(r.data);
+  const Regression p = model.predict(data);
+  const Interval bounds = interval(p, r.level);
+  Table answer;
+  answer.rows = data.rows;
+  answer.columns = {column("mean", p.mean),
+                    column("sd", total_var(p).sqrt()),
+                    column("sd_aleatoric", p.aleatoric_var.sqrt()),
+                    column("sd_epistemic", p.epistemic_var.sqrt()),
+                    column("lower", bounds.lower),
+                    column("upper", bounds.upper)};
+  write_table(r.out, answer);
+  if (!find_method(model.method()).splits_uncertainty) {
+    log_line(
+        fmt::format("note: {} calibrates sd and the interval; sd_aleatoric and sd_epistemic are not apart",
+                    model.method()));
+  }
+  return kDone;
+}
+
+}  // namespace slimbayes::cli

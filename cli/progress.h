@@ -1,0 +1,40 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "slimbayes/train/callback.h"
+
+namespace slimbayes::cli {
+
+/// While it lives, the first Ctrl-C asks the fit to stop and a second one kills; a closed stderr does not end
+/// the fit.
+class InterruptGuard {
+ public:
+  InterruptGuard();
+  ~InterruptGuard();
+  InterruptGuard(const InterruptGuard&) = delete;
+  InterruptGuard& operator=(const InterruptGuard&) = delete;
+
+  static bool interrupted();
+};
+
+/// Prints a fit's progress to stderr: a bar on a terminal, else a line every few seconds.
+class ProgressPrinter : public Callback {
+ public:
+  explicit ProgressPrinter(std::string title);
+  ~ProgressPrinter() override;
+
+  void report(const Progress& progress) override;
+  bool stop() override { return InterruptGuard::interrupted(); }
+
+ private:
+  std::string title_;
+  bool terminal_, drawn_ = false;
+  std::chrono::steady_clock::time_point printed_;
+};
+
+/// A line for the log, on stderr.
+void log_line(const std::string& text);
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,76 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "cli/edge.h"
+
+namespace slimbayes::cli {
+namespace {
+
+using nlohmann::json;
+
+// Marks do not count: the star and the escape codes lie outside the column's width.
+std::string set_in(const Cell& cell, size_t width, bool left, bool terminal) {
+  const std::string padding(width - std::min(width, cell.text.size()), ' ');
+  const std::string text = cell.best && terminal ? "\x1b[1m" + cell.text + "\x1b[0m" : cell.text;
+  const std::string mark = terminal || left ? "" : cell.best ? "*" : " ";
+  return left ? text + padding : padding + text + mark;
+}
+
+std::string number(const json& report, const std::string& key) {
+  const auto found = report.find(key);
+  if (found == report.end()) return "";
+  return found->is_number() ? rounded(found->get<double>()) : "nan";
+}
+
+}  // namespace
+
+std::string rounded(double x) {
+  if (!std::isfinite(x)) return fmt::format("{}", x);
+  return std::abs(x) >= 1e4 || x == 0 ? fmt::format("{:.5g}", x) : fmt::format("{:#.4g}", x);
+}
+
+std::string text_table(const std::vector<std::vector<Cell>>& rows) {
+  const bool terminal = isatty(STDOUT_FILENO) == 1;
+  std::vector<size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].text.size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (size_t i = 0; i < row.size(); ++i)
+      line += (i > 0 ? "  " : "") + set_in(row[i], widths[i], i == 0, terminal);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string report_table(const json& report, double level) {
+  std::vector<std::vector<Cell>> rows = {
+      {{fmt::format("{} rows", report.value("n", int64_t{0}))}, {"target's units"}, {"standardised"}}};
+  for (const char* name : {"mae", "rmse", "nll", "crps", "coverage", "width", "interval_score"}) {
+    const std::string key = name;
+    const bool of_interval = key == "coverage" || key == "width" || key == "interval_score";
+    const std::string label = of_interval ? fmt::format("{} at {:g} %", name, 100 * level) : key;
+    rows.push_back({{label}, {number(report, key)}, {number(report, key + "_standardized")}});
+  }
+  return text_table(rows);
+}
+
+void print(const std::string& text) {
+  if (!print_result(text)) {
+    throw std::runtime_error("standard output could not be written; it is closed or its disk is full");
+  }
+}
+
+void print(const json& object) { print(object.dump(2, ' ', false, json::error_handler_t::replace) + "\n"); }
+
+}  // namespace slimbayes::cli

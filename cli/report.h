@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace slimbayes::cli {
+
+struct Cell {
+  std::string text;
+  bool best = false;
+};
+
+/// Rows of cells as aligned text: the first column to the left, the others to the right. The best cells are
+/// bold on a terminal and marked `*` elsewhere.
+std::string text_table(const std::vector<std::vector<Cell>>& rows);
+
+/// A report of core/metrics.h: a line a metric, in the target's units and standardised.
+std::string report_table(const nlohmann::json& report, double level);
+
+/// Four significant digits.
+std::string rounded(double x);
+
+/// Prints results to stdout; throws std::runtime_error when they could not be written.
+void print(const std::string& text);
+void print(const nlohmann::json& object);
+
+}  // namespace slimbayes::cli

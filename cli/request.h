@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace slimbayes::cli {
+
+/// What the tool asks of the engine: plain data, checked as far as that is possible without tensors.
+inline constexpr int kAllCores = 0;
+inline constexpr int kDefaultThreads = kAllCores;
+
+/// How rows are shared out, common to fit and compare.
+struct SplitRequest {
+  double valid_fraction = 0.1, test_fraction = 0;
+  uint64_t split_seed = 0;
+  std::string split = "grouped";
+  std::string scale;  // empty: the method's own
+  std::vector<std::string> ignore;
+};
+
+struct FitRequest {
+  std::string train, target;
+  std::string method = "dbk";
+  nlohmann::json options = nlohmann::json::object();  // resolved: every option of the method
+  std::string model = "model.safetensors";
+  std::string valid;  // a table of its own; empty: the fraction
+  SplitRequest rows;
+  uint64_t seed = 0;
+  bool resume = false, json = false;
+};
+
+struct PredictRequest {
+  std::string model, data;
+  std::string out = "-";
+  double level = 0.95;
+};
+
+struct EvaluateRequest {
+  std::string model, data;
+  std::string ood;    // a table that is known to be foreign; empty: none
+  std::string split;  // "train", "valid" or "test" of the fitted table; empty: every row
+  double level = 0.95;
+  bool json = false;
+};
+
+struct CompareRequest {
+  struct Entry {
+    std::string method;
+    nlohmann::json options;  // resolved
+    bool seeded = true;
+  };
+  std::string data, target;
+  std::vector<Entry> methods;
+  int seeds = 5;
+  SplitRequest rows;
+  double level = 0.95;
+  bool json = false;
+};
+
+struct GenerateRequest {
+  std::string name;
+  int64_t rows = 2000;
+  uint64_t seed = 0;
+  double amplitude = 0.4;
+  std::string out = "-";
+};
+
+struct DemoRequest {
+  std::string out = "demo-out";
+  std::string share;  // folder of the example table
+  int64_t steps = 4000;
+};
+
+struct Request {
+  std::variant<FitRequest, PredictRequest, EvaluateRequest, CompareRequest, GenerateRequest, DemoRequest>
+      command;
+  int threads = kDefaultThreads;
+};
+
+}  // namespace slimbayes::cli
+
+/// The one symbol of the plugin `slimbayes_commands`: runs a request and returns the exit code. Never throws.
+extern "C" int slimbayes_run(const slimbayes::cli::Request& request);

@@ -1,0 +1,43 @@
+// The plugin's entry: the engine's side of the edge.
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+
+#include "cli/commands.h"
+#include "cli/edge.h"
+
+namespace slimbayes::cli {
+
+TableFit table_fit(const std::string& target, const std::string& method, const nlohmann::json& options,
+                   uint64_t seed, const SplitRequest& rows) {
+  TableFit fit;
+  fit.target = target;
+  fit.method = method;
+  fit.options = options;
+  fit.seed = seed;
+  fit.split_seed = rows.split_seed;
+  fit.valid_fraction = rows.valid_fraction;
+  fit.test_fraction = rows.test_fraction;
+  fit.split = rows.split;
+  fit.scale = rows.scale;
+  fit.ignore = rows.ignore;
+  return fit;
+}
+
+namespace {
+
+int run_checked(const Request& request) {
+  try {
+    if (request.threads != kAllCores) at::set_num_threads(request.threads);
+    return std::visit([](const auto& command) { return run_command(command); }, request.command);
+  } catch (const c10::Error& error) {  // its what() holds a backtrace
+    const std::string text = error.what_without_backtrace();
+    throw std::runtime_error("the tensor library failed: " + text.substr(0, text.find('\n')));
+  }
+}
+
+}  // namespace
+}  // namespace slimbayes::cli
+
+extern "C" __attribute__((visibility("default"))) int slimbayes_run(const slimbayes::cli::Request& request) {
+  return slimbayes::cli::guarded([&] { return slimbayes::cli::run_checked(request); });
+}
