@@ -189,7 +189,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   }
   check(!encoder.schema_.features.empty(), "Encoder::fit",
         "at least one input that varies over the training rows",
-        encoder.features_.empty() ? "no column beside the target" : encoder.notes_.front(),
+        encoder.notes_.empty() ? "no column beside the target" : encoder.notes_.front(),
         "give more columns or rows");
 
   const Column& target = *table.find(options.target);

@@ -1,0 +1,266 @@
+#include "slimbayes/data/encoder.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "slimbayes/storage/error.h"
+#include "tests/data/tables.h"
+
+namespace slimbayes {
+namespace {
+
+Encoder fitted(const Table& table, EncoderOptions options = {"y"}) {
+  return Encoder::fit(table, all_rows(table), options);
+}
+
+at::Tensor column(const at::Tensor& x, int64_t c) { return x.select(1, c); }
+
+bool equal(const at::Tensor& x, std::vector<double> values) {
+  return at::equal(x, at::tensor(values, at::kDouble).view(x.sizes()));
+}
+
+bool has_note(const std::vector<std::string>& notes, const std::string& part) {
+  return std::any_of(notes.begin(), notes.end(),
+                     [&](const auto& n) { return n.find(part) != std::string::npos; });
+}
+
+TEST(Encoder_fit, min_max_uses_the_training_rows_alone_and_does_not_clamp) {
+  Table t = table_of({numbers("x", {0, 10, 5, 100}), numbers("y", {1, 3, 2, 50})});
+  Encoder e = Encoder::fit(t, {0, 1, 2}, {"y"});
+  EXPECT_TRUE(equal(e.inputs(t), {-1, 1, 0, 19}));
+  EXPECT_DOUBLE_EQ(e.schema().task.y_shift, 2);
+  EXPECT_DOUBLE_EQ(e.schema().task.y_scale, std::sqrt(2.0 / 3));
+  EXPECT_DOUBLE_EQ(e.target(t)[3].item<double>(), 48 / std::sqrt(2.0 / 3));
+  EXPECT_EQ(e.schema().features, std::vector<std::string>{"x"});
+  EXPECT_EQ(e.target_name(), "y");
+}
+
+TEST(Encoder_fit, standard_gives_mean_0_sd_1) {
+  Table t = table_of({numbers("x", {1, 2, 4, 9}), numbers("y", {1, 2, 3, 4})});
+  at::Tensor x = fitted(t, {"y", "standard"}).inputs(t);
+  EXPECT_NEAR(x.mean().item<double>(), 0, 1e-15);
+  EXPECT_NEAR(x.square().mean().item<double>(), 1, 1e-15);
+}
+
+TEST(Encoder_fit, one_hot_in_the_order_of_names_with_zeros_for_a_new_level) {
+  Table t = table_of({categories("c", {0, 1, 2, 1}, {"red", "blue", "new"}), numbers("y", {1, 2, 3, 4})});
+  Encoder e = Encoder::fit(t, {0, 1}, {"y"});
+  EXPECT_EQ(e.schema().features, (std::vector<std::string>{"c = blue", "c = red"}));
+  EXPECT_TRUE(equal(e.inputs(t), {0, 1, 1, 0, 0, 0, 1, 0}));
+  EXPECT_TRUE(has_note(e.notes_for(t), "column 'c': 1 of 4 cells hold a category not seen in training"));
+}
+
+TEST(Encoder_fit, missing_training_cells_give_the_mean_and_an_indicator) {
+  Table t = table_of({numbers("x", {0, 1, 5, kNone}), categories("c", {0, kNone, 1, 0}, {"a", "b"}),
+                      numbers("y", {1, 2, 3, 4})});
+  Encoder e = fitted(t);
+  EXPECT_EQ(e.schema().features,
+            (std::vector<std::string>{"x", "x (missing)", "c = a", "c = b", "c (missing)"}));
+  at::Tensor x = e.inputs(t);
+  EXPECT_DOUBLE_EQ(x[3][0].item<double>(), (2 - 2.5) / 2.5);
+  EXPECT_TRUE(equal(column(x, 1), {0, 0, 0, 1}));
+  EXPECT_TRUE(equal(x[1].slice(0, 2), {0, 0, 1}));
+  EXPECT_TRUE(has_note(e.notes(), "column 'x': 1 of 4 training cells are missing: imputed with the mean"));
+}
+
+TEST(Encoder_inputs, a_cell_missing_only_at_prediction_is_imputed_and_noted) {
+  Table t = table_of({numbers("x", {0, 1, 5}), numbers("y", {1, 2, 3})});
+  Encoder e = fitted(t);
+  Table later = table_of({numbers("x", {kNone, 1}), numbers("extra", {1, 2})});
+  EXPECT_DOUBLE_EQ(e.inputs(later)[0][0].item<double>(), (2 - 2.5) / 2.5);
+  std::vector<std::string> notes = e.notes_for(later);
+  EXPECT_TRUE(has_note(notes, "column 'x': 1 of 2 cells are missing, none was in training"));
+  EXPECT_TRUE(has_note(notes, "column 'extra' was not there in training"));
+  EXPECT_TRUE(e.notes_for(t).empty());
+}
+
+TEST(Encoder_fit, drops_constants_empty_columns_and_free_text) {
+  std::vector<double> index, number, constant(200, 3), none(200, kNone), level(200, 0), partly(200, 3);
+  std::vector<std::string> ids;
+  for (int i = 0; i < 200; ++i) {
+    index.push_back(i);
+    number.push_back(i * 0.5);
+    ids.push_back(fmt::format("id{}", i));
+    if (i % 2) partly[static_cast<size_t>(i)] = kNone;
+  }
+  Table t = table_of({numbers("x", number), numbers("k", constant), numbers("m", none),
+                      categories("c", level, {"a"}), categories("id", index, ids), numbers("partly", partly),
+                      numbers("y", number)});
+  Encoder e = fitted(t);
+  EXPECT_EQ(e.schema().features, (std::vector<std::string>{"x", "partly (missing)"}));
+  EXPECT_TRUE(has_note(e.notes(), "column 'k' is constant"));
+  EXPECT_TRUE(has_note(e.notes(), "column 'm' holds no value"));
+  EXPECT_TRUE(has_note(e.notes(), "column 'c' is constant"));
+  EXPECT_TRUE(has_note(e.notes(), "column 'id': 200 of 200 training cells differ"));
+  // What was dropped is not asked for.
+  EXPECT_EQ(e.inputs(table_of({numbers("partly", {1}), numbers("x", {1})})).size(1), 2);
+}
+
+TEST(Encoder_fit, of_many_levels_63_and_other) {
+  std::vector<double> cells, y;
+  std::vector<std::string> levels;
+  for (int i = 0; i < 100; ++i) {
+    levels.push_back(fmt::format("l{}", i));
+    for (int k = 0; k < (i < 63 ? 3 : 2); ++k) cells.push_back(i), y.push_back(k);
+  }
+  Table t = table_of({categories("c", cells, levels), numbers("y", y)});
+  Encoder e = fitted(t);
+  ASSERT_EQ(e.schema().features.size(), 64u);
+  EXPECT_EQ(e.schema().features.back(), "c (other)");
+  at::Tensor x = e.inputs(t);
+  EXPECT_TRUE(at::equal(x.sum(1), at::ones({t.rows}, at::kDouble)));
+  EXPECT_EQ(column(x, 63).sum().item<double>(), 37 * 2);
+  Table later = table_of({categories("c", {0}, {"unheard of"})});
+  EXPECT_EQ(e.inputs(later)[0][63].item<double>(), 1);
+}
+
+TEST(Encoder_inputs, finds_columns_by_name) {
+  Table t = table_of({numbers("a", {0, 1}), numbers("width", {5, 7}), numbers("y", {1, 2})});
+  Encoder e = fitted(t);
+  Table moved = table_of({numbers("z", {0, 0}), numbers("width", {5, 7}), numbers("a", {0, 1})});
+  EXPECT_TRUE(at::equal(e.inputs(moved), e.inputs(t)));
+  expect_has(error_of([&] {
+               e.inputs(table_of({numbers("a", {1}), numbers("widht", {1})}));
+             }),
+             "expected a column 'width' as in training; received 2 other columns; did you mean 'widht'?");
+  expect_has(error_of([&] {
+               e.inputs(table_of({numbers("width", {1}), categories("a", {0}, {"x"})}));
+             }),
+             "expected a numeric column 'a' as in training; received a categorical one ('x', ...)");
+}
+
+TEST(Encoder_inputs, a_short_table_may_show_another_kind) {
+  Table t = table_of({categories("c", {0, 1, 2, 0}, {"maybe", "Yes", "3.0"}), numbers("x", {1, 2, 3, 4}),
+                      numbers("y", {1, 2, 3, 4})});
+  Encoder e = fitted(t);  // 3.0, Yes, maybe
+  EXPECT_TRUE(
+      equal(e.inputs(table_of({{"c", ColumnKind::boolean, {1, 0}, {}}, numbers("x", {1, 1})})).slice(1, 0, 3),
+            {0, 1, 0, 0, 0, 0}));
+  EXPECT_TRUE(equal(e.inputs(table_of({numbers("c", {3, 4}), numbers("x", {1, 1})})).slice(1, 0, 3),
+                    {1, 0, 0, 0, 0, 0}));
+  EXPECT_TRUE(equal(e.inputs(table_of({numbers("c", {kNone}), {"x", ColumnKind::categorical, {kNone}, {}}})),
+                    {0, 0, 0, 0}));
+}
+
+TEST(Encoder_fit, huge_and_tiny_magnitudes_stay_finite) {
+  for (const char* scale : {"min-max", "standard"}) {
+    Table t = table_of({numbers("x", {-1.7e308, 1.7e308, 1e300}), numbers("tiny", {1e-300, 2e-300, 3e-300}),
+                        numbers("y", {-1e300, 1e300, 5e299})});
+    Encoder e = fitted(t, {"y", scale});
+    Dataset data = e.dataset(t, true);
+    EXPECT_TRUE(at::isfinite(data.all.inputs[0]).all().item<bool>());
+    EXPECT_TRUE(at::isfinite(data.all.target).all().item<bool>());
+    EXPECT_NEAR(data.all.target.square().mean().item<double>(), 1, 1e-12);
+    EXPECT_LE(data.all.inputs[0].abs().max().item<double>(), 2);
+    expect_has(error_of([&] {
+                 e.inputs(table_of({numbers("x", {0, 0}), numbers("tiny", {0, 1e300})}));
+               }),
+               "t.csv:3:2: ");
+  }
+}
+
+TEST(Encoder_fit, equal_targets_have_scale_1) {
+  Table t = table_of({numbers("x", {1, 2}), numbers("y", {5, 5})});
+  Encoder e = fitted(t);
+  EXPECT_EQ(e.schema().task.y_scale, 1);
+  EXPECT_EQ(e.schema().task.y_shift, 5);
+  EXPECT_TRUE(equal(e.target(t), {0, 0}));
+}
+
+TEST(Encoder_fit, boolean_and_datetime_columns) {
+  Table t = table_of({{"b", ColumnKind::boolean, {1, 0}, {}},
+                      {"d", ColumnKind::datetime, {0, 86400}, {}},
+                      {"y", ColumnKind::boolean, {1, 0}, {}}});
+  Encoder e = fitted(t);
+  EXPECT_TRUE(equal(e.inputs(t), {1, -1, -1, 1}));
+  EXPECT_TRUE(equal(e.target(t), {1, -1}));
+}
+
+TEST(Encoder_fit, errors) {
+  Table t = table_of({numbers("price", {1, 2, 3}), categories("c", {0, 1, 0}, {"a", "b"}),
+                      numbers("y", {1, kNone, 3}), numbers("k", {1, 1, 1})});
+  auto fit_error = [&](std::vector<int64_t> rows, EncoderOptions options) {
+    return error_of([&] { Encoder::fit(t, rows, options); });
+  };
+  expect_has(fit_error({0}, {"prise"}),
+             "[Encoder::fit] expected a target that is a column; received 'prise'; did you mean "
+             "'price'?");
+  expect_has(fit_error({0}, {"c"}), "received a categorical column; regression needs numbers");
+  expect_has(fit_error({0, 1, 2}, {"y"}),
+             "t.csv:3:3: expected a finite number in the target 'y'; received a missing cell");
+  expect_has(fit_error({0, 2}, {"price", "min-max", {"prize"}}),
+             "columns of the table to ignore; received 'prize'; did");
+  expect_has(fit_error({0, 2}, {"price", "min-max", {"price"}}), "a target that is not ignored");
+  expect_has(fit_error({0, 2}, {"price", "log"}), "a scale 'min-max' or 'standard'; received 'log'");
+  expect_has(fit_error({}, {"price"}), "at least one training row");
+  expect_has(fit_error({3}, {"price"}), "rows below 3");
+  expect_has(fit_error({0, 2}, {"price", "min-max", {"c", "y"}}), "at least one input that varies");
+  EXPECT_NO_THROW(Encoder::fit(t, {0, 2}, {"y"}));
+  EXPECT_THROW(Encoder::fit(t, {0, 1}, {"y"}), DataError);
+  Encoder e = Encoder::fit(t, {0, 2}, {"y"});
+  expect_has(error_of([&] { e.target(t); }), "t.csv:3:3: ");
+  expect_has(error_of([&] { e.target(table_of({numbers("x", {1})})); }), "the target column 'y'");
+  EXPECT_FALSE(e.dataset(t, false).all.target.defined());
+}
+
+TEST(Encoder_json, round_trip_is_exact) {
+  Table t = table_of({numbers("x", {0.1, 1.0 / 3, kNone, 1e300}),
+                      categories("c", {0, 1, 2, 1}, {"a", "\"b\"", "c\n"}), numbers("k", {1, 1, 1, 1}),
+                      numbers("skip", {1, 2, 3, 4}), numbers("y", {0.1, 0.2, 0.7, 1e-9})});
+  for (const char* scale : {"min-max", "standard"}) {
+    Encoder e = fitted(t, {"y", scale, {"skip"}});
+    Encoder back = Encoder::from_json(nlohmann::json::parse(e.to_json().dump()));
+    EXPECT_TRUE(at::equal(back.inputs(t), e.inputs(t)));
+    EXPECT_TRUE(at::equal(back.target(t), e.target(t)));
+    EXPECT_EQ(back.schema().features, e.schema().features);
+    EXPECT_EQ(back.notes(), e.notes());
+    EXPECT_EQ(back.notes_for(t), e.notes_for(t));
+    EXPECT_EQ(back.to_json(), e.to_json());
+  }
+}
+
+TEST(Encoder_json, damage_is_an_invalid_argument) {
+  Table t = table_of({numbers("x", {1, 2}), categories("c", {0, 1}, {"a", "b"}), numbers("y", {1, 2})});
+  nlohmann::json good = fitted(t).to_json();
+  EXPECT_THROW(Encoder::from_json(nlohmann::json::array()), std::invalid_argument);
+  for (const auto& [key, value] : good.items()) {
+    nlohmann::json bad = good;
+    bad.erase(key);
+    EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument) << key;
+    bad[key] = nlohmann::json::object({{"a", 1}});
+    EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument) << key;
+  }
+  auto broken = [&](const char* key, nlohmann::json value) {
+    nlohmann::json bad = good;
+    bad["columns"][0][key] = value;
+    EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument) << key;
+  };
+  broken("scale", 0);
+  broken("scale", -1);
+  broken("shift", nullptr);
+  broken("kind", "colour");
+  broken("levels", {"b", "a"});
+  good["columns"] = nlohmann::json::array();
+  EXPECT_THROW(Encoder::from_json(good), std::invalid_argument);
+}
+
+TEST(Encoder_inputs, one_row_costs_microseconds) {
+  std::vector<Column> columns;
+  for (int c = 0; c < 26; ++c) columns.push_back(numbers(fmt::format("x{}", c), {0.0, 1.0 + c}));
+  columns.push_back(numbers("y", {1, 2}));
+  Table t = table_of(columns);
+  Encoder e = fitted(t);
+  Table row = take_rows(t, {1});
+  auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < 1000; ++i) e.inputs(row);
+  double micros =
+      std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 1000;
+  std::printf("one row of 26 columns: %.1f us\n", micros);
+  EXPECT_LT(micros, 500);
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,136 @@
+#include "slimbayes/data/split.h"
+
+#include <map>
+#include <set>
+
+#include "tests/data/tables.h"
+#include "tests/real_data.h"
+
+namespace slimbayes {
+namespace {
+
+Table distinct(int n) {
+  std::vector<double> x(static_cast<size_t>(n));
+  std::iota(x.begin(), x.end(), 0);
+  return table_of({numbers("x", x), numbers("y", std::vector<double>(x.size(), 1))});
+}
+
+SplitOptions options(double valid, double test, std::string kind = "grouped") {
+  return {valid, test, kind, {"y"}};
+}
+
+void expect_partition(const SplitRows& rows, int64_t n) {
+  std::set<int64_t> seen;
+  for (const auto* part : {&rows.train, &rows.valid, &rows.test}) {
+    EXPECT_TRUE(std::is_sorted(part->begin(), part->end()));
+    seen.insert(part->begin(), part->end());
+  }
+  EXPECT_EQ(static_cast<int64_t>(seen.size()), n);
+  EXPECT_EQ(static_cast<int64_t>(rows.train.size() + rows.valid.size() + rows.test.size()), n);
+}
+
+TEST(split_rows, sizes_are_the_ceilings) {
+  for (int n : {2, 3, 10, 99, 100, 1001}) {
+    for (double f : {0.0, 0.07, 0.1, 0.3}) {
+      for (const char* kind : {"grouped", "random"}) {
+        if (n < 4 && f > 0) continue;
+        SplitRows rows = split_rows(distinct(n), options(f, f, kind), Stream(1));
+        expect_partition(rows, n);
+        auto size = static_cast<size_t>(std::lround(std::ceil(f * n - 1e-6)));
+        EXPECT_EQ(rows.valid.size(), size) << n << " " << f;
+        EXPECT_EQ(rows.test.size(), size) << n << " " << f;
+      }
+    }
+  }
+}
+
+TEST(split_rows, the_seed_decides) {
+  Table t = distinct(200);
+  SplitRows a = split_rows(t, options(0.2, 0.1), Stream(1)), b = split_rows(t, options(0.2, 0.1), Stream(1));
+  EXPECT_EQ(a.valid, b.valid);
+  EXPECT_EQ(a.test, b.test);
+  EXPECT_NE(a.test, split_rows(t, options(0.2, 0.1), Stream(2)).test);
+  // Without repeated rows, grouped is random.
+  EXPECT_EQ(a.test, split_rows(t, options(0.2, 0.1, "random"), Stream(1)).test);
+}
+
+TEST(split_rows, identical_inputs_stay_together) {
+  std::vector<double> x, c, y;
+  for (int i = 0; i < 300; ++i) {
+    x.push_back(i % 30 == 0 ? kNone : i % 2 ? i % 30 : -(i % 30));
+    c.push_back(i % 3);
+    y.push_back(i);  // targets differ
+  }
+  x[2] = x[32] = 0.0, x[62] = -0.0;
+  c[2] = c[32] = c[62] = 0;
+  Table t = table_of({numbers("x", x), categories("c", c, {"a", "b", "c"}), numbers("y", y)});
+  std::set<int> zeros;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SplitRows rows = split_rows(t, options(0.2, 0.2), Stream(seed));
+    expect_partition(rows, 300);
+    std::map<std::pair<double, double>, int> side;
+    int part = 0;
+    for (const auto* list : {&rows.train, &rows.valid, &rows.test}) {
+      for (int64_t row : *list) {
+        auto r = static_cast<size_t>(row);
+        double key = std::isnan(x[r]) ? 1e9 : x[r] == 0 ? 0 : x[r];
+        EXPECT_EQ(side.try_emplace({key, c[r]}, part).first->second, part);
+      }
+      ++part;
+    }
+    for (const auto* list : {&rows.valid, &rows.test}) {
+      EXPECT_GE(list->size(), 60u);
+      EXPECT_LT(list->size(), 60u + 13u);  // at most a group too many
+    }
+  }
+}
+
+TEST(split_rows, zero_fractions_leave_all_for_training) {
+  SplitRows rows = split_rows(distinct(1), options(0, 0), Stream(1));
+  EXPECT_EQ(rows.train, std::vector<int64_t>{0});
+}
+
+TEST(split_rows, errors) {
+  auto split_error = [](const Table& t, SplitOptions o) {
+    return error_of([&] { split_rows(t, o, Stream(1)); });
+  };
+  Table t = distinct(10);
+  for (double bad : {-0.1, 1.0, 2.0, kNone}) {
+    expect_has(split_error(t, options(bad, 0)), "a validation fraction from 0 to below 1");
+    expect_has(split_error(t, options(0, bad)), "a test fraction from 0 to below 1");
+  }
+  expect_has(split_error(t, options(0.5, 0.5)), "fractions that leave rows for training");
+  expect_has(split_error(t, options(0.1, 0, "sorted")), "a split 'grouped' or 'random'; received sorted");
+  expect_has(split_error(distinct(1), options(0.1, 0)), "rows left for training");
+  expect_has(split_error(distinct(2), options(0.4, 0.4)), "rows left for training");
+  expect_has(split_error(t, {0.1, 0, "grouped", {"yy"}}), "did you mean 'y'?");
+  Table same = table_of({numbers("x", {1, 1, 1, 1}), numbers("y", {1, 2, 3, 4})});
+  expect_has(split_error(same, options(0.25, 0)),
+             "none of 4 rows in 1 groups of identical inputs; use --split random");
+  EXPECT_EQ(split_rows(same, options(0.25, 0, "random"), Stream(1)).train.size(), 3u);
+}
+
+TEST(split_rows_real, red_wine_repeats_a_row_in_seven) {
+  auto path = real_data("wine_red.csv.gz");
+  if (!path) return;
+  Table t = read_table(*path);
+  auto shared = [&](const SplitRows& rows) {
+    auto key = [&](int64_t row) {
+      std::vector<double> cells;
+      for (const Column& c : t.columns) {
+        if (c.name != "y") cells.push_back(c.values[static_cast<size_t>(row)]);
+      }
+      return cells;
+    };
+    std::set<std::vector<double>> train;
+    for (int64_t row : rows.train) train.insert(key(row));
+    int64_t count = 0;
+    for (int64_t row : rows.test) count += train.count(key(row));
+    return count;
+  };
+  EXPECT_EQ(shared(split_rows(t, options(0.1, 0.1), Stream(0))), 0);
+  EXPECT_GT(shared(split_rows(t, options(0.1, 0.1, "random"), Stream(0))), 10);
+}
+
+}  // namespace
+}  // namespace slimbayes
