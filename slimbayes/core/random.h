@@ -4,6 +4,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 namespace slimbayes {
@@ -26,6 +27,13 @@ class Stream {
   at::Tensor uniform(at::IntArrayRef shape,
                      at::ScalarType type = at::kDouble) const;  // elements 0, 1, ... of the stream
   at::Tensor normal(at::IntArrayRef shape, at::ScalarType type = at::kDouble) const;
+  // A braced shape, {n} as well, means a tensor, never the n-th number.
+  at::Tensor uniform(std::initializer_list<int64_t> shape, at::ScalarType type = at::kDouble) const {
+    return uniform(at::IntArrayRef(shape), type);
+  }
+  at::Tensor normal(std::initializer_list<int64_t> shape, at::ScalarType type = at::kDouble) const {
+    return normal(at::IntArrayRef(shape), type);
+  }
   at::Tensor permutation(int64_t n) const;  // [n] int64, Fisher-Yates
 
   /// A fresh generator for an ATen operation that needs one, seeded from this stream.

@@ -13,8 +13,6 @@
 namespace slimbayes {
 namespace {
 
-using Shape = std::vector<int64_t>;
-
 // Known answers of Philox4x32-10, published with Random123 (kat_vectors).
 TEST(Random, PhiloxMatchesThePublishedVectors) {
   struct Known {
@@ -54,22 +52,22 @@ TEST(Random, BitsAreTheBlocksOfTheKey) {
 
 TEST(Random, TensorsHoldTheStreamsNumbersInOrder) {
   Stream s(3);
-  at::Tensor u = s.uniform(Shape{5, 3}), z = s.normal(Shape{15});
+  at::Tensor u = s.uniform({5, 3}), z = s.normal({15});
   for (int64_t i = 14; i >= 0; --i) {
     EXPECT_EQ(u[i / 3][i % 3].item<double>(), s.uniform(static_cast<uint64_t>(i)));
     EXPECT_EQ(z[i].item<double>(), s.normal(static_cast<uint64_t>(i)));
   }
   // A longer tensor continues the shorter one.
-  EXPECT_TRUE(at::equal(s.normal(Shape{100}).slice(0, 0, 15), z));
-  EXPECT_TRUE(at::equal(s.normal(Shape{15}, at::kFloat), z.to(at::kFloat)));
-  EXPECT_EQ(s.uniform(Shape{0, 4}).numel(), 0);
-  EXPECT_EQ(s.uniform(Shape{}).dim(), 0);
-  EXPECT_THROW(s.normal(Shape{2}, at::kHalf), std::invalid_argument);
+  EXPECT_TRUE(at::equal(s.normal({100}).slice(0, 0, 15), z));
+  EXPECT_TRUE(at::equal(s.normal({15}, at::kFloat), z.to(at::kFloat)));
+  EXPECT_EQ(s.uniform({0, 4}).numel(), 0);
+  EXPECT_EQ(s.uniform({}).dim(), 0);
+  EXPECT_THROW(s.normal({2}, at::kHalf), std::invalid_argument);
 }
 
 TEST(Random, MomentsOfUniformsAndNormals) {
   constexpr int64_t n = 1'000'000;
-  at::Tensor u = Stream(11).uniform(Shape{n}), z = Stream(11).normal(Shape{n});
+  at::Tensor u = Stream(11).uniform({n}), z = Stream(11).normal({n});
   EXPECT_GT(u.min().item<double>(), 0);
   EXPECT_LT(u.max().item<double>(), 1);
   EXPECT_NEAR(u.mean().item<double>(), 0.5, 5 * std::sqrt(1.0 / 12 / n));
@@ -81,7 +79,7 @@ TEST(Random, MomentsOfUniformsAndNormals) {
   // The two numbers of a block are uncorrelated.
   at::Tensor pairs = z.view({-1, 2});
   EXPECT_NEAR((pairs.select(1, 0) * pairs.select(1, 1)).mean().item<double>(), 0, 5 / std::sqrt(0.5 * n));
-  EXPECT_LT(Stream(5).uniform(Shape{20'000'000}, at::kFloat).max().item<float>(), 1.0f);
+  EXPECT_LT(Stream(5).uniform({20'000'000}, at::kFloat).max().item<float>(), 1.0f);
 }
 
 TEST(Random, SplitsAreDistinctAndIndependent) {
@@ -102,8 +100,8 @@ TEST(Random, SplitsAreDistinctAndIndependent) {
   EXPECT_EQ(root.split("weights").bits(9), Stream(42).split("weights").bits(9));
 
   constexpr int64_t n = 100'000;
-  at::Tensor z[] = {root.normal(Shape{n}), root.split("a").normal(Shape{n}), root.split(0).normal(Shape{n}),
-                    root.split(1).normal(Shape{n})};
+  at::Tensor z[] = {root.normal({n}), root.split("a").normal({n}), root.split(0).normal({n}),
+                    root.split(1).normal({n})};
   for (int a = 0; a < 4; ++a)
     for (int b = 0; b < a; ++b) EXPECT_NEAR((z[a] * z[b]).mean().item<double>(), 0, 5 / std::sqrt(1.0 * n));
 }
@@ -138,7 +136,7 @@ TEST(Random, GeneratorsAreFreshAndLeaveTheGlobalOneAlone) {
 
 TEST(Random, TenMillionNormalsTakeAboutASecond) {
   auto start = std::chrono::steady_clock::now();
-  Stream(1).normal(Shape{10'000'000});
+  Stream(1).normal({10'000'000});
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   RecordProperty("milliseconds", static_cast<int>(1000 * seconds));
   EXPECT_LT(seconds, 10);  // generous: other work may share the processor

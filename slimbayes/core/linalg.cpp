@@ -1,0 +1,134 @@
+// Factorisations under one numerical policy.
+//
+// Problem: a Gram matrix is positive definite on paper and singular in float64 (duplicated rows, dead
+// features), and LAPACK answers a NaN with a NaN. Method: look for NaN, factorise as it stands, and only then
+// add a jitter that grows tenfold from 1e-12 of the mean diagonal; the caller learns how much was added. Cost
+// O(r^3 / 3) a try. Up- and down-dates turn one row x at a time into the factor, column by column, by the
+// rotation that zeroes x_j against L_jj (hyperbolic for the down-date, in Chambers' mixed form, which is
+// stable where the result is well conditioned). Cost O(r^2) a row. Source: Golub and Van Loan, Matrix
+// Computations, 4th ed., section 6.5.
+
+#include "slimbayes/core/linalg.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <tuple>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+// The first pivot that is not positive: the Schur complement of the leading block that still factorised.
+double failed_pivot(const at::Tensor& a, int64_t column) {
+  double diagonal = a[column][column].item<double>();
+  if (column == 0) return diagonal;
+  at::Tensor leading = a.slice(0, 0, column).slice(1, 0, column);
+  at::Tensor side = a[column].slice(0, 0, column).unsqueeze(1);
+  auto [factor, info] = at::linalg_cholesky_ex(leading);
+  return diagonal - solve_lower(factor, side).square().sum().item<double>();
+}
+
+void require_no_nan(const at::Tensor& a) {
+  at::Tensor lower = a.detach().tril();
+  if (at::isfinite(lower.sum()).item<bool>()) return;
+  int64_t bad = at::isfinite(lower).logical_not().sum().item<int64_t>();
+  if (bad == 0) return;  // the sum overflowed
+  throw NumericalError(fmt::format(
+      "[safe_cholesky] expected finite numbers; received a {0} x {0} matrix with {1} NaN or infinite "
+      "elements; look for NaN in the inputs, or lower the learning rate",
+      a.size(0), bad));
+}
+
+// One row turned into U = L^T [r, r], whose rows are contiguous; sign +1 adds x x^T, -1 removes it. x is used
+// up.
+void rotate_in(double* u, double* x, int64_t r, double sign) {
+  for (int64_t j = 0; j < r; ++j) {
+    double* row = u + j * r;
+    double pivot = row[j], square = sign > 0 ? 1.0 : (pivot - x[j]) * (pivot + x[j]);
+    if (!(square > 0))
+      throw NumericalError(fmt::format(
+          "[cholesky_downdated] expected a positive definite result; received a squared pivot of {:.3g} at "
+          "column {} of a {} x {} factor; remove only rows that were added, or rebuild from the statistics",
+          square, j, r, r));
+    double next = sign > 0 ? std::hypot(pivot, x[j]) : std::sqrt(square);
+    double c = next / pivot, s = x[j] / pivot;
+    row[j] = next;
+    for (int64_t i = j + 1; i < r; ++i) {
+      row[i] = (row[i] + sign * s * x[i]) / c;
+      x[i] = c * x[i] - s * row[i];
+    }
+  }
+}
+
+at::Tensor rotated(const at::Tensor& factor, const at::Tensor& rows, double sign, const char* function) {
+  check_shape(factor, {-1, -1}, function, "factor");
+  int64_t r = factor.size(0);
+  check_shape(factor, {r, r}, function, "factor");
+  check_shape(rows, {-1, r}, function, "rows");
+  check(factor.scalar_type() == at::kDouble, function, "a float64 factor",
+        at::toString(factor.scalar_type()));
+  check_finite(rows, function, "rows");
+  at::Tensor upper = factor.detach().t().clone(at::MemoryFormat::Contiguous);
+  at::Tensor x = rows.detach().to(at::kDouble).clone(at::MemoryFormat::Contiguous);
+  for (int64_t k = 0; k < x.size(0); ++k)
+    rotate_in(upper.mutable_data_ptr<double>(), x.mutable_data_ptr<double>() + k * r, r, sign);
+  return upper.t().contiguous();
+}
+
+}  // namespace
+
+Cholesky safe_cholesky(const at::Tensor& a, int tries) {
+  check_shape(a, {-1, -1}, "safe_cholesky", "matrix");
+  int64_t r = a.size(0);
+  check_shape(a, {r, r}, "safe_cholesky", "matrix");
+  require_no_nan(a);
+  auto [plain, info] = at::linalg_cholesky_ex(a);
+  if (info.item<int>() == 0) return {plain, 0};
+
+  double scale = a.detach().diagonal().mean().item<double>(), jitter = 1e-12 * scale, used = 0;
+  at::Tensor eye = at::eye(r, a.options());
+  for (int i = 0; i < tries && scale > 0; ++i, jitter *= 10) {
+    auto [factor, failed] = at::linalg_cholesky_ex(a + jitter * eye);
+    if (failed.item<int>() == 0) return {factor, jitter};
+    used = jitter;
+  }
+  throw NumericalError(fmt::format(
+      "[safe_cholesky] expected a positive definite matrix; received a {} x {} one with smallest pivot "
+      "{:.3g} (mean diagonal {:.3g}, jitter tried up to {:.3g}); raise the noise variance, lower the rank, "
+      "or remove duplicated rows and features",
+      r, r, failed_pivot(a.detach(), info.item<int>() - 1), scale, used));
+}
+
+at::Tensor log_det(const at::Tensor& factor) { return 2 * factor.diagonal().log().sum(); }
+
+at::Tensor solve_lower(const at::Tensor& factor, const at::Tensor& x) {
+  return at::linalg_solve_triangular(factor, x, /*upper=*/false);
+}
+
+at::Tensor solve_cholesky(const at::Tensor& factor, const at::Tensor& x) {
+  return at::linalg_solve_triangular(factor.t(), solve_lower(factor, x), /*upper=*/true);
+}
+
+at::Tensor cholesky_updated(const at::Tensor& factor, const at::Tensor& rows) {
+  return rotated(factor, rows, 1, "cholesky_updated");
+}
+
+at::Tensor cholesky_downdated(const at::Tensor& factor, const at::Tensor& rows) {
+  return rotated(factor, rows, -1, "cholesky_downdated");
+}
+
+RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale) {
+  at::Tensor fits = var >= -1e-10 * scale;  // false for NaN
+  if (!fits.all().item<bool>())
+    throw NumericalError(fmt::format(
+        "[rounded_variance] expected variances above -1e-10 of their scale; received {} of {} below, or NaN; "
+        "the covariance is not positive semidefinite: raise the noise variance or the jitter",
+        fits.logical_not().sum().item<int64_t>(), var.numel()));
+  return {var.clamp_min(0), (var < 0).sum().item<int64_t>()};
+}
+
+}  // namespace slimbayes

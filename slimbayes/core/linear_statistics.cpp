@@ -1,0 +1,97 @@
+// Sufficient statistics of a Gaussian linear model.
+//
+// Every sum is a product of columns of X = D^-1/2 [Phi, y - shift, 1], so a batch costs one small Gram
+// matrix, O(b r^2) in float64, and neither Phi [n, r] nor anything n x n is held. A change of shift is exact
+// algebra on the sums, which is also how a constant mean is taken out of them.
+
+#include "slimbayes/core/linear_statistics.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+LinearStatistics accumulated(const LinearStatistics& s, const LinearRows& rows, double sign,
+                             const char* function) {
+  check_shape(rows.features, {-1, s.rank()}, function, "features");
+  int64_t b = rows.features.size(0);
+  check_shape(rows.y, {b}, function, "y");
+  check_finite(rows.features, function, "features");
+  check_finite(rows.y, function, "y");
+  at::Tensor phi = rows.features.detach().to(at::kDouble);
+  at::Tensor y = rows.y.detach().to(at::kDouble) - s.y_shift, one = at::ones_like(y);
+  double log_det_d = 0;
+  if (rows.d.defined() && b > 0) {
+    check_shape(rows.d, {b}, function, "d");
+    check_finite(rows.d, function, "d");
+    at::Tensor d = rows.d.detach().to(at::kDouble);
+    double least = d.min().item<double>();
+    check(least > 0, function, "d > 0", fmt::format("a least d of {}", least),
+          "d is a variance relative to sigma2");
+    one = d.rsqrt();
+    phi = phi * one.unsqueeze(1);
+    y = y * one;
+    log_det_d = d.log().sum().item<double>();
+  }
+  LinearStatistics out = s;
+  out.S = at::addmm(s.S, phi.t(), phi, 1, sign);
+  out.c = at::addmv(s.c, phi.t(), y, 1, sign);
+  out.ones_phi = at::addmv(s.ones_phi, phi.t(), one, 1, sign);
+  out.yy += sign * y.dot(y).item<double>();
+  out.ones_y += sign * one.dot(y).item<double>();
+  out.ones_ones += sign * one.dot(one).item<double>();
+  out.log_det_d += sign * log_det_d;
+  out.n += sign > 0 ? b : -b;
+  return out;
+}
+
+}  // namespace
+
+LinearStatistics linear_statistics(int64_t rank, double y_shift) {
+  check(rank > 0, "linear_statistics", "rank > 0", std::to_string(rank));
+  at::Tensor zero = at::zeros({rank}, at::kDouble);
+  return {.S = at::zeros({rank, rank}, at::kDouble), .c = zero, .ones_phi = zero, .y_shift = y_shift};
+}
+
+LinearStatistics added(const LinearStatistics& s, const LinearRows& rows) {
+  return accumulated(s, rows, 1, "added");
+}
+
+LinearStatistics removed(const LinearStatistics& s, const LinearRows& rows) {
+  check_shape(rows.y, {-1}, "removed", "y");
+  check(rows.y.size(0) <= s.n, "removed", fmt::format("at most {} rows", s.n), std::to_string(rows.y.size(0)),
+        "only rows that were added can be removed");
+  return accumulated(s, rows, -1, "removed");
+}
+
+LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b) {
+  check(a.rank() == b.rank(), "merged", "statistics of one rank",
+        fmt::format("{} and {}", a.rank(), b.rank()));
+  LinearStatistics other = shifted(b, a.y_shift);
+  return {.S = a.S + other.S,
+          .c = a.c + other.c,
+          .ones_phi = a.ones_phi + other.ones_phi,
+          .yy = a.yy + other.yy,
+          .ones_y = a.ones_y + other.ones_y,
+          .ones_ones = a.ones_ones + other.ones_ones,
+          .log_det_d = a.log_det_d + other.log_det_d,
+          .n = a.n + other.n,
+          .y_shift = a.y_shift};
+}
+
+LinearStatistics shifted(const LinearStatistics& s, double y_shift) {
+  double by = y_shift - s.y_shift;
+  if (by == 0) return s;
+  LinearStatistics out = s;
+  out.c = s.c - by * s.ones_phi;
+  out.yy = s.yy - by * (2 * s.ones_y - by * s.ones_ones);
+  out.ones_y = s.ones_y - by * s.ones_ones;
+  out.y_shift = y_shift;
+  return out;
+}
+
+}  // namespace slimbayes

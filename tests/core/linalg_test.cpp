@@ -1,0 +1,121 @@
+#include "slimbayes/core/linalg.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/random.h"
+
+namespace slimbayes {
+namespace {
+
+at::Tensor positive(int64_t r, uint64_t seed = 1) {
+  at::Tensor x = Stream(seed).normal({2 * r, r});
+  return at::mm(x.t(), x);
+}
+
+double distance(const at::Tensor& a, const at::Tensor& b) {
+  return ((a - b).norm() / b.norm()).item<double>();
+}
+
+std::string message(auto action) {
+  try {
+    action();
+  } catch (const NumericalError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Linalg, SafeCholeskyAddsNothingToAPositiveDefiniteMatrix) {
+  at::Tensor a = positive(20);
+  Cholesky c = safe_cholesky(a);
+  EXPECT_EQ(c.jitter, 0);
+  EXPECT_LT(distance(at::mm(c.factor, c.factor.t()), a), 1e-14);
+  EXPECT_TRUE(at::equal(c.factor, c.factor.tril()));
+  EXPECT_TRUE(at::equal(safe_cholesky(a.tril()).factor, c.factor));  // the upper triangle is not read
+}
+
+TEST(Linalg, SafeCholeskyOfASingularMatrixGetsTheLeastJitter) {
+  at::Tensor x = Stream(2).normal({3, 8}), a = at::mm(x.t(), x);
+  a = a - 1e-11 * a.diagonal().mean() * at::eye(8, at::kDouble);  // rounding that went wrong
+  Cholesky c = safe_cholesky(a);
+  double scale = a.diagonal().mean().item<double>();
+  EXPECT_GT(c.jitter, 9e-12 * scale);
+  EXPECT_LT(c.jitter, 2e-10 * scale);
+  EXPECT_LT(distance(at::mm(c.factor, c.factor.t()), a), 1e-9);
+  EXPECT_THROW(safe_cholesky(a, 0), NumericalError);
+}
+
+TEST(Linalg, SafeCholeskyFailuresSaySizePivotAndRemedy) {
+  at::Tensor a = at::diag(at::tensor({4.0, 9.0, -3.0}, at::kDouble));
+  std::string text = message([&] { safe_cholesky(a); });
+  EXPECT_NE(text.find("3 x 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("pivot -3"), std::string::npos) << text;
+  EXPECT_NE(text.find("raise the noise variance"), std::string::npos) << text;
+  // The pivot is a Schur complement: 1 - 2 * 2.
+  at::Tensor b = at::tensor({1.0, 2.0, 2.0, 1.0}, at::kDouble).view({2, 2});
+  EXPECT_NE(message([&] { safe_cholesky(b); }).find("pivot -3"), std::string::npos);
+  EXPECT_THROW(safe_cholesky(at::zeros({4, 4}, at::kDouble)), NumericalError);
+}
+
+TEST(Linalg, SafeCholeskyLooksForNanFirst) {
+  at::Tensor a = positive(4);
+  a[2][1] = std::nan("");
+  EXPECT_NE(message([&] { safe_cholesky(a); }).find("1 NaN or infinite"), std::string::npos);
+  a[2][1] = HUGE_VAL;
+  EXPECT_THROW(safe_cholesky(a), NumericalError);
+  EXPECT_THROW(safe_cholesky(at::zeros({2, 3}, at::kDouble)), std::invalid_argument);
+}
+
+TEST(Linalg, SafeCholeskyIsDifferentiable) {
+  at::Tensor a = positive(5).requires_grad_(true);
+  log_det(safe_cholesky(a).factor).backward();
+  EXPECT_LT(distance(a.grad(), at::linalg_inv(a.detach())), 1e-11);  // d log|A| / dA = A^-1
+}
+
+TEST(Linalg, SolvesAndLogDetAgreeWithDenseOnes) {
+  at::Tensor a = positive(12), x = Stream(3).normal({12, 4}), factor = safe_cholesky(a).factor;
+  EXPECT_LT(distance(at::mm(factor, solve_lower(factor, x)), x), 1e-13);
+  EXPECT_LT(distance(at::mm(a, solve_cholesky(factor, x)), x), 1e-12);
+  EXPECT_NEAR(log_det(factor).item<double>(), at::logdet(a).item<double>(), 1e-11);
+}
+
+TEST(Linalg, UpdatesAndDowndatesEqualAFreshFactorisation) {
+  for (int64_t k : {0, 1, 3, 40}) {
+    at::Tensor a = positive(15), x = Stream(4).normal({k, 15}), factor = safe_cholesky(a).factor;
+    at::Tensor up = cholesky_updated(factor, x), grown = a + at::mm(x.t(), x);
+    EXPECT_LT(distance(up, safe_cholesky(grown).factor), 1e-13) << k;
+    EXPECT_LT(distance(cholesky_downdated(up, x), factor), 1e-11) << k;
+  }
+}
+
+TEST(Linalg, UpdatesLeaveTheirInputsAlone) {
+  at::Tensor factor = safe_cholesky(positive(4)).factor, x = Stream(4).normal({2, 4});
+  at::Tensor factor_before = factor.clone(), x_before = x.clone();
+  cholesky_downdated(cholesky_updated(factor, x), x);
+  EXPECT_TRUE(at::equal(factor, factor_before));
+  EXPECT_TRUE(at::equal(x, x_before));
+}
+
+TEST(Linalg, AnImpossibleDowndateIsAnError) {
+  at::Tensor factor = at::eye(3, at::kDouble), x = at::tensor({0.5, 1.5, 0.0}, at::kDouble).view({1, 3});
+  EXPECT_NE(message([&] { cholesky_downdated(factor, x); }).find("column 1 of a 3 x 3"), std::string::npos);
+  EXPECT_THROW(cholesky_updated(factor, at::ones({1, 4}, at::kDouble)), std::invalid_argument);
+  EXPECT_THROW(cholesky_updated(factor, x * std::nan("")), std::invalid_argument);
+}
+
+TEST(Linalg, RoundedVarianceClipsAndCountsOnlyRounding) {
+  at::Tensor one = at::ones({}, at::kDouble);
+  RoundedVariance v = rounded_variance(at::tensor({1.0, 0.0, -5e-11, -1e-16}, at::kDouble), one);
+  EXPECT_TRUE(at::equal(v.var, at::tensor({1.0, 0.0, 0.0, 0.0}, at::kDouble)));
+  EXPECT_EQ(v.clipped, 2);
+  EXPECT_THROW(rounded_variance(at::tensor({-2e-10}, at::kDouble), one), NumericalError);
+  EXPECT_THROW(rounded_variance(at::tensor({std::nan("")}, at::kDouble), one), NumericalError);
+  EXPECT_EQ(rounded_variance(at::tensor({-2e-10}, at::kDouble), 100 * one).clipped, 1);
+}
+
+}  // namespace
+}  // namespace slimbayes
