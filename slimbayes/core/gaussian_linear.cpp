@@ -1,0 +1,189 @@
+// The Gaussian linear posterior, from statistics.
+//
+// Problem: n rows with features phi, y = constant + phi^T w + noise, w ~ N(0, T T^T), noise ~ N(0, sigma2 D);
+// wanted are mean, variance and log p(y) without anything n x n. Method: whiten with T, S_w = T^T S T, c_w =
+// T^T c, and factorise
+//   H = I + S_w / sigma2 = L L^T,   u = H^-1 c_w / sigma2,   weights = T u,   var(phi) = ||L^-1 T^T phi||^2.
+// H >= I, so it needs no jitter, and neither T nor the prior is ever inverted: a singular prior is fine. With
+// C = sigma2 D + Phi T T^T Phi^T, |C| = sigma2^n |D| |H|, and with y counted from the constant
+//   y^T C^-1 y = (yy - c_w^T H^-1 c_w / sigma2) / sigma2 = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) /
+//   sigma2,
+// where the right side does not cancel but needs the rows. The constant by generalised least squares is
+// 1^T C^-1 y / 1^T C^-1 1, both from the statistics.
+// Gradients in closed form: dl/dS = -(T H^-1 T^T + w w^T) / (2 sigma2), dl/dc = w / sigma2,
+// dl/dlog sigma2 = (r - tr H^-1 - n + residuals / sigma2) / 2. The evidence depends on T only through S_w and
+// c_w, so scaling T scales S by s^2 and c by s. Cost O(n r^2) for the statistics, O(r^3) here. Source:
+// Rasmussen and Williams, Gaussian Processes for Machine Learning, sections 2.1, 2.7 and A.3.
+
+#include "slimbayes/core/gaussian_linear.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
+
+namespace slimbayes {
+
+namespace {
+
+// Beyond this share of the rank a fresh factorisation is cheaper than rotations.
+constexpr int64_t kRotateShare = 8;
+
+// x T. [b, r]
+at::Tensor whiten(const at::Tensor& x, const at::Tensor& prior_factor) {
+  if (!prior_factor.defined()) return x;
+  return prior_factor.dim() == 0 ? x * prior_factor : at::mm(x, prior_factor);
+}
+
+at::Tensor whiten_vector(const at::Tensor& x, const at::Tensor& prior_factor) {
+  return whiten(x.unsqueeze(0), prior_factor).squeeze(0);
+}
+
+// T x. [r]
+at::Tensor colour(const at::Tensor& x, const at::Tensor& prior_factor) {
+  if (!prior_factor.defined()) return x;
+  return prior_factor.dim() == 0 ? x * prior_factor : at::mv(prior_factor, x);
+}
+
+// H^-1 x. [r]
+at::Tensor solve(const at::Tensor& precision, const at::Tensor& x) {
+  return solve_cholesky(precision, x.unsqueeze(1)).squeeze(1);
+}
+
+LinearModel checked(const LinearModel& model, int64_t rank) {
+  check(model.sigma2 > 0 && std::isfinite(model.sigma2), "linear_posterior", "a finite sigma2 > 0",
+        std::to_string(model.sigma2));
+  LinearModel out = model;
+  if (!model.prior_factor.defined()) return out;
+  if (model.prior_factor.dim() != 0)
+    check_shape(model.prior_factor, {rank, rank}, "linear_posterior", "prior_factor (or a scalar)");
+  check_finite(model.prior_factor, "linear_posterior", "prior_factor");
+  out.prior_factor = model.prior_factor.detach().to(at::kDouble);
+  return out;
+}
+
+at::Tensor factorised(const LinearStatistics& s, const LinearModel& model) {
+  at::Tensor half = whiten(s.S, model.prior_factor);           // S T
+  at::Tensor gram = whiten(half.t(), model.prior_factor).t();  // T^T S T
+  at::Tensor h = gram / model.sigma2 + at::eye(s.rank(), at::kDouble);
+  return safe_cholesky(h, /*tries=*/0).factor;
+}
+
+double fitted_constant(const LinearStatistics& s, const LinearModel& model, const at::Tensor& precision) {
+  if (!model.fit_mean || s.n == 0) return s.y_shift;
+  at::Tensor ones = whiten_vector(s.ones_phi, model.prior_factor);
+  at::Tensor response = solve(precision, ones) / model.sigma2;
+  double weight = s.ones_ones - ones.dot(response).item<double>();
+  double sum = s.ones_y - whiten_vector(s.c, model.prior_factor).dot(response).item<double>();
+  if (!(weight > 1e-14 * s.ones_ones))
+    throw NumericalError(fmt::format(
+        "[linear_posterior] expected a constant mean that the {} rows determine; received a weight of {:.3g} "
+        "beside {:.3g}: the features explain constants as well; raise sigma2 or fix the mean",
+        s.n, weight, s.ones_ones));
+  return s.y_shift + sum / weight;
+}
+
+LinearPosterior finished(const LinearStatistics& s, const LinearModel& model, const at::Tensor& precision) {
+  double constant = fitted_constant(s, model, precision);
+  at::Tensor c = whiten_vector(shifted(s, constant).c, model.prior_factor);
+  at::Tensor whitened = solve(precision, c) / model.sigma2;
+  return {s, model, constant, colour(whitened, model.prior_factor), whitened, precision};
+}
+
+// ||D^-1/2 (y - constant - Phi w)||^2, by cancellation.
+double residuals_from_statistics(const LinearPosterior& p) {
+  LinearStatistics s = shifted(p.statistics, p.constant);
+  double explained = s.c.dot(p.weights).item<double>();
+  double penalty = p.model.sigma2 * p.whitened.square().sum().item<double>();
+  return s.yy - explained - penalty;  // yy - c^T w = residuals + sigma2 ||u||^2
+}
+
+// Rows as they change H: T^T phi / sqrt(d sigma2). [k, r]
+at::Tensor turns(const LinearPosterior& p, const LinearRows& rows) {
+  at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), p.model.prior_factor);
+  if (rows.d.defined()) phi = phi / rows.d.detach().to(at::kDouble).sqrt().unsqueeze(1);
+  return phi / std::sqrt(p.model.sigma2);
+}
+
+at::Tensor checked_features(const LinearPosterior& p, const at::Tensor& features, const char* function) {
+  check_shape(features, {-1, p.statistics.rank()}, function, "features");
+  check_finite(features, function, "features");
+  return features.to(at::kDouble);
+}
+
+}  // namespace
+
+LinearPosterior linear_posterior(const LinearStatistics& s, const LinearModel& model) {
+  LinearModel valid = checked(model, s.rank());
+  return finished(s, valid, factorised(s, valid));
+}
+
+at::Tensor mean(const LinearPosterior& p, const at::Tensor& features) {
+  return p.constant + at::mv(checked_features(p, features, "mean"), p.weights);
+}
+
+at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features) {
+  at::Tensor psi = whiten(checked_features(p, features, "epistemic_var"), p.model.prior_factor);
+  return solve_lower(p.precision, psi.t()).square().sum(0);
+}
+
+LinearPosterior added(const LinearPosterior& p, const LinearRows& rows) {
+  LinearStatistics s = added(p.statistics, rows);
+  bool rotate = rows.y.size(0) * kRotateShare <= s.rank();
+  at::Tensor precision = rotate ? cholesky_updated(p.precision, turns(p, rows)) : factorised(s, p.model);
+  return finished(s, p.model, precision);
+}
+
+LinearPosterior removed(const LinearPosterior& p, const LinearRows& rows) {
+  LinearStatistics s = removed(p.statistics, rows);
+  bool rotate = rows.y.size(0) * kRotateShare <= s.rank();
+  at::Tensor precision = rotate ? cholesky_downdated(p.precision, turns(p, rows)) : factorised(s, p.model);
+  return finished(s, p.model, precision);
+}
+
+double residual_sum(const LinearPosterior& p, const LinearRows& rows) {
+  at::Tensor residual = rows.y.to(at::kDouble) - mean(p, rows.features);
+  at::Tensor square = residual.square();
+  return (rows.d.defined() ? square / rows.d.to(at::kDouble) : square).sum().item<double>();
+}
+
+double log_evidence(const LinearPosterior& p, std::optional<double> residuals) {
+  const LinearStatistics& s = p.statistics;
+  double rss = residuals ? *residuals : residuals_from_statistics(p);
+  double square = rss / p.model.sigma2 + p.whitened.square().sum().item<double>();  // y^T C^-1 y
+  return -0.5 * (static_cast<double>(s.n) * std::log(2 * std::numbers::pi * p.model.sigma2) + s.log_det_d +
+                 log_det(p.precision).item<double>() + square);
+}
+
+EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<double> residuals) {
+  double sigma2 = p.model.sigma2;
+  LinearStatistics s = shifted(p.statistics, p.constant);
+  at::Tensor half = solve_lower(p.precision, at::eye(s.rank(), at::kDouble));  // L^-1
+  double trace = half.square().sum().item<double>();                           // tr H^-1
+  at::Tensor root = whiten(half, p.model.prior_factor.defined() ? p.model.prior_factor.t() : at::Tensor());
+  double rss = residuals ? *residuals : residuals_from_statistics(p);
+
+  EvidenceGradient out;
+  out.S = (at::mm(root.t(), root) + at::outer(p.weights, p.weights)) / (-2 * sigma2);
+  out.c = p.weights / sigma2;
+  out.constant = (s.ones_y - s.ones_phi.dot(p.weights).item<double>()) / sigma2;
+  out.log_sigma2 = 0.5 * (static_cast<double>(s.rank() - s.n) - trace + rss / sigma2);
+  out.log_prior_scale = (2 * (out.S * s.S).sum() + out.c.dot(s.c)).item<double>();
+  return out;
+}
+
+at::Tensor evidence_surrogate(const LinearPosterior& p, const EvidenceGradient& gradient,
+                              const LinearRows& rows) {
+  check_shape(rows.features, {-1, p.statistics.rank()}, "evidence_surrogate", "features");
+  check_shape(rows.y, {rows.features.size(0)}, "evidence_surrogate", "y");
+  at::Tensor phi = rows.features.to(at::kDouble);
+  at::Tensor y = rows.y.to(at::kDouble) - p.constant;
+  at::Tensor each = (at::mm(phi, gradient.S) * phi).sum(1) + y * at::mv(phi, gradient.c);
+  return (rows.d.defined() ? each / rows.d.to(at::kDouble) : each).sum();
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,290 @@
+#include "slimbayes/core/gaussian_linear.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/random.h"
+
+namespace slimbayes {
+namespace {
+
+struct Problem {
+  LinearRows rows;
+  LinearModel model;
+  at::Tensor test;  // [5, r]
+};
+
+// prior: 0 the identity, 1 a scalar, 2 a triangular T, 3 a full one.
+Problem problem(int64_t n, int64_t r, double sigma2, bool d, int prior, bool fit_mean, uint64_t seed = 1) {
+  Stream s(seed);
+  at::Tensor phi = s.split("phi").normal({n, r}), factor;
+  if (prior == 1) factor = at::scalar_tensor(1.7, at::kDouble);
+  if (prior >= 2) factor = s.split("T").normal({r, r}) / std::sqrt(r) + 0.5 * at::eye(r, at::kDouble);
+  if (prior == 2) factor = factor.tril();
+  at::Tensor noise = s.split("noise").normal({n}) * std::sqrt(sigma2);
+  at::Tensor y = at::mv(phi, s.split("w").normal({r})) + noise + 2.0;
+  return {{phi, y, d ? 0.5 + s.split("d").uniform({n}) : at::Tensor()},
+          {sigma2, factor, fit_mean},
+          s.split("test").normal({5, r})};
+}
+
+LinearStatistics statistics(const LinearRows& rows, double y_shift = 0) {
+  return added(linear_statistics(rows.features.size(1), y_shift), rows);
+}
+
+LinearRows part(const LinearRows& all, int64_t from, int64_t to) {
+  return {all.features.slice(0, from, to), all.y.slice(0, from, to),
+          all.d.defined() ? all.d.slice(0, from, to) : all.d};
+}
+
+struct Dense {
+  at::Tensor constant, mean, var, log_evidence;
+};
+
+// The Gaussian process with covariance sigma2 D + Phi P Phi^T, n x n, differentiable.
+Dense dense(const LinearRows& rows, const LinearModel& model, const at::Tensor& test, double fixed = 0) {
+  int64_t n = rows.features.size(0), r = rows.features.size(1);
+  at::Tensor t = model.prior_factor.defined() ? model.prior_factor : at::ones({}, at::kDouble);
+  at::Tensor p = t.dim() == 0 ? t * t * at::eye(r, at::kDouble) : at::mm(t, t.t());
+  at::Tensor one = at::ones({n, 1}, at::kDouble), d = rows.d.defined() ? rows.d : one.squeeze(1);
+  at::Tensor c = at::mm(at::mm(rows.features, p), rows.features.t()) + model.sigma2 * at::diag(d);
+  at::Tensor l = at::linalg_cholesky(c);
+  auto solve = [&](const at::Tensor& x) { return at::cholesky_solve(x, l); };
+  at::Tensor y = rows.y.unsqueeze(1), constant = at::full({}, fixed, at::kDouble);
+  if (model.fit_mean) constant = (one * solve(y)).sum() / (one * solve(one)).sum();
+  at::Tensor alpha = solve(y - constant);
+  at::Tensor cross = at::mm(at::mm(test, p), rows.features.t());
+  at::Tensor own = (at::mm(test, p) * test).sum(1);
+  at::Tensor evidence = -0.5 * (n * std::log(2 * std::numbers::pi) + 2 * l.diagonal().log().sum() +
+                                ((y - constant) * alpha).sum());
+  return {constant, constant + at::mm(cross, alpha).squeeze(1), own - (cross.t() * solve(cross.t())).sum(0),
+          evidence};
+}
+
+double relative(const at::Tensor& a, const at::Tensor& b) {
+  return ((a - b).abs().max() / b.abs().max()).item<double>();
+}
+double relative(double a, double b) { return std::abs(a - b) / std::abs(b); }
+
+TEST(GaussianLinear, EqualsTheDenseGaussianProcess) {
+  for (double sigma2 : {1e-3, 0.1, 3.0})
+    for (int64_t n : {40, 4})
+      for (bool d : {false, true})
+        for (int prior : {0, 1, 2, 3})
+          for (bool fit_mean : {false, true}) {
+            Problem q = problem(n, 7, sigma2, d, prior, fit_mean);
+            LinearPosterior p = linear_posterior(statistics(q.rows, fit_mean ? 1.5 : 0), q.model);
+            Dense twin = dense(q.rows, q.model, q.test);
+            SCOPED_TRACE(testing::Message()
+                         << sigma2 << " n " << n << " D " << d << " T " << prior << " mean " << fit_mean);
+            if (fit_mean) {
+              EXPECT_LT(relative(p.constant, twin.constant.item<double>()), 1e-8);
+            }
+            EXPECT_LT(relative(mean(p, q.test), twin.mean), 1e-8);
+            EXPECT_LT(relative(epistemic_var(p, q.test), twin.var), 1e-8);
+            double evidence = twin.log_evidence.item<double>();
+            EXPECT_LT(relative(log_evidence(p), evidence), 1e-8);
+            EXPECT_LT(relative(log_evidence(p, residual_sum(p, q.rows)), evidence), 1e-8);
+          }
+}
+
+at::Tensor tensor(const nlohmann::json& x) {
+  if (x.is_null()) return {};
+  if (!x[0].is_array()) return at::tensor(x.get<std::vector<double>>(), at::kDouble);
+  std::vector<at::Tensor> lines;
+  for (const auto& line : x) lines.push_back(tensor(line));
+  return at::stack(lines);
+}
+
+// golden/gaussian_linear.json: mpmath with 60 digits. The tolerances follow from float64: a Gram matrix of
+// size g loses the directions below eps g, so where n < r or features are dead variances carry eps g / sigma2
+// (1e-6 at 1e-9).
+TEST(GaussianLinear, EqualsExtendedPrecisionForTinyNoise) {
+  std::ifstream file(SLIMBAYES_SOURCE_DIR "/tests/core/golden/gaussian_linear.json");
+  nlohmann::json golden = nlohmann::json::parse(file);
+  ASSERT_EQ(golden["cases"].size(), 21u);
+  for (const auto& g : golden["cases"]) {
+    LinearRows rows{tensor(g["features"]), tensor(g["y"]), tensor(g["d"])};
+    LinearModel model{g["sigma2"], tensor(g["prior_factor"]), g["fit_mean"]};
+    LinearPosterior p = linear_posterior(statistics(rows), model);
+    SCOPED_TRACE(testing::Message() << g["name"] << " sigma2 " << model.sigma2);
+    at::Tensor test = tensor(g["test"]);
+    double loss = g["name"] == "n < r" ? 1e-15 / model.sigma2 : 0;
+    if (model.fit_mean) {
+      EXPECT_LT(relative(p.constant, g["constant"]), 1e-8);
+    }
+    EXPECT_LT(relative(mean(p, test), tensor(g["mean"])), 1e-8 + loss);
+    EXPECT_LT(relative(epistemic_var(p, test), tensor(g["epistemic_var"])), 1e-8 + loss);
+    double evidence = g["log_evidence"];
+    EXPECT_LT(relative(log_evidence(p, residual_sum(p, rows)), evidence), 1e-8 + loss);
+    EXPECT_LT(relative(log_evidence(p), evidence), 1e-8 + 1e-14 / model.sigma2);  // by cancellation
+  }
+}
+
+TEST(GaussianLinear, SeventeenUnequalBatchesEqualOne) {
+  Problem q = problem(400, 6, 0.01, true, 2, true);
+  LinearStatistics s = linear_statistics(6, 2);
+  int64_t from = 0;
+  for (int64_t i = 1; i <= 17; ++i) {
+    int64_t to = i == 17 ? 400 : from + 2 * i;
+    s = added(s, part(q.rows, from, to));
+    from = to;
+  }
+  LinearPosterior once = linear_posterior(statistics(q.rows, 2), q.model), p = linear_posterior(s, q.model);
+  EXPECT_LT(relative(mean(p, q.test), mean(once, q.test)), 1e-10);
+  EXPECT_LT(relative(epistemic_var(p, q.test), epistemic_var(once, q.test)), 1e-10);
+  EXPECT_LT(relative(log_evidence(p), log_evidence(once)), 1e-10);
+}
+
+void expect_same(const LinearPosterior& a, const LinearPosterior& b, const at::Tensor& test,
+                 double tolerance) {
+  EXPECT_LT(relative(mean(a, test), mean(b, test)), tolerance);
+  EXPECT_LT(relative(epistemic_var(a, test), epistemic_var(b, test)), tolerance);
+  EXPECT_LT(relative(log_evidence(a), log_evidence(b)), tolerance);
+  EXPECT_LT(relative(a.precision, b.precision), tolerance);
+}
+
+TEST(GaussianLinear, AddedRowsEqualARefitAndRemovingThemReturns) {
+  for (int64_t k : {1, 4, 30})  // rotations for the first two, a factorisation for the last
+    for (int prior : {0, 1, 3}) {
+      Problem q = problem(100 + k, 40, 0.01, true, prior, true);
+      LinearRows old = part(q.rows, 0, 100), more = part(q.rows, 100, 100 + k);
+      LinearPosterior start = linear_posterior(statistics(old, 2), q.model), grown = added(start, more);
+      expect_same(grown, linear_posterior(statistics(q.rows, 2), q.model), q.test, 1e-9);
+      expect_same(removed(grown, more), start, q.test, 1e-8);
+      EXPECT_EQ(start.statistics.n, 100);  // a value: the old one stays
+    }
+}
+
+TEST(GaussianLinear, EvidenceGradientEqualsCentralDifferences) {
+  for (int prior : {0, 1, 3})
+    for (bool fit_mean : {false, true}) {
+      Problem q = problem(30, 5, 0.2, true, prior, fit_mean);
+      LinearStatistics s = statistics(q.rows, 1.9);
+      LinearPosterior p = linear_posterior(s, q.model);
+      EvidenceGradient g = evidence_gradient(p);
+      auto near = [&](double gradient, auto evidence) {
+        double h = 1e-5, difference = (evidence(h) - evidence(-h)) / (2 * h);
+        EXPECT_NEAR(gradient, difference, 1e-5 * std::max(1.0, std::abs(difference)));
+      };
+      near(g.log_sigma2, [&](double h) {
+        return log_evidence(
+            linear_posterior(s, {q.model.sigma2 * std::exp(h), q.model.prior_factor, fit_mean}));
+      });
+      near(g.log_prior_scale, [&](double h) {
+        at::Tensor t = q.model.prior_factor.defined() ? q.model.prior_factor : at::ones({}, at::kDouble);
+        return log_evidence(linear_posterior(s, {q.model.sigma2, t * std::exp(h), fit_mean}));
+      });
+      at::Tensor e = Stream(9).normal({5, 5}), v = Stream(8).normal({5});
+      e = e + e.t();
+      near((g.S * e).sum().item<double>(), [&](double h) {
+        LinearStatistics moved = s;
+        moved.S = s.S + h * e;
+        return log_evidence(linear_posterior(moved, q.model));
+      });
+      near(g.c.dot(v).item<double>(), [&](double h) {
+        LinearStatistics moved = s;
+        moved.c = s.c + h * v;
+        return log_evidence(linear_posterior(moved, q.model));
+      });
+      if (fit_mean)
+        EXPECT_NEAR(g.constant, 0, 1e-9);
+      else
+        near(g.constant,
+             [&](double h) { return log_evidence(linear_posterior(shifted(s, s.y_shift + h), q.model)); });
+      EvidenceGradient exact = evidence_gradient(p, residual_sum(p, q.rows));
+      EXPECT_NEAR(exact.log_sigma2, g.log_sigma2, 1e-10 * std::abs(g.log_sigma2));
+    }
+}
+
+TEST(GaussianLinear, TwoPassGradientEqualsTheFullBatchOne) {
+  for (bool d : {false, true})
+    for (int prior : {0, 3})
+      for (bool fit_mean : {false, true}) {
+        Problem q = problem(60, 5, 0.05, d, prior, fit_mean);
+        at::Tensor x = Stream(4).normal({60, 3}), w = Stream(5).normal({3, 5}).requires_grad_(true);
+        auto rows = [&](int64_t from, int64_t to) {
+          LinearRows out = part(q.rows, from, to);
+          out.features = at::tanh(at::mm(x.slice(0, from, to), w));
+          return out;
+        };
+        dense(rows(0, 60), q.model, q.test).log_evidence.backward();
+        at::Tensor full = w.grad().clone();
+        w.mutable_grad().zero_();
+
+        const int64_t edges[] = {0, 1, 9, 30, 31, 60};
+        LinearStatistics s = linear_statistics(5, fit_mean ? 1.0 : 0.0);
+        for (int i = 0; i < 5; ++i) s = added(s, rows(edges[i], edges[i + 1]));
+        LinearPosterior p = linear_posterior(s, q.model);
+        EvidenceGradient g = evidence_gradient(p);
+        for (int i = 0; i < 5; ++i) evidence_surrogate(p, g, rows(edges[i], edges[i + 1])).backward();
+        EXPECT_LT(relative(w.grad(), full), 1e-10);
+      }
+}
+
+TEST(GaussianLinear, WithoutRowsItIsThePrior) {
+  LinearPosterior p =
+      linear_posterior(linear_statistics(3, 5), {0.1, at::scalar_tensor(2.0, at::kDouble), true});
+  at::Tensor x = Stream(1).normal({4, 3});
+  EXPECT_TRUE(at::equal(mean(p, x), at::full({4}, 5.0, at::kDouble)));
+  EXPECT_LT(relative(epistemic_var(p, x), 4 * x.square().sum(1)), 1e-14);
+  EXPECT_EQ(log_evidence(p), 0);
+}
+
+TEST(GaussianLinear, DuplicatedRowsAndDeadFeaturesKeepTheirPrior) {
+  Problem q = problem(6, 4, 1e-3, false, 0, false);
+  q.rows.features = q.rows.features.slice(0, 0, 1).expand({6, 4}).clone();
+  q.rows.features.select(1, 3).zero_();
+  LinearPosterior p = linear_posterior(statistics(q.rows), q.model);
+  at::Tensor dead = at::zeros({1, 4}, at::kDouble);
+  dead[0][3] = 2;
+  EXPECT_NEAR(epistemic_var(p, dead).item<double>(), 4, 1e-12);
+  EXPECT_NEAR(p.weights[3].item<double>(), 0, 1e-12);
+  Dense twin = dense(q.rows, q.model, q.test);
+  EXPECT_LT(relative(epistemic_var(p, q.test), twin.var), 1e-8);
+  EXPECT_LT(relative(log_evidence(p, residual_sum(p, q.rows)), twin.log_evidence.item<double>()), 1e-8);
+}
+
+TEST(GaussianLinear, AConstantTargetIsItsMean) {
+  Problem q = problem(50, 4, 1e-6, false, 0, true);
+  q.rows.y = at::full({50}, 1e6, at::kDouble);
+  LinearPosterior p = linear_posterior(statistics(q.rows, 1e6), q.model);
+  EXPECT_DOUBLE_EQ(p.constant, 1e6);
+  EXPECT_EQ(p.weights.norm().item<double>(), 0);
+  EXPECT_TRUE(std::isfinite(log_evidence(p)));
+  q.model.fit_mean = false;
+  EXPECT_LT(relative(mean(linear_posterior(statistics(q.rows, 1e6), q.model), q.test),
+                     at::full({5}, 1e6, at::kDouble)),
+            1e-12);
+}
+
+TEST(GaussianLinear, BadInputsAreErrorsNeverNan) {
+  Problem q = problem(10, 3, 0.1, false, 0, false);
+  LinearStatistics s = statistics(q.rows);
+  for (double sigma2 : {0.0, -1.0, std::nan(""), HUGE_VAL})
+    EXPECT_THROW(linear_posterior(s, {sigma2, {}, false}), std::invalid_argument);
+  EXPECT_THROW(linear_posterior(s, {0.1, at::eye(4, at::kDouble), false}), std::invalid_argument);
+  EXPECT_THROW(linear_posterior(s, {0.1, at::full({}, std::nan(""), at::kDouble), false}),
+               std::invalid_argument);
+  LinearPosterior p = linear_posterior(s, q.model);
+  EXPECT_THROW(mean(p, at::zeros({2, 4}, at::kDouble)), std::invalid_argument);
+  EXPECT_THROW(epistemic_var(p, at::full({2, 3}, std::nan(""), at::kDouble)), std::invalid_argument);
+  LinearStatistics broken = s;
+  broken.S = s.S * std::nan("");
+  EXPECT_THROW(linear_posterior(broken, q.model), NumericalError);
+  // Too little noise for float64: the rounding of S outweighs the prior.
+  Problem tiny = problem(3, 40, 1e-22, false, 0, false);
+  EXPECT_THROW(linear_posterior(statistics(tiny.rows), tiny.model), NumericalError);
+  // The features contain the constant, and hardly any noise tells them apart.
+  q.rows.features.select(1, 0).fill_(1);
+  EXPECT_THROW(linear_posterior(statistics(q.rows), {1e-14, {}, true}), NumericalError);
+}
+
+}  // namespace
+}  // namespace slimbayes
