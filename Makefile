@@ -9,7 +9,7 @@ setup:    ## installs what is missing: system packages (apt) and .venv
 	@scripts/setup.sh
 
 build: setup ## the library and the tool, build/slimbayes
-	@scripts/build.sh release slimbayes slimbayes_tool slimbayes_commands
+	@scripts/build.sh release slimbayes_tool slimbayes_commands
 
 demo: build  ## fits, predicts and draws on a small table
 	@build/slimbayes demo

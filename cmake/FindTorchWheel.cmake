@@ -1,4 +1,7 @@
 # libtorch through Torch_DIR, else the one inside the active Python's torch (this checkout's .venv first).
+if(NOT Torch_DIR AND DEFINED ENV{Torch_DIR})
+  set(Torch_DIR $ENV{Torch_DIR} CACHE PATH "libtorch's CMake package")
+endif()
 if(NOT Torch_DIR)
   find_program(SLIMBAYES_PYTHON NAMES python3 HINTS ${CMAKE_SOURCE_DIR}/.venv/bin NO_CMAKE_SYSTEM_PATH)
   find_program(SLIMBAYES_PYTHON NAMES python3)
@@ -8,7 +11,17 @@ if(NOT Torch_DIR)
     set(Torch_DIR ${torch_root}/share/cmake/Torch CACHE PATH "libtorch's CMake package")
   endif()
 endif()
-find_package(Torch 2.6 REQUIRED)
+
+# The package of a CUDA build wants the CUDA toolkit, which a wheel does not bring: where there is none, the CPU libraries
+# inside are linked by name.
+find_program(SLIMBAYES_NVCC nvcc HINTS ENV CUDA_HOME ENV CUDA_PATH PATHS /usr/local/cuda PATH_SUFFIXES bin)
+get_filename_component(TORCH_INSTALL_PREFIX "${Torch_DIR}/../../.." ABSOLUTE)
+if(EXISTS ${TORCH_INSTALL_PREFIX}/lib/libtorch_cuda.so AND NOT SLIMBAYES_NVCC)
+  set(TORCH_INCLUDE_DIRS ${TORCH_INSTALL_PREFIX}/include ${TORCH_INSTALL_PREFIX}/include/torch/csrc/api/include)
+  set(TORCH_LIBRARIES ${TORCH_INSTALL_PREFIX}/lib/libtorch_cpu.so ${TORCH_INSTALL_PREFIX}/lib/libc10.so)
+else()
+  find_package(Torch 2.6 REQUIRED)
+endif()
 # Only the CPU interface is named; TORCH_LIBRARIES carries include folders and flags.
 add_library(slimbayes_torch INTERFACE)
 target_include_directories(slimbayes_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})

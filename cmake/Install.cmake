@@ -40,5 +40,6 @@ set_target_properties(${installed} PROPERTIES INSTALL_RPATH "${rpath}" INSTALL_R
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/slimbayesConfig.cmake.in slimbayesConfig.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(slimbayesConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/slimbayesConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/slimbayesConfigVersion.cmake
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/FindTorchWheel.cmake ${CMAKE_CURRENT_BINARY_DIR}/slimbayesConfig.cmake
+  ${CMAKE_CURRENT_BINARY_DIR}/slimbayesConfigVersion.cmake
   DESTINATION ${package_dir})
