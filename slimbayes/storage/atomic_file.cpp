@@ -14,9 +14,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
-#include <new>
-#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -145,13 +144,15 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   if (!S_ISREG(info.st_mode)) {
     throw DataError(path.string(), "expected a regular file; received a device, pipe or socket");
   }
-  std::vector<std::byte> bytes;
-  try {
-    bytes.resize(static_cast<size_t>(info.st_size));
-  } catch (const std::exception&) {
-    throw DataError(path.string(), fmt::format("expected a file that fits in memory; received {} bytes",
-                                               static_cast<int64_t>(info.st_size)));
+  // A sparse file may claim any size, and the kernel may promise memory that it does not have.
+  const auto size = static_cast<uint64_t>(info.st_size);
+  const auto memory =
+      static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  if (size > memory) {
+    throw DataError(path.string(),
+                    fmt::format("expected a file that fits in memory; received {} bytes", size));
   }
+  std::vector<std::byte> bytes(static_cast<size_t>(size));
   size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t got = ::read(file.get(), bytes.data() + done, bytes.size() - done);

@@ -1,5 +1,6 @@
 #include "slimbayes/storage/atomic_file.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -76,6 +77,17 @@ TEST(WriteAtomically, AFailureKeepsTheOldFileAndRemovesTheTemporary) {
   EXPECT_NE(message.find("cannot write: File too large; free some space"), std::string::npos) << message;
   EXPECT_EQ(read_bytes(path), raw("old"));
   EXPECT_EQ(entries(folder.path()), 1U);
+}
+
+// A killed process of the same number may have left temporaries behind.
+TEST(WriteAtomically, LeftoversOfAnotherProcessAreNeitherUsedNorTouched) {
+  const Folder folder;
+  for (int count = 0; count < 1000; ++count) {
+    std::ofstream(folder / fmt::format(".slimbayes-{}-{}.tmp", ::getpid(), count)) << "left";
+  }
+  write_atomically(folder / "model", raw("x"));
+  EXPECT_EQ(read_bytes(folder / "model"), raw("x"));
+  EXPECT_EQ(entries(folder.path()), 1001U);
 }
 
 // The child writes A and B in turns until it is killed; the file must be one of them at any moment.
