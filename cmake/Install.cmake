@@ -5,6 +5,10 @@ set(installed slimbayes_base)
 if(SLIMBAYES_ENGINE)
   list(APPEND installed slimbayes)
 endif()
+# The headers ask their users for C++20.
+foreach(library ${installed})
+  target_compile_features(${library} INTERFACE cxx_std_20)
+endforeach()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/slimbayes/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/slimbayes
   FILES_MATCHING PATTERN "*.h" PATTERN "pch.h" EXCLUDE)
