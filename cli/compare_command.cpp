@@ -72,7 +72,6 @@ Outcome all_runs(const CompareRequest& r, const CompareRequest::Entry& entry, co
     outcome.failure = error.what();
     outcome.thrown = std::current_exception();
   }
-  if (!outcome.failure.empty()) log_line(fmt::format("{} failed: {}", entry.method, outcome.failure));
   return outcome;
 }
 

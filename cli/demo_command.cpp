@@ -27,7 +27,7 @@ using nlohmann::json;
 
 constexpr const char* kMethods[] = {"dbk", "dnn", "gp-exact"};
 constexpr double kLevel = 0.95, kHalfWidth = 1.959964;  // standard deviations of that interval
-constexpr int64_t kRows = 2000, kShownPoints = 500, kGrid = 401, kGpIterations = 25;
+constexpr int64_t kShownPoints = 500, kGrid = 401, kGpIterations = 25;
 
 fs::path example_table(const fs::path& share) {
   std::vector<fs::path> found;
@@ -98,7 +98,7 @@ std::vector<Mark> points_and_truth(const Table& table, bool points) {
   if (points) {
     order.resize(static_cast<size_t>(std::min(table.rows, kShownPoints)));
     return {{Mark::Kind::points,
-             "data (a quarter)",
+             "data (at most 500)",
              "#4a5568",
              0.45,
              picked(table, "x", order),
@@ -142,7 +142,7 @@ Panel panel(const Table& table, const Table& grid, const TableModel& model) {
 }
 
 void bands(const DemoRequest& r, const fs::path& path) {
-  const Table table = generate("steps", kRows, Stream(0));
+  const Table table = generate("steps", r.rows, Stream(0));
   Table grid;
   grid.rows = kGrid;
   grid.columns = {column("x", at::linspace(-1.25, 1.25, kGrid, at::kDouble))};

@@ -85,9 +85,11 @@ std::string method_text(const MethodInfo& info) {
   return text;
 }
 
-/// The metadata hold JSON values and plain words.
+/// The metadata hold JSON values and plain words. What a hostile file nests deeper is dropped: printing
+/// recurses.
 json metadata_value(const std::string& text) {
-  json value = json::parse(text, nullptr, false);
+  const auto shallow = [](int depth, json::parse_event_t, json&) { return depth < 32; };
+  const json value = json::parse(text, shallow, false);
   return value.is_object() || value.is_array() ? value : json(text);
 }
 
@@ -117,17 +119,13 @@ json model_facts(const std::string& path) {
   return facts;
 }
 
-std::string feature_list(const json& encoder) {
-  const auto schema = encoder.find("schema");
-  const json* features =
-      schema != encoder.end() && schema->contains("features") ? &(*schema)["features"] : nullptr;
-  if (features == nullptr && encoder.contains("features")) features = &encoder["features"];
-  if (features == nullptr || !features->is_array()) return "";
+std::string input_list(const json& encoder) {
+  if (!encoder.contains("columns") || !encoder["columns"].is_array()) return "";
   std::string list;
-  for (const json& feature : *features) {
-    const json& name = feature.is_object() && feature.contains("name") ? feature["name"] : feature;
+  for (const json& column : encoder["columns"]) {
+    if (!column.is_object() || !column.contains("name")) continue;
     if (list.size() > 400) return list + ", ...";
-    list += (list.empty() ? "" : ", ") + plain(name);
+    list += (list.empty() ? "" : ", ") + plain(column["name"]);
   }
   return list;
 }
@@ -144,7 +142,7 @@ std::string model_text(const json& facts) {
   if (facts.contains("encoder") && facts["encoder"].is_object()) {
     const json& encoder = facts["encoder"];
     if (encoder.contains("target")) row("target", plain(encoder["target"]));
-    row("inputs", feature_list(encoder));
+    row("inputs", input_list(encoder));
   }
   for (const char* group : {"rows", "summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;

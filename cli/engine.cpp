@@ -27,7 +27,7 @@ fs::path plugin_path() {
   }
   throw std::runtime_error(
       fmt::format("the engine could not be found: expected {} in {}; install slimbayes again",
-                  SLIMBAYES_PLUGIN, (here / SLIMBAYES_LIBRARY_FOLDER).lexically_normal().string()));
+                  SLIMBAYES_PLUGIN, (here / "lib").string()));
 }
 
 void* open_plugin(const fs::path& path) {

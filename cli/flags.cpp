@@ -1,0 +1,229 @@
+#include "cli/flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace slimbayes::cli {
+namespace {
+
+/// The last value of `flag` among the words, as `--flag value` or `--flag=value`.
+std::string value_of(const Words& words, const std::string& flag, std::string fallback) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with(flag + "=")) fallback = words[i].substr(flag.size() + 1);
+    if (words[i] == flag && i + 1 < words.size()) fallback = words[i + 1];
+  }
+  return fallback;
+}
+
+CLI::Validator between(const std::string& what, double low, double high, bool low_included) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        double x = NAN;
+        const bool read = CLI::detail::lexical_cast(text, x);
+        if (read && (low_included ? x >= low : x > low) && x < high) return "";
+        return fmt::format("expected {} {} {:g} and below {:g}; received '{}'", what,
+                           low_included ? "of at least" : "above", low, high, text);
+      },
+      "");
+}
+
+void add_threads(CLI::App& app, int& threads) {
+  app.add_option("--threads", threads, "cores to use; 0 takes all [default 0]")
+      ->type_name("T")
+      ->check(CLI::Range(0, 4096));
+}
+
+void add_rows(CLI::App& app, SplitRequest& rows) {
+  const std::string group = "Rows and columns";
+  app.add_option(
+         "--test-fraction", rows.test_fraction,
+         fmt::format("share of all rows kept for the final report [default {:g}]", rows.test_fraction))
+      ->type_name("F")
+      ->check(between("a fraction", 0, 1, true))
+      ->group(group);
+  app.add_option("--split-seed", rows.split_seed,
+                 "seed of the split alone, so that seeds share one [default 0]")
+      ->type_name("S")
+      ->group(group);
+  app.add_option("--split", rows.split,
+                 "grouped: rows with identical inputs stay on one side\nrandom: row by row [default grouped]")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"grouped", "random"}))
+      ->group(group);
+  app.add_option("--scale", rows.scale, "of numeric inputs: min-max or standard [default: the method's own]")
+      ->type_name("KIND")
+      ->check(CLI::IsMember({"min-max", "standard"}))
+      ->group(group);
+  app.add_option("--ignore", rows.ignore, "columns that are no inputs, comma-separated")
+      ->type_name("A,B")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
+}
+
+CLI::Option* add_valid_fraction(CLI::App& app, double& fraction) {
+  return app
+      .add_option("--valid-fraction", fraction,
+                  "share of all rows that choose the best parameters [default 0.1]")
+      ->type_name("F")
+      ->check(between("a fraction", 0, 1, true))
+      ->group("Rows and columns");
+}
+
+void add_level(CLI::App& app, double& level) {
+  app.add_option("--level", level, "probability of the interval [default 0.95]")
+      ->type_name("P")
+      ->check(between("a probability", 0, 1, false));
+}
+
+void add_fit(CLI::App& root, Parsed& p, const Words& words) {
+  CLI::App& app = *root.add_subcommand("fit", "Fit a method on a table and save the model");
+  FitRequest& r = p.fit;
+  app.add_option("TRAIN", r.train, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
+  app.add_option("--target", r.target, "column to predict")->type_name("COLUMN")->required();
+  app.add_option("--method", r.method, "one of `slimbayes methods` [default dbk]")->type_name("NAME");
+  app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
+  app.add_option("--seed", r.seed, "seed of weights and batches [default 0]")->type_name("S");
+  add_threads(app, p.threads);
+  app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
+  app.add_flag("--json", r.json, "print one JSON object");
+  CLI::Option* fraction = add_valid_fraction(app, r.rows.valid_fraction);
+  app.add_option("--valid", r.valid, "a validation table of its own")
+      ->type_name("FILE")
+      ->excludes(fraction)
+      ->group("Rows and columns");
+  add_rows(app, r.rows);
+  p.fit_flags.add(app, methods_of(value_of(words, "--method", r.method)));
+  app.footer(
+      "Examples:\n"
+      "  slimbayes fit houses.csv --target price\n"
+      "  slimbayes fit houses.csv --target price --method gp-exact --test-fraction 0.1 --json\n"
+      "  slimbayes fit houses.csv --target price --steps 40000 --model big.safetensors --resume\n"
+      "  slimbayes fit --method dnn --help          the options of another method");
+}
+
+void add_predict(CLI::App& root, Parsed& p) {
+  CLI::App& app = *root.add_subcommand("predict", "Predict the rows of a table: mean, uncertainty, interval");
+  app.add_option("MODEL", p.predict.model, "file written by fit")->required();
+  app.add_option("DATA", p.predict.data, "table; no target column is needed")->required();
+  app.add_option("--out", p.predict.out, ".csv, .parquet, or - for CSV on stdout [default -]")
+      ->type_name("FILE");
+  add_level(app, p.predict.level);
+  add_threads(app, p.threads);
+  app.footer(
+      "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units.\n\nExamples:\n"
+      "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
+      "  slimbayes predict model.safetensors new.csv --level 0.8 | head");
+}
+
+void add_evaluate(CLI::App& root, Parsed& p) {
+  CLI::App& app = *root.add_subcommand("evaluate", "Score a model on a table that holds the target");
+  app.add_option("MODEL", p.evaluate.model, "file written by fit")->required();
+  app.add_option("DATA", p.evaluate.data, "table with the target column")->required();
+  app.add_option("--split", p.evaluate.split, "train, valid or test rows of the table that was fitted on")
+      ->type_name("PART")
+      ->check(CLI::IsMember({"train", "valid", "test"}));
+  app.add_option("--ood", p.evaluate.ood,
+                 "a foreign table: prints how well each score tells it from DATA (AUROC)")
+      ->type_name("FILE");
+  add_level(app, p.evaluate.level);
+  add_threads(app, p.threads);
+  app.add_flag("--json", p.evaluate.json, "print one JSON object");
+  app.footer(
+      "Examples:\n"
+      "  slimbayes evaluate model.safetensors houses.csv --split test\n"
+      "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json");
+}
+
+void add_compare(CLI::App& root, Parsed& p, const Words& words) {
+  CLI::App& app = *root.add_subcommand("compare", "Fit several methods with several seeds on one split");
+  CompareRequest& r = p.compare;
+  r.rows.test_fraction = 0.1;
+  app.add_option("DATA", r.data, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
+  app.add_option("--target", r.target, "column to predict")->type_name("COLUMN")->required();
+  app.add_option("--methods", p.compared, "comma-separated [default: all]")->type_name("A,B,C");
+  app.add_option("--seeds", r.seeds, "fits of each method [default 5]")
+      ->type_name("K")
+      ->check(CLI::Range(1, 1000));
+  add_level(app, r.level);
+  add_threads(app, p.threads);
+  app.add_flag("--json", r.json, "print one JSON object");
+  add_valid_fraction(app, r.rows.valid_fraction);
+  add_rows(app, r.rows);
+  p.compare_flags.add(app, methods_of(value_of(words, "--methods", p.compared)));
+  app.footer(
+      "Examples:\n"
+      "  slimbayes compare houses.csv --target price\n"
+      "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json");
+}
+
+void add_small(CLI::App& root, Parsed& p) {
+  CLI::App& methods = *root.add_subcommand("methods", "List the methods");
+  methods.add_flag("--json", p.methods.json, "print a JSON list");
+  methods.footer("Examples:\n  slimbayes methods\n  slimbayes methods --json | jq '.[].name'");
+
+  CLI::App& describe = *root.add_subcommand("describe", "Explain a method and its options, or a model file");
+  describe.add_option("NAME", p.describe.name, "a method, or a file written by fit")->required();
+  describe.add_flag("--json", p.describe.json, "print one JSON object");
+  describe.footer("Examples:\n  slimbayes describe dbk\n  slimbayes describe model.safetensors --json");
+
+  CLI::App& generate =
+      *root.add_subcommand("generate", "Write the papers' synthetic data: x, y, true_mean, true_sd");
+  generate.add_option("NAME", p.generate.name, "steps or ripple")->required();
+  generate.add_option("--rows", p.generate.rows, "rows [default 2000]")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{100000000}));
+  generate.add_option("--seed", p.generate.seed, "seed [default 0]")->type_name("S");
+  generate.add_option("--amplitude", p.generate.amplitude, "of the noise of steps [default 0.4]")
+      ->type_name("A")
+      ->check(between("an amplitude", 0, 1e6, true));
+  generate.add_option("--out", p.generate.out, ".csv, .parquet, or - for CSV on stdout [default -]")
+      ->type_name("FILE");
+  generate.footer(
+      "Examples:\n  slimbayes generate steps --rows 2000 --out steps.csv\n"
+      "  slimbayes fit steps.csv --target y --ignore true_mean,true_sd");
+
+  CLI::App& demo =
+      *root.add_subcommand("demo", "Fit three methods on a small table and draw their bands (a minute)");
+  demo.add_option("--out", p.demo.out, "folder for model.safetensors and bands.svg [default demo-out]")
+      ->type_name("DIR");
+  demo.add_option("--steps", p.demo.steps,
+                  fmt::format("optimiser steps of each network [default {}]", p.demo.steps))
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{1000000000}));
+  demo.add_option("--rows", p.demo.rows, fmt::format("rows of the synthetic data [default {}]", p.demo.rows))
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{100}, int64_t{6000}));
+  add_threads(demo, p.threads);
+  demo.footer("Examples:\n  slimbayes demo\n  slimbayes demo --out /srv/www/bands");
+}
+
+}  // namespace
+
+std::vector<const MethodInfo*> methods_of(const std::string& list) {
+  std::vector<const MethodInfo*> methods;
+  for (const std::string& name : CLI::detail::split(list, ',')) {
+    const MethodInfo* method = &find_method(CLI::detail::trim_copy(name));
+    if (std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
+  }
+  return methods;
+}
+
+std::string every_method() {
+  std::string list;
+  for (const MethodInfo& info : method_catalog()) list += (list.empty() ? "" : ",") + info.name;
+  return list;
+}
+
+void add_commands(CLI::App& root, Parsed& parsed, const Words& words) {
+  const std::string first = words.empty() ? "" : words.front();
+  add_fit(root, parsed, first == "fit" ? words : Words{});
+  add_predict(root, parsed);
+  add_evaluate(root, parsed);
+  add_compare(root, parsed, first == "compare" ? words : Words{});
+  add_small(root, parsed);
+}
+
+}  // namespace slimbayes::cli

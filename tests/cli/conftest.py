@@ -1,0 +1,62 @@
+"""Drives the built tool: SLIMBAYES_TOOL, else build/slimbayes."""
+
+import math
+import os
+import pathlib
+import random
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TOOL = pathlib.Path(os.environ.get("SLIMBAYES_TOOL", ROOT / "build" / "slimbayes")).resolve()
+FEW = ["--steps", "50"]
+
+
+def run(folder, *words, **options):
+    """The tool in a folder of its own, one thread: its process with text streams."""
+    assert TOOL.exists(), f"build the tool first: {TOOL} is missing"
+    return subprocess.run([TOOL, *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=120, **options)
+
+
+def refused(folder, *words, code=2):
+    """Asserts one `error:` line, nothing on stdout, nothing left behind; returns the line."""
+    before = sorted(p.name for p in folder.iterdir())
+    done = run(folder, *words)
+    assert done.returncode == code, (done.returncode, done.stderr)
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("error: "), done.stderr
+    assert done.stdout == ""
+    assert sorted(p.name for p in folder.iterdir()) == before
+    return lines[0]
+
+
+def write_csv(path, header, rows):
+    path.write_text("\n".join([",".join(header), *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+def toy_rows(count, inputs=2, seed=1):
+    """y = sin 3 x1 + x2 + noise."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        x = [draw.uniform(-1, 1) for _ in range(inputs)]
+        rows.append([*x, math.sin(3 * x[0]) + sum(x[1:]) + draw.gauss(0, 0.1)])
+    return rows
+
+
+def header(inputs):
+    return [f"x{i}" for i in range(inputs)] + ["y"]
+
+
+@pytest.fixture(scope="session")
+def toy(tmp_path_factory):
+    """A folder with toy.csv (300 rows) and fitted.safetensors; tests only read it."""
+    folder = tmp_path_factory.mktemp("toy")
+    write_csv(folder / "toy.csv", header(2), toy_rows(300))
+    done = run(folder, "fit", "toy.csv", "--target", "y", "--model", "fitted.safetensors", "--test-fraction", "0.2",
+               "--threads", 1, "--json", *FEW)
+    assert done.returncode == 0, done.stderr
+    (folder / "fit.json").write_text(done.stdout)
+    return folder

@@ -1,0 +1,168 @@
+"""A fit's life: what it prints and saves, killed, interrupted, resumed; then predict, evaluate, compare, demo."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import time
+import xml.etree.ElementTree
+
+import pytest
+from conftest import FEW, TOOL, header, refused, run, toy_rows, write_csv
+
+LONG = ["fit", "long.csv", "--target", "y", "--threads", "1", "--rank", "16", "--hidden", "16", "--patience", "0", "--json"]
+
+
+def test_fit_prints_one_object(toy):
+    fit = json.loads((toy / "fit.json").read_text())
+    assert fit["method"] == "dbk" and fit["model"] == "fitted.safetensors" and fit["seed"] == 0
+    assert fit["rows"] == {"train": 210, "valid": 30, "test": 60}
+    assert fit["options"]["steps"] == 50 and fit["options"]["rank"] == 128
+    assert fit["test"]["n"] == 60 and fit["valid"]["n"] == 30 and fit["summary"]["steps"] > 0
+    assert sorted(p.name for p in toy.iterdir()) == ["fit.json", "fitted.safetensors", "toy.csv"]
+
+
+def test_describe_reads_the_model_file(toy):
+    model = json.loads(run(toy, "describe", "fitted.safetensors", "--json").stdout)
+    assert model["method"] == "dbk" and model["options"]["steps"] == 50 and model["parameters"] > 1000
+    assert model["rows"] == {"train": 210, "valid": 30, "test": 60}
+    text = run(toy, "describe", "fitted.safetensors").stdout
+    assert "dbk" in text and "parameters" in text and "x0" in text
+
+
+def test_the_same_seed_gives_the_same_file(tmp_path, toy):
+    words = ["fit", toy / "toy.csv", "--target", "y", "--threads", 1, *FEW]
+    for name, seed in [("a", 3), ("b", 3), ("c", 4)]:
+        assert run(tmp_path, *words, "--model", name, "--seed", seed).returncode == 0
+    table = str(toy / "toy.csv")
+    answers = {name: run(tmp_path, "predict", name, table).stdout for name in "abc"}
+    assert answers["a"] == answers["b"] != answers["c"]
+
+
+def test_predict_needs_no_target_and_writes_parquet(tmp_path, toy):
+    rows = toy_rows(5, seed=9)
+    write_csv(tmp_path / "new.csv", ["x1", "extra", "x0"], [[row[1], 0, row[0]] for row in rows])
+    write_csv(tmp_path / "same.csv", header(2), rows)
+    shuffled = run(tmp_path, "predict", toy / "fitted.safetensors", "new.csv", "--level", 0.8)
+    plain = run(tmp_path, "predict", toy / "fitted.safetensors", "same.csv", "--level", 0.8)
+    assert shuffled.returncode == 0 and shuffled.stdout == plain.stdout
+    done = run(tmp_path, "predict", toy / "fitted.safetensors", "same.csv", "--level", 0.8, "--out", "p.parquet")
+    assert done.returncode == 0 and done.stdout == ""
+    parquet = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "p.parquet").to_pydict()
+    for column, cells in parquet.items():
+        assert cells == [float(row[column]) for row in csv.DictReader(io.StringIO(plain.stdout))]
+
+
+def test_evaluate_agrees_with_fit_and_with_hand_arithmetic(toy):
+    fit = json.loads((toy / "fit.json").read_text())
+    scored = json.loads(run(toy, "evaluate", "fitted.safetensors", "toy.csv", "--split", "test", "--json").stdout)
+    for key, value in fit["test"].items():
+        assert scored[key] == pytest.approx(value, rel=1e-9), key
+    whole = json.loads(run(toy, "evaluate", "fitted.safetensors", "toy.csv", "--json").stdout)
+    answers = list(csv.DictReader(io.StringIO(run(toy, "predict", "fitted.safetensors", "toy.csv").stdout)))
+    with open(toy / "toy.csv") as file:
+        targets = [float(row["y"]) for row in csv.DictReader(file)]
+    errors = [abs(float(a["mean"]) - y) for a, y in zip(answers, targets)]
+    inside = [float(a["lower"]) <= y <= float(a["upper"]) for a, y in zip(answers, targets)]
+    assert whole["mae"] == pytest.approx(sum(errors) / 300, rel=1e-9)
+    assert whole["coverage"] == pytest.approx(sum(inside) / 300, abs=1e-12)
+
+
+def test_evaluate_split_wants_the_fitted_table(tmp_path, toy):
+    write_csv(tmp_path / "other.csv", header(2), toy_rows(300, seed=2))
+    assert "--split" in refused(tmp_path, "evaluate", toy / "fitted.safetensors", "other.csv", "--split", "test")
+
+
+def test_ood_scores_see_a_far_table(tmp_path, toy):
+    write_csv(tmp_path / "far.csv", header(2), [[x + 50, y - 50, z] for x, y, z in toy_rows(50)])
+    done = run(tmp_path, "evaluate", toy / "fitted.safetensors", toy / "toy.csv", "--ood", "far.csv", "--json")
+    auroc = json.loads(done.stdout)["ood"]["auroc"]
+    assert auroc and all(0 <= value <= 1 for value in auroc.values())
+
+
+@pytest.fixture
+def long_table(tmp_path):
+    write_csv(tmp_path / "long.csv", header(2), toy_rows(400))
+    return tmp_path
+
+
+def wait_for(condition, process):
+    for _ in range(1200):
+        if condition():
+            return
+        assert process.poll() is None, "the fit ended before it could be disturbed"
+        time.sleep(0.05)
+    process.kill()
+    pytest.fail("waited too long")
+
+
+def test_killed_and_resumed_gives_the_same_bits(long_table):
+    words = [*LONG, "--steps", "6000"]
+    assert run(long_table, *words, "--model", "whole.safetensors").returncode == 0
+    process = subprocess.Popen([TOOL, *words, "--model", "m.safetensors"], cwd=long_table, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    wait_for((long_table / "m.safetensors.ckpt").exists, process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (long_table / "m.safetensors").exists()
+    refused(long_table, *words, "--model", "m.safetensors", "--resume", "--seed", "5")
+    assert run(long_table, *words, "--model", "m.safetensors", "--resume").returncode == 0
+    assert not (long_table / "m.safetensors.ckpt").exists()
+    answers = [run(long_table, "predict", name, "long.csv").stdout for name in ("whole.safetensors", "m.safetensors")]
+    assert answers[0] == answers[1] != ""
+
+
+def test_resume_of_a_finished_fit_changes_nothing(tmp_path, toy):
+    words = ["fit", toy / "toy.csv", "--target", "y", "--threads", 1, "--json", *FEW]
+    first = run(tmp_path, *words)
+    stamp = os.stat(tmp_path / "model.safetensors").st_mtime_ns
+    second = run(tmp_path, *words, "--resume")
+    assert second.returncode == 0 and json.loads(second.stdout) == json.loads(first.stdout)
+    assert os.stat(tmp_path / "model.safetensors").st_mtime_ns == stamp
+    assert run(tmp_path, *words, "--resume", "--seed", 8).returncode == 0
+    assert os.stat(tmp_path / "model.safetensors").st_mtime_ns != stamp
+
+
+def test_interrupt_keeps_the_best_so_far(long_table):
+    words = [*LONG, "--steps", "200000"]
+    process = subprocess.Popen([TOOL, *words], cwd=long_table, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for((long_table / "model.safetensors.ckpt").exists, process)
+    process.send_signal(signal.SIGINT)
+    out, log = process.communicate(timeout=60)
+    assert process.returncode == 130 and out == "" and "interrupted" in log
+    assert run(long_table, "predict", "model.safetensors", "long.csv").returncode == 0
+    model = json.loads(run(long_table, "describe", "model.safetensors", "--json").stdout)
+    assert model["summary"]["stopped"] == "interrupted" and "fingerprint" not in model
+
+
+def test_compare_lists_every_method_and_survives_a_failing_one(tmp_path, toy):
+    words = ["compare", toy / "toy.csv", "--target", "y", "--seeds", 2, "--threads", 1, *FEW]
+    done = run(tmp_path, *words, "--methods", "dbk,gp-exact", "--max-rows", 10, "--json")
+    assert done.returncode == 0, done.stderr
+    dbk, gp = json.loads(done.stdout)["methods"]
+    assert [run["seed"] for run in dbk["runs"]] == [0, 1] and dbk["sd"]["nll"] > 0
+    assert gp["runs"] == [] and "max_rows" in gp["failed"]
+    text = run(tmp_path, *words, "--methods", "map,dbk").stdout.splitlines()
+    assert text[0].split()[:3] == ["method", "mae", "rmse"] and text[1].startswith("dnn") and "*" in text[1] + text[2]
+    refused(tmp_path, "compare", toy / "toy.csv", "--target", "z", *FEW)
+
+
+def test_generate_is_seeded(tmp_path):
+    one, two, other = (run(tmp_path, "generate", "steps", "--rows", 50, "--seed", seed).stdout for seed in (1, 1, 2))
+    assert one == two != other
+    assert one.splitlines()[0] == "x,y,true_mean,true_sd" and len(one.splitlines()) == 51
+    refused(tmp_path, "generate", "stepz")
+
+
+def test_demo_leaves_a_model_and_a_picture(tmp_path):
+    share = tmp_path / "share"
+    share.mkdir()
+    write_csv(share / "toy.csv", header(2), toy_rows(150))
+    done = run(tmp_path, "demo", "--steps", 50, "--rows", 200, "--out", "shown", env={**os.environ, "SLIMBAYES_SHARE": str(share)})
+    assert done.returncode == 0, done.stderr
+    assert all(method in done.stdout for method in ("dbk", "dnn", "gp-exact"))
+    assert sorted(p.name for p in (tmp_path / "shown").iterdir()) == ["bands.svg", "model.safetensors"]
+    picture = xml.etree.ElementTree.parse(tmp_path / "shown" / "bands.svg").getroot()
+    assert sum(1 for node in picture.iter() if node.tag.endswith("clipPath")) == 3

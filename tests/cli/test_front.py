@@ -1,0 +1,89 @@
+"""What the tool answers without its engine: help, the catalogue, wrong use."""
+
+import json
+import os
+import subprocess
+
+import pytest
+from conftest import TOOL, refused, run
+
+COMMANDS = ["fit", "predict", "evaluate", "compare", "methods", "describe", "generate", "demo"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_examples(tmp_path, command):
+    done = run(tmp_path, command, "--help")
+    assert done.returncode == 0 and done.stderr == ""
+    assert f"slimbayes {command}" in done.stdout.split("Examples:")[1]
+
+
+def test_root_help_and_version(tmp_path):
+    text = run(tmp_path, "--help").stdout
+    assert all(f"\n  {command}" in text for command in COMMANDS)
+    version = run(tmp_path, "--version")
+    assert version.returncode == 0 and version.stdout.startswith("slimbayes ")
+
+
+def test_help_of_a_method_lists_its_options(tmp_path):
+    for method, flag in [("dbk", "--noise-floor"), ("gp-exact", "--max-rows")]:
+        text = run(tmp_path, "fit", "--method", method, "--help").stdout
+        assert f"Options of {method}:" in text and flag in text and "default" in text
+    assert "--rank" not in run(tmp_path, "fit", "--method", "gp-exact", "--help").stdout
+
+
+def test_methods_as_json(tmp_path):
+    methods = json.loads(run(tmp_path, "methods", "--json").stdout)
+    assert {"dbk", "dnn", "gp-exact"} <= {method["name"] for method in methods}
+
+
+def test_every_flag_of_fit_comes_from_the_catalogue(tmp_path):
+    for method in json.loads(run(tmp_path, "methods", "--json").stdout):
+        options = json.loads(run(tmp_path, "describe", method["name"], "--json").stdout)["options"]
+        text = run(tmp_path, "fit", "--method", method["name"], "--help").stdout
+        for option in options:
+            assert "--" + option["name"].replace("_", "-") in text
+
+
+def test_front_needs_no_tensor_library(tmp_path):
+    maps = run(tmp_path, "methods", env={**os.environ, "LD_DEBUG": "libs"}).stderr
+    assert "libslimbayes_base" in maps and "libtorch" not in maps and "libarrow" not in maps
+
+
+@pytest.mark.parametrize("words, hint", [
+    (["fti"], "did you mean 'fit'?"),
+    (["fit", "a.csv", "--trget", "y"], "did you mean '--target'?"),
+    (["fit", "a.csv", "--target", "y", "--method", "dkb"], "did you mean 'dbk'?"),
+    (["fit", "a.csv", "--target", "y", "--rank", "0"], "[1, 4096]"),
+    (["fit", "a.csv", "--target", "y", "--rank", "many"], "integer"),
+    (["fit", "a.csv", "--target", "y", "--schedule", "constnat"], "did you mean 'constant'?"),
+    (["fit", "a.csv", "--target", "y", "--method", "gp-exact", "--rank", "3"], "--rank"),
+    (["fit", "a.csv"], "--target"),
+    (["fit", "a.csv", "--target", "y", "--valid-fraction", "nan"], "nan"),
+    (["fit", "a.csv", "--target", "y", "--valid-fraction", "1"], "below 1"),
+    (["fit", "a.csv", "--target", "y", "--valid", "b.csv", "--valid-fraction", "0.2"], "--valid"),
+    (["predict", "m", "d", "--level", "1"], "below 1"),
+    (["evaluate", "m", "d", "--split", "tset"], "test"),
+    (["compare", "a.csv", "--target", "y", "--methods", "dbk,dnm"], "did you mean 'dnn'?"),
+    (["describe", "dbkk"], "did you mean 'dbk'?"),
+    (["describe", "absent.safetensors"], "absent.safetensors"),
+    (["--bogus"], "--bogus"),
+    ([], "--help"),
+])
+def test_wrong_use_is_one_line_with_a_hint(tmp_path, words, hint):
+    assert hint in refused(tmp_path, *words)
+
+
+def test_full_or_closed_stdout_fails_with_one_line(tmp_path):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([TOOL, "methods"], stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
+    done = subprocess.run(f"exec '{TOOL}' methods >&-", shell=True, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+
+
+def test_an_engine_that_cannot_be_loaded_is_one_line(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    done = subprocess.run(f"ulimit -v 60000; exec '{TOOL}' fit a.csv --target y", shell=True, stderr=subprocess.PIPE,
+                          text=True, cwd=tmp_path, executable="/bin/bash")
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert done.stderr.startswith("error: the engine could not be loaded")
