@@ -105,9 +105,8 @@ class DbkMethod : public Method {
                       group("noise", options_.noise_rate, 0)};
     problem.rows = rows.x.size(0);
     problem.step = [&model, &rows, this](const at::Tensor& batch, const StepContext&) {
-      DppgpLoss loss = model.loss(rows.x.index_select(0, batch), rows.y.index_select(0, batch),
-                                  rows.x.size(0), options_.alpha, options_.beta);
-      loss.total.backward();
+      DppgpLoss loss = model.backward(rows.x.index_select(0, batch), rows.y.index_select(0, batch),
+                                      rows.x.size(0), options_.alpha, options_.beta);
       double total = loss.total.item<double>(), data = loss.data.item<double>();
       return LossTerms{total, data, total - data};
     };

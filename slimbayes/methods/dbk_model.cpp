@@ -21,9 +21,18 @@ at::Tensor DbkModel::features(const at::Tensor& x) const { return basis(backbone
 
 at::Tensor DbkModel::noise_var() const { return at::exp(log_noise) + noise_floor; }
 
-DppgpLoss DbkModel::loss(const at::Tensor& x, const at::Tensor& y, int64_t rows, double alpha,
-                         double beta) const {
-  return dppgp(features(x), y, posterior, offset, noise_var(), rows, alpha, beta);
+DppgpLoss DbkModel::backward(const at::Tensor& x, const at::Tensor& y, int64_t rows, double alpha,
+                             double beta) const {
+  at::Tensor phi = features(x);  // with a graph; everything after it is in closed form
+  DppgpGradient g =
+      dppgp_gradient(phi.detach(), y, posterior, offset, noise_var().detach(), rows, alpha, beta);
+  phi.backward(g.grad_features);
+  posterior.mean.grad().add_(g.grad_mean);
+  posterior.log_diagonal.grad().add_(g.grad_log_diagonal);
+  posterior.lower.grad().add_(g.grad_lower);
+  offset.grad().add_(g.grad_offset);
+  log_noise.grad().add_(g.grad_noise_var * at::exp(log_noise.detach()));
+  return g.loss;
 }
 
 Parameters dbk_parameters(const DbkOptions& options, const NetworkSpec& spec, const Stream& stream) {

@@ -23,8 +23,9 @@ struct DbkModel {
   at::Tensor features(const at::Tensor& x) const;  // [b, d] -> [b, r]
   at::Tensor noise_var() const;                    // exp(log_noise) + floor, scalar
 
-  /// The loss of a batch of n = `rows` training rows; x [b, d], y [b].
-  DppgpLoss loss(const at::Tensor& x, const at::Tensor& y, int64_t rows, double alpha, double beta) const;
+  /// A training step's gradients, added to those of the parameters; x [b, d], y [b], n = `rows` training
+  /// rows.
+  DppgpLoss backward(const at::Tensor& x, const at::Tensor& y, int64_t rows, double alpha, double beta) const;
 };
 
 /// The start of N appendix B: m = 0, log L_ii = -1/2 log r, strictly lower part N(0, 1) / r, offset 0; groups

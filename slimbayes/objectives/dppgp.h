@@ -20,4 +20,21 @@ DppgpLoss dppgp(const at::Tensor& features, const at::Tensor& y, const Variation
                 const at::Tensor& offset, const at::Tensor& noise_var, int64_t rows, double alpha,
                 double beta);
 
+/// The loss with its gradient in closed form, without a graph: what a training step needs. `grad_features`
+/// goes back through the basis; the others belong to the head.
+struct DppgpGradient {
+  DppgpLoss loss;
+  at::Tensor grad_features;      // [b, r]
+  at::Tensor grad_mean;          // [r]
+  at::Tensor grad_log_diagonal;  // [r]
+  at::Tensor grad_lower;         // [r, r] strictly lower
+  at::Tensor grad_offset;        // scalar
+  at::Tensor grad_noise_var;     // scalar
+};
+
+/// Equals automatic differentiation of dppgp(...).total in every argument.
+DppgpGradient dppgp_gradient(const at::Tensor& features, const at::Tensor& y,
+                             const VariationalPosterior& posterior, const at::Tensor& offset,
+                             const at::Tensor& noise_var, int64_t rows, double alpha, double beta);
+
 }  // namespace slimbayes

@@ -90,6 +90,28 @@ TEST(Dppgp, GradientsEqualCentralDifferences) {
   }
 }
 
+TEST(DppgpGradient, EqualsAutomaticDifferentiation) {
+  Case c(9, 5);
+  for (at::Tensor Case::*field :
+       {&Case::phi, &Case::mean, &Case::log_diagonal, &Case::lower, &Case::offset, &Case::log_noise}) {
+    (c.*field).set_requires_grad(true);
+  }
+  at::Tensor noise_var = at::exp(c.log_noise).detach().set_requires_grad(true);
+  VariationalPosterior q{c.mean, c.log_diagonal, c.lower};
+  DppgpLoss loss = dppgp(c.phi, c.y, q, c.offset, noise_var, 20, 0.3, 0.7);
+  loss.total.backward();
+  DppgpGradient g = dppgp_gradient(c.phi, c.y, q, c.offset, noise_var, 20, 0.3, 0.7);
+  auto same = [](const at::Tensor& a, const at::Tensor& b) { return at::allclose(a, b, 1e-12, 1e-13); };
+  EXPECT_TRUE(same(g.loss.total, loss.total) && same(g.loss.data, loss.data));
+  EXPECT_TRUE(same(g.loss.trace, loss.trace) && same(g.loss.kl, loss.kl));
+  EXPECT_TRUE(same(g.grad_features, c.phi.grad()));
+  EXPECT_TRUE(same(g.grad_mean, c.mean.grad()));
+  EXPECT_TRUE(same(g.grad_log_diagonal, c.log_diagonal.grad()));
+  EXPECT_TRUE(same(g.grad_lower, c.lower.grad()));
+  EXPECT_TRUE(same(g.grad_offset, c.offset.grad()));
+  EXPECT_TRUE(same(g.grad_noise_var, noise_var.grad()));
+}
+
 TEST(Dppgp, ZeroWeightsLeaveTheDataTerm) {
   DppgpLoss loss = Case().loss(0, 0);
   EXPECT_EQ(loss.total.item<double>(), loss.data.item<double>());

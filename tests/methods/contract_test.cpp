@@ -1,0 +1,172 @@
+#include "tests/methods/contract.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/storage/tensor_file.h"
+
+namespace slimbayes {
+namespace {
+
+using contract::Subject;
+
+/// In the second process: `test_methods --answer MODEL INPUTS OUT`.
+int answer_elsewhere(const char* model_path, const char* inputs_path, const char* out_path) {
+  TensorFile model = read_tensor_file(model_path);
+  Dataset data;
+  data.all.inputs = {stored_tensor(read_tensor_file(inputs_path), "x")};
+  auto fitted = registry_row(stored_text(model, "method")).load(model);
+  Regression p = std::get<Regression>(fitted->predict(data));
+  TensorFile out;
+  out.tensors = {{"mean", to_stored(p.mean)},
+                 {"aleatoric_var", to_stored(p.aleatoric_var)},
+                 {"epistemic_var", to_stored(p.epistemic_var)}};
+  write_tensor_file(out_path, out);
+  return 0;
+}
+
+Regression ask_another_process(const TensorFile& model, const Dataset& data) {
+  std::filesystem::path folder = testing::TempDir();
+  std::string stem =
+      (folder / fmt::format("contract-{}", ::testing::UnitTest::GetInstance()->random_seed())).string();
+  TensorFile inputs;
+  inputs.tensors["x"] = to_stored(data.all.inputs[0]);
+  write_tensor_file(stem + ".model", model);
+  write_tensor_file(stem + ".inputs", inputs);
+  std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+  std::string command = fmt::format("'{0}' --answer '{1}.model' '{1}.inputs' '{1}.out'", self, stem);
+  if (std::system(command.c_str()) != 0) throw contract::Violation("the second process failed");
+  TensorFile out = read_tensor_file(stem + ".out");
+  for (const char* ending : {".model", ".inputs", ".out"}) std::filesystem::remove(stem + ending);
+  return {stored_tensor(out, "mean"), stored_tensor(out, "aleatoric_var"),
+          stored_tensor(out, "epistemic_var")};
+}
+
+Subject subject_of(const Row& row) {
+  const MethodInfo& info = find_method(row.name);
+  nlohmann::json quick = nlohmann::json::object();
+  for (const OptionDoc& option : info.options) {
+    if (option.name == "steps") quick["steps"] = 600;
+    if (option.name == "iterations") quick["iterations"] = 20;
+  }
+  return {&info, [&row, quick] { return row.make(quick); }, row.load, ask_another_process};
+}
+
+class Contract : public testing::TestWithParam<size_t> {};
+
+TEST_P(Contract, Holds) {
+  const Row& row = registry()[GetParam()];
+  Subject subject = subject_of(row);
+  for (const contract::Clause& clause : contract::clauses()) {
+    SCOPED_TRACE(std::string(row.name) + ": " + clause.name);
+    EXPECT_NO_THROW(clause.hold(subject));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::Range<size_t>(0, registry().size()),
+                         [](const auto& info) {
+                           std::string name(registry()[info.param].name);
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Registry, ListsWhatTheCatalogueLists) {
+  std::vector<std::string> rows, catalogue;
+  for (const Row& row : registry()) rows.emplace_back(row.name);
+  for (const MethodInfo& info : method_catalog()) catalogue.push_back(info.name);
+  EXPECT_EQ(rows, catalogue);
+}
+
+TEST(Registry, RefusesOptionsThatTheMethodDoesNotKnow) {
+  for (const Row& row : registry()) EXPECT_THROW(row.make({{"no_such_option", 1}}), std::invalid_argument);
+}
+
+// A method that is broken on purpose, one fault at a time: the clause that should notice must notice.
+
+struct Fault {
+  std::string name, clause;
+};
+
+const Fault kFaults[] = {{"float32", "shapes"},     {"negative", "positive_variance"},
+                         {"unseeded", "seeds"},     {"constant", "beats_constant"},
+                         {"shrinks", "grows_away"}, {"forgets", "persists"},
+                         {"careless", "bad_input"}, {"overflows", "odd_data"},
+                         {"batched", "rows_apart"}, {"meddles", "leaves_the_world_alone"}};
+
+/// gp-exact, with one fault.
+class BrokenFitted : public Fitted {
+ public:
+  BrokenFitted(std::string fault, std::unique_ptr<Fitted> inner)
+      : fault_(std::move(fault)), inner_(std::move(inner)) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    if (fault_ == "careless" && data.all.inputs[0].isnan().any().item<bool>())
+      return inner_->predict(data.subset(at::zeros({1}, at::kLong)));
+    Regression p = std::get<Regression>(inner_->predict(data, options));
+    if (fault_ == "float32") p.mean = p.mean.to(at::kFloat);
+    if (fault_ == "negative") p.epistemic_var = p.epistemic_var - 1;
+    if (fault_ == "unseeded") p.mean = p.mean + 1e-9 * at::randn_like(p.mean);
+    if (fault_ == "constant") p.mean = at::zeros_like(p.mean);
+    if (fault_ == "shrinks") p.epistemic_var = at::zeros_like(p.mean);
+    if (fault_ == "overflows") p.mean = p.mean / p.mean.abs().max();
+    if (fault_ == "batched" && p.mean.numel() > 1) p.mean = p.mean - 0.01 * p.mean.mean();
+    return p;
+  }
+  TensorFile save() const override {
+    TensorFile file = inner_->save();
+    if (fault_ == "forgets")
+      file.tensors["theta"] = to_stored(from_stored(file.tensors["theta"]).to(at::kFloat).to(at::kDouble));
+    return file;
+  }
+  const Summary& summary() const override { return inner_->summary(); }
+
+ private:
+  std::string fault_;
+  std::unique_ptr<Fitted> inner_;
+};
+
+class BrokenMethod : public Method {
+ public:
+  explicit BrokenMethod(std::string fault) : fault_(std::move(fault)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    if (fault_ == "meddles") at::randn({1});
+    return std::make_unique<BrokenFitted>(
+        fault_, registry_row("gp-exact").make({{"iterations", 20}})->fit(split, context));
+  }
+
+ private:
+  std::string fault_;
+};
+
+TEST(BrokenMethod, FailsTheClauseOfEachOfItsFaults) {
+  for (const Fault& fault : kFaults) {
+    Subject subject{&find_method("gp-exact"),
+                    [&] { return std::make_unique<BrokenMethod>(fault.name); },
+                    [&](const TensorFile& file) -> std::unique_ptr<Fitted> {
+                      return std::make_unique<BrokenFitted>(fault.name, registry_row("gp-exact").load(file));
+                    },
+                    {}};
+    for (const contract::Clause& clause : contract::clauses()) {
+      if (clause.name != fault.clause) continue;
+      EXPECT_THROW(clause.hold(subject), contract::Violation) << fault.name << " got through " << clause.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slimbayes
+
+int main(int argc, char** argv) {
+  if (argc == 5 && std::string(argv[1]) == "--answer")
+    return slimbayes::answer_elsewhere(argv[2], argv[3], argv[4]);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}

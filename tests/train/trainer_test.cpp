@@ -1,0 +1,217 @@
+#include "slimbayes/train/trainer.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/train/adamw.h"
+
+namespace slimbayes {
+namespace {
+
+/// Least squares in two parameters, with a record of the rows that every step saw.
+struct Toy {
+  at::Tensor x = Stream(1).normal({50, 2}), y = at::mv(x, at::tensor({1.5, -2.0}, at::kDouble));
+  at::Tensor value = at::zeros({2}, at::kDouble), grad = at::zeros({2}, at::kDouble);
+  std::vector<std::vector<int64_t>> seen;
+  std::function<double()> validate = [this] { return (at::mv(x, value) - y).square().mean().item<double>(); };
+
+  TrainProblem problem() {
+    TrainProblem p;
+    p.groups = {{"all", value, grad, 0.05, 0}};
+    p.rows = 50;
+    p.validate = validate;
+    p.step = [this](const at::Tensor& rows, const StepContext&) {
+      at::Tensor xb = x.index_select(0, rows), error = at::mv(xb, value) - y.index_select(0, rows);
+      grad.add_(at::mv(xb.t(), error) * (2.0 / static_cast<double>(rows.size(0))));
+      seen.emplace_back(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0));
+      double loss = error.square().mean().item<double>();
+      return LossTerms{loss, loss, 0};
+    };
+    return p;
+  }
+  Summary fit(const TrainingOptions& options, Callback* callback = nullptr,
+              const CheckpointPolicy& policy = {}) {
+    TrainProblem p = problem();
+    return train(p, options, Stream(7), callback, policy);
+  }
+};
+
+TrainingOptions few_epochs(int64_t epochs) {
+  TrainingOptions options;
+  options.epochs = epochs;
+  options.batch = 16;
+  return options;
+}
+
+struct StopAt : Callback {
+  int64_t left;
+  explicit StopAt(int64_t steps) : left(steps) {}
+  bool stop() override { return left-- <= 0; }
+};
+
+std::filesystem::path scratch(const std::string& name) {
+  std::filesystem::path path = std::filesystem::path(testing::TempDir()) / name;
+  std::filesystem::remove(path);
+  return path;
+}
+
+TEST(Train, FindsTheLeastSquaresSolution) {
+  Toy toy;
+  Summary summary = toy.fit(few_epochs(200));
+  EXPECT_NEAR(toy.value[0].item<double>(), 1.5, 1e-3);
+  EXPECT_NEAR(toy.value[1].item<double>(), -2.0, 1e-3);
+  EXPECT_EQ(summary.steps, 800);
+  EXPECT_EQ(summary.stopped, "budget");
+}
+
+TEST(Train, AnEpochSeesEveryRowOnceInStepsOfNearlyEqualSize) {
+  Toy toy;
+  toy.fit(few_epochs(2));
+  ASSERT_EQ(toy.seen.size(), 8u);
+  for (int epoch : {0, 1}) {
+    std::set<int64_t> rows;
+    for (int i = 0; i < 4; ++i) {
+      const auto& step = toy.seen[static_cast<size_t>(4 * epoch + i)];
+      EXPECT_TRUE(step.size() == 12 || step.size() == 13);
+      rows.insert(step.begin(), step.end());
+    }
+    EXPECT_EQ(rows.size(), 50u);
+  }
+  EXPECT_NE(toy.seen[0], toy.seen[4]);
+}
+
+TEST(Train, ResumedAfterAnyStepEndsInTheSameBits) {
+  Toy whole;
+  Summary expected = whole.fit(few_epochs(6));
+  std::filesystem::path path = scratch("resume.ckpt");
+  for (int64_t stop : {0, 1, 3, 4, 9, 17, 23}) {
+    std::filesystem::remove(path);
+    Toy cut;
+    StopAt callback(stop);
+    CheckpointPolicy policy{path, false, "f", 0};
+    EXPECT_EQ(cut.fit(few_epochs(6), &callback, policy).stopped, "interrupted");
+    Toy rest;
+    policy.resume = true;
+    Summary summary = rest.fit(few_epochs(6), nullptr, policy);
+    EXPECT_TRUE(at::equal(rest.value, whole.value)) << stop;
+    EXPECT_EQ(summary.best_score, expected.best_score);
+    EXPECT_EQ(summary.steps, expected.steps);
+    EXPECT_EQ(rest.seen.size(), 24u - static_cast<size_t>(stop / 4 * 4)) << "only the lost steps run again";
+  }
+}
+
+TEST(Train, KeepsTheBestParametersAndStopsByPatience) {
+  Toy toy;
+  int round = 0;
+  at::Tensor at_best;
+  toy.validate = [&] {
+    if (++round == 3) at_best = toy.value.clone();
+    return round == 3 ? 0.0 : 1.0 + round;
+  };
+  TrainingOptions options = few_epochs(30);
+  options.patience = 4;
+  Summary summary = toy.fit(options);
+  EXPECT_EQ(summary.stopped, "patience");
+  EXPECT_EQ(summary.best_epoch, 3);
+  EXPECT_EQ(summary.epochs, 7);
+  EXPECT_TRUE(at::equal(toy.value, at_best));
+}
+
+TEST(Train, AFitThatPatienceEndedStaysEndedWhenResumed) {
+  std::filesystem::path path = scratch("patience.ckpt");
+  TrainingOptions options = few_epochs(30);
+  options.patience = 4;
+  for (bool resume : {false, true}) {
+    Toy toy;
+    int round = 0;
+    toy.validate = [&] { return 1.0 + ++round; };
+    Summary summary = toy.fit(options, nullptr, {path, resume, "f", 0});
+    EXPECT_EQ(summary.epochs, 5);
+    EXPECT_EQ(toy.seen.size(), resume ? 0u : 20u);
+  }
+}
+
+TEST(Train, RefusesTheCheckpointOfAnotherFit) {
+  std::filesystem::path path = scratch("other.ckpt");
+  Toy toy;
+  toy.fit(few_epochs(1), nullptr, {path, false, "one", 0});
+  EXPECT_THROW(toy.fit(few_epochs(1), nullptr, {path, true, "another", 0}), std::invalid_argument);
+}
+
+TEST(Train, ALossThatIsNotFiniteIsANumericalError) {
+  Toy toy;
+  toy.y[3] = std::nan("");
+  EXPECT_THROW(toy.fit(few_epochs(1)), NumericalError);
+}
+
+TEST(Train, WithoutValidationKeepsTheLastParameters) {
+  Toy toy;
+  toy.validate = nullptr;
+  Summary summary = toy.fit(few_epochs(200));
+  EXPECT_NEAR(toy.value[0].item<double>(), 1.5, 1e-3);
+  EXPECT_EQ(summary.best_epoch, 0);
+}
+
+TEST(Train, TimeLimitEndsTheFit) {
+  Toy toy;
+  TrainingOptions options = few_epochs(10000000);
+  options.time_limit = 0.05;
+  EXPECT_EQ(toy.fit(options).stopped, "time");
+}
+
+TEST(Train, SmallTablesValidateOnlyAboutAHundredAndFiftyTimes) {
+  Toy toy;
+  int rounds = 0;
+  auto score = toy.validate;
+  toy.validate = [&] { return ++rounds, score(); };
+  TrainingOptions options = few_epochs(3000);
+  options.patience = 0;
+  toy.fit(options);
+  EXPECT_EQ(rounds, 150);
+}
+
+TEST(Schedule, OneCycleRisesThenFallsToZero) {
+  TrainingOptions options;
+  options.warmup = 0.1;
+  EXPECT_NEAR(schedule_factor(options, 0, 1000), 1.0 / 101, 1e-12);
+  EXPECT_NEAR(schedule_factor(options, 100, 1000), 1, 1e-12);
+  EXPECT_NEAR(schedule_factor(options, 550, 1000), 0.5, 1e-12);
+  EXPECT_LT(schedule_factor(options, 999, 1000), 1e-5);
+  options.schedule = "constant";
+  EXPECT_EQ(schedule_factor(options, 999, 1000), 1);
+}
+
+TEST(BatchSize, IsATenthBetween32And256AndAtMostTheRows) {
+  TrainingOptions options;
+  EXPECT_EQ(batch_size(options, 20), 20);
+  EXPECT_EQ(batch_size(options, 100), 32);
+  EXPECT_EQ(batch_size(options, 1000), 100);
+  EXPECT_EQ(batch_size(options, 100000), 256);
+  options.batch = 1024;
+  EXPECT_EQ(batch_size(options, 100000), 1024);
+}
+
+TEST(AdamW, EqualsItsFormula) {
+  at::Tensor value = at::tensor({1.0, -2.0}, at::kDouble), grad = at::zeros({2}, at::kDouble);
+  AdamW optimiser({{"g", value, grad, 0.1, 0.2}});
+  double w = 1, m = 0, v = 0;
+  for (int t = 1; t <= 3; ++t) {
+    optimiser.zero_grad();
+    grad.add_(value);  // the gradient of half the square
+    double g = w;
+    optimiser.step(0.5);
+    m = 0.9 * m + 0.1 * g;
+    v = 0.999 * v + 0.001 * g * g;
+    w -= 0.05 * 0.2 * w;
+    w -= 0.05 * m / (1 - std::pow(0.9, t)) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
+    EXPECT_NEAR(value[0].item<double>(), w, 1e-12);
+  }
+}
+
+}  // namespace
+}  // namespace slimbayes
