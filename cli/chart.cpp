@@ -104,7 +104,12 @@ std::string swatch(const Mark& mark, double x, double y) {
       y - 10, mark.colour, mark.opacity);
 }
 
-std::string legend(const Panel& panel, double centre, double y) {
+/// The labels of the panel that has most of them.
+std::string legend(const std::vector<Panel>& panels, double centre, double y) {
+  const auto labels = [](const Panel& panel) {
+    return std::ranges::count_if(panel.marks, [](const Mark& mark) { return !mark.label.empty(); });
+  };
+  const Panel& panel = *std::ranges::max_element(panels, {}, labels);
   const auto width = [](const Mark& mark) { return 34 + 6.6 * static_cast<double>(mark.label.size()) + 22; };
   double total = 0;
   for (const Mark& mark : panel.marks) total += mark.label.empty() ? 0 : width(mark);
@@ -153,7 +158,7 @@ std::string svg(const Chart& chart) {
   out += fmt::format(
       "<text transform=\"translate(18 {:g}) rotate(-90)\" text-anchor=\"middle\" class=\"label\">{}</text>\n",
       kTop + kHeight / 2, escaped(chart.y_label));
-  if (!chart.panels.empty()) out += legend(chart.panels.front(), width / 2, height - 20);
+  if (!chart.panels.empty()) out += legend(chart.panels, width / 2, height - 20);
   return out + "</svg>\n";
 }
 

@@ -26,7 +26,7 @@ struct Extent {
   double low, high;
 };
 
-/// Panels side by side with shared axes and one legend.
+/// Panels side by side with shared axes and one legend, that of the panel with most labels.
 struct Chart {
   std::string title, x_label, y_label;
   Extent x, y;  // what lies outside is cut off

@@ -13,7 +13,7 @@
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "slimbayes/core/check.h"
+#include "slimbayes/core/metrics.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/synthetic.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -120,6 +120,14 @@ std::vector<Mark> points_and_truth(const Table& table, bool points) {
           {Mark::Kind::line, "", "#1a202c", 0.9, sorted, upper, {}, true, 1.1}};
 }
 
+/// The NLL of whoever knows the truth: what no method beats but by chance.
+double oracle_nll(const Table& table, const std::vector<int64_t>& rows) {
+  const at::Tensor sd = at::tensor(picked(table, "true_sd", rows), at::kDouble);
+  const at::Tensor mean = at::tensor(picked(table, "true_mean", rows), at::kDouble);
+  return gaussian_nll({mean, sd.square(), at::zeros_like(mean)},
+                      at::tensor(picked(table, "y", rows), at::kDouble));
+}
+
 Panel panel(const Table& table, const Table& grid, const TableModel& model) {
   const Regression p = model.predict(grid);
   const Interval total = interval(p, kLevel);
@@ -128,13 +136,15 @@ Panel panel(const Table& table, const Table& grid, const TableModel& model) {
   const std::string method = model.method();
   const json report = model.evaluate(take_rows(table, model.split().test), kLevel);
   Panel result{method,
-               fmt::format("test NLL {:.2f}, {:.0f} % of the rows inside", report.at("nll").get<double>(),
-                           100 * report.at("coverage").get<double>()),
+               fmt::format("test NLL {:.2f} (truth {:.2f}), {:.0f} % inside", report.at("nll").get<double>(),
+                           oracle_nll(table, model.split().test), 100 * report.at("coverage").get<double>()),
                {}};
   result.marks.push_back({Mark::Kind::band, "95 % of the prediction", "#3182ce", 0.22, x,
                           numbers(total.lower), numbers(total.upper)});
-  result.marks.push_back({Mark::Kind::band, "its epistemic part", "#dd6b20", 0.38, x,
-                          numbers(p.mean - spread), numbers(p.mean + spread)});
+  if (find_method(method).splits_uncertainty) {
+    result.marks.push_back({Mark::Kind::band, "its epistemic part", "#dd6b20", 0.38, x,
+                            numbers(p.mean - spread), numbers(p.mean + spread)});
+  }
   for (Mark& mark : points_and_truth(table, true)) result.marks.push_back(std::move(mark));
   for (Mark& mark : points_and_truth(table, false)) result.marks.push_back(std::move(mark));
   result.marks.push_back({Mark::Kind::line, "mean", "#2c5282", 1, x, numbers(p.mean), {}, false, 2});

@@ -71,7 +71,7 @@ struct GenerateRequest {
 struct DemoRequest {
   std::string out = "demo-out";
   std::string share;     // folder of the example table
-  int64_t steps = 4000;  // of each network
+  int64_t steps = 8000;  // of each network
   int64_t rows = 2000;   // of the synthetic data
 };
 
