@@ -19,9 +19,7 @@ void require(bool ok, const std::string& what) {
   if (!ok) throw Violation(what);
 }
 
-Split toy_split(int64_t inputs = 2) { return {toy(240, 1, inputs), toy(60, 2, inputs)}; }
-
-std::unique_ptr<Fitted> fit(const Subject& subject, uint64_t seed = 5, Split split = toy_split()) {
+std::unique_ptr<Fitted> fit(const Subject& subject, uint64_t seed = kSeed, Split split = toy_split()) {
   return subject.make()->fit(split, {Stream(seed), nullptr, {}});
 }
 
@@ -44,26 +42,26 @@ void finite(const Regression& p, const std::string& when) {
   }
 }
 
-void shapes(const Subject& subject) {
-  Regression p = answer(*fit(subject), toy(33, 3));
+void shapes(const Subject& subject, const Fitted& fitted) {
+  Regression p = answer(fitted, toy(33, 3));
   for (const at::Tensor& x : {p.mean, p.aleatoric_var, p.epistemic_var}) {
     require(x.scalar_type() == at::kDouble, "an answer that is not float64");
     require(x.sizes() == at::IntArrayRef{33}, "an answer that is not [n]");
   }
   finite(p, "on toy data");
-  require(fit(subject)->summary().rows >= 240, "a summary without its training rows");
+  require(fitted.summary().rows >= 240, "a summary without its training rows");
 }
 
-void positive_variance(const Subject& subject) {
-  Regression p = answer(*fit(subject), toy(100, 3));
+void positive_variance(const Subject& subject, const Fitted& fitted) {
+  Regression p = answer(fitted, toy(100, 3));
   require((total_var(p) > 0).all().item<bool>(), "a total variance that is not positive");
   require((p.epistemic_var >= 0).all().item<bool>(), "a negative epistemic variance");
   require((p.aleatoric_var >= 0).all().item<bool>(), "a negative aleatoric variance");
 }
 
-void seeds(const Subject& subject) {
+void seeds(const Subject& subject, const Fitted& fitted) {
   Dataset data = toy(50, 3);
-  Regression first = answer(*fit(subject), data);
+  Regression first = answer(fitted, data);
   require(same_bits(first, answer(*fit(subject), data)), "other bits from the same seed");
   bool other = same_bits(first, answer(*fit(subject, 6), data));
   require(other != subject.info->seeded, subject.info->seeded
@@ -71,32 +69,30 @@ void seeds(const Subject& subject) {
                                              : "other bits from another seed though deterministic");
 }
 
-void beats_constant(const Subject& subject) {
+void beats_constant(const Subject& subject, const Fitted& fitted) {
   Dataset data = toy(400, 3);
   const at::Tensor& y = data.all.target;
   Regression constant{y.mean().expand_as(y), y.var(false).expand_as(y), at::zeros_like(y)};
-  Regression p = answer(*fit(subject), data);
+  Regression p = answer(fitted, data);
   require(root_mean_squared_error(p, y) < 0.5 * root_mean_squared_error(constant, y),
           "no better than the mean");
   require(gaussian_nll(p, y) < gaussian_nll(constant, y) - 0.3, "an NLL no better than the constant's");
 }
 
-void grows_away(const Subject& subject) {
+void grows_away(const Subject& subject, const Fitted& fitted) {
   if (!subject.info->variance_grows_away) return;
-  auto fitted = fit(subject);
   Dataset far = toy(50, 3);
   far.all.inputs[0] = far.all.inputs[0] + 5;
-  double near_var = answer(*fitted, toy(50, 3)).epistemic_var.max().item<double>();
-  require(answer(*fitted, far).epistemic_var.min().item<double>() > near_var,
+  double near_var = answer(fitted, toy(50, 3)).epistemic_var.max().item<double>();
+  require(answer(fitted, far).epistemic_var.min().item<double>() > near_var,
           "a variance that does not grow away");
 }
 
-void persists(const Subject& subject) {
-  auto fitted = fit(subject);
+void persists(const Subject& subject, const Fitted& fitted) {
   Dataset data = toy(50, 3);
-  TensorFile file = fitted->save();
+  TensorFile file = fitted.save();
   file.metadata["method"] = subject.info->name;
-  Regression here = answer(*fitted, data);
+  Regression here = answer(fitted, data);
   require(same_bits(here, answer(*subject.load(file), data)), "other predictions after save and load");
   if (subject.predict_elsewhere) {
     require(same_bits(here, subject.predict_elsewhere(file, data)), "other predictions in a new process");
@@ -114,14 +110,13 @@ void refuses(Body body, const std::string& what) {
   throw Violation(what + " accepted");
 }
 
-void bad_input(const Subject& subject) {
-  auto fitted = fit(subject);
-  refuses([&] { fitted->predict(toy(5, 3, 3)); }, "a prediction with another number of inputs");
+void bad_input(const Subject& subject, const Fitted& fitted) {
+  refuses([&] { fitted.predict(toy(5, 3, 3)); }, "a prediction with another number of inputs");
   for (double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Dataset data = toy(5, 3);
     data.all.inputs[0] = data.all.inputs[0].clone();
     data.all.inputs[0][2][1] = bad;
-    refuses([&] { fitted->predict(data); }, "a non-finite input to predict");
+    refuses([&] { fitted.predict(data); }, "a non-finite input to predict");
     refuses([&] { fit(subject, 5, {data, toy(5, 4)}); }, "a non-finite input to fit");
     Dataset target = toy(50, 3);
     target.all.target = target.all.target.clone();
@@ -129,10 +124,10 @@ void bad_input(const Subject& subject) {
     refuses([&] { fit(subject, 5, {target, toy(5, 4)}); }, "a non-finite target");
   }
   refuses([&] { fit(subject, 5, {toy(0, 3), toy(5, 4)}); }, "an empty training set");
-  require(answer(*fitted, toy(0, 3)).mean.numel() == 0, "no empty answer to empty data");
+  require(answer(fitted, toy(0, 3)).mean.numel() == 0, "no empty answer to empty data");
 }
 
-void odd_data(const Subject& subject) {
+void odd_data(const Subject& subject, const Fitted& fitted) {
   Split constant = toy_split();
   for (Dataset* data : {&constant.train, &constant.valid}) {
     data->all.inputs[0] = data->all.inputs[0].clone();
@@ -151,20 +146,19 @@ void odd_data(const Subject& subject) {
   finite(answer(*fit(subject, 5, {toy(60, 1), toy(0, 2)}), toy(10, 3)), "without validation rows");
 }
 
-void rows_apart(const Subject& subject) {
-  auto fitted = fit(subject);
+void rows_apart(const Subject& subject, const Fitted& fitted) {
   Dataset data = toy(101, 3);
-  Regression whole = answer(*fitted, data);
-  require(close(whole, answer(*fitted, data, {7})), "answers that depend on the batch size");
+  Regression whole = answer(fitted, data);
+  require(close(whole, answer(fitted, data, {7})), "answers that depend on the batch size");
   at::Tensor order = Stream(9).permutation(101);
-  Regression p = answer(*fitted, data.subset(order));
+  Regression p = answer(fitted, data.subset(order));
   at::Tensor back = at::argsort(order);
   Regression sorted{p.mean.index_select(0, back), p.aleatoric_var.index_select(0, back),
                     p.epistemic_var.index_select(0, back)};
   require(close(whole, sorted), "answers that depend on the order of the rows");
 }
 
-void leaves_the_world_alone(const Subject& subject) {
+void leaves_the_world_alone(const Subject& subject, const Fitted& fitted) {
   Split split = toy_split();
   at::Tensor x = split.train.all.inputs[0].clone(), y = split.train.all.target.clone();
   at::Tensor random = at::detail::getDefaultCPUGenerator().get_state().clone();
@@ -179,6 +173,8 @@ void leaves_the_world_alone(const Subject& subject) {
 }
 
 }  // namespace
+
+Split toy_split(int64_t inputs) { return {toy(240, 1, inputs), toy(60, 2, inputs)}; }
 
 Dataset toy(int64_t rows, uint64_t seed, int64_t inputs) {
   Stream stream(seed);

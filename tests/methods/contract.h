@@ -18,12 +18,15 @@ struct Subject {
   std::function<Regression(const TensorFile& model, const Dataset& data)> predict_elsewhere;
 };
 
-/// One clause of the contract (design.md, "Contract suite"). `hold` throws Violation when the subject breaks
-/// it.
+/// One clause of the contract of every method. `hold` throws Violation when the subject breaks it; `fitted`
+/// is the subject fitted on toy_split() with the seed kSeed.
 struct Clause {
   std::string name;
-  std::function<void(const Subject&)> hold;
+  std::function<void(const Subject&, const Fitted& fitted)> hold;
 };
+
+inline constexpr uint64_t kSeed = 5;
+Split toy_split(int64_t inputs = 2);
 
 struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
