@@ -1,0 +1,163 @@
+"""The net and step of dbk, and the deep kernels of GPyTorch, for peers.py: float32, one thread.
+
+The net is that of slimbayes/catalog/network_spec.cpp, the objectives are dPPGP by automatic differentiation
+and GPyTorch's own, the optimiser AdamW with decay on the backbone alone.
+"""
+
+import math
+
+import gpytorch
+import torch
+from torch import nn
+
+INPUTS, HIDDEN, RANK, BLOCKS = 26, 64, 128, 2
+TRAINING_ROWS = 15000
+ALPHA = BETA = 0.01
+NOISE_START, NOISE_FLOOR = 1e-2, 1e-6
+
+
+class Block(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body = nn.Sequential(
+            nn.LayerNorm(width), nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width)
+        )
+
+    def forward(self, x):
+        return x + self.body(x)
+
+
+def backbone():
+    blocks = [Block(HIDDEN) for _ in range(BLOCKS)]
+    return nn.Sequential(nn.Linear(INPUTS, HIDDEN), *blocks, nn.LayerNorm(HIDDEN), nn.SiLU())
+
+
+def adamw(net, head, noise, fused=None):
+    groups = [
+        {"params": net, "lr": 1e-3, "weight_decay": 1e-2},
+        {"params": head, "lr": 1e-3, "weight_decay": 0.0},
+        {"params": noise, "lr": 1e-2, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, fused=fused)
+
+
+class Dbk(nn.Module):
+    """phi = s * SiLU(W g + b), q(w) = N(m, L L^T), dPPGP."""
+
+    def __init__(self):
+        super().__init__()
+        self.net = backbone()
+        self.expand = nn.Linear(HIDDEN, RANK)
+        self.scale = nn.Parameter(torch.sign(torch.rand(RANK) - 0.5) / math.sqrt(RANK))
+        self.mean = nn.Parameter(torch.zeros(RANK))
+        self.log_diagonal = nn.Parameter(torch.full((RANK,), -0.5 * math.log(RANK)))
+        self.lower = nn.Parameter(torch.randn(RANK, RANK) / RANK)
+        self.offset = nn.Parameter(torch.zeros(()))
+        self.log_noise = nn.Parameter(torch.tensor(math.log(NOISE_START - NOISE_FLOOR)))
+
+    def factor(self):
+        return torch.tril(self.lower, -1) + torch.diag(self.log_diagonal.exp())
+
+    def forward(self, x):
+        """Mean [b], epistemic variance [b], phi [b, r], L [r, r]."""
+        phi = nn.functional.silu(self.expand(self.net(x))) * self.scale
+        factor = self.factor()
+        return phi @ self.mean + self.offset, (phi @ factor).square().sum(-1), phi, factor
+
+    def loss(self, x, y):
+        mean, epistemic, phi, factor = self(x)
+        noise = self.log_noise.exp() + NOISE_FLOOR
+        var = epistemic + noise
+        data = 0.5 * (torch.log(2 * math.pi * var) + (y - mean).square() / var).mean()
+        prior_var = phi.square().sum(-1)
+        trace = (prior_var.max() - prior_var.mean()) / (2 * noise)
+        kl = 0.5 * (self.mean.square().sum() + factor.square().sum() - 2 * self.log_diagonal.sum() - RANK)
+        return data + ALPHA * trace + BETA / TRAINING_ROWS * kl
+
+    def optimiser(self, fused=None):
+        noise = [self.log_noise]
+        net = list(self.net.parameters())
+        taken = {id(p) for p in noise + net}
+        return adamw(net, [p for p in self.parameters() if id(p) not in taken], noise, fused)
+
+
+class DeepKernel(gpytorch.models.ApproximateGP):
+    """RBF with a lengthscale a feature on the backbone's outputs, whitened q(u) at r inducing points."""
+
+    def __init__(self):
+        posterior = gpytorch.variational.CholeskyVariationalDistribution(RANK)
+        inducing = 2 * torch.rand(RANK, HIDDEN) - 1
+        super().__init__(gpytorch.variational.VariationalStrategy(self, inducing, posterior))
+        self.mean_module = gpytorch.means.ConstantMean()
+        self.covar_module = gpytorch.kernels.ScaleKernel(gpytorch.kernels.RBFKernel(ard_num_dims=HIDDEN))
+        self.covar_module.base_kernel.lengthscale = math.sqrt(HIDDEN)
+        self.net = backbone()
+        self.likelihood = gpytorch.likelihoods.GaussianLikelihood()
+        self.likelihood.noise = NOISE_START
+
+    def forward(self, features):
+        return gpytorch.distributions.MultivariateNormal(self.mean_module(features), self.covar_module(features))
+
+    def loss(self, objective):
+        rule = objective(self.likelihood, self, num_data=TRAINING_ROWS)
+        return lambda x, y: -rule(self(self.net(x)), y)
+
+    def optimiser(self):
+        net = list(self.net.parameters())
+        noise = list(self.likelihood.parameters())
+        taken = {id(p) for p in net + noise}
+        return adamw(net, [p for p in self.parameters() if id(p) not in taken], noise)
+
+
+def stepper(model, optimiser, loss, x, y):
+    """One call is one training step; the loss is read, as a training loop does."""
+
+    def step():
+        optimiser.zero_grad()
+        value = loss(x, y)
+        value.backward()
+        optimiser.step()
+        return value.item()
+
+    return step
+
+
+def training_steps(batch):
+    """{competitor: step} on one batch of this size."""
+    x, y = torch.randn(batch, INPUTS), torch.randn(batch)
+    plain, compiled = Dbk(), Dbk()
+    steps = {
+        "pytorch": stepper(plain, plain.optimiser(), plain.loss, x, y),
+        "pytorch-compiled": stepper(
+            compiled, compiled.optimiser(fused=True), torch.compile(compiled.loss, dynamic=False), x, y
+        ),
+    }
+    for name, objective in (
+        ("gpytorch-sv-dkl", gpytorch.mlls.VariationalELBO),
+        ("gpytorch-pp-dkl", gpytorch.mlls.PredictiveLogLikelihood),
+    ):
+        model = DeepKernel()
+        model(model.net(x))  # GPyTorch places q(u) on its first call
+        steps[name] = stepper(model, model.optimiser(), model.loss(objective), x, y)
+    return steps
+
+
+def predictors(rows):
+    """{competitor: call giving the mean and the predictive variance of each row}."""
+    x = torch.randn(rows, INPUTS)
+    plain = Dbk().eval()
+    deep = DeepKernel()
+    deep(deep.net(x))
+    deep.eval()
+
+    def by_pytorch():
+        with torch.inference_mode():
+            mean, epistemic, _, _ = plain(x)
+            return mean, epistemic + plain.log_noise.exp() + NOISE_FLOOR
+
+    def by_gpytorch():
+        with torch.no_grad():
+            answer = deep.likelihood(deep(deep.net(x)))
+            return answer.mean, answer.variance
+
+    return {"pytorch": by_pytorch, "gpytorch-pp-dkl": by_gpytorch}

@@ -1,0 +1,65 @@
+#include <ATen/ATen.h>
+#include <benchmark/benchmark.h>
+
+#include "benchmarks/sizes.h"
+#include "slimbayes/core/gaussian_linear.h"
+#include "slimbayes/core/random.h"
+
+// The exact posterior: accumulating batches, factorising, one row more; beside the bare float64 products.
+
+namespace slimbayes {
+namespace {
+
+LinearRows gaussian_rows(int64_t b, at::ScalarType type) {
+  return {Stream(0).split("phi").normal({b, kRank}, type), Stream(0).split("y").normal({b}, type), {}};
+}
+
+void BM_linear_statistics_added(benchmark::State& state) {
+  LinearRows rows = gaussian_rows(state.range(0), state.range(1) ? at::kDouble : at::kFloat);
+  LinearStatistics s = linear_statistics(kRank);
+  for (auto _ : state) s = added(s, rows);
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_linear_statistics_added)
+    ->ArgNames({"batch", "float64"})
+    ->ArgsProduct({{200, 1024, 10000}, {0, 1}})
+    ->Unit(benchmark::kMicrosecond);
+
+// Phi^T Phi alone.
+void BM_gram_floor(benchmark::State& state) {
+  at::Tensor phi = gaussian_rows(state.range(0), at::kDouble).features;
+  at::Tensor gram = at::empty({kRank, kRank}, at::kDouble);
+  for (auto _ : state) at::mm_out(gram, phi.t(), phi);
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_gram_floor)->ArgName("batch")->Arg(200)->Arg(1024)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
+void BM_linear_posterior(benchmark::State& state) {
+  LinearStatistics s = added(linear_statistics(kRank), gaussian_rows(1024, at::kDouble));
+  for (auto _ : state) benchmark::DoNotOptimize(linear_posterior(s, {0.1, {}, true}));
+}
+BENCHMARK(BM_linear_posterior)->Unit(benchmark::kMicrosecond);
+
+void BM_linear_posterior_added(benchmark::State& state) {
+  LinearStatistics s = added(linear_statistics(kRank), gaussian_rows(1024, at::kDouble));
+  LinearPosterior p = linear_posterior(s, {0.1, {}});
+  LinearRows rows = gaussian_rows(state.range(0), at::kDouble);
+  for (auto _ : state) benchmark::DoNotOptimize(added(p, rows));
+}
+BENCHMARK(BM_linear_posterior_added)
+    ->ArgName("batch")
+    ->Arg(1)
+    ->Arg(16)
+    ->Arg(64)
+    ->Unit(benchmark::kMicrosecond);
+
+// The factorisation alone.
+void BM_cholesky_floor(benchmark::State& state) {
+  at::Tensor phi = gaussian_rows(1024, at::kDouble).features;
+  at::Tensor h = at::mm(phi.t(), phi) + at::eye(kRank, at::kDouble);
+  for (auto _ : state) benchmark::DoNotOptimize(at::linalg_cholesky(h));
+}
+BENCHMARK(BM_cholesky_floor)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,97 @@
+#include <ATen/ATen.h>
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include "benchmarks/sizes.h"
+#include "slimbayes/catalog/dbk_options.h"
+#include "slimbayes/catalog/network_spec.h"
+#include "slimbayes/methods/dbk_model.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/methods/table_model.h"
+#include "slimbayes/nn/weights.h"
+
+// Mean and variance of new rows by a fitted dbk, from a Dataset and from a Table, and the floor: its bare
+// float64 matrix products.
+
+namespace slimbayes {
+namespace {
+
+constexpr int64_t kTrainingRows = 512;
+
+// A few steps: the time of a prediction does not depend on how well it was fitted.
+nlohmann::json briefly() { return {{"steps", 10}, {"hidden", kHidden}, {"rank", kRank}}; }
+
+Dataset gaussian_rows(int64_t n, const Stream& stream) {
+  Dataset data;
+  for (int64_t i = 0; i < kInputs; ++i) data.schema.features.push_back(fmt::format("x{}", i));
+  data.all.inputs = {stream.split("x").normal({n, kInputs})};
+  data.all.target = stream.split("y").normal({n});
+  return data;
+}
+
+Table gaussian_table(int64_t n, const Stream& stream) {
+  Table table{"gaussian", {}, n};
+  for (int64_t i = 0; i <= kInputs; ++i) {
+    Column column;
+    column.name = i < kInputs ? fmt::format("x{}", i) : "y";
+    Stream own = stream.split(static_cast<uint64_t>(i));
+    for (int64_t row = 0; row < n; ++row) column.values.push_back(own.normal(static_cast<uint64_t>(row)));
+    table.columns.push_back(std::move(column));
+  }
+  return table;
+}
+
+void BM_Fitted_predict(benchmark::State& state) {
+  auto fitted =
+      registry_row("dbk").make(briefly())->fit({gaussian_rows(kTrainingRows, Stream(0)), {}}, FitContext{});
+  Dataset rows = gaussian_rows(state.range(0), Stream(1));
+  for (auto _ : state) benchmark::DoNotOptimize(fitted->predict(rows));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_Fitted_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
+void BM_TableModel_predict(benchmark::State& state) {
+  TableModel model =
+      fit_table(gaussian_table(kTrainingRows, Stream(0)), {.target = "y", .options = briefly()});
+  Table rows = gaussian_table(state.range(0), Stream(1));
+  for (auto _ : state) benchmark::DoNotOptimize(model.predict(rows));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK(BM_TableModel_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
+// Backbone and basis alone, without checks and head.
+void BM_DbkModel_features_f64(benchmark::State& state) {
+  at::NoGradGuard no_grad;
+  DbkOptions options;
+  NetworkSpec spec = tabular_resnet(kInputs, kHidden, 2);
+  Parameters parameters = dbk_parameters(options, spec, Stream(0));
+  DbkModel model(options, spec, [&](const std::string& name) { return parameters[name].to(at::kDouble); });
+  at::Tensor x = Stream(1).normal({state.range(0), kInputs});
+  for (auto _ : state) benchmark::DoNotOptimize(model.features(x).data_ptr());
+}
+BENCHMARK(BM_DbkModel_features_f64)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
+void BM_predict_floor(benchmark::State& state) {
+  const std::pair<int64_t, int64_t> layers[] = {{kInputs, kHidden}, {kHidden, kHidden}, {kHidden, kHidden},
+                                                {kHidden, kHidden}, {kHidden, kHidden}, {kHidden, kRank},
+                                                {kRank, kRank}};
+  int64_t batch = std::min(state.range(0), PredictOptions().batch);
+  std::vector<std::array<at::Tensor, 3>> products;  // y, x, w
+  for (auto [in, out] : layers) {
+    products.push_back({at::empty({batch, out}, at::kDouble), at::ones({batch, in}, at::kDouble),
+                        at::ones({in, out}, at::kDouble)});
+  }
+  for (auto _ : state) {
+    for (int64_t low = 0; low < state.range(0); low += batch) {
+      int64_t size = std::min(batch, state.range(0) - low);
+      for (auto& [y, x, w] : products) {
+        at::Tensor part = y.narrow(0, 0, size);
+        at::mm_out(part, x.narrow(0, 0, size), w);
+      }
+    }
+  }
+}
+BENCHMARK(BM_predict_floor)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace slimbayes
