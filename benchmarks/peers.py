@@ -16,6 +16,7 @@ import random
 import statistics
 import subprocess
 import time
+import warnings
 from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = os.environ["MKL_NUM_THREADS"] = "1"
@@ -35,6 +36,15 @@ PROGRAM_NAMES = {
     ("predict", OURS, 1): "BM_Fitted_predict/rows:1",
     ("predict", FLOOR, 1): "BM_predict_floor/rows:1",
 }
+
+# Least (task, rows, competitor) / ours, and most microseconds of ours.
+LEAST_RATIOS = {
+    ("step", 200, "pytorch"): 1.4,
+    ("step", 1024, "pytorch"): 1.0,
+    ("step", 200, "gpytorch-pp-dkl"): 4.0,
+    ("step", 1024, "gpytorch-pp-dkl"): 2.0,
+}
+MOST_US = {("predict", 1, OURS): 50, ("start --help", 0, OURS): 50e3, ("load 10M cells", 500000, OURS): 10e6}
 
 
 def run_program(program, name, *flags, environment=None):
@@ -141,6 +151,14 @@ def show(rows, about):
         spread = f"{row['low_us']:.1f} .. {row['high_us']:.1f}"
         ratios = f"{row['ratio']:8.2f}  {row['ratio_low']:.2f} .. {row['ratio_high']:.2f}"
         print(f"{row['task']:15}{row['rows']:7}  {row['competitor']:17}{row['median_us']:12.1f}{spread:>24}{ratios}")
+    for row in rows:
+        task = (row["task"], row["rows"], row["competitor"])
+        if least := LEAST_RATIOS.get(task):
+            verdict = "met   " if row["ratio"] >= least else "MISSED"
+            print(f"{verdict} {task}: {row['ratio']:.2f}, target {least}")
+        if most := MOST_US.get(task):
+            verdict = "met   " if row["median_us"] <= most else "MISSED"
+            print(f"{verdict} {task}: {row['median_us']:.0f} us, target {most:.0f}")
 
 
 def write(path, rows, about):
@@ -166,6 +184,7 @@ def main():
     for program in ("bench", "slimbayes"):
         if not (build / program).exists():
             parser.error(f"expected {program} in {build}; build it: scripts/build.sh bench")
+    warnings.filterwarnings("ignore", category=FutureWarning)  # the compiler's own
     torch.set_num_threads(1)
     torch.manual_seed(0)
     about = machine()
