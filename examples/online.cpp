@@ -24,7 +24,7 @@ at::Tensor features(const at::Tensor& x) {
 
 /// 100 rows of sin 3x + noise; in hour 3 the sensor was off by one.
 sb::LinearRows hour(uint64_t t) {
-  const sb::Stream stream = sb::Stream(2).split(t);
+  const sb::Stream stream = sb::Stream(3).split(t);
   const at::Tensor x = 2 * stream.split("x").uniform({100}) - 1;
   const at::Tensor y = at::sin(3 * x) + 0.1 * stream.split("noise").normal({100}) + (t == 3 ? 1.0 : 0.0);
   return {features(x), y, {}};
