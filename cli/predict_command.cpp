@@ -24,6 +24,9 @@ int run_command(const PredictRequest& r) {
                     column("lower", bounds.lower),
                     column("upper", bounds.upper)};
   write_table(r.out, answer);
+  for (const std::string& note : model.encoder().notes_for(data)) log_line("note: " + note);
+  if (p.zeroed > 0)
+    log_line(fmt::format("note: rounding made {} epistemic variances negative; they are 0", p.zeroed));
   if (!find_method(model.method()).splits_uncertainty) {
     log_line(
         fmt::format("note: {} calibrates sd and the interval; sd_aleatoric and sd_epistemic are not apart",

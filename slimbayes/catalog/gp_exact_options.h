@@ -14,14 +14,17 @@ struct GpExactOptions {
 
 template <class V>
 void describe(GpExactOptions& o, V& v) {
-  v("iterations", o.iterations, "L-BFGS iterations on the evidence; raise it if the summary says it did not converge",
-    Range{0, 1e6}, "N section 2");
+  v("iterations", o.iterations,
+    "L-BFGS iterations on the evidence; raise it if the summary says it did not converge", Range{0, 1e6},
+    "N section 2");
   v("evidence_rows", o.evidence_rows,
-    "evenly spaced rows that the hyperparameters are fitted on, the posterior uses all; raise it if time permits",
+    "evenly spaced rows that the hyperparameters are fitted on, the posterior uses all; raise it if time "
+    "permits",
     Range{1, 1e6}, "slimbayes");
   v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
     "N section 2");
-  v("noise_floor", o.noise_floor, "least noise variance of the standardised target", Range{0, 1e6}, "N appendix B");
+  v("noise_floor", o.noise_floor, "least noise variance of the standardised target", Range{0, 1e6},
+    "N appendix B");
 }
 
 }  // namespace slimbayes

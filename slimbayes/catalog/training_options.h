@@ -9,10 +9,10 @@ namespace slimbayes {
 
 /// The recipe of every gradient-trained method. The defaults were found by the study in experiments/recipe.
 struct TrainingOptions {
-  int64_t steps = 15000;
+  int64_t steps = 20000;
   int64_t epochs = 0;
   int64_t batch = 0;
-  double learning_rate = 1e-3;
+  double learning_rate = 3e-3;
   double weight_decay = 1e-2;
   std::string schedule = "one-cycle";
   double warmup = 0.1;
@@ -22,19 +22,23 @@ struct TrainingOptions {
 
 template <class V>
 void describe(TrainingOptions& o, V& v) {
-  v("steps", o.steps, "optimiser steps; raise it if the validation score still falls at the end", Range{1, 1e9},
-    "experiments/recipe");
-  v("epochs", o.epochs, "passes over the training rows; 0 takes the budget from steps", Range{0, 1e7}, "N section 4");
+  v("steps", o.steps, "optimiser steps; raise it if the validation score still falls at the end",
+    Range{1, 1e9}, "experiments/recipe");
+  v("epochs", o.epochs, "passes over the training rows; 0 takes the budget from steps", Range{0, 1e7},
+    "N section 4");
   v("batch", o.batch, "rows a step; 0 chooses about a tenth of the rows between 32 and 256", Range{0, 1e7},
     "experiments/recipe");
-  v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1}, "N appendix B");
-  v("weight_decay", o.weight_decay, "decoupled decay of the backbone's weights; raise it on small noisy tables",
-    Range{0, 10}, "N appendix B");
+  v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
+    "N appendix B");
+  v("weight_decay", o.weight_decay,
+    "decoupled decay of the backbone's weights; raise it on small noisy tables", Range{0, 10},
+    "N appendix B");
   v("schedule", o.schedule, "one-cycle: linear warm-up, then a cosine to zero; constant: the papers' rate",
     Choices{{"one-cycle", "constant"}}, "experiments/recipe");
   v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
   v("patience", o.patience,
-    "validation rounds without a better score before stopping, 0 for never; a round is an epoch, or several on a small table",
+    "validation rounds without a better score before stopping, 0 for never; a round is an epoch, or several "
+    "on a small table",
     Range{0, 1e7}, "N appendix B");
   v("time_limit", o.time_limit, "seconds of training after which the best model so far is kept, 0 for none",
     Range{0, 1e9}, "slimbayes");

@@ -65,18 +65,20 @@ Interval interval(const Regression& p, double level) {
 Regression rescaled(const Regression& p, double shift, double scale) {
   check(scale > 0 && std::isfinite(scale), "rescaled", "a finite scale > 0", std::to_string(scale));
   check(std::isfinite(shift), "rescaled", "a finite shift", std::to_string(shift));
-  return {shift + scale * p.mean, scale * scale * p.aleatoric_var, scale * scale * p.epistemic_var};
+  return {shift + scale * p.mean, scale * scale * p.aleatoric_var, scale * scale * p.epistemic_var, p.zeroed};
 }
 
 Regression concatenated(const std::vector<Regression>& parts) {
   check(!parts.empty(), "concatenated", "at least one part", "none");
   std::vector<at::Tensor> mean, aleatoric_var, epistemic_var;
+  int64_t zeroed = 0;
   for (const Regression& part : parts) {
     mean.push_back(part.mean);
     aleatoric_var.push_back(part.aleatoric_var);
     epistemic_var.push_back(part.epistemic_var);
+    zeroed += part.zeroed;
   }
-  return {at::cat(mean), at::cat(aleatoric_var), at::cat(epistemic_var)};
+  return {at::cat(mean), at::cat(aleatoric_var), at::cat(epistemic_var), zeroed};
 }
 
 }  // namespace slimbayes

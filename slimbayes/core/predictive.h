@@ -14,6 +14,8 @@ struct Regression {
   at::Tensor mean;           // [n] units of the target
   at::Tensor aleatoric_var;  // [n] variance of the noise
   at::Tensor epistemic_var;  // [n] variance of the function
+  int64_t zeroed =
+      0;  // rows whose epistemic variance rounding made negative (rounded_variance) and that has 0
 };
 
 /// What every method answers with; other likelihoods add their alternatives.

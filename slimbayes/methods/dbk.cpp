@@ -94,6 +94,12 @@ class DbkMethod : public Method {
   }
 
  private:
+  /// Falls linearly from options.focus to 0, which is N-15 itself.
+  double focus(const StepContext& at) const {
+    double done = static_cast<double>(at.step) / static_cast<double>(at.steps);
+    return options_.focus * std::max(0.0, 1 - done / std::max(options_.focus_until, 1e-9));
+  }
+
   TrainProblem make_problem(const Parameters& parameters, const DbkModel& model, const TabularRows& rows,
                             const TabularRows& held_out) const {
     const TrainingOptions& t = options_.training;
@@ -104,9 +110,9 @@ class DbkMethod : public Method {
     problem.groups = {group("backbone", t.learning_rate, t.weight_decay), group("head", t.learning_rate, 0),
                       group("noise", options_.noise_rate, 0)};
     problem.rows = rows.x.size(0);
-    problem.step = [&model, &rows, this](const at::Tensor& batch, const StepContext&) {
+    problem.step = [&model, &rows, this](const at::Tensor& batch, const StepContext& at) {
       DppgpLoss loss = model.backward(rows.x.index_select(0, batch), rows.y.index_select(0, batch),
-                                      rows.x.size(0), options_.alpha, options_.beta);
+                                      rows.x.size(0), options_.alpha, options_.beta, focus(at));
       double total = loss.total.item<double>(), data = loss.data.item<double>();
       return LossTerms{total, data, total - data};
     };

@@ -22,10 +22,10 @@ at::Tensor DbkModel::features(const at::Tensor& x) const { return basis(backbone
 at::Tensor DbkModel::noise_var() const { return at::exp(log_noise) + noise_floor; }
 
 DppgpLoss DbkModel::backward(const at::Tensor& x, const at::Tensor& y, int64_t rows, double alpha,
-                             double beta) const {
+                             double beta, double focus) const {
   at::Tensor phi = features(x);  // with a graph; everything after it is in closed form
   DppgpGradient g =
-      dppgp_gradient(phi.detach(), y, posterior, offset, noise_var().detach(), rows, alpha, beta);
+      dppgp_gradient(phi.detach(), y, posterior, offset, noise_var().detach(), rows, alpha, beta, focus);
   phi.backward(g.grad_features);
   posterior.mean.grad().add_(g.grad_mean);
   posterior.log_diagonal.grad().add_(g.grad_log_diagonal);

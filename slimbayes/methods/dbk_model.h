@@ -25,7 +25,8 @@ struct DbkModel {
 
   /// A training step's gradients, added to those of the parameters; x [b, d], y [b], n = `rows` training
   /// rows.
-  DppgpLoss backward(const at::Tensor& x, const at::Tensor& y, int64_t rows, double alpha, double beta) const;
+  DppgpLoss backward(const at::Tensor& x, const at::Tensor& y, int64_t rows, double alpha, double beta,
+                     double focus) const;
 };
 
 /// The start of N appendix B: m = 0, log L_ii = -1/2 log r, strictly lower part N(0, 1) / r, offset 0; groups

@@ -167,8 +167,8 @@ class GpExactFitted : public Fitted {
       at::Tensor cross = hyper_.kernel(x, rows_.x);  // [b, n]
       at::Tensor mean = at::mv(cross, alpha_) + hyper_.offset;
       at::Tensor explained = at::linalg_solve_triangular(factor_, cross.t(), false).square().sum(0);  // [b]
-      at::Tensor epistemic = rounded_variance(hyper_.amplitude - explained, hyper_.amplitude).var;
-      return Regression{mean, hyper_.noise_var.expand_as(mean), epistemic};
+      RoundedVariance epistemic = rounded_variance(hyper_.amplitude - explained, hyper_.amplitude);
+      return Regression{mean, hyper_.noise_var.expand_as(mean), epistemic.var, epistemic.clipped};
     });
   }
 

@@ -9,24 +9,23 @@
 
 namespace slimbayes {
 
-TabularRows tabular_rows(const Dataset& data, int64_t inputs, at::ScalarType type,
-                         std::string_view function) {
-  check(data.all.inputs.size() == 1, function, "one input tensor [n, d]",
-        fmt::format("{} input tensors", data.all.inputs.size()));
-  const at::Tensor& x = data.all.inputs[0];
+TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type, std::string_view function) {
+  check(data.inputs.size() == 1, function, "one input tensor [n, d]",
+        fmt::format("{} input tensors", data.inputs.size()));
+  const at::Tensor& x = data.inputs[0];
   check_shape(x, {-1, inputs}, function, "inputs");
   check_finite(x, function, "inputs");
   TabularRows rows{x.to(type), {}};
-  if (data.all.target.defined()) {
-    check_shape(data.all.target, {x.size(0)}, function, "target");
-    check_finite(data.all.target, function, "target");
-    rows.y = data.all.target.to(type);
+  if (data.target.defined()) {
+    check_shape(data.target, {x.size(0)}, function, "target");
+    check_finite(data.target, function, "target");
+    rows.y = data.target.to(type);
   }
   return rows;
 }
 
 TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_view function) {
-  TabularRows rows = tabular_rows(data, -1, type, function);
+  TabularRows rows = tabular_rows(data.all, -1, type, function);
   check(rows.y.defined(), function, "training rows with a target", "none");
   check(rows.x.size(0) > 0, function, "at least one training row", "an empty dataset");
   check(rows.x.size(1) > 0, function, "at least one input", "inputs without columns");
@@ -35,7 +34,7 @@ TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_
 
 TabularRows validation_rows(const Dataset& data, const TabularRows& train, std::string_view function) {
   if (data.size() == 0) return {};
-  TabularRows rows = tabular_rows(data, train.x.size(1), train.x.scalar_type(), function);
+  TabularRows rows = tabular_rows(data.all, train.x.size(1), train.x.scalar_type(), function);
   check(rows.y.defined(), function, "validation rows with a target", "none");
   return rows;
 }
@@ -56,7 +55,7 @@ Regression predict_rows(const Dataset& data, int64_t inputs, const PredictOption
                         std::string_view function,
                         const std::function<Regression(const at::Tensor& x)>& answer) {
   at::NoGradGuard no_grad;
-  at::Tensor x = tabular_rows({data.schema, {data.all.inputs, {}}}, inputs, at::kDouble, function).x;
+  at::Tensor x = tabular_rows({data.all.inputs, {}}, inputs, at::kDouble, function).x;
   check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
   if (x.size(0) <= options.batch) return answer(x);
   std::vector<Regression> parts;

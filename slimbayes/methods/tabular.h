@@ -19,7 +19,7 @@ struct TabularRows {
 
 /// Throws std::invalid_argument unless the inputs are [n, d] and finite, and the target, where given, [n] and
 /// finite. `inputs` is the expected d, -1 for any.
-TabularRows tabular_rows(const Dataset& data, int64_t inputs, at::ScalarType type, std::string_view function);
+TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type, std::string_view function);
 
 /// The rows that a method trains on: as tabular_rows, at least one row, with a target.
 TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_view function);

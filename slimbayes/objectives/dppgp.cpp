@@ -25,7 +25,8 @@ DppgpLoss dppgp(const at::Tensor& features, const at::Tensor& y, const Variation
 // (1[i = argmax] - 1/b) Phi_i.
 DppgpGradient dppgp_gradient(const at::Tensor& features, const at::Tensor& y,
                              const VariationalPosterior& posterior, const at::Tensor& offset,
-                             const at::Tensor& noise_var, int64_t rows, double alpha, double beta) {
+                             const at::Tensor& noise_var, int64_t rows, double alpha, double beta,
+                             double focus) {
   at::NoGradGuard no_grad;
   const at::Tensor& phi = features;
   double b = static_cast<double>(phi.size(0)), r = static_cast<double>(phi.size(1));
@@ -40,12 +41,20 @@ DppgpGradient dppgp_gradient(const at::Tensor& features, const at::Tensor& y,
   at::Tensor weighted = error / var;                                // e / v [b]
   at::Tensor surprise = weighted * error;                           // e^2 / v [b]
   at::Tensor grad_var = (1 - surprise).div_(var).mul_(0.5 / b);     // [b]
-  at::Tensor prior_var = at::linalg_vecdot(phi, phi);               // |phi|^2 [b]
+  at::Tensor row_loss = at::log(var).add_(surprise).add_(std::log(2 * std::numbers::pi)).mul_(0.5);  // [b]
+  if (focus > 0) {
+    at::Tensor weight = at::pow(var, focus);
+    weight.div_(weight.mean());
+    grad_var.mul_(weight);
+    weighted.mul_(weight);
+    row_loss.mul_(weight);
+  }
+  at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
   auto [most, which] = prior_var.max(0);
   double spread = most.item<double>() - prior_var.mean().item<double>();
 
   DppgpGradient out;
-  out.loss.data = (at::log(var).mean() + surprise.mean() + std::log(2 * std::numbers::pi)).mul_(0.5);
+  out.loss.data = row_loss.mean();
   out.loss.trace = at::full({}, spread / (2 * noise), phi.options());
   at::Tensor squares = at::dot(posterior.mean, posterior.mean) + factor.square().sum();
   out.loss.kl = (squares - 2 * posterior.log_diagonal.sum() - r).mul_(0.5);

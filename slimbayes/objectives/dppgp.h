@@ -32,9 +32,13 @@ struct DppgpGradient {
   at::Tensor grad_noise_var;     // scalar
 };
 
-/// Equals automatic differentiation of dppgp(...).total in every argument.
+/// With focus = 0: equals automatic differentiation of dppgp(...).total in every argument. With focus > 0 row
+/// i of the data term has the weight v_i^focus / mean(v^focus), v the predictive variances, held constant
+/// (Seitzer et al. 2022, eq. 5): rows that the model has given up on keep their gradient, and focus = 1 moves
+/// the mean as squared error does.
 DppgpGradient dppgp_gradient(const at::Tensor& features, const at::Tensor& y,
                              const VariationalPosterior& posterior, const at::Tensor& offset,
-                             const at::Tensor& noise_var, int64_t rows, double alpha, double beta);
+                             const at::Tensor& noise_var, int64_t rows, double alpha, double beta,
+                             double focus = 0);
 
 }  // namespace slimbayes

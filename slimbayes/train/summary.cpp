@@ -13,16 +13,9 @@ std::string Summary::brief() const {
 }
 
 nlohmann::json to_json(const Summary& s) {
-  return {{"rows", s.rows},
-          {"valid_rows", s.valid_rows},
-          {"steps", s.steps},
-          {"epochs", s.epochs},
-          {"best_epoch", s.best_epoch},
-          {"best_score", s.best_score},
-          {"seconds", s.seconds},
-          {"stopped", s.stopped},
-          {"zeroed_variances", s.zeroed_variances},
-          {"jitter", s.jitter},
+  return {{"rows", s.rows},       {"valid_rows", s.valid_rows}, {"steps", s.steps},
+          {"epochs", s.epochs},   {"best_epoch", s.best_epoch}, {"best_score", s.best_score},
+          {"seconds", s.seconds}, {"stopped", s.stopped},       {"jitter", s.jitter},
           {"notes", s.notes}};
 }
 
@@ -36,7 +29,6 @@ Summary summary_from_json(const nlohmann::json& json) {
   s.best_score = json.value("best_score", s.best_score);
   s.seconds = json.value("seconds", s.seconds);
   s.stopped = json.value("stopped", s.stopped);
-  s.zeroed_variances = json.value("zeroed_variances", s.zeroed_variances);
   s.jitter = json.value("jitter", s.jitter);
   s.notes = json.value("notes", s.notes);
   return s;

@@ -14,7 +14,6 @@ struct Summary {
   double best_score = 0;  // validation score of the kept parameters
   double seconds = 0;
   std::string stopped = "budget";  // budget, patience, time, interrupted, converged
-  int64_t zeroed_variances = 0;    // negative by rounding (above -1e-10 of their scale), set to 0
   double jitter = 0;               // largest jitter a factorisation needed
   std::vector<std::string> notes;
 
