@@ -31,7 +31,7 @@ struct Step {
       : x(stream.split("x").normal({batch, kInputs}, at::kFloat)),
         y(stream.split("y").normal(at::IntArrayRef{batch}, at::kFloat)) {}
 
-  DppgpLoss backward() const { return model.backward(x, y, 15000, options.alpha, options.beta); }
+  DppgpLoss backward() const { return model.backward(x, y, 15000, options.alpha, options.beta, 0); }
 };
 
 void BM_dbk_step(benchmark::State& state) {

@@ -112,6 +112,18 @@ TEST(DppgpGradient, EqualsAutomaticDifferentiation) {
   EXPECT_TRUE(same(g.grad_noise_var, noise_var.grad()));
 }
 
+TEST(DppgpGradient, FocusWeighsRowsByTheirVariance) {
+  Case c(9, 5);
+  VariationalPosterior q{c.mean, c.log_diagonal, c.lower};
+  at::Tensor noise = at::exp(c.log_noise);
+  c.phi.set_requires_grad(true);
+  Latent f = q.latent(c.phi, c.offset);
+  at::Tensor weight = (f.epistemic_var + noise).detach().pow(0.5);
+  (-GaussianLikelihood{noise}.log_predictive(f, c.y) * weight / weight.mean()).mean().backward();
+  DppgpGradient g = dppgp_gradient(c.phi.detach(), c.y, q, c.offset, noise, 20, 0, 0, 0.5);
+  EXPECT_TRUE(at::allclose(g.grad_features, c.phi.grad(), 1e-12, 1e-13));
+}
+
 TEST(Dppgp, ZeroWeightsLeaveTheDataTerm) {
   DppgpLoss loss = Case().loss(0, 0);
   EXPECT_EQ(loss.total.item<double>(), loss.data.item<double>());
