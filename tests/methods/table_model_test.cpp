@@ -1,0 +1,94 @@
+#include "slimbayes/methods/table_model.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+namespace {
+
+Table steps(double scale = 1, double shift = 0) {
+  Table table = generate("steps", 300, Stream(1));
+  for (Column& column : table.columns) {
+    if (column.name != "y") continue;
+    for (double& value : column.values) value = scale * value + shift;
+  }
+  return table;
+}
+
+TableFit quick() {
+  TableFit fit;
+  fit.target = "y";
+  fit.options = {{"steps", 300}};
+  fit.test_fraction = 0.2;
+  fit.ignore = {"true_mean", "true_sd"};
+  return fit;
+}
+
+TEST(TableModel, AnswersInTheTargetsUnits) {
+  Regression p = fit_table(steps(), quick()).predict(steps());
+  Regression q = fit_table(steps(1000, -7), quick()).predict(steps(1000, -7));
+  EXPECT_TRUE(at::allclose(q.mean, 1000 * p.mean - 7, 1e-3, 1e-1));
+  EXPECT_TRUE(at::allclose(total_var(q), 1e6 * total_var(p), 1e-3, 0));
+}
+
+TEST(TableModel, SavedAndLoadedItIsTheSame) {
+  TableModel model = fit_table(steps(), quick());
+  std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "table_model.safetensors";
+  model.save(path);
+  TableModel loaded = TableModel::load(path);
+  EXPECT_TRUE(at::equal(loaded.predict(steps()).mean, model.predict(steps()).mean));
+  EXPECT_EQ(loaded.method(), "dbk");
+  EXPECT_EQ(loaded.options(), model.options());
+  EXPECT_EQ(loaded.split().test, model.split().test);
+  EXPECT_EQ(loaded.table_hash(), table_hash(steps()));
+  EXPECT_EQ(loaded.evaluate(steps()), model.evaluate(steps()));
+}
+
+TEST(TableModel, FindsColumnsByName) {
+  TableModel model = fit_table(steps(), quick());
+  Table other = steps();
+  std::reverse(other.columns.begin(), other.columns.end());
+  EXPECT_TRUE(at::equal(model.predict(other).mean, model.predict(steps()).mean));
+  std::erase_if(other.columns, [](const Column& c) { return c.name == "x"; });
+  EXPECT_THROW(model.predict(other), std::invalid_argument);
+}
+
+TEST(TableModel, TheSplitTakesItsSharesAndItsOwnSeed) {
+  TableFit fit = quick();
+  TableModel model = fit_table(steps(), fit);
+  EXPECT_EQ(model.split().test.size(), 60u);
+  EXPECT_EQ(model.split().valid.size(), 30u);
+  EXPECT_EQ(model.split().train.size(), 210u);
+  fit.seed = 9;
+  EXPECT_EQ(fit_table(steps(), fit).split().test, model.split().test);
+  fit.split_seed = 9;
+  EXPECT_NE(fit_table(steps(), fit).split().test, model.split().test);
+}
+
+TEST(TableModel, AFileOfAnUnknownMethodIsADataError) {
+  TensorFile file = fit_table(steps(), quick()).to_file();
+  file.metadata["method"] = "oracle";
+  EXPECT_THROW(TableModel::from_file(file, "oracle.safetensors"), DataError);
+  file.metadata["method"] = "dbk";
+  file.tensors.erase("offset");
+  EXPECT_THROW(TableModel::from_file(file, "torn.safetensors"), DataError);
+}
+
+TEST(TableHash, ChangesWithACellANameAndALevel) {
+  Table table = steps(), other = steps();
+  EXPECT_EQ(table_hash(table), table_hash(other));
+  other.columns[0].values[7] += 1e-9;
+  EXPECT_NE(table_hash(table), table_hash(other));
+  other = steps();
+  other.columns[0].name += "_";
+  EXPECT_NE(table_hash(table), table_hash(other));
+}
+
+}  // namespace
+}  // namespace slimbayes
