@@ -98,6 +98,7 @@ void print_outcome(const FitRequest& r, const TableModel& model, const Table& ta
                 {"test", split.test.size()}}},
               {"summary", to_json(model.fitted().summary())},
               {"options", model.options()}};
+  out["summary"]["seconds"] = model.fitted().summary().seconds;
   if (!test.is_null()) out["test"] = test;
   if (!held_out.is_null()) out["valid"] = held_out;
   print(out);

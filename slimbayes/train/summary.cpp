@@ -5,8 +5,9 @@
 namespace slimbayes {
 
 std::string Summary::brief() const {
-  std::string text =
-      fmt::format("{} rows, {} steps in {:.1f} s, stopped by {}", rows, steps, seconds, stopped);
+  std::string text = fmt::format("{} rows, {} steps", rows, steps);
+  if (seconds > 0) text += fmt::format(" in {:.1f} s", seconds);
+  text += ", stopped by " + stopped;
   if (valid_rows > 0)
     text += fmt::format(", best score {:.4f} on {} rows (epoch {})", best_score, valid_rows, best_epoch);
   return text;
@@ -15,8 +16,7 @@ std::string Summary::brief() const {
 nlohmann::json to_json(const Summary& s) {
   return {{"rows", s.rows},       {"valid_rows", s.valid_rows}, {"steps", s.steps},
           {"epochs", s.epochs},   {"best_epoch", s.best_epoch}, {"best_score", s.best_score},
-          {"seconds", s.seconds}, {"stopped", s.stopped},       {"jitter", s.jitter},
-          {"notes", s.notes}};
+          {"stopped", s.stopped}, {"jitter", s.jitter},         {"notes", s.notes}};
 }
 
 Summary summary_from_json(const nlohmann::json& json) {
@@ -27,7 +27,6 @@ Summary summary_from_json(const nlohmann::json& json) {
   s.epochs = json.value("epochs", s.epochs);
   s.best_epoch = json.value("best_epoch", s.best_epoch);
   s.best_score = json.value("best_score", s.best_score);
-  s.seconds = json.value("seconds", s.seconds);
   s.stopped = json.value("stopped", s.stopped);
   s.jitter = json.value("jitter", s.jitter);
   s.notes = json.value("notes", s.notes);

@@ -12,7 +12,7 @@ struct Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
   double best_score = 0;  // validation score of the kept parameters
-  double seconds = 0;
+  double seconds = 0;     // of this process and those it resumed; not saved: the same fit gives the same file
   std::string stopped = "budget";  // budget, patience, time, interrupted, converged
   double jitter = 0;               // largest jitter a factorisation needed
   std::vector<std::string> notes;
@@ -20,6 +20,7 @@ struct Summary {
   std::string brief() const;  // one line
 };
 
+/// Without the seconds.
 nlohmann::json to_json(const Summary& summary);
 Summary summary_from_json(const nlohmann::json& json);
 
