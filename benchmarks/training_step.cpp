@@ -31,7 +31,9 @@ struct Step {
       : x(stream.split("x").normal({batch, kInputs}, at::kFloat)),
         y(stream.split("y").normal(at::IntArrayRef{batch}, at::kFloat)) {}
 
-  DppgpLoss backward() const { return model.backward(x, y, 15000, options.alpha, options.beta, 0); }
+  DppgpLoss backward() const {
+    return model.backward(x, y, 15000, options.alpha, options.beta, options.focus);
+  }
 };
 
 void BM_dbk_step(benchmark::State& state) {

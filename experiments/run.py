@@ -15,7 +15,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KEY = ["study", "data", "method", "seed", "flags"]
@@ -68,7 +68,8 @@ def main():
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         if fresh:
             writer.writeheader()
-        for row in pool.map(lambda cell: run(cell, data, commit, tool), todo):
+        running = [pool.submit(run, cell, data, commit, tool) for cell in todo]
+        for row in (future.result() for future in as_completed(running)):
             writer.writerow(row)
             file.flush()
             print(*(row[k] for k in KEY), row.get("nll_standardized", row["error"]), file=sys.stderr, flush=True)

@@ -4,10 +4,16 @@
 
 #include <cmath>
 
+#include "slimbayes/core/check.h"
+
 namespace slimbayes {
 
 SiluBasis SiluBasis::bind(const std::string& prefix, const Network::Lookup& lookup) {
-  return {lookup(prefix + ".weight"), lookup(prefix + ".bias"), lookup(prefix + ".scale")};
+  SiluBasis basis{lookup(prefix + ".weight"), lookup(prefix + ".bias"), lookup(prefix + ".scale")};
+  check_shape(basis.weight, {-1, -1}, "SiluBasis", prefix + ".weight");
+  check_shape(basis.bias, {basis.weight.size(0)}, "SiluBasis", prefix + ".bias");
+  check_shape(basis.scale, {basis.weight.size(0)}, "SiluBasis", prefix + ".scale");
+  return basis;
 }
 
 at::Tensor SiluBasis::operator()(const at::Tensor& g) const {

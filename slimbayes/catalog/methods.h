@@ -14,15 +14,15 @@ namespace slimbayes {
 struct MethodInfo {
   std::string name;
   std::vector<std::string> aliases;
-  std::string summary;             // one sentence
-  std::vector<std::string> tasks;  // "regression"
-  std::vector<std::string> inputs; // "table"
+  std::string summary;              // one sentence
+  std::vector<std::string> tasks;   // "regression"
+  std::vector<std::string> inputs;  // "table"
   std::string paper;
-  std::string input_scale;         // how the encoder brings numeric inputs to size: "min-max" or "standard"
-  bool seeded = true;              // false: deterministic, every seed gives the same bits
-  bool resumable = false;          // writes checkpoints while it fits
-  bool splits_uncertainty = false; // aleatoric and epistemic parts are calibrated apart, not only their sum
-  bool variance_grows_away = false;// the paper claims that the variance grows away from the data
+  std::string input_scale;           // how the encoder brings numeric inputs to size: "min-max" or "standard"
+  bool seeded = true;                // false: deterministic, every seed gives the same bits
+  bool resumable = false;            // writes checkpoints while it fits
+  bool splits_uncertainty = false;   // aleatoric and epistemic parts are calibrated apart, not only their sum
+  bool variance_grows_away = false;  // the paper claims that the variance grows away from the data
   std::vector<OptionDoc> options;
   nlohmann::json (*resolve)(const nlohmann::json& given) = nullptr;  // checks, fills in defaults
 };

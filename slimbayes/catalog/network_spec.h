@@ -10,8 +10,8 @@ namespace slimbayes {
 /// One layer, as data. `kind` is "linear", "layer_norm", "silu" or "residual" (x + body(x)).
 struct LayerSpec {
   std::string kind;
-  int64_t in = 0;   // features that come in
-  int64_t out = 0;  // features that go out
+  int64_t in = 0;                    // features that come in
+  int64_t out = 0;                   // features that go out
   std::vector<LayerSpec> body = {};  // of "residual"
 
   bool operator==(const LayerSpec&) const = default;

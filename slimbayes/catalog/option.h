@@ -58,11 +58,15 @@ struct OptionVisitor {
 
   template <class T>
   void operator()(std::string name, T& field, std::string doc, Range range, std::string source) {
-    body(OptionDoc{std::move(name), option_type<T>(), std::move(doc), std::move(source), field, range, {}}, field);
+    body(OptionDoc{std::move(name), option_type<T>(), std::move(doc), std::move(source), field, range, {}},
+         field);
   }
   template <class T>
   void operator()(std::string name, T& field, std::string doc, Choices choices, std::string source) {
-    body(OptionDoc{std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, choices.words}, field);
+    body(
+        OptionDoc{
+            std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, choices.words},
+        field);
   }
   void operator()(std::string name, bool& field, std::string doc, std::string source) {
     body(OptionDoc{std::move(name), "boolean", std::move(doc), std::move(source), field, {}, {}}, field);

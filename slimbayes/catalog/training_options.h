@@ -29,7 +29,7 @@ void describe(TrainingOptions& o, V& v) {
   v("batch", o.batch, "rows a step; 0 chooses about a tenth of the rows between 32 and 256", Range{0, 1e7},
     "experiments/recipe");
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
-    "N appendix B");
+    "experiments/recipe");
   v("weight_decay", o.weight_decay,
     "decoupled decay of the backbone's weights; raise it on small noisy tables", Range{0, 10},
     "N appendix B");

@@ -58,4 +58,17 @@ const std::string& stored_text(const TensorFile& file, const std::string& key) {
   return found->second;
 }
 
+nlohmann::json stored_json(const TensorFile& file, const std::string& key) {
+  constexpr int kDeepest = 32;
+  auto bounded = [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+    if (depth > kDeepest) throw DataError("model file", fmt::format("its '{}' is nested too deep", key));
+    return true;
+  };
+  try {
+    return nlohmann::json::parse(stored_text(file, key), bounded);
+  } catch (const nlohmann::json::exception&) {
+    throw DataError("model file", fmt::format("its '{}' is not JSON; fit it again", key));
+  }
+}
+
 }  // namespace slimbayes

@@ -2,6 +2,9 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <nlohmann/json.hpp>
+#include <string>
+
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes {
@@ -18,5 +21,9 @@ at::Tensor stored_tensor(const TensorFile& file, const std::string& name);
 
 /// The metadata value of this key. Throws DataError when the file does not hold it.
 const std::string& stored_text(const TensorFile& file, const std::string& key);
+
+/// The metadata value of this key as JSON. Throws DataError when it is absent, malformed or nested over 32 deep (what
+/// recurses over it could run out of stack).
+nlohmann::json stored_json(const TensorFile& file, const std::string& key);
 
 }  // namespace slimbayes

@@ -5,21 +5,21 @@
 
 #include "slimbayes/catalog/dbk_options.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/stored.h"
 #include "slimbayes/methods/dbk_model.h"
 #include "slimbayes/methods/methods.h"
+#include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/weights.h"
 
 // dbk: a deep basis kernel (N section 3).
 //
 // Model       f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise; phi = basis(backbone(x)) has r features, so
-// the kernel
-//             <phi(x), phi(x')> has rank r.
+//             the kernel <phi(x), phi(x')> has rank r.
 // Estimator   dPPGP (N-15): backbone, basis, q(w) = N(m, L L^T), c and the noise variance by mini-batches of
 //             -log N(y; c + <m, phi>, ||L^T phi||^2 + noise) + alpha trace + beta / n KL.
 // Cost        O(b (h^2 + r h + r^2)) a step, O(r^2) a predicted row, free of n.
-// Deviations  noise = exp(theta) + floor with a rate of its own; the recipe of catalog/training_options.h.
+// Deviations  noise = exp(theta) + floor with a rate of its own; rows weighted by their variance early on
+//             (focus); the recipe of catalog/training_options.h.
 // The objective calibrates the total variance: its parts are not aleatoric and epistemic (N section 3.2).
 
 namespace slimbayes {
@@ -40,10 +40,9 @@ class DbkFitted : public Fitted {
         noise_var_(model_.noise_var()) {}
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
-    auto options = options_from_json<DbkOptions>(nlohmann::json::parse(stored_text(file, "options")), kName);
-    return std::make_unique<DbkFitted>(
-        options, network_from_json(nlohmann::json::parse(stored_text(file, "network"))), weights_from(file),
-        summary_from_json(nlohmann::json::parse(stored_text(file, "summary"))));
+    NetworkFile net = network_file(file);
+    return std::make_unique<DbkFitted>(options_from_json<DbkOptions>(net.options, kName), std::move(net.spec),
+                                       std::move(net.weights), std::move(net.summary));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -56,12 +55,7 @@ class DbkFitted : public Fitted {
   }
 
   TensorFile save() const override {
-    TensorFile file;
-    file.metadata["options"] = options_to_json(options_).dump();
-    file.metadata["network"] = to_json(spec_).dump();
-    file.metadata["summary"] = to_json(summary_).dump();
-    store(weights_, file);
-    return file;
+    return to_file(NetworkFile{options_to_json(options_), spec_, weights_, summary_});
   }
 
   const Summary& summary() const override { return summary_; }

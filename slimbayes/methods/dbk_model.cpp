@@ -15,7 +15,15 @@ DbkModel::DbkModel(const DbkOptions& options, const NetworkSpec& spec, const Net
       posterior{lookup("posterior.mean"), lookup("posterior.log_diagonal"), lookup("posterior.lower")},
       offset(lookup("offset")),
       log_noise(lookup("log_noise")),
-      noise_floor(options.noise_floor) {}
+      noise_floor(options.noise_floor) {
+  int64_t r = options.rank;
+  check_shape(basis.weight, {r, options.backbone.hidden}, "dbk", "basis.weight");
+  check_shape(posterior.mean, {r}, "dbk", "posterior.mean");
+  check_shape(posterior.log_diagonal, {r}, "dbk", "posterior.log_diagonal");
+  check_shape(posterior.lower, {r, r}, "dbk", "posterior.lower");
+  check_shape(offset, {}, "dbk", "offset");
+  check_shape(log_noise, {}, "dbk", "log_noise");
+}
 
 at::Tensor DbkModel::features(const at::Tensor& x) const { return basis(backbone(x)); }
 

@@ -1,8 +1,9 @@
 #include <ATen/ATen.h>
 
 #include "slimbayes/catalog/dnn_options.h"
-#include "slimbayes/core/stored.h"
+#include "slimbayes/core/check.h"
 #include "slimbayes/methods/methods.h"
+#include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/weights.h"
 
@@ -10,8 +11,7 @@
 //
 // Model       y = backbone(x) with a linear head + noise of one variance.
 // Estimator   mini-batch squared error; the epoch with the least validation MSE, which is also the noise
-// variance
-//             (the training MSE where there are no validation rows).
+//             variance (the training MSE where there are no validation rows).
 // Cost        O(b h^2) a step. It knows no ignorance: the epistemic variance is 0.
 
 namespace slimbayes {
@@ -34,13 +34,14 @@ class DnnFitted : public Fitted {
         weights_(std::move(weights)),
         summary_(std::move(summary)),
         network_(spec_, "network", as_type(weights_, at::kDouble)),
-        noise_var_(as_type(weights_, at::kDouble)("noise_var")) {}
+        noise_var_(as_type(weights_, at::kDouble)("noise_var")) {
+    check_shape(noise_var_, {}, kName, "noise_var");
+  }
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
-    return std::make_unique<DnnFitted>(
-        options_from_json<DnnOptions>(nlohmann::json::parse(stored_text(file, "options")), kName),
-        network_from_json(nlohmann::json::parse(stored_text(file, "network"))), weights_from(file),
-        summary_from_json(nlohmann::json::parse(stored_text(file, "summary"))));
+    NetworkFile net = network_file(file);
+    return std::make_unique<DnnFitted>(options_from_json<DnnOptions>(net.options, kName), std::move(net.spec),
+                                       std::move(net.weights), std::move(net.summary));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -51,12 +52,7 @@ class DnnFitted : public Fitted {
   }
 
   TensorFile save() const override {
-    TensorFile file;
-    file.metadata["options"] = options_to_json(options_).dump();
-    file.metadata["network"] = to_json(spec_).dump();
-    file.metadata["summary"] = to_json(summary_).dump();
-    store(weights_, file);
-    return file;
+    return to_file(NetworkFile{options_to_json(options_), spec_, weights_, summary_});
   }
 
   const Summary& summary() const override { return summary_; }

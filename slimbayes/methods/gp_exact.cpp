@@ -17,14 +17,12 @@
 // 2006, ch. 2, 5).
 //
 // Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
-// Estimator   log l, log s, log noise and c by L-BFGS on the log evidence. With A = K + noise I and a = A^-1
-// (y - c) its
-//             gradient in A is 1/2 (a a^T - A^-1), which is back-propagated through K alone: no graph of the
-//             factorisation.
+// Estimator   log l, log s, log noise and c by L-BFGS on the log evidence. With A = K + noise I and
+//             a = A^-1 (y - c) its gradient in A is 1/2 (a a^T - A^-1), which is back-propagated through K
+//             alone: no graph of the factorisation.
 // Cost        O(n^3) time and O(n^2) memory, hence max_rows; O(n^2) a predicted variance.
-// Deviations  The hyperparameters see at most evidence_rows rows. There is nothing to select, so the
-// validation rows are
-//             data like the others.
+// Deviations  The hyperparameters see at most evidence_rows rows. Validation rows are not used: there is
+//             nothing to select, and a score on them stays honest.
 
 namespace slimbayes {
 
@@ -155,10 +153,15 @@ class GpExactFitted : public Fitted {
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
     at::NoGradGuard no_grad;
+    TabularRows rows{stored_tensor(file, "x"), stored_tensor(file, "y")};
+    at::Tensor theta = stored_tensor(file, "theta");
+    check_shape(rows.x, {-1, -1}, kName, "x");
+    check_shape(rows.y, {rows.x.size(0)}, kName, "y");
+    check_shape(theta, {rows.x.size(1) + 3}, kName, "theta");
+    for (const at::Tensor& each : {rows.x, rows.y, theta}) check_finite(each, kName, "model");
     return std::make_unique<GpExactFitted>(
-        options_from_json<GpExactOptions>(nlohmann::json::parse(stored_text(file, "options")), kName),
-        TabularRows{stored_tensor(file, "x"), stored_tensor(file, "y")}, stored_tensor(file, "theta"),
-        summary_from_json(nlohmann::json::parse(stored_text(file, "summary"))));
+        options_from_json<GpExactOptions>(stored_json(file, "options"), kName), std::move(rows),
+        std::move(theta), summary_from_json(stored_json(file, "summary")));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -200,20 +203,17 @@ class GpExactMethod : public Method {
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     TabularRows rows = training_rows(split.train, at::kDouble, kName);
-    TabularRows more = validation_rows(split.valid, rows, kName);
-    if (more.y.defined()) rows = {at::cat({rows.x, more.x}), at::cat({rows.y, more.y})};
     int64_t n = rows.x.size(0);
     check(n <= options_.max_rows, kName, fmt::format("at most {} rows (max_rows)", options_.max_rows),
           std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk");
-    int64_t stride = (n + options_.evidence_rows - 1) / options_.evidence_rows;
-    TabularRows some = {rows.x.slice(0, 0, n, stride).contiguous(),
-                        rows.y.slice(0, 0, n, stride).contiguous()};
+    int64_t k = std::min(n, options_.evidence_rows);
+    at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
+    TabularRows some = {rows.x.index_select(0, which), rows.y.index_select(0, which)};
     Summary summary;
     summary.rows = n;
     at::Tensor theta = maximise_evidence(some, options_, context.callback, summary);
-    if (stride > 1) {
-      summary.notes.push_back(
-          fmt::format("hyperparameters from {} of {} rows (evidence_rows)", some.x.size(0), n));
+    if (k < n) {
+      summary.notes.push_back(fmt::format("hyperparameters from {} of {} rows (evidence_rows)", k, n));
     }
     at::NoGradGuard no_grad;
     return std::make_unique<GpExactFitted>(options_, std::move(rows), std::move(theta), std::move(summary));

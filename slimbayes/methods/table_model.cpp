@@ -88,9 +88,8 @@ TableModel TableModel::from_file(const TensorFile& source, const std::string& na
   try {
     check(stored_text(file, "kind") == "model", "load", "a model file", "a " + stored_text(file, "kind"));
     model.method_ = stored_text(file, "method");
-    model.options_ = nlohmann::json::parse(stored_text(file, "options"));
-    model.encoder_ = std::make_shared<const Encoder>(
-        Encoder::from_json(nlohmann::json::parse(stored_text(file, "encoder"))));
+    model.options_ = stored_json(file, "options");
+    model.encoder_ = std::make_shared<const Encoder>(Encoder::from_json(stored_json(file, "encoder")));
     model.table_hash_ = stored_text(file, "table_hash");
     for (size_t i = 0; i < std::size(kSplitNames); ++i) {
       model.split_.*kSplitLists[i] = row_list(stored_tensor(file, kSplitNames[i]));

@@ -14,12 +14,12 @@ TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type,
         fmt::format("{} input tensors", data.inputs.size()));
   const at::Tensor& x = data.inputs[0];
   check_shape(x, {-1, inputs}, function, "inputs");
-  check_finite(x, function, "inputs");
   TabularRows rows{x.to(type), {}};
+  check_finite(rows.x, function, "inputs");  // after the cast: what overflows float32 is caught here
   if (data.target.defined()) {
     check_shape(data.target, {x.size(0)}, function, "target");
-    check_finite(data.target, function, "target");
     rows.y = data.target.to(type);
+    check_finite(rows.y, function, "target");
   }
   return rows;
 }

@@ -20,7 +20,8 @@ std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std
       double bound = 1 / std::sqrt(static_cast<double>(layer.in));
       out.push_back(
           {name + ".weight", group, bound * (2 * own.split("weight").uniform({layer.out, layer.in}) - 1)});
-      out.push_back({name + ".bias", group, bound * (2 * own.split("bias").uniform(at::IntArrayRef{layer.out}) - 1)});
+      out.push_back(
+          {name + ".bias", group, bound * (2 * own.split("bias").uniform(at::IntArrayRef{layer.out}) - 1)});
     } else if (layer.kind == "layer_norm") {
       out.push_back({name + ".weight", group, at::ones({layer.in}, at::kDouble)});
       out.push_back({name + ".bias", group, at::zeros({layer.in}, at::kDouble)});

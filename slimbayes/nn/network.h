@@ -22,7 +22,6 @@ class Network {
  public:
   using Lookup = std::function<at::Tensor(const std::string& name)>;
 
-  Network() = default;
   Network(const NetworkSpec& spec, const std::string& prefix, const Lookup& lookup);
 
   at::Tensor operator()(at::Tensor x) const;  // [b, in] -> [b, out]

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/storage/error.h"
 
@@ -16,7 +17,10 @@ Weights snapshot(const Parameters& parameters) {
 
 Weights weights_from(const TensorFile& file) {
   Weights out;
-  for (const auto& [name, stored] : file.tensors) out[name] = from_stored(stored);
+  for (const auto& [name, stored] : file.tensors) {
+    out[name] = from_stored(stored);
+    check_finite(out[name], "weights_from", name);
+  }
   return out;
 }
 

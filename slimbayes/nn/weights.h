@@ -17,7 +17,7 @@ using Weights = std::map<std::string, at::Tensor>;
 /// Copies of every parameter, without gradients.
 Weights snapshot(const Parameters& parameters);
 
-/// Every tensor of a model file.
+/// Every tensor of a model file. Throws std::invalid_argument for one that is not finite.
 Weights weights_from(const TensorFile& file);
 void store(const Weights& weights, TensorFile& file);
 

@@ -50,7 +50,7 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
   state.epoch = std::stoll(stored_text(file, "epoch"));
   state.rounds_since_best = std::stoll(stored_text(file, "rounds_since_best"));
   state.seconds = std::strtod(stored_text(file, "seconds").c_str(), nullptr);
-  state.summary = summary_from_json(nlohmann::json::parse(stored_text(file, "summary")));
+  state.summary = summary_from_json(stored_json(file, "summary"));
   state.summary.best_score = std::strtod(stored_text(file, "best_score").c_str(), nullptr);
   bool has_best = file.tensors.contains("best.0");
   for (size_t i = 0; i < problem.groups.size(); ++i) {

@@ -14,7 +14,7 @@ struct Summary {
   double best_score = 0;  // validation score of the kept parameters
   double seconds = 0;     // of this process and those it resumed; not saved: the same fit gives the same file
   std::string stopped = "budget";  // budget, patience, time, interrupted, converged
-  double jitter = 0;               // largest jitter a factorisation needed
+  double jitter = 0;               // that the factorisation behind the predictions needed
   std::vector<std::string> notes;
 
   std::string brief() const;  // one line

@@ -173,7 +173,11 @@ class Run {
 
   /// Puts the best parameters back. A fit that ended before its first round keeps what it has.
   Summary finish() {
-    if (state_.best.empty() && problem_.validate) validate();
+    if (state_.best.empty() && problem_.validate && !std::isfinite(validate())) {
+      throw NumericalError(
+          "[train] the validation score was never finite; look for extreme targets among the validation "
+          "rows");
+    }
     for (size_t i = 0; i < state_.best.size(); ++i) problem_.groups[i].value.copy_(state_.best[i]);
     state_.summary.seconds = seconds();
     if (std::isnan(state_.summary.best_score)) state_.summary.best_score = 0;
