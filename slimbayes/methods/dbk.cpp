@@ -6,7 +6,7 @@
 #include "slimbayes/catalog/dbk_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/methods/dbk_model.h"
-#include "slimbayes/methods/methods.h"
+#include "slimbayes/methods/method.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/weights.h"

@@ -2,7 +2,7 @@
 
 #include "slimbayes/catalog/dnn_options.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/methods/methods.h"
+#include "slimbayes/methods/method.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/weights.h"

@@ -10,7 +10,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/methods/methods.h"
+#include "slimbayes/methods/method.h"
 #include "slimbayes/methods/tabular.h"
 
 // gp-exact: the dense Gaussian process that the low-rank methods are measured against (Rasmussen and Williams

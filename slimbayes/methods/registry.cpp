@@ -3,9 +3,16 @@
 #include <stdexcept>
 #include <string>
 
-#include "slimbayes/methods/methods.h"
 
 namespace slimbayes {
+
+// Defined by the file of each method.
+std::unique_ptr<Method> make_dbk(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_dbk(const TensorFile& file);
+std::unique_ptr<Method> make_dnn(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_dnn(const TensorFile& file);
+std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_gp_exact(const TensorFile& file);
 
 namespace {
 
