@@ -38,13 +38,6 @@ std::string fingerprint(const FitRequest& r, const Table& train, const Table* va
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-void check_not_input(const fs::path& model, const std::string& table) {
-  std::error_code ignored;
-  if (table.empty() || !fs::equivalent(model, table, ignored)) return;
-  check(false, "fit", "--model to be a file of its own", fmt::format("the table '{}'", table),
-        "choose another name");
-}
-
 /// The model that a finished fit of this fingerprint left, if it did.
 std::optional<TableModel> finished(const fs::path& path, const fs::path& checkpoint,
                                    const std::string& fingerprint) {
@@ -56,24 +49,33 @@ std::optional<TableModel> finished(const fs::path& path, const fs::path& checkpo
   return TableModel::from_file(file, path.string());
 }
 
-/// A checkpoint that this fit made is removed when it fails; one that was there stays.
+/// A checkpoint that this fit made is removed when it fails; one that was there stays until it is replaced.
 class CheckpointGuard {
  public:
-  explicit CheckpointGuard(fs::path path) : path_(std::move(path)), keep_(fs::exists(path_)) {}
+  CheckpointGuard(fs::path path, bool resume)
+      : path_(std::move(path)), before_(stamp()), going_on_(resume && before_) {}
   ~CheckpointGuard() {
-    if (!keep_) remove();
+    if (!keep_ && !going_on_ && is_ours()) remove();
   }
-  bool was_there() const { return keep_; }
+  bool was_there() const { return before_.has_value(); }
+  /// This fit can go on from it.
+  bool is_ours() const { return stamp() && (going_on_ || stamp() != before_); }
   void keep() { keep_ = true; }
-  void remove() {
+  void remove() const {
     std::error_code ignored;
     fs::remove(path_, ignored);
-    keep_ = false;
   }
 
  private:
+  std::optional<fs::file_time_type> stamp() const {
+    std::error_code failed;
+    const auto time = fs::last_write_time(path_, failed);
+    return failed ? std::nullopt : std::optional(time);
+  }
+
   fs::path path_;
-  bool keep_;
+  std::optional<fs::file_time_type> before_;
+  bool going_on_, keep_ = false;
 };
 
 json report_on(const TableModel& model, const Table& table, const std::vector<int64_t>& rows) {
@@ -104,11 +106,19 @@ void print_outcome(const FitRequest& r, const TableModel& model, const Table& ta
   print(out);
 }
 
+void print_notes(const TableModel& model) {
+  const Summary& summary = model.fitted().summary();
+  for (const std::string& note : model.encoder().notes()) log_line("note: " + note);
+  for (const std::string& note : summary.notes) log_line("note: " + note);
+  if (summary.jitter > 0)
+    log_line(fmt::format("note: a factorisation needed a jitter of {:.3g}", summary.jitter));
+}
+
 }  // namespace
 
 int run_command(const FitRequest& r) {
-  check_not_input(r.model, r.train);
-  check_not_input(r.model, r.valid);
+  check_not_input("fit", "--model", r.model, r.train);
+  check_not_input("fit", "--model", r.model, r.valid);
   check_writable(r.model);
   const Table table = read_table(r.train);
   std::optional<Table> own;
@@ -124,12 +134,11 @@ int run_command(const FitRequest& r) {
       return kDone;
     }
   }
-  CheckpointGuard checkpoint(path);
+  CheckpointGuard checkpoint(path, r.resume);
   if (checkpoint.was_there() && !r.resume) {
     log_line(
         fmt::format("starting anew; {} of an unfinished fit will be overwritten (--resume goes on from it)",
                     path.string()));
-    checkpoint.remove();
   }
   InterruptGuard interrupt;
   TableModel model = [&] {
@@ -137,7 +146,7 @@ int run_command(const FitRequest& r) {
     const TableFit fit = table_fit(r.target, r.method, r.options, r.seed, r.rows);
     return fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit});
   }();
-  for (const std::string& note : model.encoder().notes()) log_line("note: " + note);
+  print_notes(model);
 
   const bool stopped = model.fitted().summary().stopped == "interrupted";
   TensorFile file = model.to_file();
@@ -145,7 +154,9 @@ int run_command(const FitRequest& r) {
   write_tensor_file(r.model, file);
   stopped ? checkpoint.keep() : checkpoint.remove();
   if (stopped) {
-    log_line(fmt::format("interrupted; {} holds the best so far, --resume goes on", r.model));
+    const bool goes_on = find_method(r.method).resumable && checkpoint.is_ours();
+    log_line(
+        fmt::format("interrupted; {} holds the best so far{}", r.model, goes_on ? ", --resume goes on" : ""));
     return kInterrupted;
   }
   print_outcome(r, model, table, valid);

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/report.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/synthetic.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -8,7 +9,7 @@ namespace slimbayes::cli {
 
 int run_command(const GenerateRequest& r) {
   if (r.out != "-") check_writable(r.out);
-  write_table(r.out, generate(r.name, r.rows, Stream(r.seed), r.amplitude));
+  print_or_write(r.out, generate(r.name, r.rows, Stream(r.seed), r.amplitude));
   return kDone;
 }
 

@@ -5,12 +5,17 @@
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
+#include "cli/report.h"
 #include "slimbayes/storage/atomic_file.h"
 
 namespace slimbayes::cli {
 
 int run_command(const PredictRequest& r) {
-  if (r.out != "-") check_writable(r.out);
+  if (r.out != "-") {
+    check_not_input("predict", "--out", r.out, r.data);
+    check_not_input("predict", "--out", r.out, r.model);
+    check_writable(r.out);
+  }
   const TableModel model = TableModel::load(r.model);
   const Table data = read_table(r.data);
   const Regression p = model.predict(data);
@@ -23,7 +28,7 @@ int run_command(const PredictRequest& r) {
                     column("sd_epistemic", p.epistemic_var.sqrt()),
                     column("lower", bounds.lower),
                     column("upper", bounds.upper)};
-  write_table(r.out, answer);
+  print_or_write(r.out, answer);
   for (const std::string& note : model.encoder().notes_for(data)) log_line("note: " + note);
   if (p.zeroed > 0)
     log_line(fmt::format("note: rounding made {} epistemic variances negative; they are 0", p.zeroed));

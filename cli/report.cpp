@@ -5,18 +5,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <stdexcept>
 
 #include "cli/edge.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table_csv.h"
 
 namespace slimbayes::cli {
 namespace {
 
 using nlohmann::json;
 
+/// Characters of UTF-8: the bytes that continue one do not count.
+size_t width_of(const std::string& text) {
+  return static_cast<size_t>(
+      std::ranges::count_if(text, [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
 // Marks do not count: the star and the escape codes lie outside the column's width.
 std::string set_in(const Cell& cell, size_t width, bool left, bool terminal) {
-  const std::string padding(width - std::min(width, cell.text.size()), ' ');
+  const std::string padding(width - std::min(width, width_of(cell.text)), ' ');
   const std::string text = cell.best && terminal ? "\x1b[1m" + cell.text + "\x1b[0m" : cell.text;
   const std::string mark = terminal || left ? "" : cell.best ? "*" : " ";
   return left ? text + padding : padding + text + mark;
@@ -40,7 +49,7 @@ std::string text_table(const std::vector<std::vector<Cell>>& rows) {
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].text.size());
+    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
   }
   std::string text;
   for (const auto& row : rows) {
@@ -72,5 +81,20 @@ void print(const std::string& text) {
 }
 
 void print(const json& object) { print(object.dump(2, ' ', false, json::error_handler_t::replace) + "\n"); }
+
+void print_or_write(const std::string& out, const Table& table) {
+  if (out == "-")
+    print(format_csv(table, ','));
+  else
+    write_table(out, table);
+}
+
+void check_not_input(const std::string& command, const std::string& flag, const std::string& out,
+                     const std::string& input) {
+  std::error_code ignored;
+  if (input.empty() || !std::filesystem::equivalent(out, input, ignored)) return;
+  check(false, command, flag + " to be a file of its own", fmt::format("the input '{}'", input),
+        "choose another name");
+}
 
 }  // namespace slimbayes::cli

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/data/table.h"
+
 namespace slimbayes::cli {
 
 struct Cell {
@@ -24,5 +26,12 @@ std::string rounded(double x);
 /// Prints results to stdout; throws std::runtime_error when they could not be written.
 void print(const std::string& text);
 void print(const nlohmann::json& object);
+
+/// A table to a file, or as CSV to stdout for "-".
+void print_or_write(const std::string& out, const Table& table);
+
+/// Refuses to write over a file that is read. `flag` names the output.
+void check_not_input(const std::string& command, const std::string& flag, const std::string& out,
+                     const std::string& input);
 
 }  // namespace slimbayes::cli

@@ -113,7 +113,7 @@ void encode(const Reader& reader, const Table& table, int64_t row, double* out) 
     *out = ((missing ? feature.fill : value) - feature.shift) / feature.scale;
     if (!std::isfinite(*out)) {
       throw_bad_cell(
-          table, row, reader.column - table.columns.data(),
+          table, row,
           fmt::format(
               "expected a number near the training range in column {}; received {}, which overflows when "
               "scaled; remove the row",
@@ -160,7 +160,7 @@ at::Tensor Encoder::target(const Table& table) const {
     out[row] = (value - schema_.task.y_shift) / schema_.task.y_scale;
     if (std::isfinite(out[row])) continue;
     throw_bad_cell(
-        table, row, column - table.columns.data(),
+        table, row,
         fmt::format(
             "expected a finite number in the target {}; received {}; remove the rows without a target",
             in_quotes(options_.target),

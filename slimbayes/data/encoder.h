@@ -36,7 +36,7 @@ class Encoder {
   at::Tensor inputs(const Table& table) const;
 
   /// Standardised target, float64. [n]. Throws when the column is absent or holds a missing cell (with its
-  /// line).
+  /// row).
   at::Tensor target(const Table& table) const;
 
   /// inputs and, if `with_target`, target.
@@ -73,6 +73,10 @@ class Encoder {
   std::vector<Feature> features_;
   std::vector<std::string> notes_;
 };
+
+/// Whether so many different ones among the present cells of a categorical column make it an identifier or free
+/// text. Such a column is no input, and no mark of a row's group.
+bool is_free_text(size_t cells, size_t different);
 
 /// Mean and population sd, free of overflow. {0, 0} for no values; sd 0 when all are equal.
 struct Moments {

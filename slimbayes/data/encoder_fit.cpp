@@ -17,8 +17,6 @@ namespace slimbayes {
 namespace {
 
 constexpr size_t kMaxLevels = 64;
-constexpr size_t kFreeTextCells = 50;
-constexpr double kFreeTextShare = 0.9;
 
 std::vector<std::string> names_of(const Table& table) {
   std::vector<std::string> names;
@@ -73,8 +71,7 @@ bool fit_levels(const Column& column, const std::vector<double>& values, Encoder
   for (size_t i = 0; i < count.size(); ++i) {
     if (count[i] > 0) seen.push_back(i);
   }
-  if (values.size() > kFreeTextCells &&
-      static_cast<double>(seen.size()) > kFreeTextShare * static_cast<double>(values.size())) {
+  if (is_free_text(values.size(), seen.size())) {
     notes.push_back(
         fmt::format("column {}: {} of {} training cells differ, as in an identifier or free text: dropped",
                     in_quotes(column.name), seen.size(), values.size()));
@@ -129,7 +126,7 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
     for (int64_t row : rows) {
       if (!std::isinf(column.values[static_cast<size_t>(row)])) continue;
       throw_bad_cell(
-          table, row, &column - table.columns.data(),
+          table, row,
           fmt::format("expected finite numbers in column {}; received an infinite one; remove the row",
                       in_quotes(column.name)));
     }
@@ -146,6 +143,12 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
 }
 
 }  // namespace
+
+bool is_free_text(size_t cells, size_t different) {
+  constexpr size_t kFewCells = 50;
+  constexpr double kShare = 0.9;
+  return cells > kFewCells && static_cast<double>(different) > kShare * static_cast<double>(cells);
+}
 
 Moments moments(const std::vector<double>& values) {
   if (values.empty()) return {};
@@ -198,7 +201,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
     values.push_back(target.values[static_cast<size_t>(row)]);
     if (std::isfinite(values.back())) continue;
     throw_bad_cell(
-        table, row, &target - table.columns.data(),
+        table, row,
         fmt::format(
             "expected a finite number in the target {}; received {}; remove the rows without a target",
             in_quotes(options.target), std::isnan(values.back()) ? "a missing cell" : "infinity"));

@@ -3,7 +3,8 @@
 // Tables hold repeated rows (a seventh of the red wines): split row by row, a model is validated on inputs
 // that it was trained on, and its uncertainty looks better than it is. So rows with identical inputs are a
 // group, found by a 128-bit hash of the cells, and groups are dealt whole, in a seeded order: test first,
-// then validation, the rest for training. O(n d). Without repeated rows a grouped split is the random one of
+// then validation, the rest for training. An identifier or free text, which the encoder drops, is no input and
+// would make every row a group. O(n d). Without repeated rows a grouped split is the random one of
 // the same stream.
 #include "slimbayes/data/split.h"
 
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <unordered_map>
@@ -22,6 +24,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/encoder.h"
 
 namespace slimbayes {
 namespace {
@@ -39,6 +42,21 @@ double canonical(double x) {
   return x == 0 ? 0.0 : x;
 }
 
+/// As the encoder judges it, but over all rows: the training rows are not known yet.
+bool is_free_text(const Column& column) {
+  if (column.kind != ColumnKind::categorical) return false;
+  std::vector<bool> seen(column.levels.size());
+  size_t cells = 0, different = 0;
+  for (double value : column.values) {
+    if (std::isnan(value)) continue;
+    auto level = seen[static_cast<size_t>(value)];
+    different += !level;
+    level = true;
+    ++cells;
+  }
+  return slimbayes::is_free_text(cells, different);
+}
+
 std::vector<const Column*> input_columns(const Table& table, const std::vector<std::string>& not_inputs) {
   std::vector<std::string> names;
   for (const Column& column : table.columns) names.push_back(column.name);
@@ -52,7 +70,10 @@ std::vector<const Column*> input_columns(const Table& table, const std::vector<s
     if (!left_out) inputs.push_back(&column);
   }
   check(!inputs.empty(), "split_rows", "at least one input column", "none");
-  return inputs;
+  std::vector<const Column*> encoded;
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(encoded),
+               [](const Column* column) { return !is_free_text(*column); });
+  return encoded.empty() ? inputs : encoded;
 }
 
 /// Group of every row, numbered by first appearance.

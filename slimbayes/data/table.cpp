@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <stdexcept>
 
 #include "slimbayes/data/table_arrow.h"
@@ -30,7 +29,7 @@ std::string ending(const std::filesystem::path& path) {
 }
 
 constexpr std::string_view kReadable = ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .arrow or .ipc";
-constexpr std::string_view kWritable = ".csv, .tsv, .parquet or .feather (or -, for standard output)";
+constexpr std::string_view kWritable = ".csv, .tsv, .parquet or .feather";
 
 }  // namespace
 
@@ -90,13 +89,6 @@ Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
 }
 
 void write_table(const std::filesystem::path& path, const Table& table) {
-  if (path == "-") {
-    std::string text = format_csv(table, ',');
-    bool ok = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-    if (std::fflush(stdout) != 0 || !ok)
-      throw DataError("-", "expected to write on standard output; it was closed");
-    return;
-  }
   std::string format = ending(path), content;
   if (format == "csv")
     content = format_csv(table, ',');
@@ -111,11 +103,7 @@ void write_table(const std::filesystem::path& path, const Table& table) {
   write_atomically(path, std::as_bytes(std::span(content)));
 }
 
-void throw_bad_cell(const Table& table, int64_t row, int64_t column, const std::string& message) {
-  std::string format = ending(table.source);
-  if (format.starts_with("csv") || format.starts_with("tsv")) {
-    throw DataError(table.source, message, row + 2, column + 1);
-  }
+void throw_bad_cell(const Table& table, int64_t row, const std::string& message) {
   throw DataError(table.source.empty() ? "table" : table.source, fmt::format("row {}: {}", row + 1, message));
 }
 

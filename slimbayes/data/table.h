@@ -44,13 +44,13 @@ Table read_table(const std::filesystem::path& path);
 /// Throws std::invalid_argument for an index outside the table.
 Table take_rows(const Table& table, const std::vector<int64_t>& rows);
 
-/// Writes by the path's ending: .csv, .tsv, .parquet, .feather, or "-" for CSV on standard output. Atomic.
+/// Writes by the path's ending: .csv, .tsv, .parquet, .feather. Atomic.
 /// Numbers are written so that reading gives the same double, times to the nanosecond (Parquet, Feather:
 /// microsecond). Throws DataError.
 void write_table(const std::filesystem::path& path, const Table& table);
 
-/// Throws DataError about one cell: `file:line:column` for a text table (one line a row), else the row in the
-/// message.
-[[noreturn]] void throw_bad_cell(const Table& table, int64_t row, int64_t column, const std::string& message);
+/// Throws DataError about a cell of this row, as `row N`, counted from 1 without the header: a text table's lines
+/// are gone, and blank lines or quoted line ends would shift them.
+[[noreturn]] void throw_bad_cell(const Table& table, int64_t row, const std::string& message);
 
 }  // namespace slimbayes

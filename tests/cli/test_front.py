@@ -5,7 +5,7 @@ import os
 import subprocess
 
 import pytest
-from conftest import TOOL, refused, run
+from conftest import TOOL, header, refused, run, toy_rows, write_csv
 
 COMMANDS = ["fit", "predict", "evaluate", "compare", "methods", "describe", "generate", "demo"]
 
@@ -79,6 +79,18 @@ def test_full_or_closed_stdout_fails_with_one_line(tmp_path):
     assert done.returncode == 1 and done.stderr.startswith("error: ") and done.stderr.count("\n") == 1
     done = subprocess.run(f"exec '{TOOL}' methods >&-", shell=True, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert done.returncode == 1 and done.stderr.count("\n") == 1
+
+
+def test_a_fit_in_little_memory_ends_in_order(tmp_path):
+    write_csv(tmp_path / "a.csv", header(2), toy_rows(300))
+    done = subprocess.run(f"ulimit -v 2097152; exec '{TOOL}' fit a.csv --target y --threads 1 --steps 50", shell=True,
+                          capture_output=True, text=True, cwd=tmp_path, executable="/bin/bash", timeout=120)
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    if done.returncode == 0:
+        assert errors == [] and (tmp_path / "model.safetensors").exists()
+    else:
+        assert done.returncode == 1 and len(errors) == 1, (done.returncode, done.stderr)
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["a.csv"]
 
 
 def test_an_engine_that_cannot_be_loaded_is_one_line(tmp_path):

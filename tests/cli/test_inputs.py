@@ -22,8 +22,8 @@ BAD_TABLES = {
     "ragged": (table() + "1,2\n", "bad.csv:32"),
     "text in a numeric column": (table(cells={(7, 1): "seven"}), "bad.csv:9:2"),
     "infinite target": (table(cells={(7, 2): "inf"}), "bad.csv:9"),
-    "missing target": (table(cells={(7, 2): ""}), "bad.csv:9"),
-    "nan target": (table(cells={(7, 2): "nan"}), "bad.csv:9"),
+    "missing target": (table(cells={(7, 2): ""}), "bad.csv: row 8"),
+    "nan target": (table(cells={(7, 2): "nan"}), "bad.csv: row 8"),
     "duplicate columns": ("x0,x0,y\n1,2,3\n4,5,6\n", "x0"),
     "target not there": ("x0,x1,z\n" + "\n".join(f"{i},{i * i},{i}" for i in range(30)) + "\n", "'y'"),
     "text target": ("x0,y\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(30)) + "\n", "y"),
@@ -64,6 +64,11 @@ def test_truncated_and_flipped_models(tmp_path, toy):
 def test_outputs_that_cannot_be_written_are_refused_before_the_work(tmp_path, toy):
     refused(tmp_path, "fit", toy / "toy.csv", "--target", "y", "--model", "no/such/folder/m.safetensors")
     refused(tmp_path, "predict", toy / "fitted.safetensors", toy / "toy.csv", "--out", "no/such/p.csv")
+    for name in ["toy.csv", "fitted.safetensors"]:
+        (tmp_path / name).write_bytes((toy / name).read_bytes())
+    for name in ["toy.csv", "./toy.csv", "fitted.safetensors"]:
+        assert "of its own" in refused(tmp_path, "predict", "fitted.safetensors", "toy.csv", "--out", name)
+        assert all((tmp_path / kept).read_bytes() == (toy / kept).read_bytes() for kept in ["toy.csv", "fitted.safetensors"])
     (tmp_path / "own.csv").write_text(table())
     assert "own.csv" in refused(tmp_path, "fit", "own.csv", "--target", "y", "--model", "own.csv")
 

@@ -158,7 +158,7 @@ TEST(Encoder_fit, huge_and_tiny_magnitudes_stay_finite) {
     expect_has(error_of([&] {
                  e.inputs(table_of({numbers("x", {0, 0}), numbers("tiny", {0, 1e300})}));
                }),
-               "t.csv:3:2: ");
+               "t.csv: row 2: ");
   }
 }
 
@@ -190,7 +190,7 @@ TEST(Encoder_fit, errors) {
              "'price'?");
   expect_has(fit_error({0}, {"c"}), "received a categorical column; regression needs numbers");
   expect_has(fit_error({0, 1, 2}, {"y"}),
-             "t.csv:3:3: expected a finite number in the target 'y'; received a missing cell");
+             "t.csv: row 2: expected a finite number in the target 'y'; received a missing cell");
   expect_has(fit_error({0, 2}, {"price", "min-max", {"prize"}}),
              "columns of the table to ignore; received 'prize'; did");
   expect_has(fit_error({0, 2}, {"price", "min-max", {"price"}}), "a target that is not ignored");
@@ -201,7 +201,7 @@ TEST(Encoder_fit, errors) {
   EXPECT_NO_THROW(Encoder::fit(t, {0, 2}, {"y"}));
   EXPECT_THROW(Encoder::fit(t, {0, 1}, {"y"}), DataError);
   Encoder e = Encoder::fit(t, {0, 2}, {"y"});
-  expect_has(error_of([&] { e.target(t); }), "t.csv:3:3: ");
+  expect_has(error_of([&] { e.target(t); }), "t.csv: row 2: ");
   expect_has(error_of([&] { e.target(table_of({numbers("x", {1})})); }), "the target column 'y'");
   EXPECT_FALSE(e.dataset(t, false).all.target.defined());
 }

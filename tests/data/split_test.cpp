@@ -85,6 +85,30 @@ TEST(split_rows, identical_inputs_stay_together) {
   }
 }
 
+TEST(split_rows, an_identifier_does_not_part_identical_inputs) {
+  std::vector<double> x, id, y;
+  std::vector<std::string> names;
+  for (int i = 0; i < 120; ++i) {
+    x.push_back(i / 4);
+    id.push_back(i);
+    y.push_back(i);
+    names.push_back("id" + std::to_string(i));
+  }
+  Table t = table_of({numbers("x", x), categories("id", id, names), numbers("y", y)});
+  for (uint64_t seed = 0; seed < 10; ++seed) {
+    SplitRows rows = split_rows(t, options(0.2, 0.2), Stream(seed));
+    expect_partition(rows, 120);
+    for (const auto* list : {&rows.train, &rows.valid, &rows.test}) {
+      std::map<int64_t, int> count;
+      for (int64_t row : *list) ++count[row / 4];
+      for (auto [group, rows_of_it] : count) EXPECT_EQ(rows_of_it, 4) << group;
+    }
+  }
+  // Without another input the identifier is all there is; the encoder says what is wrong.
+  Table alone = table_of({categories("id", id, names), numbers("y", y)});
+  EXPECT_EQ(split_rows(alone, options(0.2, 0.2), Stream(1)).test.size(), 24u);
+}
+
 TEST(split_rows, zero_fractions_leave_all_for_training) {
   SplitRows rows = split_rows(distinct(1), options(0, 0), Stream(1));
   EXPECT_EQ(rows.train, std::vector<int64_t>{0});

@@ -44,7 +44,7 @@ NOT_CODE = re.compile(r"""(?m)(?P<include>^[ \t]*\#[ \t]*include[^\n]*)|//[^\n]*
                       r"""|R"(?P<tag>\w*)\((?s:.*?)\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 PRINTS = re.compile(
-    r"std::(cout|cerr|clog)\b|\b(?:std::)?(?:printf|fprintf|puts|putchar|fputs)\s*\(|\bfmt::print\s*\(|\bstd::print")
+    r"std::(cout|cerr|clog)\b|\b(?:std::)?(?:printf|fprintf|puts|putchar|fputs|fwrite)\s*\(|\b(?:stdout|stderr)\b|\bfmt::print\s*\(|\bstd::print")
 EXITS = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(|\bassert\s*\(")
 SEEDS = re.compile(r"(?<![\w.>])(?:torch::|at::)?manual_seed\s*\(|\bsrand\s*\(|\bset_num_threads\s*\(|\bset_default_dtype")
 

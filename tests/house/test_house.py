@@ -51,6 +51,8 @@ PLANTED = [
     ("slimbayes/nn/planted.cpp", 'void f() { std::cout << "x"; }\n', "never prints"),
     ("slimbayes/nn/planted.cpp", 'void f() { printf("x"); }\n', "never prints"),
     ("slimbayes/nn/planted.cpp", 'void f() { fmt::print("x"); }\n', "never prints"),
+    ("slimbayes/nn/planted.cpp", "void f() { std::fwrite(a, 1, 1, file); }\n", "never prints"),
+    ("slimbayes/nn/planted.cpp", "void f() { std::fflush(stdout); }\n", "never prints"),
     ("slimbayes/nn/planted.cpp", "void f() { std::exit(1); }\n", "never exits"),
     ("slimbayes/nn/planted.cpp", "void f() { std::abort(); }\n", "never exits"),
     ("slimbayes/nn/planted.cpp", "void f() { assert(x); }\n", "never exits"),
