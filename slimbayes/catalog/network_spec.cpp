@@ -7,9 +7,12 @@
 
 #include <stdexcept>
 
+#include "slimbayes/catalog/option.h"
+
 namespace slimbayes {
 namespace {
 
+using detail::shown;
 using nlohmann::json;
 
 constexpr int kDeepest = 8;           // residuals within residuals
@@ -19,10 +22,6 @@ constexpr int64_t kWidest = 1 << 24;  // features of a layer
   throw std::invalid_argument(
       fmt::format("[network_from_json] expected {}; received {}; the description of the network is damaged",
                   expected, received));
-}
-
-std::string shown(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 80);
 }
 
 int64_t width(const json& layer, const char* key) {

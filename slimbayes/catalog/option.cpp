@@ -10,15 +10,18 @@
 #include "slimbayes/catalog/nearest.h"
 
 namespace slimbayes::detail {
-namespace {
 
 using nlohmann::json;
 
 std::string shown(const json& value) {
+  // Printing recurses, and a hostile file nests deep.
+  if (value.is_structured()) return fmt::format("an {} of {} entries", value.type_name(), value.size());
   if (value.is_number_float()) return fmt::format("{}", value.get<double>());  // JSON has no nan, no inf
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   return text.size() <= 80 ? text : text.substr(0, 77) + "...";
 }
+
+namespace {
 
 [[noreturn]] void refuse(const OptionDoc& doc, const std::string& expected, const json& value,
                          std::string_view owner, const std::string& hint) {

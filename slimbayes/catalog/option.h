@@ -37,6 +37,9 @@ struct OptionDoc {
 
 namespace detail {
 
+/// A value for a message, cut at 80 characters; of a list or an object only what it is and its size.
+std::string shown(const nlohmann::json& value);
+
 /// Checks one value against its doc; throws std::invalid_argument naming option, constraint and value.
 void check_option(const OptionDoc& doc, const nlohmann::json& value, std::string_view owner);
 

@@ -57,6 +57,13 @@ TEST(NetworkSpec, RefusesHostileJson) {
   json nested = json::array({linear(2, 2)});
   for (int depth = 0; depth < 1000; ++depth) nested = json::array({residual(2, std::move(nested))});
   EXPECT_THROW(network_from_json(nested), std::invalid_argument);
+  json deep = json::array();
+  for (int depth = 0; depth < 200000; ++depth) {
+    json outer = json::array();
+    outer.push_back(std::move(deep));
+    deep = std::move(outer);
+  }
+  EXPECT_THROW(network_from_json(deep), std::invalid_argument);
 }
 
 }  // namespace

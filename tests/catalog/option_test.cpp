@@ -36,6 +36,25 @@ std::string complaint(const json& given) {
   return "";
 }
 
+/// Parsing is bounded elsewhere; a message must not recurse through what was let in.
+json deep_list(int depth) {
+  json list = json::array();
+  for (int i = 0; i < depth; ++i) {
+    json outer = json::array();
+    outer.push_back(std::move(list));
+    list = std::move(outer);
+  }
+  return list;
+}
+
+TEST(Option, ADeepValueIsNamedNotPrinted) {
+  json given = json::object();
+  given["rank"] = deep_list(200000);
+  EXPECT_EQ(complaint(given),
+            "[toy] expected rank to be an integer; received an array of 1 entries; the default is 8");
+  EXPECT_NE(complaint(deep_list(200000)).find("received an array of 1 entries"), std::string::npos);
+}
+
 TEST(Option, EveryOptionIsDescribedOnce) {
   const auto docs = option_docs<ToyOptions>();
   ASSERT_EQ(docs.size(), 4u);
