@@ -99,8 +99,11 @@ json model_facts(const std::string& path) {
   if (kind == file.metadata.end() || !file.metadata.contains("method")) {
     throw DataError(path, "expected a model file of slimbayes fit; received another tensor file");
   }
-  json facts = {{"file", path}, {"bytes", std::filesystem::file_size(path)}};
+  json facts = json::object();
   for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
+  // After the metadata: what a file says of itself does not hide what was counted.
+  facts["file"] = path;
+  facts["bytes"] = std::filesystem::file_size(path);
   int64_t parameters = 0;
   json rows = json::object(), tensors = json::object();
   for (const auto& [name, tensor] : file.tensors) {

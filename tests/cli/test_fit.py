@@ -78,9 +78,21 @@ def test_evaluate_split_wants_the_fitted_table(tmp_path, toy):
 
 def test_ood_scores_see_a_far_table(tmp_path, toy):
     write_csv(tmp_path / "far.csv", header(2), [[x + 50, y - 50, z] for x, y, z in toy_rows(50)])
-    done = run(tmp_path, "evaluate", toy / "fitted.safetensors", toy / "toy.csv", "--ood", "far.csv", "--json")
+    words = ["fit", toy / "toy.csv", "--target", "y", "--method", "gp-exact", "--iterations", 20, "--threads", 1]
+    assert run(tmp_path, *words, "--model", "gp").returncode == 0
+    done = run(tmp_path, "evaluate", "gp", toy / "toy.csv", "--ood", "far.csv", "--json")
     auroc = json.loads(done.stdout)["ood"]["auroc"]
-    assert auroc and all(0 <= value <= 1 for value in auroc.values())
+    assert auroc and all(value > 0.99 for value in auroc.values())
+
+
+def test_a_fit_that_fails_or_succeeds_beside_an_old_checkpoint(tmp_path, toy):
+    old = tmp_path / "m.ckpt"
+    old.write_bytes(b"of another fit")
+    words = ["fit", toy / "toy.csv", "--threads", 1, "--model", "m", *FEW]
+    assert run(tmp_path, *words, "--target", "z").returncode == 2
+    assert old.read_bytes() == b"of another fit"
+    assert run(tmp_path, *words, "--target", "y").returncode == 0
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m"]
 
 
 @pytest.fixture
@@ -133,7 +145,7 @@ def test_interrupt_keeps_the_best_so_far(long_table):
     wait_for((long_table / "model.safetensors.ckpt").exists, process)
     process.send_signal(signal.SIGINT)
     out, log = process.communicate(timeout=60)
-    assert process.returncode == 130 and out == "" and "interrupted" in log
+    assert process.returncode == 130 and out == "" and "interrupted" in log and "--resume goes on" in log
     assert run(long_table, "predict", "model.safetensors", "long.csv").returncode == 0
     model = json.loads(run(long_table, "describe", "model.safetensors", "--json").stdout)
     assert model["summary"]["stopped"] == "interrupted" and "fingerprint" not in model

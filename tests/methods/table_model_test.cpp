@@ -88,6 +88,12 @@ TEST(TableHash, ChangesWithACellANameAndALevel) {
   other = steps();
   other.columns[0].name += "_";
   EXPECT_NE(table_hash(table), table_hash(other));
+  table.columns.push_back(
+      {"c", ColumnKind::categorical, std::vector<double>(static_cast<size_t>(table.rows)), {"a"}});
+  other = table;
+  EXPECT_EQ(table_hash(table), table_hash(other));
+  other.columns.back().levels[0] = "b";
+  EXPECT_NE(table_hash(table), table_hash(other));
 }
 
 }  // namespace
