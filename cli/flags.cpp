@@ -30,7 +30,9 @@ CLI::Validator between(const std::string& what, double low, double high, bool lo
 }
 
 void add_threads(CLI::App& app, int& threads) {
-  app.add_option("--threads", threads, "cores to use; 0 takes all [default 0]")
+  app.add_option(
+         "--threads", threads,
+         "cores to use, 0 for all [default: 1 to fit networks, whose short steps gain little from more; else all]")
       ->type_name("T")
       ->check(CLI::Range(0, 4096));
 }

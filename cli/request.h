@@ -10,7 +10,8 @@ namespace slimbayes::cli {
 
 /// What the tool asks of the engine: plain data, checked as far as that is possible without tensors.
 inline constexpr int kAllCores = 0;
-inline constexpr int kDefaultThreads = kAllCores;
+/// One core to fit networks, whose short steps gain little from more; all of them for the rest.
+inline constexpr int kDefaultThreads = -1;
 
 /// How rows are shared out, common to fit and compare.
 struct SplitRequest {
@@ -70,9 +71,9 @@ struct GenerateRequest {
 
 struct DemoRequest {
   std::string out = "demo-out";
-  std::string share;     // folder of the example table
-  int64_t steps = 8000;  // of each network
-  int64_t rows = 2000;   // of the synthetic data
+  std::string share;      // folder of the example table
+  int64_t steps = 20000;  // of each network
+  int64_t rows = 2000;    // of the synthetic data
 };
 
 struct Request {

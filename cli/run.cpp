@@ -38,10 +38,20 @@ void keep_freed_memory() {
 #endif
 }
 
+/// 0: as many as the library takes by itself.
+int threads_of(const Request& request) {
+  if (request.threads != kDefaultThreads) return request.threads;
+  if (const auto* fit = std::get_if<FitRequest>(&request.command))
+    return find_method(fit->method).resumable ? 1 : kAllCores;
+  bool networks = std::holds_alternative<CompareRequest>(request.command) ||
+                  std::holds_alternative<DemoRequest>(request.command);
+  return networks ? 1 : kAllCores;
+}
+
 int run_checked(const Request& request) {
   try {
     keep_freed_memory();
-    if (request.threads != kAllCores) at::set_num_threads(request.threads);
+    if (int threads = threads_of(request); threads != kAllCores) at::set_num_threads(threads);
     return std::visit([](const auto& command) { return run_command(command); }, request.command);
   } catch (const c10::Error& error) {  // its what() holds a backtrace
     const std::string text = error.what_without_backtrace();
