@@ -73,7 +73,7 @@ std::string method_text(const MethodInfo& info) {
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
   row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
   row("uncertainty", info.splits_uncertainty ? "aleatoric and epistemic parts are calibrated apart"
-                                             : "the total is calibrated; the two parts are not apart");
+                                             : "sd and the interval are what is trained for; read nothing into the two parts apart");
   row("far from the data", info.variance_grows_away ? "the variance grows" : "no promise about the variance");
   text += "\noptions of fit\n";
   for (const OptionDoc& doc : info.options) {

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/metrics.h"
@@ -36,7 +37,12 @@ json separation(const TableModel& model, const Table& near, const Table& far) {
 int run_command(const EvaluateRequest& r) {
   const TableModel model = TableModel::load(r.model);
   Table table = read_table(r.data);
-  if (!r.split.empty()) table = part_of(model, table, r.split);
+  if (!r.split.empty())
+    table = part_of(model, table, r.split);
+  else if (table_hash(table) == model.table_hash())
+    log_line(
+        "note: this table was fitted on, its training rows are scored too; --split test scores what was held "
+        "out");
   json report = model.evaluate(table, r.level);
   json ood;
   if (!r.ood.empty()) ood = separation(model, table, read_table(r.ood));

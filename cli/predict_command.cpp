@@ -33,9 +33,9 @@ int run_command(const PredictRequest& r) {
   if (p.zeroed > 0)
     log_line(fmt::format("note: rounding made {} epistemic variances negative; they are 0", p.zeroed));
   if (!find_method(model.method()).splits_uncertainty) {
-    log_line(
-        fmt::format("note: {} calibrates sd and the interval; sd_aleatoric and sd_epistemic are not apart",
-                    model.method()));
+    log_line(fmt::format(
+        "note: {} is trained for sd and the interval; read nothing into sd_aleatoric and sd_epistemic apart",
+        model.method()));
   }
   return kDone;
 }

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
@@ -41,8 +42,10 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   std::vector<std::string> not_inputs = fit.ignore;
   not_inputs.push_back(fit.target);
   SplitOptions split{valid ? 0.0 : fit.valid_fraction, fit.test_fraction, fit.split, not_inputs};
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
   check(table.find(fit.target) != nullptr, "fit_table", fmt::format("a target column '{}'", fit.target),
-        "a table without it");
+        "a table without it", nearest_hint(fit.target, names));
   model.split_ = split_rows(table, split, Stream(fit.split_seed).split("split"));
   model.encoder_ = std::make_shared<const Encoder>(Encoder::fit(
       table, model.split_.train, {fit.target, fit.scale.empty() ? info.input_scale : fit.scale, fit.ignore}));
