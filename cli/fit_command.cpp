@@ -38,14 +38,18 @@ std::string fingerprint(const FitRequest& r, const Table& train, const Table* va
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-/// The model that a finished fit of this fingerprint left, if it did.
+/// The model that a finished fit of this fingerprint left, if it did. Throws for that of another fit.
 std::optional<TableModel> finished(const fs::path& path, const fs::path& checkpoint,
                                    const std::string& fingerprint) {
   std::error_code ignored;
   if (!fs::exists(path, ignored) || fs::exists(checkpoint, ignored)) return std::nullopt;
   const TensorFile file = read_tensor_file(path);
   const auto found = file.metadata.find(kFingerprint);
-  if (found == file.metadata.end() || found->second != fingerprint) return std::nullopt;
+  if (found == file.metadata.end()) return std::nullopt;  // an interrupted fit's
+  check(found->second == fingerprint, "fit",
+        fmt::format("'{}' to be the model of this fit, for --resume", path.string()),
+        "the finished one of other data, options, seed or threads",
+        "leave --resume out to fit anew, or name another --model");
   return TableModel::from_file(file, path.string());
 }
 

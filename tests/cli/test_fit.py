@@ -135,7 +135,9 @@ def test_resume_of_a_finished_fit_changes_nothing(tmp_path, toy):
     one, two = json.loads(first.stdout), json.loads(second.stdout)
     assert one["summary"].pop("seconds") > 0 and two["summary"].pop("seconds") == 0 and one == two
     assert os.stat(tmp_path / "model.safetensors").st_mtime_ns == stamp
-    assert run(tmp_path, *words, "--resume", "--seed", 8).returncode == 0
+    refused(tmp_path, *words, "--resume", "--seed", 8)
+    assert os.stat(tmp_path / "model.safetensors").st_mtime_ns == stamp
+    assert run(tmp_path, *words, "--seed", 8).returncode == 0
     assert os.stat(tmp_path / "model.safetensors").st_mtime_ns != stamp
 
 

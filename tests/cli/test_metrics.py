@@ -5,9 +5,8 @@ import io
 import json
 
 import pytest
+import sklearn.metrics as metrics
 from conftest import header, run, toy_rows, write_csv
-
-metrics = pytest.importorskip("sklearn.metrics")
 
 
 def predictions(folder, table):
