@@ -1,78 +1,86 @@
 #!/usr/bin/env python3
-"""Runs the cells of a study with the command-line tool and keeps each result as it finishes.
+"""Runs the cells of studies and keeps each result as it finishes.
 
-  experiments/run.py experiments/recipe/cells.csv [--jobs 2] [--only NAME]
+  experiments/run.py experiments/table1/cells.csv [more cells.csv] [--jobs 2] [--only STUDY] [--match REGEX]
 
 A cell is a row of the CSV: study, data, method, seed, flags. The result goes to results.csv beside it, one row a cell,
-with the metrics on the standardised scale, the time and the commit. A cell that is there already is not run again, so
-a killed study goes on where it stopped.
+with the metrics on the standardised scale, time, peak memory, commit and command. Cells run in the order of the file.
+A cell that is there already is not run again, so a killed study goes on where it stopped; one that failed is tried
+again. Several runners may work on one study: a cell is claimed while it runs.
+
+The tool is build/slimbayes (SLIMBAYES_TOOL, --tool), the tables lie in SLIMBAYES_DATA. The method `catboost` needs
+the packages of experiments/requirements.txt in the Python that runs this.
 """
+
 import argparse
-import csv
-import json
 import os
 import pathlib
+import re
+import shlex
 import subprocess
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import csv  # noqa: E402
+
+from results import KEY, Results, key  # noqa: E402
+from runners import Runner  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-KEY = ["study", "data", "method", "seed", "flags"]
-METRICS = ["mae_standardized", "rmse_standardized", "nll_standardized", "crps_standardized", "width_standardized", "coverage"]
-FIELDS = KEY + ["rows", "test_rows", "valid_score"] + METRICS + ["steps", "stopped", "seconds", "commit", "error"]
 
 
-def key(row):
-    return tuple(row[k] for k in KEY)
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cells", type=pathlib.Path, nargs="+")
+    parser.add_argument("--jobs", type=int, default=1, help="cells at a time, one thread each")
+    parser.add_argument("--only", help="run the cells of this study alone")
+    parser.add_argument("--match", help="run the cells alone whose line of the file this regular expression finds")
+    parser.add_argument("--list", action="store_true", help="print the cells that are left, and run none")
+    parser.add_argument("--tool", default=os.environ.get("SLIMBAYES_TOOL", str(ROOT / "build" / "slimbayes")))
+    parser.add_argument("--commit", help="what the tool was built from; default: the checkout's HEAD")
+    parser.add_argument("--results", type=pathlib.Path, help="another file for the results")
+    parser.add_argument("--extra", default="", help="flags added to every fit, to try a study out; needs --results")
+    options = parser.parse_args()
+    if options.extra and not options.results:
+        parser.error("--extra changes what a cell is: name another file with --results")
+    return options
 
 
-def run(cell, data, commit, tool):
-    with tempfile.TemporaryDirectory() as folder:
-        command = [tool, "fit", str(data / f"{cell['data']}.csv.gz"), "--target", "y", "--method", cell["method"],
-                   "--test-fraction", "0.1", "--seed", cell["seed"], "--threads", "1", "--json",
-                   "--model", str(pathlib.Path(folder) / "m.safetensors")] + cell["flags"].split()
-        done = subprocess.run(command, capture_output=True, text=True)
-    row = dict(cell, commit=commit, error="")
-    if done.returncode != 0:
-        row["error"] = done.stderr.strip().splitlines()[-1] if done.stderr.strip() else str(done.returncode)
-        return row
-    answer = json.loads(done.stdout)
-    summary, test = answer["summary"], answer["test"]
-    row.update(rows=summary["rows"], test_rows=test["n"], valid_score=round(summary["best_score"], 5),
-               steps=summary["steps"], stopped=summary["stopped"], seconds=round(summary["seconds"], 1))
-    row.update({m: round(test[m], 5) for m in METRICS})
-    return row
+def chosen(path, options):
+    with open(path, newline="") as file:
+        cells = [{k: row[k] for k in KEY} for row in csv.DictReader(file)]
+    cells = [cell for cell in cells if options.only in (None, cell["study"])]
+    return [cell for cell in cells if not options.match or re.search(options.match, ",".join(key(cell)))]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cells", type=pathlib.Path)
-    parser.add_argument("--jobs", type=int, default=1, help="cells at a time, one thread each")
-    parser.add_argument("--only", help="run the cells of this study alone")
-    options = parser.parse_args()
+    options = parse()
     data = pathlib.Path(os.environ.get("SLIMBAYES_DATA", ROOT.parent / "shared" / "data"))
-    tool = os.environ.get("SLIMBAYES_TOOL", str(ROOT / "build" / "slimbayes"))
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    results = options.cells.with_name("results.csv")
-    with open(options.cells) as file:
-        cells = [row for row in csv.DictReader(file) if options.only in (None, row["study"])]
-    done = set()
-    if results.exists():
-        with open(results) as file:
-            done = {key(row) for row in csv.DictReader(file) if not row["error"]}
-    todo = [cell for cell in cells if key(cell) not in done]
-    print(f"{len(cells)} cells, {len(todo)} to run", file=sys.stderr)
-    fresh = not results.exists()
-    with open(results, "a", newline="") as file, ThreadPoolExecutor(options.jobs) as pool:
-        writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-        if fresh:
-            writer.writeheader()
-        running = [pool.submit(run, cell, data, commit, tool) for cell in todo]
-        for row in (future.result() for future in as_completed(running)):
-            writer.writerow(row)
-            file.flush()
-            print(*(row[k] for k in KEY), row.get("nll_standardized", row["error"]), file=sys.stderr, flush=True)
+    head = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
+    commit = options.commit or subprocess.run(head, capture_output=True, text=True).stdout.strip()
+    todo = []
+    for path in options.cells:
+        results = Results(options.results or path.with_name("results.csv"))
+        cells, done = chosen(path, options), results.finished()
+        left = [cell for cell in cells if key(cell) not in done]
+        print(f"{path}: {len(cells)} cells, {len(left)} to run", file=sys.stderr)
+        todo += [(results, cell) for cell in left]
+    if options.list:
+        return print(*(",".join(key(cell)) for _, cell in todo), sep="\n")
+    runner = Runner(options.tool, data, shlex.split(options.extra))
+
+    def work(results, cell):
+        with results.claim(cell) as mine:
+            if not mine:
+                return
+            row = dict(runner.run(cell), commit=commit)
+            results.append(row)
+        print(*key(row), row["error"] or row.get("nll_standardized", ""), file=sys.stderr, flush=True)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for future in [pool.submit(work, *each) for each in todo]:
+            future.result()
 
 
 if __name__ == "__main__":

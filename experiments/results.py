@@ -1,0 +1,92 @@
+"""A study's results.csv, shared by any number of runners on one machine.
+
+A row is appended under a lock, as its cell finishes. A cell that runs is claimed by a lock of its own, which the
+system drops when the runner dies: no claim is ever stale.
+"""
+
+import contextlib
+import csv
+import fcntl
+import hashlib
+import os
+
+KEY = ["study", "data", "method", "seed", "flags"]
+# On the standardised scale of the training targets, but for coverage, which has none.
+METRICS = ["mae_standardized", "rmse_standardized", "nll_standardized", "crps_standardized", "width_standardized", "coverage"]
+# `nll` is in the target's units; the last two exist where the truth is known (generated data).
+TRUTH = ["nll", "oracle_nll", "sd_correlation"]
+FIELDS = (KEY + ["rows", "test_rows", "valid_score"] + METRICS + TRUTH
+          + ["steps", "stopped", "seconds", "memory_mb", "commit", "command", "error"])
+
+
+def key(row):
+    return tuple(row[k] for k in KEY)
+
+
+def read(path):
+    """The rows of results.csv, every field of FIELDS present ('' where an older file lacks it); [] without a file."""
+    if not path.exists():
+        return []
+    with open(path, newline="") as file:
+        return [{**dict.fromkeys(FIELDS, ""), **row} for row in csv.DictReader(file)]
+
+
+def latest(rows):
+    """One row a cell: the last that worked, else the last failure. In the order of first appearance."""
+    cells = {}
+    for row in rows:
+        before = cells.get(key(row))
+        if before is None or not row["error"] or before["error"]:
+            cells[key(row)] = row
+    return list(cells.values())
+
+
+class Results:
+    def __init__(self, path):
+        self.path = path
+        self.claims = path.parent / ".claims"
+
+    def finished(self):
+        return {key(row) for row in read(self.path) if not row["error"]}
+
+    def append(self, row):
+        with self._locked("file"):
+            fresh = not self.path.exists()
+            if not fresh:
+                self._add_columns()
+            with open(self.path, "a", newline="") as file:
+                writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+                if fresh:
+                    writer.writeheader()
+                writer.writerow(row)
+
+    @contextlib.contextmanager
+    def claim(self, cell):
+        """Yields whether the cell is this runner's: nobody runs it now and nobody has finished it."""
+        name = hashlib.sha256("\n".join((self.path.name, *key(cell))).encode()).hexdigest()[:16]
+        with self._locked(name, wait=False) as mine:
+            yield mine and key(cell) not in self.finished()
+
+    def _add_columns(self):
+        """A file of fewer columns gets today's, once; its rows stay as they are."""
+        with open(self.path, newline="") as file:
+            if next(csv.reader(file), None) == FIELDS:
+                return
+        rows = read(self.path)
+        new = self.path.with_suffix(".new")
+        with open(new, "w", newline="") as file:
+            writer = csv.DictWriter(file, FIELDS, lineterminator="\n", extrasaction="ignore")
+            writer.writeheader()
+            writer.writerows(rows)
+        os.replace(new, self.path)
+
+    @contextlib.contextmanager
+    def _locked(self, name, wait=True):
+        self.claims.mkdir(exist_ok=True)
+        with open(self.claims / name, "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True

@@ -1,0 +1,153 @@
+"""How one cell is run: a fit by the tool on a table or on generated data, or a rival's program on the same split.
+
+A cell's data is a table of the data folder (`pol`) or a generator and its number of training rows (`steps:20000`).
+Generated data has validation rows and test rows of its own, one draw for all seeds, and a known truth.
+"""
+
+import csv
+import json
+import math
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+from results import METRICS
+
+HERE = pathlib.Path(__file__).resolve().parent
+TEST_ROWS = 5000  # of generated data
+SPLIT_FLAGS = {"--split", "--split-seed", "--valid-fraction", "--test-fraction", "--ignore"}
+
+
+class Failed(Exception):
+    pass
+
+
+class Runner:
+    def __init__(self, tool, data, extra=()):
+        self.tool, self.data, self.extra = tool, data, list(extra)
+
+    def run(self, cell):
+        """The cell's row: metrics, or the last line of what went wrong."""
+        with tempfile.TemporaryDirectory() as folder:
+            work = Work(pathlib.Path(folder))
+            row = dict(cell, error="")
+            try:
+                row.update(self._measure(cell, work))
+            except (Failed, OSError, KeyError, ValueError) as error:
+                row["error"] = " ".join(str(error).split()) or type(error).__name__
+        row.update(command=work.command, memory_mb=round(work.peak_kb / 1024))
+        return row
+
+    def _measure(self, cell, work):
+        if cell["method"] == "catboost":
+            return self._catboost(cell, work)
+        return self._generated(cell, work) if ":" in cell["data"] else self._table(cell, work)
+
+    def _fit(self, cell, table, own, work):
+        command = [self.tool, "fit", table, "--target", "y", "--method", cell["method"], "--seed", cell["seed"],
+                   "--threads", "1", "--json", "--model", work.folder / "m.safetensors"]
+        flags = shlex.split(cell["flags"])
+        given = {flag for flag in flags if flag.startswith("--")}
+        for flag, value in zip(own[::2], own[1::2]):
+            command += [] if flag in given else [flag, value]
+        return json.loads(work.measured(command + flags + self.extra))
+
+    def _table(self, cell, work):
+        answer = self._fit(cell, self._path(cell), ["--test-fraction", "0.1"], work)
+        return {**of_summary(answer["summary"]), **of_report(answer["test"])}
+
+    def _generated(self, cell, work):
+        name, rows = cell["data"].split(":")
+        tables = {}
+        for seed, (part, n) in enumerate([("train", int(rows)), ("valid", max(200, int(rows) // 10)), ("test", TEST_ROWS)]):
+            tables[part] = work.folder / f"{part}.csv"
+            work.quiet([self.tool, "generate", name, "--rows", str(n), "--seed", str(seed), "--out", tables[part]])
+        own = ["--valid", tables["valid"], "--ignore", "true_mean,true_sd"]
+        answer = self._fit(cell, tables["train"], own, work)
+        model, predicted = work.folder / "m.safetensors", work.folder / "p.csv"
+        report = json.loads(work.quiet([self.tool, "evaluate", model, tables["test"], "--json"]))
+        work.quiet([self.tool, "predict", model, tables["test"], "--out", predicted])
+        truth = against_truth(columns(tables["test"]), columns(predicted))
+        return {**of_summary(answer["summary"]), **of_report(report), **truth}
+
+    def _catboost(self, cell, work):
+        """On the rows of the tool's split: a model of one step holds them."""
+        flags = shlex.split(cell["flags"])
+        split, rest = [], []
+        for at, flag in enumerate(flags):
+            of_split = flag in SPLIT_FLAGS or (at > 0 and flags[at - 1] in SPLIT_FLAGS)
+            (split if of_split else rest).append(flag)
+        model = work.folder / "split.safetensors"
+        fraction = [] if "--test-fraction" in split else ["--test-fraction", "0.1"]
+        work.quiet([self.tool, "fit", self._path(cell), "--target", "y", "--method", "dnn", "--steps", "1",
+                    "--threads", "1", "--model", model, *fraction, *split])
+        return json.loads(work.measured([sys.executable, HERE / "catboost_fit.py", self._path(cell), "--split", model,
+                                         "--seed", cell["seed"], *rest]))
+
+    def _path(self, cell):
+        return self.data / f"{cell['data']}.csv.gz"
+
+
+class Work:
+    """A folder for one cell's files, and what its main command was and took."""
+
+    def __init__(self, folder):
+        self.folder, self.command, self.peak_kb = folder, "", 0
+
+    def measured(self, command):
+        words = [pathlib.Path(word).name if isinstance(word, pathlib.Path) else word for word in command]
+        words[0] = pathlib.Path(words[0]).name
+        self.command = shlex.join(words)
+        return self._run(command, True)
+
+    def quiet(self, command):
+        return self._run(command, False)
+
+    def _run(self, command, measure):
+        with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+            process = subprocess.Popen([str(word) for word in command], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0), err.seek(0)
+            if measure:
+                self.peak_kb = usage.ru_maxrss
+            if process.returncode != 0:
+                raise Failed((err.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1])
+            return out.read()
+
+
+def of_summary(summary):
+    score = summary["best_score"]
+    return {"rows": summary["rows"], "steps": summary["steps"], "stopped": summary["stopped"],
+            "seconds": round(summary["seconds"], 1), "valid_score": "" if score is None else round(score, 5)}
+
+
+def of_report(report):
+    return {"test_rows": report["n"], **{m: round(report[m], 5) for m in METRICS + ["nll"] if report.get(m) is not None}}
+
+
+def columns(path):
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {name: [float(row[name]) for row in rows] for name in rows[0]}
+
+
+def against_truth(test, predicted):
+    """The NLL of the distribution that made the data, and how the predicted sd goes with the true one."""
+    if "true_sd" not in test:
+        return {}
+    nll = [0.5 * math.log(2 * math.pi * sd**2) + 0.5 * ((y - mean) / sd) ** 2
+           for y, mean, sd in zip(test["y"], test["true_mean"], test["true_sd"])]
+    return {"oracle_nll": round(sum(nll) / len(nll), 5),
+            "sd_correlation": round(correlation(predicted["sd"], test["true_sd"]), 5)}
+
+
+def correlation(a, b):
+    """Pearson's; nan where one of the two is constant, as a homoscedastic model's sd nearly is."""
+    mean_a, mean_b = sum(a) / len(a), sum(b) / len(b)
+    product = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b))
+    scale = math.sqrt(sum((x - mean_a) ** 2 for x in a) * sum((y - mean_b) ** 2 for y in b))
+    return product / scale if scale > 0 else math.nan
