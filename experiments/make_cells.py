@@ -78,14 +78,19 @@ def scaling():
 
 
 def e_table1():
-    """E Table 1 on pol and protein (its third table, song, is at hand as an excerpt only: no data), and its ablations."""
-    c, r = "--alpha 0 --correction false", "--rank 1"
-    exact = [("dbk-exact", own) for own in ("", c, r, f"{r} {c}")]
-    sparse = [("sv-rbf", ""), ("sv-dkl", ""), *(("sv-dbk", own) for own in ("", c, r, f"{r} {c}"))]
+    """E Table 1 on pol and protein (its third table, song, is at hand as an excerpt only: no data), and its ablations.
+
+    Split 70/10/20 as in E; the recipe is our own, not E's 2,000 epochs. The dense methods end at pol's size.
+    """
+    c, r, split = "--alpha 0 --correction false", "--rank 1", "--test-fraction 0.2"
+    methods = [(method, own) for method in ("sv-dbk", "dbk-exact") for own in ("", c, r, f"{r} {c}")]
     for seed, data in itertools.product(range(3), ("pol", "protein")):
-        dense = [("dkl-exact", "")] if data == "pol" else []  # dense Cholesky: protein is above the limit
-        for method, own in [*sparse, *exact, *dense]:
-            yield cell("e", data, method, seed, own)
+        for method, own in [*methods, ("sv-dkl", ""), ("sv-rbf", "")]:
+            yield cell("e", data, method, seed, own, split)
+        if seed == 0 and data == "pol":  # gp-exact has no seed
+            yield cell("e", data, "gp-exact", seed, "--max-rows 12000", split)
+        if data == "pol":
+            yield cell("e", data, "dkl-exact", seed, "--max-rows 12000", split)
 
 
 def ten_tables():

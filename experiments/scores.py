@@ -1,0 +1,104 @@
+"""Results by the papers' names: what a study measured, seed by seed, and what a paper printed."""
+
+import csv
+import math
+import shlex
+import statistics
+from typing import NamedTuple
+
+import results
+
+METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_standardized", "CRPS": "crps_standardized",
+           "coverage": "coverage", "time_s": "seconds", "raw NLL": "nll", "oracle NLL": "oracle_nll",
+           "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb"}
+# The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
+STUDY_FLAGS = {"--preset", "--split", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows"}
+C, R = "--alpha 0 --correction false", "--rank 1"
+NAMES = {"dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
+         "sv-rbf": "SV-RBF", "gp-exact": "GP", "dkl-exact": "DKL", "ensemble --of dnn --members 5": "ensemble of 5 DNN",
+         "catboost": "CatBoost", "catboost --iterations 20000": "CatBoost, long",
+         **{f"sv-dbk {flags}".strip(): f"SV-DBK{name}" for name, flags in [("", ""), ("-c", C), ("-r", R), ("-cr", f"{R} {C}")]},
+         **{f"dbk-exact {flags}".strip(): f"DBK{name}" for name, flags in [("", ""), ("-c", C), ("-r", R), ("-cr", f"{R} {C}")]}}
+
+
+class Score(NamedTuple):
+    mean: float
+    sd: float  # over seeds; nan for one
+    seeds: int
+
+
+def label(method, flags):
+    words, kept = shlex.split(flags), []
+    for flag, value in zip(words[::2], words[1::2], strict=True):
+        kept += [] if flag in STUDY_FLAGS else [flag, value]
+    plain = " ".join([method, *kept])
+    return NAMES.get(plain, plain)
+
+
+def number(text):
+    """A measured number; nan where there is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
+class Scores:
+    """Of the rows of results.csv: the last one of each cell, failures aside."""
+
+    def __init__(self, rows):
+        rows = results.latest(rows)
+        self.failed = [row for row in rows if row["error"]]
+        self._cells = {}
+        for row in rows:
+            if not row["error"]:
+                name = label(row["method"], row["flags"])
+                self._cells.setdefault((row["study"], row["data"], name), {})[row["seed"]] = row
+
+    def rows(self, study, data, name):
+        cells = self._cells.get((study, data, name), {})
+        return [cells[seed] for seed in sorted(cells, key=int)]
+
+    def values(self, study, data, name, metric):
+        found = [number(row[METRICS[metric]]) for row in self.rows(study, data, name)]
+        return [value for value in found if not math.isnan(value)]
+
+    def get(self, study, data, name, metric):
+        """None where nothing was measured."""
+        values = self.values(study, data, name, metric)
+        return of(values) if values else None
+
+    def names(self, study):
+        return list(dict.fromkeys(name for at, _, name in self._cells if at == study))
+
+    def measured(self):
+        return bool(self._cells)
+
+    def commits(self):
+        found = dict.fromkeys(row["commit"] for cells in self._cells.values() for row in cells.values())
+        return [commit for commit in found if commit]
+
+
+def of(values):
+    return Score(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
+
+
+def load(*folders):
+    """The scores of several studies' folders as one."""
+    return Scores([row for folder in folders for row in results.read(folder / "results.csv")])
+
+
+class Published:
+    """A paper's printed numbers, from the published.csv of a study."""
+
+    def __init__(self, path):
+        self._values = {}
+        if path.exists():
+            with open(path, newline="") as file:
+                for row in csv.DictReader(file):
+                    note = row["note"].partition("rank r=")[2].partition(";")[0]  # of N Figure 9
+                    name = row["method"] if not note else f"dbk --rank {note}"
+                    self._values[row["data"], name, row["metric"]] = Score(float(row["value"]), number(row["spread"]), 0)
+
+    def get(self, data, name, metric):
+        return self._values.get((data, name, metric))

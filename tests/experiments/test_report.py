@@ -1,0 +1,164 @@
+"""The judge: its rules find the papers' claims in the papers' own numbers, and see a planted contradiction or gap."""
+
+import csv
+import math
+
+import claims
+import claims_e
+import pytest
+from claims import FAILS, HOLDS, OPEN, Case
+from results import FIELDS
+from run import ROOT
+from scores import METRICS, NAMES, Published, Score, Scores, label
+
+FLAGS = {name: plain for plain, name in NAMES.items()}  # by the paper's name: method and flags
+
+
+def as_measured(study, published, mean=lambda row: float(row["value"])):
+    """The rows that results.csv would hold if our seeds had given a paper's mean, with its spread."""
+    rows = {}
+    for row in published:
+        if row["method"] not in FLAGS:
+            continue  # E's sGP and sDKL
+        method, _, flags = FLAGS[row["method"]].partition(" ")
+        for seed, step in enumerate((-1, 0, 1)):
+            key = row["data"], row["method"], seed
+            cell = rows.setdefault(key, dict.fromkeys(FIELDS, "") | dict(study=study, data=row["data"], method=method, flags=flags,
+                                                                         seed=str(seed)))
+            cell[METRICS[row["metric"]]] = str(mean(row) + step * float(row["spread"]))
+    return list(rows.values())
+
+
+def published(study):
+    with open(ROOT / "experiments" / study / "published.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def paper():
+    return as_measured("paper", published("table1"))
+
+
+def verdicts(found):
+    return {claim.text: claim.verdict for claim in found}
+
+
+def changed(rows, data, method, flags, nll):
+    """The rows with one method's NLL on one table replaced; None takes its cells away."""
+    hit = [row["data"] == data and row["method"] == method and row["flags"] == flags for row in rows]
+    assert any(hit)
+    return [{**row, "nll_standardized": str(nll)} if h else row for row, h in zip(rows, hit) if not h or nll is not None]
+
+
+def test_the_paper_keeps_its_own_claims(paper):
+    found = list(claims.table1(Scores(paper), "paper"))
+    assert len(found) == 7
+    assert {claim.verdict for claim in found} == {HOLDS}, found
+
+
+def test_the_other_studies_cells_are_not_taken_for_it(paper):
+    assert {claim.verdict for claim in claims.table1(Scores(paper), "defaults")} == {OPEN}
+
+
+def test_one_contradicting_table_makes_a_claim_fall(paper):
+    before = verdicts(claims.table1(Scores(paper), "paper"))
+    after = verdicts(claims.table1(Scores(changed(paper, "pol", "dbk", "", 0.5)), "paper"))
+    fallen = {text for text in before if before[text] != after[text]}
+    assert fallen == {"DBK-SiLU's NLL is below VBLL's on every table",
+                      "every predictive objective (PP-DKL, DBK) has a lower NLL than every bound (VBLL, SV-DKL), on every table"}
+    assert all(after[text] == FAILS for text in fallen)
+
+
+def test_a_missing_table_leaves_a_claim_open_unless_it_has_fallen(paper):
+    gap = changed(paper, "kin40k", "vbll", "", None)
+    text = "DBK-SiLU's NLL is below VBLL's on every table"
+    assert verdicts(claims.table1(Scores(gap), "paper"))[text] == OPEN
+    assert verdicts(claims.table1(Scores(changed(gap, "pol", "dbk", "", 0.5)), "paper"))[text] == FAILS
+
+
+@pytest.mark.parametrize("won, needed, verdict", [
+    ([True, True, None], 2, HOLDS), ([True, False, None], 2, OPEN), ([False, False, None], 2, FAILS), ([None] * 3, 3, OPEN),
+    ([True] * 3, 3, HOLDS), ([True, True, False], 3, FAILS)])
+def test_a_count_is_decided_once_the_missing_cannot_change_it(won, needed, verdict):
+    assert claims.at_least([Case("", w, "") for w in won], needed) == verdict
+
+
+def test_a_difference_within_the_spread_says_so():
+    near = claims.lower("t", Score(1.0, 0.2, 3), Score(1.1, 0.1, 3))
+    far = claims.lower("t", Score(1.0, 0.02, 3), Score(1.1, math.nan, 1))
+    assert near.won and near.numbers.endswith("within the spread")
+    assert far.won and not far.numbers.endswith("within the spread")
+    assert claims.lower("t", None, far).won is None
+
+
+def row(study, data, method, flags, seed=0, **values):
+    return dict.fromkeys(FIELDS, "") | dict(study=study, data=data, method=method, flags=flags, seed=str(seed)) | values
+
+
+@pytest.mark.parametrize("nll, first, second", [
+    ({1: 0.126, 8: -0.215, 64: -0.225}, HOLDS, HOLDS), ({1: -0.19, 8: -0.215, 64: -0.1}, FAILS, FAILS), ({8: -0.2}, OPEN, OPEN)])
+def test_the_rank_study(nll, first, second):
+    rows = [row("defaults", "steps:20000", "dbk", f"--rank {r}", nll=str(value)) for r, value in nll.items()]
+    assert [claim.verdict for claim in claims.rank(Scores(rows), "defaults")] == [first, second]
+
+
+def test_a_spread_of_the_seeds_blurs_what_is_clearly_worse():
+    rows = [row("defaults", "steps:20000", "dbk", f"--rank {r}", seed, nll=str(value + 0.1 * seed))
+            for r, value in ((1, 0.0), (8, -0.2)) for seed in range(3)]
+    assert next(claims.rank(Scores(rows), "defaults")).verdict == FAILS
+
+
+@pytest.mark.parametrize("correlation, verdict", [(0.95, HOLDS), (0.9, FAILS)])
+def test_the_noise(correlation, verdict):
+    rows = [row("noise", "steps:20000", "dbk", "", sd_correlation=str(correlation))]
+    assert [claim.verdict for claim in claims.noise(Scores(rows))] == [verdict]
+
+
+def test_the_sensitivity_needs_every_cell_and_compares_ranges():
+    def rows(f):
+        return [row("sensitivity", "pol", "dbk", f"--alpha {a} --beta {b}", nll_standardized=str(f(i, j)))
+                for i, a in enumerate(claims.STRENGTHS) for j, b in enumerate(claims.STRENGTHS)]
+
+    def judge(cells):
+        return [claim.verdict for claim in claims.sensitivity(Scores(cells))]
+
+    as_in_the_paper = rows(lambda i, j: -3 + (i == 0) + 0.1 * j)
+    assert judge(as_in_the_paper) == [HOLDS, HOLDS]
+    assert judge(rows(lambda i, j: -3 + 0.1 * i + j)) == [FAILS, FAILS]
+    assert judge(as_in_the_paper[1:]) == [OPEN, OPEN]
+
+
+def test_the_better_catboost_is_the_rival():
+    def rows(ours, tables=claims.TEN):
+        return [row("defaults", t, m, flags, nll_standardized=str(value)) for t in tables for m, flags, value in
+                [("dbk", "", ours), ("catboost", "", 1.0), ("catboost", "--iterations 20000 --patience 200", 0.5), ("pp-dkl", "", 0.9)]]
+
+    assert [claim.verdict for claim in claims.rivals(Scores(rows(0.4)))] == [HOLDS, HOLDS]
+    assert [claim.verdict for claim in claims.rivals(Scores(rows(0.7)))] == [FAILS, HOLDS]
+    assert [claim.verdict for claim in claims.rivals(Scores(rows(0.4, claims.TEN[:7])))] == [OPEN, HOLDS]
+
+
+def test_the_scaling_claim_takes_whatever_exact_rival_there_is():
+    rows = [row("scaling", f"steps:{n}", method, "", nll=str(nll), mae_standardized="0.1") for n in claims.SIZES
+            for method, nll in (("dbk", -0.2), ("dbk-exact", 0.1))]
+    assert [claim.verdict for claim in claims.scaling(Scores(rows))] == [HOLDS, FAILS]  # equal MAEs are not lower
+
+
+def test_the_earlier_paper_keeps_its_claims_but_the_fifth():
+    """On pol and protein, by the numbers that it prints, the larger rank wins 3 of 8 times."""
+    found = list(claims_e.e_table1(Scores(as_measured("e", published("e_table1")))))
+    assert [claim.source for claim in found if claim.verdict != HOLDS] == ["E 4.2 (5)"]
+    assert next(claim for claim in found if claim.source == "E 4.2 (5)").numbers.startswith("3 of 8. ")
+
+
+def test_names():
+    assert label("dbk", "--basis rbf --preset paper --split random") == "DBK-RBF"
+    assert label("sv-dbk", "--rank 1 --alpha 0 --correction false --test-fraction 0.2") == "SV-DBK-cr"
+    assert label("catboost", "--iterations 20000 --patience 200") == "CatBoost, long"
+    assert label("dbk", "--rank 8") == "dbk --rank 8"
+
+
+def test_published_numbers_are_found_by_table_and_name():
+    assert Published(ROOT / "experiments/table1/published.csv").get("pol", "DBK-RBF", "NLL").mean == -2.9807
+    assert Published(ROOT / "experiments/rank/published.csv").get("steps:20000", "dbk --rank 8", "NLL").mean == -0.215
+    assert Published(ROOT / "nowhere.csv").get("pol", "DBK", "NLL") is None

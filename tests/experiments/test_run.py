@@ -1,0 +1,151 @@
+"""Runners share one results.csv: no cell twice, none lost, a failed one again, an older file extended."""
+
+import csv
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+import results
+import runners
+from run import ROOT
+
+# Stands for the tool: logs each fit, fails for seed 9, and knows two rows of generated data.
+TOOL = """#!{python}
+import json, pathlib, sys, time
+words = sys.argv[1:]
+value = lambda flag: words[words.index(flag) + 1]
+report = {{m: 0.5 for m in {metrics}}} | {{"n": 10, "nll": 0.7}}
+if words[0] == "fit":
+    with open({log!r}, "a") as log:
+        log.write(" ".join(words) + "\\n")
+    time.sleep(0.05)
+    if value("--seed") == "9":
+        sys.exit("some words\\nerror: no luck")
+    summary = {{"rows": 80, "steps": 5, "stopped": "budget", "seconds": 1.23, "best_score": -1.5}}
+    print(json.dumps({{"summary": summary, "test": report}}))
+elif words[0] == "generate":
+    pathlib.Path(value("--out")).write_text("x,y,true_mean,true_sd\\n0,1,1,0.5\\n1,2,2,1\\n")
+elif words[0] == "evaluate":
+    print(json.dumps(report))
+elif words[0] == "predict":
+    pathlib.Path(value("--out")).write_text("mean,sd\\n1,0.6\\n2,0.9\\n")
+"""
+
+
+@pytest.fixture
+def study(tmp_path):
+    tool = tmp_path / "tool"
+    tool.write_text(TOOL.format(python=sys.executable, metrics=results.METRICS, log=str(tmp_path / "log")))
+    tool.chmod(0o755)
+    return tmp_path
+
+
+def write_cells(study, rows):
+    with open(study / "cells.csv", "w", newline="") as file:
+        csv.writer(file).writerows([results.KEY, *rows])
+
+
+def start(study, *flags):
+    return subprocess.Popen([sys.executable, ROOT / "experiments/run.py", study / "cells.csv", "--tool", study / "tool", *flags],
+                            stderr=subprocess.PIPE, text=True, env={**os.environ, "SLIMBAYES_DATA": "data"})
+
+
+def run(study, *flags):
+    process = start(study, *flags)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+    return results.read(study / "results.csv")
+
+
+def fits(study):
+    return (study / "log").read_text().splitlines() if (study / "log").exists() else []
+
+
+def test_two_runners_share_the_cells(study):
+    write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in range(9)])
+    both = [start(study, "--jobs", "2"), start(study)]
+    assert [process.communicate(timeout=60) and process.returncode for process in both] == [0, 0]
+    rows = results.read(study / "results.csv")
+    assert sorted(row["seed"] for row in rows) == [str(seed) for seed in range(9)]
+    assert len(fits(study)) == 9
+
+
+def test_what_is_recorded(study):
+    write_cells(study, [["s", "pol", "dbk", 0, "--rank 2 --test-fraction 0.2"]])
+    (row,) = run(study, "--commit", "abc")
+    assert row["nll_standardized"] == "0.5" and row["valid_score"] == "-1.5" and row["seconds"] == "1.2" and row["commit"] == "abc"
+    assert int(row["memory_mb"]) > 0
+    assert row["command"] == ("tool fit pol.csv.gz --target y --method dbk --seed 0 --threads 1 --json --model m.safetensors "
+                              "--rank 2 --test-fraction 0.2")
+    assert str(study) not in json.dumps({**row, "data": ""})
+
+
+def test_a_failed_cell_is_tried_again_and_a_finished_one_is_not(study):
+    write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in (9, 1)])
+    assert {row["seed"]: row["error"] for row in run(study)} == {"9": "error: no luck", "1": ""}
+    rows = run(study)
+    assert [row["seed"] for row in rows].count("9") == 2 and len(fits(study)) == 3
+    assert len(results.latest(rows)) == 2
+
+
+def test_selection_and_order(study):
+    write_cells(study, [["a", "pol", "dbk", 1, ""], ["b", "pol", "vbll", 0, ""], ["a", "pol", "dnn", 0, ""]])
+    listed = subprocess.run([sys.executable, ROOT / "experiments/run.py", study / "cells.csv", "--only", "a", "--list"],
+                            capture_output=True, text=True, check=True)
+    assert listed.stdout == "a,pol,dbk,1,\na,pol,dnn,0,\n"
+    assert [row["method"] for row in run(study, "--match", "^b,")] == ["vbll"]
+    assert [row["method"] for row in run(study)] == ["vbll", "dbk", "dnn"]
+
+
+def test_generated_data_is_scored_on_rows_of_its_own_against_the_truth(study):
+    write_cells(study, [["s", "steps:100", "dbk", 3, ""]])
+    (row,) = run(study)
+    expected = 0.5 * math.log(2 * math.pi) + 0.5 * math.log(0.5)  # residuals are 0, the sds 0.5 and 1
+    assert float(row["oracle_nll"]) == pytest.approx(expected, abs=1e-5)
+    assert float(row["sd_correlation"]) == pytest.approx(1)
+    assert "--valid valid.csv --ignore true_mean,true_sd" in row["command"]
+
+
+def test_a_file_of_fewer_columns_is_extended_and_keeps_its_rows(study):
+    (study / "results.csv").write_text("study,data,method,seed,flags,coverage,error\ns,pol,dbk,0,,0.9,\n")
+    write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in (0, 1)])
+    rows = run(study)
+    assert [row["seed"] for row in rows] == ["0", "1"] and rows[0]["coverage"] == "0.9"
+    assert len(fits(study)) == 1
+
+
+def test_a_running_cell_is_claimed_by_one(tmp_path):
+    shared, cell = results.Results(tmp_path / "results.csv"), dict.fromkeys(results.KEY, "x")
+    with shared.claim(cell) as first, results.Results(tmp_path / "results.csv").claim(cell) as second:
+        assert first and not second
+    with shared.claim(cell) as again:
+        assert again
+
+
+def test_another_study_needs_its_own_file(study):
+    write_cells(study, [])
+    process = start(study, "--extra", "--steps 5")
+    assert "--results" in process.communicate(timeout=60)[1] and process.returncode == 2
+
+
+def test_correlation():
+    assert runners.correlation([1, 2, 3], [2, 4, 6]) == pytest.approx(1)
+    assert runners.correlation([1, 2, 3], [1, 0, -1]) == pytest.approx(-1)
+    assert math.isnan(runners.correlation([1, 1, 1], [1, 2, 3]))
+
+
+def test_every_study_is_written_by_its_recipe():
+    """cells.csv is what make_cells.py says; seed 0 of a study's first round comes first."""
+    import make_cells
+    for study in (make_cells.table1, make_cells.rank, make_cells.noise, make_cells.sensitivity, make_cells.scaling,
+                  make_cells.e_table1, make_cells.ten_tables):
+        with open(ROOT / "experiments" / study.__name__ / "cells.csv", newline="") as file:
+            rows = list(csv.DictReader(file))
+        cells = [{k: str(v) for k, v in cell.items()} for cell in study()]
+        assert rows == cells and rows[0]["seed"] == "0"
+        assert len({results.key(row) for row in rows}) == len(rows)
+    assert pathlib.Path(make_cells.HERE).name == "experiments"
