@@ -6,7 +6,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/metrics.h"
+#include "slimbayes/core/ranking.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -6,10 +6,10 @@
 
 namespace slimbayes {
 
-/// A Gaussian belief over the latent function at b rows.
+/// A Gaussian belief over the latent function at b rows, or over k of them, independent of each other.
 struct Latent {
-  at::Tensor mean;           // [b]
-  at::Tensor epistemic_var;  // [b] variance, >= 0
+  at::Tensor mean;           // [b] or [b, k]
+  at::Tensor epistemic_var;  // the same shape; variance, >= 0
 };
 
 /// y = f + noise, noise ~ N(0, noise_var).

@@ -1,9 +1,8 @@
-// Metrics of Gaussian answers and of scores.
+// Metrics of Gaussian answers.
 //
 // Proper scores follow Gneiting and Raftery, Strictly proper scoring rules, prediction, and estimation (JASA
 // 2007): for y = mean + sd z, CRPS = sd (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt pi), and the interval score
-// charges the width plus 2 / (1 - level) for each unit by which y falls outside. Ranks are counted by binary
-// search, so ties are exact.
+// charges the width plus 2 / (1 - level) for each unit by which y falls outside.
 
 #include "slimbayes/core/metrics.h"
 
@@ -104,20 +103,6 @@ CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int
   at::Tensor inside = at::searchsorted(distance, radius, /*out_int32=*/false, /*right=*/true);
   at::Tensor share = inside.to(at::kDouble) / y.size(0);
   return {level, share, mean_of((share - level).abs())};
-}
-
-double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
-  for (const at::Tensor& scores : {negative_scores, positive_scores}) {
-    check_shape(scores, {-1}, "auroc", "scores");
-    check(scores.size(0) > 0, "auroc", "at least one score on each side", "none");
-    check_finite(scores, "auroc", "scores");
-  }
-  at::Tensor negative = std::get<0>(negative_scores.to(at::kDouble).sort());
-  at::Tensor positive = positive_scores.to(at::kDouble).contiguous();
-  at::Tensor below = at::searchsorted(negative, positive, false, /*right=*/false);
-  at::Tensor not_above = at::searchsorted(negative, positive, false, /*right=*/true);
-  double wins = 0.5 * static_cast<double>((below + not_above).sum().item<int64_t>());
-  return wins / (static_cast<double>(negative.size(0)) * static_cast<double>(positive.size(0)));
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {

@@ -8,7 +8,7 @@
 
 namespace slimbayes {
 
-/// Metrics of methods.md section 6, each over rows, float64; y is [n], finite. All throw
+/// Metrics of Gaussian answers, each over rows, float64; y is [n], finite. All throw
 /// std::invalid_argument for mismatched or empty inputs.
 double mean_absolute_error(const Regression& p, const at::Tensor& y);
 double root_mean_squared_error(const Regression& p, const at::Tensor& y);
@@ -28,9 +28,6 @@ struct CalibrationCurve {
   double area;          // mean |coverage - level|
 };
 CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points = 99);
-
-/// Probability that a positive's score exceeds a negative's, ties counted half.
-double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_scores);
 
 /// The contract of `slimbayes evaluate`: n, mae, rmse, nll, crps, coverage, width, interval_score in the
 /// target's units, and mae, rmse, nll, crps, width with the suffix `_standardized` (targets divided by

@@ -1,4 +1,4 @@
-// Functions of a Gaussian answer, and the standard normal quantile they need.
+// Functions of the answers, and the standard normal quantile that they need.
 //
 // The quantile solves Phi(x) = p by Newton's method in the form where rounding is harmless: erf(x / sqrt 2) =
 // 2p - 1 in the centre (both sides keep their relative accuracy near 0), log Phi(x) = log p in the tails.
@@ -13,6 +13,8 @@
 #include <numbers>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/count_distribution.h"
+#include "slimbayes/core/linalg.h"
 
 namespace slimbayes {
 
@@ -44,6 +46,10 @@ double lower_quantile(double p) {  // Phi(x) = p, p <= 1/4
   return x;
 }
 
+void check_level(double level) {
+  check(level > 0 && level < 1, "interval", "0 < level < 1", std::to_string(level), "0.95 is usual");
+}
+
 }  // namespace
 
 double normal_quantile(double p) {
@@ -56,10 +62,35 @@ double normal_quantile(double p) {
 
 at::Tensor total_var(const Regression& p) { return p.aleatoric_var + p.epistemic_var; }
 
+at::Tensor mutual_information(const Classes& p) {
+  at::Tensor scale = at::full({}, std::log(static_cast<double>(p.probabilities.size(-1))), at::kDouble);
+  return rounded_variance(p.predictive_entropy - p.expected_entropy, scale).var;
+}
+
+at::Tensor predicted_class(const Classes& p) { return p.probabilities.argmax(-1); }
+
+at::Tensor mean(const Rate& rate) { return at::exp(rate.log_mean + 0.5 * rate.log_var); }
+
+at::Tensor var(const Rate& rate) { return mean(rate).square() * at::expm1(rate.log_var); }
+
+at::Tensor total_var(const Counts& p) { return mean(p.rate) + var(p.rate); }
+
 Interval interval(const Regression& p, double level) {
-  check(level > 0 && level < 1, "interval", "0 < level < 1", std::to_string(level), "0.95 is usual");
+  check_level(level);
   at::Tensor half = normal_quantile((1 + level) / 2) * total_var(p).sqrt();
   return {p.mean - half, p.mean + half};
+}
+
+Interval interval(const Counts& p, double level) {
+  check_level(level);
+  return {poisson_lognormal_quantile(p.rate, (1 - level) / 2),
+          poisson_lognormal_quantile(p.rate, (1 + level) / 2)};
+}
+
+Interval interval(const Intensity& p, double level) {
+  check_level(level);
+  at::Tensor half = normal_quantile((1 + level) / 2) * p.rate.log_var.sqrt();
+  return {at::exp(p.rate.log_mean - half), at::exp(p.rate.log_mean + half)};
 }
 
 Regression rescaled(const Regression& p, double shift, double scale) {

@@ -18,11 +18,51 @@ struct Regression {
       0;  // rows whose epistemic variance rounding made negative (rounded_variance) and that has 0
 };
 
-/// What every method answers with; other likelihoods add their alternatives.
-using Predictive = std::variant<Regression>;
+/// Probabilities a row, averaged over the belief, and the two entropies whose difference is what the belief
+/// leaves open. float64, nats.
+struct Classes {
+  at::Tensor probabilities;       // [n, C], rows sum to 1
+  at::Tensor predictive_entropy;  // [n] entropy of the averaged probabilities
+  at::Tensor expected_entropy;    // [n] average entropy of the probabilities
+};
+
+/// A log-normal belief over a rate, float64.
+struct Rate {
+  at::Tensor log_mean;  // [n] mean of the log rate
+  at::Tensor log_var;   // [n] variance of the log rate, >= 0
+};
+
+/// y ~ Poisson(rate).
+struct Counts {
+  Rate rate;
+};
+
+/// Events per unit volume of a Cox process at n places.
+struct Intensity {
+  Rate rate;
+};
+
+/// What every method answers with.
+using Predictive = std::variant<Regression, Classes, Counts, Intensity>;
 
 /// aleatoric + epistemic. [n]
 at::Tensor total_var(const Regression& p);
+
+/// Predictive minus expected entropy: the mutual information of class and function. [n] >= 0, nats. Throws
+/// NumericalError when it is below 0 by more than rounding.
+at::Tensor mutual_information(const Classes& p);
+
+/// The most probable class, the first of equals. [n] int64
+at::Tensor predicted_class(const Classes& p);
+
+/// exp(log_mean + log_var / 2). [n]
+at::Tensor mean(const Rate& rate);
+
+/// mean^2 (exp(log_var) - 1): the epistemic variance of counts and intensities. [n]
+at::Tensor var(const Rate& rate);
+
+/// mean + var of the rate, by the law of total variance: a Poisson count adds its rate. [n]
+at::Tensor total_var(const Counts& p);
 
 /// Central interval of the total predictive distribution.
 struct Interval {
@@ -31,6 +71,12 @@ struct Interval {
 
 /// Throws std::invalid_argument unless 0 < level < 1.
 Interval interval(const Regression& p, double level);
+
+/// The whole numbers at which the cdf of the Poisson-lognormal count first reaches (1 -+ level) / 2.
+Interval interval(const Counts& p, double level);
+
+/// Log-normal quantiles of the rate itself.
+Interval interval(const Intensity& p, double level);
 
 /// The answer for the target shift + scale * y. Throws std::invalid_argument unless scale > 0.
 Regression rescaled(const Regression& p, double shift, double scale);

@@ -105,22 +105,6 @@ TEST(Metrics, CalibrationCurveByHandAndItsArea) {
                 coverage(q, t, 0.01 * static_cast<double>(i + 1)), 1e-12);
 }
 
-TEST(Metrics, AurocCountsPairsAndHalvesTies) {
-  EXPECT_DOUBLE_EQ(auroc(row({0, 1}), row({2, 3})), 1);
-  EXPECT_DOUBLE_EQ(auroc(row({2, 3}), row({0, 1})), 0);
-  EXPECT_DOUBLE_EQ(auroc(row({1, 1, 1}), row({1, 1})), 0.5);
-  // Pairs: (1 > 0), (1 = 1), (3 > 0), (3 > 1): 3.5 of 4.
-  EXPECT_DOUBLE_EQ(auroc(row({0, 1}), row({1, 3})), 0.875);
-  // sklearn.metrics.roc_auc_score
-  EXPECT_NEAR(auroc(row({0.1, 0.4, 0.4, 0.35, 0.8, 1.5, -2.0}), row({0.4, 0.35, 0.9, 0.8, 2.5})),
-              0.7142857142857143, 1e-15);
-  at::Tensor a = (Stream(4).normal({200}) * 4).round(), b = (Stream(5).normal({150}) * 4 + 1).round();
-  at::Tensor wins = (b.unsqueeze(1) > a).to(at::kDouble) + 0.5 * (b.unsqueeze(1) == a).to(at::kDouble);
-  EXPECT_NEAR(auroc(a, b), wins.mean().item<double>(), 1e-14);
-  EXPECT_THROW(auroc(row({}), row({1})), std::invalid_argument);
-  EXPECT_THROW(auroc(row({std::nan("")}), row({1})), std::invalid_argument);
-}
-
 TEST(Metrics, ReportHoldsTheContractsKeys) {
   nlohmann::json r = regression_report(kFive, kTargets, 2, 0.9);
   EXPECT_EQ(r["n"], 5);

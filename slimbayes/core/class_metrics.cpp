@@ -1,0 +1,92 @@
+// Metrics of class probabilities. NLL and Brier are proper scores (Gneiting and Raftery, JASA 2007); the calibration
+// error is that of the top label (Guo et al., On calibration of modern neural networks, ICML 2017), by default in bins
+// of equal mass, which do not leave most of them empty.
+
+#include "slimbayes/core/class_metrics.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/ranking.h"
+
+namespace slimbayes {
+
+namespace {
+
+double mean_of(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
+
+// y as int64, once the rows are known to match. [n]
+at::Tensor checked(const Classes& p, const at::Tensor& y, const char* function) {
+  check_shape(y, {-1}, function, "y");
+  int64_t n = y.size(0);
+  check(n > 0, function, "at least one row", "none");
+  check_shape(p.probabilities, {n, -1}, function, "probabilities");
+  check_finite(p.probabilities, function, "probabilities");
+  int64_t classes = p.probabilities.size(1);
+  bool known = ((y >= 0) & (y < classes) & (y == at::floor(y.to(at::kDouble)))).all().item<bool>();
+  check(known, function, fmt::format("class numbers 0 to {}", classes - 1), "another one");
+  return y.to(at::kLong);
+}
+
+}  // namespace
+
+double accuracy(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "accuracy");
+  return mean_of(predicted_class(p) == label);
+}
+
+double class_nll(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "class_nll");
+  at::Tensor own = p.probabilities.gather(1, label.unsqueeze(1)).squeeze(1);
+  return -mean_of(at::log(own.clamp_min(std::numeric_limits<double>::min())));
+}
+
+double brier(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "brier");
+  at::Tensor truth = at::zeros_like(p.probabilities).scatter(1, label.unsqueeze(1), 1.0);
+  return mean_of((p.probabilities - truth).square().sum(1));
+}
+
+CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins kind, int64_t bins) {
+  at::Tensor label = checked(p, y, "calibration_error");
+  check(bins > 0, "calibration_error", "bins > 0", std::to_string(bins));
+  auto [confidence, top] = p.probabilities.max(1);
+  at::Tensor right = (top == label).to(at::kDouble), bin;
+  int64_t n = label.size(0);
+  if (kind == Bins::equal_width) {
+    bin = (at::ceil(confidence * bins) - 1).clamp(0, bins - 1).to(at::kLong);  // (low, high]
+  } else {
+    at::Tensor below = at::searchsorted(std::get<0>(confidence.sort()), confidence);
+    bin = at::floor_divide(below * bins, n);
+  }
+  at::Tensor gap =
+      at::bincount(bin, right - confidence, bins).abs();  // rows x |accuracy - mean confidence| [bins]
+  at::Tensor rows = at::bincount(bin, {}, bins).to(at::kDouble);
+  return {gap.sum().item<double>() / static_cast<double>(n), (gap / rows.clamp_min(1)).max().item<double>()};
+}
+
+nlohmann::json classes_report(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "classes_report");
+  CalibrationError mass = calibration_error(p, y);
+  nlohmann::json report = {{"n", y.size(0)},
+                           {"accuracy", accuracy(p, y)},
+                           {"nll", class_nll(p, y)},
+                           {"brier", brier(p, y)},
+                           {"ece", mass.expected},
+                           {"mce", mass.maximum},
+                           {"ece_width", calibration_error(p, y, Bins::equal_width).expected}};
+  int64_t positives = (label == 1).sum().item<int64_t>();
+  if (p.probabilities.size(1) == 2 && positives > 0 && positives < y.size(0)) {
+    at::Tensor score = p.probabilities.select(1, 1);
+    at::Tensor no = score.masked_select(label == 0), yes = score.masked_select(label == 1);
+    report["auroc"] = auroc(no, yes);
+    report["aupr"] = average_precision(no, yes);
+  }
+  return report;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,181 @@
+// The Poisson-lognormal count: one integral over f = m + s z, z ~ N(0, 1), without a closed form. The trapezoid rule
+// takes it wherever the integrand is analytic and falls to nothing at both ends, with an error below rounding once the
+// step is a fraction of the narrowest feature (Trefethen and Weideman, SIAM Review 2014).
+//
+// log P(y): the integrand is log-concave, so the range is laid about its mode, the root of s (y - e^{m + s z}) = z.
+// From any start one Newton step lies right of it and the next fall to it.
+//
+// P(y <= k) = E_z[Q(k + 1, e^{m + s z})], Q the regularised upper incomplete gamma function: in z a step of width
+// 1 / (s sqrt(k + 1)). Where that is narrow the integral is taken the other way round: Q(a, x) = P(G > x) for
+// G ~ Gamma(a), so it equals E_u[Phi((u - m) / s)], u = log G, smooth on the scale 1 / sqrt(a); an error function a node
+// is also cheaper than a gamma function.
+
+#include "slimbayes/core/count_distribution.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr int64_t kSteps = 240;   // of the trapezoid rule
+constexpr double kTail = 38;      // e^-38 is below rounding
+constexpr double kSds = 9;        // and so is a Gaussian beyond 9 sds
+constexpr double kLogLarge = 30;  // e^30 = 1e13
+constexpr double kLogOverflow = 700;
+constexpr int64_t kBlock = 4096;  // rows at a time
+
+void check_rate(const Rate& rate, const char* function) {
+  check_shape(rate.log_mean, {-1}, function, "log_mean");
+  check_shape(rate.log_var, {rate.log_mean.size(0)}, function, "log_var");
+  check_finite(rate.log_mean, function, "log_mean");
+  check_finite(rate.log_var, function, "log_var");
+  check(rate.log_var.numel() == 0 || rate.log_var.min().item<double>() >= 0, function, "log_var >= 0",
+        "a negative one");
+}
+
+// E_z[Q(k + 1, e^{m + s z})]. Arguments [b]
+at::Tensor cdf_over_rates(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
+  at::Tensor z = at::arange(-kSds, kSds + 0.1, 0.5, at::kDouble), weight = at::exp(-0.5 * z.square());  // [q]
+  at::Tensor rates = at::exp(m.unsqueeze(1) + s.unsqueeze(1) * z);  // [b, q]
+  at::Tensor below = at::special_gammaincc((k + 1).unsqueeze(1).expand_as(rates), rates);
+  return at::mv(below, weight / weight.sum());
+}
+
+// Points from -left to right, the same share of each row's range. [b, q]
+at::Tensor spread(const at::Tensor& left, const at::Tensor& right) {
+  at::Tensor share = at::linspace(0, 1, kSteps + 1, at::kDouble);
+  return (left + right).unsqueeze(1) * share - left.unsqueeze(1);
+}
+
+// E_u[Phi((u - m) / s)], u the log of a Gamma(a) variable, a = k + 1. Its density exp(a u - e^u) / Gamma(a) falls as
+// e^{a u} to the left of log a and faster to the right. Arguments [b]
+at::Tensor cdf_over_gammas(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
+  at::Tensor a = k + 1, sd = at::rsqrt(a);
+  at::Tensor shift = spread(kTail / a + kSds * sd, (kSds * sd).clamp_max(4));  // u - log a [b, q]
+  at::Tensor density = at::exp(a.unsqueeze(1) * (shift - at::expm1(shift)));   // up to a constant
+  at::Tensor z = ((at::log(a) - m).unsqueeze(1) + shift) / s.unsqueeze(1);
+  return (density * at::erfc(-z / std::numbers::sqrt2)).sum(1) / (2 * density.sum(1));
+}
+
+at::Tensor cdf_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor& k) {
+  at::Tensor s = v.sqrt(), least = k.clamp_min(0);
+  // The steps of both rules are below half their feature's width from here on.
+  at::Tensor narrow = s * (least + 1).sqrt() > 0.35;
+  at::Tensor out = at::zeros_like(m);
+  for (bool dual : {false, true}) {
+    at::Tensor at_rows = (narrow == dual).nonzero().squeeze(1);
+    if (at_rows.numel() == 0) continue;
+    auto part = [&](const at::Tensor& x) { return x.index_select(0, at_rows); };
+    auto cdf = dual ? cdf_over_gammas : cdf_over_rates;
+    out.index_copy_(0, at_rows, cdf(part(m), part(s), part(least)));
+  }
+  return at::where(k < 0, 0.0, out);
+}
+
+// The mode in z of y (m + s z) - e^{m + s z} - z^2 / 2. [b]
+at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) {
+  // Where z > 0 the rate is below y, so z < (log y - m) / s; and z <= s y in any case.
+  at::Tensor limit = (at::log(y.clamp_min(1e-300)) - m) / s.clamp_min(1e-300);
+  at::Tensor z = at::minimum(s * y, limit).clamp_min(0);
+  for (int i = 0; i < 200; ++i) {  // far from the mode a step lowers the log rate by 1
+    at::Tensor rate = at::exp(m + s * z);
+    at::Tensor step = (s * (y - rate) - z) / (1 + s * s * rate);
+    z = z + step;
+    if (step.abs().max().item<double>() < 1e-10) break;
+  }
+  return z;
+}
+
+at::Tensor log_prob_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor& y) {
+  at::Tensor s = v.sqrt(), centre = modes(m, s, y), rate = at::exp(m + s * centre);
+  // The prior alone ends it within 9 sds; to the right it falls as a Gaussian of its curvature at least, to the left as
+  // the logarithm of a Gamma(rate) variable does.
+  at::Tensor right = kSds * at::rsqrt(1 + v * rate);
+  at::Tensor left = ((kTail / rate + kSds * at::rsqrt(rate)) / s).clamp_max(kSds);
+  at::Tensor z = centre.unsqueeze(1) + spread(left, right);  // [b, q]
+  at::Tensor f = m.unsqueeze(1) + s.unsqueeze(1) * z;
+  at::Tensor log_joint = y.unsqueeze(1) * f - at::exp(f) - 0.5 * z.square();
+  at::Tensor log_step = at::log((left + right) / (kSteps * std::sqrt(2 * std::numbers::pi)));
+  return at::logsumexp(log_joint, 1) + log_step - at::lgamma(y + 1);
+}
+
+// body(m, v, x) on blocks of rows, float64. [n]
+template <class Body>
+at::Tensor in_blocks(const Rate& rate, const at::Tensor& x, Body body) {
+  at::NoGradGuard no_grad;
+  at::Tensor m = rate.log_mean.to(at::kDouble), v = rate.log_var.to(at::kDouble), all = x.to(at::kDouble);
+  std::vector<at::Tensor> parts;
+  for (int64_t low = 0; low < m.size(0); low += kBlock) {
+    int64_t size = std::min(kBlock, m.size(0) - low);
+    parts.push_back(body(m.narrow(0, low, size), v.narrow(0, low, size), all.narrow(0, low, size)));
+  }
+  return parts.empty() ? at::empty({0}, at::kDouble) : at::cat(parts);
+}
+
+// By doubling, then bisection; (low, high] holds the answer. [b]
+at::Tensor quantile_block(const at::Tensor& m, const at::Tensor& v, double p) {
+  at::Tensor low = at::full_like(m, -1), high = at::zeros_like(m);
+  for (;;) {
+    at::Tensor short_of = cdf_block(m, v, high) < p;
+    if (!short_of.any().item<bool>()) break;
+    low = at::where(short_of, high, low);
+    high = at::where(short_of, 2 * high + 1, high);
+  }
+  while ((high - low).max().item<double>() > 1) {
+    at::Tensor middle = at::floor((low + high) / 2);
+    at::Tensor short_of = cdf_block(m, v, middle) < p;
+    low = at::where(short_of, middle, low);
+    high = at::where(short_of, high, middle);
+  }
+  return high;
+}
+
+}  // namespace
+
+void check_counts(const at::Tensor& y, std::string_view function) {
+  check_finite(y, function, "counts");
+  at::Tensor bad = ((y < 0) | (y != at::floor(y))).nonzero();
+  if (bad.size(0) == 0) return;
+  int64_t row = bad[0][0].item<int64_t>();
+  check(false, function, "counts: whole numbers of at least 0",
+        fmt::format("{} in row {} (from 0)", y[row].item<double>(), row));
+}
+
+at::Tensor poisson_lognormal_log_prob(const Rate& rate, const at::Tensor& y) {
+  check_rate(rate, "poisson_lognormal_log_prob");
+  check_shape(y, {rate.log_mean.size(0)}, "poisson_lognormal_log_prob", "y");
+  check_counts(y, "poisson_lognormal_log_prob");
+  return in_blocks(rate, y, log_prob_block);
+}
+
+at::Tensor poisson_lognormal_cdf(const Rate& rate, const at::Tensor& k) {
+  check_rate(rate, "poisson_lognormal_cdf");
+  check_shape(k, {rate.log_mean.size(0)}, "poisson_lognormal_cdf", "k");
+  return in_blocks(rate, k, cdf_block);
+}
+
+at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
+  check_rate(rate, "poisson_lognormal_quantile");
+  check(p > 0 && p < 1, "poisson_lognormal_quantile", "0 < p < 1", std::to_string(p));
+  at::Tensor log_quantile = rate.log_mean + normal_quantile(p) * rate.log_var.sqrt();  // of the rate
+  if (log_quantile.numel() > 0 && log_quantile.max().item<double>() > kLogOverflow) {
+    throw NumericalError(
+        fmt::format("[poisson_lognormal_quantile] a log rate of {:.4g} overflows; the row lies far from the "
+                    "training data",
+                    log_quantile.max().item<double>()));
+  }
+  at::Tensor large = log_quantile > kLogLarge;
+  at::Tensor m = at::where(large, 0.0, rate.log_mean), v = at::where(large, 0.0, rate.log_var);
+  at::Tensor whole = in_blocks(
+      {m, v}, m, [p](const auto& a, const auto& b, const auto&) { return quantile_block(a, b, p); });
+  return at::where(large, at::exp(log_quantile), whole);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string_view>
+
+#include "slimbayes/core/predictive.h"
+
+namespace slimbayes {
+
+/// The Poisson-lognormal distribution: y ~ Poisson(exp f), f ~ N(log_mean, log_var), a count a row. Float64,
+/// without gradients. All throw std::invalid_argument for mismatched shapes or log rates that are not finite.
+
+/// Throws std::invalid_argument unless y [n] holds finite whole numbers of at least 0; names the first that is not.
+void check_counts(const at::Tensor& y, std::string_view function);
+
+/// log P(y). y [n] whole numbers >= 0; relative error of P below 1e-9. [n]
+at::Tensor poisson_lognormal_log_prob(const Rate& rate, const at::Tensor& y);
+
+/// P(y <= k). k [n], 0 for k < 0; absolute error below 1e-8. [n]
+at::Tensor poisson_lognormal_cdf(const Rate& rate, const at::Tensor& k);
+
+/// The least whole number k with P(y <= k) >= p. Beyond 1e13, where whole numbers no longer matter, the
+/// log-normal quantile of the rate. Throws std::invalid_argument unless 0 < p < 1, NumericalError for a rate
+/// that overflows. [n]
+at::Tensor poisson_lognormal_quantile(const Rate& rate, double p);
+
+}  // namespace slimbayes

@@ -1,0 +1,41 @@
+#include "slimbayes/core/count_likelihood.h"
+
+#include <ATen/ATen.h>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/count_distribution.h"
+
+namespace slimbayes {
+
+namespace {
+
+void check_one(const Latent& f, const char* function) {
+  check_shape(f.mean, {-1}, function, "mean");
+  check_shape(f.epistemic_var, {f.mean.size(0)}, function, "epistemic_var");
+}
+
+Rate rate(const Latent& f) {
+  return {f.mean.detach().to(at::kDouble), f.epistemic_var.detach().to(at::kDouble)};
+}
+
+}  // namespace
+
+at::Tensor expected_intensity(const Latent& f) { return at::exp(f.mean + 0.5 * f.epistemic_var); }
+
+at::Tensor PoissonLikelihood::expected_log_prob(const Latent& f, const at::Tensor& y) const {
+  check_one(f, "expected_log_prob");
+  check_shape(y, {f.mean.size(0)}, "expected_log_prob", "y");
+  return y * f.mean - expected_intensity(f) - at::lgamma(y + 1);
+}
+
+at::Tensor PoissonLikelihood::log_predictive(const Latent& f, const at::Tensor& y) const {
+  check_one(f, "log_predictive");
+  return poisson_lognormal_log_prob(rate(f), y.detach().to(at::kDouble));
+}
+
+Predictive PoissonLikelihood::predictive(const Latent& f) const {
+  check_one(f, "predictive");
+  return Counts{rate(f)};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "slimbayes/core/likelihood.h"
+
+namespace slimbayes {
+
+/// y ~ Poisson(exp f), one latent function, y whole numbers >= 0.
+struct PoissonLikelihood {
+  /// E_f[log P(y | f)] = y mean - exp(mean + var / 2) - log y!, closed form. Differentiable. f and y [b]. [b]
+  at::Tensor expected_log_prob(const Latent& f, const at::Tensor& y) const;
+
+  /// log E_f[P(y | f)], in float64 and without gradients: no closed form, see count_distribution.h. [b]
+  at::Tensor log_predictive(const Latent& f, const at::Tensor& y) const;
+
+  /// In float64.
+  Predictive predictive(const Latent& f) const;
+};
+
+/// Points of a Cox process whose log intensity is f (E A.5). The expected log-likelihood of n events is
+/// sum_i mean(x_i) - integral of exp(mean + var / 2); this is its part of the integral.
+///
+/// exp(mean + var / 2) at q nodes, the expected intensity. Differentiable. [q]
+at::Tensor expected_intensity(const Latent& f);
+
+}  // namespace slimbayes

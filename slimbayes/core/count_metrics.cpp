@@ -1,0 +1,47 @@
+// Metrics of counts. The interval's ends are whole numbers, so that its coverage is at least the level where the model
+// is right, not equal to it.
+
+#include "slimbayes/core/count_metrics.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/count_distribution.h"
+
+namespace slimbayes {
+
+namespace {
+
+double mean_of(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
+
+at::Tensor checked(const Counts& p, const at::Tensor& y, const char* function) {
+  check_shape(y, {-1}, function, "y");
+  check(y.size(0) > 0, function, "at least one row", "none");
+  check_shape(p.rate.log_mean, {y.size(0)}, function, "log_mean");
+  check_shape(p.rate.log_var, {y.size(0)}, function, "log_var");
+  check_counts(y, function);
+  return y.to(at::kDouble);
+}
+
+}  // namespace
+
+double count_nll(const Counts& p, const at::Tensor& y) {
+  return -mean_of(poisson_lognormal_log_prob(p.rate, checked(p, y, "count_nll")));
+}
+
+nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level) {
+  at::Tensor target = checked(p, y, "counts_report"), error = target - mean(p.rate);
+  Interval i = interval(p, level);
+  at::Tensor outside = (i.lower - target).clamp_min(0) + (target - i.upper).clamp_min(0);
+  return {{"n", y.size(0)},
+          {"mae", mean_of(error.abs())},
+          {"rmse", std::sqrt(mean_of(error.square()))},
+          {"nll", count_nll(p, y)},
+          {"coverage", mean_of(outside == 0)},
+          {"width", mean_of(i.upper - i.lower)},
+          {"interval_score", mean_of(i.upper - i.lower + 2 / (1 - level) * outside)}};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <nlohmann/json.hpp>
+
+#include "slimbayes/core/predictive.h"
+
+namespace slimbayes {
+
+/// Metrics of counts, each over rows, float64; y [n] holds whole numbers of at least 0. All throw std::invalid_argument
+/// for mismatched or empty inputs.
+
+/// Mean of -log P(y) under the Poisson-lognormal count.
+double count_nll(const Counts& p, const at::Tensor& y);
+
+/// n, mae, rmse (of the mean rate), nll, coverage, width, interval_score of the interval of this level.
+nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level = 0.95);
+
+}  // namespace slimbayes

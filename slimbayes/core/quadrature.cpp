@@ -1,0 +1,59 @@
+// Gauss rules by Golub and Welsch (Calculation of Gauss quadrature rules, Math. Comp. 1969): the nodes are the
+// eigenvalues of the symmetric tridiagonal matrix of the orthogonal polynomials' recurrence, the weights the squares
+// of the eigenvectors' first elements times the total mass. O(q^3), for q of a few dozen.
+
+#include "slimbayes/core/quadrature.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+// off_diagonal(k), k = 1 .. q - 1: of the monic recurrence, its square root. Both families are symmetric, so the
+// diagonal is zero and the nodes are mirrored about 0, which rounding is not permitted to break.
+template <class OffDiagonal>
+Quadrature gauss(int64_t q, double mass, const char* function, OffDiagonal off_diagonal) {
+  check(q >= 1 && q <= 200, function, "1 to 200 nodes", std::to_string(q));
+  at::Tensor jacobi = at::zeros({q, q}, at::kDouble);
+  for (int64_t k = 1; k < q; ++k) {
+    jacobi[k][k - 1] = off_diagonal(static_cast<double>(k));
+    jacobi[k - 1][k] = jacobi[k][k - 1];
+  }
+  auto [nodes, vectors] = at::linalg_eigh(jacobi);
+  at::Tensor weights = vectors.select(0, 0).square();
+  nodes = (nodes - nodes.flip(0)) / 2;
+  weights = (weights + weights.flip(0)) / 2;
+  return {nodes, weights * (mass / weights.sum())};
+}
+
+}  // namespace
+
+Quadrature gauss_hermite(int64_t q) {
+  return gauss(q, 1, "gauss_hermite", [](double k) { return std::sqrt(k); });
+}
+
+Quadrature gauss_legendre(int64_t q) {
+  return gauss(q, 2, "gauss_legendre", [](double k) { return k / std::sqrt(4 * k * k - 1); });
+}
+
+Quadrature tensor_grid(const Quadrature& rule, int64_t d) {
+  int64_t q = rule.nodes.size(0);
+  double size = std::pow(static_cast<double>(q), static_cast<double>(d));
+  check(d >= 1 && size <= 4194304, "tensor_grid", "at least one axis and at most 2^22 nodes",
+        fmt::format("{} nodes on each of {} axes", q, d), "draw points at random instead");
+  at::Tensor nodes = rule.nodes.unsqueeze(1), weights = rule.weights;
+  for (int64_t axis = 1; axis < d; ++axis) {
+    at::Tensor repeated = nodes.repeat_interleave(q, 0);
+    nodes = at::cat({repeated, rule.nodes.repeat({nodes.size(0)}).unsqueeze(1)}, 1);
+    weights = at::outer(weights, rule.weights).reshape({-1});
+  }
+  return {nodes, weights};
+}
+
+}  // namespace slimbayes

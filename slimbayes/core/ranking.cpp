@@ -1,0 +1,45 @@
+// Ranking metrics. Ranks are counted by binary search in the sorted scores, so ties are exact: O(n log n).
+
+#include "slimbayes/core/ranking.h"
+
+#include <ATen/ATen.h>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+// Sorted, float64.
+at::Tensor sorted_scores(const at::Tensor& scores, const char* function) {
+  check_shape(scores, {-1}, function, "scores");
+  check(scores.size(0) > 0, function, "at least one score on each side", "none");
+  check_finite(scores, function, "scores");
+  return std::get<0>(scores.to(at::kDouble).sort());
+}
+
+// How many of the sorted scores lie below each value (or, right, not above it).
+at::Tensor count_below(const at::Tensor& sorted, const at::Tensor& values, bool right) {
+  return at::searchsorted(sorted, values, /*out_int32=*/false, right);
+}
+
+}  // namespace
+
+double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
+  at::Tensor negative = sorted_scores(negative_scores, "auroc");
+  at::Tensor positive = sorted_scores(positive_scores, "auroc");
+  at::Tensor twice_wins = count_below(negative, positive, false) + count_below(negative, positive, true);
+  double wins = 0.5 * static_cast<double>(twice_wins.sum().item<int64_t>());
+  return wins / (static_cast<double>(negative.size(0)) * static_cast<double>(positive.size(0)));
+}
+
+// Each positive makes a step of 1 / positives in the recall, at the precision of its own score as the threshold.
+double average_precision(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
+  at::Tensor negative = sorted_scores(negative_scores, "average_precision");
+  at::Tensor positive = sorted_scores(positive_scores, "average_precision");
+  at::Tensor right = (positive.size(0) - count_below(positive, positive, false)).to(at::kDouble);
+  at::Tensor wrong = (negative.size(0) - count_below(negative, positive, false)).to(at::kDouble);
+  return (right / (right + wrong)).mean().item<double>();
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,163 @@
+#include "slimbayes/core/class_likelihood.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+namespace {
+
+at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
+
+/// Largest gap between the gradient of value(mean, var) and central differences.
+template <class Value>
+double gradient_gap(at::Tensor mean, at::Tensor var, Value value) {
+  at::Tensor inputs[] = {mean.clone().requires_grad_(true), var.clone().requires_grad_(true)};
+  value(inputs[0], inputs[1]).sum().backward();
+  double worst = 0;
+  for (int which : {0, 1}) {
+    for (int64_t i = 0; i < mean.numel(); ++i) {
+      auto shifted = [&](double h) {
+        at::Tensor x[] = {mean.clone(), var.clone()};
+        x[which].view(-1)[i] += h;
+        return value(x[0], x[1]).sum().template item<double>();
+      };
+      double difference = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
+      worst =
+          std::max(worst, std::abs(inputs[which].grad().view(-1)[i].template item<double>() - difference));
+    }
+  }
+  return worst;
+}
+
+TEST(Bernoulli, MatchesAnIndependentIntegral) {
+  // mpmath 1.3.0, 30 digits; an sd of 3 is the limit of the claim.
+  Latent f{row({0.3, -1}), row({0.5, 9})};
+  BernoulliLikelihood l;
+  Classes p = std::get<Classes>(l.predictive(f));
+  EXPECT_NEAR(p.probabilities[0][1].item<double>(), 0.56701327200651272, 1e-13);
+  EXPECT_NEAR(p.probabilities[1][1].item<double>(), 0.38675260547077607, 1e-6);
+  at::Tensor yes = row({1, 1});
+  EXPECT_NEAR(l.expected_log_prob(f, yes)[0].item<double>(), -0.61234294453431149, 1e-13);
+  EXPECT_NEAR(l.expected_log_prob(f, yes)[1].item<double>(), -1.9510976684471475, 1e-6);
+  EXPECT_TRUE(at::allclose(l.log_predictive(f, yes).exp(), p.probabilities.select(1, 1), 1e-12, 0));
+  EXPECT_TRUE(at::allclose(l.log_predictive(f, 1 - yes).exp(), p.probabilities.select(1, 0), 1e-12, 0));
+}
+
+TEST(Bernoulli, WithoutVarianceItIsTheSigmoid) {
+  Latent sure{row({-30, 0, 2, 800}), at::zeros({4}, at::kDouble)};
+  Classes p = std::get<Classes>(BernoulliLikelihood{}.predictive(sure));
+  EXPECT_TRUE(at::allclose(p.probabilities.select(1, 1), at::sigmoid(sure.mean), 1e-14, 0));
+  EXPECT_LT(mutual_information(p).max().item<double>(), 1e-12);
+  EXPECT_NEAR(p.predictive_entropy[1].item<double>(), std::log(2), 1e-14);
+  EXPECT_EQ(p.predictive_entropy[3].item<double>(), 0);
+}
+
+TEST(Bernoulli, GradientsMatchCentralDifferences) {
+  at::Tensor y = row({1, 0, 1});
+  for (bool expected : {true, false}) {
+    double gap =
+        gradient_gap(row({0.3, -1, 2}), row({0.5, 2, 0.1}), [&](const at::Tensor& m, const at::Tensor& v) {
+          BernoulliLikelihood l;
+          return expected ? l.expected_log_prob({m, v}, y) : l.log_predictive({m, v}, y);
+        });
+    EXPECT_LT(gap, 1e-8);
+  }
+}
+
+TEST(Softmax, OfTwoClassesIsBernoulliInTheDifference) {
+  // softmax(f0, f1)_1 = sigmoid(f1 - f0), whose variance is the sum; the error of 4e4 draws is about 1e-3.
+  Latent two{row({0.2, 0.5, 1, -1}).reshape({2, 2}), row({0.3, 0.2, 2, 1}).reshape({2, 2})};
+  Latent one{two.mean.select(1, 1) - two.mean.select(1, 0), two.epistemic_var.sum(1)};
+  SoftmaxLikelihood l{Stream(1), 40'000};
+  BernoulliLikelihood exact;
+  Classes p = std::get<Classes>(l.predictive(two)), q = std::get<Classes>(exact.predictive(one));
+  EXPECT_TRUE(at::allclose(p.probabilities, q.probabilities, 0, 4e-3));
+  EXPECT_TRUE(at::allclose(p.expected_entropy, q.expected_entropy, 0, 4e-3));
+  EXPECT_TRUE(at::allclose(mutual_information(p), mutual_information(q), 0, 4e-3));
+  at::Tensor y = row({1, 0});
+  EXPECT_TRUE(at::allclose(l.log_predictive(two, y), exact.log_predictive(one, y), 0, 8e-3));
+  EXPECT_TRUE(at::allclose(l.expected_log_prob(two, y), exact.expected_log_prob(one, y), 0, 2e-2));
+}
+
+TEST(Softmax, ProbabilitiesAreAverageSoftmaxes) {
+  Latent f{Stream(1).normal({50, 4}), Stream(2).uniform({50, 4})};
+  SoftmaxLikelihood l{Stream(3), 101};  // taken up to 102
+  Classes p = std::get<Classes>(l.predictive(f));
+  EXPECT_TRUE(at::allclose(p.probabilities.sum(1), at::ones({50}, at::kDouble), 1e-14, 1e-14));
+  EXPECT_GT(mutual_information(p).min().item<double>(), 0);
+  for (int64_t c = 0; c < 4; ++c) {
+    at::Tensor log_p = l.log_predictive(f, at::full({50}, c, at::kDouble));
+    EXPECT_TRUE(at::allclose(log_p.exp(), p.probabilities.select(1, c), 1e-12, 0));
+  }
+  Latent sure{f.mean, at::zeros_like(f.mean)};
+  Classes q = std::get<Classes>(l.predictive(sure));
+  EXPECT_TRUE(at::allclose(q.probabilities, at::softmax(f.mean, 1), 1e-13, 0));
+  EXPECT_LT(mutual_information(q).max().item<double>(), 1e-13);
+}
+
+TEST(Softmax, DrawsAreSeededAndSharedByTheRows) {
+  Latent f{Stream(1).normal({9, 3}), Stream(2).uniform({9, 3})};
+  auto probabilities = [&](uint64_t seed, const Latent& g) {
+    return std::get<Classes>(SoftmaxLikelihood{Stream(seed)}.predictive(g)).probabilities;
+  };
+  EXPECT_TRUE(at::equal(probabilities(1, f), probabilities(1, f)));
+  EXPECT_FALSE(at::equal(probabilities(1, f), probabilities(2, f)));
+  Latent reversed{f.mean.flip(0), f.epistemic_var.flip(0)};
+  EXPECT_TRUE(at::allclose(probabilities(1, f), probabilities(1, reversed).flip(0), 1e-13, 0));
+  // A training step's own draws differ from row to row.
+  Latent same{at::zeros({2, 3}, at::kDouble), at::ones({2, 3}, at::kDouble)};
+  at::Tensor y = at::zeros({2}, at::kDouble);
+  at::Tensor shared = SoftmaxLikelihood{Stream(1), 8}.expected_log_prob(same, y);
+  at::Tensor apart = SoftmaxLikelihood{Stream(1), 8, false}.expected_log_prob(same, y);
+  EXPECT_EQ(shared[0].item<double>(), shared[1].item<double>());
+  EXPECT_NE(apart[0].item<double>(), apart[1].item<double>());
+}
+
+TEST(Softmax, GradientsMatchCentralDifferences) {
+  at::Tensor y = row({2, 0});
+  for (bool expected : {true, false}) {
+    double gap =
+        gradient_gap(row({0.3, -1, 2, 0, 0.5, 1}).reshape({2, 3}),
+                     row({0.5, 2, 0.1, 1, 1, 0.3}).reshape({2, 3}), [&](const auto& m, const auto& v) {
+                       SoftmaxLikelihood l{Stream(4), 16, false};
+                       return expected ? l.expected_log_prob({m, v}, y) : l.log_predictive({m, v}, y);
+                     });
+    EXPECT_LT(gap, 1e-8);
+  }
+}
+
+TEST(ClassLikelihood, TrainingKeepsTheDtypeAndPredictionIsFloat64) {
+  Latent one{at::zeros({3}, at::kFloat).requires_grad_(true), at::zeros({3}, at::kFloat)};
+  Latent many{at::zeros({3, 2}, at::kFloat).requires_grad_(true),
+              at::zeros({3, 2}, at::kFloat).requires_grad_(true)};
+  at::Tensor y = at::ones({3}, at::kFloat);
+  SoftmaxLikelihood softmax{Stream(1), 4};
+  EXPECT_EQ(BernoulliLikelihood{}.expected_log_prob(one, y).scalar_type(), at::kFloat);
+  EXPECT_EQ(BernoulliLikelihood{}.log_predictive(one, y).scalar_type(), at::kFloat);
+  EXPECT_EQ(softmax.expected_log_prob(many, y).scalar_type(), at::kFloat);
+  for (const Predictive& p : {BernoulliLikelihood{}.predictive(one), softmax.predictive(many)}) {
+    EXPECT_EQ(std::get<Classes>(p).probabilities.scalar_type(), at::kDouble);
+    EXPECT_FALSE(std::get<Classes>(p).probabilities.requires_grad());
+  }
+  softmax.expected_log_prob(many, y).sum().backward();  // a variance of 0 has a finite gradient
+  EXPECT_TRUE(at::isfinite(many.epistemic_var.grad()).all().item<bool>());
+}
+
+TEST(ClassLikelihood, BadInputIsNamed) {
+  Latent one{row({1, 2}), row({0, 0})}, many{at::zeros({2, 3}, at::kDouble), at::zeros({2, 3}, at::kDouble)};
+  BernoulliLikelihood bernoulli;
+  SoftmaxLikelihood softmax{Stream(1)};
+  EXPECT_THROW(bernoulli.expected_log_prob(one, row({1, 2})), std::invalid_argument);
+  EXPECT_THROW(bernoulli.expected_log_prob(many, row({1, 0})), std::invalid_argument);
+  EXPECT_THROW(softmax.expected_log_prob(many, row({1, 3})), std::invalid_argument);
+  EXPECT_THROW(softmax.expected_log_prob(many, row({1, 0.5})), std::invalid_argument);
+  EXPECT_THROW(softmax.expected_log_prob(one, row({1, 0})), std::invalid_argument);
+  EXPECT_THROW((SoftmaxLikelihood{Stream(1), 0}.predictive(many)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,92 @@
+#include "slimbayes/core/class_metrics.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/core/ranking.h"
+
+namespace slimbayes {
+namespace {
+
+at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
+
+Classes answer(const at::Tensor& p) { return {p, at::zeros({p.size(0)}), at::zeros({p.size(0)})}; }
+
+/// Two classes; the argument is the probability of the second.
+Classes binary(const at::Tensor& p) { return answer(at::stack({1 - p, p}, 1)); }
+
+const Classes kFive =
+    answer(row({.7, .2, .1, .1, .6, .3, .3, .3, .4, .05, .9, .05, .25, .5, .25}).reshape({5, 3}));
+const at::Tensor kLabels = row({0, 1, 0, 1, 2});
+
+TEST(ClassMetrics, MatchScikitLearn) {
+  // scikit-learn 1.9.1: accuracy_score, log_loss, brier_score_loss(scale_by_half=False).
+  EXPECT_DOUBLE_EQ(accuracy(kFive, kLabels), 0.6);
+  EXPECT_NEAR(class_nll(kFive, kLabels), 0.7126256497616753, 1e-15);
+  EXPECT_NEAR(brier(kFive, kLabels), 0.406, 1e-15);
+}
+
+TEST(ClassMetrics, ByHand) {
+  Classes p = binary(row({0.75, 0.25, 0.5}));
+  at::Tensor y = row({1, 1, 0});  // of equals the first class is taken
+  EXPECT_DOUBLE_EQ(accuracy(p, y), 2 / 3.);
+  EXPECT_NEAR(class_nll(p, y), -(std::log(0.75) + std::log(0.25) + std::log(0.5)) / 3, 1e-15);
+  EXPECT_NEAR(brier(p, y), (2 * 0.0625 + 2 * 0.5625 + 2 * 0.25) / 3, 1e-15);
+  EXPECT_NEAR(class_nll(binary(row({0})), row({1})), 708.396, 1e-3);  // finite
+}
+
+TEST(ClassMetrics, CalibrationErrorByHand) {
+  // Confidences .9 .9 .8 .6, right 1 0 1 0. Two bins of equal mass: {.6, .8} and {.9, .9}.
+  Classes p = binary(row({0.9, 0.9, 0.8, 0.6}));
+  at::Tensor y = row({1, 0, 1, 0});
+  CalibrationError mass = calibration_error(p, y, Bins::equal_mass, 2);
+  EXPECT_NEAR(mass.expected, 0.5 * std::abs(0.5 - 0.7) + 0.5 * std::abs(0.5 - 0.9), 1e-15);
+  EXPECT_NEAR(mass.maximum, 0.4, 1e-15);
+  // Five of equal width: (.4, .6] holds the last row, (.6, .8] the third, (.8, 1] the first two.
+  CalibrationError width = calibration_error(p, y, Bins::equal_width, 5);
+  EXPECT_NEAR(width.expected, 0.25 * 0.6 + 0.25 * 0.2 + 0.5 * 0.4, 1e-15);
+  EXPECT_NEAR(width.maximum, 0.6, 1e-15);
+  // A certain and right answer has no gap; rows of equal confidence share a bin, whatever their order.
+  EXPECT_EQ(calibration_error(binary(row({1, 0})), row({1, 0})).expected, 0);
+  Classes flat = binary(at::full({30}, 0.7, at::kDouble));
+  at::Tensor mixed = at::cat({at::ones({21}), at::zeros({9})});
+  EXPECT_NEAR(calibration_error(flat, mixed).maximum, 0, 1e-14);
+  EXPECT_NEAR(calibration_error(flat, mixed.flip(0)).maximum, 0, 1e-14);
+}
+
+TEST(ClassMetrics, ACalibratedAnswerHasASmallError) {
+  at::Tensor p = Stream(1).uniform({200'000}), y = (Stream(2).uniform({200'000}) < p).to(at::kDouble);
+  for (Bins kind : {Bins::equal_mass, Bins::equal_width}) {
+    for (int64_t bins : {10, 15, 20, 30})
+      EXPECT_LT(calibration_error(binary(p), y, kind, bins).expected, 0.005);
+    at::Tensor bold = at::sigmoid(3 * at::log(p / (1 - p)));
+    EXPECT_GT(calibration_error(binary(bold), y, kind).expected, 0.08);
+  }
+}
+
+TEST(ClassMetrics, ReportHoldsTheContractsKeys) {
+  nlohmann::json many = classes_report(kFive, kLabels);
+  EXPECT_EQ(many["n"], 5);
+  for (const char* key : {"accuracy", "nll", "brier", "ece", "mce", "ece_width"})
+    EXPECT_TRUE(many.contains(key));
+  EXPECT_FALSE(many.contains("auroc"));
+  at::Tensor p = row({0.1, 0.4, 0.35, 0.8});
+  nlohmann::json two = classes_report(binary(p), row({0, 0, 1, 1}));
+  EXPECT_DOUBLE_EQ(two["auroc"], 0.75);
+  EXPECT_DOUBLE_EQ(two["aupr"], average_precision(row({0.1, 0.4}), row({0.35, 0.8})));
+  EXPECT_FALSE(classes_report(binary(p), row({1, 1, 1, 1})).contains("auroc"));
+}
+
+TEST(ClassMetrics, BadInputIsNamed) {
+  EXPECT_THROW(accuracy(kFive, row({0, 1})), std::invalid_argument);
+  EXPECT_THROW(accuracy(kFive, row({0, 1, 2, 3, 0})), std::invalid_argument);
+  EXPECT_THROW(brier(kFive, row({0, 1, 2, 0.5, 0})), std::invalid_argument);
+  EXPECT_THROW(class_nll(answer(at::zeros({0, 3}, at::kDouble)), row({})), std::invalid_argument);
+  EXPECT_THROW(calibration_error(kFive, kLabels, Bins::equal_mass, 0), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes

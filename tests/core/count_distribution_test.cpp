@@ -1,0 +1,79 @@
+#include "slimbayes/core/count_distribution.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/random.h"
+
+namespace slimbayes {
+namespace {
+
+at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
+
+TEST(CountDistribution, MatchesAnIndependentIntegral) {
+  // mpmath 1.3.0, 30 digits, adaptive quadrature of the definition; the claims are 1e-9 and 1e-8.
+  Rate rate{row({0.5, 2, 2, 6, 1, 9}), row({0.3, 4, 4, 0.01, 9, 1})};
+  at::Tensor y = row({2, 0, 11, 420, 0, 8103});
+  double log_p[] = {-1.5457904814605977, -1.9974617758243596, -4.036926183957113,
+                    -4.8258011101683586, -1.1505489887628845, -9.9189898838018519};
+  double cdf[] = {0.70732345381568578, 0.13567923084775267, 0.5867185424817524, 0.64546644826776211,
+                  0.31646298705738364};
+  at::Tensor got = poisson_lognormal_log_prob(rate, y), below = poisson_lognormal_cdf(rate, y);
+  for (int64_t i = 0; i < 6; ++i) EXPECT_NEAR(got[i].item<double>(), log_p[i], 1e-10) << i;
+  for (int64_t i = 0; i < 5; ++i) EXPECT_NEAR(below[i].item<double>(), cdf[i], 1e-10) << i;
+}
+
+TEST(CountDistribution, IsPoissonWhereTheRateIsKnown) {
+  at::Tensor y = at::arange(0, 40, at::kDouble), m = at::full_like(y, std::log(7.3)),
+             zero = at::zeros_like(y);
+  at::Tensor expected = y * std::log(7.3) - 7.3 - at::lgamma(y + 1);
+  EXPECT_TRUE(at::allclose(poisson_lognormal_log_prob({m, zero}, y), expected, 1e-10, 1e-10));
+  EXPECT_TRUE(at::allclose(poisson_lognormal_cdf({m, zero}, y), expected.exp().cumsum(0), 1e-10, 1e-12));
+}
+
+TEST(CountDistribution, TheCdfIsTheSumOfTheProbabilitiesWhicheverWayItIsTaken) {
+  // s sqrt(k + 1) passes 0.35 on the way, where the integral is turned round.
+  for (double s : {0.02, 0.05, 0.1, 0.3, 1.0, 2.5}) {
+    at::Tensor y = at::arange(0, 400, at::kDouble), m = at::full_like(y, 2.5), v = at::full_like(y, s * s);
+    at::Tensor p = poisson_lognormal_log_prob({m, v}, y).exp(), cdf = poisson_lognormal_cdf({m, v}, y);
+    EXPECT_LT((cdf - p.cumsum(0)).abs().max().item<double>(), 1e-10) << s;
+  }
+  EXPECT_EQ(poisson_lognormal_cdf({row({1}), row({1})}, row({-1})).item<double>(), 0);
+}
+
+TEST(CountDistribution, AQuantileIsTheFirstWholeNumberThatReachesTheProbability) {
+  at::Tensor m = row({-3, 0, 1, 4, 8, 12}), v = row({0.1, 0.5, 2, 0.01, 0.3, 1});
+  for (double p : {0.025, 0.5, 0.975}) {
+    at::Tensor k = poisson_lognormal_quantile({m, v}, p);
+    EXPECT_TRUE((poisson_lognormal_cdf({m, v}, k) >= p).all().item<bool>());
+    EXPECT_TRUE((poisson_lognormal_cdf({m, v}, k - 1) < p).all().item<bool>());
+    EXPECT_TRUE(at::equal(k, k.floor()));
+  }
+  // Large rates are log-normal; beyond 1e13 they are taken so.
+  for (double m0 : {20.0, 40.0}) {
+    double got = poisson_lognormal_quantile({row({m0}), row({0.25})}, 0.975).item<double>();
+    EXPECT_NEAR(std::log(got), m0 + 0.5 * normal_quantile(0.975), 1e-6);
+  }
+}
+
+TEST(CountDistribution, BadInputIsNamed) {
+  EXPECT_THROW(poisson_lognormal_log_prob({row({0}), row({1})}, row({1.5})), std::invalid_argument);
+  EXPECT_THROW(poisson_lognormal_log_prob({row({0}), row({1})}, row({-1})), std::invalid_argument);
+  EXPECT_THROW(poisson_lognormal_log_prob({row({0}), row({-1})}, row({1})), std::invalid_argument);
+  EXPECT_THROW(poisson_lognormal_cdf({row({0, 1}), row({1})}, row({1, 1})), std::invalid_argument);
+  EXPECT_THROW(poisson_lognormal_quantile({row({0}), row({1})}, 1), std::invalid_argument);
+  EXPECT_THROW(poisson_lognormal_quantile({row({900}), row({1})}, 0.5), NumericalError);
+  EXPECT_EQ(poisson_lognormal_quantile({row({}), row({})}, 0.5).numel(), 0);
+  try {
+    check_counts(row({3, 0, 2.5}), "f");
+    ADD_FAILURE();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("2.5 in row 2"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,61 @@
+#include "slimbayes/core/quadrature.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace slimbayes {
+namespace {
+
+double sum(const Quadrature& rule, const at::Tensor& values) {
+  return at::dot(rule.weights, values).item<double>();
+}
+
+TEST(Quadrature, HermiteIsExactToDegree2qMinus1) {
+  for (int64_t q : {1, 2, 5, 20, 64}) {
+    Quadrature rule = gauss_hermite(q);
+    EXPECT_TRUE((rule.weights > 0).all().item<bool>());
+    double moment = 1;  // E[z^k] = (k - 1)!! for even k
+    for (int64_t k = 0; k <= std::min<int64_t>(2 * q - 1, 20); ++k) {
+      if (k % 2 == 0 && k > 0) moment *= static_cast<double>(k - 1);
+      double got = sum(rule, rule.nodes.pow(k));
+      EXPECT_NEAR(got, k % 2 ? 0 : moment, 1e-11 * std::max(1.0, moment)) << q << " nodes, degree " << k;
+    }
+  }
+  // Degree 2q is the first that is not.
+  EXPECT_GT(std::abs(sum(gauss_hermite(2), gauss_hermite(2).nodes.pow(4)) - 3), 1);
+  EXPECT_NEAR(sum(gauss_hermite(30), gauss_hermite(30).nodes.exp()), std::exp(0.5), 1e-13);
+}
+
+TEST(Quadrature, LegendreIsExactToDegree2qMinus1) {
+  for (int64_t q : {1, 3, 16, 40}) {
+    Quadrature rule = gauss_legendre(q);
+    EXPECT_TRUE((rule.weights > 0).all().item<bool>());
+    for (int64_t k = 0; k <= 2 * q - 1; ++k)
+      EXPECT_NEAR(sum(rule, rule.nodes.pow(k)), k % 2 ? 0 : 2.0 / static_cast<double>(k + 1), 1e-13);
+  }
+  // The classical three-point rule.
+  EXPECT_NEAR(gauss_legendre(3).nodes[2].item<double>(), std::sqrt(0.6), 1e-15);
+  EXPECT_NEAR(gauss_legendre(3).weights[1].item<double>(), 8.0 / 9, 1e-15);
+}
+
+TEST(Quadrature, AGridIntegratesProducts) {
+  Quadrature grid = tensor_grid(gauss_legendre(6), 2);
+  EXPECT_EQ(grid.nodes.sizes(), at::IntArrayRef({36, 2}));
+  at::Tensor x = grid.nodes.select(1, 0), y = grid.nodes.select(1, 1);
+  EXPECT_NEAR(sum(grid, x.square() * y.pow(4)), 4.0 / 15, 1e-14);
+  EXPECT_NEAR(sum(grid, at::exp(x + y)), std::pow(std::exp(1) - std::exp(-1), 2), 1e-9);
+  EXPECT_LT(x[0].item<double>(), -0.9);  // the last axis is the fastest
+  EXPECT_EQ(x[0].item<double>(), x[5].item<double>());
+  EXPECT_NE(y[0].item<double>(), y[1].item<double>());
+}
+
+TEST(Quadrature, RefusesWhatItCannotGive) {
+  EXPECT_THROW(gauss_hermite(0), std::invalid_argument);
+  EXPECT_THROW(gauss_legendre(201), std::invalid_argument);
+  EXPECT_THROW(tensor_grid(gauss_legendre(40), 5), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes
