@@ -50,11 +50,11 @@ Command chosen(const std::string& name, Parsed& p) {
   if (name == "fit") {
     const MethodInfo& method = find_method(p.fit.method);
     p.fit.method = method.name;
-    p.fit.options = p.fit_flags.resolved(method);
+    p.fit.options = p.fit_flags.resolved(method, p.preset);
     request.command = p.fit;
   } else if (name == "compare") {
     for (const MethodInfo* method : methods_of(p.compared)) {
-      p.compare.methods.push_back({method->name, p.compare_flags.resolved(*method), method->seeded});
+      p.compare.methods.push_back({method->name, p.compare_flags.resolved(*method, p.preset), method->seeded});
     }
     request.command = p.compare;
   } else if (name == "predict") {

@@ -74,6 +74,13 @@ CLI::Option* add_valid_fraction(CLI::App& app, double& fraction) {
       ->group("Rows and columns");
 }
 
+void add_preset(CLI::App& app, std::string& preset) {
+  app.add_option("--preset", preset,
+                 "paper: the options of the method's paper, where flags do not say otherwise")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"paper"}));
+}
+
 void add_level(CLI::App& app, double& level) {
   app.add_option("--level", level, "probability of the interval [default 0.95]")
       ->type_name("P")
@@ -86,6 +93,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   app.add_option("TRAIN", r.train, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
   app.add_option("--target", r.target, "column to predict")->type_name("COLUMN")->required();
   app.add_option("--method", r.method, "one of `slimbayes methods` [default dbk]")->type_name("NAME");
+  add_preset(app, p.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
   app.add_option("--seed", r.seed, "seed of weights and batches [default 0]")->type_name("S");
   add_threads(app, p.threads);
@@ -146,6 +154,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   app.add_option("DATA", r.data, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
   app.add_option("--target", r.target, "column to predict")->type_name("COLUMN")->required();
   app.add_option("--methods", p.compared, "comma-separated [default: all]")->type_name("A,B,C");
+  add_preset(app, p.preset);
   app.add_option("--seeds", r.seeds, "fits of each method [default 5]")
       ->type_name("K")
       ->check(CLI::Range(1, 1000));

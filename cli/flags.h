@@ -31,6 +31,7 @@ struct Parsed {
   std::string compared = every_method();
   int threads = kDefaultThreads;
   MethodFlags fit_flags, compare_flags;
+  std::string preset;  // of fit or compare
 };
 
 /// Gives `root` every command with its flags, help and examples. The words choose the methods whose flags fit

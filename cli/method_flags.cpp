@@ -73,8 +73,8 @@ void MethodFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& m
   }
 }
 
-nlohmann::json MethodFlags::resolved(const MethodInfo& method) const {
-  json given = json::object();
+nlohmann::json MethodFlags::resolved(const MethodInfo& method, const std::string& preset) const {
+  json given = preset == "paper" ? method.paper_preset : json::object();
   for (const OptionDoc& doc : method.options) {
     const auto flag = std::ranges::find(flags_, doc.name, &Flag::name);
     if (flag != flags_.end() && flag->option->count() > 0) given[doc.name] = value_of(doc, flag->text);

@@ -19,8 +19,9 @@ class MethodFlags {
   /// Adds the flags to `command`, an option that several methods have once. Lives as long as the parse.
   void add(CLI::App& command, const std::vector<const MethodInfo*>& methods);
 
-  /// Every option of `method`: what was given, the rest by default. Throws std::invalid_argument.
-  nlohmann::json resolved(const MethodInfo& method) const;
+  /// Every option of `method`: what was given, then what the preset ("" or "paper") sets, the rest by
+  /// default. Throws std::invalid_argument.
+  nlohmann::json resolved(const MethodInfo& method, const std::string& preset) const;
 
  private:
   struct Flag {

@@ -1,32 +1,55 @@
-#include "slimbayes/basis/silu.h"
-
 #include <ATen/ATen.h>
 
 #include <cmath>
 
+#include "slimbayes/basis/basis.h"
 #include "slimbayes/core/check.h"
+
+// silu: phi(g) = s * SiLU(W g + b) (N-13), the last hidden layer of a network as a basis.
+//
+// Start       N appendix B: a default linear layer; s = random signs / sqrt(r).
 
 namespace slimbayes {
 
-SiluBasis SiluBasis::bind(const std::string& prefix, const Network::Lookup& lookup) {
-  SiluBasis basis{lookup(prefix + ".weight"), lookup(prefix + ".bias"), lookup(prefix + ".scale")};
-  check_shape(basis.weight, {-1, -1}, "SiluBasis", prefix + ".weight");
-  check_shape(basis.bias, {basis.weight.size(0)}, "SiluBasis", prefix + ".bias");
-  check_shape(basis.scale, {basis.weight.size(0)}, "SiluBasis", prefix + ".scale");
-  return basis;
+namespace {
+
+class SiluBasis : public Basis {
+ public:
+  SiluBasis(const std::string& prefix, const Network::Lookup& lookup)
+      : weight_(lookup(prefix + ".weight")),
+        bias_(lookup(prefix + ".bias")),
+        scale_(lookup(prefix + ".scale")) {
+    check_shape(weight_, {-1, -1}, "silu", prefix + ".weight");
+    check_shape(bias_, {rank()}, "silu", prefix + ".bias");
+    check_shape(scale_, {rank()}, "silu", prefix + ".scale");
+  }
+
+  Expansion operator()(const at::Tensor& g) const override {
+    return {at::silu(at::linear(g, weight_, bias_)) * scale_, {}};
+  }
+  int64_t inputs() const override { return weight_.size(1); }
+  int64_t rank() const override { return weight_.size(0); }
+
+ private:
+  at::Tensor weight_;  // W [r, h]
+  at::Tensor bias_;    // b [r]
+  at::Tensor scale_;   // s [r]
+};
+
+}  // namespace
+
+std::vector<ParameterSpec> silu_parameters(const BasisStart& start) {
+  double bound = 1 / std::sqrt(static_cast<double>(start.hidden));
+  const at::IntArrayRef r(start.rank);
+  at::Tensor sign = at::sign(start.stream.split("sign").uniform(r) - 0.5);
+  at::Tensor weight = start.stream.split("weight").uniform({start.rank, start.hidden});
+  return {{start.prefix + ".weight", start.group, bound * (2 * weight - 1)},
+          {start.prefix + ".bias", start.group, bound * (2 * start.stream.split("bias").uniform(r) - 1)},
+          {start.prefix + ".scale", start.group, sign / std::sqrt(static_cast<double>(start.rank))}};
 }
 
-at::Tensor SiluBasis::operator()(const at::Tensor& g) const {
-  return at::silu(at::linear(g, weight, bias)) * scale;
-}
-
-std::vector<ParameterSpec> silu_parameters(int64_t hidden, int64_t rank, const std::string& prefix,
-                                           const std::string& group, const Stream& stream) {
-  double bound = 1 / std::sqrt(static_cast<double>(hidden));
-  at::Tensor sign = at::sign(stream.split("sign").uniform(at::IntArrayRef{rank}) - 0.5);
-  return {{prefix + ".weight", group, bound * (2 * stream.split("weight").uniform({rank, hidden}) - 1)},
-          {prefix + ".bias", group, bound * (2 * stream.split("bias").uniform(at::IntArrayRef{rank}) - 1)},
-          {prefix + ".scale", group, sign / std::sqrt(static_cast<double>(rank))}};
+std::shared_ptr<const Basis> bind_silu(const std::string& prefix, const Network::Lookup& lookup) {
+  return std::make_shared<SiluBasis>(prefix, lookup);
 }
 
 }  // namespace slimbayes

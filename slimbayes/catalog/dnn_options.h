@@ -1,6 +1,7 @@
 #pragma once
 
-#include "slimbayes/catalog/dbk_options.h"
+#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
 

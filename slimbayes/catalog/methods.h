@@ -24,6 +24,7 @@ struct MethodInfo {
   bool splits_uncertainty = false;   // aleatoric and epistemic parts are calibrated apart, not only their sum
   bool variance_grows_away = false;  // the paper claims that the variance grows away from the data
   std::vector<OptionDoc> options;
+  nlohmann::json paper_preset = nlohmann::json::object();  // options that --preset paper sets
   nlohmann::json (*resolve)(const nlohmann::json& given) = nullptr;  // checks, fills in defaults
 };
 

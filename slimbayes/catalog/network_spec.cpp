@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "slimbayes/catalog/option.h"
@@ -15,6 +17,7 @@ namespace {
 using detail::shown;
 using nlohmann::json;
 
+constexpr const char* kKinds[] = {"linear", "layer_norm", "silu", "tanh", "relu", "residual"};
 constexpr int kDeepest = 8;           // residuals within residuals
 constexpr int64_t kWidest = 1 << 24;  // features of a layer
 
@@ -42,8 +45,8 @@ LayerSpec layer_from_json(const json& entry, int depth) {
   if (kind == entry.end() || !kind->is_string()) refuse("a layer with a 'kind'", shown(entry));
   LayerSpec layer{kind->get<std::string>(), width(entry, "in"), width(entry, "out")};
   const bool residual = layer.kind == "residual";
-  if (!residual && layer.kind != "linear" && layer.kind != "layer_norm" && layer.kind != "silu") {
-    refuse("linear, layer_norm, silu or residual", shown(*kind));
+  if (std::ranges::find(kKinds, layer.kind) == std::end(kKinds)) {
+    refuse("linear, layer_norm, silu, tanh, relu or residual", shown(*kind));
   }
   if (layer.kind != "linear" && layer.in != layer.out) refuse("a layer that keeps its width", shown(entry));
   if (residual) {
@@ -59,7 +62,7 @@ LayerSpec layer_from_json(const json& entry, int depth) {
 }
 
 NetworkSpec layers_from_json(const json& list, int depth) {
-  if (!list.is_array() || list.empty()) refuse("a list of layers", shown(list));
+  if (!list.is_array() || (list.empty() && depth > 0)) refuse("a list of layers", shown(list));
   if (depth > kDeepest) refuse(fmt::format("at most {} nested residuals", kDeepest), shown(list));
   NetworkSpec spec;
   for (const json& entry : list) {
@@ -74,7 +77,7 @@ NetworkSpec layers_from_json(const json& list, int depth) {
 
 }  // namespace
 
-NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks) {
+NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks, const std::string& activation) {
   NetworkSpec spec = {{"linear", inputs, hidden}};
   for (int64_t block = 0; block < blocks; ++block) {
     spec.push_back({"residual",
@@ -82,11 +85,21 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks) {
                     hidden,
                     {{"layer_norm", hidden, hidden},
                      {"linear", hidden, hidden},
-                     {"silu", hidden, hidden},
+                     {activation, hidden, hidden},
                      {"linear", hidden, hidden}}});
   }
   spec.push_back({"layer_norm", hidden, hidden});
-  spec.push_back({"silu", hidden, hidden});
+  spec.push_back({activation, hidden, hidden});
+  return spec;
+}
+
+NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation) {
+  if (layers < 1) throw std::invalid_argument("[mlp] expected at least one layer; received none");
+  NetworkSpec spec;
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    spec.push_back({"linear", layer == 0 ? inputs : hidden, hidden});
+    spec.push_back({activation, hidden, hidden});
+  }
   return spec;
 }
 

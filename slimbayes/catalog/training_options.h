@@ -44,4 +44,11 @@ void describe(TrainingOptions& o, V& v) {
     Range{0, 1e9}, "slimbayes");
 }
 
+/// What --preset paper sets (N section 4 and appendix B): 400 epochs of batch 1024 at a constant 1e-3, no
+/// early stopping.
+inline nlohmann::json paper_training() {
+  return {{"epochs", 400},        {"batch", 1024},          {"learning_rate", 1e-3},
+          {"weight_decay", 1e-2}, {"schedule", "constant"}, {"patience", 0}};
+}
+
 }  // namespace slimbayes

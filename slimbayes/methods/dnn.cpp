@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kName = "dnn";
 
 NetworkSpec network_spec(const DnnOptions& options, int64_t inputs) {
-  NetworkSpec spec = tabular_resnet(inputs, options.backbone.hidden, options.backbone.blocks);
+  NetworkSpec spec = options.backbone.network(inputs);
   spec.push_back({"linear", options.backbone.hidden, 1});
   return spec;
 }

@@ -9,6 +9,16 @@ namespace slimbayes {
 // Defined by the file of each method.
 std::unique_ptr<Method> make_dbk(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_dbk(const TensorFile& file);
+std::unique_ptr<Method> make_vbll(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_vbll(const TensorFile& file);
+std::unique_ptr<Method> make_sv_dkl(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_sv_dkl(const TensorFile& file);
+std::unique_ptr<Method> make_pp_dkl(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_pp_dkl(const TensorFile& file);
+std::unique_ptr<Method> make_sv_rbf(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_sv_rbf(const TensorFile& file);
+std::unique_ptr<Method> make_sv_dbk(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_sv_dbk(const TensorFile& file);
 std::unique_ptr<Method> make_dnn(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_dnn(const TensorFile& file);
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
@@ -18,6 +28,11 @@ namespace {
 
 constexpr Row kRows[] = {
     {"dbk", make_dbk, load_dbk},
+    {"vbll", make_vbll, load_vbll},
+    {"sv-dkl", make_sv_dkl, load_sv_dkl},
+    {"pp-dkl", make_pp_dkl, load_pp_dkl},
+    {"sv-rbf", make_sv_rbf, load_sv_rbf},
+    {"sv-dbk", make_sv_dbk, load_sv_dbk},
     {"dnn", make_dnn, load_dnn},
     {"gp-exact", make_gp_exact, load_gp_exact},
 };

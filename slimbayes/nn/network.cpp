@@ -57,6 +57,10 @@ std::vector<Network::Layer> Network::bind(const NetworkSpec& spec, const std::st
       out.push_back(std::move(bound));
     } else if (layer.kind == "silu") {
       out.push_back({Layer::Kind::silu, {}, {}, {}});
+    } else if (layer.kind == "tanh") {
+      out.push_back({Layer::Kind::tanh, {}, {}, {}});
+    } else if (layer.kind == "relu") {
+      out.push_back({Layer::Kind::relu, {}, {}, {}});
     } else if (layer.kind == "residual") {
       out.push_back({Layer::Kind::residual, {}, {}, bind(layer.body, name, lookup)});
     } else {
@@ -77,6 +81,12 @@ at::Tensor Network::run(const std::vector<Layer>& layers, at::Tensor x) {
         break;
       case Layer::Kind::silu:
         x = at::silu(x);
+        break;
+      case Layer::Kind::tanh:
+        x = at::tanh(x);
+        break;
+      case Layer::Kind::relu:
+        x = at::relu(x);
         break;
       case Layer::Kind::residual:
         x = x + run(layer.body, x);

@@ -28,7 +28,7 @@ class Network {
 
  private:
   struct Layer {
-    enum class Kind { linear, layer_norm, silu, residual } kind;
+    enum class Kind { linear, layer_norm, silu, tanh, relu, residual } kind;
     at::Tensor weight, bias;
     std::vector<Layer> body;
   };

@@ -1,0 +1,148 @@
+#include <ATen/ATen.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+
+#include "slimbayes/basis/basis.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
+
+// rbf: inducing points of an ARD RBF kernel k~ (N-12, N-16) at the backbone's outputs.
+//
+//   k~(u, v) = a exp(-1/2 sum_j (u_j - v_j)^2 / l_j^2),   phi(g) = L^-1 k~_Z(g),   L L^T = K_ZZ
+//
+// The triangular L^-1 stands for K_ZZ^-1/2: they differ by a rotation, which no posterior sees. All of it is
+// float64 inside, whatever the network's type: float32 distances give K_ZZ eigenvalues of -2e-6. The gradient
+// is in closed form, with G = dl/dphi (less 2 phi dl/dcorrection), M = G^T Phi and A o B elementwise:
+//   dl/dK_xZ = G L^-1,   dl/dK_ZZ = -1/2 L^-T (tril M + strict tril M^T) L^-1
+// and, with W = dl/dK o K and u = g / l, v = Z / l,  dl/du = W v - (W 1) u  and likewise for v.
+// Start       N appendix B: Z ~ U[-1, 1]^h, every l = sqrt(h), a = 1.
+
+namespace slimbayes {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// a exp(-1/2 ||u_i - v_j||^2). [b, h], [r, h] -> [b, r]
+at::Tensor gaussian(const at::Tensor& u, const at::Tensor& v, const at::Tensor& amplitude) {
+  at::Tensor squares = u.square().sum(-1, true) + v.square().sum(-1) - 2 * at::mm(u, v.t());
+  return squares.clamp_min_(0).mul_(-0.5).exp_().mul_(amplitude);
+}
+
+/// Everything that forward computes, float64.
+struct Parts {
+  at::Tensor u;       // g / l [b, h]
+  at::Tensor v;       // Z / l [r, h]
+  at::Tensor a;       // scalar
+  at::Tensor cross;   // K_xZ [b, r]
+  at::Tensor within;  // K_ZZ [r, r]
+  Cholesky cholesky;  // of K_ZZ
+  at::Tensor phi;     // [b, r]
+};
+
+Parts parts_of(const at::Tensor& g, const at::Tensor& z, const at::Tensor& log_lengthscale,
+               const at::Tensor& log_amplitude) {
+  Parts p;
+  at::Tensor lengthscale = log_lengthscale.to(at::kDouble).exp();
+  p.u = g.to(at::kDouble) / lengthscale;
+  p.v = z.to(at::kDouble) / lengthscale;
+  p.a = log_amplitude.to(at::kDouble).exp();
+  p.cross = gaussian(p.u, p.v, p.a);
+  p.within = gaussian(p.v, p.v, p.a);
+  p.cholesky = safe_cholesky(p.within);
+  p.phi = at::linalg_solve_triangular(p.cholesky.factor, p.cross.t(), false).t();
+  return p;
+}
+
+struct RbfExpansion : torch::autograd::Function<RbfExpansion> {
+  static variable_list forward(AutogradContext* context, const at::Tensor& g, const at::Tensor& z,
+                               const at::Tensor& log_lengthscale, const at::Tensor& log_amplitude) {
+    at::NoGradGuard no_grad;
+    Parts p = parts_of(g, z, log_lengthscale, log_amplitude);
+    at::Tensor correction = p.a - p.phi.square().sum(-1);  // [b]
+    context->save_for_backward(
+        {p.u, p.v, p.a, p.cross, p.within, p.cholesky.factor, p.phi, g, z, log_lengthscale});
+    return {p.phi.to(g.scalar_type()), correction.to(g.scalar_type())};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    at::NoGradGuard no_grad;
+    const variable_list saved = context->get_saved_variables();
+    const at::Tensor &u = saved[0], &v = saved[1], &a = saved[2], &cross = saved[3], &within = saved[4],
+                     &factor = saved[5], &phi = saved[6], &g = saved[7], &z = saved[8], &log_l = saved[9];
+    at::Tensor grad_phi = grads[0].defined() ? grads[0].to(at::kDouble) : at::zeros_like(phi);
+    at::Tensor grad_a = at::zeros({}, a.options());
+    if (grads[1].defined()) {
+      at::Tensor grad_correction = grads[1].to(at::kDouble);  // [b]
+      grad_phi = grad_phi - 2 * grad_correction.unsqueeze(-1) * phi;
+      grad_a = grad_correction.sum();
+    }
+    at::Tensor grad_cross = at::linalg_solve_triangular(factor, grad_phi, false, /*left=*/false);  // G L^-1
+    at::Tensor m = at::mm(grad_phi.t(), phi).tril();
+    m = m + m.tril(-1).t();
+    at::Tensor left = at::linalg_solve_triangular(factor.t(), m, true);  // L^-T M
+    at::Tensor grad_within = -0.5 * at::linalg_solve_triangular(factor, left, false, /*left=*/false);
+
+    at::Tensor w = grad_cross.mul_(cross);    // [b, r]
+    at::Tensor s = grad_within.mul_(within);  // [r, r], symmetric
+    at::Tensor grad_u = at::mm(w, v) - w.sum(-1, true) * u;
+    at::Tensor grad_v =
+        at::mm(w.t(), u) - w.sum(0).unsqueeze(-1) * v + 2 * (at::mm(s, v) - s.sum(-1, true) * v);
+    at::Tensor lengthscale = log_l.to(at::kDouble).exp();
+    at::Tensor grad_log_l = -((grad_u * u).sum(0) + (grad_v * v).sum(0));
+    at::Tensor grad_log_a = w.sum() + s.sum() + grad_a * a;
+    return {(grad_u / lengthscale).to(g.scalar_type()), (grad_v / lengthscale).to(z.scalar_type()),
+            grad_log_l.to(log_l.scalar_type()), grad_log_a.to(z.scalar_type())};
+  }
+};
+
+class RbfBasis : public Basis {
+ public:
+  RbfBasis(const std::string& prefix, const Network::Lookup& lookup)
+      : points_(lookup(prefix + ".inducing_points")),
+        log_lengthscale_(lookup(prefix + ".log_lengthscale")),
+        log_amplitude_(lookup(prefix + ".log_amplitude")) {
+    check_shape(points_, {-1, -1}, "rbf", prefix + ".inducing_points");
+    check_shape(log_lengthscale_, {inputs()}, "rbf", prefix + ".log_lengthscale");
+    check_shape(log_amplitude_, {}, "rbf", prefix + ".log_amplitude");
+  }
+
+  Expansion operator()(const at::Tensor& g) const override {
+    check_shape(g, {-1, inputs()}, "rbf", "its inputs");
+    variable_list out = RbfExpansion::apply(g, points_, log_lengthscale_, log_amplitude_);
+    return {out[0], out[1]};
+  }
+  int64_t inputs() const override { return points_.size(1); }
+  int64_t rank() const override { return points_.size(0); }
+  double jitter() const override {
+    at::NoGradGuard no_grad;
+    Cholesky within = parts_of(points_, points_, log_lengthscale_, log_amplitude_).cholesky;
+    return within.jitter * std::exp(-log_amplitude_.item<double>());
+  }
+
+ private:
+  at::Tensor points_;           // Z [r, h]
+  at::Tensor log_lengthscale_;  // log l [h]
+  at::Tensor log_amplitude_;    // log a = log sigma_k^2, scalar
+};
+
+}  // namespace
+
+std::vector<ParameterSpec> rbf_parameters(const BasisStart& start) {
+  at::Tensor points = start.stream.split("points").uniform({start.rank, start.hidden});
+  double log_lengthscale = 0.5 * std::log(static_cast<double>(start.hidden));
+  return {
+      {start.prefix + ".inducing_points", start.group, 2 * points - 1},
+      {start.prefix + ".log_lengthscale", start.group,
+       at::full({start.hidden}, log_lengthscale, at::kDouble)},
+      {start.prefix + ".log_amplitude", start.group, at::zeros({}, at::kDouble)},
+  };
+}
+
+std::shared_ptr<const Basis> bind_rbf(const std::string& prefix, const Network::Lookup& lookup) {
+  return std::make_shared<RbfBasis>(prefix, lookup);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "slimbayes/catalog/option.h"
+
+namespace slimbayes {
+
+/// The noise variance of a Gaussian likelihood, exp(theta) + floor.
+struct NoiseOptions {
+  double noise_start = 1e-2;
+  double noise_floor = 1e-4;
+  double noise_rate = 1e-2;
+};
+
+template <class V>
+void describe(NoiseOptions& o, V& v) {
+  v("noise_start", o.noise_start, "initial noise variance of the standardised target", Range{1e-12, 1e6},
+    "N appendix B");
+  v("noise_floor", o.noise_floor,
+    "least noise variance of the standardised target; raise it where single rows ruin the NLL", Range{0, 1e6},
+    "experiments/recipe");
+  v("noise_rate", o.noise_rate, "AdamW's peak rate of the log noise variance", Range{1e-8, 10},
+    "experiments/recipe");
+}
+
+/// How rows are weighted at the start of a predictive objective.
+struct FocusOptions {
+  double focus = 0.5;
+  double focus_until = 0.7;
+};
+
+template <class V>
+void describe(FocusOptions& o, V& v) {
+  v("focus", o.focus,
+    "weights rows by their predictive variance to this power at the start, so that hard rows keep their "
+    "gradient; 0 for none",
+    Range{0, 2}, "Seitzer et al. 2022");
+  v("focus_until", o.focus_until, "share of the steps after which the objective is that of the paper",
+    Range{0, 1}, "experiments/recipe");
+}
+
+/// What --preset paper sets (N appendix B): the noise starts at 1e-2, floor 1e-6, one rate, no focus.
+inline nlohmann::json paper_noise() {
+  return {{"noise_start", 1e-2}, {"noise_floor", 1e-6}, {"noise_rate", 1e-3}};
+}
+inline nlohmann::json paper_focus() { return {{"focus", 0.0}}; }
+
+}  // namespace slimbayes

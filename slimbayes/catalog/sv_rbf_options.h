@@ -1,0 +1,24 @@
+#pragma once
+
+#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/training_options.h"
+
+namespace slimbayes {
+
+/// sv-rbf: a sparse Gaussian process at the inputs themselves, no network.
+struct SvRbfOptions {
+  TrainingOptions training;
+  int64_t rank = 128;
+  double beta = 1;
+  NoiseOptions noise;
+};
+
+template <class V>
+void describe(SvRbfOptions& o, V& v) {
+  describe(o.training, v);
+  v("rank", o.rank, "inducing points; raise it if the validation NLL falls", Range{1, 4096}, "N section 4");
+  v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "N-5");
+  describe(o.noise, v);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/training_options.h"
+
+namespace slimbayes {
+
+/// vbll: the same model as dbk, trained on the evidence lower bound.
+struct VbllOptions {
+  TrainingOptions training;
+  BackboneOptions backbone;
+  int64_t rank = 128;
+  std::string basis = "silu";
+  double beta = 1;
+  NoiseOptions noise;
+};
+
+template <class V>
+void describe(VbllOptions& o, V& v) {
+  describe(o.training, v);
+  describe(o.backbone, v);
+  v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096}, "N section 4");
+  v("basis", o.basis, "the expansion from network to basis functions",
+    Choices{{"silu", "rbf", "linear", "fourier"}}, "N appendix B");
+  v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "N appendix B");
+  describe(o.noise, v);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,157 @@
+#include "slimbayes/methods/deep_kernel.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
+#include "slimbayes/methods/deep_kernel_model.h"
+#include "slimbayes/methods/network_file.h"
+#include "slimbayes/methods/tabular.h"
+#include "slimbayes/nn/weights.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Correction = DeepKernel::Correction;
+
+constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
+
+class DeepKernelFitted : public Fitted {
+ public:
+  DeepKernelFitted(DeepKernel kernel, NetworkSpec spec, Weights weights, Summary summary)
+      : kernel_(std::move(kernel)),
+        spec_(std::move(spec)),
+        weights_(std::move(weights)),
+        summary_(std::move(summary)),
+        model_(kernel_, spec_, as_type(weights_, at::kDouble)),
+        factor_(model_.posterior.factor()),
+        noise_var_(model_.noise_var()) {
+    if (kernel_.correction == Correction::largest) {
+      largest_ = as_type(weights_, at::kDouble)(kLargest);
+      check_shape(largest_, {}, kernel_.method.c_str(), kLargest);
+    }
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_rows(data, model_.inputs(), options, kernel_.method, [this](const at::Tensor& x) {
+      Expansion phi = model_.expansion(x);
+      at::Tensor mean = at::mv(phi.features, model_.posterior.mean) + model_.offset;
+      at::Tensor epistemic = at::matmul(phi.features, factor_).square().sum(-1);  // ||L^T phi||^2 [b]
+      RoundedVariance correction{at::zeros_like(epistemic), 0};
+      if (phi.correction.defined()) {
+        at::Tensor prior_var = phi.correction + phi.features.square().sum(-1);  // k~(x, x)
+        correction = rounded_variance(phi.correction, prior_var);
+      } else if (largest_.defined()) {
+        at::Tensor prior_var = phi.features.square().sum(-1);
+        correction.var = at::maximum(largest_, prior_var) - prior_var;
+      }
+      return Regression{mean, noise_var_.expand_as(mean), epistemic + correction.var, correction.clipped};
+    });
+  }
+
+  TensorFile save() const override {
+    return to_file(NetworkFile{kernel_.options, spec_, weights_, summary_});
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  DeepKernel kernel_;
+  NetworkSpec spec_;
+  Weights weights_;  // float32, as trained
+  Summary summary_;
+  DeepKernelModel model_;  // float64
+  at::Tensor factor_;      // L [r, r]
+  at::Tensor noise_var_;   // scalar
+  at::Tensor largest_;     // M, scalar; undefined without the diagonal correction
+};
+
+/// M of E-12 in float64: a maximum of per-row values, so shards and batches agree on it.
+at::Tensor largest_prior_var(const DeepKernel& kernel, const NetworkSpec& spec, const Weights& weights,
+                             const TabularRows& rows) {
+  at::NoGradGuard no_grad;
+  DeepKernelModel model(kernel, spec, as_type(weights, at::kDouble));
+  at::Tensor largest = at::zeros({}, at::kDouble);
+  for (const at::Tensor& x : rows.x.split(4096)) {
+    largest = at::maximum(largest, model.expansion(x.to(at::kDouble)).features.square().sum(-1).max());
+  }
+  return largest;
+}
+
+class DeepKernelMethod : public Method {
+ public:
+  explicit DeepKernelMethod(DeepKernel kernel) : kernel_(std::move(kernel)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    TabularRows rows = training_rows(split.train, at::kFloat, kernel_.method);
+    TabularRows held_out = validation_rows(split.valid, rows, kernel_.method);
+    NetworkSpec spec = kernel_.network(rows.x.size(1));
+    Parameters parameters =
+        deep_kernel_parameters(kernel_, spec, rows.x.size(1), context.stream.split("start"));
+    DeepKernelModel model(kernel_, spec, [&](const std::string& name) { return parameters[name]; });
+    TrainProblem problem = make_problem(spec, parameters, model, rows, held_out);
+    Summary summary = train(problem, kernel_.training, context.stream.split("train"), context.callback,
+                            context.checkpoint);
+    summary.valid_rows = split.valid.size();
+    summary.jitter = model.basis->jitter();
+    Weights weights = snapshot(parameters);
+    if (kernel_.correction == Correction::largest)
+      weights[kLargest] = largest_prior_var(kernel_, spec, weights, rows);
+    return std::make_unique<DeepKernelFitted>(kernel_, std::move(spec), std::move(weights),
+                                              std::move(summary));
+  }
+
+ private:
+  /// Falls linearly to 0, which is the objective itself.
+  double focus(const StepContext& at) const {
+    double done = static_cast<double>(at.step) / static_cast<double>(at.steps);
+    return kernel_.focus.focus * std::max(0.0, 1 - done / std::max(kernel_.focus.focus_until, 1e-9));
+  }
+
+  TrainProblem make_problem(const NetworkSpec& spec, const Parameters& parameters,
+                            const DeepKernelModel& model, const TabularRows& rows,
+                            const TabularRows& held_out) const {
+    const TrainingOptions& t = kernel_.training;
+    TrainProblem problem;
+    auto add = [&](const char* name, double rate, double decay) {
+      problem.groups.push_back({name, parameters.values(name), parameters.grads(name), rate, decay});
+    };
+    if (!spec.empty()) add("backbone", t.learning_rate, t.weight_decay);
+    add("head", t.learning_rate, 0);
+    add("noise", kernel_.noise.noise_rate, 0);
+    problem.rows = rows.x.size(0);
+    problem.step = [&model, &rows, this](const at::Tensor& batch, const StepContext& at) {
+      VariationalLoss loss = model.backward(rows.x.index_select(0, batch), rows.y.index_select(0, batch),
+                                            rows.x.size(0), kernel_.objective, focus(at));
+      double total = loss.total.item<double>(), data = loss.data.item<double>();
+      return LossTerms{total, data, total - data};
+    };
+    if (held_out.y.defined()) {
+      problem.validate = [&model, &held_out] {
+        return mean_over_rows(held_out, [&model](const at::Tensor& x, const at::Tensor& y) {
+          return -GaussianLikelihood{model.noise_var()}.log_predictive(model.latent(x), y);
+        });
+      };
+    }
+    return problem;
+  }
+
+  DeepKernel kernel_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel) {
+  return std::make_unique<DeepKernelMethod>(std::move(kernel));
+}
+
+std::unique_ptr<Fitted> load_deep_kernel(DeepKernel kernel, const TensorFile& file) {
+  NetworkFile net = network_file(file);
+  return std::make_unique<DeepKernelFitted>(std::move(kernel), std::move(net.spec), std::move(net.weights),
+                                            std::move(net.summary));
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,43 @@
+#include "slimbayes/catalog/pp_dkl_options.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/deep_kernel.h"
+
+// pp-dkl: sparse deep kernel learning on the predictive density (Jankowiak et al. 2020; N appendix B).
+//
+// Model       that of sv-dkl.
+// Estimator   PPGP (N-6): -log N(y; c + <m, phi>, ||L^T phi||^2 + k~(x, x) - ||phi||^2 + noise) + beta / n KL.
+// Cost        that of sv-dkl.
+// Deviations  the recipe of dbk (focus, the noise's rate and floor), so that the two differ in the objective.
+// The objective calibrates the total variance: its parts are not aleatoric and epistemic.
+
+namespace slimbayes {
+
+namespace {
+
+DeepKernel pp_dkl(const nlohmann::json& options) {
+  auto o = options_from_json<PpDklOptions>(options, "pp-dkl");
+  DeepKernel kernel;
+  kernel.method = "pp-dkl";
+  kernel.options = options_to_json(o);
+  kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
+  kernel.basis = "rbf";
+  kernel.rank = o.rank;
+  kernel.objective = {HeadObjective::Data::predictive, 0, o.beta};
+  kernel.correction = DeepKernel::Correction::kernel;
+  kernel.focus = o.focus;
+  kernel.training = o.training;
+  kernel.noise = o.noise;
+  return kernel;
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_pp_dkl(const nlohmann::json& options) {
+  return deep_kernel_method(pp_dkl(options));
+}
+
+std::unique_ptr<Fitted> load_pp_dkl(const TensorFile& file) {
+  return load_deep_kernel(pp_dkl(stored_json(file, "options")), file);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,42 @@
+#include "slimbayes/catalog/sv_dkl_options.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/deep_kernel.h"
+
+// sv-dkl: sparse deep kernel learning (Wilson et al. 2016; N appendix B).
+//
+// Model       f ~ GP(c, k~(g(x), g(x'))) with an ARD RBF kernel k~ at the network's outputs g, seen through r
+//             free inducing points in that space; whitened weights w.
+// Estimator   SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
+// Cost        O(b (h^2 + r h + r^2) + r^3) a step.
+// Deviations  no grid and no kernel interpolation (nor has N's baseline).
+
+namespace slimbayes {
+
+namespace {
+
+DeepKernel sv_dkl(const nlohmann::json& options) {
+  auto o = options_from_json<SvDklOptions>(options, "sv-dkl");
+  DeepKernel kernel;
+  kernel.method = "sv-dkl";
+  kernel.options = options_to_json(o);
+  kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
+  kernel.basis = "rbf";
+  kernel.rank = o.rank;
+  kernel.objective = {HeadObjective::Data::expected, 0, o.beta};
+  kernel.correction = DeepKernel::Correction::kernel;
+  kernel.training = o.training;
+  kernel.noise = o.noise;
+  return kernel;
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_sv_dkl(const nlohmann::json& options) {
+  return deep_kernel_method(sv_dkl(options));
+}
+
+std::unique_ptr<Fitted> load_sv_dkl(const TensorFile& file) {
+  return load_deep_kernel(sv_dkl(stored_json(file, "options")), file);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,40 @@
+#include "slimbayes/catalog/sv_rbf_options.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/deep_kernel.h"
+
+// sv-rbf: a sparse variational Gaussian process (Hensman et al. 2013; N appendix B).
+//
+// Model       f ~ GP(c, k~(x, x')) with an ARD RBF kernel at the inputs, seen through r free inducing points.
+// Estimator   SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
+// Cost        O(b (r d + r^2) + r^3) a step.
+
+namespace slimbayes {
+
+namespace {
+
+DeepKernel sv_rbf(const nlohmann::json& options) {
+  auto o = options_from_json<SvRbfOptions>(options, "sv-rbf");
+  DeepKernel kernel;
+  kernel.method = "sv-rbf";
+  kernel.options = options_to_json(o);
+  kernel.network = [](int64_t) { return NetworkSpec{}; };
+  kernel.basis = "rbf";
+  kernel.rank = o.rank;
+  kernel.objective = {HeadObjective::Data::expected, 0, o.beta};
+  kernel.correction = DeepKernel::Correction::kernel;
+  kernel.training = o.training;
+  kernel.noise = o.noise;
+  return kernel;
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_sv_rbf(const nlohmann::json& options) {
+  return deep_kernel_method(sv_rbf(options));
+}
+
+std::unique_ptr<Fitted> load_sv_rbf(const TensorFile& file) {
+  return load_deep_kernel(sv_rbf(stored_json(file, "options")), file);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,41 @@
+#include "slimbayes/catalog/vbll_options.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/deep_kernel.h"
+
+// vbll: a variational Bayesian last layer (Harrison et al. 2024; N appendix B).
+//
+// Model       that of dbk.
+// Estimator   the evidence lower bound: backbone, basis, q(w), c and the noise variance by mini-batches of
+//             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL.
+// Cost        that of dbk.
+// Deviations  none of the noise or prior hierarchies of the original (nor has N's baseline).
+
+namespace slimbayes {
+
+namespace {
+
+DeepKernel vbll(const nlohmann::json& options) {
+  auto o = options_from_json<VbllOptions>(options, "vbll");
+  DeepKernel kernel;
+  kernel.method = "vbll";
+  kernel.options = options_to_json(o);
+  kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
+  kernel.basis = o.basis;
+  kernel.rank = o.rank;
+  kernel.objective = {HeadObjective::Data::expected, 0, o.beta};
+  kernel.training = o.training;
+  kernel.noise = o.noise;
+  return kernel;
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_vbll(const nlohmann::json& options) {
+  return deep_kernel_method(vbll(options));
+}
+
+std::unique_ptr<Fitted> load_vbll(const TensorFile& file) {
+  return load_deep_kernel(vbll(stored_json(file, "options")), file);
+}
+
+}  // namespace slimbayes

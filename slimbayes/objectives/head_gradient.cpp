@@ -1,0 +1,111 @@
+#include "slimbayes/objectives/head_gradient.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <numbers>
+
+// With A = Phi L, u_i = |A_i|^2 + correction_i and e_i = y_i - mean_i, the data term is the mean over i of
+//   predictive  1/2 (log 2 pi v_i + e_i^2 / v_i), v_i = u_i + noise
+//               d/du_i = (1 - e_i^2 / v_i) / (2 b v_i) = d/dnoise_i, d/dmean_i = -e_i / (b v_i)
+//   expected    1/2 (log 2 pi noise + (e_i^2 + u_i) / noise)
+//               d/du_i = 1 / (2 b noise), d/dmean_i = -e_i / (b noise),
+//               d/dnoise_i = (1 - (e_i^2 + u_i) / noise) / (2 b noise)
+// and the trace adds alpha / noise (1[i = argmax] - 1/b) Phi_i.
+
+namespace slimbayes {
+
+namespace {
+
+/// The data term's value and its derivatives a row.
+struct DataGradient {
+  at::Tensor loss;        // [b], before the mean
+  at::Tensor grad_var;    // d/du [b]
+  at::Tensor grad_noise;  // d/dnoise [b]
+  at::Tensor grad_f;      // d/dmean [b]
+};
+
+DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, double noise, double focus) {
+  double b = static_cast<double>(error.size(0));
+  at::Tensor var = latent_var + noise;       // v
+  at::Tensor weighted = error / var;         // e / v
+  at::Tensor surprise = weighted * error;    // e^2 / v
+  DataGradient out;
+  out.grad_var = (1 - surprise).div_(var).mul_(0.5 / b);
+  out.loss = at::log(var).add_(surprise).add_(std::log(2 * std::numbers::pi)).mul_(0.5);
+  if (focus > 0) {
+    at::Tensor weight = at::pow(var, focus);
+    weight.div_(weight.mean());
+    out.grad_var.mul_(weight);
+    weighted.mul_(weight);
+    out.loss.mul_(weight);
+  }
+  out.grad_noise = out.grad_var;
+  out.grad_f = weighted.mul_(-1 / b);
+  return out;
+}
+
+DataGradient expected(const at::Tensor& error, const at::Tensor& latent_var, double noise) {
+  double b = static_cast<double>(error.size(0));
+  at::Tensor surprise = (error.square() + latent_var).div_(noise);  // (e^2 + u) / noise
+  DataGradient out;
+  out.grad_var = at::full_like(error, 0.5 / (b * noise));
+  out.grad_noise = (1 - surprise).mul_(0.5 / (b * noise));
+  out.grad_f = error * (-1 / (b * noise));
+  out.loss = surprise.add(std::log(2 * std::numbers::pi * noise)).mul_(0.5);
+  return out;
+}
+
+}  // namespace
+
+HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correction, const at::Tensor& y,
+                           const VariationalPosterior& posterior, const at::Tensor& offset,
+                           const at::Tensor& noise_var, int64_t rows, const HeadObjective& objective,
+                           double focus) {
+  at::NoGradGuard no_grad;
+  const at::Tensor& phi = features;
+  double b = static_cast<double>(phi.size(0)), r = static_cast<double>(phi.size(1));
+  double noise = noise_var.item<double>(), alpha = objective.alpha;
+  double kl_weight = objective.beta / static_cast<double>(rows);
+  at::Tensor diagonal = at::exp(posterior.log_diagonal);
+  at::Tensor factor = at::tril(posterior.lower, -1);
+  factor.diagonal().copy_(diagonal);
+
+  at::Tensor a = at::mm(phi, factor);                               // [b, r]
+  at::Tensor latent_var = at::linalg_vecdot(a, a);                  // u [b]
+  if (correction.defined()) latent_var.add_(correction);
+  at::Tensor error = y - at::mv(phi, posterior.mean).add_(offset);  // e [b]
+  DataGradient data = objective.data == HeadObjective::Data::predictive
+                          ? predictive(error, latent_var, noise, focus)
+                          : expected(error, latent_var, noise);
+
+  HeadGradient out;
+  out.loss.data = data.loss.mean();
+  at::Tensor squares = at::dot(posterior.mean, posterior.mean) + factor.square().sum();
+  out.loss.kl = (squares - 2 * posterior.log_diagonal.sum() - r).mul_(0.5);
+  at::Tensor grad_a = a.mul_((2 * data.grad_var).unsqueeze_(-1));  // [b, r]
+  out.grad_features = at::mm(grad_a, factor.t()).addr_(data.grad_f, posterior.mean);
+  out.grad_noise_var = data.grad_noise.sum();
+  if (correction.defined()) out.grad_correction = data.grad_var;
+
+  at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
+  auto [most, which] = prior_var.max(0);
+  double spread = most.item<double>() - prior_var.mean().item<double>();
+  out.loss.trace = at::full({}, spread / (2 * noise), phi.options());
+  if (alpha != 0) {
+    int64_t largest = which.item<int64_t>();
+    out.grad_features.add_(phi, -alpha / (noise * b));
+    out.grad_features.select(0, largest).add_(phi.select(0, largest), alpha / noise);
+    out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
+  }
+  out.loss.total = out.loss.data + alpha * out.loss.trace + kl_weight * out.loss.kl;
+
+  out.grad_mean = at::mv(phi.t(), data.grad_f).add_(posterior.mean, kl_weight);
+  at::Tensor grad_factor = at::mm(phi.t(), grad_a).add_(factor, kl_weight);  // [r, r]
+  out.grad_log_diagonal = (grad_factor.diagonal() * diagonal).sub_(kl_weight);
+  out.grad_lower = grad_factor.tril_(-1);
+  out.grad_offset = data.grad_f.sum();
+  return out;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,19 @@
+#include "slimbayes/objectives/vbll.h"
+
+#include <ATen/ATen.h>
+
+namespace slimbayes {
+
+VariationalLoss vbll(const at::Tensor& features, const at::Tensor& y, const VariationalPosterior& posterior,
+                     const at::Tensor& offset, const at::Tensor& noise_var, int64_t rows, double alpha,
+                     double beta) {
+  VariationalLoss loss;
+  GaussianLikelihood likelihood{noise_var};
+  loss.data = -likelihood.expected_log_prob(posterior.latent(features, offset), y).mean();
+  loss.trace = trace_regulariser(features, noise_var);
+  loss.kl = posterior.kl();
+  loss.total = loss.data + alpha * loss.trace + (beta / static_cast<double>(rows)) * loss.kl;
+  return loss;
+}
+
+}  // namespace slimbayes
