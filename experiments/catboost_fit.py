@@ -14,9 +14,6 @@ import math
 import time
 
 import numpy as np
-import pandas as pd
-from catboost import CatBoostRegressor
-from safetensors import safe_open
 
 LEVEL_95 = 1.959963984540054
 
@@ -36,6 +33,7 @@ def metrics(y, mean, variance, scale, erf=np.vectorize(math.erf)):
 
 
 def fit(inputs, y, split, options):
+    from catboost import CatBoostRegressor  # here, so that the metrics are at hand (and tested) without it
     model = CatBoostRegressor(loss_function="RMSEWithUncertainty", iterations=options.iterations, random_seed=options.seed,
                               thread_count=1, verbose=False, allow_writing_files=False, use_best_model=True,
                               early_stopping_rounds=options.patience or None)
@@ -53,6 +51,8 @@ def main():
     parser.add_argument("--iterations", type=int, default=1000, help="most trees")
     parser.add_argument("--patience", type=int, default=0, help="trees without a better validation score; 0: all are grown")
     options = parser.parse_args()
+    import pandas as pd
+    from safetensors import safe_open
     with safe_open(options.split, "numpy") as file:
         split = {part: file.get_tensor(f"split.{part}") for part in ("train", "valid", "test")}
         scale = json.loads(file.metadata()["encoder"])["y_scale"]

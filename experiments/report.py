@@ -126,7 +126,7 @@ def rank(scores):
         cells = [scores.get(study, "steps:20000", name, "raw NLL") for study in ("defaults", "paper")]
         rows.append([str(r), *[cell(s) for s in cells], cell(published.get("steps:20000", name, "NLL"))])
     oracle = scores.get("defaults", "steps:20000", "dbk --rank 8", "oracle NLL")
-    note = (f"On the same 5,000 test rows the distribution that made the data has an NLL of {oracle.mean:.3f}. "
+    note = (f"On the same 20,000 test rows the distribution that made the data has an NLL of {oracle.mean:.3f}. "
             if oracle else "") + "Its expectation is -.241. N's are the best of 10 seeds on N's own test rows."
     page("rank", "Rank (N Figures 5 and 9)", scores,
          ["`dbk` on 20,000 rows of the 1-D data, test NLL in the target's units.", grid(["rank", "defaults", "paper", "N"], rows), note,
@@ -139,7 +139,7 @@ def noise(scores):
     for name in ["DBK-SiLU", "DBK-RBF", "PP-DKL", "VBLL", "SV-DKL"]:
         rows.append([name, *[cell(scores.get("noise", "steps:20000", name, m)) for m in ("sd correlation", "raw NLL", "oracle NLL", "coverage")]])
     page("noise", "Recovery of the noise", scores,
-         ["Correlation of the predicted sd with the true one, .4 |sin 10x|, on 5,000 fresh x ~ U[-1, 1], after 20,000 training rows.",
+         ["Correlation of the predicted sd with the true one, .4 |sin 10x|, on 20,000 fresh x ~ U[-1, 1], after 20,000 training rows.",
           grid(["method", "correlation", "NLL", "oracle NLL", "95 % coverage"], rows), "## Claims\n\n" + verdicts(found)])
     return found
 

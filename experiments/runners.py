@@ -17,7 +17,7 @@ import tempfile
 from results import METRICS
 
 HERE = pathlib.Path(__file__).resolve().parent
-TEST_ROWS = 5000  # of generated data
+TEST_ROWS = 20000  # of generated data
 SPLIT_FLAGS = {"--split", "--split-seed", "--valid-fraction", "--test-fraction", "--ignore"}
 
 
