@@ -161,7 +161,7 @@ def scaling(scores):
     for metric, text in ("raw NLL", "NLL"), ("MAE", "MAE"):
         cases = []
         for n in SIZES:
-            rivals = [(name, scores.get("scaling", f"steps:{n}", name, metric)) for name in ("DBK", "GP")]
+            rivals = [(name, scores.get("scaling", f"steps:{n}", name, metric)) for name in ("DBK exact", "GP")]
             rivals = [(name, score) for name, score in rivals if score]
             ours = scores.get("scaling", f"steps:{n}", "DBK-SiLU", metric)
             found = min(rivals, key=lambda each: each[1].mean) if rivals else None

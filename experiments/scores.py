@@ -13,12 +13,13 @@ METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_s
            "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb"}
 # The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
 STUDY_FLAGS = {"--preset", "--split", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows"}
-C, R = "--alpha 0 --correction false", "--rank 1"
+FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
+ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
 NAMES = {"dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
          "sv-rbf": "SV-RBF", "gp-exact": "GP", "dkl-exact": "DKL", "ensemble --of dnn --members 5": "ensemble of 5 DNN",
-         "catboost": "CatBoost", "catboost --iterations 20000": "CatBoost, long",
-         **{f"sv-dbk {flags}".strip(): f"SV-DBK{name}" for name, flags in [("", ""), ("-c", C), ("-r", R), ("-cr", f"{R} {C}")]},
-         **{f"dbk-exact {flags}".strip(): f"DBK{name}" for name, flags in [("", ""), ("-c", C), ("-r", R), ("-cr", f"{R} {C}")]}}
+         "catboost": "CatBoost", "catboost --iterations 20000": "CatBoost, long", f"dbk-exact {C}": "DBK exact",
+         **{f"sv-dbk --basis linear {flags}": f"SV-DBK{name}" for name, flags in ABLATIONS.items()},
+         **{f"dbk-exact --basis linear {flags}": f"DBK{name}" for name, flags in ABLATIONS.items()}}
 
 
 class Score(NamedTuple):
