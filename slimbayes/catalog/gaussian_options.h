@@ -22,6 +22,10 @@ void describe(NoiseOptions& o, V& v) {
     "experiments/recipe");
 }
 
+/// The start for objectives whose data term divides by the noise variance alone (SVGP, VBLL): from 1e-2 its
+/// gradient is so large at first that AdamW's second moment stills the noise for thousands of steps.
+inline NoiseOptions expected_noise() { return {0.1, 1e-4, 1e-2}; }
+
 /// How rows are weighted at the start of a predictive objective.
 struct FocusOptions {
   double focus = 0.5;

@@ -17,7 +17,7 @@ struct SvDbkOptions {
   double alpha = 1;
   double beta = 1;
   bool correction = true;
-  NoiseOptions noise;
+  NoiseOptions noise = expected_noise();
 };
 
 template <class V>

@@ -12,7 +12,7 @@ struct SvDklOptions {
   BackboneOptions backbone;
   int64_t rank = 128;
   double beta = 1;
-  NoiseOptions noise;
+  NoiseOptions noise = expected_noise();
 };
 
 template <class V>

@@ -10,7 +10,7 @@ struct SvRbfOptions {
   TrainingOptions training;
   int64_t rank = 128;
   double beta = 1;
-  NoiseOptions noise;
+  NoiseOptions noise = expected_noise();
 };
 
 template <class V>

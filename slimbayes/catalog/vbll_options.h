@@ -13,7 +13,7 @@ struct VbllOptions {
   int64_t rank = 128;
   std::string basis = "silu";
   double beta = 1;
-  NoiseOptions noise;
+  NoiseOptions noise = expected_noise();
 };
 
 template <class V>

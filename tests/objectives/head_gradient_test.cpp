@@ -1,0 +1,249 @@
+#include "slimbayes/objectives/head_gradient.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/objectives/dppgp.h"
+#include "slimbayes/objectives/ppgp.h"
+#include "slimbayes/objectives/svgp.h"
+#include "slimbayes/objectives/vbll.h"
+
+namespace slimbayes {
+namespace {
+
+struct Case {
+  at::Tensor phi, y, mean, log_diagonal, lower, offset, log_noise;
+
+  explicit Case(int64_t b = 7, int64_t r = 4) {
+    Stream s(3);
+    phi = s.split("phi").normal({b, r});
+    y = s.split("y").normal(at::IntArrayRef{b});
+    mean = s.split("m").normal(at::IntArrayRef{r});
+    log_diagonal = 0.3 * s.split("d").normal(at::IntArrayRef{r});
+    lower = s.split("l").normal({r, r});
+    offset = at::full({}, 0.2, at::kDouble);
+    log_noise = at::full({}, -1.0, at::kDouble);
+  }
+  VariationalLoss loss(double alpha = 0.3, double beta = 0.7) const {
+    return dppgp(phi, y, {mean, log_diagonal, lower}, offset, at::exp(log_noise), 20, alpha, beta);
+  }
+};
+
+TEST(Dppgp, EqualsItsFormulaWrittenOut) {
+  Case c;
+  at::Tensor factor = c.lower.clone().tril(-1);
+  for (int64_t i = 0; i < 4; ++i) factor[i][i] = std::exp(c.log_diagonal[i].item<double>());
+  double noise = std::exp(-1.0), data = 0, most = 0, sum = 0;
+  for (int64_t i = 0; i < 7; ++i) {
+    at::Tensor phi = c.phi[i];
+    double mean = at::dot(phi, c.mean).item<double>() + 0.2;
+    double variance = at::mv(factor.t(), phi).square().sum().item<double>() + noise;
+    double error = c.y[i].item<double>() - mean;
+    data += 0.5 * (std::log(2 * std::numbers::pi * variance) + error * error / variance) / 7;
+    double norm = phi.square().sum().item<double>();
+    most = std::max(most, norm);
+    sum += norm / 7;
+  }
+  double kl =
+      0.5 * (c.mean.square().sum() + factor.square().sum() - 2 * c.log_diagonal.sum() - 4).item<double>();
+  VariationalLoss loss = c.loss();
+  EXPECT_NEAR(loss.data.item<double>(), data, 1e-12);
+  EXPECT_NEAR(loss.trace.item<double>(), (most - sum) / (2 * noise), 1e-12);
+  EXPECT_NEAR(loss.kl.item<double>(), kl, 1e-12);
+  EXPECT_NEAR(loss.total.item<double>(), data + 0.3 * (most - sum) / (2 * noise) + 0.7 / 20 * kl, 1e-12);
+}
+
+TEST(Dppgp, KlIsZeroAtThePrior) {
+  VariationalPosterior prior{at::zeros({5}, at::kDouble), at::zeros({5}, at::kDouble),
+                             at::zeros({5, 5}, at::kDouble)};
+  EXPECT_EQ(prior.kl().item<double>(), 0);
+}
+
+TEST(Dppgp, KlIgnoresWhatLiesAboveTheDiagonal) {
+  Case c;
+  VariationalPosterior q{c.mean, c.log_diagonal, c.lower}, same{c.mean, c.log_diagonal, c.lower.tril(-1)};
+  EXPECT_EQ(q.kl().item<double>(), same.kl().item<double>());
+}
+
+TEST(Dppgp, GradientsEqualCentralDifferences) {
+  Case c;
+  for (at::Tensor Case::*field :
+       {&Case::phi, &Case::mean, &Case::log_diagonal, &Case::lower, &Case::offset, &Case::log_noise}) {
+    at::Tensor& x = c.*field;
+    x.set_requires_grad(true);
+    c.loss().total.backward();
+    at::Tensor grad = x.grad().clone().reshape({-1});
+    x = x.detach().clone();
+    at::Tensor flat = x.view({-1});
+    for (int64_t i = 0; i < flat.numel(); ++i) {
+      constexpr double kStep = 1e-6;
+      double at_x = flat[i].item<double>();
+      flat[i] = at_x + kStep;
+      double high = c.loss().total.item<double>();
+      flat[i] = at_x - kStep;
+      double low = c.loss().total.item<double>();
+      flat[i] = at_x;
+      EXPECT_NEAR(grad[i].item<double>(), (high - low) / (2 * kStep),
+                  1e-7 * (1 + std::abs(grad[i].item<double>())));
+    }
+  }
+}
+
+using Data = HeadObjective::Data;
+
+/// The five objectives: their definition and the closed form's settings.
+struct Objective {
+  const char* name;
+  bool corrected;
+  HeadObjective settings;
+  VariationalLoss (*loss)(const Case& c, const at::Tensor& correction, const VariationalPosterior& q,
+                          const at::Tensor& noise_var);
+};
+
+const Objective kObjectives[] = {
+    {"dppgp",
+     false,
+     {Data::predictive, 0.3, 0.7},
+     [](const Case& c, const at::Tensor&, const VariationalPosterior& q, const at::Tensor& noise) {
+       return dppgp(c.phi, c.y, q, c.offset, noise, 20, 0.3, 0.7);
+     }},
+    {"ppgp",
+     true,
+     {Data::predictive, 0, 0.7},
+     [](const Case& c, const at::Tensor& k, const VariationalPosterior& q, const at::Tensor& noise) {
+       return ppgp(c.phi, k, c.y, q, c.offset, noise, 20, 0.7);
+     }},
+    {"svgp",
+     true,
+     {Data::expected, 0, 1},
+     [](const Case& c, const at::Tensor& k, const VariationalPosterior& q, const at::Tensor& noise) {
+       return svgp(c.phi, k, c.y, q, c.offset, noise, 20);
+     }},
+    {"vbll",
+     false,
+     {Data::expected, 0, 1},
+     [](const Case& c, const at::Tensor&, const VariationalPosterior& q, const at::Tensor& noise) {
+       return vbll(c.phi, c.y, q, c.offset, noise, 20);
+     }},
+    {"sv-dbk",
+     false,
+     {Data::expected, 1, 1},
+     [](const Case& c, const at::Tensor&, const VariationalPosterior& q, const at::Tensor& noise) {
+       return vbll(c.phi, c.y, q, c.offset, noise, 20, 1, 1);
+     }},
+};
+
+TEST(HeadGradient, EqualsAutomaticDifferentiationOfEachObjective) {
+  auto same = [](const at::Tensor& a, const at::Tensor& b) { return at::allclose(a, b, 1e-12, 1e-13); };
+  for (const Objective& objective : kObjectives) {
+    SCOPED_TRACE(objective.name);
+    Case c(9, 5);
+    for (at::Tensor Case::*field :
+         {&Case::phi, &Case::mean, &Case::log_diagonal, &Case::lower, &Case::offset}) {
+      (c.*field).set_requires_grad(true);
+    }
+    at::Tensor noise = at::exp(c.log_noise).detach().set_requires_grad(true);
+    at::Tensor correction;
+    if (objective.corrected) correction = Stream(7).uniform(at::IntArrayRef{9}).set_requires_grad(true);
+    VariationalPosterior q{c.mean, c.log_diagonal, c.lower};
+    VariationalLoss loss = objective.loss(c, correction, q, noise);
+    loss.total.backward();
+    HeadGradient g = head_gradient(c.phi, correction, c.y, q, c.offset, noise, 20, objective.settings);
+    EXPECT_TRUE(same(g.loss.total, loss.total) && same(g.loss.data, loss.data) && same(g.loss.kl, loss.kl));
+    if (!objective.corrected) EXPECT_TRUE(same(g.loss.trace, loss.trace));
+    EXPECT_TRUE(same(g.grad_features, c.phi.grad()));
+    EXPECT_EQ(g.grad_correction.defined(), objective.corrected);
+    if (objective.corrected) EXPECT_TRUE(same(g.grad_correction, correction.grad()));
+    EXPECT_TRUE(same(g.grad_mean, c.mean.grad()));
+    EXPECT_TRUE(same(g.grad_log_diagonal, c.log_diagonal.grad()));
+    EXPECT_TRUE(same(g.grad_lower, c.lower.grad()));
+    EXPECT_TRUE(same(g.grad_offset, c.offset.grad()));
+    EXPECT_TRUE(same(g.grad_noise_var, noise.grad()));
+  }
+}
+
+TEST(HeadGradient, OfEachObjectiveEqualsCentralDifferences) {
+  for (const Objective& objective : kObjectives) {
+    SCOPED_TRACE(objective.name);
+    Case c;
+    at::Tensor correction;
+    if (objective.corrected) correction = Stream(7).uniform(at::IntArrayRef{7});
+    auto loss = [&] {
+      return objective.loss(c, correction, {c.mean, c.log_diagonal, c.lower}, at::exp(c.log_noise))
+          .total.item<double>();
+    };
+    HeadGradient g = head_gradient(c.phi, correction, c.y, {c.mean, c.log_diagonal, c.lower}, c.offset,
+                                   at::exp(c.log_noise), 20, objective.settings);
+    auto agree = [&](at::Tensor& x, const at::Tensor& grad) {
+      for (int64_t i = 0; i < x.numel(); ++i) {
+        constexpr double kStep = 1e-6;
+        at::Tensor at_i = x.view({-1})[i];
+        double before = at_i.item<double>();
+        at_i.fill_(before + kStep);
+        double high = loss();
+        at_i.fill_(before - kStep);
+        double low = loss();
+        at_i.fill_(before);
+        double mine = grad.reshape({-1})[i].item<double>();
+        EXPECT_NEAR(mine, (high - low) / (2 * kStep), 1e-7 * (1 + std::abs(mine)));
+      }
+    };
+    agree(c.phi, g.grad_features);
+    if (objective.corrected) agree(correction, g.grad_correction);
+    agree(c.mean, g.grad_mean);
+    agree(c.log_diagonal, g.grad_log_diagonal);
+    agree(c.lower, g.grad_lower);
+    agree(c.offset, g.grad_offset);
+    agree(c.log_noise, g.grad_noise_var * at::exp(c.log_noise));
+  }
+}
+
+TEST(Svgp, DataTermIsTheExpectedLogLikelihoodOfSamples) {
+  Case c;
+  at::Tensor correction = Stream(7).uniform(at::IntArrayRef{7}), noise = at::exp(c.log_noise);
+  VariationalPosterior q{c.mean, c.log_diagonal, c.lower};
+  Latent f = q.latent(c.phi, c.offset);
+  at::Tensor sd = (f.epistemic_var + correction).sqrt();
+  at::Tensor sample = f.mean + sd * Stream(11).normal({200000, 7});
+  at::Tensor log_prob = -0.5 * ((c.y - sample).square() / noise + at::log(2 * std::numbers::pi * noise));
+  at::Tensor rows = log_prob.mean(1);  // [200000]
+  double error = rows.std().item<double>() / std::sqrt(200000.0);
+  VariationalLoss loss = svgp(c.phi, correction, c.y, q, c.offset, noise, 20);
+  EXPECT_NEAR(loss.data.item<double>(), -rows.mean().item<double>(), 5 * error);
+}
+
+TEST(Ppgp, WithoutACorrectionIsDppgpWithoutItsTrace) {
+  Case c;
+  VariationalPosterior q{c.mean, c.log_diagonal, c.lower};
+  at::Tensor noise = at::exp(c.log_noise), none = at::zeros({7}, at::kDouble);
+  EXPECT_EQ(ppgp(c.phi, none, c.y, q, c.offset, noise, 20, 0.7).total.item<double>(),
+            dppgp(c.phi, c.y, q, c.offset, noise, 20, 0, 0.7).total.item<double>());
+  EXPECT_THROW(ppgp(c.phi, {}, c.y, q, c.offset, noise, 20, 0.7), std::invalid_argument);
+  EXPECT_THROW(svgp(c.phi, {}, c.y, q, c.offset, noise, 20), std::invalid_argument);
+}
+
+TEST(HeadGradient, FocusWeighsRowsByTheirVariance) {
+  Case c(9, 5);
+  VariationalPosterior q{c.mean, c.log_diagonal, c.lower};
+  at::Tensor noise = at::exp(c.log_noise);
+  c.phi.set_requires_grad(true);
+  Latent f = q.latent(c.phi, c.offset);
+  at::Tensor weight = (f.epistemic_var + noise).detach().pow(0.5);
+  (-GaussianLikelihood{noise}.log_predictive(f, c.y) * weight / weight.mean()).mean().backward();
+  HeadGradient g =
+      head_gradient(c.phi.detach(), {}, c.y, q, c.offset, noise, 20, {Data::predictive, 0, 0}, 0.5);
+  EXPECT_TRUE(at::allclose(g.grad_features, c.phi.grad(), 1e-12, 1e-13));
+}
+
+TEST(Dppgp, ZeroWeightsLeaveTheDataTerm) {
+  VariationalLoss loss = Case().loss(0, 0);
+  EXPECT_EQ(loss.total.item<double>(), loss.data.item<double>());
+}
+
+}  // namespace
+}  // namespace slimbayes
