@@ -38,7 +38,6 @@ TEST(NetworkSpec, RefusesWhatDoesNotChain) {
   EXPECT_NO_THROW(network_from_json(json::array({residual(4, json::array({linear(4, 9), linear(9, 4)}))})));
   EXPECT_THROW(network_from_json(json::array({residual(4, json::array({linear(4, 9)}))})),
                std::invalid_argument);
-  EXPECT_THROW(network_from_json(json::array({residual(4, json::array())})), std::invalid_argument);
 }
 
 TEST(NetworkSpec, RefusesHostileJson) {
@@ -51,7 +50,7 @@ TEST(NetworkSpec, RefusesHostileJson) {
     EXPECT_THROW(network_from_json(json::array({bad})), std::invalid_argument) << bad;
   }
   EXPECT_THROW(network_from_json(json::object()), std::invalid_argument);
-  EXPECT_THROW(network_from_json(json::array()), std::invalid_argument);
+  EXPECT_THROW(network_from_json(json::array({residual(4, json::array())})), std::invalid_argument);
   const json huge = {{"kind", "linear"}, {"in", UINT64_MAX}, {"out", 3}};
   EXPECT_THROW(network_from_json(json::array({huge})), std::invalid_argument);
   json nested = json::array({linear(2, 2)});
@@ -64,6 +63,20 @@ TEST(NetworkSpec, RefusesHostileJson) {
     deep = std::move(outer);
   }
   EXPECT_THROW(network_from_json(deep), std::invalid_argument);
+}
+
+TEST(NetworkSpec, WithoutLayersIsTheIdentity) {
+  EXPECT_TRUE(network_from_json(json::array()).empty());
+}
+
+TEST(NetworkSpec, MlpIsLinearAndActivationInTurn) {
+  const NetworkSpec spec = mlp(5, 16, 2, "tanh");
+  ASSERT_EQ(spec.size(), 4u);
+  EXPECT_EQ(spec[0], (LayerSpec{"linear", 5, 16}));
+  EXPECT_EQ(spec[2], (LayerSpec{"linear", 16, 16}));
+  EXPECT_EQ(spec[3].kind, "tanh");
+  EXPECT_EQ(network_from_json(to_json(spec)), spec);
+  EXPECT_THROW(mlp(5, 16, 0, "tanh"), std::invalid_argument);
 }
 
 }  // namespace

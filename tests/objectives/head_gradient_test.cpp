@@ -155,10 +155,14 @@ TEST(HeadGradient, EqualsAutomaticDifferentiationOfEachObjective) {
     loss.total.backward();
     HeadGradient g = head_gradient(c.phi, correction, c.y, q, c.offset, noise, 20, objective.settings);
     EXPECT_TRUE(same(g.loss.total, loss.total) && same(g.loss.data, loss.data) && same(g.loss.kl, loss.kl));
-    if (!objective.corrected) EXPECT_TRUE(same(g.loss.trace, loss.trace));
+    if (!objective.corrected) {
+      EXPECT_TRUE(same(g.loss.trace, loss.trace));
+    }
     EXPECT_TRUE(same(g.grad_features, c.phi.grad()));
     EXPECT_EQ(g.grad_correction.defined(), objective.corrected);
-    if (objective.corrected) EXPECT_TRUE(same(g.grad_correction, correction.grad()));
+    if (objective.corrected) {
+      EXPECT_TRUE(same(g.grad_correction, correction.grad()));
+    }
     EXPECT_TRUE(same(g.grad_mean, c.mean.grad()));
     EXPECT_TRUE(same(g.grad_log_diagonal, c.log_diagonal.grad()));
     EXPECT_TRUE(same(g.grad_lower, c.lower.grad()));
