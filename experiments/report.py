@@ -59,7 +59,7 @@ def missing(folder, scores):
     left = sum(results.key(row) not in done for row in cells)
     commits = ", ".join(scores.commits()) or "none"
     lines = [f"{len(cells) - left} of {len(cells)} cells measured, at commits {commits}; one thread a fit."]
-    lines += [f"- failed: {row['data']}, {row['method']} {row['flags']}, seed {row['seed']}: {row['error']}" for row in scores.failed]
+    lines += [f"- failed: {row['data']}, {row['method']}{row['flags'] and ' ' + row['flags']}, seed {row['seed']}: {row['error']}" for row in scores.failed]
     return "\n".join(lines) + "\n"
 
 
