@@ -1,10 +1,11 @@
-"""One training step and one predicted row of dbk: ours, plain and compiled PyTorch, and GPyTorch.
+"""One training step and one predicted row of dbk, and the steps of its rivals: ours, PyTorch, and GPyTorch.
 
 Every round times a block of each competitor in a new order, so that what else the machine does meets all of
 them; a ratio is taken within a round, and medians and quartiles are over the rounds. Times are processor
 times of one thread (wall times beside them); starting the tool and loading a table are wall times.
 
-    python benchmarks/peers.py [--build build-bench] [--rounds 15] [--block 0.3] [--out benchmarks/results/peers.csv]
+    python benchmarks/peers.py [--build build-bench] [--rounds 15] [--block 0.3] [--only REGEX]
+                               [--out benchmarks/results/peers.csv]
 """
 
 import argparse
@@ -13,6 +14,7 @@ import datetime
 import json
 import os
 import random
+import re
 import statistics
 import subprocess
 import time
@@ -30,9 +32,17 @@ BATCHES = (200, 1024)
 OURS, FLOOR = "slimbayes", "gemm-floor"
 
 # What google-benchmark calls our side of a task.
+STEPS = {  # task: its objective and expansion, and the floor of that expansion
+    "step": ("dppgp_silu", "dense"),
+    "step vbll": ("vbll_silu", "dense"),
+    "step sv-dkl": ("svgp_rbf", "inducing"),
+    "step pp-dkl": ("ppgp_rbf", "inducing"),
+    "step dbk-rbf": ("dppgp_rbf", "inducing"),
+    "step vbll-rbf": ("vbll_rbf", "inducing"),
+}
 PROGRAM_NAMES = {
-    **{("step", OURS, b): f"BM_dbk_step/batch:{b}" for b in BATCHES},
-    **{("step", FLOOR, b): f"BM_gemm_floor/batch:{b}" for b in BATCHES},
+    **{(task, OURS, b): f"BM_step/{ours}/batch:{b}" for task, (ours, _) in STEPS.items() for b in BATCHES},
+    **{(task, FLOOR, b): f"BM_gemm_floor/{floor}/batch:{b}" for task, (_, floor) in STEPS.items() for b in BATCHES},
     ("predict", OURS, 1): "BM_Fitted_predict/rows:1",
     ("predict", FLOOR, 1): "BM_predict_floor/rows:1",
 }
@@ -43,6 +53,9 @@ LEAST_RATIOS = {
     ("step", 1024, "pytorch"): 1.0,
     ("step", 200, "gpytorch-pp-dkl"): 4.0,
     ("step", 1024, "gpytorch-pp-dkl"): 2.0,
+    ("step vbll", 200, "pytorch"): 1.4,
+    ("step sv-dkl", 200, "gpytorch-sv-dkl"): 1.4,
+    ("step pp-dkl", 200, "gpytorch-pp-dkl"): 1.4,
 }
 MOST_US = {("predict", 1, OURS): 50, ("start --help", 0, OURS): 50e3, ("load 10M cells", 500000, OURS): 10e6}
 
@@ -69,15 +82,17 @@ def timed_block(call, seconds):
     return (time.process_time() - cpu) / calls * 1e6, (time.perf_counter() - wall) / calls * 1e6
 
 
-def measure(program, rounds, seconds):
-    """{(task, competitor, rows): [(processor, wall) a round]}."""
+def measure(program, rounds, seconds, only):
+    """{(task, competitor, rows): [(processor, wall) a round]} of the tasks whose name `only` matches."""
     calls = {("predict", name, 1): call for name, call in peer_models.predictors(1).items()}
     for batch in BATCHES:
-        calls |= {("step", name, batch): call for name, call in peer_models.training_steps(batch).items()}
+        steps = peer_models.training_steps(batch)
+        calls |= {(task, name, batch): call for (task, name), call in steps.items()}
+    calls = {task: call for task, call in calls.items() if re.fullmatch(only, task[0])}
     for call in calls.values():  # compiles, allocates, places q(u)
         for _ in range(10):
             call()
-    tasks = [*calls, *PROGRAM_NAMES]
+    tasks = [*calls, *(task for task in PROGRAM_NAMES if re.fullmatch(only, task[0]))]
     times = {task: [] for task in tasks}
     order = random.Random(0)
     for index in range(rounds):
@@ -124,7 +139,7 @@ def summarised(times):
         ratio = quartiles([theirs[0] / own[0] for theirs, own in zip(pairs, ours)])
         row |= dict(zip(("ratio", "ratio_low", "ratio_high"), ratio))
         rows.append(row)
-    return sorted(rows, key=lambda row: (row["task"] != "step", row["task"], row["rows"], row["median_us"]))
+    return sorted(rows, key=lambda row: (not row["task"].startswith("step"), row["task"], row["rows"], row["median_us"]))
 
 
 def machine():
@@ -176,6 +191,7 @@ def main():
     parser.add_argument("--build", type=Path, default=ROOT / "build-bench", help="folder of bench and slimbayes")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--block", type=float, default=0.3, help="seconds a competitor and round")
+    parser.add_argument("--only", default=".*", help="tasks whose whole name this matches; default: all")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "peers.csv")
     chosen = parser.parse_args()
     if chosen.rounds < 2:
@@ -188,7 +204,9 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
     about = machine()
-    times = measure(build / "bench", chosen.rounds, chosen.block) | wall_times(build, chosen.rounds)
+    times = measure(build / "bench", chosen.rounds, chosen.block, chosen.only)
+    if chosen.only == ".*":
+        times |= wall_times(build, chosen.rounds)
     rows = summarised(times)
     show(rows, about)
     write(chosen.out, rows, about)

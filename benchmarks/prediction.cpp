@@ -2,10 +2,7 @@
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
-#include "benchmarks/sizes.h"
-#include "slimbayes/catalog/dbk_options.h"
-#include "slimbayes/catalog/network_spec.h"
-#include "slimbayes/methods/dbk_model.h"
+#include "benchmarks/deep_kernels.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/methods/table_model.h"
 #include "slimbayes/nn/weights.h"
@@ -60,16 +57,21 @@ void BM_TableModel_predict(benchmark::State& state) {
 BENCHMARK(BM_TableModel_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
 // Backbone and basis alone, without checks and head.
-void BM_DbkModel_features_f64(benchmark::State& state) {
+void BM_DeepKernelModel_expansion_f64(benchmark::State& state) {
   at::NoGradGuard no_grad;
-  DbkOptions options;
-  NetworkSpec spec = tabular_resnet(kInputs, kHidden, 2);
-  Parameters parameters = dbk_parameters(options, spec, Stream(0));
-  DbkModel model(options, spec, [&](const std::string& name) { return parameters[name].to(at::kDouble); });
+  DeepKernel kernel = dppgp("silu");
+  NetworkSpec spec = kernel.network(kInputs);
+  Parameters parameters = deep_kernel_parameters(kernel, spec, kInputs, Stream(0));
+  DeepKernelModel model(kernel, spec,
+                        [&](const std::string& name) { return parameters[name].to(at::kDouble); });
   at::Tensor x = Stream(1).normal({state.range(0), kInputs});
-  for (auto _ : state) benchmark::DoNotOptimize(model.features(x).data_ptr());
+  for (auto _ : state) benchmark::DoNotOptimize(model.expansion(x).features.data_ptr());
 }
-BENCHMARK(BM_DbkModel_features_f64)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_DeepKernelModel_expansion_f64)
+    ->ArgName("rows")
+    ->Arg(1)
+    ->Arg(10000)
+    ->Unit(benchmark::kMicrosecond);
 
 void BM_predict_floor(benchmark::State& state) {
   const std::pair<int64_t, int64_t> layers[] = {{kInputs, kHidden}, {kHidden, kHidden}, {kHidden, kHidden},

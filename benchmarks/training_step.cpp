@@ -3,85 +3,99 @@
 
 #include <utility>
 
-#include "benchmarks/sizes.h"
-#include "slimbayes/catalog/dbk_options.h"
-#include "slimbayes/catalog/network_spec.h"
+#include "benchmarks/deep_kernels.h"
 #include "slimbayes/core/random.h"
-#include "slimbayes/methods/dbk_model.h"
 #include "slimbayes/train/adamw.h"
 
-// One training step of dbk (forward, dPPGP, backward, AdamW), its parts, and its floor: the bare matrix
-// products of the same step, forward and both backward ones, in the library's own GEMM.
+// One training step of each objective and expansion (forward, objective, backward, AdamW), its parts, and its
+// floor: the bare matrix products of the same step, forward and both backward ones, in the library's own GEMM.
 
 namespace slimbayes {
 namespace {
 
 struct Step {
-  DbkOptions options;
-  NetworkSpec spec = tabular_resnet(kInputs, kHidden, 2);
+  DeepKernel kernel;
+  NetworkSpec spec = kernel.network(kInputs);
   Stream stream{0};
-  Parameters parameters = dbk_parameters(options, spec, stream);
-  DbkModel model{options, spec, [this](const std::string& name) { return parameters[name]; }};
+  Parameters parameters = deep_kernel_parameters(kernel, spec, kInputs, stream);
+  DeepKernelModel model{kernel, spec, [this](const std::string& name) { return parameters[name]; }};
   AdamW optimiser{{{"backbone", parameters.values("backbone"), parameters.grads("backbone"), 1e-3, 1e-2},
                    {"head", parameters.values("head"), parameters.grads("head"), 1e-3, 0},
                    {"noise", parameters.values("noise"), parameters.grads("noise"), 1e-2, 0}}};
   at::Tensor x, y;
 
-  explicit Step(int64_t batch)
-      : x(stream.split("x").normal({batch, kInputs}, at::kFloat)),
+  Step(DeepKernel of, int64_t batch)
+      : kernel(std::move(of)),
+        x(stream.split("x").normal({batch, kInputs}, at::kFloat)),
         y(stream.split("y").normal(at::IntArrayRef{batch}, at::kFloat)) {}
 
-  DppgpLoss backward() const {
-    return model.backward(x, y, 15000, options.alpha, options.beta, options.focus);
+  VariationalLoss backward() const {
+    return model.backward(x, y, 15000, kernel.objective, kernel.focus.focus);
   }
 };
 
-void BM_dbk_step(benchmark::State& state) {
-  Step step(state.range(0));
+void batches(benchmark::internal::Benchmark* b) {
+  b->ArgName("batch")->Arg(200)->Arg(1024)->Unit(benchmark::kMicrosecond);
+}
+
+void BM_step(benchmark::State& state, const DeepKernel& kernel) {
+  Step step(kernel, state.range(0));
   for (auto _ : state) {
     step.optimiser.zero_grad();
-    DppgpLoss loss = step.backward();
+    VariationalLoss loss = step.backward();
     step.optimiser.step(1);
     benchmark::DoNotOptimize(loss.total.item<float>());
   }
 }
-BENCHMARK(BM_dbk_step)->ArgName("batch")->Arg(200)->Arg(1024)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(BM_step, dppgp_silu, dppgp("silu"))->Apply(batches);  // dbk
+BENCHMARK_CAPTURE(BM_step, dppgp_rbf, dppgp("rbf"))->Apply(batches);    // dbk --basis rbf
+BENCHMARK_CAPTURE(BM_step, vbll_silu, vbll("silu"))->Apply(batches);    // vbll
+BENCHMARK_CAPTURE(BM_step, vbll_rbf, vbll("rbf"))->Apply(batches);
+BENCHMARK_CAPTURE(BM_step, svgp_rbf, svgp())->Apply(batches);  // sv-dkl
+BENCHMARK_CAPTURE(BM_step, ppgp_rbf, ppgp())->Apply(batches);  // pp-dkl
 
 // The step without its optimiser.
-void BM_DbkModel_backward(benchmark::State& state) {
-  Step step(state.range(0));
+void BM_DeepKernelModel_backward(benchmark::State& state, const DeepKernel& kernel) {
+  Step step(kernel, state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(step.backward().total.item<float>());
 }
-BENCHMARK(BM_DbkModel_backward)->ArgName("batch")->Arg(200)->Arg(1024)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(BM_DeepKernelModel_backward, dppgp_silu, dppgp("silu"))->Apply(batches);
+BENCHMARK_CAPTURE(BM_DeepKernelModel_backward, ppgp_rbf, ppgp())->Apply(batches);
 
 // Backbone and basis, forward with a graph, then forward and backward: what autograd adds.
-void BM_DbkModel_features(benchmark::State& state) {
-  Step step(state.range(0));
+void BM_DeepKernelModel_expansion(benchmark::State& state, const std::string& basis) {
+  Step step(dppgp(basis), state.range(0));
   at::Tensor grad = at::ones({state.range(0), kRank}, at::kFloat);
   for (auto _ : state) {
-    at::Tensor phi = step.model.features(step.x);
+    at::Tensor phi = step.model.expansion(step.x).features;
     if (state.range(1)) phi.backward(grad);
     benchmark::DoNotOptimize(phi.data_ptr());
   }
 }
-BENCHMARK(BM_DbkModel_features)
-    ->ArgNames({"batch", "backward"})
-    ->ArgsProduct({{200, 1024}, {0, 1}})
-    ->Unit(benchmark::kMicrosecond);
+void both_ways(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"batch", "backward"})->ArgsProduct({{200, 1024}, {0, 1}})->Unit(benchmark::kMicrosecond);
+}
+BENCHMARK_CAPTURE(BM_DeepKernelModel_expansion, silu, std::string("silu"))->Apply(both_ways);
+BENCHMARK_CAPTURE(BM_DeepKernelModel_expansion, rbf, std::string("rbf"))->Apply(both_ways);
 
-void BM_dppgp_gradient(benchmark::State& state) {
-  Step step(state.range(0));
-  at::Tensor phi = step.model.features(step.x).detach(), noise = step.model.noise_var().detach();
+void BM_head_gradient(benchmark::State& state, const DeepKernel& kernel) {
+  Step step(kernel, state.range(0));
+  Expansion phi = step.model.expansion(step.x);
+  at::Tensor features = phi.features.detach(), noise = step.model.noise_var().detach();
+  at::Tensor correction = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
   for (auto _ : state) {
-    DppgpGradient g = dppgp_gradient(phi, step.y, step.model.posterior, step.model.offset, noise, 15000,
-                                     step.options.alpha, step.options.beta);
+    HeadGradient g = head_gradient(features, correction, step.y, step.model.posterior, step.model.offset,
+                                   noise, 15000, kernel.objective, kernel.focus.focus);
     benchmark::DoNotOptimize(g.grad_features.data_ptr());
   }
 }
-BENCHMARK(BM_dppgp_gradient)->ArgName("batch")->Arg(200)->Arg(1024)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(BM_head_gradient, dppgp, dppgp("silu"))->Apply(batches);
+BENCHMARK_CAPTURE(BM_head_gradient, vbll, vbll("silu"))->Apply(batches);
+BENCHMARK_CAPTURE(BM_head_gradient, svgp, svgp())->Apply(batches);
+BENCHMARK_CAPTURE(BM_head_gradient, ppgp, ppgp())->Apply(batches);
 
 void BM_AdamW_step(benchmark::State& state) {
-  Step step(1);
+  Step step(dppgp("silu"), 1);
   for (auto _ : state) {
     step.optimiser.zero_grad();
     step.optimiser.step(1);
@@ -89,12 +103,15 @@ void BM_AdamW_step(benchmark::State& state) {
 }
 BENCHMARK(BM_AdamW_step)->Unit(benchmark::kMicrosecond);
 
-void BM_gemm_floor(benchmark::State& state) {
+// Inducing points have one product more, the solve with chol(K_ZZ), counted in float32 as the others are; the
+// factorisation itself is no product and not in the floor.
+void BM_gemm_floor(benchmark::State& state, bool inducing) {
   int64_t b = state.range(0);
   // (in, out) of every product of a row: input, four in the blocks, expansion, L^T phi.
-  const std::pair<int64_t, int64_t> layers[] = {{kInputs, kHidden}, {kHidden, kHidden}, {kHidden, kHidden},
-                                                {kHidden, kHidden}, {kHidden, kHidden}, {kHidden, kRank},
-                                                {kRank, kRank}};
+  std::vector<std::pair<int64_t, int64_t>> layers = {
+      {kInputs, kHidden}, {kHidden, kHidden}, {kHidden, kHidden}, {kHidden, kHidden},
+      {kHidden, kHidden}, {kHidden, kRank},   {kRank, kRank}};
+  if (inducing) layers.push_back({kRank, kRank});
   struct Product {
     at::Tensor x, w, delta, y, dx, dw;
   };
@@ -113,7 +130,8 @@ void BM_gemm_floor(benchmark::State& state) {
     }
   }
 }
-BENCHMARK(BM_gemm_floor)->ArgName("batch")->Arg(200)->Arg(1024)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(BM_gemm_floor, dense, false)->Apply(batches);
+BENCHMARK_CAPTURE(BM_gemm_floor, inducing, true)->Apply(batches);
 
 }  // namespace
 }  // namespace slimbayes

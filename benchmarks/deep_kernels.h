@@ -1,0 +1,36 @@
+#pragma once
+
+#include "benchmarks/sizes.h"
+#include "slimbayes/methods/deep_kernel_model.h"
+
+namespace slimbayes {
+
+/// An expansion with the objective that trains it: the methods' own pairs, and what each adds to the variance.
+inline DeepKernel deep_kernel(const std::string& basis, const HeadObjective& objective,
+                              DeepKernel::Correction correction = DeepKernel::Correction::none,
+                              double focus = 0) {
+  DeepKernel kernel;
+  kernel.method = "benchmark";
+  kernel.network = [](int64_t inputs) { return tabular_resnet(inputs, kHidden, 2); };
+  kernel.basis = basis;
+  kernel.rank = kRank;
+  kernel.objective = objective;
+  kernel.correction = correction;
+  kernel.focus = {focus, 1};
+  return kernel;
+}
+
+inline DeepKernel vbll(const std::string& basis) {
+  return deep_kernel(basis, {HeadObjective::Data::expected, 0, 1});
+}
+inline DeepKernel dppgp(const std::string& basis) {  // focus: the costlier start of a fit
+  return deep_kernel(basis, {HeadObjective::Data::predictive, 0.01, 0.01}, DeepKernel::Correction::none, 0.5);
+}
+inline DeepKernel svgp() {
+  return deep_kernel("rbf", {HeadObjective::Data::expected, 0, 1}, DeepKernel::Correction::kernel);
+}
+inline DeepKernel ppgp() {
+  return deep_kernel("rbf", {HeadObjective::Data::predictive, 0, 0.01}, DeepKernel::Correction::kernel, 0.5);
+}
+
+}  // namespace slimbayes
