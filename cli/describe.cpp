@@ -35,6 +35,7 @@ json option_facts(const OptionDoc& doc) {
                 {"source", doc.source}};
   if (doc.range) facts["range"] = {doc.range->low, doc.range->high};
   if (!doc.choices.empty()) facts["choices"] = doc.choices;
+  if (!doc.grid.empty()) facts["grid"] = doc.grid;
   return facts;
 }
 
@@ -72,14 +73,17 @@ std::string method_text(const MethodInfo& info) {
   row("paper", info.paper);
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
   row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
-  row("uncertainty", info.splits_uncertainty ? "aleatoric and epistemic parts are calibrated apart"
-                                             : "sd and the interval are what is trained for; read nothing into the two parts apart");
+  row("uncertainty",
+      info.splits_uncertainty
+          ? "aleatoric and epistemic parts are calibrated apart"
+          : "sd and the interval are what is trained for; read nothing into the two parts apart");
   row("far from the data", info.variance_grows_away ? "the variance grows" : "no promise about the variance");
   text += "\noptions of fit\n";
   for (const OptionDoc& doc : info.options) {
     std::string facts = doc.type + ", default " + plain(doc.fallback);
     if (doc.range) facts += fmt::format(", {:g} to {:g}", doc.range->low, doc.range->high);
     if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
+    if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
     text += fmt::format("  {} ({}) [{}]\n", doc.name, facts, doc.source) + indented(doc.doc, 6);
   }
   return text;
@@ -114,6 +118,7 @@ json model_facts(const std::string& path) {
       continue;
     }
     tensors[name] = tensor.shape;
+    if (name.starts_with("calibration.")) continue;
     parameters += size;
   }
   facts["parameters"] = parameters;
@@ -133,6 +138,29 @@ std::string input_list(const json& encoder) {
   return list;
 }
 
+/// What --tune tried, a line each.
+std::string tuning_text(const json& tuning) {
+  if (!tuning.is_object() || !tuning.contains("tried") || !tuning["tried"].is_array()) return "";
+  const json best = tuning.value("best", json());
+  std::string text = "\ntuning\n";
+  for (const json& entry : tuning["tried"]) {
+    if (!entry.is_object()) continue;
+    std::string line;
+    for (const auto& item : entry.items())
+      line += fmt::format("{}{} {}", line.empty() ? "" : ", ", item.key(), plain(item.value()));
+    text += fmt::format("  {}{}\n", line, entry == best ? "  <- chosen" : "");
+  }
+  return text;
+}
+
+/// How --level is answered.
+std::string interval_text(const json& facts) {
+  const auto found = facts.find("calibration");
+  if (found == facts.end() || !found->is_object()) return "";
+  return fmt::format("split {}, calibrated on {} rows of its own", plain(found->value("method", json())),
+                     plain(found->value("rows", json())));
+}
+
 std::string model_text(const json& facts) {
   std::string text = plain(facts["file"]) + "\n";
   const auto row = [&](const std::string& name, const std::string& value) {
@@ -146,14 +174,17 @@ std::string model_text(const json& facts) {
     const json& encoder = facts["encoder"];
     if (encoder.contains("target")) row("target", plain(encoder["target"]));
     row("inputs", input_list(encoder));
+    if (encoder.contains("scale_on"))
+      row("scaled on", plain(encoder["scale_on"]) + " rows, held-out rows too");
   }
+  row("interval", interval_text(facts));
   for (const char* group : {"rows", "summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += fmt::format("\n{}\n", group);
     for (const auto& item : facts[group].items())
       text += fmt::format("  {:<18} {}\n", item.key(), plain(item.value()));
   }
-  return text;
+  return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }
 
 bool is_method(const std::string& name) {

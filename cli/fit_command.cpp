@@ -31,6 +31,10 @@ std::string fingerprint(const FitRequest& r, const Table& train, const Table* va
                     {"fractions", {r.rows.valid_fraction, r.rows.test_fraction}},
                     {"split", r.rows.split},
                     {"scale", r.rows.scale},
+                    {"scale_on", r.rows.scale_on},
+                    {"calibrate", r.calibrate},
+                    {"calibration_fraction", r.calibration_fraction},
+                    {"tune", r.tune},
                     {"ignore", r.rows.ignore},
                     {"threads", at::get_num_threads()}};
   const std::string text = all.dump(-1, ' ', false, json::error_handler_t::replace);
@@ -82,19 +86,20 @@ class CheckpointGuard {
   bool going_on_, keep_ = false;
 };
 
-json report_on(const TableModel& model, const Table& table, const std::vector<int64_t>& rows) {
-  return rows.empty() ? json() : model.evaluate(take_rows(table, rows));
+json report_on(const TableModel& model, const Table& table, const std::vector<int64_t>& rows, double level) {
+  return rows.empty() ? json() : model.evaluate(take_rows(table, rows), level);
 }
 
 void print_outcome(const FitRequest& r, const TableModel& model, const Table& table, const Table* valid) {
   const SplitRows& split = model.split();
-  const json test = report_on(model, table, split.test);
+  const json test = report_on(model, table, split.test, r.level);
   if (!r.json) {
     print(fmt::format("{}: {}\n", r.model, model.fitted().summary().brief()));
-    if (!test.is_null()) print("\ntest rows\n" + report_table(test, 0.95));
+    if (!test.is_null()) print("\ntest rows\n" + report_table(test, r.level));
     return;
   }
-  const json held_out = valid ? model.evaluate(*valid) : report_on(model, table, split.valid);
+  const json held_out =
+      valid ? model.evaluate(*valid, r.level) : report_on(model, table, split.valid, r.level);
   json out = {{"method", model.method()},
               {"model", r.model},
               {"seed", r.seed},
@@ -105,6 +110,11 @@ void print_outcome(const FitRequest& r, const TableModel& model, const Table& ta
               {"summary", to_json(model.fitted().summary())},
               {"options", model.options()}};
   out["summary"]["seconds"] = model.fitted().summary().seconds;
+  if (const auto rows = split.calibration.size(); rows > 0) {
+    out["rows"]["calibration"] = rows;
+    out["calibration"] = r.calibrate;
+  }
+  if (!model.tuning().is_null()) out["tuning"] = model.tuning();
   if (!test.is_null()) out["test"] = test;
   if (!held_out.is_null()) out["valid"] = held_out;
   print(out);
@@ -114,6 +124,12 @@ void print_notes(const TableModel& model) {
   const Summary& summary = model.fitted().summary();
   for (const std::string& note : model.encoder().notes()) log_line("note: " + note);
   for (const std::string& note : summary.notes) log_line("note: " + note);
+  const auto rank = model.options().find("rank");
+  const auto rows = static_cast<int64_t>(model.split().train.size());
+  if (rank != model.options().end() && rank->get<int64_t>() > rows) {
+    log_line(fmt::format("note: rank {} is above the {} training rows: it is more than they can use",
+                         rank->get<int64_t>(), rows));
+  }
   if (summary.jitter > 0)
     log_line(fmt::format("note: a factorisation needed a jitter of {:.3g}", summary.jitter));
 }
@@ -147,18 +163,22 @@ int run_command(const FitRequest& r) {
   InterruptGuard interrupt;
   TableModel model = [&] {
     ProgressPrinter progress(r.method);
-    const TableFit fit = table_fit(r.target, r.method, r.options, r.seed, r.rows);
+    TableFit fit = table_fit(r.target, r.method, r.options, r.seed, r.rows);
+    fit.calibrate = r.calibrate;
+    fit.calibration_fraction = r.calibration_fraction;
+    fit.level = r.level;
+    fit.tune = r.tune;
     return fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit});
   }();
   print_notes(model);
 
-  const bool stopped = model.fitted().summary().stopped == "interrupted";
+  const bool stopped = model.interrupted();
   TensorFile file = model.to_file();
   if (!stopped) file.metadata[kFingerprint] = print_of_fit;
   write_tensor_file(r.model, file);
   stopped ? checkpoint.keep() : checkpoint.remove();
   if (stopped) {
-    const bool goes_on = find_method(r.method).resumable && checkpoint.is_ours();
+    const bool goes_on = (find_method(r.method).resumable || !r.tune.empty()) && checkpoint.is_ours();
     log_line(
         fmt::format("interrupted; {} holds the best so far{}", r.model, goes_on ? ", --resume goes on" : ""));
     return kInterrupted;

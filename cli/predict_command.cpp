@@ -19,7 +19,7 @@ int run_command(const PredictRequest& r) {
   const TableModel model = TableModel::load(r.model);
   const Table data = read_table(r.data);
   const Regression p = model.predict(data);
-  const Interval bounds = interval(p, r.level);
+  const Interval bounds = model.interval(p, r.level);
   Table answer;
   answer.rows = data.rows;
   answer.columns = {column("mean", p.mean),

@@ -62,8 +62,18 @@ bool InterruptGuard::interrupted() { return stop_asked; }
 ProgressPrinter::ProgressPrinter(std::string title)
     : title_(std::move(title)), terminal_(isatty(STDERR_FILENO) == 1), printed_(Clock::now()) {}
 
-ProgressPrinter::~ProgressPrinter() {
+ProgressPrinter::~ProgressPrinter() { clear(); }
+
+void ProgressPrinter::clear() {
   if (drawn_) std::fputs("\r\x1b[K", stderr);
+  drawn_ = false;
+}
+
+void ProgressPrinter::stage(const std::string& name) { stage_ = " " + name; }
+
+void ProgressPrinter::note(const std::string& sentence) {
+  clear();
+  log_line(sentence);
 }
 
 void ProgressPrinter::report(const Progress& progress) {
@@ -75,12 +85,13 @@ void ProgressPrinter::report(const Progress& progress) {
     const auto full = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * kBar);
     const std::string bar = std::string(full, '#') + std::string(kBar - full, '.');
     const std::string line =
-        fmt::format("\r{} [{}] {:3.0f} %  {}\x1b[K", title_, bar, 100 * share, facts(progress));
+        fmt::format("\r{}{} [{}] {:3.0f} %  {}\x1b[K", title_, stage_, bar, 100 * share, facts(progress));
     std::fputs(line.c_str(), stderr);
     drawn_ = true;
   } else {
     if (now - printed_ < kLineEvery) return;
-    log_line(fmt::format("{}: step {}/{}  {}", title_, progress.step, progress.steps, facts(progress)));
+    log_line(
+        fmt::format("{}{}: step {}/{}  {}", title_, stage_, progress.step, progress.steps, facts(progress)));
   }
   printed_ = now;
 }

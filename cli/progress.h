@@ -26,10 +26,14 @@ class ProgressPrinter : public Callback {
   ~ProgressPrinter() override;
 
   void report(const Progress& progress) override;
+  void stage(const std::string& name) override;
+  void note(const std::string& sentence) override;
   bool stop() override { return InterruptGuard::interrupted(); }
 
  private:
-  std::string title_;
+  void clear();
+
+  std::string title_, stage_;
   bool terminal_, drawn_ = false;
   std::chrono::steady_clock::time_point printed_;
 };

@@ -19,6 +19,7 @@ struct SplitRequest {
   uint64_t split_seed = 0;
   std::string split = "grouped";
   std::string scale;  // empty: the method's own
+  std::string scale_on = "train";
   std::vector<std::string> ignore;
 };
 
@@ -29,6 +30,10 @@ struct FitRequest {
   std::string model = "model.safetensors";
   std::string valid;  // a table of its own; empty: the fraction
   SplitRequest rows;
+  std::string calibrate;  // "conformal"; empty: not
+  double calibration_fraction = 0.1;
+  std::vector<std::string> tune;  // options to choose by validation NLL
+  double level = 0.95;            // of the report's interval
   uint64_t seed = 0;
   bool resume = false, json = false;
 };

@@ -23,6 +23,7 @@ TableFit table_fit(const std::string& target, const std::string& method, const n
   fit.test_fraction = rows.test_fraction;
   fit.split = rows.split;
   fit.scale = rows.scale;
+  fit.scale_on = rows.scale_on;
   fit.ignore = rows.ignore;
   return fit;
 }

@@ -7,6 +7,7 @@
 
 #include "slimbayes/catalog/dbk_options.h"
 #include "slimbayes/catalog/dnn_options.h"
+#include "slimbayes/catalog/ensemble_options.h"
 #include "slimbayes/catalog/gp_exact_options.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/catalog/pp_dkl_options.h"
@@ -143,6 +144,42 @@ MethodInfo dnn() {
   });
 }
 
+/// The options of the members stand beside those of the ensemble.
+nlohmann::json resolve_ensemble(const nlohmann::json& given) {
+  nlohmann::json own = nlohmann::json::object(), members = own;
+  if (!given.is_object())
+    return options_to_json(options_from_json<EnsembleOptions>(given, "ensemble"));  // throws
+  for (const auto& item : given.items()) {
+    const bool mine = item.key() == "members" || item.key() == "of";
+    (mine ? own : members)[item.key()] = item.value();
+  }
+  nlohmann::json resolved = options_to_json(options_from_json<EnsembleOptions>(own, "ensemble"));
+  const MethodInfo& member = find_method(resolved["of"].get<std::string>());
+  if (!member.inner.empty() || !member.seeded) {
+    throw std::invalid_argument(
+        fmt::format("[ensemble] expected of to be {}; received '{}'; dnn is the usual one",
+                    member.seeded ? "another method than itself" : "a method with a seed, whose fits differ",
+                    member.name));
+  }
+  resolved["of"] = member.name;
+  resolved.update(member.resolve(members));
+  return resolved;
+}
+
+MethodInfo ensemble() {
+  MethodInfo info;
+  info.name = "ensemble";
+  info.summary =
+      "Several fits of one method (--of), averaged: their disagreement widens what they say of their own.";
+  info.tasks = {"regression"};
+  info.inputs = {"table"};
+  info.paper = "Lakshminarayanan, Pritzel and Blundell 2017 (deep ensembles)";
+  info.input_scale = "min-max";  // that of the members' method is taken
+  info.resumable = true;
+  info.inner = "of";
+  return with_options<EnsembleOptions>(std::move(info), resolve_ensemble);
+}
+
 MethodInfo gp_exact() {
   MethodInfo info;
   info.name = "gp-exact";
@@ -163,8 +200,8 @@ MethodInfo gp_exact() {
 }  // namespace
 
 std::span<const MethodInfo> method_catalog() {
-  static const std::vector<MethodInfo> catalog = {dbk(),    vbll(),   sv_dkl(), pp_dkl(),
-                                                  sv_rbf(), sv_dbk(), dnn(),    gp_exact()};
+  static const std::vector<MethodInfo> catalog = {dbk(),    vbll(), sv_dkl(),   pp_dkl(),  sv_rbf(),
+                                                  sv_dbk(), dnn(),  gp_exact(), ensemble()};
   return catalog;
 }
 
@@ -177,6 +214,20 @@ const MethodInfo& find_method(std::string_view name) {
   }
   throw std::invalid_argument(fmt::format("[find_method] expected the name of a method; received '{}'; {}",
                                           name.substr(0, 80), nearest_hint(name, known)));
+}
+
+const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& options) {
+  if (info.inner.empty()) return info;
+  const auto given = options.find(info.inner);
+  const auto doc = std::ranges::find(info.options, info.inner, &OptionDoc::name);
+  return find_method((given == options.end() ? doc->fallback : *given).get<std::string>());
+}
+
+std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options) {
+  std::vector<OptionDoc> docs = info.options;
+  const MethodInfo& inner = inner_method(info, options);
+  if (&inner != &info) docs.insert(docs.end(), inner.options.begin(), inner.options.end());
+  return docs;
 }
 
 }  // namespace slimbayes

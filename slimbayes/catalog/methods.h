@@ -23,8 +23,9 @@ struct MethodInfo {
   bool resumable = false;            // writes checkpoints while it fits
   bool splits_uncertainty = false;   // aleatoric and epistemic parts are calibrated apart, not only their sum
   bool variance_grows_away = false;  // the paper claims that the variance grows away from the data
+  std::string inner;  // the option that names another method, whose options stand beside these; or empty
   std::vector<OptionDoc> options;
-  nlohmann::json paper_preset = nlohmann::json::object();  // options that --preset paper sets
+  nlohmann::json paper_preset = nlohmann::json::object();            // options that --preset paper sets
   nlohmann::json (*resolve)(const nlohmann::json& given) = nullptr;  // checks, fills in defaults
 };
 
@@ -33,5 +34,12 @@ std::span<const MethodInfo> method_catalog();
 
 /// The method of this name or alias. Throws std::invalid_argument with the nearest name.
 const MethodInfo& find_method(std::string_view name);
+
+/// The method that fits inside this one, as these options (absent keys: the default) name it; the method itself when it
+/// has none. Throws std::invalid_argument for an unknown name.
+const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& options);
+
+/// The docs of every option that stands beside these: the method's own, then those of its inner method.
+std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options);
 
 }  // namespace slimbayes

@@ -20,6 +20,11 @@ struct Choices {
   std::vector<std::string> words;
 };
 
+/// The values that `fit --tune` tries.
+struct Grid {
+  std::vector<double> values;
+};
+
 /// An option as every front end sees it: command-line flag, JSON key, Python keyword, model file, docs.
 /// An options struct is described once, by an overload found through its type:
 ///   template <class V> void describe(DbkOptions& o, V& v) {
@@ -33,6 +38,7 @@ struct OptionDoc {
   nlohmann::json fallback;  // the default
   std::optional<Range> range;
   std::vector<std::string> choices;
+  std::vector<double> grid = {};  // of a number that may be tuned; empty: it may not
 };
 
 namespace detail {
@@ -70,6 +76,18 @@ struct OptionVisitor {
         OptionDoc{
             std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, choices.words},
         field);
+  }
+  void operator()(std::string name, double& field, std::string doc, Range range, std::string source,
+                  Grid grid) {
+    body(OptionDoc{std::move(name),
+                   "number",
+                   std::move(doc),
+                   std::move(source),
+                   field,
+                   range,
+                   {},
+                   std::move(grid.values)},
+         field);
   }
   void operator()(std::string name, bool& field, std::string doc, std::string source) {
     body(OptionDoc{std::move(name), "boolean", std::move(doc), std::move(source), field, {}, {}}, field);

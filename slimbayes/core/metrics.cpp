@@ -33,6 +33,15 @@ at::Tensor checked(const Regression& p, const at::Tensor& y, const char* functio
   return y.to(at::kDouble);
 }
 
+at::Tensor checked(const Interval& i, const at::Tensor& y, const char* function) {
+  check_shape(y, {-1}, function, "y");
+  check(y.size(0) > 0, function, "at least one row", "none");
+  check_shape(i.lower, {y.size(0)}, function, "lower");
+  check_shape(i.upper, {y.size(0)}, function, "upper");
+  check_finite(y, function, "y");
+  return y.to(at::kDouble);
+}
+
 // sqrt(total variance), which must be positive. [n]
 at::Tensor total_sd(const Regression& p, const char* function) {
   at::Tensor var = total_var(p).to(at::kDouble);
@@ -65,24 +74,33 @@ double crps(const Regression& p, const at::Tensor& y) {
   return mean_of(sd * (z * at::erf(z / std::numbers::sqrt2) + 2 * density - std::numbers::inv_sqrtpi));
 }
 
-double coverage(const Regression& p, const at::Tensor& y, double level) {
-  at::Tensor target = checked(p, y, "coverage");
-  Interval i = interval(p, level);
+double coverage(const Interval& i, const at::Tensor& y) {
+  at::Tensor target = checked(i, y, "coverage");
   return mean_of(((i.lower <= target) & (target <= i.upper)).to(at::kDouble));
 }
 
-double interval_width(const Regression& p, double level) {
-  check_shape(p.mean, {-1}, "interval_width", "mean");
-  check(p.mean.size(0) > 0, "interval_width", "at least one row", "none");
-  Interval i = interval(p, level);
+double interval_width(const Interval& i) {
+  check_shape(i.lower, {-1}, "interval_width", "lower");
+  check(i.lower.size(0) > 0, "interval_width", "at least one row", "none");
+  check_shape(i.upper, i.lower.sizes(), "interval_width", "upper");
   return mean_of(i.upper - i.lower);
 }
 
-double interval_score(const Regression& p, const at::Tensor& y, double level) {
-  at::Tensor target = checked(p, y, "interval_score");
-  Interval i = interval(p, level);
+double interval_score(const Interval& i, const at::Tensor& y, double level) {
+  check(level > 0 && level < 1, "interval_score", "0 < level < 1", fmt::format("{}", level), "0.95 is usual");
+  at::Tensor target = checked(i, y, "interval_score");
   at::Tensor outside = (i.lower - target).clamp_min(0) + (target - i.upper).clamp_min(0);
   return mean_of(i.upper - i.lower + 2 / (1 - level) * outside);
+}
+
+double coverage(const Regression& p, const at::Tensor& y, double level) {
+  return coverage(interval(p, level), checked(p, y, "coverage"));
+}
+
+double interval_width(const Regression& p, double level) { return interval_width(interval(p, level)); }
+
+double interval_score(const Regression& p, const at::Tensor& y, double level) {
+  return interval_score(interval(p, level), checked(p, y, "interval_score"), level);
 }
 
 at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins) {
@@ -106,18 +124,23 @@ CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
+  return regression_report(p, y, target_sd, level, interval(p, level));
+}
+
+nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level,
+                                 const Interval& i) {
   check(target_sd > 0 && std::isfinite(target_sd), "regression_report", "a finite target_sd > 0",
         std::to_string(target_sd), "a constant target has no standardised scale: pass 1");
   double mae = mean_absolute_error(p, y), rmse = root_mean_squared_error(p, y), nll = gaussian_nll(p, y);
-  double score = crps(p, y), width = interval_width(p, level);
+  double score = crps(p, y), width = interval_width(i);
   return {{"n", y.size(0)},
           {"mae", mae},
           {"rmse", rmse},
           {"nll", nll},
           {"crps", score},
-          {"coverage", coverage(p, y, level)},
+          {"coverage", coverage(i, y)},
           {"width", width},
-          {"interval_score", interval_score(p, y, level)},
+          {"interval_score", interval_score(i, y, level)},
           {"mae_standardized", mae / target_sd},
           {"rmse_standardized", rmse / target_sd},
           {"nll_standardized", nll - std::log(target_sd)},

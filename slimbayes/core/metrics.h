@@ -18,6 +18,10 @@ double coverage(const Regression& p, const at::Tensor& y, double level);  // sha
 double interval_width(const Regression& p, double level);                 // mean width
 double interval_score(const Regression& p, const at::Tensor& y,
                       double level);  // Gneiting and Raftery 2007, eq. 43
+/// The same of an interval that was made otherwise (core/conformal.h); y [n].
+double coverage(const Interval& i, const at::Tensor& y);
+double interval_width(const Interval& i);
+double interval_score(const Interval& i, const at::Tensor& y, double level);
 at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins);  // [bins] shares, sum 1
 
 /// Empirical coverage at `points` evenly spaced levels in (0, 1), and the area between that curve and the
@@ -34,5 +38,8 @@ CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int
 /// `target_sd`, nll - log target_sd).
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                  double level = 0.95);
+/// The same with `i` as the interval of that level.
+nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level,
+                                 const Interval& i);
 
 }  // namespace slimbayes

@@ -15,6 +15,8 @@ struct EncoderOptions {
   std::string target;                    // name of the target column
   std::string scale = "min-max";         // numeric inputs: "min-max" to [-1, 1], or "standard": mean 0, sd 1
   std::vector<std::string> ignore = {};  // columns that are no inputs
+  std::string scale_on =
+      "train";  // rows that give the numeric inputs' shift and scale; "all": every row, as N does
 };
 
 /// From a table's columns to numbers, fitted on training rows only and saved with the model. A numeric,
@@ -44,6 +46,7 @@ class Encoder {
 
   const Schema& schema() const { return schema_; }
   const std::string& target_name() const { return options_.target; }
+  const std::string& scale_on() const { return options_.scale_on; }
   /// Sentences about what was dropped or imputed in training, for the log.
   const std::vector<std::string>& notes() const { return notes_; }
   /// Sentences about this table: categories not seen in training, cells imputed without an indicator, columns

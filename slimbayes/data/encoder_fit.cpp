@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "slimbayes/catalog/nearest.h"
@@ -32,6 +33,8 @@ void check_options(const Table& table, const std::vector<int64_t>& rows, const E
   constexpr std::string_view fn = "Encoder::fit";
   check(options.scale == "min-max" || options.scale == "standard", fn, "a scale 'min-max' or 'standard'",
         in_quotes(options.scale));
+  check(options.scale_on == "train" || options.scale_on == "all", fn, "scales from the rows 'train' or 'all'",
+        in_quotes(options.scale_on));
   const Column* target = table.find(options.target);
   check(target, fn, "a target that is a column", in_quotes(options.target),
         nearest_hint(options.target, names_of(table)));
@@ -95,10 +98,11 @@ bool fit_levels(const Column& column, const std::vector<double>& values, Encoder
   return true;
 }
 
-void fit_scale(const std::vector<double>& values, bool standard, Encoder::Feature& feature,
-               std::vector<std::string>& notes) {
-  Moments m = moments(values);
-  feature.fill = m.mean;
+/// `values` are those of the training rows, `ranged` those that give the range.
+void fit_scale(const std::vector<double>& values, const std::vector<double>& ranged, bool standard,
+               Encoder::Feature& feature, std::vector<std::string>& notes) {
+  Moments m = moments(ranged);
+  feature.fill = moments(values).mean;
   feature.shift = standard ? m.mean : m.middle;
   double scale = standard ? m.sd : m.half_range;
   feature.scaled = scale > 0;
@@ -109,8 +113,10 @@ void fit_scale(const std::vector<double>& values, bool standard, Encoder::Featur
         fmt::format("column {} is constant on the training rows: dropped", in_quotes(feature.name)));
 }
 
+/// `ranged` are the rows that give a numeric column's range.
 Encoder::Feature fit_feature(const Table& table, const Column& column, const std::vector<int64_t>& rows,
-                             bool standard, std::vector<std::string>& notes) {
+                             const std::vector<int64_t>& ranged, bool standard,
+                             std::vector<std::string>& notes) {
   Encoder::Feature feature;
   feature.name = column.name;
   feature.kind = column.kind;
@@ -123,14 +129,14 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
   if (column.kind == ColumnKind::categorical) {
     if (!fit_levels(column, values, feature, notes)) return feature;
   } else {
-    for (int64_t row : rows) {
+    for (int64_t row : ranged) {
       if (!std::isinf(column.values[static_cast<size_t>(row)])) continue;
       throw_bad_cell(
           table, row,
           fmt::format("expected finite numbers in column {}; received an infinite one; remove the row",
                       in_quotes(column.name)));
     }
-    fit_scale(values, standard, feature, notes);
+    fit_scale(values, present(column, ranged), standard, feature, notes);
   }
   size_t missing = rows.size() - values.size();
   if (missing == 0) return feature;
@@ -184,9 +190,16 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   check_options(table, rows, options);
   Encoder encoder;
   encoder.options_ = options;
+  std::vector<int64_t> ranged = rows;
+  if (options.scale_on == "all") {
+    ranged.resize(static_cast<size_t>(table.rows));
+    std::iota(ranged.begin(), ranged.end(), 0);
+    encoder.notes_.push_back(
+        "numeric inputs are scaled by the range of every row, held-out rows too (scale-on all)");
+  }
   for (const Column& column : table.columns) {
     if (column.name == options.target || holds(options.ignore, column.name)) continue;
-    Feature feature = fit_feature(table, column, rows, options.scale == "standard", encoder.notes_);
+    Feature feature = fit_feature(table, column, rows, ranged, options.scale == "standard", encoder.notes_);
     for (std::string& name : feature_names(feature)) encoder.schema_.features.push_back(std::move(name));
     encoder.features_.push_back(std::move(feature));
   }

@@ -66,9 +66,11 @@ nlohmann::json Encoder::to_json() const {
   json columns = json::array();
   for (const Feature& feature : features_) columns.push_back(feature_json(feature));
   const Task& task = schema_.task;
-  return {{"target", options_.target}, {"scale", options_.scale}, {"ignore", options_.ignore},
-          {"task", task.kind},         {"outputs", task.outputs}, {"y_shift", task.y_shift},
-          {"y_scale", task.y_scale},   {"columns", columns},      {"notes", notes_}};
+  json whole = {{"target", options_.target}, {"scale", options_.scale}, {"ignore", options_.ignore},
+                {"task", task.kind},         {"outputs", task.outputs}, {"y_shift", task.y_shift},
+                {"y_scale", task.y_scale},   {"columns", columns},      {"notes", notes_}};
+  if (options_.scale_on != "train") whole["scale_on"] = options_.scale_on;
+  return whole;
 }
 
 Encoder Encoder::from_json(const nlohmann::json& json) try {
@@ -76,6 +78,7 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
   encoder.options_.target = json.at("target").get<std::string>();
   encoder.options_.scale = json.at("scale").get<std::string>();
   encoder.options_.ignore = json.at("ignore").get<std::vector<std::string>>();
+  encoder.options_.scale_on = json.value("scale_on", "train");
   Task& task = encoder.schema_.task;
   task.kind = json.at("task").get<std::string>();
   task.outputs = json.at("outputs").get<int64_t>();

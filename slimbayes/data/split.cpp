@@ -3,7 +3,7 @@
 // Tables hold repeated rows (a seventh of the red wines): split row by row, a model is validated on inputs
 // that it was trained on, and its uncertainty looks better than it is. So rows with identical inputs are a
 // group, found by a 128-bit hash of the cells, and groups are dealt whole, in a seeded order: test first,
-// then validation, the rest for training. An identifier or free text, which the encoder drops, is no input and
+// then validation, then calibration, the rest for training. An identifier or free text, which the encoder drops, is no input and
 // would make every row a group. O(n d). Without repeated rows a grouped split is the random one of
 // the same stream.
 #include "slimbayes/data/split.h"
@@ -103,9 +103,13 @@ void check_options(const Table& table, const SplitOptions& options) {
   };
   fraction(options.valid_fraction, "a validation fraction");
   fraction(options.test_fraction, "a test fraction");
-  check(options.valid_fraction + options.test_fraction < 1, "split_rows",
-        "fractions that leave rows for training",
-        fmt::format("{} + {}", options.valid_fraction, options.test_fraction), "lower one of them");
+  fraction(options.calibration_fraction, "a calibration fraction");
+  check(
+      options.valid_fraction + options.test_fraction + options.calibration_fraction < 1, "split_rows",
+      "fractions that leave rows for training",
+      fmt::format("{} + {}{}", options.valid_fraction, options.test_fraction,
+                  options.calibration_fraction > 0 ? fmt::format(" + {}", options.calibration_fraction) : ""),
+      "lower one of them");
   check(options.kind == "grouped" || options.kind == "random", "split_rows", "a split 'grouped' or 'random'",
         options.kind);
   check(table.rows > 0, "split_rows", "rows to split", "none");
@@ -117,28 +121,35 @@ SplitRows split_rows(const Table& table, const SplitOptions& options, const Stre
   check_options(table, options);
   bool grouped = options.kind == "grouped";
   int64_t n = table.rows;
-  int64_t test = part_size(options.test_fraction, n), valid = part_size(options.valid_fraction, n);
+  // In the order in which they are dealt; the last list takes what is left.
+  std::vector<int64_t> SplitRows::*const lists[] = {&SplitRows::test, &SplitRows::valid,
+                                                    &SplitRows::calibration, &SplitRows::train};
+  int64_t left[] = {part_size(options.test_fraction, n), part_size(options.valid_fraction, n),
+                    part_size(options.calibration_fraction, n)};
+  constexpr size_t kTrain = std::size(left);
+  const bool whole = std::ranges::all_of(left, [](int64_t rows) { return rows == 0; });
   std::vector<int64_t> group(static_cast<size_t>(n));
   std::iota(group.begin(), group.end(), 0);
-  if (grouped && test + valid > 0) group = groups_by_inputs(table, options.not_inputs);
+  if (grouped && !whole) group = groups_by_inputs(table, options.not_inputs);
   int64_t groups = 1 + *std::max_element(group.begin(), group.end());
 
   std::vector<int64_t> size(static_cast<size_t>(groups));
   for (int64_t g : group) ++size[static_cast<size_t>(g)];
-  enum Part : char { train, validation, testing };
-  std::vector<Part> part(static_cast<size_t>(groups), train);
+  std::vector<size_t> part(static_cast<size_t>(groups), kTrain);
   at::Tensor order = stream.permutation(groups).contiguous();
   const int64_t* next = order.const_data_ptr<int64_t>();
-  for (int64_t dealt = 0; dealt < groups && (test > 0 || valid > 0); ++dealt) {
-    size_t g = static_cast<size_t>(next[dealt]);
-    part[g] = test > 0 ? testing : validation;
-    (test > 0 ? test : valid) -= size[g];
+  size_t dealt_to = 0;
+  for (int64_t dealt = 0; dealt < groups; ++dealt) {
+    while (dealt_to < kTrain && left[dealt_to] <= 0) ++dealt_to;
+    if (dealt_to == kTrain) break;
+    auto g = static_cast<size_t>(next[dealt]);
+    part[g] = dealt_to;
+    left[dealt_to] -= size[g];
   }
 
   SplitRows rows;
   for (int64_t row = 0; row < n; ++row) {
-    Part p = part[static_cast<size_t>(group[static_cast<size_t>(row)])];
-    (p == train ? rows.train : p == validation ? rows.valid : rows.test).push_back(row);
+    (rows.*lists[part[static_cast<size_t>(group[static_cast<size_t>(row)])]]).push_back(row);
   }
   check(!rows.train.empty(), "split_rows", "rows left for training",
         fmt::format("none of {} rows in {} groups of identical inputs", n, groups),

@@ -12,6 +12,7 @@ namespace slimbayes {
 /// Row indices, each list in ascending order.
 struct SplitRows {
   std::vector<int64_t> train, valid, test;
+  std::vector<int64_t> calibration = {};  // seen by no fit and no choice: what an interval is calibrated on
 };
 
 struct SplitOptions {
@@ -20,9 +21,10 @@ struct SplitOptions {
   std::string kind =
       "grouped";  // "grouped": rows with identical inputs stay on one side; "random": row by row
   std::vector<std::string> not_inputs = {};  // the target and ignored columns
+  double calibration_fraction = 0;           // of all rows, ceil; taken from what would train
 };
 
-/// A seeded split. Grouped parts may exceed their size by less than their last group. Throws
+/// A seeded split; a calibration part leaves the test and validation rows what they are without one. Grouped parts may exceed their size by less than their last group. Throws
 /// std::invalid_argument for fractions outside [0, 1), a sum of 1 or more, an unknown kind, or when no
 /// training row would be left.
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream);

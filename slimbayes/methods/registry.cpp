@@ -3,7 +3,6 @@
 #include <stdexcept>
 #include <string>
 
-
 namespace slimbayes {
 
 // Defined by the file of each method.
@@ -21,6 +20,8 @@ std::unique_ptr<Method> make_sv_dbk(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_sv_dbk(const TensorFile& file);
 std::unique_ptr<Method> make_dnn(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_dnn(const TensorFile& file);
+std::unique_ptr<Method> make_ensemble(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_ensemble(const TensorFile& file);
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_gp_exact(const TensorFile& file);
 
@@ -35,6 +36,7 @@ constexpr Row kRows[] = {
     {"sv-dbk", make_sv_dbk, load_sv_dbk},
     {"dnn", make_dnn, load_dnn},
     {"gp-exact", make_gp_exact, load_gp_exact},
+    {"ensemble", make_ensemble, load_ensemble},
 };
 
 }  // namespace

@@ -5,9 +5,11 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/conformal.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/methods/tuning.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
@@ -28,6 +30,41 @@ constexpr const char* kSplitNames[] = {"split.train", "split.valid", "split.test
 constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &SplitRows::valid,
                                                             &SplitRows::test};
 
+// Only a calibrated model's file has these.
+constexpr const char* kCalibrationRows = "split.calibration";
+constexpr const char* kCalibrationScores = "calibration.scores";
+
+/// Before the fit: what could only fail after it.
+void check_calibration(const TableFit& fit, const SplitRows& split) {
+  if (fit.calibrate.empty()) return;
+  check(fit.calibrate == "conformal", "fit_table", "a calibration 'conformal'", fit.calibrate);
+  check_conformal_rows(static_cast<int64_t>(split.calibration.size()), fit.level);
+}
+
+/// A default may exceed a small table's rows; who asks for a rank expects it to be of use.
+void check_rank(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
+  for (const OptionDoc& doc : options_of(info, options)) {
+    if (doc.name != "rank") continue;
+    const auto rank = options.at("rank").get<int64_t>();
+    check(rank <= static_cast<int64_t>(split.train.size()) || options.at("rank") == doc.fallback, "fit_table",
+          fmt::format("a rank of at most the {} training rows", split.train.size()), fmt::format("{}", rank),
+          "lower --rank, or give more rows");
+  }
+}
+
+/// The sorted scores of the file, undefined without any.
+at::Tensor take_calibration_scores(TensorFile& file) {
+  if (!file.tensors.contains(kCalibrationScores)) return {};
+  at::Tensor scores = stored_tensor(file, kCalibrationScores).to(at::kDouble);
+  file.tensors.erase(kCalibrationScores);
+  check_shape(scores, {-1}, "load", kCalibrationScores);
+  check_finite(scores, "load", kCalibrationScores);
+  const bool sane =
+      scores.numel() > 0 && at::equal(scores, std::get<0>(scores.sort())) && scores[0].item<double>() >= 0;
+  check(sane, "load", "calibration scores from 0 in ascending order", "others", "the model file is damaged");
+  return scores;
+}
+
 }  // namespace
 
 TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid, Callback* callback,
@@ -41,21 +78,48 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
 
   std::vector<std::string> not_inputs = fit.ignore;
   not_inputs.push_back(fit.target);
-  SplitOptions split{valid ? 0.0 : fit.valid_fraction, fit.test_fraction, fit.split, not_inputs};
+  SplitOptions split{valid ? 0.0 : fit.valid_fraction, fit.test_fraction, fit.split, not_inputs,
+                     fit.calibrate.empty() ? 0.0 : fit.calibration_fraction};
   std::vector<std::string> names;
   for (const Column& column : table.columns) names.push_back(column.name);
   check(table.find(fit.target) != nullptr, "fit_table", fmt::format("a target column '{}'", fit.target),
         "a table without it", nearest_hint(fit.target, names));
   model.split_ = split_rows(table, split, Stream(fit.split_seed).split("split"));
-  model.encoder_ = std::make_shared<const Encoder>(Encoder::fit(
-      table, model.split_.train, {fit.target, fit.scale.empty() ? info.input_scale : fit.scale, fit.ignore}));
+  check_calibration(fit, model.split_);
+  check_rank(info, model.options_, model.split_);
+  const std::string scale = fit.scale.empty() ? inner_method(info, model.options_).input_scale : fit.scale;
+  model.encoder_ = std::make_shared<const Encoder>(
+      Encoder::fit(table, model.split_.train, {fit.target, scale, fit.ignore, fit.scale_on}));
   model.table_hash_ = table_hash(table);
 
   Dataset all = model.encoder_->dataset(table, true);
   Split parts{all.subset(indices(model.split_.train)),
               valid ? model.encoder_->dataset(*valid, true) : all.subset(indices(model.split_.valid))};
-  model.fitted_ = method->fit(parts, {Stream(fit.seed), callback, std::move(checkpoint)});
+  FitContext context{Stream(fit.seed), callback, std::move(checkpoint)};
+  if (fit.tune.empty()) {
+    model.fitted_ = method->fit(parts, context);
+  } else {
+    Tuned best = tune(info, model.options_, fit.tune, parts, context);
+    model.options_ = std::move(best.options);
+    model.fitted_ = std::move(best.fitted);
+    model.tuning_ = std::move(best.report);
+  }
+  if (!fit.calibrate.empty()) {  // the scores have no unit: the standardised scale serves
+    const Dataset held_out = all.subset(indices(model.split_.calibration));
+    model.calibration_scores_ =
+        conformal_scores(std::get<Regression>(model.fitted_->predict(held_out)), held_out.all.target);
+  }
   return model;
+}
+
+bool TableModel::interrupted() const {
+  return fitted_->summary().stopped == "interrupted" ||
+         (tuning_.is_object() && tuning_.contains("interrupted"));
+}
+
+Interval TableModel::interval(const Regression& p, double level) const {
+  return calibration_scores_.defined() ? conformal_interval(p, calibration_scores_, level)
+                                       : slimbayes::interval(p, level);
 }
 
 Regression TableModel::predict(const Table& table, const PredictOptions& options) const {
@@ -69,7 +133,8 @@ Scores TableModel::ood(const Table& table) const { return fitted_->ood(encoder_-
 nlohmann::json TableModel::evaluate(const Table& table, double level) const {
   const Task& task = encoder_->schema().task;
   at::Tensor y = encoder_->target(table) * task.y_scale + task.y_shift;
-  return regression_report(predict(table), y, task.y_scale, level);
+  const Regression p = predict(table);
+  return regression_report(p, y, task.y_scale, level, interval(p, level));
 }
 
 TensorFile TableModel::to_file() const {
@@ -82,6 +147,13 @@ TensorFile TableModel::to_file() const {
   for (size_t i = 0; i < std::size(kSplitNames); ++i) {
     file.tensors[kSplitNames[i]] = to_stored(indices(split_.*kSplitLists[i]));
   }
+  if (calibration_scores_.defined()) {
+    file.metadata["calibration"] =
+        nlohmann::json{{"method", "conformal"}, {"rows", calibration_scores_.size(0)}}.dump();
+    file.tensors[kCalibrationRows] = to_stored(indices(split_.calibration));
+    file.tensors[kCalibrationScores] = to_stored(calibration_scores_);
+  }
+  if (!tuning_.is_null()) file.metadata["tuning"] = tuning_.dump();
   return file;
 }
 
@@ -98,6 +170,12 @@ TableModel TableModel::from_file(const TensorFile& source, const std::string& na
       model.split_.*kSplitLists[i] = row_list(stored_tensor(file, kSplitNames[i]));
       file.tensors.erase(kSplitNames[i]);
     }
+    model.calibration_scores_ = take_calibration_scores(file);
+    if (file.tensors.contains(kCalibrationRows)) {
+      model.split_.calibration = row_list(stored_tensor(file, kCalibrationRows));
+      file.tensors.erase(kCalibrationRows);
+    }
+    if (file.metadata.contains("tuning")) model.tuning_ = stored_json(file, "tuning");
     model.fitted_ = registry_row(model.method_).load(file);
   } catch (const nlohmann::json::exception& error) {
     throw DataError(name, fmt::format("its metadata cannot be read ({}); fit it again", error.what()));

@@ -25,6 +25,11 @@ struct TableFit {
   std::string split = "grouped";                      // or "random"
   std::string scale = "";                             // of numeric inputs; empty: the method's own
   std::vector<std::string> ignore = {};               // columns that are no inputs
+  std::string scale_on = "train";      // rows that give the inputs' range; "all": every row, as N does
+  std::string calibrate = "";          // "conformal": intervals calibrated on rows of their own
+  double calibration_fraction = 0.1;   // of all rows, ceil; none without `calibrate`
+  double level = 0.95;                 // that the calibration rows must be enough for
+  std::vector<std::string> tune = {};  // options to choose by validation NLL (methods/tuning.h)
 };
 
 /// A fitted method with the way from a table's columns to its inputs and back to the target's units: what the
@@ -41,7 +46,11 @@ class TableModel {
   Regression predict(const Table& table, const PredictOptions& options = {}) const;
   Scores ood(const Table& table) const;
 
-  /// The report of core/metrics.h on this table's rows. Throws when the target is absent or missing.
+  /// The interval of this level around an answer in the target's units: that of core/conformal.h when the model was
+  /// calibrated, else the Gaussian one. Throws std::invalid_argument for a level that needs more calibration rows.
+  Interval interval(const Regression& p, double level) const;
+
+  /// The report of core/metrics.h on this table's rows, with interval(). Throws when the target is absent or missing.
   nlohmann::json evaluate(const Table& table, double level = 0.95) const;
 
   const std::string& method() const { return method_; }
@@ -51,6 +60,12 @@ class TableModel {
   const SplitRows& split() const { return split_; }
   /// Hash of the table that was fitted on; `evaluate --split` asks for the same one.
   const std::string& table_hash() const { return table_hash_; }
+  /// The scores of core/conformal.h, ascending [m]; undefined when the model was not calibrated.
+  const at::Tensor& calibration_scores() const { return calibration_scores_; }
+  /// What was tried (Tuned::report); null when nothing was tuned.
+  const nlohmann::json& tuning() const { return tuning_; }
+  /// The fit was stopped before its end: the model is the best so far.
+  bool interrupted() const;
 
  private:
   friend TableModel fit_table(const Table&, const TableFit&, const Table*, Callback*, CheckpointPolicy);
@@ -59,6 +74,8 @@ class TableModel {
   std::shared_ptr<const Encoder> encoder_;
   std::shared_ptr<const Fitted> fitted_;
   SplitRows split_;
+  at::Tensor calibration_scores_;
+  nlohmann::json tuning_;
 };
 
 /// Splits, encodes on the training rows, fits. `valid` replaces the validation fraction by a table of its

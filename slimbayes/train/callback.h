@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace slimbayes {
 
@@ -19,6 +20,10 @@ class Callback {
  public:
   virtual ~Callback() = default;
   virtual void report(const Progress&) {}
+  /// A fit made of several begins the next one, such as "member 2 of 5".
+  virtual void stage(const std::string&) {}
+  /// A sentence for the log, between fits.
+  virtual void note(const std::string&) {}
   /// Asked before every step: true ends the fit and keeps the best so far.
   virtual bool stop() { return false; }
 };

@@ -38,6 +38,25 @@ TEST(Encoder_fit, min_max_uses_the_training_rows_alone_and_does_not_clamp) {
   EXPECT_EQ(e.target_name(), "y");
 }
 
+TEST(Encoder_fit, scale_on_all_takes_the_range_of_every_row_and_nothing_else) {
+  Table t = table_of(
+      {numbers("x", {0, 10, kNone, 100}), numbers("late", {1, 1, 1, 3}), numbers("y", {1, 3, 2, 50})});
+  Encoder e = Encoder::fit(t, {0, 1, 2}, {"y", "min-max", {}, "all"}),
+          own = Encoder::fit(t, {0, 1, 2}, {"y"});
+  EXPECT_EQ(e.schema().features, (std::vector<std::string>{"x", "x (missing)", "late"}));
+  EXPECT_EQ(own.schema().features, (std::vector<std::string>{"x", "x (missing)"}));
+  // The mean in place of the missing cell, and the target's scale, are the training rows'.
+  EXPECT_TRUE(equal(e.inputs(t), {-1, 0, -1, -0.8, 0, -1, -0.9, 1, -1, 1, 0, 1}));
+  EXPECT_EQ(e.schema().task.y_shift, own.schema().task.y_shift);
+  EXPECT_EQ(e.schema().task.y_scale, own.schema().task.y_scale);
+  EXPECT_TRUE(has_note(e.notes(), "range of every row"));
+  Encoder back = Encoder::from_json(e.to_json());
+  EXPECT_EQ(back.scale_on(), "all");
+  EXPECT_EQ(back.to_json(), e.to_json());
+  EXPECT_EQ(Encoder::from_json(own.to_json()).scale_on(), "train");
+  EXPECT_THROW(Encoder::fit(t, {0, 1}, {"y", "min-max", {}, "test"}), std::invalid_argument);
+}
+
 TEST(Encoder_fit, standard_gives_mean_0_sd_1) {
   Table t = table_of({numbers("x", {1, 2, 4, 9}), numbers("y", {1, 2, 3, 4})});
   at::Tensor x = fitted(t, {"y", "standard"}).inputs(t);

@@ -109,6 +109,30 @@ TEST(split_rows, an_identifier_does_not_part_identical_inputs) {
   EXPECT_EQ(split_rows(alone, options(0.2, 0.2), Stream(1)).test.size(), 24u);
 }
 
+TEST(split_rows, calibration_rows_come_from_the_training_rows_alone) {
+  std::vector<double> x;
+  for (int i = 0; i < 400; ++i) x.push_back(i / 4);  // groups of four
+  Table t = table_of({numbers("x", x), numbers("y", std::vector<double>(x.size(), 1))});
+  for (const char* kind : {"grouped", "random"}) {
+    SplitOptions asked = options(0.2, 0.1, kind);
+    SplitRows without = split_rows(t, asked, Stream(4));
+    EXPECT_TRUE(without.calibration.empty());
+    asked.calibration_fraction = 0.1;
+    SplitRows rows = split_rows(t, asked, Stream(4));
+    EXPECT_EQ(rows.test, without.test);
+    EXPECT_EQ(rows.valid, without.valid);
+    EXPECT_EQ(rows.calibration.size(), 40u);
+    std::vector<int64_t> rest;
+    std::merge(rows.train.begin(), rows.train.end(), rows.calibration.begin(), rows.calibration.end(),
+               std::back_inserter(rest));
+    EXPECT_EQ(rest, without.train);
+    if (asked.kind == "random") continue;
+    std::map<int64_t, int> count;
+    for (int64_t row : rows.calibration) ++count[row / 4];
+    for (auto [group, rows_of_it] : count) EXPECT_EQ(rows_of_it, 4) << group;
+  }
+}
+
 TEST(split_rows, zero_fractions_leave_all_for_training) {
   SplitRows rows = split_rows(distinct(1), options(0, 0), Stream(1));
   EXPECT_EQ(rows.train, std::vector<int64_t>{0});
@@ -123,6 +147,11 @@ TEST(split_rows, errors) {
     expect_has(split_error(t, options(bad, 0)), "a validation fraction from 0 to below 1");
     expect_has(split_error(t, options(0, bad)), "a test fraction from 0 to below 1");
   }
+  SplitOptions greedy = options(0.4, 0.4);
+  greedy.calibration_fraction = 0.2;
+  expect_has(split_error(t, greedy), "fractions that leave rows for training; received 0.4 + 0.4 + 0.2");
+  greedy.calibration_fraction = -0.1;
+  expect_has(split_error(t, greedy), "a calibration fraction from 0 to below 1");
   expect_has(split_error(t, options(0.5, 0.5)), "fractions that leave rows for training");
   expect_has(split_error(t, options(0.1, 0, "sorted")), "a split 'grouped' or 'random'; received sorted");
   expect_has(split_error(distinct(1), options(0.1, 0)), "rows left for training");

@@ -53,7 +53,8 @@ Regression ask_another_process(const TensorFile& model, const Dataset& data) {
 Subject subject_of(const Row& row) {
   const MethodInfo& info = find_method(row.name);
   nlohmann::json quick = nlohmann::json::object();
-  for (const OptionDoc& option : info.options) {
+  for (const OptionDoc& option : options_of(info, quick)) {
+    if (option.name == "members") quick["members"] = 2;
     if (option.name == "steps") quick["steps"] = 600;
     if (option.name == "iterations") quick["iterations"] = 20;
   }

@@ -1,0 +1,82 @@
+// Split conformal intervals, scaled by the predictive sd.
+//
+// Problem     A model's sd may be too small or too large everywhere: its intervals then miss their level.
+// Method      Score the rows that were held out for this by s = |y - mean| / sd. If a further row is exchangeable
+//             with these m, its score's rank among the m + 1 is uniform, so that it is at most the k-th smallest
+//             with probability of at least k / (m + 1): k = ceil((m + 1) level) gives an interval mean -+ s_(k) sd
+//             of that level, whatever the model, the noise or n (Vovk, Gammerman and Shafer 2005; Lei et al. 2018,
+//             section 5.2 for the scaling). Without ties it exceeds the level by less than 1 / (m + 1).
+// Limits      The probability is over the calibration rows too: with them given, the coverage is Beta(k, m + 1 - k).
+//             It holds on average over rows, not for every x; where a level needs more rows than there are, no
+//             finite interval has it.
+// Cost        O(m log m) once, O(1) a level.
+#include "slimbayes/core/conformal.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+void check_level(double level, const char* function) {
+  check(level > 0 && level < 1, function, "0 < level < 1", fmt::format("{}", level), "0.95 is usual");
+}
+
+/// ceil of a product whose rounding must not add a rank: 20 * 0.95 is 19.
+int64_t rank_of(int64_t rows, double level) {
+  return static_cast<int64_t>(std::ceil(static_cast<double>(rows + 1) * level * (1 - 1e-14)));
+}
+
+}  // namespace
+
+at::Tensor conformal_scores(const Regression& p, const at::Tensor& y) {
+  constexpr const char* kFunction = "conformal_scores";
+  check_shape(y, {-1}, kFunction, "y");
+  const int64_t m = y.size(0);
+  check(m > 0, kFunction, "at least one calibration row", "none");
+  const at::Tensor variance = total_var(p).to(at::kDouble);
+  check_shape(p.mean, {m}, kFunction, "mean");
+  check_shape(variance, {m}, kFunction, "variance");
+  check_finite(y, kFunction, "y");
+  check_finite(p.mean, kFunction, "mean");
+  check_finite(variance, kFunction, "variance");
+  const int64_t certain = (variance <= 0).sum().item<int64_t>();
+  check(certain == 0, kFunction, "a predictive sd above 0 in every calibration row",
+        fmt::format("{} of {} rows with an sd of 0", certain, m), "no factor widens an interval of width 0");
+  const at::Tensor scores = (y.to(at::kDouble) - p.mean).abs() / variance.sqrt();
+  check_finite(scores, kFunction, "scores");  // a tiny sd may overflow the ratio
+  return std::get<0>(scores.sort());
+}
+
+int64_t conformal_rows(double level) {
+  check_level(level, "conformal_rows");
+  int64_t m = std::max<int64_t>(1, static_cast<int64_t>(level / (1 - level)) - 1);
+  while (rank_of(m, level) > m) ++m;
+  return m;
+}
+
+void check_conformal_rows(int64_t rows, double level) {
+  check_level(level, "conformal");
+  check(
+      rank_of(rows, level) <= rows, "conformal",
+      fmt::format("at least {} calibration rows for an interval of level {:g}", conformal_rows(level), level),
+      fmt::format("{}", rows), "raise --calibration-fraction, or lower --level");
+}
+
+double conformal_factor(const at::Tensor& scores, double level) {
+  check_shape(scores, {-1}, "conformal_factor", "scores");
+  check_conformal_rows(scores.size(0), level);
+  return scores[rank_of(scores.size(0), level) - 1].item<double>();
+}
+
+Interval conformal_interval(const Regression& p, const at::Tensor& scores, double level) {
+  const at::Tensor half = conformal_factor(scores, level) * total_var(p).sqrt();
+  return {p.mean - half, p.mean + half};
+}
+
+}  // namespace slimbayes

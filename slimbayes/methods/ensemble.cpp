@@ -1,0 +1,175 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/catalog/ensemble_options.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/mixture.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/method.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/train/fit_series.h"
+
+// ensemble: one method fitted several times (Lakshminarayanan, Pritzel and Blundell 2017).
+//
+// Model       an equal mixture of the members' Gaussians, answered by its mean and variance: what the members expect
+//             of the noise is aleatoric, their own epistemic variance and their disagreement are epistemic.
+// Estimator   member i is the method fitted with the stream's child i: other weights at the start, other batches, the
+//             same rows.
+// Cost        that of the method, times the members.
+// Deviations  any method serves, the paper's members learn a variance for each row; no adversarial examples.
+// It takes a Method and knows none: the registry makes and loads the members by name. In the file, a member's tensors
+// and metadata stand under `member.<i>.`.
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+using Members = std::vector<std::shared_ptr<const Fitted>>;
+
+constexpr const char* kName = "ensemble";
+constexpr size_t kMostMembers = 1000;
+
+std::string prefix_of(size_t member) { return fmt::format("member.{}.", member); }
+
+void store_member(const Fitted& member, size_t i, TensorFile& file) {
+  TensorFile own = member.save();
+  for (auto& [name, text] : own.metadata) file.metadata[prefix_of(i) + name] = std::move(text);
+  for (auto& [name, tensor] : own.tensors) file.tensors[prefix_of(i) + name] = std::move(tensor);
+}
+
+/// The entries of a map whose keys begin with `prefix`, without it.
+template <class Map>
+Map below(const Map& map, const std::string& prefix) {
+  Map part;
+  for (auto at = map.lower_bound(prefix); at != map.end() && at->first.starts_with(prefix); ++at) {
+    part.emplace(at->first.substr(prefix.size()), at->second);
+  }
+  return part;
+}
+
+Members members_from(const TensorFile& file, const Row& method) {
+  Members members;
+  while (members.size() < kMostMembers) {
+    const std::string prefix = prefix_of(members.size());
+    TensorFile own{below(file.metadata, prefix), below(file.tensors, prefix)};
+    if (own.metadata.empty() && own.tensors.empty()) break;
+    members.push_back(method.load(own));
+  }
+  return members;
+}
+
+/// The members' summaries as one: work is summed, the score averaged.
+Summary merged(const Members& members, const std::string& of) {
+  Summary all = members.front()->summary();
+  all.steps = all.epochs = 0;
+  all.best_score = all.seconds = 0;
+  all.notes = {fmt::format("{} members of {}; epochs and steps are their sums, the best score their mean",
+                           members.size(), of)};
+  for (const auto& member : members) {
+    const Summary& one = member->summary();
+    all.steps += one.steps;
+    all.epochs += one.epochs;
+    all.best_epoch = std::max(all.best_epoch, one.best_epoch);
+    all.best_score += one.best_score / static_cast<double>(members.size());
+    all.seconds += one.seconds;
+    all.jitter = std::max(all.jitter, one.jitter);
+    if (one.stopped == "interrupted") all.stopped = one.stopped;
+    for (const std::string& note : one.notes) {
+      if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(note);
+    }
+  }
+  return all;
+}
+
+class EnsembleFitted : public Fitted {
+ public:
+  EnsembleFitted(json options, Members members, Summary summary)
+      : options_(std::move(options)), members_(std::move(members)), summary_(std::move(summary)) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    std::vector<Regression> answers;
+    for (const auto& member : members_)
+      answers.push_back(std::get<Regression>(member->predict(data, options)));
+    return mixture(answers);
+  }
+
+  TensorFile save() const override {
+    TensorFile file;
+    file.metadata["options"] = options_.dump();
+    file.metadata["summary"] = to_json(summary_).dump();
+    for (size_t i = 0; i < members_.size(); ++i) store_member(*members_[i], i, file);
+    return file;
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  json options_;
+  Members members_;
+  Summary summary_;
+};
+
+class EnsembleMethod : public Method {
+ public:
+  explicit EnsembleMethod(const json& given)
+      : options_(find_method(kName).resolve(given)),
+        row_(registry_row(options_["of"].get<std::string>())),
+        size_(options_["members"].get<size_t>()) {
+    json own = options_;
+    own.erase("members");
+    own.erase("of");
+    method_ = row_.make(own);
+  }
+
+  /// With a checkpoint, finished members are kept there and the one that runs has its own.
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    FitSeries series(context.checkpoint, kName);
+    Members members;
+    if (auto record = series.start()) members = members_from(*record, row_);
+    const Stream stream = context.stream.split("member");
+    bool interrupted = false;
+    while (members.size() < size_ && !interrupted) {
+      const size_t i = members.size();
+      if (context.callback) context.callback->stage(fmt::format("{}/{}", i + 1, size_));
+      std::shared_ptr<const Fitted> member = method_->fit(
+          split,
+          {stream.split(static_cast<uint64_t>(i)), context.callback, series.part(static_cast<int64_t>(i))});
+      interrupted = member->summary().stopped == "interrupted";
+      if (interrupted && !members.empty())
+        break;  // the finished members are better without a half-trained one
+      members.push_back(std::move(member));
+      if (interrupted) break;
+      TensorFile record;
+      for (size_t k = 0; k < members.size(); ++k) store_member(*members[k], k, record);
+      series.keep(std::move(record), static_cast<int64_t>(members.size()));
+    }
+    Summary summary = merged(members, std::string(row_.name));
+    if (interrupted) summary.stopped = "interrupted";
+    return std::make_unique<EnsembleFitted>(options_, std::move(members), std::move(summary));
+  }
+
+ private:
+  json options_;
+  const Row& row_;
+  size_t size_;
+  std::unique_ptr<Method> method_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_ensemble(const nlohmann::json& options) {
+  return std::make_unique<EnsembleMethod>(options);
+}
+
+std::unique_ptr<Fitted> load_ensemble(const TensorFile& file) {
+  json options = find_method(kName).resolve(stored_json(file, "options"));
+  Members members = members_from(file, registry_row(options["of"].get<std::string>()));
+  check(!members.empty(), kName, "at least one member in the file", "none");
+  return std::make_unique<EnsembleFitted>(std::move(options), std::move(members),
+                                          summary_from_json(stored_json(file, "summary")));
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,181 @@
+// Choosing options by validation NLL: a grid, since two options of four values are sixteen fits and every one of
+// them is reported. One score for every method, the Gaussian NLL of what the fitted model predicts in float64; a
+// method's own selection score need not be that. No refit: the best is one of the fits, bit for bit what `fit` with
+// its options gives. The validation rows have then chosen twice, an epoch and a combination: their NLL is optimistic,
+// that of test rows is not.
+#include "slimbayes/methods/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/train/fit_series.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kKind = "tuning";
+
+/// Every combination, the last option varying fastest.
+std::vector<json> combinations(const std::vector<OptionDoc>& docs, const std::vector<std::string>& names) {
+  check(!names.empty(), "tune", "at least one option to tune", "none");
+  std::vector<json> all = {json::object()};
+  std::vector<std::string> tunable;
+  for (const OptionDoc& doc : docs) {
+    if (!doc.grid.empty()) tunable.push_back(doc.name);
+  }
+  for (const std::string& name : names) {
+    check(std::ranges::find(tunable, name) != tunable.end(), "tune", "an option with values to try", name,
+          nearest_hint(name, tunable));
+    const auto doc = std::ranges::find(docs, name, &OptionDoc::name);
+    std::vector<json> longer;
+    for (const json& some : all) {
+      for (double value : doc->grid) {
+        longer.push_back(some);
+        longer.back()[name] = value;
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+std::string text_of(const json& combination) {
+  std::string text;
+  for (const auto& item : combination.items()) {
+    text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", item.key(), item.value().get<double>());
+  }
+  return text;
+}
+
+double validation_nll(const Fitted& fitted, const Dataset& valid) {
+  const double nll = gaussian_nll(std::get<Regression>(fitted.predict(valid)), valid.all.target);
+  if (!std::isfinite(nll)) throw NumericalError(fmt::format("[tune] the validation NLL is {}", nll));
+  return nll;
+}
+
+/// A search in progress.
+class Search {
+ public:
+  Search(const MethodInfo& method, const json& options, const std::vector<std::string>& names,
+         const Split& split, const FitContext& context)
+      : method_(method),
+        options_(options),
+        all_(combinations(options_of(method, options), names)),
+        split_(split),
+        context_(context),
+        series_(context.checkpoint, kKind),
+        report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {}
+
+  Tuned run() {
+    if (auto record = series_.start()) resume(*record);
+    while (tried() < all_.size() && !stopped()) {
+      if (!next()) break;
+    }
+    if (!best_) {
+      throw NumericalError(fmt::format("[tune] none of {} combinations could be fitted; the first said: {}",
+                                       tried(), report_["tried"][0].value("failed", "")));
+    }
+    if (tried() < all_.size()) report_["interrupted"] = true;
+    return {best_options_, best_, report_};
+  }
+
+ private:
+  size_t tried() const { return report_["tried"].size(); }
+
+  /// Between two fits; the first one always runs, so that there is a model.
+  bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
+
+  void resume(const TensorFile& record) {
+    report_ = stored_json(record, "report");
+    if (!report_.contains("best")) return;
+    best_options_ = stored_json(record, "tuned_options");
+    best_score_ = report_["best"].at("valid_nll").get<double>();
+    best_ = registry_row(method_.name).load(record);
+  }
+
+  /// The next combination. False when it was interrupted.
+  bool next() {
+    const size_t i = tried();
+    json entry = all_[i];
+    if (context_.callback) context_.callback->stage(fmt::format("{}/{}", i + 1, all_.size()));
+    json options = options_;
+    options.update(all_[i]);
+    try {
+      std::shared_ptr<const Fitted> fitted =
+          registry_row(method_.name)
+              .make(options)
+              ->fit(split_, {context_.stream, context_.callback, series_.part(static_cast<int64_t>(i))});
+      const bool interrupted = fitted->summary().stopped == "interrupted";
+      if (interrupted && best_) return false;
+      entry["valid_nll"] = validation_nll(*fitted, split_.valid);
+      consider(entry, options, std::move(fitted));
+      if (interrupted) return false;  // it is all there is: the answer, but not among those tried
+    } catch (const NumericalError& error) {
+      entry["failed"] = error.what();
+    }
+    report_["tried"].push_back(entry);
+    tell(entry);
+    save();
+    return true;
+  }
+
+  void consider(const json& entry, const json& options, std::shared_ptr<const Fitted> fitted) {
+    const double score = entry["valid_nll"].get<double>();
+    if (best_ && !(score < best_score_)) return;
+    best_score_ = score;
+    best_options_ = options;
+    best_ = std::move(fitted);
+    report_["best"] = entry;
+  }
+
+  void tell(const json& entry) const {
+    if (!context_.callback) return;
+    const std::string name =
+        fmt::format("tried {} of {}: {}", tried(), all_.size(), text_of(all_[tried() - 1]));
+    context_.callback->note(entry.contains("failed")
+                                ? fmt::format("{}: failed: {}", name, entry["failed"].get<std::string>())
+                                : fmt::format("{}: validation NLL {:.4f} (best {:.4f})", name,
+                                              entry["valid_nll"].get<double>(), best_score_));
+  }
+
+  void save() const {
+    TensorFile record;
+    if (best_) record = best_->save();
+    record.metadata["tuned_options"] = best_options_.dump();
+    record.metadata["report"] = report_.dump();
+    series_.keep(std::move(record), static_cast<int64_t>(tried()));
+  }
+
+  const MethodInfo& method_;
+  const json& options_;
+  std::vector<json> all_;
+  const Split& split_;
+  const FitContext& context_;
+  FitSeries series_;
+  json report_, best_options_;
+  double best_score_ = std::numeric_limits<double>::infinity();
+  std::shared_ptr<const Fitted> best_;
+};
+
+}  // namespace
+
+Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,
+           const Split& split, const FitContext& context) {
+  check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
+        "raise --valid-fraction, or give --valid FILE");
+  return Search(method, options, names, split, context).run();
+}
+
+}  // namespace slimbayes

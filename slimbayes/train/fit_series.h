@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "slimbayes/storage/tensor_file.h"
+#include "slimbayes/train/trainer.h"
+
+namespace slimbayes {
+
+/// Fits that follow one another under one checkpoint, such as the members of an ensemble: `policy.path` holds what
+/// they left so far (the record), `policy.path`.<i> the i-th one's own checkpoint while it runs. Series nest. Without
+/// a path nothing is written.
+class FitSeries {
+ public:
+  /// `kind` stands in the record and tells it from other checkpoints.
+  FitSeries(CheckpointPolicy policy, std::string kind);
+  /// After an exception the parts' checkpoints go, unless they were to be resumed.
+  ~FitSeries();
+  FitSeries(const FitSeries&) = delete;
+  FitSeries& operator=(const FitSeries&) = delete;
+
+  /// The record that an earlier run left, to go on from. Nothing where there is none or no wish to resume: then a
+  /// fresh, empty one is written. Throws std::invalid_argument for another fit's, DataError for a damaged one.
+  std::optional<TensorFile> start() const;
+
+  /// The checkpoint of the i-th fit.
+  CheckpointPolicy part(int64_t i) const;
+
+  /// Writes the record of the first `done` fits; their own checkpoints go.
+  void keep(TensorFile record, int64_t done) const;
+
+ private:
+  CheckpointPolicy policy_;
+  std::string kind_;
+  int exceptions_;  // in flight when the series began
+};
+
+}  // namespace slimbayes

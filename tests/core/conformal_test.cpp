@@ -1,0 +1,158 @@
+#include "slimbayes/core/conformal.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/core/random.h"
+
+namespace slimbayes {
+namespace {
+
+at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
+
+/// mean 0 and these sds.
+Regression of_sd(const at::Tensor& sd) { return {at::zeros_like(sd), sd.square(), at::zeros_like(sd)}; }
+
+TEST(Conformal, ScoresAreSortedAndScaledBySd) {
+  Regression p{row({1, 2, 3}), row({1, 3, 0.09}), row({3, 6, 0.16})};
+  EXPECT_TRUE(at::allclose(conformal_scores(p, row({-1, 2.3, 5})), row({0.1, 1, 4}), 1e-14, 0));
+}
+
+TEST(Conformal, FactorIsTheRankOfTheDefinition) {
+  at::Tensor scores = at::arange(1, 100, at::kDouble);  // m = 99: the k-th smallest is k
+  EXPECT_EQ(conformal_factor(scores, 0.9), 90);
+  EXPECT_EQ(conformal_factor(scores, 0.95), 95);
+  EXPECT_EQ(conformal_factor(scores, 0.99), 99);
+  EXPECT_EQ(conformal_factor(scores, 0.951), 96);
+  EXPECT_EQ(conformal_factor(scores, 1e-9), 1);
+  EXPECT_THROW(conformal_factor(scores, 0.991), std::invalid_argument);
+  // 100 levels of hundredths: no product's rounding adds or loses a rank.
+  for (int hundredths = 1; hundredths < 100; ++hundredths)
+    EXPECT_EQ(conformal_factor(scores, hundredths / 100.0), hundredths) << hundredths;
+}
+
+TEST(Conformal, ALevelNeedsItsRows) {
+  const std::pair<double, int64_t> known[] = {{0.5, 1},   {0.8, 4},   {0.9, 9},
+                                              {0.95, 19}, {0.99, 99}, {0.999, 999}};
+  for (auto [level, rows] : known) {
+    EXPECT_EQ(conformal_rows(level), rows) << level;
+    EXPECT_NO_THROW(check_conformal_rows(rows, level));
+    EXPECT_THROW(check_conformal_rows(rows - 1, level), std::invalid_argument);
+  }
+  try {
+    conformal_factor(row({1, 2, 3}), 0.95);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("at least 19 calibration rows"), std::string::npos)
+        << error.what();
+    EXPECT_NE(std::string(error.what()).find("received 3"), std::string::npos) << error.what();
+  }
+  for (double level : {0.0, 1.0, -0.5, std::nan("")}) {
+    EXPECT_THROW(conformal_rows(level), std::invalid_argument);
+    EXPECT_THROW(conformal_factor(row({1, 2}), level), std::invalid_argument);
+  }
+}
+
+TEST(Conformal, TiesCountAsRanks) {
+  at::Tensor scores = row({1, 1, 1, 1, 2, 2, 2, 3, 3});  // m = 9
+  EXPECT_EQ(conformal_factor(scores, 0.4), 1);
+  EXPECT_EQ(conformal_factor(scores, 0.41), 2);
+  EXPECT_EQ(conformal_factor(scores, 0.8), 3);
+  EXPECT_EQ(conformal_factor(scores, 0.9), 3);
+  at::Tensor equal = at::full({19}, 0.7, at::kDouble);
+  for (double level : {0.1, 0.5, 0.95}) EXPECT_EQ(conformal_factor(equal, level), 0.7);
+}
+
+TEST(Conformal, WidensWithTheLevel) {
+  at::Tensor scores = conformal_scores(of_sd(at::ones({500}, at::kDouble)), Stream(3).normal({500}));
+  double before = 0;
+  for (int i = 1; i <= 99; ++i) {
+    double factor = conformal_factor(scores, i / 100.0);
+    EXPECT_GE(factor, before);
+    before = factor;
+  }
+}
+
+TEST(Conformal, UnitsAndAWrongSdDoNotMatter) {
+  at::Tensor sd = Stream(1).uniform({200}) + 0.1, y = sd * Stream(2).normal({200});
+  Regression p = of_sd(sd), metres = rescaled(p, -40, 1000), shy = of_sd(0.1 * sd);
+  at::Tensor scores = conformal_scores(p, y);
+  EXPECT_TRUE(at::allclose(conformal_scores(metres, 1000 * y - 40), scores, 1e-12, 0));
+  Interval here = conformal_interval(p, scores, 0.9);
+  Interval there = conformal_interval(shy, conformal_scores(shy, y), 0.9);
+  EXPECT_TRUE(at::allclose(here.lower, there.lower, 1e-12, 0));
+  EXPECT_TRUE(at::allclose(here.upper, there.upper, 1e-12, 0));
+}
+
+TEST(Conformal, OrderOfTheRowsDoesNotMatter) {
+  at::Tensor sd = Stream(1).uniform({50}) + 0.1, y = Stream(2).normal({50}),
+             order = Stream(3).permutation(50);
+  EXPECT_TRUE(at::equal(conformal_scores(of_sd(sd), y),
+                        conformal_scores(of_sd(sd.index_select(0, order)), y.index_select(0, order))));
+}
+
+TEST(Conformal, BadRowsAreRefused) {
+  at::Tensor one = at::ones({3}, at::kDouble), y = row({1, 2, 3});
+  EXPECT_THROW(conformal_scores(of_sd(one), row({1, 2})), std::invalid_argument);
+  EXPECT_THROW(conformal_scores(of_sd(one), row({1, 2, std::nan("")})), std::invalid_argument);
+  EXPECT_THROW(conformal_scores(of_sd(at::ones({0}, at::kDouble)), at::ones({0}, at::kDouble)),
+               std::invalid_argument);
+  try {
+    conformal_scores(of_sd(row({1, 0, 1})), y);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("1 of 3 rows with an sd of 0"), std::string::npos)
+        << error.what();
+  }
+}
+
+/// P(J <= j) of the beta-binomial: N rows, coverage ~ Beta(a, b).
+double beta_binomial_cdf(int64_t j, int64_t N, double a, double b) {
+  double sum = 0;
+  for (int64_t i = 0; i <= j; ++i) {
+    auto k = static_cast<double>(i), n = static_cast<double>(N);
+    sum += std::exp(std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + std::lgamma(k + a) +
+                    std::lgamma(n - k + b) - std::lgamma(n + a + b) + std::lgamma(a + b) - std::lgamma(a) -
+                    std::lgamma(b));
+  }
+  return sum;
+}
+
+// Heteroscedastic, heavy-tailed rows under a model whose sd is three times too small and of a wrong shape: covered
+// are as many test rows as the exact law of split conformal allows, Beta(k, m + 1 - k) mixed over binomials.
+TEST(Conformal, CoverageFollowsItsExactLaw) {
+  constexpr int64_t kRows = 199, kTest = 2000;
+  double sum = 0;
+  int fits = 0;
+  for (double level : {0.5, 0.9, 0.95}) {
+    const auto k = static_cast<double>(std::lround((kRows + 1) * level));
+    for (uint64_t seed = 0; seed < 20; ++seed) {
+      Stream stream = Stream(seed).split("conformal");
+      at::Tensor x = stream.split("x").uniform({kRows + kTest});
+      at::Tensor noise = stream.split("noise").normal({kRows + kTest}).pow(3);
+      at::Tensor y = (0.2 + x) * noise;
+      Regression p = of_sd((0.2 + 0.5 * x) / 3);
+      auto part = [&](int64_t low, int64_t size) {
+        return Regression{p.mean.narrow(0, low, size), p.aleatoric_var.narrow(0, low, size),
+                          p.epistemic_var.narrow(0, low, size)};
+      };
+      at::Tensor scores = conformal_scores(part(0, kRows), y.narrow(0, 0, kRows));
+      Interval bounds = conformal_interval(part(kRows, kTest), scores, level);
+      at::Tensor held_out = y.narrow(0, kRows, kTest);
+      double share = coverage(bounds, held_out);
+      const auto inside = static_cast<int64_t>(std::lround(share * kTest));
+      const double below = beta_binomial_cdf(inside, kTest, k, kRows + 1 - k);
+      EXPECT_GT(below, 1e-5) << level << " " << seed;
+      EXPECT_LT(below, 1 - 1e-5) << level << " " << seed;
+      sum += share - level;
+      ++fits;
+    }
+  }
+  EXPECT_NEAR(sum / fits, 0, 0.01);
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,97 @@
+#include "slimbayes/train/fit_series.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace slimbayes {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FitSeriesTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("fit_series" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  CheckpointPolicy policy(bool resume, std::string fingerprint = "abc") const {
+    return {folder_ / "m.ckpt", resume, fingerprint};
+  }
+  void touch(const std::string& name) const { std::ofstream(folder_ / name) << "x"; }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  fs::path folder_;
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(FitSeriesTest, StartsWithAnEmptyRecordAndWithoutOldParts) {
+  for (const char* name : {"m.ckpt.0", "m.ckpt.0.1", "m.ckpt.old", "m.ckptx.1", "n.ckpt.1"}) touch(name);
+  EXPECT_FALSE(FitSeries(policy(false), "toy").start());
+  EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.old", "m.ckptx.1", "n.ckpt.1"}));
+}
+
+TEST_F(FitSeriesTest, ResumesItsRecordAndKeepsTheRunningPart) {
+  {
+    FitSeries series(policy(false), "toy");
+    series.start();
+    for (const char* name : {"m.ckpt.0", "m.ckpt.0.4", "m.ckpt.1"}) touch(name);
+    TensorFile record;
+    record.metadata["what"] = "first";
+    series.keep(record, 1);
+  }
+  EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.1"}));
+  auto found = FitSeries(policy(true), "toy").start();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->metadata.at("what"), "first");
+  EXPECT_EQ(found->metadata.at("done"), "1");
+  EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.1"}));
+  EXPECT_THROW(FitSeries(policy(true, "abd"), "toy").start(), std::invalid_argument);
+  EXPECT_THROW(FitSeries(policy(true), "other").start(), std::invalid_argument);
+}
+
+TEST_F(FitSeriesTest, PartsHavePathsAndFingerprintsOfTheirOwn) {
+  FitSeries series(policy(true), "toy");
+  EXPECT_EQ(series.part(3).path, folder_ / "m.ckpt.3");
+  EXPECT_TRUE(series.part(3).resume);
+  EXPECT_NE(series.part(3).fingerprint, series.part(4).fingerprint);
+  EXPECT_NE(series.part(3).fingerprint, "abc");
+}
+
+TEST_F(FitSeriesTest, AFailureLeavesNoPartsUnlessTheyWereResumed) {
+  for (bool resume : {false, true}) {
+    try {
+      FitSeries series(policy(resume), "toy");
+      series.start();
+      touch("m.ckpt.0");
+      throw std::runtime_error("diverged");
+    } catch (const std::runtime_error&) {
+    }
+    EXPECT_EQ(fs::exists(folder_ / "m.ckpt.0"), resume);
+  }
+}
+
+TEST_F(FitSeriesTest, WithoutAPathNothingIsWritten) {
+  FitSeries series({}, "toy");
+  EXPECT_FALSE(series.start());
+  series.keep({}, 2);
+  EXPECT_TRUE(series.part(1).path.empty());
+  EXPECT_TRUE(files().empty());
+}
+
+}  // namespace
+}  // namespace slimbayes
