@@ -51,10 +51,12 @@ Command chosen(const std::string& name, Parsed& p) {
     const MethodInfo& method = find_method(p.fit.method);
     p.fit.method = method.name;
     p.fit.options = p.fit_flags.resolved(method, p.preset);
+    if (p.tune) p.fit.tune = p.fit_flags.tunable(method, p.fit.options);
     request.command = p.fit;
   } else if (name == "compare") {
     for (const MethodInfo* method : methods_of(p.compared)) {
-      p.compare.methods.push_back({method->name, p.compare_flags.resolved(*method, p.preset), method->seeded});
+      p.compare.methods.push_back(
+          {method->name, p.compare_flags.resolved(*method, p.preset), method->seeded});
     }
     request.command = p.compare;
   } else if (name == "predict") {

@@ -30,9 +30,9 @@ CLI::Validator between(const std::string& what, double low, double high, bool lo
 }
 
 void add_threads(CLI::App& app, int& threads) {
-  app.add_option(
-         "--threads", threads,
-         "cores to use, 0 for all [default: 1 to fit networks, whose short steps gain little from more; else all]")
+  app.add_option("--threads", threads,
+                 "cores to use, 0 for all [default: 1 to fit networks, whose short steps gain little from "
+                 "more; else all]")
       ->type_name("T")
       ->check(CLI::Range(0, 4096));
 }
@@ -57,6 +57,12 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
   app.add_option("--scale", rows.scale, "of numeric inputs: min-max or standard [default: the method's own]")
       ->type_name("KIND")
       ->check(CLI::IsMember({"min-max", "standard"}))
+      ->group(group);
+  app.add_option(
+         "--scale-on", rows.scale_on,
+         "rows that give the numeric inputs' range: train, or all as in the papers' tables [default train]")
+      ->type_name("ROWS")
+      ->check(CLI::IsMember({"train", "all"}))
       ->group(group);
   app.add_option("--ignore", rows.ignore, "columns that are no inputs, comma-separated")
       ->type_name("A,B")
@@ -87,6 +93,39 @@ void add_level(CLI::App& app, double& level) {
       ->check(between("a probability", 0, 1, false));
 }
 
+void add_calibration(CLI::App& app, FitRequest& r) {
+  const std::string group = "Calibration";
+  CLI::Option* calibrate =
+      app.add_option("--calibrate", r.calibrate,
+                     "conformal: scale the intervals so that they hold their level on rows kept for this\n"
+                     "[default: intervals of the Gaussian answer]")
+          ->type_name("KIND")
+          ->check(CLI::IsMember({"conformal"}))
+          ->group(group);
+  app.add_option("--calibration-fraction", r.calibration_fraction,
+                 "share of all rows kept to calibrate on [default 0.1]")
+      ->type_name("F")
+      ->check(between("a fraction", 0, 1, false))
+      ->needs(calibrate)
+      ->group(group);
+  add_level(app, r.level);
+}
+
+/// The methods whose flags a command takes: those named by `flag`, then those that they name in turn (--of).
+std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::string& flag,
+                                               const std::string& fallback) {
+  std::vector<const MethodInfo*> methods = methods_of(value_of(words, flag, fallback));
+  for (size_t i = 0; i < methods.size(); ++i) {
+    if (methods[i]->inner.empty()) continue;
+    const std::string& inner = methods[i]->inner;
+    const std::string of =
+        value_of(words, "--" + inner, inner_method(*methods[i], nlohmann::json::object()).name);
+    const MethodInfo* method = &find_method(of);
+    if (std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
+  }
+  return methods;
+}
+
 void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   CLI::App& app = *root.add_subcommand("fit", "Fit a method on a table and save the model");
   FitRequest& r = p.fit;
@@ -105,12 +144,19 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       ->excludes(fraction)
       ->group("Rows and columns");
   add_rows(app, r.rows);
-  p.fit_flags.add(app, methods_of(value_of(words, "--method", r.method)));
+  app.add_flag(
+      "--tune", p.tune,
+      "choose the method's weights (alpha, beta) by validation NLL over {0, .01, .1, 1}: a fit for each\n"
+      "combination of those that no flag sets; --resume goes on with the next one");
+  add_calibration(app, r);
+  p.fit_flags.add(app, flagged_methods(words, "--method", r.method));
   app.footer(
       "Examples:\n"
       "  slimbayes fit houses.csv --target price\n"
       "  slimbayes fit houses.csv --target price --method gp-exact --test-fraction 0.1 --json\n"
       "  slimbayes fit houses.csv --target price --steps 40000 --model big.safetensors --resume\n"
+      "  slimbayes fit houses.csv --target price --calibrate conformal --tune\n"
+      "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
       "  slimbayes fit --method dnn --help          the options of another method");
 }
 
@@ -163,7 +209,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   app.add_flag("--json", r.json, "print one JSON object");
   add_valid_fraction(app, r.rows.valid_fraction);
   add_rows(app, r.rows);
-  p.compare_flags.add(app, methods_of(value_of(words, "--methods", p.compared)));
+  p.compare_flags.add(app, flagged_methods(words, "--methods", p.compared));
   app.footer(
       "Examples:\n"
       "  slimbayes compare houses.csv --target price\n"

@@ -32,6 +32,7 @@ struct Parsed {
   int threads = kDefaultThreads;
   MethodFlags fit_flags, compare_flags;
   std::string preset;  // of fit or compare
+  bool tune = false;   // of fit
 };
 
 /// Gives `root` every command with its flags, help and examples. The words choose the methods whose flags fit

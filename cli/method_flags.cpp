@@ -37,6 +37,7 @@ std::string explained(const OptionDoc& doc) {
       "default " + (doc.fallback.is_string() ? doc.fallback.get<std::string>() : doc.fallback.dump());
   if (doc.range) facts += fmt::format(", {:g} to {:g}", doc.range->low, doc.range->high);
   if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
+  if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
   return wrapped(fmt::format("{} [{}]", doc.doc, facts));
 }
 
@@ -74,12 +75,44 @@ void MethodFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& m
 }
 
 nlohmann::json MethodFlags::resolved(const MethodInfo& method, const std::string& preset) const {
-  json given = preset == "paper" ? method.paper_preset : json::object();
-  for (const OptionDoc& doc : method.options) {
-    const auto flag = std::ranges::find(flags_, doc.name, &Flag::name);
-    if (flag != flags_.end() && flag->option->count() > 0) given[doc.name] = value_of(doc, flag->text);
+  json naming = json::object();
+  if (const Flag* flag = given(method.inner)) naming[method.inner] = flag->text;
+  json options = json::object();
+  if (preset == "paper") {
+    options = inner_method(method, naming).paper_preset;
+    options.update(method.paper_preset);
   }
-  return method.resolve(given);
+  for (const OptionDoc& doc : options_of(method, naming)) {
+    if (const Flag* flag = given(doc.name)) options[doc.name] = value_of(doc, flag->text);
+  }
+  return method.resolve(options);
+}
+
+std::vector<std::string> MethodFlags::tunable(const MethodInfo& method, const json& options) const {
+  std::vector<std::string> names, set;
+  for (const OptionDoc& doc : options_of(method, options)) {
+    if (!doc.grid.empty()) (given(doc.name) ? set : names).push_back(doc.name);
+  }
+  if (!names.empty()) return names;
+  if (!set.empty()) {
+    throw std::invalid_argument(
+        fmt::format("[fit] expected something left to choose for --tune; received flags that set {}; leave "
+                    "one of them out",
+                    fmt::join(set, " and ")));
+  }
+  std::vector<std::string> others;
+  for (const MethodInfo& info : method_catalog()) {
+    if (std::ranges::any_of(info.options, [](const OptionDoc& doc) { return !doc.grid.empty(); }))
+      others.push_back(info.name);
+  }
+  throw std::invalid_argument(
+      fmt::format("[fit] expected a method with something to tune, for --tune; received '{}'; {} have",
+                  inner_method(method, options).name, fmt::join(others, ", ")));
+}
+
+const MethodFlags::Flag* MethodFlags::given(const std::string& option) const {
+  const auto flag = std::ranges::find(flags_, option, &Flag::name);
+  return flag != flags_.end() && flag->option->count() > 0 ? &*flag : nullptr;
 }
 
 }  // namespace slimbayes::cli

@@ -23,11 +23,18 @@ class MethodFlags {
   /// default. Throws std::invalid_argument.
   nlohmann::json resolved(const MethodInfo& method, const std::string& preset) const;
 
+  /// The options that --tune chooses for a method with these resolved options: those with a grid that no flag sets.
+  /// Throws std::invalid_argument when there is none.
+  std::vector<std::string> tunable(const MethodInfo& method, const nlohmann::json& options) const;
+
  private:
   struct Flag {
     std::string name, text;
     CLI::Option* option = nullptr;
   };
+  /// The flag of this option, where it was given.
+  const Flag* given(const std::string& option) const;
+
   std::deque<Flag> flags_;  // stable addresses: the parser writes into `text`
 };
 

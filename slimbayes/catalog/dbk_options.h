@@ -27,8 +27,8 @@ void describe(DbkOptions& o, V& v) {
     "the expansion from network to basis functions: silu; rbf (inducing points, slower); linear; fourier",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "N-13, N-12");
   v("alpha", o.alpha, "weight of the trace regulariser; raise it when the variance is uneven", Range{0, 1e6},
-    "N-15");
-  v("beta", o.beta, "weight of the KL term; raise it on small tables", Range{0, 1e6}, "N-15");
+    "N-15", paper_grid());
+  v("beta", o.beta, "weight of the KL term; raise it on small tables", Range{0, 1e6}, "N-15", paper_grid());
   describe(o.focus, v);
   describe(o.noise, v);
 }

@@ -42,6 +42,9 @@ void describe(FocusOptions& o, V& v) {
     Range{0, 1}, "experiments/recipe");
 }
 
+/// What the weights alpha and beta are chosen from (N section 4).
+inline Grid paper_grid() { return {{0, 0.01, 0.1, 1}}; }
+
 /// What --preset paper sets (N appendix B): the noise starts at 1e-2, floor 1e-6, one rate, no focus.
 inline nlohmann::json paper_noise() {
   return {{"noise_start", 1e-2}, {"noise_floor", 1e-6}, {"noise_rate", 1e-3}};

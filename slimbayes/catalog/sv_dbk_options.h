@@ -27,8 +27,9 @@ void describe(SvDbkOptions& o, V& v) {
   v("rank", o.rank, "basis functions; 1 is the paper's ablation -r", Range{1, 4096}, "E section 4");
   v("basis", o.basis, "the expansion from network to basis functions",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "E section 3.1");
-  v("alpha", o.alpha, "weight of the trace regulariser; 1 is the bound itself", Range{0, 1e6}, "E-11");
-  v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "E-9");
+  v("alpha", o.alpha, "weight of the trace regulariser; 1 is the bound itself", Range{0, 1e6}, "E-11",
+    paper_grid());
+  v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "E-9", paper_grid());
   v("correction", o.correction,
     "gives every row the largest prior variance of the training rows when it predicts; false with alpha 0 is "
     "the paper's ablation -c",
