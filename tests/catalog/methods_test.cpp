@@ -33,8 +33,9 @@ TEST(Methods, ResolveFillsInDefaultsThatPassTheirOwnChecks) {
   for (const MethodInfo& info : method_catalog()) {
     SCOPED_TRACE(info.name);
     const json defaults = info.resolve(json::object());
-    EXPECT_EQ(defaults.size(), info.options.size());
-    for (const OptionDoc& doc : info.options) EXPECT_EQ(defaults[doc.name], doc.fallback) << doc.name;
+    const std::vector<OptionDoc> docs = options_of(info, json::object());
+    EXPECT_EQ(defaults.size(), docs.size());
+    for (const OptionDoc& doc : docs) EXPECT_EQ(defaults[doc.name], doc.fallback) << doc.name;
     EXPECT_EQ(info.resolve(defaults), defaults);
     EXPECT_THROW(info.resolve({{"no_such_option", 1}}), std::invalid_argument);
   }
@@ -44,6 +45,38 @@ TEST(Methods, AliasesFindTheMethod) {
   EXPECT_EQ(find_method("map").name, "dnn");
   EXPECT_EQ(find_method("deterministic").name, "dnn");
   EXPECT_EQ(find_method("gp-exact").name, "gp-exact");
+}
+
+TEST(Methods, AnInnerMethodLendsItsOptions) {
+  const MethodInfo& ensemble = find_method("ensemble");
+  EXPECT_EQ(&inner_method(ensemble, json::object()), &find_method("dnn"));
+  EXPECT_EQ(&inner_method(ensemble, {{"of", "dbk"}}), &find_method("dbk"));
+  EXPECT_EQ(&inner_method(find_method("dbk"), {{"of", "dnn"}}), &find_method("dbk"));
+  EXPECT_EQ(options_of(ensemble, {{"of", "dbk"}}).size(),
+            ensemble.options.size() + find_method("dbk").options.size());
+  const json resolved = ensemble.resolve({{"of", "dbk"}, {"rank", 7}, {"members", 2}});
+  EXPECT_EQ(resolved["rank"], 7);
+  EXPECT_EQ(resolved["steps"], find_method("dbk").resolve(json::object())["steps"]);
+  // No option of any method hides one of the ensemble.
+  for (const MethodInfo& info : method_catalog()) {
+    if (&info == &ensemble) continue;
+    for (const OptionDoc& doc : info.options)
+      EXPECT_TRUE(doc.name != "of" && doc.name != "members") << info.name;
+  }
+}
+
+TEST(Methods, GridsLieWithinTheirRanges) {
+  size_t tunable = 0;
+  for (const MethodInfo& info : method_catalog()) {
+    for (const OptionDoc& doc : info.options) {
+      for (double value : doc.grid)
+        EXPECT_NO_THROW(info.resolve({{doc.name, value}})) << info.name << " " << doc.name;
+      tunable += !doc.grid.empty();
+      if (doc.name == "alpha" || doc.name == "beta")
+        EXPECT_EQ(doc.grid, (std::vector<double>{0, 0.01, 0.1, 1}));
+    }
+  }
+  EXPECT_GT(tunable, 1u);
 }
 
 TEST(Methods, UnknownNameGetsTheNearest) {

@@ -1,0 +1,118 @@
+"""Conformal intervals on the command line: saved with the model, used for every level, refused where rows are too few."""
+
+import csv
+import io
+import json
+import math
+
+import pytest
+from conftest import FEW, header, refused, run, toy_rows, write_csv
+
+
+def predictions(folder, *words):
+    done = run(folder, "predict", *words)
+    assert done.returncode == 0, done.stderr
+    return [{name: float(cell) for name, cell in row.items()} for row in csv.DictReader(io.StringIO(done.stdout))]
+
+
+@pytest.fixture(scope="module")
+def calibrated(tmp_path_factory):
+    """Folder with toy.csv and a model m that kept 60 of its 300 rows for calibration."""
+    folder = tmp_path_factory.mktemp("calibrated")
+    write_csv(folder / "toy.csv", header(2), toy_rows(300))
+    done = run(folder, "fit", "toy.csv", "--target", "y", "--model", "m", "--test-fraction", 0.2, "--threads", 1, "--json",
+               "--calibrate", "conformal", "--calibration-fraction", 0.2, "--level", 0.9, *FEW)
+    assert done.returncode == 0, done.stderr
+    (folder / "fit.json").write_text(done.stdout)
+    return folder
+
+
+def test_fit_keeps_rows_for_it_and_says_so(calibrated):
+    fit = json.loads((calibrated / "fit.json").read_text())
+    assert fit["rows"] == {"train": 150, "valid": 30, "test": 60, "calibration": 60}
+    assert fit["calibration"] == "conformal"
+    facts = json.loads(run(calibrated, "describe", "m", "--json").stdout)
+    assert facts["rows"]["calibration"] == 60 and facts["calibration"] == {"method": "conformal", "rows": 60}
+    assert facts["tensors"]["calibration.scores"] == [60]
+    assert "split conformal, calibrated on 60 rows" in run(calibrated, "describe", "m").stdout
+
+
+def test_intervals_are_a_factor_of_sd_taken_from_the_scores(calibrated):
+    numpy = pytest.importorskip("safetensors.numpy")
+    stored = numpy.load_file(calibrated / "m")
+    scores = sorted(stored["calibration.scores"])
+    rows = stored["split.calibration"]
+    with open(calibrated / "toy.csv") as file:
+        targets = [float(row["y"]) for row in csv.DictReader(file)]
+    for level in (0.5, 0.9, 0.95):
+        answers = predictions(calibrated, "m", "toy.csv", "--level", level)
+        by_hand = sorted(abs(targets[i] - answers[i]["mean"]) / answers[i]["sd"] for i in rows)
+        assert scores == pytest.approx(by_hand, rel=1e-9)
+        factor = scores[math.ceil(61 * level - 1e-9) - 1]
+        for answer in answers:
+            assert answer["upper"] - answer["mean"] == pytest.approx(factor * answer["sd"], rel=1e-9)
+            assert answer["mean"] - answer["lower"] == pytest.approx(factor * answer["sd"], rel=1e-9)
+
+
+def test_evaluate_and_fit_report_the_calibrated_interval(calibrated):
+    fit = json.loads((calibrated / "fit.json").read_text())
+    words = ["evaluate", "m", "toy.csv", "--level", 0.9, "--json"]
+    held_out = json.loads(run(calibrated, *words, "--split", "test").stdout)
+    for key, value in fit["test"].items():
+        assert held_out[key] == pytest.approx(value, rel=1e-9), key
+    report = json.loads(run(calibrated, *words).stdout)
+    assert report["calibration"] == "conformal"
+    answers = predictions(calibrated, "m", "toy.csv", "--level", 0.9)
+    with open(calibrated / "toy.csv") as file:
+        targets = [float(row["y"]) for row in csv.DictReader(file)]
+    inside = [a["lower"] <= y <= a["upper"] for a, y in zip(answers, targets)]
+    misses = [max(a["lower"] - y, 0) + max(y - a["upper"], 0) for a, y in zip(answers, targets)]
+    width = sum(a["upper"] - a["lower"] for a in answers) / 300
+    assert report["coverage"] == pytest.approx(sum(inside) / 300, abs=1e-12)
+    assert report["width"] == pytest.approx(width, rel=1e-9)
+    assert report["interval_score"] == pytest.approx(width + 20 * sum(misses) / 300, rel=1e-9)
+    rows = json.loads((calibrated / "fit.json").read_text())
+    sd = report["width"] / report["width_standardized"]
+    assert sd == pytest.approx(rows["test"]["mae"] / rows["test"]["mae_standardized"], rel=1e-9)
+
+
+def test_mean_and_sd_are_those_of_the_same_fit(tmp_path, calibrated):
+    """Calibration changes lower and upper alone: fitted on the same rows, mean and sd are the same."""
+    plain = predictions(calibrated, "m", "toy.csv", "--level", 0.5)
+    wide = predictions(calibrated, "m", "toy.csv", "--level", 0.95)
+    for a, b in zip(plain, wide):
+        assert all(a[name] == b[name] for name in ("mean", "sd", "sd_aleatoric", "sd_epistemic"))
+        assert b["lower"] < a["lower"] < a["upper"] < b["upper"]
+
+
+def test_a_level_that_needs_more_rows(tmp_path, calibrated):
+    for command in ("predict", "evaluate"):
+        line = refused(tmp_path, command, calibrated / "m", calibrated / "toy.csv", "--level", 0.99)
+        assert "at least 99 calibration rows" in line and "received 60" in line
+
+
+def test_too_few_calibration_rows_are_refused_before_the_fit(tmp_path, calibrated):
+    words = ["fit", calibrated / "toy.csv", "--target", "y", "--calibrate", "conformal", "--steps", 10**8]
+    line = refused(tmp_path, *words, "--calibration-fraction", 0.06)
+    assert "at least 19 calibration rows for an interval of level 0.95" in line and "received 18" in line
+    assert "at least 999" in refused(tmp_path, *words, "--level", 0.999)
+    assert "fractions that leave rows" in refused(tmp_path, *words, "--calibration-fraction", 0.95)
+
+
+def test_wrong_use(tmp_path, calibrated):
+    words = ["fit", calibrated / "toy.csv", "--target", "y", *FEW]
+    refused(tmp_path, *words, "--calibrate", "platt")
+    assert "--calibrate" in refused(tmp_path, *words, "--calibration-fraction", 0.2)
+    for fraction in (0, 1, -0.1, "nan"):
+        refused(tmp_path, *words, "--calibrate", "conformal", "--calibration-fraction", fraction)
+
+
+def test_scale_on_all_is_said(tmp_path, calibrated):
+    words = ["fit", calibrated / "toy.csv", "--target", "y", "--threads", 1, *FEW]
+    done = run(tmp_path, *words, "--scale-on", "all", "--model", "all")
+    assert done.returncode == 0 and "range of every row" in done.stderr
+    assert "scaled on" in run(tmp_path, "describe", "all").stdout
+    assert json.loads(run(tmp_path, "describe", "all", "--json").stdout)["encoder"]["scale_on"] == "all"
+    assert run(tmp_path, *words, "--model", "train").returncode == 0
+    assert "scaled on" not in run(tmp_path, "describe", "train").stdout
+    refused(tmp_path, *words, "--scale-on", "test")

@@ -1,0 +1,143 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "slimbayes/core/conformal.h"
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/methods/table_model.h"
+#include "slimbayes/storage/error.h"
+#include "tests/real_data.h"
+
+namespace slimbayes {
+namespace {
+
+TableFit quick(const std::string& method = "dnn") {
+  TableFit fit;
+  fit.target = "y";
+  fit.method = method;
+  fit.options = {{"steps", 300}, {"hidden", 16}, {"blocks", 1}};
+  fit.calibrate = "conformal";
+  return fit;
+}
+
+TableFit on_steps(const std::string& method = "dnn") {
+  TableFit fit = quick(method);
+  fit.ignore = {"true_mean", "true_sd"};
+  return fit;
+}
+
+at::Tensor column(const Table& table, const std::string& name) {
+  return at::tensor(table.find(name)->values, at::kDouble);
+}
+
+TEST(Calibration, RowsTakeNoPartInTheFit) {
+  Table table = generate("steps", 300, Stream(1)), other = table;
+  TableModel model = fit_table(table, on_steps());
+  const SplitRows& split = model.split();
+  EXPECT_EQ(split.calibration.size(), 30u);
+  std::set<int64_t> rest(split.train.begin(), split.train.end());
+  rest.insert(split.valid.begin(), split.valid.end());
+  rest.insert(split.test.begin(), split.test.end());
+  for (int64_t row : split.calibration) EXPECT_FALSE(rest.contains(row));
+  // Other targets there change the intervals, and neither means nor sds.
+  for (Column& c : other.columns) {
+    if (c.name != "y") continue;
+    for (int64_t row : split.calibration) c.values[static_cast<size_t>(row)] += 5;
+  }
+  TableModel shifted = fit_table(other, on_steps());
+  Regression p = model.predict(table), q = shifted.predict(table);
+  EXPECT_TRUE(at::equal(p.mean, q.mean));
+  EXPECT_TRUE(at::equal(total_var(p), total_var(q)));
+  EXPECT_GT((shifted.interval(q, 0.8).upper - model.interval(p, 0.8).upper).min().item<double>(), 0);
+}
+
+TEST(Calibration, ScoresAreThoseOfTheDefinition) {
+  Table table = generate("steps", 300, Stream(1));
+  TableModel model = fit_table(table, on_steps());
+  Table held_out = take_rows(table, model.split().calibration);
+  at::Tensor scores = conformal_scores(model.predict(held_out), column(held_out, "y"));
+  EXPECT_TRUE(at::allclose(model.calibration_scores(), scores, 1e-9, 0));
+}
+
+TEST(Calibration, SavedAndLoadedItIsTheSame) {
+  Table table = generate("steps", 300, Stream(1));
+  TableModel model = fit_table(table, on_steps());
+  TensorFile file = model.to_file();
+  TableModel loaded = TableModel::from_file(file, "m");
+  EXPECT_TRUE(at::equal(loaded.calibration_scores(), model.calibration_scores()));
+  EXPECT_EQ(loaded.split().calibration, model.split().calibration);
+  EXPECT_EQ(loaded.evaluate(table, 0.9), model.evaluate(table, 0.9));
+  EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
+  TableFit plain = on_steps();
+  plain.calibrate = "";
+  TensorFile bare = fit_table(table, plain).to_file();
+  EXPECT_FALSE(bare.tensors.contains("calibration.scores"));
+  EXPECT_FALSE(bare.metadata.contains("calibration"));
+  EXPECT_FALSE(TableModel::from_file(bare, "m").calibration_scores().defined());
+  StoredTensor& scores = file.tensors["calibration.scores"];
+  std::swap_ranges(scores.bytes.begin(), scores.bytes.begin() + 8, scores.bytes.end() - 8);
+  EXPECT_THROW(TableModel::from_file(file, "m"), DataError);
+}
+
+TEST(Calibration, TooFewRowsAreRefusedBeforeTheFit) {
+  Table table = generate("steps", 180, Stream(1));
+  EXPECT_THROW(fit_table(table, on_steps()), std::invalid_argument);  // 18 rows, 19 needed
+  TableFit lower = on_steps();
+  lower.level = 0.9;
+  TableModel model = fit_table(table, lower);
+  Regression p = model.predict(table);
+  EXPECT_NO_THROW(model.interval(p, 0.9));
+  EXPECT_THROW(model.interval(p, 0.95), std::invalid_argument);
+  lower.calibrate = "platt";
+  EXPECT_THROW(fit_table(table, lower), std::invalid_argument);
+}
+
+// One noise for all rows, where it is small for some: the answer is too wide or too narrow by place, but as many
+// rows are covered as were asked for.
+TEST(Calibration, HoldsItsLevelOnHeteroscedasticRows) {
+  Table table = generate("steps", 3000, Stream(4));
+  TableFit fit = on_steps();
+  fit.calibration_fraction = 0.3;
+  TableModel model = fit_table(table, fit);
+  Table fresh = generate("steps", 20000, Stream(5));
+  for (double level : {0.5, 0.8, 0.95}) {
+    // Beta(k, m + 1 - k) has an sd below sqrt(level (1 - level) / m); the fresh rows add theirs.
+    double sd = std::sqrt(level * (1 - level) * (1.0 / 900 + 1.0 / 20000));
+    EXPECT_NEAR(model.evaluate(fresh, level)["coverage"].get<double>(), level, 4 * sd) << level;
+  }
+}
+
+struct RealTable {
+  const char* name;
+  uint64_t splits;
+};
+
+class CalibrationReal : public testing::TestWithParam<RealTable> {};
+
+TEST_P(CalibrationReal, CoversNinetyPercentWithinTwoPoints) {
+  auto path = real_data(std::string(GetParam().name) + ".csv.gz");
+  if (!path) return;
+  Table table = read_table(*path);
+  double sum = 0;
+  for (uint64_t seed = 0; seed < GetParam().splits; ++seed) {
+    TableFit fit = quick();
+    fit.split_seed = seed;
+    fit.test_fraction = 0.3;
+    fit.calibration_fraction = 0.2;
+    TableModel model = fit_table(table, fit);
+    sum += model.evaluate(take_rows(table, model.split().test), 0.9)["coverage"].get<double>();
+  }
+  EXPECT_NEAR(sum / static_cast<double>(GetParam().splits), 0.9, 0.02);
+}
+
+// A small table has few rows on either side: more splits.
+INSTANTIATE_TEST_SUITE_P(Tables, CalibrationReal,
+                         testing::Values(RealTable{"concrete", 16}, RealTable{"power_plant", 4},
+                                         RealTable{"kin8nm", 4}, RealTable{"elevators", 4}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace slimbayes
