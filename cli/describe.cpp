@@ -50,7 +50,8 @@ json method_facts(const MethodInfo& info) {
           {"seeded", info.seeded},
           {"resumable", info.resumable},
           {"splits_uncertainty", info.splits_uncertainty},
-          {"variance_grows_away", info.variance_grows_away}};
+          {"variance_grows_away", info.variance_grows_away},
+          {"inner", info.inner.empty() ? json() : json(info.inner)}};
 }
 
 std::string indented(const std::string& text, size_t by) {
@@ -86,6 +87,9 @@ std::string method_text(const MethodInfo& info) {
     if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
     text += fmt::format("  {} ({}) [{}]\n", doc.name, facts, doc.source) + indented(doc.doc, 6);
   }
+  if (!info.inner.empty())
+    text += fmt::format("  and those of the method that {0} names: slimbayes describe {1}\n", info.inner,
+                        inner_method(info, json::object()).name);
   return text;
 }
 

@@ -106,7 +106,7 @@ std::vector<std::string> MethodFlags::tunable(const MethodInfo& method, const js
       others.push_back(info.name);
   }
   throw std::invalid_argument(
-      fmt::format("[fit] expected a method with something to tune, for --tune; received '{}'; {} have",
+      fmt::format("[fit] expected a method with something to tune, for --tune; received '{}'; these have: {}",
                   inner_method(method, options).name, fmt::join(others, ", ")));
 }
 

@@ -72,8 +72,9 @@ TEST(Methods, GridsLieWithinTheirRanges) {
       for (double value : doc.grid)
         EXPECT_NO_THROW(info.resolve({{doc.name, value}})) << info.name << " " << doc.name;
       tunable += !doc.grid.empty();
-      if (doc.name == "alpha" || doc.name == "beta")
+      if (doc.name == "alpha" || doc.name == "beta") {
         EXPECT_EQ(doc.grid, (std::vector<double>{0, 0.01, 0.1, 1}));
+      }
     }
   }
   EXPECT_GT(tunable, 1u);
