@@ -120,6 +120,7 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
     const std::string& inner = methods[i]->inner;
     const std::string of =
         value_of(words, "--" + inner, inner_method(*methods[i], nlohmann::json::object()).name);
+    methods[i]->resolve({{inner, of}});  // what it does not take is refused before its flags are looked up
     const MethodInfo* method = &find_method(of);
     if (std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
   }

@@ -65,7 +65,7 @@ void check_conformal_rows(int64_t rows, double level) {
   check(
       rank_of(rows, level) <= rows, "conformal",
       fmt::format("at least {} calibration rows for an interval of level {:g}", conformal_rows(level), level),
-      fmt::format("{}", rows), "raise --calibration-fraction, or lower --level");
+      fmt::format("{}", rows), "fit with a larger --calibration-fraction, or lower --level");
 }
 
 double conformal_factor(const at::Tensor& scores, double level) {

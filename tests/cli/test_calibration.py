@@ -87,7 +87,8 @@ def test_mean_and_sd_are_those_of_the_same_fit(tmp_path, calibrated):
 
 def test_a_level_that_needs_more_rows(tmp_path, calibrated):
     for command in ("predict", "evaluate"):
-        line = refused(tmp_path, command, calibrated / "m", calibrated / "toy.csv", "--level", 0.99)
+        split = ["--split", "test"] if command == "evaluate" else []
+        line = refused(tmp_path, command, calibrated / "m", calibrated / "toy.csv", "--level", 0.99, *split)
         assert "at least 99 calibration rows" in line and "received 60" in line
 
 

@@ -70,7 +70,7 @@ def test_ensemble_takes_the_flags_of_its_members(tmp_path, toy):
     facts = json.loads(run(tmp_path, "describe", "model.safetensors", "--json").stdout)
     assert facts["method"] == "ensemble" and facts["options"] == options
     assert run(tmp_path, "predict", "model.safetensors", toy / "toy.csv").returncode == 0
-    assert "--rank" in run(tmp_path, *words[:5], "--of", "dbk", "--help").stdout
+    assert "--rank" in run(tmp_path, *words[:6], "--of", "dbk", "--help").stdout
     assert "--rank" in refused(tmp_path, *words, "--rank", 8, *FEW)  # dnn has none
     assert "another method" in refused(tmp_path, *words, "--of", "ensemble", *FEW)
     assert "seed" in refused(tmp_path, *words, "--of", "gp-exact")
@@ -86,7 +86,7 @@ def test_compare_runs_an_ensemble_beside_its_member(tmp_path, toy):
 
 SERIES = {
     "tune": ["--tune", "--alpha", "0.01", *SMALL],
-    "ensemble": ["--method", "ensemble", "--members", "3", "--hidden", "16", "--threads", "1", "--patience", "0"],
+    "ensemble": ["--method", "ensemble", "--members", "4", "--hidden", "8", "--threads", "1", "--patience", "0"],
 }
 
 
@@ -94,7 +94,7 @@ SERIES = {
 def test_a_series_killed_and_resumed_gives_the_same_bits(tmp_path, name):
     """Killed after the first of several fits: it is not repeated, and the rest ends in the same bits."""
     write_csv(tmp_path / "long.csv", header(2), toy_rows(400))
-    words = ["fit", "long.csv", "--target", "y", "--steps", "6000", *SERIES[name]]
+    words = ["fit", "long.csv", "--target", "y", "--steps", "1000", *SERIES[name]]
     assert run(tmp_path, *words, "--model", "whole").returncode == 0
     process = subprocess.Popen([TOOL, *words, "--model", "m"], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     record = tmp_path / "m.ckpt"

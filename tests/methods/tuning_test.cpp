@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/metrics.h"
@@ -37,8 +38,11 @@ TEST(Tune, TriesTheWholeGridAndKeepsTheLeastNll) {
   json chosen;
   std::set<std::pair<double, double>> seen;
   for (const json& entry : best.report["tried"]) {
-    seen.insert({entry["alpha"], entry["beta"]});
-    if (entry["valid_nll"].get<double>() < least) least = entry["valid_nll"], chosen = entry;
+    seen.emplace(entry["alpha"].get<double>(), entry["beta"].get<double>());
+    if (entry["valid_nll"].get<double>() < least) {
+      least = entry["valid_nll"].get<double>();
+      chosen = entry;
+    }
   }
   EXPECT_EQ(seen.size(), 16u);
   EXPECT_EQ(best.report["best"], chosen);
@@ -103,7 +107,7 @@ TEST_F(TuneFiles, EveryTryIsTold) {
   tuned({"beta"}, context(&watcher, false));
   EXPECT_EQ(watcher.begun, 4);
   ASSERT_EQ(watcher.notes.size(), 4u);
-  EXPECT_EQ(watcher.notes[1].substr(0, 41), "tried 2 of 4: beta 0.01: validation NLL -");
+  EXPECT_TRUE(watcher.notes[1].starts_with("tried 2 of 4: beta 0.01: validation NLL ")) << watcher.notes[1];
 }
 
 TEST_F(TuneFiles, InterruptedAndResumedItEndsInTheSameBits) {
