@@ -17,8 +17,8 @@ experiments/run.py experiments/conformal/cells.csv     # resumable cell by cell
 experiments/conformal_report.py
 ```
 
-Share of test rows inside the 90 % interval, mean over splits (10 % test, 10 % validation; with `--calibrate conformal`
-another 10 % that would otherwise train). The seed is 0 throughout, the split changes. Fits are short (3,000 steps):
+Share of test rows inside the 90 % interval, mean over splits (20 of concrete, 5 of the others; five without calibration; 10 % test, 10 % validation; with `--calibrate conformal`
+another 10 % that would otherwise train). The seed is 0 throughout, the split changes. Fits are short (1,000 steps):
 what is judged is the coverage. `sd` is that of one split; "expected" is what split conformal promises, in the
 mean over splits: level to level + 1/(m + 1), with an sd of about sqrt(.09 (1/m + 1/n)) for m calibration and n test rows.
 """
