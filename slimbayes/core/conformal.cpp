@@ -1,14 +1,15 @@
 // Split conformal intervals, scaled by the predictive sd.
 //
 // Problem     A model's sd may be too small or too large everywhere: its intervals then miss their level.
-// Method      Score the rows that were held out for this by s = |y - mean| / sd. If a further row is exchangeable
-//             with these m, its score's rank among the m + 1 is uniform, so that it is at most the k-th smallest
-//             with probability of at least k / (m + 1): k = ceil((m + 1) level) gives an interval mean -+ s_(k) sd
-//             of that level, whatever the model, the noise or n (Vovk, Gammerman and Shafer 2005; Lei et al. 2018,
-//             section 5.2 for the scaling). Without ties it exceeds the level by less than 1 / (m + 1).
-// Limits      The probability is over the calibration rows too: with them given, the coverage is Beta(k, m + 1 - k).
-//             It holds on average over rows, not for every x; where a level needs more rows than there are, no
-//             finite interval has it.
+// Method      Score the rows that were held out for this by s = |y - mean| / sd. If a further row is
+//             exchangeable with these m, its score's rank among the m + 1 is uniform, so that it is at most
+//             the k-th smallest with probability of at least k / (m + 1): k = ceil((m + 1) level) gives an
+//             interval mean -+ s_(k) sd of that level, whatever the model, the noise or n (Vovk, Gammerman
+//             and Shafer 2005; Lei et al. 2018, section 5.2 for the scaling). Without ties it exceeds the
+//             level by less than 1 / (m + 1).
+// Limits      The probability is over the calibration rows too: with them given, the coverage is Beta(k, m +
+//             1 - k). It holds on average over rows, not for every x; where a level needs more rows than
+//             there are, no finite interval has it.
 // Cost        O(m log m) once, O(1) a level.
 #include "slimbayes/core/conformal.h"
 

@@ -3,9 +3,9 @@
 // Tables hold repeated rows (a seventh of the red wines): split row by row, a model is validated on inputs
 // that it was trained on, and its uncertainty looks better than it is. So rows with identical inputs are a
 // group, found by a 128-bit hash of the cells, and groups are dealt whole, in a seeded order: test first,
-// then validation, then calibration, the rest for training. An identifier or free text, which the encoder drops, is no input and
-// would make every row a group. O(n d). Without repeated rows a grouped split is the random one of
-// the same stream.
+// then validation, then calibration, the rest for training. An identifier or free text, which the encoder
+// drops, is no input and would make every row a group. O(n d). Without repeated rows a grouped split is the
+// random one of the same stream.
 #include "slimbayes/data/split.h"
 
 #include <ATen/ATen.h>

@@ -13,14 +13,15 @@
 
 // ensemble: one method fitted several times (Lakshminarayanan, Pritzel and Blundell 2017).
 //
-// Model       an equal mixture of the members' Gaussians, answered by its mean and variance: what the members expect
-//             of the noise is aleatoric, their own epistemic variance and their disagreement are epistemic.
-// Estimator   member i is the method fitted with the stream's child i: other weights at the start, other batches, the
-//             same rows.
+// Model       an equal mixture of the members' Gaussians, answered by its mean and variance: what the members
+//             expect of the noise is aleatoric, their own epistemic variance and their disagreement are
+//             epistemic.
+// Estimator   member i is the method fitted with the stream's child i: other weights at the start, other
+//             batches, the same rows.
 // Cost        that of the method, times the members.
 // Deviations  any method serves, the paper's members learn a variance for each row; no adversarial examples.
-// It takes a Method and knows none: the registry makes and loads the members by name. In the file, a member's tensors
-// and metadata stand under `member.<i>.`.
+// It takes a Method and knows none: the registry makes and loads the members by name. In the file, a member's
+// tensors and metadata stand under `member.<i>.`.
 
 namespace slimbayes {
 

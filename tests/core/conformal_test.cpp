@@ -121,8 +121,9 @@ double beta_binomial_cdf(int64_t j, int64_t N, double a, double b) {
   return sum;
 }
 
-// Heteroscedastic, heavy-tailed rows under a model whose sd is three times too small and of a wrong shape: covered
-// are as many test rows as the exact law of split conformal allows, Beta(k, m + 1 - k) mixed over binomials.
+// Heteroscedastic, heavy-tailed rows under a model whose sd is three times too small and of a wrong shape:
+// covered are as many test rows as the exact law of split conformal allows, Beta(k, m + 1 - k) mixed over
+// binomials.
 TEST(Conformal, CoverageFollowsItsExactLaw) {
   constexpr int64_t kRows = 199, kTest = 2000;
   double sum = 0;

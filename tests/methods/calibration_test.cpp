@@ -95,8 +95,8 @@ TEST(Calibration, TooFewRowsAreRefusedBeforeTheFit) {
   EXPECT_THROW(fit_table(table, lower), std::invalid_argument);
 }
 
-// One noise for all rows, where it is small for some: the answer is too wide or too narrow by place, but as many
-// rows are covered as were asked for.
+// One noise for all rows, where it is small for some: the answer is too wide or too narrow by place, but as
+// many rows are covered as were asked for.
 TEST(Calibration, HoldsItsLevelOnHeteroscedasticRows) {
   Table table = generate("steps", 3000, Stream(4));
   TableFit fit = on_steps();
