@@ -151,7 +151,9 @@ std::string tuning_text(const json& tuning) {
     if (!entry.is_object()) continue;
     std::string line;
     for (const auto& item : entry.items())
-      line += fmt::format("{}{} {}", line.empty() ? "" : ", ", item.key(), plain(item.value()));
+      line += fmt::format(
+          "{}{} {}", line.empty() ? "" : ", ", item.key(),
+          item.value().is_number() ? fmt::format("{:.5g}", item.value().get<double>()) : plain(item.value()));
     text += fmt::format("  {}{}\n", line, entry == best ? "  <- chosen" : "");
   }
   return text;
