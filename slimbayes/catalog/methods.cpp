@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "slimbayes/catalog/dbk_exact_options.h"
 #include "slimbayes/catalog/dbk_options.h"
+#include "slimbayes/catalog/dkl_exact_options.h"
 #include "slimbayes/catalog/dnn_options.h"
 #include "slimbayes/catalog/ensemble_options.h"
 #include "slimbayes/catalog/gp_exact_options.h"
@@ -55,6 +57,35 @@ MethodInfo dbk() {
   info.paper_preset = joined({paper_training(), paper_focus(), paper_noise()});
   return with_options<DbkOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<DbkOptions>(given, "dbk"));
+  });
+}
+
+MethodInfo dbk_exact() {
+  MethodInfo info = network_method();
+  info.name = "dbk-exact";
+  info.summary =
+      "Deep basis kernel trained on the exact log evidence of all rows, in memory that does not grow with "
+      "them.";
+  info.paper = "N: deep basis kernels, section 3.1 (DBK exact, N-11); E: low-rank deep kernels, section 3";
+  info.splits_uncertainty = true;
+  info.paper_preset = joined({paper_full_batch(), paper_noise()});
+  return with_options<DbkExactOptions>(std::move(info), [](const nlohmann::json& given) {
+    return options_to_json(options_from_json<DbkExactOptions>(given, "dbk-exact"));
+  });
+}
+
+MethodInfo dkl_exact() {
+  MethodInfo info = network_method();
+  info.name = "dkl-exact";
+  info.summary =
+      "Dense Gaussian process with an RBF kernel at a network's outputs: deep kernel learning for small "
+      "tables "
+      "(time n^3, memory n^2).";
+  info.paper = "N: deep basis kernels, section 4.1 (baseline DKL exact; Wilson et al. 2016)";
+  info.splits_uncertainty = true;
+  info.paper_preset = joined({paper_full_batch(), paper_noise(), {{"evidence_rows", 6000}}});
+  return with_options<DklExactOptions>(std::move(info), [](const nlohmann::json& given) {
+    return options_to_json(options_from_json<DklExactOptions>(given, "dkl-exact"));
   });
 }
 
@@ -200,8 +231,9 @@ MethodInfo gp_exact() {
 }  // namespace
 
 std::span<const MethodInfo> method_catalog() {
-  static const std::vector<MethodInfo> catalog = {dbk(),    vbll(), sv_dkl(),   pp_dkl(),  sv_rbf(),
-                                                  sv_dbk(), dnn(),  gp_exact(), ensemble()};
+  static const std::vector<MethodInfo> catalog = {dbk(),    dbk_exact(), vbll(),    sv_dkl(),
+                                                  pp_dkl(), sv_rbf(),    sv_dbk(),  dkl_exact(),
+                                                  dnn(),    gp_exact(),  ensemble()};
   return catalog;
 }
 

@@ -4,12 +4,12 @@
 
 #include <chrono>
 #include <cmath>
-#include <numbers>
+#include <limits>
 
 #include "slimbayes/catalog/gp_exact_options.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/methods/dense_gp.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/tabular.h"
 
@@ -17,9 +17,8 @@
 // 2006, ch. 2, 5).
 //
 // Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
-// Estimator   log l, log s, log noise and c by L-BFGS on the log evidence. With A = K + noise I and
-//             a = A^-1 (y - c) its gradient in A is 1/2 (a a^T - A^-1), which is back-propagated through K
-//             alone: no graph of the factorisation.
+// Estimator   log l, log s, log noise and c by L-BFGS on the log evidence (methods/dense_gp.cpp). Start: noise
+//             0.1, and l = sqrt(d) on standardised inputs.
 // Cost        O(n^3) time and O(n^2) memory, hence max_rows; O(n^2) a predicted variance.
 // Deviations  The hyperparameters see at most evidence_rows rows. Validation rows are not used: there is
 //             nothing to select, and a score on them stays honest.
@@ -30,72 +29,19 @@ namespace {
 
 constexpr const char* kName = "gp-exact";
 
-/// Hyperparameters from one vector theta [d + 3]: log l, log s, log (noise - floor), c.
-struct Hyper {
-  at::Tensor lengthscale;                   // [d]
-  at::Tensor amplitude, noise_var, offset;  // scalars; amplitude is a variance
-
-  Hyper(const at::Tensor& theta, double noise_floor) {
-    int64_t d = theta.size(0) - 3;
-    lengthscale = at::exp(theta.narrow(0, 0, d));
-    amplitude = at::exp(theta.select(0, d));
-    noise_var = at::exp(theta.select(0, d + 1)) + noise_floor;
-    offset = theta.select(0, d + 2);
-  }
-
-  at::Tensor kernel(const at::Tensor& a, const at::Tensor& b) const {  // [n, d], [m, d] -> [n, m]
-    at::Tensor u = a / lengthscale, v = b / lengthscale;
-    at::Tensor squared =
-        u.square().sum(-1, true) + v.square().sum(-1).unsqueeze(0) - 2 * at::matmul(u, v.t());
-    return amplitude * at::exp(-0.5 * at::relu(squared));  // rounding can make a zero distance negative
-  }
-};
-
-/// l = sqrt(d) on standardised inputs, s = 1, noise = 0.1, c = 0.
-at::Tensor start(int64_t d) {
-  at::Tensor theta = at::zeros({d + 3}, at::kDouble);
-  theta.narrow(0, 0, d).fill_(0.5 * std::log(static_cast<double>(d)));
-  theta[d + 1] = std::log(0.1);
-  return theta;
-}
-
-at::Tensor noisy_kernel(const Hyper& hyper, const at::Tensor& x) {
-  return hyper.kernel(x, x) + hyper.noise_var * at::eye(x.size(0), at::kDouble);
-}
-
-/// -log evidence / n; its gradient is added to theta's.
-double negative_evidence(const at::Tensor& theta, const TabularRows& rows, double noise_floor) {
-  Hyper hyper(theta, noise_floor);
-  at::Tensor a = noisy_kernel(hyper, rows.x);
-  double n = static_cast<double>(rows.x.size(0)), value;
-  at::Tensor grad_a, grad_offset;
-  {
-    at::NoGradGuard no_grad;
-    at::Tensor factor = safe_cholesky(a.detach()).factor;
-    at::Tensor residual = rows.y - hyper.offset;
-    at::Tensor alpha = at::cholesky_solve(residual.unsqueeze(-1), factor).squeeze(-1);
-    value = 0.5 * at::dot(residual, alpha).item<double>() + factor.diagonal().log().sum().item<double>() +
-            0.5 * n * std::log(2 * std::numbers::pi);
-    grad_a = (at::cholesky_inverse(factor) - at::outer(alpha, alpha)) / (2 * n);
-    grad_offset = -alpha.sum() / n;
-  }
-  ((a * grad_a).sum() + hyper.offset * grad_offset).backward();
-  return value / n;
-}
-
 /// Maximises the evidence, keeping the best theta seen; a numerical failure ends the search, not the fit.
 at::Tensor maximise_evidence(const TabularRows& rows, const GpExactOptions& options, Callback* callback,
                              Summary& summary) {
   constexpr int64_t kChunk = 5;  // iterations between two looks at the callback
   auto begin = std::chrono::steady_clock::now();
-  at::Tensor theta = start(rows.x.size(1)).set_requires_grad(true);
+  at::Tensor theta = dense_start(rows.x.size(1), std::log(0.1)).set_requires_grad(true);
   at::Tensor best = theta.detach().clone();
   summary.best_score = std::numeric_limits<double>::infinity();
   torch::optim::LBFGS optimiser(
       {theta}, torch::optim::LBFGSOptions(1).max_iter(kChunk).line_search_fn("strong_wolfe"));
   auto closure = [&] {
     theta.mutable_grad() = at::zeros_like(theta);
-    double value = negative_evidence(theta, rows, options.noise_floor);
+    double value = dense_evidence_backward(theta, rows.x, rows.y, options.noise_floor);
     if (value < summary.best_score) {
       summary.best_score = value;
       best.copy_(theta.detach());
@@ -144,11 +90,8 @@ class GpExactFitted : public Fitted {
         rows_(std::move(rows)),
         theta_(std::move(theta)),
         summary_(std::move(summary)),
-        hyper_(theta_, options.noise_floor) {
-    Cholesky cholesky = safe_cholesky(noisy_kernel(hyper_, rows_.x));
-    factor_ = cholesky.factor;
-    summary_.jitter = cholesky.jitter;
-    alpha_ = at::cholesky_solve((rows_.y - hyper_.offset).unsqueeze(-1), factor_).squeeze(-1);
+        posterior_(theta_, rows_.x, rows_.y, options.noise_floor) {
+    summary_.jitter = posterior_.jitter();
   }
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
@@ -166,13 +109,8 @@ class GpExactFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch holds [b, n] twice
-    return predict_rows(data, rows_.x.size(1), small, kName, [this](const at::Tensor& x) {
-      at::Tensor cross = hyper_.kernel(x, rows_.x);  // [b, n]
-      at::Tensor mean = at::mv(cross, alpha_) + hyper_.offset;
-      at::Tensor explained = at::linalg_solve_triangular(factor_, cross.t(), false).square().sum(0);  // [b]
-      RoundedVariance epistemic = rounded_variance(hyper_.amplitude - explained, hyper_.amplitude);
-      return Regression{mean, hyper_.noise_var.expand_as(mean), epistemic.var, epistemic.clipped};
-    });
+    return predict_rows(data, rows_.x.size(1), small, kName,
+                        [this](const at::Tensor& x) { return posterior_(x); });
   }
 
   TensorFile save() const override {
@@ -192,9 +130,7 @@ class GpExactFitted : public Fitted {
   TabularRows rows_;  // [n, d], [n]
   at::Tensor theta_;  // [d + 3]
   Summary summary_;
-  Hyper hyper_;
-  at::Tensor factor_;  // chol(K + noise I) [n, n]
-  at::Tensor alpha_;   // A^-1 (y - c) [n]
+  DensePosterior posterior_;
 };
 
 class GpExactMethod : public Method {

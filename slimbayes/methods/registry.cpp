@@ -8,6 +8,8 @@ namespace slimbayes {
 // Defined by the file of each method.
 std::unique_ptr<Method> make_dbk(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_dbk(const TensorFile& file);
+std::unique_ptr<Method> make_dbk_exact(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_dbk_exact(const TensorFile& file);
 std::unique_ptr<Method> make_vbll(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_vbll(const TensorFile& file);
 std::unique_ptr<Method> make_sv_dkl(const nlohmann::json& options);
@@ -18,6 +20,8 @@ std::unique_ptr<Method> make_sv_rbf(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_sv_rbf(const TensorFile& file);
 std::unique_ptr<Method> make_sv_dbk(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_sv_dbk(const TensorFile& file);
+std::unique_ptr<Method> make_dkl_exact(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_dkl_exact(const TensorFile& file);
 std::unique_ptr<Method> make_dnn(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_dnn(const TensorFile& file);
 std::unique_ptr<Method> make_ensemble(const nlohmann::json& options);
@@ -29,11 +33,13 @@ namespace {
 
 constexpr Row kRows[] = {
     {"dbk", make_dbk, load_dbk},
+    {"dbk-exact", make_dbk_exact, load_dbk_exact},
     {"vbll", make_vbll, load_vbll},
     {"sv-dkl", make_sv_dkl, load_sv_dkl},
     {"pp-dkl", make_pp_dkl, load_pp_dkl},
     {"sv-rbf", make_sv_rbf, load_sv_rbf},
     {"sv-dbk", make_sv_dbk, load_sv_dbk},
+    {"dkl-exact", make_dkl_exact, load_dkl_exact},
     {"dnn", make_dnn, load_dnn},
     {"gp-exact", make_gp_exact, load_gp_exact},
     {"ensemble", make_ensemble, load_ensemble},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -53,9 +54,11 @@ Regression ask_another_process(const TensorFile& model, const Dataset& data) {
 Subject subject_of(const Row& row) {
   const MethodInfo& info = find_method(row.name);
   nlohmann::json quick = nlohmann::json::object();
-  for (const OptionDoc& option : options_of(info, quick)) {
+  const std::vector<OptionDoc> options = options_of(info, quick);
+  bool mini_batches = std::ranges::any_of(options, [](const OptionDoc& o) { return o.name == "batch"; });
+  for (const OptionDoc& option : options) {
     if (option.name == "members") quick["members"] = 2;
-    if (option.name == "steps") quick["steps"] = 600;
+    if (option.name == "steps") quick["steps"] = mini_batches ? 600 : 100;
     if (option.name == "iterations") quick["iterations"] = 20;
   }
   return {&info, [&row, quick] { return row.make(quick); }, row.load, ask_another_process};

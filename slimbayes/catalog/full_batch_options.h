@@ -1,0 +1,46 @@
+#pragma once
+
+#include "slimbayes/catalog/training_options.h"
+
+namespace slimbayes {
+
+/// The recipe of exact training: every step sees all rows (or the one block that an option names), so there is no
+/// batch to choose and the budget is counted in steps.
+struct FullBatchOptions : TrainingOptions {
+  FullBatchOptions() {
+    steps = 500;
+    learning_rate = 1e-2;
+  }
+};
+
+template <class V>
+void describe(FullBatchOptions& o, V& v) {
+  v("steps", o.steps,
+    "optimiser steps, each a pass over the rows; raise it if the validation score still falls", Range{1, 1e9},
+    "E section 4");
+  v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
+    "slimbayes");
+  v("weight_decay", o.weight_decay,
+    "decoupled decay of the backbone's weights; raise it on small noisy tables", Range{0, 10},
+    "N appendix B");
+  v("schedule", o.schedule, "one-cycle: linear warm-up, then a cosine to zero; constant: the papers' rate",
+    Choices{{"one-cycle", "constant"}}, "experiments/recipe");
+  v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
+  v("patience", o.patience,
+    "validation rounds (one in 150 of the budget, or a step) without a better score before stopping, 0 for "
+    "never",
+    Range{0, 1e7}, "E section 4");
+  v("time_limit", o.time_limit, "seconds of training after which the best model so far is kept, 0 for none",
+    Range{0, 1e9}, "slimbayes");
+}
+
+/// What --preset paper sets (N appendix B.1): 2,000 full-batch steps at a constant 1e-3, no early stopping.
+inline nlohmann::json paper_full_batch() {
+  return {{"steps", 2000},
+          {"learning_rate", 1e-3},
+          {"weight_decay", 1e-2},
+          {"schedule", "constant"},
+          {"patience", 0}};
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,230 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/catalog/dbk_exact_options.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/likelihood.h"
+#include "slimbayes/core/linalg.h"
+#include "slimbayes/methods/exact_features.h"
+#include "slimbayes/methods/method.h"
+#include "slimbayes/methods/network_file.h"
+#include "slimbayes/methods/tabular.h"
+#include "slimbayes/objectives/exact_bound.h"
+
+// dbk-exact: a deep basis kernel trained on the exact log evidence (N section 3.1, algorithm 1; E section 3.1).
+//
+// Model       that of dbk: f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise.
+// Estimator   backbone, basis and noise by full-batch steps on log p(y) (N-11), less alpha times the trace
+//             regulariser (E-11); basis rbf on its collapsed bound (N-3). The weights' posterior is exact and in
+//             float64; c is the generalised least-squares mean. With `correction`, E-12: D = 1 + c(x) / noise.
+// Cost        O(n (h^2 + r h + r^2) + r^3) a step; memory chunk (h + r), free of n: pass 1 adds up Phi^T Phi and
+//             Phi^T y a chunk at a time without a graph, pass 2 sends their gradient back through each chunk.
+// Deviations  dbk's schedule and noise floor; the last chunk of pass 1 keeps its graph for pass 2.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kName = "dbk-exact";
+constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
+constexpr int64_t kRank = 128;
+
+/// The exact posterior at the features of these rows. With E-12, M first and then D.
+struct Conditioned {
+  LinearStatistics statistics;
+  double largest = 0;  // M
+};
+
+Conditioned conditioned(const ExactFeatures& model, const TabularRows& rows, const DbkExactOptions& options) {
+  at::NoGradGuard no_grad;
+  at::ScalarType type = model.log_noise.scalar_type();
+  Conditioned out{linear_statistics(model.basis->rank())};
+  double noise = model.noise_var();
+  int64_t n = rows.x.size(0);
+  for (bool measure : {true, false}) {
+    if (measure && !options.correction) continue;
+    for (int64_t low = 0; low < n; low += options.chunk) {
+      int64_t size = std::min(options.chunk, n - low);
+      at::Tensor phi = model(rows.x.narrow(0, low, size).to(type)).features.to(at::kDouble);
+      at::Tensor prior_var = phi.square().sum(1);
+      if (measure) {
+        out.largest = std::max(out.largest, prior_var.max().item<double>());
+        continue;
+      }
+      at::Tensor d;
+      if (options.correction) d = 1 + (out.largest - prior_var) / noise;
+      out.statistics = added(out.statistics, {phi, rows.y.narrow(0, low, size), d});
+    }
+  }
+  return out;
+}
+
+/// Mean, noise and epistemic variance under a posterior.
+Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, double largest,
+                  const DbkExactOptions& options, const at::Tensor& x) {
+  Expansion phi = model(x);
+  at::Tensor features = phi.features.to(at::kDouble), prior_var = features.square().sum(-1);
+  RoundedVariance extra{at::zeros_like(prior_var), 0};
+  if (phi.correction.defined()) {
+    at::Tensor correction = phi.correction.to(at::kDouble);
+    extra = x.scalar_type() == at::kDouble ? rounded_variance(correction, correction + prior_var)
+                                           : RoundedVariance{correction.clamp_min(0), 0};  // selection only
+  } else if (options.correction) {
+    extra.var = at::clamp_min(prior_var, largest) - prior_var;
+  }
+  at::Tensor centre = mean(posterior, features);
+  return {centre, at::full_like(centre, posterior.model.sigma2),
+          epistemic_var(posterior, features) + extra.var, extra.clipped};
+}
+
+class DbkExactFitted : public Fitted {
+ public:
+  DbkExactFitted(DbkExactOptions options, NetworkSpec spec, Weights weights, Summary summary)
+      : options_(std::move(options)),
+        spec_(std::move(spec)),
+        weights_(std::move(weights)),
+        summary_(std::move(summary)),
+        model_(options_.basis, options_.noise.noise_floor, spec_, as_type(weights_, at::kDouble)),
+        largest_(stored_largest()),
+        posterior_(linear_posterior(statistics_from(as_type(weights_, at::kDouble), model_.basis->rank()),
+                                    {model_.noise_var(), {}, /*fit_mean=*/true})) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_rows(data, spec_.front().in, options, kName, [this](const at::Tensor& x) {
+      return answer(model_, posterior_, largest_, options_, x);
+    });
+  }
+
+  TensorFile save() const override {
+    return to_file(NetworkFile{options_to_json(options_), spec_, weights_, summary_});
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  double stored_largest() const {
+    at::Tensor largest = as_type(weights_, at::kDouble)(kLargest);
+    check_shape(largest, {}, kName, kLargest);
+    return largest.item<double>();
+  }
+
+  DbkExactOptions options_;
+  NetworkSpec spec_;
+  Weights weights_;  // float32, as trained; the statistics float64
+  Summary summary_;
+  ExactFeatures model_;  // float64
+  double largest_;
+  LinearPosterior posterior_;
+};
+
+class DbkExactMethod : public Method {
+ public:
+  explicit DbkExactMethod(DbkExactOptions options) : options_(std::move(options)) {
+    bool own = options_.basis == "rbf" && (options_.alpha > 0 || options_.correction);
+    check(!own, kName, "alpha 0 and no correction with basis rbf",
+          fmt::format("alpha {} and correction {}", options_.alpha, options_.correction),
+          "inducing points have a correction of their own (N-3), which is always on");
+  }
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    TabularRows rows = training_rows(split.train, at::kFloat, kName);
+    TabularRows held_out = validation_rows(split.valid, rows, kName);
+    DbkExactOptions options = resolved(rows.x.size(0));
+    NetworkSpec spec = options.backbone.network(rows.x.size(1));
+    Parameters parameters = exact_parameters({options.basis, options.rank, options.noise}, spec,
+                                             rows.x.size(1), context.stream.split("start"));
+    ExactFeatures model(options.basis, options.noise.noise_floor, spec,
+                        [&](const std::string& name) { return parameters[name]; });
+    TrainProblem problem;
+    problem.groups = exact_groups(parameters, options.training, options.noise);
+    problem.rows = rows.x.size(0);
+    problem.step = [&](const at::Tensor&, const StepContext&) { return step(model, rows, options); };
+    if (held_out.y.defined()) {
+      problem.validate = [&] {
+        Conditioned now = conditioned(model, rows, options);
+        LinearPosterior posterior = linear_posterior(now.statistics, {model.noise_var(), {}, true});
+        return mean_over_rows(held_out, [&](const at::Tensor& x, const at::Tensor& y) {
+          Regression p = answer(model, posterior, now.largest, options, x);
+          return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},
+                                                                     y.to(at::kDouble));
+        });
+      };
+    }
+    TrainingOptions training = options.training;
+    training.batch = rows.x.size(0);  // a step is an epoch
+    Summary summary =
+        train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
+    summary.valid_rows = split.valid.size();
+    summary.jitter = model.basis->jitter();
+    Weights weights = snapshot(parameters);
+    ExactFeatures final_model(options.basis, options.noise.noise_floor, spec, as_type(weights, at::kDouble));
+    Conditioned all = conditioned(final_model, rows, options);
+    store_statistics(all.statistics, weights);
+    weights[kLargest] = at::full({}, all.largest, at::kDouble);
+    return std::make_unique<DbkExactFitted>(std::move(options), std::move(spec), std::move(weights),
+                                            std::move(summary));
+  }
+
+ private:
+  DbkExactOptions resolved(int64_t n) const {
+    DbkExactOptions options = options_;
+    if (options.rank == 0) options.rank = std::min(kRank, n);
+    check(options.rank <= n, kName, fmt::format("a rank of at most the {} training rows", n),
+          std::to_string(options.rank), "lower rank, or 0 to have it chosen");
+    return options;
+  }
+
+  /// Both passes; the loss is -bound / n.
+  static LossTerms step(const ExactFeatures& model, const TabularRows& rows, const DbkExactOptions& options) {
+    int64_t n = rows.x.size(0), chunk = options.chunk, last = (n - 1) / chunk * chunk;
+    auto part = [&](const at::Tensor& all, int64_t low) {
+      return all.narrow(0, low, std::min(chunk, n - low));
+    };
+    double scale = -1 / static_cast<double>(n), noise = model.noise_var();
+    ExactSums sums = exact_sums(model.basis->rank());
+    Expansion phi;
+    for (int64_t low = 0; low <= last; low += chunk) {
+      at::AutoGradMode graph(low == last);  // the one that pass 2 begins with
+      phi = model(part(rows.x, low));
+      at::Tensor correction = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
+      sums = added(sums, {phi.features.detach(), part(rows.y, low), {}}, correction, low);
+    }
+    ExactBound bound = exact_bound(sums, noise, options.alpha);
+    for (int64_t low = last; low >= 0; low -= chunk) {
+      if (low != last) phi = model(part(rows.x, low));
+      ExactRowGradient g = row_gradient(bound, {phi.features.detach(), part(rows.y, low), {}}, low);
+      at::Tensor grad = g.features.mul_(scale).to(phi.features.scalar_type());
+      if (phi.correction.defined()) {
+        at::Tensor grad_correction = (g.correction * scale).to(phi.correction.scalar_type());
+        torch::autograd::backward({phi.features, phi.correction},
+                                  {grad, grad_correction.expand_as(phi.correction)});
+      } else {
+        phi.features.backward(grad);
+      }
+    }
+    model.log_noise.grad().add_(scale * bound.grad_noise_var * at::exp(model.log_noise.detach()));
+    return {scale * (bound.evidence - bound.penalty), scale * bound.evidence, -scale * bound.penalty};
+  }
+
+  DbkExactOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_dbk_exact(const nlohmann::json& options) {
+  return std::make_unique<DbkExactMethod>(options_from_json<DbkExactOptions>(options, kName));
+}
+
+std::unique_ptr<Fitted> load_dbk_exact(const TensorFile& file) {
+  at::NoGradGuard no_grad;
+  NetworkFile net = network_file(file);
+  return std::make_unique<DbkExactFitted>(options_from_json<DbkExactOptions>(net.options, kName),
+                                          std::move(net.spec), std::move(net.weights),
+                                          std::move(net.summary));
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,171 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/catalog/dkl_exact_options.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/likelihood.h"
+#include "slimbayes/methods/dense_gp.h"
+#include "slimbayes/methods/method.h"
+#include "slimbayes/methods/network_file.h"
+#include "slimbayes/methods/tabular.h"
+#include "slimbayes/nn/weights.h"
+
+// dkl-exact: deep kernel learning without an approximation (Wilson et al. 2016; the papers' exact DKL).
+//
+// Model       f ~ GP(c, k~(g(x), g(x'))), y = f + noise; k~ an ARD RBF kernel, g the network.
+// Estimator   network, lengthscales, amplitude, noise and c by AdamW on the dense log evidence of evidence_rows rows
+//             a step (all of them on a small table); the posterior conditions on every training row.
+// Cost        O(e^3 + e h^2) a step of e rows; O(n^3) and [n, n] at the end, hence max_rows; O(n^2) a prediction.
+// Deviations  The papers use conjugate gradients and a low-rank posterior (LOVE); ours is a Cholesky. The validation
+//             score conditions on evidence_rows evenly spaced rows.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kName = "dkl-exact";
+
+class DklExactFitted : public Fitted {
+ public:
+  /// `weights` holds the training rows as "train.x" [n, d] and "train.y" [n].
+  DklExactFitted(DklExactOptions options, NetworkSpec spec, Weights weights, Summary summary)
+      : options_(std::move(options)),
+        spec_(std::move(spec)),
+        weights_(std::move(weights)),
+        summary_(std::move(summary)),
+        network_(spec_, "backbone", as_type(weights_, at::kDouble)),
+        posterior_(conditioned()) {
+    summary_.jitter = posterior_.jitter();
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch holds [b, n] twice
+    return predict_rows(data, spec_.front().in, small, kName,
+                        [this](const at::Tensor& x) { return posterior_(network_(x)); });
+  }
+
+  TensorFile save() const override {
+    return to_file(NetworkFile{options_to_json(options_), spec_, weights_, summary_});
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  DensePosterior conditioned() const {
+    at::NoGradGuard no_grad;
+    Network::Lookup lookup = as_type(weights_, at::kDouble);
+    at::Tensor x = lookup("train.x"), y = lookup("train.y"), theta = lookup("theta");
+    check(!spec_.empty(), kName, "a network", "none");
+    check_shape(x, {-1, spec_.front().in}, kName, "train.x");
+    check_shape(y, {x.size(0)}, kName, "train.y");
+    check_shape(theta, {spec_.back().out + 3}, kName, "theta");
+    return {theta, network_(x), y, options_.noise.noise_floor};
+  }
+
+  DklExactOptions options_;
+  NetworkSpec spec_;
+  Weights weights_;
+  Summary summary_;
+  Network network_;  // float64
+  DensePosterior posterior_;
+};
+
+class DklExactMethod : public Method {
+ public:
+  explicit DklExactMethod(DklExactOptions options) : options_(std::move(options)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    TabularRows rows = training_rows(split.train, at::kFloat, kName);
+    TabularRows held_out = validation_rows(split.valid, rows, kName);
+    int64_t n = rows.x.size(0);
+    check(n <= options_.max_rows, kName, fmt::format("at most {} rows (max_rows)", options_.max_rows),
+          std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk-exact");
+    NetworkSpec spec = options_.backbone.network(rows.x.size(1));
+    Parameters parameters = start(spec, context.stream.split("start"));
+    Network network(spec, "backbone", [&](const std::string& name) { return parameters[name]; });
+    const at::Tensor& theta = parameters["theta"];
+    double floor = options_.noise.noise_floor;
+
+    TrainProblem problem = make_problem(parameters, n);
+    problem.step = [&](const at::Tensor& batch, const StepContext&) {
+      at::Tensor z = network(rows.x.index_select(0, batch));
+      if (!at::isfinite(z.detach().sum()).item<bool>())
+        throw NumericalError(
+            "[dkl-exact] the features are no longer finite; lower the learning rate or look for extreme "
+            "inputs");
+      double value = dense_evidence_backward(theta, z, rows.y.index_select(0, batch), floor);
+      return LossTerms{value, value, 0};
+    };
+    if (held_out.y.defined()) {
+      int64_t k = std::min(n, options_.evidence_rows);
+      at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
+      TabularRows some{rows.x.index_select(0, which), rows.y.index_select(0, which)};
+      problem.validate = [&, some] {
+        at::NoGradGuard no_grad;
+        DensePosterior posterior(theta, network(some.x), some.y, floor);
+        return mean_over_rows(held_out, [&](const at::Tensor& x, const at::Tensor& y) {
+          Regression p = posterior(network(x));
+          return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},
+                                                                     y.to(at::kDouble));
+        });
+      };
+    }
+    TrainingOptions training = options_.training;
+    training.batch = std::min(n, options_.evidence_rows);
+    Summary summary =
+        train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
+    summary.valid_rows = split.valid.size();
+    if (training.batch < n)
+      summary.notes.push_back(
+          fmt::format("each step followed the evidence of {} of {} rows (evidence_rows)", training.batch, n));
+    Weights weights = snapshot(parameters);
+    weights["train.x"] = rows.x;
+    weights["train.y"] = rows.y;
+    return std::make_unique<DklExactFitted>(options_, std::move(spec), std::move(weights),
+                                            std::move(summary));
+  }
+
+ private:
+  Parameters start(const NetworkSpec& spec, const Stream& stream) const {
+    const NoiseOptions& noise = options_.noise;
+    check(noise.noise_start > noise.noise_floor, kName, "noise_start above noise_floor",
+          fmt::format("{} and {}", noise.noise_start, noise.noise_floor));
+    std::vector<ParameterSpec> specs =
+        network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
+    double log_noise = std::log(noise.noise_start - noise.noise_floor);
+    specs.push_back({"theta", "kernel", dense_start(spec.back().out, log_noise)});
+    return Parameters(specs, at::kFloat);
+  }
+
+  TrainProblem make_problem(const Parameters& parameters, int64_t n) const {
+    const TrainingOptions& t = options_.training;
+    TrainProblem problem;
+    problem.groups = {
+        {"backbone", parameters.values("backbone"), parameters.grads("backbone"), t.learning_rate,
+         t.weight_decay},
+        {"kernel", parameters.values("kernel"), parameters.grads("kernel"), options_.noise.noise_rate, 0}};
+    problem.rows = n;
+    return problem;
+  }
+
+  DklExactOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_dkl_exact(const nlohmann::json& options) {
+  return std::make_unique<DklExactMethod>(options_from_json<DklExactOptions>(options, kName));
+}
+
+std::unique_ptr<Fitted> load_dkl_exact(const TensorFile& file) {
+  at::NoGradGuard no_grad;
+  NetworkFile net = network_file(file);
+  return std::make_unique<DklExactFitted>(options_from_json<DklExactOptions>(net.options, kName),
+                                          std::move(net.spec), std::move(net.weights),
+                                          std::move(net.summary));
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,85 @@
+#include "slimbayes/methods/exact_features.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kFunction = "dbk-exact";
+
+}  // namespace
+
+ExactFeatures::ExactFeatures(const std::string& basis_name, double floor, const NetworkSpec& spec,
+                             const Network::Lookup& lookup)
+    : network(spec, "backbone", lookup),
+      basis(bind_basis(basis_name, "basis", lookup)),
+      log_noise(lookup("log_noise")),
+      noise_floor(floor) {
+  check(!spec.empty() && basis->inputs() == spec.back().out, kFunction, "an expansion that fits its network",
+        fmt::format("one of {} inputs", basis->inputs()));
+  check_shape(log_noise, {}, kFunction, "log_noise");
+}
+
+double ExactFeatures::noise_var() const { return std::exp(log_noise.item<double>()) + noise_floor; }
+
+Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, int64_t inputs,
+                            const Stream& stream) {
+  std::vector<ParameterSpec> specs =
+      network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
+  int64_t hidden = spec.empty() ? inputs : spec.back().out;
+  for (ParameterSpec& each :
+       basis_parameters(start.basis, {hidden, start.rank, "basis", "head", stream.split("basis")})) {
+    specs.push_back(std::move(each));
+  }
+  const NoiseOptions& noise = start.noise;
+  check(noise.noise_start > noise.noise_floor, kFunction, "noise_start above noise_floor",
+        fmt::format("{} and {}", noise.noise_start, noise.noise_floor));
+  double log_noise = std::log(noise.noise_start - noise.noise_floor);
+  specs.push_back({"log_noise", "noise", at::full({}, log_noise, at::kDouble)});
+  return Parameters(specs, at::kFloat);
+}
+
+std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
+                                         const NoiseOptions& noise) {
+  auto group = [&](const char* name, double rate, double decay) {
+    return ParameterGroup{name, parameters.values(name), parameters.grads(name), rate, decay};
+  };
+  return {group("backbone", training.learning_rate, training.weight_decay),
+          group("head", training.learning_rate, 0), group("noise", noise.noise_rate, 0)};
+}
+
+void store_statistics(const LinearStatistics& s, Weights& weights) {
+  weights["statistics.S"] = s.S;
+  weights["statistics.c"] = s.c;
+  weights["statistics.ones_phi"] = s.ones_phi;
+  std::vector<double> sums = {s.yy, s.ones_y, s.ones_ones, s.log_det_d, static_cast<double>(s.n), s.y_shift};
+  weights["statistics.sums"] = at::tensor(sums, at::kDouble);
+}
+
+LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank) {
+  LinearStatistics s;
+  s.S = lookup("statistics.S");
+  s.c = lookup("statistics.c");
+  s.ones_phi = lookup("statistics.ones_phi");
+  at::Tensor sums = lookup("statistics.sums");
+  check_shape(s.S, {rank, rank}, kFunction, "statistics.S");
+  check_shape(s.c, {rank}, kFunction, "statistics.c");
+  check_shape(s.ones_phi, {rank}, kFunction, "statistics.ones_phi");
+  check_shape(sums, {6}, kFunction, "statistics.sums");
+  const double* value = sums.const_data_ptr<double>();
+  s.yy = value[0];
+  s.ones_y = value[1];
+  s.ones_ones = value[2];
+  s.log_det_d = value[3];
+  s.n = static_cast<int64_t>(value[4]);
+  s.y_shift = value[5];
+  return s;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "slimbayes/basis/basis.h"
+#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/network_spec.h"
+#include "slimbayes/catalog/training_options.h"
+#include "slimbayes/core/linear_statistics.h"
+#include "slimbayes/nn/network.h"
+#include "slimbayes/nn/parameters.h"
+#include "slimbayes/nn/weights.h"
+#include "slimbayes/train/problem.h"
+
+namespace slimbayes {
+
+/// Network, expansion and noise bound to tensors: what an exact method trains; the weights' posterior is computed.
+struct ExactFeatures {
+  Network network;
+  std::shared_ptr<const Basis> basis;
+  at::Tensor log_noise;  // scalar
+  double noise_floor;
+
+  /// Throws std::invalid_argument for tensors that do not fit.
+  ExactFeatures(const std::string& basis, double noise_floor, const NetworkSpec& spec,
+                const Network::Lookup& lookup);
+
+  Expansion operator()(const at::Tensor& x) const { return (*basis)(network(x)); }  // x [b, d]
+  double noise_var() const;                                                         // exp(log_noise) + floor
+};
+
+/// What its start depends on.
+struct ExactStart {
+  std::string basis;
+  int64_t rank;
+  NoiseOptions noise;
+};
+
+/// Groups "backbone", "head" and "noise", float32. Throws std::invalid_argument unless noise_start > noise_floor.
+Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, int64_t inputs,
+                            const Stream& stream);
+
+/// Weight decay on the backbone alone, the noise's own rate.
+std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
+                                         const NoiseOptions& noise);
+
+/// Statistics as tensors of a model file, and back. The latter throws DataError or std::invalid_argument.
+void store_statistics(const LinearStatistics& statistics, Weights& weights);
+LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank);
+
+}  // namespace slimbayes

@@ -1,0 +1,98 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/methods/registry.h"
+#include "tests/methods/contract.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+std::unique_ptr<Fitted> fit(json options, const Split& split = contract::toy_split()) {
+  json all = {{"steps", 60}, {"hidden", 16}, {"blocks", 1}};
+  all.update(options);
+  return registry_row("dbk-exact").make(all)->fit(split, {Stream(3), nullptr, {}});
+}
+
+Regression answer(const Fitted& fitted, const Dataset& data) {
+  return std::get<Regression>(fitted.predict(data));
+}
+
+TEST(DbkExact, DoesNotDependOnTheChunkBeyondRounding) {
+  Dataset data = contract::toy(50, 3);
+  for (json extra : {json{{"alpha", 0.5}, {"correction", true}}, json{{"basis", "rbf"}, {"rank", 20}}}) {
+    extra.update({{"steps", 3}, {"rank", 20}});
+    json pieces = extra;
+    pieces["chunk"] = 37;
+    Regression whole = answer(*fit(extra), data), chunked = answer(*fit(pieces), data);
+    EXPECT_TRUE(at::allclose(whole.mean, chunked.mean, 1e-3, 1e-4)) << extra.dump();
+    EXPECT_TRUE(at::allclose(total_var(whole), total_var(chunked), 1e-2, 1e-5)) << extra.dump();
+  }
+}
+
+TEST(DbkExact, EveryBasisLearns) {
+  Dataset data = contract::toy(200, 3);
+  for (const char* basis : {"silu", "linear", "rbf", "fourier"}) {
+    Regression p = answer(*fit({{"basis", basis}, {"rank", 32}, {"steps", 100}}), data);
+    EXPECT_LT(root_mean_squared_error(p, data.all.target), 0.25) << basis;
+    EXPECT_LT(gaussian_nll(p, data.all.target), 0.3) << basis;
+  }
+}
+
+TEST(DbkExact, TheCorrectionGivesEveryRowTheSamePriorVariance) {
+  // Beside the same fit without it, no row's epistemic variance may fall by more than D's reweighting.
+  Dataset far = contract::toy(40, 3);
+  far.all.inputs[0] = far.all.inputs[0] * 0.01;
+  Regression plain = answer(*fit({{"alpha", 1.0}}), far),
+             corrected = answer(*fit({{"alpha", 1.0}, {"correction", true}}), far);
+  EXPECT_GT(corrected.epistemic_var.mean().item<double>(), plain.epistemic_var.mean().item<double>());
+}
+
+template <class Body>
+std::string message(Body body) {
+  try {
+    body();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(DbkExact, BadOptionsGetOneSentence) {
+  std::string rank = message([] { fit({{"rank", 400}}); });
+  EXPECT_NE(rank.find("a rank of at most the 240 training rows"), std::string::npos) << rank;
+  EXPECT_NE(rank.find("received 400"), std::string::npos) << rank;
+  EXPECT_NE(message([] { fit({{"basis", "rbf"}, {"alpha", 1.0}}); }).find("basis rbf"), std::string::npos);
+  EXPECT_NE(message([] { fit({{"alpha", -1.0}}); }).find("alpha"), std::string::npos);
+  EXPECT_NE(message([] { fit({{"noise_start", 1e-5}}); }).find("noise_floor"), std::string::npos);
+}
+
+TEST(DbkExact, ASmallTableGetsASmallerRank) {
+  auto fitted = fit({{"steps", 5}}, {contract::toy(30, 1), contract::toy(5, 2)});
+  EXPECT_EQ(json::parse(fitted->save().metadata.at("options"))["rank"], 30);
+}
+
+TEST(DklExact, RefusesATableBeyondItsLimit) {
+  std::string text = message([] {
+    registry_row("dkl-exact").make({{"max_rows", 100}})->fit(contract::toy_split(), {Stream(3), nullptr, {}});
+  });
+  EXPECT_NE(text.find("at most 100 rows (max_rows)"), std::string::npos) << text;
+  EXPECT_NE(text.find("received 240"), std::string::npos) << text;
+}
+
+TEST(DklExact, BlocksOfTheEvidenceLearnToo) {
+  auto fitted = registry_row("dkl-exact")
+                    .make({{"steps", 60}, {"hidden", 16}, {"blocks", 1}, {"evidence_rows", 60}})
+                    ->fit(contract::toy_split(), {Stream(3), nullptr, {}});
+  Dataset data = contract::toy(200, 3);
+  EXPECT_LT(root_mean_squared_error(answer(*fitted, data), data.all.target), 0.25);
+  ASSERT_EQ(fitted->summary().notes.size(), 1u);
+  EXPECT_NE(fitted->summary().notes[0].find("60 of 240 rows"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace slimbayes
