@@ -15,7 +15,7 @@ struct DbkExactOptions {
   std::string basis = "silu";
   double alpha = 0;
   bool correction = false;
-  NoiseOptions noise;
+  NoiseOptions noise = expected_noise();
 };
 
 template <class V>

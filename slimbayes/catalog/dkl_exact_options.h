@@ -12,7 +12,7 @@ struct DklExactOptions {
   BackboneOptions backbone;
   int64_t evidence_rows = 1000;
   int64_t max_rows = 6000;
-  NoiseOptions noise;
+  NoiseOptions noise = expected_noise();
 };
 
 template <class V>
