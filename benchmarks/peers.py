@@ -5,7 +5,7 @@ them; a ratio is taken within a round, and medians and quartiles are over the ro
 times of one thread (wall times beside them); starting the tool and loading a table are wall times.
 
     python benchmarks/peers.py [--build build-bench] [--rounds 15] [--block 0.3] [--only REGEX]
-                               [--out benchmarks/results/peers.csv]
+                               [--leave-out NAMES] [--out benchmarks/results/peers.csv]
 """
 
 import argparse
@@ -82,13 +82,13 @@ def timed_block(call, seconds):
     return (time.process_time() - cpu) / calls * 1e6, (time.perf_counter() - wall) / calls * 1e6
 
 
-def measure(program, rounds, seconds, only):
-    """{(task, competitor, rows): [(processor, wall) a round]} of the tasks whose name `only` matches."""
+def measure(program, rounds, seconds, only, leave_out):
+    """{(task, competitor, rows): [(processor, wall) a round]} of the tasks that `only` matches, less some competitors."""
     calls = {("predict", name, 1): call for name, call in peer_models.predictors(1).items()}
     for batch in BATCHES:
         steps = peer_models.training_steps(batch)
         calls |= {(task, name, batch): call for (task, name), call in steps.items()}
-    calls = {task: call for task, call in calls.items() if re.fullmatch(only, task[0])}
+    calls = {task: call for task, call in calls.items() if re.fullmatch(only, task[0]) and task[1] not in leave_out}
     for call in calls.values():  # compiles, allocates, places q(u)
         for _ in range(10):
             call()
@@ -192,6 +192,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--block", type=float, default=0.3, help="seconds a competitor and round")
     parser.add_argument("--only", default=".*", help="tasks whose whole name this matches; default: all")
+    parser.add_argument("--leave-out", default="", help="competitors, comma-separated; pytorch-compiled compiles for minutes")
     parser.add_argument("--out", type=Path, default=ROOT / "benchmarks" / "results" / "peers.csv")
     chosen = parser.parse_args()
     if chosen.rounds < 2:
@@ -204,7 +205,7 @@ def main():
     torch.set_num_threads(1)
     torch.manual_seed(0)
     about = machine()
-    times = measure(build / "bench", chosen.rounds, chosen.block, chosen.only)
+    times = measure(build / "bench", chosen.rounds, chosen.block, chosen.only, chosen.leave_out.split(","))
     if chosen.only == ".*":
         times |= wall_times(build, chosen.rounds)
     rows = summarised(times)
