@@ -6,7 +6,7 @@ STUDY, TABLES = "e", ["pol", "protein"]
 EXACT = ["DBK", "DBK-c", "DBK-r", "DBK-cr"]
 SPARSE = ["SV-DBK", "SV-DBK-c", "SV-DBK-r", "SV-DBK-cr"]
 # GP and DKL are dense: on protein they do not fit, as in the paper.
-GP_VARIANTS = {"pol": ["GP", "DKL", "SV-RBF", "SV-DKL"], "protein": ["SV-RBF", "SV-DKL"]}
+GP_VARIANTS = {"pol": ["GP", "DKL", "sDKL", "SV-RBF", "SV-DKL"], "protein": ["sDKL", "SV-RBF", "SV-DKL"]}
 COMPETITIVE = 0.1  # nats
 
 

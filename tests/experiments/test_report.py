@@ -19,7 +19,7 @@ def as_measured(study, published, mean=lambda row: float(row["value"])):
     rows = {}
     for row in published:
         if row["method"] not in FLAGS:
-            continue  # E's sGP and sDKL
+            continue  # E's sGP
         method, _, flags = FLAGS[row["method"]].partition(" ")
         for seed, step in enumerate((-1, 0, 1)):
             key = row["data"], row["method"], seed
