@@ -19,8 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kMetrics[] = {"mae", "rmse", "nll", "crps", "coverage", "width"};
-
 struct Outcome {
   std::string method;
   std::vector<json> runs;  // reports with seed and seconds
@@ -35,7 +33,7 @@ struct Spread {
 Spread spread(const Outcome& outcome, const std::string& key) {
   std::vector<double> values;
   for (const json& run : outcome.runs)
-    values.push_back(run.at(key).is_number() ? run.at(key).get<double>() : NAN);
+    values.push_back(run.contains(key) && run.at(key).is_number() ? run.at(key).get<double>() : NAN);
   if (values.empty()) return {};
   const auto n = static_cast<double>(values.size());
   double sum = 0, squares = 0;
@@ -75,16 +73,31 @@ Outcome all_runs(const CompareRequest& r, const CompareRequest::Entry& entry, co
   return outcome;
 }
 
-/// Smaller is better; of the coverage its distance to the level; a width alone is no merit.
+/// The metrics of the first report: those of its task.
+std::vector<std::string> shown_metrics(const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    if (outcome.runs.empty()) continue;
+    std::vector<std::string> names = metrics_of(outcome.runs.front());
+    for (const char* minor : {"interval_score", "mce", "aupr", "nll_uniform"}) std::erase(names, minor);
+    return names;
+  }
+  return {};
+}
+
+/// Smaller is better, of accuracy and AUROC larger; of the coverage its distance to the level; a width alone or an
+/// expected count is no merit.
 std::optional<double> badness(const Outcome& outcome, const std::string& metric, double level) {
   const double mean = spread(outcome, metric).mean;
-  if (metric == "width" || !outcome.failure.empty() || !std::isfinite(mean)) return std::nullopt;
+  const bool no_merit = metric == "width" || metric == "expected";
+  if (no_merit || !outcome.failure.empty() || !std::isfinite(mean)) return std::nullopt;
+  if (metric == "accuracy" || metric == "auroc") return -mean;
   return metric == "coverage" ? std::abs(mean - level) : mean;
 }
 
 std::string table_of(const std::vector<Outcome>& outcomes, double level) {
   std::vector<std::vector<Cell>> rows = {{{"method"}}};
-  for (const char* metric : kMetrics) rows[0].push_back({metric});
+  const std::vector<std::string> metrics = shown_metrics(outcomes);
+  for (const std::string& metric : metrics) rows[0].push_back({metric});
   rows[0].push_back({"seconds"});
   rows[0].push_back({"fits"});
   std::string failures;
@@ -95,7 +108,7 @@ std::string table_of(const std::vector<Outcome>& outcomes, double level) {
       continue;
     }
     std::vector<Cell> row = {{outcome.method}};
-    for (const char* metric : kMetrics) {
+    for (const std::string& metric : metrics) {
       const Spread s = spread(outcome, metric);
       const auto mine = badness(outcome, metric, level);
       bool best = mine.has_value() && outcomes.size() > 1;
@@ -115,7 +128,7 @@ json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) {
     json entry = {{"method", outcome.method}, {"runs", outcome.runs}};
     if (!outcome.failure.empty()) entry["failed"] = outcome.failure;
-    for (const char* metric : kMetrics) {
+    for (const std::string& metric : shown_metrics(outcomes)) {
       if (outcome.runs.empty()) continue;
       const Spread s = spread(outcome, metric);
       entry["mean"][metric] = s.mean;

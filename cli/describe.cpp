@@ -142,6 +142,16 @@ std::string input_list(const json& encoder) {
   return list;
 }
 
+/// Words of a list, as many as fit a line.
+std::string shortened(const json& words) {
+  std::string text;
+  for (const json& word : words) {
+    if (text.size() > 80) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + plain(word);
+  }
+  return text;
+}
+
 /// What --tune tried, a line each.
 std::string tuning_text(const json& tuning) {
   if (!tuning.is_object() || !tuning.contains("tried") || !tuning["tried"].is_array()) return "";
@@ -179,6 +189,9 @@ std::string model_text(const json& facts) {
   if (facts.contains("encoder") && facts["encoder"].is_object()) {
     const json& encoder = facts["encoder"];
     if (encoder.contains("target")) row("target", plain(encoder["target"]));
+    if (encoder.contains("likelihood")) row("likelihood", plain(encoder["likelihood"]));
+    if (encoder.contains("levels") && encoder["levels"].is_array() && !encoder["levels"].empty())
+      row("classes", shortened(encoder["levels"]));
     row("inputs", input_list(encoder));
     if (encoder.contains("scale_on"))
       row("scaled on", plain(encoder["scale_on"]) + " rows, held-out rows too");
@@ -209,7 +222,8 @@ std::string list_methods(bool as_json) {
     list.push_back(method_facts(info));
     const std::string aliases =
         info.aliases.empty() ? "" : fmt::format(" (also {})", fmt::join(info.aliases, ", "));
-    text += info.name + aliases + "\n" + indented(info.summary, 4);
+    text += info.name + aliases + "\n" +
+            indented(fmt::format("{} [{}]", info.summary, fmt::join(info.tasks, ", ")), 4);
   }
   return as_json ? dumped(list) : text + "\nslimbayes describe METHOD explains one and its options.\n";
 }

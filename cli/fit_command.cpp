@@ -36,6 +36,8 @@ std::string fingerprint(const FitRequest& r, const Table& train, const Table* va
                     {"calibration_fraction", r.calibration_fraction},
                     {"tune", r.tune},
                     {"ignore", r.rows.ignore},
+                    {"likelihood", r.rows.likelihood},
+                    {"domain", r.rows.domain},
                     {"threads", at::get_num_threads()}};
   const std::string text = all.dump(-1, ' ', false, json::error_handler_t::replace);
   const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());

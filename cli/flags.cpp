@@ -64,6 +64,15 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
       ->type_name("ROWS")
       ->check(CLI::IsMember({"train", "all"}))
       ->group(group);
+  app.add_option("--likelihood", rows.likelihood,
+                 "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events\n"
+                 "[default by the target: text and booleans are classes, numbers gaussian]")
+      ->type_name("NAME")
+      ->check(CLI::IsMember({"gaussian", "bernoulli", "softmax", "poisson", "cox"}))
+      ->group(group);
+  app.add_option("--domain", rows.domain, "of events: LOW:HIGH for each coordinate, comma-separated")
+      ->type_name("A:B,C:D")
+      ->group(group);
   app.add_option("--ignore", rows.ignore, "columns that are no inputs, comma-separated")
       ->type_name("A,B")
       ->delimiter(',')
@@ -131,7 +140,8 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   CLI::App& app = *root.add_subcommand("fit", "Fit a method on a table and save the model");
   FitRequest& r = p.fit;
   app.add_option("TRAIN", r.train, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
-  app.add_option("--target", r.target, "column to predict")->type_name("COLUMN")->required();
+  app.add_option("--target", r.target, "column to predict; needed but for --likelihood cox")
+      ->type_name("COLUMN");
   app.add_option("--method", r.method, "one of `slimbayes methods` [default dbk]")->type_name("NAME");
   add_preset(app, p.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
@@ -158,6 +168,8 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit houses.csv --target price --steps 40000 --model big.safetensors --resume\n"
       "  slimbayes fit houses.csv --target price --calibrate conformal --tune\n"
       "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
+      "  slimbayes fit mails.csv --target spam --method vbll\n"
+      "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2 --method sv-rbf\n"
       "  slimbayes fit --method dnn --help          the options of another method");
 }
 
@@ -170,7 +182,9 @@ void add_predict(CLI::App& root, Parsed& p) {
   add_level(app, p.predict.level);
   add_threads(app, p.threads);
   app.footer(
-      "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units.\n\nExamples:\n"
+      "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
+      "p_CLASS,\n"
+      "entropy, mutual_information, label; of events mean, sd, lower, upper of the intensity.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --level 0.8 | head");
 }
@@ -228,9 +242,9 @@ void add_small(CLI::App& root, Parsed& p) {
   describe.footer("Examples:\n  slimbayes describe dbk\n  slimbayes describe model.safetensors --json");
 
   CLI::App& generate =
-      *root.add_subcommand("generate", "Write the papers' synthetic data: x, y, true_mean, true_sd");
-  generate.add_option("NAME", p.generate.name, "steps or ripple")->required();
-  generate.add_option("--rows", p.generate.rows, "rows [default 2000]")
+      *root.add_subcommand("generate", "Write synthetic data with its truth: x, y, true_mean, true_sd");
+  generate.add_option("NAME", p.generate.name, "steps, ripple, counts or cox (events x1, x2)")->required();
+  generate.add_option("--rows", p.generate.rows, "rows, of cox their expected number [default 2000]")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{100000000}));
   generate.add_option("--seed", p.generate.seed, "seed [default 0]")->type_name("S");
@@ -241,7 +255,8 @@ void add_small(CLI::App& root, Parsed& p) {
       ->type_name("FILE");
   generate.footer(
       "Examples:\n  slimbayes generate steps --rows 2000 --out steps.csv\n"
-      "  slimbayes fit steps.csv --target y --ignore true_mean,true_sd");
+      "  slimbayes fit steps.csv --target y --ignore true_mean,true_sd\n"
+      "  slimbayes generate cox --rows 5000 --out events.csv");
 
   CLI::App& demo =
       *root.add_subcommand("demo", "Fit three methods on a small table and draw their bands (a minute)");

@@ -9,6 +9,60 @@
 #include "slimbayes/storage/atomic_file.h"
 
 namespace slimbayes::cli {
+namespace {
+
+using Columns = std::vector<Column>;
+
+Columns columns_of(const TableModel& model, const Regression& p, double level) {
+  const Interval bounds = model.interval(p, level);
+  return {column("mean", p.mean),
+          column("sd", total_var(p).sqrt()),
+          column("sd_aleatoric", p.aleatoric_var.sqrt()),
+          column("sd_epistemic", p.epistemic_var.sqrt()),
+          column("lower", bounds.lower),
+          column("upper", bounds.upper)};
+}
+
+Columns columns_of(const TableModel& model, const Classes& p, double) {
+  const std::vector<std::string>& names = model.encoder().schema().task.levels;
+  Columns columns;
+  for (size_t c = 0; c < names.size(); ++c)
+    columns.push_back(column("p_" + names[c], p.probabilities.select(1, static_cast<int64_t>(c))));
+  columns.push_back(column("entropy", p.predictive_entropy));
+  columns.push_back(column("mutual_information", mutual_information(p)));
+  columns.push_back({"label", ColumnKind::categorical, numbers(predicted_class(p)), names});
+  return columns;
+}
+
+Columns columns_of(const TableModel&, const Counts& p, double level) {
+  const Interval bounds = interval(p, level);
+  return {column("mean", mean(p.rate)),
+          column("sd", total_var(p).sqrt()),
+          column("sd_aleatoric", mean(p.rate).sqrt()),
+          column("sd_epistemic", var(p.rate).sqrt()),
+          column("lower", bounds.lower),
+          column("upper", bounds.upper)};
+}
+
+Columns columns_of(const TableModel&, const Intensity& p, double level) {
+  const Interval bounds = interval(p, level);
+  return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt()), column("lower", bounds.lower),
+          column("upper", bounds.upper)};
+}
+
+void log_notes(const TableModel& model, const Predictive& answer) {
+  const auto* p = std::get_if<Regression>(&answer);
+  if (p == nullptr) return;
+  if (p->zeroed > 0)
+    log_line(fmt::format("note: rounding made {} epistemic variances negative; they are 0", p->zeroed));
+  if (!find_method(model.method()).splits_uncertainty) {
+    log_line(fmt::format(
+        "note: {} is trained for sd and the interval; read nothing into sd_aleatoric and sd_epistemic apart",
+        model.method()));
+  }
+}
+
+}  // namespace
 
 int run_command(const PredictRequest& r) {
   if (r.out != "-") {
@@ -18,25 +72,13 @@ int run_command(const PredictRequest& r) {
   }
   const TableModel model = TableModel::load(r.model);
   const Table data = read_table(r.data);
-  const Regression p = model.predict(data);
-  const Interval bounds = model.interval(p, r.level);
+  const Predictive p = model.answer(data);
   Table answer;
   answer.rows = data.rows;
-  answer.columns = {column("mean", p.mean),
-                    column("sd", total_var(p).sqrt()),
-                    column("sd_aleatoric", p.aleatoric_var.sqrt()),
-                    column("sd_epistemic", p.epistemic_var.sqrt()),
-                    column("lower", bounds.lower),
-                    column("upper", bounds.upper)};
+  answer.columns = std::visit([&](const auto& one) { return columns_of(model, one, r.level); }, p);
   print_or_write(r.out, answer);
   for (const std::string& note : model.encoder().notes_for(data)) log_line("note: " + note);
-  if (p.zeroed > 0)
-    log_line(fmt::format("note: rounding made {} epistemic variances negative; they are 0", p.zeroed));
-  if (!find_method(model.method()).splits_uncertainty) {
-    log_line(fmt::format(
-        "note: {} is trained for sd and the interval; read nothing into sd_aleatoric and sd_epistemic apart",
-        model.method()));
-  }
+  log_notes(model, p);
   return kDone;
 }
 

@@ -62,14 +62,24 @@ std::string text_table(const std::vector<std::vector<Cell>>& rows) {
   return text;
 }
 
+std::vector<std::string> metrics_of(const json& report) {
+  std::vector<std::string> present;
+  for (const char* name : {"accuracy", "mae", "rmse", "nll", "nll_uniform", "brier", "ece", "mce", "auroc",
+                           "aupr", "crps", "coverage", "width", "interval_score", "expected"}) {
+    if (report.contains(name)) present.emplace_back(name);
+  }
+  return present;
+}
+
 std::string report_table(const json& report, double level) {
-  std::vector<std::vector<Cell>> rows = {
-      {{fmt::format("{} rows", report.value("n", int64_t{0}))}, {"target's units"}, {"standardised"}}};
-  for (const char* name : {"mae", "rmse", "nll", "crps", "coverage", "width", "interval_score"}) {
-    const std::string key = name;
+  const bool scaled = report.contains("mae_standardized");
+  std::vector<std::vector<Cell>> rows = {{{fmt::format("{} rows", report.value("n", int64_t{0}))}}};
+  if (scaled) rows[0].insert(rows[0].end(), {{"target's units"}, {"standardised"}});
+  for (const std::string& key : metrics_of(report)) {
     const bool of_interval = key == "coverage" || key == "width" || key == "interval_score";
-    const std::string label = of_interval ? fmt::format("{} at {:g} %", name, 100 * level) : key;
-    rows.push_back({{label}, {number(report, key)}, {number(report, key + "_standardized")}});
+    const std::string label = of_interval ? fmt::format("{} at {:g} %", key, 100 * level) : key;
+    rows.push_back({{label}, {number(report, key)}});
+    if (scaled) rows.back().push_back({number(report, key + "_standardized")});
   }
   return text_table(rows);
 }

@@ -17,7 +17,10 @@ struct Cell {
 /// bold on a terminal and marked `*` elsewhere.
 std::string text_table(const std::vector<std::vector<Cell>>& rows);
 
-/// A report of core/metrics.h: a line a metric, in the target's units and standardised.
+/// The names of a report's metrics, of whatever task, in the order in which they are shown.
+std::vector<std::string> metrics_of(const nlohmann::json& report);
+
+/// A report of core/: a line a metric, in the target's units and, of a regression, standardised.
 std::string report_table(const nlohmann::json& report, double level);
 
 /// Four significant digits.

@@ -20,6 +20,7 @@ struct SplitRequest {
   std::string split = "grouped";
   std::string scale;  // empty: the method's own
   std::string scale_on = "train";
+  std::string likelihood, domain;  // empty: by the target's kind, none
   std::vector<std::string> ignore;
 };
 

@@ -16,6 +16,8 @@
 // is in closed form, with G = dl/dphi (less 2 phi dl/dcorrection), M = G^T Phi and A o B elementwise:
 //   dl/dK_xZ = G L^-1,   dl/dK_ZZ = -1/2 L^-T (tril M + strict tril M^T) L^-1
 // and, with W = dl/dK o K and u = g / l, v = Z / l,  dl/du = W v - (W 1) u  and likewise for v.
+// K_ZZ gets a nugget of 1e-11 a on its diagonal, so that ||phi||^2 stays below k~(x, x). Without it a matrix that is
+// singular to rounding may factorise all the same, and k~ - ||phi||^2 then came out at -1e-9 (many points in few inputs).
 // Start       N appendix B: Z ~ U[-1, 1]^h, every l = sqrt(h), a = 1.
 
 namespace slimbayes {
@@ -24,6 +26,8 @@ namespace {
 
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
+
+constexpr double kNugget = 1e-11;  // of the amplitude
 
 /// a exp(-1/2 ||u_i - v_j||^2). [b, h], [r, h] -> [b, r]
 at::Tensor gaussian(const at::Tensor& u, const at::Tensor& v, const at::Tensor& amplitude) {
@@ -51,6 +55,7 @@ Parts parts_of(const at::Tensor& g, const at::Tensor& z, const at::Tensor& log_l
   p.a = log_amplitude.to(at::kDouble).exp();
   p.cross = gaussian(p.u, p.v, p.a);
   p.within = gaussian(p.v, p.v, p.a);
+  p.within.diagonal().add_(p.a, kNugget);
   p.cholesky = safe_cholesky(p.within);
   p.phi = at::linalg_solve_triangular(p.cholesky.factor, p.cross.t(), false).t();
   return p;

@@ -47,6 +47,9 @@ MethodInfo network_method() {
   return info;
 }
 
+/// Those of a method with SVGP's bound, which takes any likelihood.
+std::vector<std::string> every_task() { return {"regression", "classification", "counts", "events"}; }
+
 MethodInfo dbk() {
   MethodInfo info = network_method();
   info.name = "dbk";
@@ -91,6 +94,7 @@ MethodInfo dkl_exact() {
 
 MethodInfo vbll() {
   MethodInfo info = network_method();
+  info.tasks = every_task();
   info.name = "vbll";
   info.summary = "Variational Bayesian last layer: dbk's model trained on the evidence lower bound.";
   info.paper = "N: deep basis kernels, appendix B (baseline VBLL; Harrison et al. 2024)";
@@ -103,6 +107,7 @@ MethodInfo vbll() {
 
 MethodInfo sv_dkl() {
   MethodInfo info = network_method();
+  info.tasks = every_task();
   info.name = "sv-dkl";
   info.summary = "Deep kernel learning with inducing points, trained on the evidence lower bound (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-DKL)";
@@ -128,6 +133,7 @@ MethodInfo pp_dkl() {
 
 MethodInfo sv_rbf() {
   MethodInfo info = network_method();
+  info.tasks = every_task();
   info.name = "sv-rbf";
   info.summary = "Sparse variational Gaussian process with an ARD RBF kernel at the inputs (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-RBF; Hensman et al. 2013)";
@@ -141,6 +147,7 @@ MethodInfo sv_rbf() {
 
 MethodInfo sv_dbk() {
   MethodInfo info = network_method();
+  info.tasks = every_task();
   info.name = "sv-dbk";
   info.summary =
       "The earlier deep basis kernel: evidence lower bound with a trace regulariser and a diagonal "
@@ -260,6 +267,15 @@ std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& 
   const MethodInfo& inner = inner_method(info, options);
   if (&inner != &info) docs.insert(docs.end(), inner.options.begin(), inner.options.end());
   return docs;
+}
+
+std::string methods_taking(std::string_view task) {
+  std::string names;
+  for (const MethodInfo& info : method_catalog()) {
+    if (std::ranges::find(info.tasks, task) != info.tasks.end())
+      names += (names.empty() ? "" : ", ") + info.name;
+  }
+  return names;
 }
 
 }  // namespace slimbayes

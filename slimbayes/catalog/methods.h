@@ -15,7 +15,7 @@ struct MethodInfo {
   std::string name;
   std::vector<std::string> aliases;
   std::string summary;              // one sentence
-  std::vector<std::string> tasks;   // "regression"
+  std::vector<std::string> tasks;   // "regression", "classification", "counts", "events"
   std::vector<std::string> inputs;  // "table"
   std::string paper;
   std::string input_scale;           // how the encoder brings numeric inputs to size: "min-max" or "standard"
@@ -34,6 +34,9 @@ std::span<const MethodInfo> method_catalog();
 
 /// The method of this name or alias. Throws std::invalid_argument with the nearest name.
 const MethodInfo& find_method(std::string_view name);
+
+/// The names of the methods that take this task, comma-separated.
+std::string methods_taking(std::string_view task);
 
 /// The method that fits inside this one, as these options (absent keys: the default) name it; the method itself when it
 /// has none. Throws std::invalid_argument for an unknown name.

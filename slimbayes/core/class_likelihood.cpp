@@ -31,15 +31,6 @@ void check_many(const Latent& f, const char* function) {
   check_shape(f.epistemic_var, f.mean.sizes(), function, "epistemic_var");
 }
 
-void check_classes(const at::Tensor& y, int64_t rows, int64_t classes, const char* function) {
-  check_shape(y, {rows}, function, "y");
-  at::Tensor bad = ((y < 0) | (y >= classes) | (y != at::floor(y))).nonzero();
-  if (bad.size(0) == 0) return;
-  int64_t row = bad[0][0].item<int64_t>();
-  check(false, function, fmt::format("class numbers 0 to {}", classes - 1),
-        fmt::format("{} in row {} (from 0)", y[row].item<double>(), row));
-}
-
 // f at the nodes. [b, q]
 at::Tensor at_nodes(const Latent& f, const Quadrature& rule) {
   at::Tensor nodes = rule.nodes.to(f.mean.scalar_type());
@@ -53,15 +44,26 @@ at::Tensor entropy_term(const at::Tensor& p) { return -at::special_xlogy(p, p); 
 
 }  // namespace
 
+void check_classes(const at::Tensor& y, int64_t classes, std::string_view function) {
+  check_shape(y, {-1}, function, "y");
+  at::Tensor bad = ((y < 0) | (y >= classes) | (y != at::floor(y))).nonzero();
+  if (bad.size(0) == 0) return;
+  int64_t row = bad[0][0].item<int64_t>();
+  check(false, function, fmt::format("class numbers 0 to {}", classes - 1),
+        fmt::format("{} in row {} (from 0)", y[row].item<double>(), row));
+}
+
 at::Tensor BernoulliLikelihood::expected_log_prob(const Latent& f, const at::Tensor& y) const {
   check_one(f, "expected_log_prob");
-  check_classes(y, f.mean.size(0), 2, "expected_log_prob");
+  check_shape(y, f.mean.sizes(), "expected_log_prob", "y");
+  check_classes(y, 2, "expected_log_prob");
   return y * f.mean - at::mv(log_one_plus_exp(at_nodes(f, rule)), rule.weights.to(f.mean.scalar_type()));
 }
 
 at::Tensor BernoulliLikelihood::log_predictive(const Latent& f, const at::Tensor& y) const {
   check_one(f, "log_predictive");
-  check_classes(y, f.mean.size(0), 2, "log_predictive");
+  check_shape(y, f.mean.sizes(), "log_predictive", "y");
+  check_classes(y, 2, "log_predictive");
   at::Tensor sign = (2 * y - 1).unsqueeze(1).to(f.mean.scalar_type());
   at::Tensor log_weights = at::log(rule.weights).to(f.mean.scalar_type());
   return at::logsumexp(log_weights - log_one_plus_exp(-sign * at_nodes(f, rule)), 1);
@@ -90,7 +92,8 @@ at::Tensor SoftmaxLikelihood::log_prob_draws(const Latent& f, const at::Tensor& 
   check_many(f, function);
   check(samples > 0, function, "at least one sample", std::to_string(samples));
   int64_t b = f.mean.size(0);
-  check_classes(y, b, f.mean.size(1), function);
+  check_shape(y, {b}, function, "y");
+  check_classes(y, f.mean.size(1), function);
   at::Tensor draws = log_prob_draws(f);
   at::Tensor index = y.to(at::kLong).reshape({1, b, 1}).expand({draws.size(0), b, 1});
   return draws.gather(2, index).squeeze(2);

@@ -2,11 +2,16 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <string_view>
+
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/quadrature.h"
 #include "slimbayes/core/random.h"
 
 namespace slimbayes {
+
+/// Throws std::invalid_argument unless y [n] holds whole numbers from 0 to classes - 1; names the first that is not.
+void check_classes(const at::Tensor& y, int64_t classes, std::string_view function);
 
 /// P(y = 1) = sigmoid(f), y in {0, 1}, one latent function; expectations by Gauss-Hermite quadrature. With 64 nodes the
 /// absolute error is below 1e-6 up to a latent sd of 3 and below 0.01 up to one of 10.

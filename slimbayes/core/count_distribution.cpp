@@ -167,9 +167,10 @@ at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
   at::Tensor log_quantile = rate.log_mean + normal_quantile(p) * rate.log_var.sqrt();  // of the rate
   if (log_quantile.numel() > 0 && log_quantile.max().item<double>() > kLogOverflow) {
     throw NumericalError(
-        fmt::format("[poisson_lognormal_quantile] a log rate of {:.4g} overflows; the row lies far from the "
-                    "training data",
-                    log_quantile.max().item<double>()));
+        fmt::format("[poisson_lognormal_quantile] the log rate of row {} (from 0) reaches {:.4g} and "
+                    "overflows; the row lies far "
+                    "from the training data: remove it",
+                    log_quantile.argmax().item<int64_t>(), log_quantile.max().item<double>()));
   }
   at::Tensor large = log_quantile > kLogLarge;
   at::Tensor m = at::where(large, 0.0, rate.log_mean), v = at::where(large, 0.0, rate.log_var);

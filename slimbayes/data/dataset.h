@@ -8,12 +8,15 @@
 
 namespace slimbayes {
 
-/// What is predicted, and the affine map back to the user's units: y_user = y_shift + y_scale * y.
+/// What is predicted. Of a regression the affine map back to the user's units, y_user = y_shift + y_scale * y: mean and
+/// sd of the training targets (1 when they are all equal). Of events y_shift is what takes the log intensity of the
+/// training events over the encoded coordinates to that of all events per unit of the user's. Else 0 and 1.
 struct Task {
-  std::string kind = "regression";
-  int64_t outputs = 1;
-  double y_shift = 0;  // mean of the training targets
-  double y_scale = 1;  // sd of the training targets (1 when they are all equal)
+  std::string kind = "regression";      // or "classification", "counts", "events"
+  std::string likelihood = "gaussian";  // or "bernoulli", "softmax"; "poisson"; "cox"
+  int64_t outputs = 1;                  // latent functions: the classes of a softmax, else 1
+  double y_shift = 0, y_scale = 1;
+  std::vector<std::string> levels = {};  // names of the classes, in the order of their numbers
 };
 
 struct Schema {
@@ -24,7 +27,7 @@ struct Schema {
 /// Rows ready for a method.
 struct Batch {
   std::vector<at::Tensor> inputs;  // {[b, d]} for a table
-  at::Tensor target;               // [b] standardised; undefined when not known
+  at::Tensor target;               // [b] standardised, a class's number or a count; undefined when not known
 };
 
 /// Encoded rows in memory, float64. A value; the tensors are shared and never written to.

@@ -14,7 +14,9 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/domain.h"
 #include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/target.h"
 
 namespace slimbayes {
 namespace {
@@ -31,17 +33,6 @@ struct Reader {
 
 bool all_missing(const Column& column) {
   return std::all_of(column.values.begin(), column.values.end(), [](double x) { return std::isnan(x); });
-}
-
-/// The level that reads as this number, boolean or time.
-int64_t level_like(const std::vector<std::string>& levels, ColumnKind kind, double value) {
-  for (size_t i = 0; i < levels.size(); ++i) {
-    bool same = kind == ColumnKind::numeric   ? parse_number(levels[i]) == value
-                : kind == ColumnKind::boolean ? parse_boolean(levels[i]) == (value != 0)
-                                              : parse_datetime(levels[i]) == value;
-    if (same) return static_cast<int64_t>(i);
-  }
-  return -1;
 }
 
 /// The place among the levels; that of "other" or -1 for a new one.
@@ -135,6 +126,8 @@ void encode(const Reader& reader, const Table& table, int64_t row, double* out) 
 at::Tensor Encoder::inputs(const Table& table) const {
   int64_t d = static_cast<int64_t>(schema_.features.size());
   std::vector<Reader> readers = readers_of(features_, table);
+  const std::vector<Axis> axes = domain();  // one a reader: no coordinate is dropped
+  for (size_t i = 0; i < axes.size(); ++i) check_inside(table, *readers[i].column, axes[i]);
   at::Tensor x = at::empty({table.rows, d}, at::kDouble);
   double* out = x.data_ptr<double>();
   for (int64_t start = 0; start < table.rows; start += kBlock) {
@@ -147,37 +140,25 @@ at::Tensor Encoder::inputs(const Table& table) const {
 }
 
 at::Tensor Encoder::target(const Table& table) const {
-  const Column* column = table.find(options_.target);
-  check(column, "Encoder::target", fmt::format("the target column {}", in_quotes(options_.target)),
-        "a table without it", nearest_hint(options_.target, names_of(table)));
-  bool number = column->kind == ColumnKind::numeric || column->kind == ColumnKind::boolean;
-  check(number, "Encoder::target", fmt::format("numbers in the target {}", in_quotes(options_.target)),
-        fmt::format("a {} column", kind_name(column->kind)), "regression needs numbers");
-  at::Tensor y = at::empty({table.rows}, at::kDouble);
-  double* out = y.data_ptr<double>();
-  for (int64_t row = 0; row < table.rows; ++row) {
-    double value = column->values[static_cast<size_t>(row)];
-    out[row] = (value - schema_.task.y_shift) / schema_.task.y_scale;
-    if (std::isfinite(out[row])) continue;
-    throw_bad_cell(
-        table, row,
-        fmt::format(
-            "expected a finite number in the target {}; received {}; remove the rows without a target",
-            in_quotes(options_.target),
-            std::isnan(value) ? std::string("a missing cell") : fmt::format("{}", value)));
-  }
-  return y;
+  return target_values(table, options_.target, schema_.task);
+}
+
+std::vector<Axis> Encoder::domain() const {
+  std::vector<Axis> axes;
+  if (schema_.task.kind != "events") return axes;
+  for (const Feature& f : features_) axes.push_back({f.shift - f.scale, f.shift + f.scale});
+  return axes;
 }
 
 Dataset Encoder::dataset(const Table& table, bool with_target) const {
   Dataset data{schema_, {{inputs(table)}, {}}};
-  if (with_target) data.all.target = target(table);
+  if (with_target && schema_.task.kind != "events") data.all.target = target(table);
   return data;
 }
 
 std::vector<std::string> Encoder::notes_for(const Table& table) const {
   std::vector<std::string> notes, known = options_.ignore;
-  known.push_back(options_.target);
+  if (!options_.target.empty()) known.push_back(options_.target);
   for (const Feature& feature : features_) known.push_back(feature.name);
   for (const Column& column : table.columns) {
     if (std::find(known.begin(), known.end(), column.name) != known.end()) continue;

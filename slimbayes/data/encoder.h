@@ -7,16 +7,19 @@
 #include <vector>
 
 #include "slimbayes/data/dataset.h"
+#include "slimbayes/data/domain.h"
 #include "slimbayes/data/table.h"
 
 namespace slimbayes {
 
 struct EncoderOptions {
-  std::string target;                    // name of the target column
+  std::string target;                    // name of the target column; empty for events, which have none
   std::string scale = "min-max";         // numeric inputs: "min-max" to [-1, 1], or "standard": mean 0, sd 1
   std::vector<std::string> ignore = {};  // columns that are no inputs
   std::string scale_on =
       "train";  // rows that give the numeric inputs' shift and scale; "all": every row, as N does
+  std::string likelihood = "";    // of the target; empty: by its kind, see fit_task
+  std::vector<Axis> domain = {};  // of the events of a Cox process, an axis a column
 };
 
 /// From a table's columns to numbers, fitted on training rows only and saved with the model. A numeric,
@@ -25,11 +28,13 @@ struct EncoderOptions {
 /// and the others share a feature). A column with missing training cells gives an indicator `name (missing)`
 /// beside the imputed mean (zeros for categories). A column that is constant on the training rows gives no
 /// feature, nor does a categorical one whose cells nearly all differ (over 90 % of more than 50): an
-/// identifier or free text.
+/// identifier or free text. Events have their coordinates alone: every column is numeric and scaled from its axis of the
+/// domain to [-1, 1].
 class Encoder {
  public:
-  /// Throws std::invalid_argument: target absent or not numeric or boolean, unknown column to ignore, no
-  /// usable input, no rows. Throws DataError: a missing or infinite target cell among `rows`.
+  /// Throws std::invalid_argument: target absent or not one of its likelihood, unknown column to ignore, no
+  /// usable input, no rows, a domain that does not fit the columns. Throws DataError: a cell of the target among `rows`
+  /// that is missing, infinite or no count where counts are asked for; an event outside the domain.
   static Encoder fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
   /// Inputs only, finite, float64. [n, d]. Columns are found by name: another order and added columns are
@@ -37,14 +42,16 @@ class Encoder {
   /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean.
   at::Tensor inputs(const Table& table) const;
 
-  /// Standardised target, float64. [n]. Throws when the column is absent or holds a missing cell (with its
-  /// row).
+  /// The target as the task has it (target_values), float64. [n]. Throws when the column is absent or holds a missing
+  /// cell (with its row).
   at::Tensor target(const Table& table) const;
 
-  /// inputs and, if `with_target`, target.
+  /// inputs and, if `with_target`, target; events have none.
   Dataset dataset(const Table& table, bool with_target) const;
 
   const Schema& schema() const { return schema_; }
+  /// Of events, an axis a coordinate; else empty.
+  std::vector<Axis> domain() const;
   const std::string& target_name() const { return options_.target; }
   const std::string& scale_on() const { return options_.scale_on; }
   /// Sentences about what was dropped or imputed in training, for the log.
@@ -71,6 +78,8 @@ class Encoder {
   };
 
  private:
+  static Encoder fit_events(const Table& table, const std::vector<int64_t>& rows,
+                            const EncoderOptions& options);
   EncoderOptions options_;
   Schema schema_;
   std::vector<Feature> features_;

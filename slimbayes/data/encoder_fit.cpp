@@ -13,6 +13,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/target.h"
 
 namespace slimbayes {
 namespace {
@@ -35,13 +36,9 @@ void check_options(const Table& table, const std::vector<int64_t>& rows, const E
         in_quotes(options.scale));
   check(options.scale_on == "train" || options.scale_on == "all", fn, "scales from the rows 'train' or 'all'",
         in_quotes(options.scale_on));
-  const Column* target = table.find(options.target);
-  check(target, fn, "a target that is a column", in_quotes(options.target),
-        nearest_hint(options.target, names_of(table)));
-  check(target->kind == ColumnKind::numeric || target->kind == ColumnKind::boolean, fn,
-        fmt::format("numbers in the target {}", in_quotes(options.target)),
-        fmt::format("a {} column", kind_name(target->kind)),
-        "regression needs numbers; this version has no classification yet");
+  if (options.likelihood != "cox")
+    check(table.find(options.target), fn, "a target that is a column", in_quotes(options.target),
+          nearest_hint(options.target, names_of(table)));
   for (const std::string& name : options.ignore) {
     check(table.find(name), fn, "columns of the table to ignore", in_quotes(name),
           nearest_hint(name, names_of(table)));
@@ -186,10 +183,51 @@ std::vector<std::string> feature_names(const Encoder::Feature& feature) {
   return names;
 }
 
-Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
-  check_options(table, rows, options);
+// Of n training events among N the intensity of all is N / n times as high (a random share of a Poisson process is one of
+// that share of its intensity), and a unit of the encoded coordinates holds V / 2^d of the user's.
+Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows,
+                            const EncoderOptions& options) {
+  check(options.target.empty(), "Encoder::fit", "no target for --likelihood cox, whose rows are events",
+        in_quotes(options.target), "leave --target out");
   Encoder encoder;
   encoder.options_ = options;
+  for (const Column& column : table.columns) {
+    if (holds(options.ignore, column.name)) continue;
+    check(column.kind == ColumnKind::numeric, "Encoder::fit", "coordinates that are numbers",
+          fmt::format("the {} column {}", kind_name(column.kind), in_quotes(column.name)),
+          "name it in --ignore");
+    encoder.schema_.features.push_back(column.name);
+  }
+  size_t d = encoder.schema_.features.size();
+  check(d > 0 && d == options.domain.size(), "Encoder::fit",
+        fmt::format("a domain of {} axes, one a coordinate", d), fmt::format("{}", options.domain.size()),
+        "--domain 0:1,0:2 gives two; --ignore leaves columns out");
+  for (size_t i = 0; i < d; ++i) {
+    const Axis& axis = options.domain[i];
+    Feature feature;
+    feature.name = encoder.schema_.features[i];
+    feature.scaled = true;
+    feature.shift = feature.fill = axis.low / 2 + axis.high / 2;
+    feature.scale = axis.high / 2 - axis.low / 2;
+    check_inside(table, *table.find(feature.name), axis);
+    encoder.features_.push_back(std::move(feature));
+  }
+  Task& task = encoder.schema_.task;
+  task.kind = "events";
+  task.likelihood = "cox";
+  double share = static_cast<double>(rows.size()) / static_cast<double>(table.rows);
+  task.y_shift = static_cast<double>(d) * std::log(2.0) - std::log(volume(options.domain)) - std::log(share);
+  return encoder;
+}
+
+Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
+  check_options(table, rows, options);
+  if (options.likelihood == "cox") return fit_events(table, rows, options);
+  check(options.domain.empty(), "Encoder::fit", "a domain for --likelihood cox alone", "one for another",
+        "leave --domain out");
+  Encoder encoder;
+  encoder.options_ = options;
+  encoder.schema_.task = fit_task(table, rows, options.target, options.likelihood);
   std::vector<int64_t> ranged = rows;
   if (options.scale_on == "all") {
     ranged.resize(static_cast<size_t>(table.rows));
@@ -207,21 +245,6 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
         "at least one input that varies over the training rows",
         encoder.notes_.empty() ? "no column beside the target" : encoder.notes_.front(),
         "give more columns or rows");
-
-  const Column& target = *table.find(options.target);
-  std::vector<double> values;
-  for (int64_t row : rows) {
-    values.push_back(target.values[static_cast<size_t>(row)]);
-    if (std::isfinite(values.back())) continue;
-    throw_bad_cell(
-        table, row,
-        fmt::format(
-            "expected a finite number in the target {}; received {}; remove the rows without a target",
-            in_quotes(options.target), std::isnan(values.back()) ? "a missing cell" : "infinity"));
-  }
-  Moments m = moments(values);
-  encoder.schema_.task.y_shift = m.mean;
-  encoder.schema_.task.y_scale = m.sd > 0 ? m.sd : 1;
   return encoder;
 }
 

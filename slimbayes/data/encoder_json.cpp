@@ -8,6 +8,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/encoder.h"
+#include "slimbayes/data/target.h"
 
 namespace slimbayes {
 namespace {
@@ -54,6 +55,17 @@ Encoder::Feature feature_from(const json& j) {
   return f;
 }
 
+void check_task(const Task& task) {
+  check(task_of(task.likelihood) == task.kind, "Encoder::from_json", "a task that its likelihood serves",
+        task.kind.substr(0, 40), "a newer version may read this model");
+  size_t classes = task.levels.size();
+  bool sane = task.kind == "classification" ? classes >= 2 : classes == 0;
+  int64_t outputs = task.likelihood == "softmax" ? static_cast<int64_t>(classes) : 1;
+  check(sane && task.outputs == outputs && (task.likelihood != "bernoulli" || classes == 2),
+        "Encoder::from_json", "the names of the classes, and an output each of a softmax",
+        fmt::format("{} and {}", classes, task.outputs), "the model file is damaged");
+}
+
 Encoder checked(Encoder encoder) {
   check(!encoder.schema().features.empty(), "Encoder::from_json", "at least one feature", "none",
         "the model file is damaged");
@@ -66,9 +78,12 @@ nlohmann::json Encoder::to_json() const {
   json columns = json::array();
   for (const Feature& feature : features_) columns.push_back(feature_json(feature));
   const Task& task = schema_.task;
-  json whole = {{"target", options_.target}, {"scale", options_.scale}, {"ignore", options_.ignore},
-                {"task", task.kind},         {"outputs", task.outputs}, {"y_shift", task.y_shift},
-                {"y_scale", task.y_scale},   {"columns", columns},      {"notes", notes_}};
+  json whole = {{"target", options_.target}, {"scale", options_.scale},
+                {"ignore", options_.ignore}, {"task", task.kind},
+                {"outputs", task.outputs},   {"y_shift", task.y_shift},
+                {"y_scale", task.y_scale},   {"columns", columns},
+                {"notes", notes_},           {"likelihood", task.likelihood},
+                {"levels", task.levels}};
   if (options_.scale_on != "train") whole["scale_on"] = options_.scale_on;
   return whole;
 }
@@ -82,8 +97,9 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
   Task& task = encoder.schema_.task;
   task.kind = json.at("task").get<std::string>();
   task.outputs = json.at("outputs").get<int64_t>();
-  check(task.kind == "regression" && task.outputs == 1, "Encoder::from_json", "a regression with one output",
-        task.kind.substr(0, 40), "a newer version may read this model");
+  task.likelihood = json.at("likelihood").get<std::string>();
+  task.levels = json.at("levels").get<std::vector<std::string>>();
+  check_task(task);
   task.y_shift = finite_from(json.at("y_shift"), false);
   task.y_scale = finite_from(json.at("y_scale"), true);
   encoder.notes_ = json.at("notes").get<std::vector<std::string>>();

@@ -12,6 +12,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/synthetic_counts.h"
 
 namespace slimbayes {
 namespace {
@@ -29,6 +30,11 @@ const std::vector<GeneratorInfo>& generators() {
   static const std::vector<GeneratorInfo> all = {
       {"steps", "three steps in the mean, noise sd A |sin 10x|, x uniform on [-1, 1]", "N section 4.1"},
       {"ripple", "the same steps with a small fast wave, noise variance 0.01", "E, the 1-D data"},
+      {"counts", "Poisson counts of rate exp(1.5 + sin 6x), x uniform on [-1, 1]", "slimbayes"},
+      {"cox",
+       "events of a Poisson process on [0, 1] x [0, 2]: x1, x2, true_intensity; rows is their expected "
+       "number",
+       "slimbayes, after E A.5"},
   };
   return all;
 }
@@ -36,6 +42,8 @@ const std::vector<GeneratorInfo>& generators() {
 Table generate(const std::string& name, int64_t rows, const Stream& stream, double amplitude) {
   std::vector<std::string> names;
   for (const GeneratorInfo& info : generators()) names.push_back(info.name);
+  if (name == "counts") return generate_counts(rows, stream);
+  if (name == "cox") return generate_cox(rows, stream);
   bool steps = name == "steps";
   check(steps || name == "ripple", "generate", "the name of a generator", fmt::format("'{}'", name),
         nearest_hint(name, names));

@@ -198,6 +198,16 @@ std::optional<double> parse_datetime(std::string_view cell) {
   return days + 3600 * hour + 60 * minute + second - zone + fraction;
 }
 
+int64_t level_like(std::span<const std::string> levels, ColumnKind kind, double value) {
+  for (size_t i = 0; i < levels.size(); ++i) {
+    bool same = kind == ColumnKind::numeric   ? parse_number(levels[i]) == value
+                : kind == ColumnKind::boolean ? parse_boolean(levels[i]) == (value != 0)
+                                              : parse_datetime(levels[i]) == value;
+    if (same) return static_cast<int64_t>(i);
+  }
+  return -1;
+}
+
 std::string format_datetime(double seconds) {
   namespace chrono = std::chrono;
   if (!(seconds >= -62167219200.0 && seconds < 253402300800.0)) {

@@ -33,6 +33,9 @@ std::optional<bool> parse_boolean(std::string_view cell);
 /// since 1970-01-01 UTC; no zone means UTC.
 std::optional<double> parse_datetime(std::string_view cell);
 
+/// The first of the levels that reads as this number, boolean or time; -1 if none does.
+int64_t level_like(std::span<const std::string> levels, ColumnKind kind, double value);
+
 /// The inverse of parse_datetime, to the nanosecond; midnight is written as a date alone.
 /// Throws std::invalid_argument outside the years 0 to 9999.
 std::string format_datetime(double seconds);

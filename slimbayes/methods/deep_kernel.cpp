@@ -6,6 +6,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
+#include "slimbayes/methods/deep_kernel_latent.h"
 #include "slimbayes/methods/deep_kernel_model.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/tabular.h"
@@ -86,6 +87,7 @@ class DeepKernelMethod : public Method {
   explicit DeepKernelMethod(DeepKernel kernel) : kernel_(std::move(kernel)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    if (split.train.schema.task.kind != "regression") return fit_latent(kernel_, split, context);
     TabularRows rows = training_rows(split.train, at::kFloat, kernel_.method);
     TabularRows held_out = validation_rows(split.valid, rows, kernel_.method);
     NetworkSpec spec = kernel_.network(rows.x.size(1));
@@ -93,8 +95,8 @@ class DeepKernelMethod : public Method {
         deep_kernel_parameters(kernel_, spec, rows.x.size(1), context.stream.split("start"));
     DeepKernelModel model(kernel_, spec, [&](const std::string& name) { return parameters[name]; });
     TrainProblem problem = make_problem(spec, parameters, model, rows, held_out);
-    Summary summary = train(problem, kernel_.training, context.stream.split("train"), context.callback,
-                            context.checkpoint);
+    Summary summary =
+        train(problem, kernel_.training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();
     summary.jitter = model.basis->jitter();
     Weights weights = snapshot(parameters);
@@ -149,6 +151,7 @@ std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel) {
 }
 
 std::unique_ptr<Fitted> load_deep_kernel(DeepKernel kernel, const TensorFile& file) {
+  if (is_latent(file)) return load_latent(kernel, file);
   NetworkFile net = network_file(file);
   return std::make_unique<DeepKernelFitted>(std::move(kernel), std::move(net.spec), std::move(net.weights),
                                             std::move(net.summary));

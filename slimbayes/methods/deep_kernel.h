@@ -37,7 +37,7 @@ struct DeepKernel {
 };
 
 /// Trains it: AdamW on network, head (expansion, q, offset) and noise, weight decay on the network alone;
-/// keeps the parameters with the best validation NLL.
+/// keeps the parameters with the best validation NLL. Classes, counts and events: deep_kernel_latent.h.
 std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel);
 
 /// Reads it back; `kernel` is made from the file's options. Throws DataError or std::invalid_argument.

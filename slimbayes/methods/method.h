@@ -30,7 +30,8 @@ class Fitted {
   /// inputs or non-finite ones. n = 0 gives an empty answer.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
 
-  /// Named scores, larger is further from the training data. The default has one, "epistemic_sd".
+  /// Named scores, larger is further from the training data. The default: "epistemic_sd" of a regression; of classes
+  /// "mutual_information", "entropy" and "uncertain" (1 - the largest probability); else "log_rate_sd".
   virtual Scores ood(const Dataset& data) const;
 
   /// The method's own tensors and metadata; a loader of the registry reads them back to identical

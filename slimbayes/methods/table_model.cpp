@@ -5,10 +5,16 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/conformal.h"
+#include "slimbayes/core/count_metrics.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/target.h"
+#include "slimbayes/methods/events.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/methods/tabular.h"
 #include "slimbayes/methods/tuning.h"
 #include "slimbayes/storage/error.h"
 
@@ -33,6 +39,22 @@ constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &
 // Only a calibrated model's file has these.
 constexpr const char* kCalibrationRows = "split.calibration";
 constexpr const char* kCalibrationScores = "calibration.scores";
+
+/// A target for rows, a domain for events.
+void check_target(const Table& table, const TableFit& fit) {
+  if (!fit.likelihood.empty()) task_of(fit.likelihood);  // throws for an unknown one
+  const bool events = fit.likelihood == "cox";
+  check(events == fit.target.empty(), "fit_table", events ? "no target for events" : "a target column",
+        events ? in_quotes(fit.target) : "none",
+        events ? "leave --target out" : "name it by --target; only --likelihood cox has none");
+  check(!events || !fit.domain.empty(), "fit_table", "the domain of the events", "none",
+        "for instance --domain 0:1,0:2");
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  check(events || table.find(fit.target) != nullptr, "fit_table",
+        fmt::format("a target column '{}'", fit.target), "a table without it",
+        nearest_hint(fit.target, names));
+}
 
 /// Before the fit: what could only fail after it.
 void check_calibration(const TableFit& fit, const SplitRows& split) {
@@ -76,20 +98,24 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   model.options_ = info.resolve(fit.options);
   std::unique_ptr<Method> method = row.make(model.options_);
 
+  check_target(table, fit);
   std::vector<std::string> not_inputs = fit.ignore;
-  not_inputs.push_back(fit.target);
+  const bool events = fit.likelihood == "cox";
+  if (!events) not_inputs.push_back(fit.target);
+  const std::vector<Axis> domain = fit.domain.empty() ? std::vector<Axis>{} : parse_domain(fit.domain);
   SplitOptions split{valid ? 0.0 : fit.valid_fraction, fit.test_fraction, fit.split, not_inputs,
                      fit.calibrate.empty() ? 0.0 : fit.calibration_fraction};
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
-  check(table.find(fit.target) != nullptr, "fit_table", fmt::format("a target column '{}'", fit.target),
-        "a table without it", nearest_hint(fit.target, names));
   model.split_ = split_rows(table, split, Stream(fit.split_seed).split("split"));
   check_calibration(fit, model.split_);
   check_rank(info, model.options_, model.split_);
   const std::string scale = fit.scale.empty() ? inner_method(info, model.options_).input_scale : fit.scale;
-  model.encoder_ = std::make_shared<const Encoder>(
-      Encoder::fit(table, model.split_.train, {fit.target, scale, fit.ignore, fit.scale_on}));
+  model.encoder_ = std::make_shared<const Encoder>(Encoder::fit(
+      table, model.split_.train, {fit.target, scale, fit.ignore, fit.scale_on, fit.likelihood, domain}));
+  const Task& task = model.encoder_->schema().task;
+  check_task(task, inner_method(info, model.options_).name);
+  check_task(task, info.name);
+  check(fit.calibrate.empty() || task.kind == "regression", "fit_table", "a regression to calibrate",
+        task.kind, "leave --calibrate out");
   model.table_hash_ = table_hash(table);
 
   Dataset all = model.encoder_->dataset(table, true);
@@ -122,19 +148,32 @@ Interval TableModel::interval(const Regression& p, double level) const {
                                        : slimbayes::interval(p, level);
 }
 
-Regression TableModel::predict(const Table& table, const PredictOptions& options) const {
+Predictive TableModel::answer(const Table& table, const PredictOptions& options) const {
   const Task& task = encoder_->schema().task;
   Predictive answer = fitted_->predict(encoder_->dataset(table, false), options);
-  return rescaled(std::get<Regression>(answer), task.y_shift, task.y_scale);
+  if (auto* p = std::get_if<Regression>(&answer)) return rescaled(*p, task.y_shift, task.y_scale);
+  if (auto* p = std::get_if<Intensity>(&answer)) p->rate.log_mean = p->rate.log_mean + task.y_shift;
+  return answer;
+}
+
+Regression TableModel::predict(const Table& table, const PredictOptions& options) const {
+  Predictive p = answer(table, options);
+  check(std::holds_alternative<Regression>(p), "predict", "a model of a regression",
+        encoder_->schema().task.kind, "ask for answer()");
+  return std::get<Regression>(std::move(p));
 }
 
 Scores TableModel::ood(const Table& table) const { return fitted_->ood(encoder_->dataset(table, false)); }
 
 nlohmann::json TableModel::evaluate(const Table& table, double level) const {
   const Task& task = encoder_->schema().task;
-  at::Tensor y = encoder_->target(table) * task.y_scale + task.y_shift;
-  const Regression p = predict(table);
-  return regression_report(p, y, task.y_scale, level, interval(p, level));
+  const Predictive given = answer(table);
+  if (const auto* p = std::get_if<Intensity>(&given)) return events_report(*fitted_, *encoder_, *p);
+  at::Tensor y = encoder_->target(table);
+  if (const auto* p = std::get_if<Classes>(&given)) return classes_report(*p, y);
+  if (const auto* p = std::get_if<Counts>(&given)) return counts_report(*p, y, level);
+  const auto& p = std::get<Regression>(given);
+  return regression_report(p, y * task.y_scale + task.y_shift, task.y_scale, level, interval(p, level));
 }
 
 TensorFile TableModel::to_file() const {

@@ -15,7 +15,7 @@ namespace slimbayes {
 
 /// How a table becomes a model.
 struct TableFit {
-  std::string target;  // column to predict
+  std::string target;  // column to predict; empty for events, which have none
   std::string method = "dbk";
   nlohmann::json options = nlohmann::json::object();  // of the method; absent keys keep their defaults
   uint64_t seed = 0;                                  // of weights and batches
@@ -25,6 +25,8 @@ struct TableFit {
   std::string split = "grouped";                      // or "random"
   std::string scale = "";                             // of numeric inputs; empty: the method's own
   std::vector<std::string> ignore = {};               // columns that are no inputs
+  std::string likelihood = "";  // gaussian, bernoulli, softmax, poisson or cox; empty: by the target's kind
+  std::string domain = "";      // of events, LOW:HIGH for each coordinate, comma-separated
   std::string scale_on = "train";      // rows that give the inputs' range; "all": every row, as N does
   std::string calibrate = "";          // "conformal": intervals calibrated on rows of their own
   double calibration_fraction = 0.1;   // of all rows, ceil; none without `calibrate`
@@ -42,7 +44,10 @@ class TableModel {
   TensorFile to_file() const;
   static TableModel from_file(const TensorFile& file, const std::string& name);
 
-  /// In the target's units. No target column is needed.
+  /// In the target's units; an intensity per unit of the coordinates. No target column is needed.
+  Predictive answer(const Table& table, const PredictOptions& options = {}) const;
+
+  /// answer() of a regression. Throws std::invalid_argument for another task.
   Regression predict(const Table& table, const PredictOptions& options = {}) const;
   Scores ood(const Table& table) const;
 
@@ -50,7 +55,8 @@ class TableModel {
   /// calibrated, else the Gaussian one. Throws std::invalid_argument for a level that needs more calibration rows.
   Interval interval(const Regression& p, double level) const;
 
-  /// The report of core/metrics.h on this table's rows, with interval(). Throws when the target is absent or missing.
+  /// The report of the task's metrics on this table's rows (regression_report with interval(), classes_report,
+  /// counts_report, events_report). Throws when the target is absent or missing.
   nlohmann::json evaluate(const Table& table, double level = 0.95) const;
 
   const std::string& method() const { return method_; }

@@ -24,7 +24,17 @@ TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type,
   return rows;
 }
 
+void check_task(const Task& task, std::string_view method) {
+  const MethodInfo& info = find_method(method);
+  if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
+  check(false, method, fmt::format("a task that it takes, {}", info.tasks[0]),
+        fmt::format("{} ({})", task.kind, task.likelihood),
+        fmt::format("{} take it (--method){}", methods_taking(task.kind),
+                    task.kind == "events" ? "" : "; --likelihood gaussian makes numbers a regression"));
+}
+
 TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_view function) {
+  check_task(data.schema.task, function);
   TabularRows rows = tabular_rows(data.all, -1, type, function);
   check(rows.y.defined(), function, "training rows with a target", "none");
   check(rows.x.size(0) > 0, function, "at least one training row", "an empty dataset");
@@ -51,16 +61,38 @@ double mean_over_rows(const TabularRows& rows,
   return sum / static_cast<double>(rows.x.size(0));
 }
 
+namespace {
+
+// The rows in float64, in parts of at most a batch; one part, perhaps empty, at least.
+std::vector<at::Tensor> parts_of(const Dataset& data, int64_t inputs, const PredictOptions& options,
+                                 std::string_view function) {
+  at::Tensor x = tabular_rows({data.all.inputs, {}}, inputs, at::kDouble, function).x;
+  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  if (x.size(0) <= options.batch) return {x};
+  return x.split(options.batch);
+}
+
+}  // namespace
+
 Regression predict_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
                         std::string_view function,
                         const std::function<Regression(const at::Tensor& x)>& answer) {
   at::NoGradGuard no_grad;
-  at::Tensor x = tabular_rows({data.all.inputs, {}}, inputs, at::kDouble, function).x;
-  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
-  if (x.size(0) <= options.batch) return answer(x);
   std::vector<Regression> parts;
-  for (const at::Tensor& part : x.split(options.batch)) parts.push_back(answer(part));
-  return concatenated(parts);
+  for (const at::Tensor& part : parts_of(data, inputs, options, function)) parts.push_back(answer(part));
+  return parts.size() == 1 ? parts[0] : concatenated(parts);
+}
+
+Latent latent_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
+                   std::string_view function, const std::function<Latent(const at::Tensor& x)>& answer) {
+  at::NoGradGuard no_grad;
+  std::vector<at::Tensor> mean, var;
+  for (const at::Tensor& part : parts_of(data, inputs, options, function)) {
+    Latent f = answer(part);
+    mean.push_back(f.mean);
+    var.push_back(f.epistemic_var);
+  }
+  return {at::cat(mean), at::cat(var)};
 }
 
 }  // namespace slimbayes

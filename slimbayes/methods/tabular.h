@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include "slimbayes/core/predictive.h"
+#include "slimbayes/core/likelihood.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/methods/method.h"
 
@@ -20,6 +20,9 @@ struct TabularRows {
 /// Throws std::invalid_argument unless the inputs are [n, d] and finite, and the target, where given, [n] and
 /// finite. `inputs` is the expected d, -1 for any.
 TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type, std::string_view function);
+
+/// Throws std::invalid_argument unless the catalogue says that the method takes this task; names those that do.
+void check_task(const Task& task, std::string_view method);
 
 /// The rows that a method trains on: as tabular_rows, at least one row, with a target.
 TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_view function);
@@ -37,5 +40,9 @@ double mean_over_rows(const TabularRows& rows,
 Regression predict_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
                         std::string_view function,
                         const std::function<Regression(const at::Tensor& x)>& answer);
+
+/// A belief over latent functions in float64 on the rows, likewise. [n, k]
+Latent latent_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
+                   std::string_view function, const std::function<Latent(const at::Tensor& x)>& answer);
 
 }  // namespace slimbayes

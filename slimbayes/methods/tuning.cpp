@@ -14,6 +14,8 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/class_metrics.h"
+#include "slimbayes/core/count_metrics.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/registry.h"
@@ -59,8 +61,18 @@ std::string text_of(const json& combination) {
   return text;
 }
 
+/// Of events the method's own score: their joint density has no closed form.
+double predictive_nll(const Fitted& fitted, const Dataset& valid) {
+  const Predictive answer = fitted.predict(valid);
+  const at::Tensor& y = valid.all.target;
+  if (const auto* p = std::get_if<Regression>(&answer)) return gaussian_nll(*p, y);
+  if (const auto* p = std::get_if<Classes>(&answer)) return class_nll(*p, y);
+  if (const auto* p = std::get_if<Counts>(&answer)) return count_nll(*p, y);
+  return fitted.summary().best_score;
+}
+
 double validation_nll(const Fitted& fitted, const Dataset& valid) {
-  const double nll = gaussian_nll(std::get<Regression>(fitted.predict(valid)), valid.all.target);
+  const double nll = predictive_nll(fitted, valid);
   if (!std::isfinite(nll)) throw NumericalError(fmt::format("[tune] the validation NLL is {}", nll));
   return nll;
 }

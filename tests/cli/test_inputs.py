@@ -26,7 +26,7 @@ BAD_TABLES = {
     "nan target": (table(cells={(7, 2): "nan"}), "bad.csv: row 8"),
     "duplicate columns": ("x0,x0,y\n1,2,3\n4,5,6\n", "x0"),
     "target not there": ("x0,x1,z\n" + "\n".join(f"{i},{i * i},{i}" for i in range(30)) + "\n", "'y'"),
-    "text target": ("x0,y\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(30)) + "\n", "y"),
+    "text target": ("x0,y\n" + "\n".join(f"{i},{'ab'[i % 2]}" for i in range(30)) + "\n", "classification"),
     "no input column": ("y\n1\n2\n3\n4\n", ""),
 }
 

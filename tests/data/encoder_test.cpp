@@ -193,7 +193,7 @@ TEST(Encoder_fit, boolean_and_datetime_columns) {
   Table t = table_of({{"b", ColumnKind::boolean, {1, 0}, {}},
                       {"d", ColumnKind::datetime, {0, 86400}, {}},
                       {"y", ColumnKind::boolean, {1, 0}, {}}});
-  Encoder e = fitted(t);
+  Encoder e = fitted(t, {"y", "min-max", {}, "train", "gaussian"});
   EXPECT_TRUE(equal(e.inputs(t), {1, -1, -1, 1}));
   EXPECT_TRUE(equal(e.target(t), {1, -1}));
 }
@@ -207,7 +207,8 @@ TEST(Encoder_fit, errors) {
   expect_has(fit_error({0}, {"prise"}),
              "[Encoder::fit] expected a target that is a column; received 'prise'; did you mean "
              "'price'?");
-  expect_has(fit_error({0}, {"c"}), "received a categorical column; regression needs numbers");
+  expect_has(fit_error({0}, {"c", "min-max", {}, "train", "gaussian"}),
+             "received a categorical column; --likelihood gaussian needs numbers");
   expect_has(fit_error({0, 1, 2}, {"y"}),
              "t.csv: row 2: expected a finite number in the target 'y'; received a missing cell");
   expect_has(fit_error({0, 2}, {"price", "min-max", {"prize"}}),

@@ -1,0 +1,41 @@
+#include "slimbayes/core/likelihoods.h"
+
+#include <ATen/ATen.h>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+// call(likelihood, f) with f [b, k] for a softmax, [b] for the others.
+template <class Call>
+auto with_shape(const Likelihood& likelihood, const Latent& f, Call call) {
+  return std::visit(
+      [&](const auto& l) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(l)>, SoftmaxLikelihood>) {
+          return call(l, f);
+        } else {
+          check_shape(f.mean, {-1, 1}, "likelihood", "mean");
+          check_shape(f.epistemic_var, f.mean.sizes(), "likelihood", "epistemic_var");
+          return call(l, Latent{f.mean.squeeze(1), f.epistemic_var.squeeze(1)});
+        }
+      },
+      likelihood);
+}
+
+}  // namespace
+
+at::Tensor expected_log_prob(const Likelihood& likelihood, const Latent& f, const at::Tensor& y) {
+  return with_shape(likelihood, f, [&](const auto& l, const Latent& g) { return l.expected_log_prob(g, y); });
+}
+
+at::Tensor log_predictive(const Likelihood& likelihood, const Latent& f, const at::Tensor& y) {
+  return with_shape(likelihood, f, [&](const auto& l, const Latent& g) { return l.log_predictive(g, y); });
+}
+
+Predictive predictive(const Likelihood& likelihood, const Latent& f) {
+  return with_shape(likelihood, f, [&](const auto& l, const Latent& g) { return l.predictive(g); });
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,57 @@
+#include "slimbayes/data/domain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cells.h"
+
+namespace slimbayes {
+
+namespace {
+
+Axis parse_axis(const std::string& text, const std::string& whole) {
+  size_t colon = text.find(':');
+  auto number = [](const std::string& part) { return parse_number(trimmed(part)).value_or(NAN); };
+  Axis axis{NAN, NAN};
+  if (colon != std::string::npos) axis = {number(text.substr(0, colon)), number(text.substr(colon + 1))};
+  bool good = std::isfinite(axis.low) && std::isfinite(axis.high) && axis.low < axis.high;
+  check(good, "domain", "an axis LOW:HIGH for each coordinate, comma-separated, LOW below HIGH",
+        in_quotes(whole), "for instance --domain 0:1,0:2");
+  return axis;
+}
+
+}  // namespace
+
+std::vector<Axis> parse_domain(const std::string& text) {
+  std::vector<Axis> axes;
+  for (size_t start = 0; start <= text.size();) {
+    size_t end = std::min(text.find(',', start), text.size());
+    axes.push_back(parse_axis(text.substr(start, end - start), text));
+    start = end + 1;
+  }
+  return axes;
+}
+
+double volume(const std::vector<Axis>& domain) {
+  double product = 1;
+  for (const Axis& axis : domain) product *= axis.high - axis.low;
+  return product;
+}
+
+void check_inside(const Table& table, const Column& column, const Axis& axis) {
+  double slack = 1e-9 * (axis.high - axis.low);  // of the ends' own rounding
+  for (int64_t row = 0; row < table.rows; ++row) {
+    double value = column.values[static_cast<size_t>(row)];
+    if (value >= axis.low - slack && value <= axis.high + slack) continue;
+    throw_bad_cell(
+        table, row,
+        fmt::format("expected {} inside its domain {}:{}; received {}; widen --domain, or remove the row",
+                    in_quotes(column.name), axis.low, axis.high,
+                    std::isnan(value) ? std::string("a missing cell") : fmt::format("{}", value)));
+  }
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,201 @@
+// What a column asks to be predicted as. The likelihood decides how its cells are read, so that a column of numbers can
+// be measured, counted or be names of classes; only where none is given does the column's kind choose.
+
+#include "slimbayes/data/target.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/encoder.h"
+#include "slimbayes/data/table_cells.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr size_t kMaxClasses = 1000;
+
+const std::vector<std::pair<std::string, std::string>>& likelihoods() {
+  static const std::vector<std::pair<std::string, std::string>> all = {{"gaussian", "regression"},
+                                                                       {"bernoulli", "classification"},
+                                                                       {"softmax", "classification"},
+                                                                       {"poisson", "counts"},
+                                                                       {"cox", "events"}};
+  return all;
+}
+
+const Column& target_column(const Table& table, const std::string& target) {
+  std::vector<std::string> names;
+  for (const Column& column : table.columns) names.push_back(column.name);
+  const Column* column = table.find(target);
+  check(column != nullptr, "target", fmt::format("the target column {}", in_quotes(target)),
+        "a table without it", nearest_hint(target, names));
+  return *column;
+}
+
+bool of_numbers(const Column& column) {
+  return column.kind == ColumnKind::numeric || column.kind == ColumnKind::boolean;
+}
+
+/// A cell as text, the name of its class.
+std::string name_of(const Column& column, double value) {
+  if (column.kind == ColumnKind::categorical) return column.levels[static_cast<size_t>(value)];
+  if (column.kind == ColumnKind::boolean) return value != 0 ? "true" : "false";
+  return fmt::format("{}", value);
+}
+
+double present(const Table& table, const Column& column, int64_t row) {
+  double value = column.values[static_cast<size_t>(row)];
+  if (std::isfinite(value)) return value;
+  throw_bad_cell(table, row,
+                 fmt::format("expected a {} in the target {}; received {}; remove the rows without a target",
+                             of_numbers(column) ? "finite number" : "value", in_quotes(column.name),
+                             std::isnan(value) ? std::string("a missing cell") : fmt::format("{}", value)));
+}
+
+double count(const Table& table, const Column& column, int64_t row) {
+  double value = present(table, column, row);
+  if (value >= 0 && value == std::floor(value) && value <= 1e15) return value;
+  throw_bad_cell(table, row,
+                 fmt::format("expected counts, whole numbers of at least 0, in the target {}; received {}; "
+                             "--likelihood gaussian takes any number",
+                             in_quotes(column.name), value));
+}
+
+std::string likelihood_for(const Column& column) {
+  if (of_numbers(column) && column.kind != ColumnKind::boolean) return "gaussian";
+  if (column.kind == ColumnKind::boolean) return "bernoulli";
+  check(column.kind == ColumnKind::categorical, "target",
+        fmt::format("numbers, booleans or categories in the target {}", in_quotes(column.name)),
+        fmt::format("a {} column", kind_name(column.kind)));
+  return "";  // as many classes as there are
+}
+
+/// Names with their rows: {all, training}.
+std::map<std::string, std::pair<int64_t, int64_t>> class_sizes(const Table& table, const Column& column,
+                                                               const std::vector<int64_t>& rows) {
+  std::map<double, std::pair<int64_t, int64_t>> by_value;
+  for (double value : column.values) {
+    if (std::isfinite(value)) ++by_value[value].first;
+  }
+  for (int64_t row : rows) ++by_value[present(table, column, row)].second;
+  std::map<std::string, std::pair<int64_t, int64_t>> sizes;
+  for (const auto& [value, size] : by_value) sizes[name_of(column, value)] = size;
+  return sizes;
+}
+
+void check_classes(const Column& column, const std::map<std::string, std::pair<int64_t, int64_t>>& sizes) {
+  const std::string name = in_quotes(column.name);
+  for (const auto& [level, size] : sizes) {
+    check(size.first > 1, "target", fmt::format("at least two rows of each class of {}", name),
+          fmt::format("one row of class {}", in_quotes(level)),
+          "remove that row, or join the class with another");
+  }
+  for (const auto& [level, size] : sizes) {
+    check(size.second > 0, "target", fmt::format("a training row of each class of {}", name),
+          fmt::format("none of class {}, whose {} rows the split held out", in_quotes(level), size.first),
+          "join the class with another, or use another --split-seed");
+  }
+  check(sizes.size() >= 2, "target", fmt::format("at least two classes in {}", name),
+        fmt::format("{}", sizes.size()), "there is nothing to predict");
+  check(sizes.size() <= kMaxClasses, "target", fmt::format("at most {} classes in {}", kMaxClasses, name),
+        fmt::format("{}", sizes.size()), "a column of measurements is a regression: --likelihood gaussian");
+}
+
+Task class_task(const Table& table, const Column& column, const std::vector<int64_t>& rows,
+                std::string likelihood) {
+  check(column.kind != ColumnKind::datetime, "target",
+        fmt::format("numbers, booleans or categories in the target {}", in_quotes(column.name)),
+        "a datetime column");
+  auto sizes = class_sizes(table, column, rows);
+  check_classes(column, sizes);
+  Task task;
+  for (const auto& item : sizes) task.levels.push_back(item.first);
+  if (column.kind == ColumnKind::numeric)
+    std::ranges::sort(task.levels, {},
+                      [](const std::string& level) { return parse_number(level).value_or(NAN); });
+  if (likelihood.empty()) likelihood = sizes.size() == 2 ? "bernoulli" : "softmax";
+  check(likelihood == "softmax" || sizes.size() == 2, "target",
+        fmt::format("two classes in {} for --likelihood bernoulli", in_quotes(column.name)),
+        fmt::format("{}", sizes.size()), "--likelihood softmax takes any number");
+  task.kind = "classification";
+  task.likelihood = likelihood;
+  task.outputs = likelihood == "softmax" ? static_cast<int64_t>(sizes.size()) : 1;
+  return task;
+}
+
+}  // namespace
+
+std::string task_of(const std::string& likelihood) {
+  std::vector<std::string> names;
+  for (const auto& [name, kind] : likelihoods()) {
+    if (name == likelihood) return kind;
+    names.push_back(name);
+  }
+  check(false, "target", "the name of a likelihood", in_quotes(likelihood), nearest_hint(likelihood, names));
+  return "";
+}
+
+Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
+              const std::string& likelihood) {
+  const Column& column = target_column(table, target);
+  const std::string chosen = likelihood.empty() ? likelihood_for(column) : likelihood;
+  const std::string kind = chosen.empty() ? "classification" : task_of(chosen);
+  if (kind == "classification") return class_task(table, column, rows, chosen);
+  check(kind != "events", "target", "no target for --likelihood cox, whose rows are events",
+        in_quotes(target), "leave --target out");
+  check(of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
+        fmt::format("a {} column", kind_name(column.kind)),
+        fmt::format("--likelihood {} needs numbers", chosen));
+  std::vector<double> values;
+  for (int64_t row : rows)
+    values.push_back(kind == "counts" ? count(table, column, row) : present(table, column, row));
+  Task task;
+  task.kind = kind;
+  task.likelihood = chosen;
+  if (kind == "regression") {
+    Moments m = moments(values);
+    task.y_shift = m.mean;
+    task.y_scale = m.sd > 0 ? m.sd : 1;
+  }
+  return task;
+}
+
+at::Tensor target_values(const Table& table, const std::string& target, const Task& task) {
+  const Column& column = target_column(table, target);
+  bool classes = task.kind == "classification";
+  check(classes || of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
+        fmt::format("a {} column", kind_name(column.kind)), fmt::format("{} needs numbers", task.kind));
+  std::vector<int64_t> slots;  // of the column's own levels; -1: new
+  for (const std::string& level : column.levels) {
+    auto found = std::ranges::find(task.levels, level);
+    slots.push_back(found == task.levels.end() ? -1 : found - task.levels.begin());
+  }
+  at::Tensor y = at::empty({table.rows}, at::kDouble);
+  double* out = y.data_ptr<double>();
+  for (int64_t row = 0; row < table.rows; ++row) {
+    double value = task.kind == "counts" ? count(table, column, row) : present(table, column, row);
+    if (classes) {
+      int64_t slot =
+          slots.empty() ? level_like(task.levels, column.kind, value) : slots[static_cast<size_t>(value)];
+      if (slot < 0) {
+        throw_bad_cell(
+            table, row,
+            fmt::format("expected a class of the training rows in the target {}; received {}; remove the row",
+                        in_quotes(target), in_quotes(name_of(column, value))));
+      }
+      out[row] = static_cast<double>(slot);
+    } else {
+      out[row] = (value - task.y_shift) / task.y_scale;
+    }
+  }
+  return y;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "slimbayes/data/dataset.h"
+#include "slimbayes/data/table.h"
+
+namespace slimbayes {
+
+/// gaussian -> regression, bernoulli and softmax -> classification, poisson -> counts, cox -> events. Throws
+/// std::invalid_argument with the nearest name.
+std::string task_of(const std::string& likelihood);
+
+/// The task of a target column, learnt from these training rows. An empty likelihood follows the column: text and
+/// booleans are classes (bernoulli of two, softmax of more), numbers a regression. Numbers are classes where a likelihood
+/// of classes is asked for. The names of the classes come from every row, sorted, numbers by value; each class needs two
+/// rows and one of the training rows. Throws std::invalid_argument for a column or a likelihood that do not fit, DataError
+/// for a cell (missing, infinite, a negative or fractional count).
+Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
+              const std::string& likelihood);
+
+/// The target as a method sees it: standardised, class numbers or counts, float64. [n] Throws as fit_task, and for a class
+/// that was not there in training.
+at::Tensor target_values(const Table& table, const std::string& target, const Task& task);
+
+}  // namespace slimbayes

@@ -1,0 +1,219 @@
+"""Classes, counts and events from the command line; metrics against scikit-learn's on what predict says."""
+
+import csv
+import io
+import json
+import math
+import random
+
+import numpy
+import pytest
+import sklearn.metrics as metrics
+from conftest import refused, run, write_csv
+
+SMALL = ["--rank", 16, "--threads", 1]
+QUICK = ["--steps", 400, *SMALL]
+LEVELS = ["blue sky", "green", "red"]
+
+
+def flowers(count, seed, levels):
+    """A label that the first input decides, with errors."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        a, b = draw.uniform(-1, 1), draw.uniform(-1, 1)
+        scores = [3 * math.sin(3 * a) * (1 - k) - math.log(-math.log(draw.random())) for k in range(len(levels))]
+        rows.append([a, b, levels[scores.index(max(scores))]])
+    return rows
+
+
+def ok(folder, *words):
+    done = run(folder, *words)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def records(text):
+    rows = list(csv.DictReader(io.StringIO(text)))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def column(table, name):
+    return numpy.array([float(x) for x in table[name]])
+
+
+@pytest.fixture(scope="module")
+def classes(tmp_path_factory):
+    """A folder with three- and two-class models and tables of new rows."""
+    folder = tmp_path_factory.mktemp("classes")
+    for name, levels in (("three", LEVELS), ("two", ["no thanks", "please"])):
+        write_csv(folder / f"{name}.csv", ["a", "b", "kind"], flowers(300, 1, levels))
+        write_csv(folder / f"{name}_new.csv", ["a", "b", "kind"], flowers(200, 2, levels))
+        ok(folder, "fit", f"{name}.csv", "--target", "kind", "--method", "vbll", "--model", name, *QUICK)
+    return folder
+
+
+def scored(folder, name):
+    answers = records(ok(folder, "predict", name, f"{name}_new.csv"))
+    report = json.loads(ok(folder, "evaluate", name, f"{name}_new.csv", "--json"))
+    with open(folder / f"{name}_new.csv") as file:
+        truth = [row["kind"] for row in csv.DictReader(file)]
+    return answers, report, truth
+
+
+def test_classes_against_scikit_learn(classes):
+    answers, report, truth = scored(classes, "three")
+    assert list(answers) == [f"p_{level}" for level in LEVELS] + ["entropy", "mutual_information", "label"]
+    p = numpy.stack([column(answers, f"p_{level}") for level in LEVELS], 1)
+    assert p.sum(1) == pytest.approx(1, abs=1e-9)
+    assert answers["label"] == [LEVELS[k] for k in p.argmax(1)]
+    assert column(answers, "entropy") == pytest.approx(-(p * numpy.log(p)).sum(1), abs=1e-9)
+    assert (column(answers, "mutual_information") >= 0).all()
+    y = numpy.array([LEVELS.index(t) for t in truth])
+    assert report["n"] == 200
+    assert report["accuracy"] == pytest.approx(metrics.accuracy_score(truth, answers["label"]))
+    assert report["nll"] == pytest.approx(metrics.log_loss(y, p, labels=[0, 1, 2]), rel=1e-9)
+    assert report["brier"] == pytest.approx(((p - numpy.eye(3)[y]) ** 2).sum(1).mean(), rel=1e-9)
+    assert report["accuracy"] > 0.7 and report["nll"] < 0.75  # the best constant has 1.1
+    top, right = p.max(1), p.argmax(1) == y
+    order = numpy.argsort(top)  # equal masses by rank; no two confidences are equal
+    parts = [order[[math.floor(rank * 15 / 200) == k for rank in range(200)]] for k in range(15)]
+    gaps = [abs(right[part].mean() - top[part].mean()) for part in parts]
+    assert report["ece"] == pytest.approx(sum(gap * len(part) / 200 for gap, part in zip(gaps, parts)), rel=1e-9)
+    assert report["mce"] == pytest.approx(max(gaps), rel=1e-9)
+
+
+def test_two_classes_are_ranked_too(classes):
+    answers, report, truth = scored(classes, "two")
+    score, y = column(answers, "p_please"), [t == "please" for t in truth]
+    assert report["auroc"] == pytest.approx(metrics.roc_auc_score(y, score), rel=1e-9)
+    assert report["aupr"] == pytest.approx(metrics.average_precision_score(y, score), rel=1e-9)
+    assert report["nll"] == pytest.approx(metrics.log_loss(y, score), rel=1e-9)
+    assert report["auroc"] > 0.8
+
+
+def test_labels_coded_as_numbers_are_classes_where_asked_for(tmp_path, classes):
+    rows = [[a, b, LEVELS.index(kind)] for a, b, kind in flowers(300, 1, LEVELS)]
+    write_csv(tmp_path / "coded.csv", ["a", "b", "label"], rows)
+    words = ["fit", "coded.csv", "--target", "label", "--method", "vbll", "--model", "m", *QUICK]
+    ok(tmp_path, *words, "--likelihood", "softmax")
+    coded = records(ok(tmp_path, "predict", "m", "coded.csv"))
+    named = records(ok(classes, "predict", "three", "three.csv"))
+    assert coded["p_2"] == named["p_red"]  # the same classes by other names: the same bits
+    ok(tmp_path, *words)
+    assert "mean" in records(ok(tmp_path, "predict", "m", "coded.csv"))
+
+
+def test_fit_and_compare_print_the_metrics_of_classes(tmp_path, classes):
+    words = ["--target", "kind", "--test-fraction", 0.2, "--steps", 50, *SMALL]
+    report = json.loads(ok(tmp_path, "fit", classes / "two.csv", "--method", "sv-rbf", *words, "--json"))
+    assert 0 <= report["test"]["accuracy"] <= 1 and "brier" in report["valid"]
+    text = ok(tmp_path, "fit", classes / "two.csv", "--method", "sv-rbf", *words)
+    assert "accuracy" in text and "standardised" not in text
+    text = ok(tmp_path, "compare", classes / "two.csv", "--methods", "vbll,sv-rbf,dnn", "--seeds", 1, *words)
+    assert "accuracy" in text and "dnn failed" in text and "vbll, sv-dkl, sv-rbf, sv-dbk" in text
+
+
+def test_counts(tmp_path):
+    ok(tmp_path, "generate", "counts", "--rows", 600, "--out", "train.csv")
+    ok(tmp_path, "generate", "counts", "--rows", 300, "--seed", 1, "--out", "new.csv")
+    ok(tmp_path, "fit", "train.csv", "--target", "y", "--likelihood", "poisson", "--method", "sv-rbf", "--model", "m",
+       "--ignore", "true_mean,true_sd", "--steps", 1500, *SMALL)
+    answers = records(ok(tmp_path, "predict", "m", "new.csv", "--level", 0.8))
+    report = json.loads(ok(tmp_path, "evaluate", "m", "new.csv", "--level", 0.8, "--json"))
+    new = records((tmp_path / "new.csv").read_text())
+    y, mean, lower, upper = column(new, "y"), *(column(answers, name) for name in ("mean", "lower", "upper"))
+    assert report["mae"] == pytest.approx(metrics.mean_absolute_error(y, mean), rel=1e-9)
+    assert report["rmse"] == pytest.approx(metrics.root_mean_squared_error(y, mean), rel=1e-9)
+    assert report["coverage"] == pytest.approx(((lower <= y) & (y <= upper)).mean())
+    assert report["coverage"] > 0.75
+    assert (lower == numpy.floor(lower)).all() and (upper >= lower).all()
+    sd = numpy.hypot(column(answers, "sd_aleatoric"), column(answers, "sd_epistemic"))
+    assert column(answers, "sd") == pytest.approx(sd, rel=1e-9)
+    assert column(answers, "sd_aleatoric") ** 2 == pytest.approx(mean, rel=1e-9)
+    assert numpy.corrcoef(mean, column(new, "true_mean"))[0, 1] > 0.95
+    truth = column(new, "true_mean")
+    best = (truth - y * numpy.log(truth) + numpy.array([math.lgamma(k + 1) for k in y])).mean()
+    assert best - 0.05 < report["nll"] < best + 0.1
+
+
+def test_events_recover_their_intensity(tmp_path):
+    ok(tmp_path, "generate", "cox", "--rows", 1500, "--out", "events.csv")
+    words = ["fit", "events.csv", "--likelihood", "cox", "--domain", "0:1,0:2", "--ignore", "true_intensity"]
+    report = json.loads(ok(tmp_path, *words, "--method", "sv-rbf", "--model", "m", "--test-fraction", 0.1, "--json",
+                           "--steps", 1200, "--rank", 49, "--threads", 1))
+    assert report["test"]["nll"] < report["test"]["nll_uniform"] - 0.05
+    assert report["test"]["nll_uniform"] == pytest.approx(math.log(2))
+    events = records((tmp_path / "events.csv").read_text())
+    count = len(events["x1"])
+    assert report["test"]["expected"] == pytest.approx(count, rel=0.05)
+    answers = records(ok(tmp_path, "predict", "m", "events.csv"))
+    assert list(answers) == ["mean", "sd", "lower", "upper"]
+    truth, mean = column(events, "true_intensity"), column(answers, "mean")
+    assert numpy.corrcoef(mean, truth)[0, 1] > 0.9
+    # Per unit of the user's area: the average of 1 / intensity over the events is the area over the count.
+    assert (1 / mean).mean() == pytest.approx(2 / count, rel=0.1)
+    assert ((column(answers, "lower") <= truth) & (truth <= column(answers, "upper"))).mean() > 0.5
+
+
+def labelled(kinds):
+    return [[i, i * i % 7, kind] for i, kind in enumerate(kinds)]
+
+
+BAD = {
+    "negative count": (labelled([3, 4, -1] * 10), ["--likelihood", "poisson"], "row 3: expected counts"),
+    "fractional count": (labelled([3, 4, 1.5] * 10), ["--likelihood", "poisson"], "received 1.5"),
+    "one class": (labelled(["a"] * 30), [], "at least two classes"),
+    "lone class": (labelled(["a", "b"] * 15 + ["c"]), [], "one row of class 'c'"),
+    "three for bernoulli": (labelled(["a", "b", "c"] * 10), ["--likelihood", "bernoulli"], "two classes"),
+    "text counted": (labelled(["a", "b"] * 15), ["--likelihood", "poisson"], "needs numbers"),
+    "missing label": (labelled(["a", "b", ""] * 10), [], "row 3"),
+    "domain of a regression": (labelled([1, 2, 3] * 10), ["--domain", "0:1"], "--likelihood cox"),
+    "calibrated classes": (labelled(["a", "b"] * 60), ["--calibrate", "conformal", "--level", 0.5], "regression"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_targets(tmp_path, case):
+    rows, words, part = BAD[case]
+    write_csv(tmp_path / "bad.csv", ["u", "v", "y"], rows)
+    assert part in refused(tmp_path, "fit", "bad.csv", "--target", "y", "--method", "vbll", *QUICK, *words)
+
+
+def test_methods_without_the_task_name_those_with_it(tmp_path):
+    write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled(["a", "b"] * 15))
+    for method in ("dbk", "dnn", "gp-exact"):
+        line = refused(tmp_path, "fit", "t.csv", "--target", "y", "--method", method)
+        assert "classification" in line and "vbll, sv-dkl, sv-rbf, sv-dbk take it (--method)" in line
+
+
+SOME = [[i / 40, i / 20] for i in range(40)]
+EVENTS = {
+    "outside": ("0:1,0:2", [*SOME, [0.5, 2.5]], "row 41: expected 'x2' inside its domain 0:2; received 2.5"),
+    "one axis": ("0:1", SOME, "a domain of 2 axes"),
+    "upside down": ("0:1,2:0", SOME, "LOW:HIGH"),
+    "no number": ("0:1,a:b", SOME, "LOW:HIGH"),
+    "missing": ("0:1,0:2", [*SOME, ["", 0.1]], "a missing cell"),
+}
+
+
+@pytest.mark.parametrize("case", EVENTS)
+def test_bad_events(tmp_path, case):
+    domain, rows, part = EVENTS[case]
+    write_csv(tmp_path / "e.csv", ["x1", "x2"], rows)
+    words = ["fit", "e.csv", "--likelihood", "cox", "--method", "sv-rbf", *QUICK]
+    assert part in refused(tmp_path, *words, "--domain", domain)
+    assert "--domain" in refused(tmp_path, *words)
+    assert "--target" in refused(tmp_path, *words, "--domain", domain, "--target", "x1")
+
+
+def test_a_target_is_named_but_for_events(tmp_path):
+    write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled([1, 2, 3] * 10))
+    assert "--target" in refused(tmp_path, "fit", "t.csv")
+
+
+def test_a_class_that_is_new(tmp_path, classes):
+    write_csv(tmp_path / "new.csv", ["a", "b", "kind"], [[0, 0, "red"], [0, 0, "violet"]])
+    line = refused(tmp_path, "evaluate", classes / "three", "new.csv")
+    assert "row 2" in line and "violet" in line
+    assert len(records(ok(tmp_path, "predict", classes / "three", "new.csv"))["label"]) == 2

@@ -1,0 +1,174 @@
+#include "slimbayes/data/target.h"
+
+#include <ATen/ATen.h>
+
+#include "slimbayes/data/encoder.h"
+#include "slimbayes/data/table_cells.h"
+#include "slimbayes/storage/error.h"
+#include "tests/data/tables.h"
+
+namespace slimbayes {
+namespace {
+
+using Words = std::vector<std::string>;
+
+bool equal(const at::Tensor& x, std::vector<double> y) { return at::equal(x, at::tensor(y, at::kDouble)); }
+
+Column booleans(std::string name, std::vector<double> values) {
+  return {std::move(name), ColumnKind::boolean, std::move(values), {}};
+}
+
+Task task_for(const Table& table, const std::string& likelihood = "") {
+  return fit_task(table, all_rows(table), "y", likelihood);
+}
+
+TEST(Target, TheColumnsKindChoosesTheTask) {
+  Table text = table_of({categories("y", {0, 1, 0, 1}, {"red", "blue"})});
+  Task two = task_for(text);
+  EXPECT_EQ(two.kind, "classification");
+  EXPECT_EQ(two.likelihood, "bernoulli");
+  EXPECT_EQ(two.outputs, 1);
+  EXPECT_EQ(two.levels, (Words{"blue", "red"}));
+  EXPECT_TRUE(equal(target_values(text, "y", two), {1, 0, 1, 0}));
+  Task three = task_for(table_of({categories("y", {0, 1, 2, 2, 1, 0}, {"c", "b", "a"})}));
+  EXPECT_EQ(three.likelihood, "softmax");
+  EXPECT_EQ(three.outputs, 3);
+  EXPECT_EQ(three.levels, (Words{"a", "b", "c"}));
+  Task truth = task_for(table_of({booleans("y", {1, 0, 1, 0})}));
+  EXPECT_EQ(truth.likelihood, "bernoulli");
+  EXPECT_EQ(truth.levels, (Words{"false", "true"}));
+  Task number = task_for(table_of({numbers("y", {1, 2, 3})}));
+  EXPECT_EQ(number.kind, "regression");
+  EXPECT_DOUBLE_EQ(number.y_shift, 2);
+  // Booleans measured as numbers where asked for.
+  EXPECT_EQ(task_for(table_of({booleans("y", {1, 0})}), "gaussian").kind, "regression");
+}
+
+TEST(Target, NumbersAreClassesWhereAskedFor) {
+  Table table = table_of({numbers("y", {10, 9, 9, 10, 2.5, 2.5})});
+  Task task = task_for(table, "softmax");
+  EXPECT_EQ(task.levels, (Words{"2.5", "9", "10"}));  // by value, not by spelling
+  EXPECT_TRUE(equal(target_values(table, "y", task), {2, 1, 1, 2, 0, 0}));
+  Task two = task_for(table_of({numbers("y", {0, 1, 1, 0})}), "bernoulli");
+  EXPECT_EQ(two.outputs, 1);
+  Task forced = task_for(table_of({numbers("y", {0, 1, 1, 0})}), "softmax");
+  EXPECT_EQ(forced.outputs, 2);
+}
+
+TEST(Target, LevelsAreKnownByTheirMeaningInAnotherTable) {
+  Task task = task_for(table_of({categories("y", {0, 1, 2, 0, 1, 2}, {"3", "yes", "x"})}));
+  EXPECT_TRUE(equal(target_values(table_of({numbers("y", {3, 3})}), "y", task), {0, 0}));
+  EXPECT_TRUE(equal(target_values(table_of({booleans("y", {1})}), "y", task), {2}));
+  EXPECT_TRUE(equal(target_values(table_of({categories("y", {0}, {"x"})}), "y", task), {1}));
+  expect_has(error_of([&] {
+               target_values(table_of({categories("y", {0, 1}, {"x", "z"})}), "y", task);
+             }),
+             "t.csv: row 2: expected a class of the training rows in the target 'y'; received 'z'");
+}
+
+TEST(Target, CountsAreWholeNumbers) {
+  Table good = table_of({numbers("y", {0, 3, 7})});
+  Task task = task_for(good, "poisson");
+  EXPECT_EQ(task.kind, "counts");
+  EXPECT_TRUE(equal(target_values(good, "y", task), {0, 3, 7}));
+  for (double bad : {-1.0, 2.5}) {
+    Table table = table_of({numbers("y", {0, 1, bad})});
+    std::string sentence = error_of([&] { task_for(table, "poisson"); });
+    expect_has(sentence,
+               "t.csv: row 3: expected counts, whole numbers of at least 0, in the target 'y'; received");
+    expect_has(error_of([&] { target_values(table, "y", task); }), "t.csv: row 3: expected counts");
+  }
+  EXPECT_THROW(task_for(table_of({numbers("y", {0, kNone})}), "poisson"), DataError);
+}
+
+TEST(Target, ClassesNeedRows) {
+  Table lone = table_of({categories("y", {0, 0, 1, 2, 2}, {"a", "b", "c"})});
+  expect_has(error_of([&] { task_for(lone); }),
+             "at least two rows of each class of 'y'; received one row of class 'b'");
+  Table held = table_of({categories("y", {0, 0, 1, 1}, {"a", "b"})});
+  expect_has(
+      error_of([&] {
+        fit_task(held, {0, 1}, "y", "");
+      }),
+      "a training row of each class of 'y'; received none of class 'b', whose 2 rows the split held out");
+  expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
+  expect_has(error_of([&] {
+               task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), "bernoulli");
+             }),
+             "two classes in 'y' for --likelihood bernoulli; received 3");
+  expect_has(error_of([&] {
+               task_for(table_of({categories("y", {0, kNone, 0, 1, 1}, {"a", "b"})}));
+             }),
+             "row 2: expected a value in the target 'y'; received a missing cell");
+}
+
+TEST(Target, LikelihoodsAreNamed) {
+  EXPECT_EQ(task_of("cox"), "events");
+  expect_has(error_of([] { task_of("poison"); }), "did you mean 'poisson'?");
+  expect_has(error_of([] { task_for(table_of({numbers("y", {1})}), "cox"); }), "leave --target out");
+  expect_has(error_of([] {
+               task_for(table_of({categories("y", {0, 0}, {"a"})}), "poisson");
+             }),
+             "--likelihood poisson needs numbers");
+  EXPECT_THROW(task_for(table_of({{"y", ColumnKind::datetime, {0, 1}, {}}})), std::invalid_argument);
+}
+
+TEST(Domain, IsParsedOrRefusedWithASentence) {
+  std::vector<Axis> axes = parse_domain("0:1, -2.5:3e1");
+  ASSERT_EQ(axes.size(), 2u);
+  EXPECT_EQ(axes[1].low, -2.5);
+  EXPECT_EQ(axes[1].high, 30);
+  EXPECT_DOUBLE_EQ(volume(axes), 32.5);
+  for (const char* bad : {"", "0", "0:1,", "1:0", "0:0", "a:b", "0:inf", "0:1:2"}) {
+    expect_has(error_of([&] { parse_domain(bad); }),
+               "[domain] expected an axis LOW:HIGH for each coordinate");
+  }
+}
+
+TEST(Events, CoordinatesAreScaledByTheDomain) {
+  Table table = table_of({numbers("a", {0, 0.5, 1}), numbers("b", {-1, 2, 3})});
+  Encoder e = Encoder::fit(table, {0, 2}, {"", "min-max", {}, "train", "cox", {{0, 1}, {-1, 3}}});
+  EXPECT_TRUE(
+      at::allclose(e.inputs(table), at::tensor({-1., -1., 0., .5, 1., 1.}, at::kDouble).reshape({3, 2})));
+  const Task& task = e.schema().task;
+  EXPECT_EQ(task.kind, "events");
+  // Two of three events trained, four units of volume for four of the encoded: log(3/2 * 4/4).
+  EXPECT_NEAR(task.y_shift, std::log(1.5), 1e-14);
+  EXPECT_FALSE(e.dataset(table, true).all.target.defined());
+  Encoder back = Encoder::from_json(nlohmann::json::parse(e.to_json().dump()));
+  EXPECT_TRUE(at::equal(back.inputs(table), e.inputs(table)));
+  EXPECT_EQ(back.to_json(), e.to_json());
+  Table outside = table_of({numbers("a", {0, 1.2}), numbers("b", {0, 0})});
+  expect_has(error_of([&] { e.inputs(outside); }),
+             "t.csv: row 2: expected 'a' inside its domain 0:1; received 1.2");
+}
+
+TEST(Events, BadInputIsNamed) {
+  Table table = table_of({numbers("a", {0, 0.5}), numbers("b", {0, 9}), categories("c", {0, 0}, {"u"})});
+  auto message = [&](std::vector<Axis> domain, Words ignore, std::string target = "") {
+    return error_of([&] { Encoder::fit(table, {0, 1}, {target, "min-max", ignore, "train", "cox", domain}); });
+  };
+  expect_has(message({{0, 1}, {0, 10}}, {}),
+             "coordinates that are numbers; received the categorical column 'c'");
+  expect_has(message({{0, 1}}, {"c"}), "a domain of 2 axes, one a coordinate; received 1");
+  expect_has(message({{0, 1}, {0, 2}}, {"c"}), "row 2: expected 'b' inside its domain 0:2; received 9");
+  expect_has(message({{0, 1}, {0, 10}}, {"c"}, "a"), "leave --target out");
+  EXPECT_EQ(message({{0, 1}, {0, 10}}, {"c"}), "no error");
+}
+
+TEST(Classes, AnEncoderKeepsTheirNames) {
+  Table table = table_of({numbers("x", {1, 2, 3, 4}), categories("y", {0, 1, 0, 1}, {"red", "blue"})});
+  Encoder e = Encoder::fit(table, all_rows(table), {"y"});
+  Encoder back = Encoder::from_json(nlohmann::json::parse(e.to_json().dump()));
+  EXPECT_EQ(back.schema().task.levels, (Words{"blue", "red"}));
+  EXPECT_TRUE(at::equal(back.target(table), e.target(table)));
+  nlohmann::json bad = e.to_json();
+  bad["levels"] = {"only"};
+  EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument);
+  bad = e.to_json();
+  bad["likelihood"] = "poisson";
+  EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,71 @@
+#include "slimbayes/methods/events.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/methods/table_model.h"
+
+namespace slimbayes {
+namespace {
+
+TableFit cox_fit(const std::string& domain) {
+  TableFit fit;
+  fit.method = "sv-rbf";
+  fit.likelihood = "cox";
+  fit.domain = domain;
+  fit.ignore = {"true_intensity"};
+  fit.options = {{"steps", 400}, {"rank", 25}};
+  return fit;
+}
+
+Table scaled(Table table, double factor) {
+  for (const char* name : {"x1", "x2"}) {
+    for (Column& column : table.columns) {
+      if (column.name != name) continue;
+      for (double& value : column.values) value *= factor;
+    }
+  }
+  return table;
+}
+
+TEST(Events, TheExpectedCountIsThatOfTheWholeTableWhateverTheSplit) {
+  Table table = generate("cox", 600, Stream(0));
+  for (double held_out : {0.0, 0.4}) {
+    TableFit fit = cox_fit("0:1,0:2");
+    fit.test_fraction = held_out;
+    TableModel model = fit_table(table, fit);
+    double expected = expected_events(model.fitted(), model.encoder());
+    EXPECT_NEAR(expected / static_cast<double>(table.rows), 1, 0.06) << held_out;
+    EXPECT_EQ(model.evaluate(table)["expected"].get<double>(), expected);
+  }
+}
+
+TEST(Events, TheIntensityIsPerUnitOfTheUsersCoordinates) {
+  Table table = generate("cox", 300, Stream(0)), wide = scaled(table, 4);  // exact in binary
+  TableModel near = fit_table(table, cox_fit("0:1,0:2")), far = fit_table(wide, cox_fit("0:4,0:8"));
+  at::Tensor a = mean(std::get<Intensity>(near.answer(table)).rate),
+             b = mean(std::get<Intensity>(far.answer(wide)).rate);
+  EXPECT_TRUE(at::allclose(a, 16 * b, 1e-12, 0));
+  // The density score moves by the log of the volume, and against the uniform density not at all.
+  nlohmann::json r = near.evaluate(table), s = far.evaluate(wide);
+  EXPECT_NEAR(s["nll"].get<double>() - r["nll"].get<double>(), std::log(16), 1e-10);
+  EXPECT_NEAR(s["nll_uniform"].get<double>() - r["nll_uniform"].get<double>(), std::log(16), 1e-10);
+}
+
+TEST(Events, HaveNoRegressionToPredict) {
+  Table table = generate("cox", 100, Stream(0));
+  TableFit fit = cox_fit("0:1,0:2");
+  fit.options["steps"] = 1;
+  TableModel model = fit_table(table, fit);
+  EXPECT_THROW(model.predict(table), std::invalid_argument);
+  EXPECT_EQ(model.ood(table).size(), 1u);
+  TableModel back = TableModel::from_file(model.to_file(), "memory");
+  EXPECT_TRUE(at::equal(std::get<Intensity>(back.answer(table)).rate.log_mean,
+                        std::get<Intensity>(model.answer(table)).rate.log_mean));
+}
+
+}  // namespace
+}  // namespace slimbayes

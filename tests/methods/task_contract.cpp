@@ -1,0 +1,191 @@
+#include "tests/methods/task_contract.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "slimbayes/core/class_metrics.h"
+#include "slimbayes/core/count_metrics.h"
+#include "slimbayes/data/synthetic_counts.h"
+#include "slimbayes/data/target.h"
+
+namespace slimbayes::contract {
+
+namespace {
+
+void require(bool ok, const std::string& what) {
+  if (!ok) throw Violation(what);
+}
+
+std::unique_ptr<Fitted> fit(const Subject& subject, const Split& split, uint64_t seed = kSeed) {
+  return subject.make()->fit(split, {Stream(seed), nullptr, {}});
+}
+
+/// Every number of an answer, [n, columns].
+at::Tensor numbers_of(const Predictive& answer) {
+  if (const auto* p = std::get_if<Classes>(&answer))
+    return at::cat({p->probabilities, p->predictive_entropy.unsqueeze(1), p->expected_entropy.unsqueeze(1)},
+                   1);
+  const Rate* rate = nullptr;
+  if (const auto* p = std::get_if<Counts>(&answer)) rate = &p->rate;
+  if (const auto* p = std::get_if<Intensity>(&answer)) rate = &p->rate;
+  require(rate != nullptr, "the answer of another task");
+  return at::stack({rate->log_mean, rate->log_var}, 1);
+}
+
+void shapes(const Subject&, const std::string& likelihood, const Fitted& fitted) {
+  Dataset data = task_toy(likelihood, 33, 3);
+  Predictive answer = fitted.predict(data);
+  at::Tensor all = numbers_of(answer);
+  require(all.scalar_type() == at::kDouble, "an answer that is not float64");
+  require(all.size(0) == 33, "an answer that is not [n]");
+  require(at::isfinite(all).all().item<bool>(), "answers that are not finite");
+  const auto* p = std::get_if<Classes>(&answer);
+  require((p != nullptr) == (task_of(likelihood) == "classification"), "classes for another task, or none");
+  if (p != nullptr) {
+    int64_t classes = static_cast<int64_t>(data.schema.task.levels.size());
+    require(p->probabilities.size(1) == classes, "other classes than the task's");
+    require((p->probabilities >= 0).all().item<bool>(), "a negative probability");
+    at::Tensor sums = p->probabilities.sum(1);
+    require(at::allclose(sums, at::ones_like(sums), 0, 1e-12), "probabilities that do not sum to 1");
+    require((mutual_information(*p) >= 0).all().item<bool>(), "a negative mutual information");
+  } else {
+    require((all.select(1, 1) >= 0).all().item<bool>(), "a negative variance");
+  }
+  for (const auto& [name, score] : fitted.ood(data)) {
+    require(score.sizes() == at::IntArrayRef{33} && at::isfinite(score).all().item<bool>(),
+            "no score " + name);
+  }
+}
+
+void seeds(const Subject& subject, const std::string& likelihood, const Fitted& fitted) {
+  Dataset data = task_toy(likelihood, 50, 3);
+  Split split = task_split(likelihood);
+  at::Tensor first = numbers_of(fitted.predict(data));
+  require(at::equal(first, numbers_of(fit(subject, split)->predict(data))), "other bits from the same seed");
+  require(!at::equal(first, numbers_of(fit(subject, split, 6)->predict(data))),
+          "the same bits from another seed");
+}
+
+/// Lower is better; `answer` against the best constant one.
+void beats_constant(const Subject&, const std::string& likelihood, const Fitted& fitted) {
+  Dataset data = task_toy(likelihood, 400, 3);
+  Predictive answer = fitted.predict(data);
+  const at::Tensor& y = data.all.target;
+  double ours = 0, constant = 0;
+  if (const auto* p = std::get_if<Classes>(&answer)) {
+    at::Tensor share = at::bincount(y.to(at::kLong)).to(at::kDouble) / y.size(0);
+    ours = class_nll(*p, y);
+    constant = -at::special_xlogy(share, share).sum().item<double>();
+  } else if (const auto* p = std::get_if<Counts>(&answer)) {
+    ours = count_nll(*p, y);
+    constant = count_nll({{y.mean().log().expand({400}), at::zeros({400}, at::kDouble)}}, y);
+  } else {  // the density of places, against that of the uniform process on the square of area 4
+    Dataset grid = data;
+    at::Tensor axis = at::linspace(-0.975, 0.975, 40, at::kDouble);
+    grid.all.inputs = {at::cartesian_prod({axis, axis})};
+    at::Tensor everywhere = mean(std::get<Intensity>(fitted.predict(grid)).rate);
+    at::Tensor here = mean(std::get<Intensity>(answer).rate);
+    ours = std::log(4 * everywhere.mean().item<double>()) - here.log().mean().item<double>();
+    constant = std::log(4.0);
+    double expected = 4 * everywhere.mean().item<double>();
+    require(std::abs(expected / 240 - 1) < 0.15, "an expected count far from that of the training events");
+  }
+  require(ours < constant - 0.05, "an NLL no better than the constant's");
+}
+
+void persists(const Subject& subject, const std::string& likelihood, const Fitted& fitted) {
+  Dataset data = task_toy(likelihood, 50, 3);
+  TensorFile file = fitted.save();
+  file.metadata["method"] = subject.info->name;
+  at::Tensor here = numbers_of(fitted.predict(data));
+  require(at::equal(here, numbers_of(subject.load(file)->predict(data))),
+          "other predictions after save and load");
+}
+
+void rows_apart(const Subject&, const std::string& likelihood, const Fitted& fitted) {
+  Dataset data = task_toy(likelihood, 101, 3);
+  at::Tensor whole = numbers_of(fitted.predict(data)), order = Stream(9).permutation(101);
+  require(at::allclose(whole, numbers_of(fitted.predict(data, {7})), 1e-5, 1e-8),
+          "answers that depend on the batch");
+  at::Tensor sorted = numbers_of(fitted.predict(data.subset(order))).index_select(0, at::argsort(order));
+  require(at::allclose(whole, sorted, 1e-5, 1e-8), "answers that depend on the order of the rows");
+  require(numbers_of(fitted.predict(task_toy(likelihood, 0, 3))).size(0) == 0,
+          "no empty answer to empty data");
+}
+
+template <class Body>
+void refuses(Body body, const std::string& what) {
+  try {
+    body();
+  } catch (const std::invalid_argument& error) {
+    require(std::string(error.what()).size() > 20, "no sentence for " + what);
+    return;
+  }
+  throw Violation(what + " accepted");
+}
+
+void bad_input(const Subject& subject, const std::string& likelihood, const Fitted& fitted) {
+  Split split = task_split(likelihood);
+  Dataset nan = split.train;
+  nan.all.inputs = {nan.all.inputs[0].clone()};
+  nan.all.inputs[0][2][1] = std::nan("");
+  refuses([&] { fit(subject, {nan, split.valid}); }, "a non-finite input to fit");
+  refuses([&] { fitted.predict(nan); }, "a non-finite input to predict");
+  refuses([&] { fit(subject, {task_toy(likelihood, 0, 1), split.valid}); }, "an empty training set");
+  if (likelihood == "cox") return;
+  for (double bad : {-1.0, 0.5}) {
+    Dataset data = split.train;
+    data.all.target = data.all.target.clone();
+    data.all.target[2] = bad;
+    refuses([&] { fit(subject, {data, split.valid}); }, "a class or count that is none");
+  }
+}
+
+}  // namespace
+
+Dataset task_toy(const std::string& likelihood, int64_t rows, uint64_t seed) {
+  Stream stream(seed);
+  at::Tensor x = 2 * stream.split("x").uniform({rows, 2}) - 1, wave = at::sin(3 * x.select(1, 0));
+  Dataset data;
+  data.schema.features = {"x0", "x1"};
+  Task& task = data.schema.task;
+  task.kind = task_of(likelihood);
+  task.likelihood = likelihood;
+  at::Tensor y;
+  if (likelihood == "bernoulli") {
+    task.levels = {"no", "yes"};
+    y = (stream.split("y").uniform({rows}) < at::sigmoid(4 * wave)).to(at::kDouble);
+  } else if (likelihood == "softmax") {
+    task.levels = {"a", "b", "c"};
+    task.outputs = 3;
+    at::Tensor logits = at::stack({3 * wave, -3 * wave, 0 * wave}, 1);
+    at::Tensor gumbel = -at::log(-at::log(stream.split("y").uniform({rows, 3})));
+    y = (logits + gumbel).argmax(1).to(at::kDouble);
+  } else if (likelihood == "poisson") {
+    y = at::empty({rows}, at::kDouble);
+    for (int64_t i = 0; i < rows; ++i) {
+      double rate = std::exp(1 + wave[i].item<double>());
+      y[i] = static_cast<double>(poisson_draw(rate, stream.split("y"), static_cast<uint64_t>(i)));
+    }
+  } else {  // `rows` places of density proportional to 1 + 0.9 wave, by rejection
+    x = 2 * stream.split("places").uniform({8 * rows, 2}) - 1;
+    at::Tensor keep = stream.split("keep").uniform({8 * rows}) * 1.9 < 1 + 0.9 * at::sin(3 * x.select(1, 0));
+    x = x.index_select(0, keep.nonzero().squeeze(1)).narrow(0, 0, rows);
+  }
+  data.all = {{x}, y};
+  return data;
+}
+
+Split task_split(const std::string& likelihood) {
+  return {task_toy(likelihood, 240, 1), task_toy(likelihood, 60, 2)};
+}
+
+const std::vector<TaskClause>& task_clauses() {
+  static const std::vector<TaskClause> all = {{"shapes", shapes},       {"seeds", seeds},
+                                              {"persists", persists},   {"beats_constant", beats_constant},
+                                              {"bad_input", bad_input}, {"rows_apart", rows_apart}};
+  return all;
+}
+
+}  // namespace slimbayes::contract

@@ -1,0 +1,127 @@
+#include "tests/methods/task_contract.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "slimbayes/data/target.h"
+#include "slimbayes/methods/registry.h"
+
+namespace slimbayes {
+namespace {
+
+using contract::Subject;
+
+const std::vector<std::string> kLikelihoods = {"bernoulli", "softmax", "poisson", "cox"};
+
+bool takes(const MethodInfo& info, const std::string& likelihood) {
+  return std::ranges::find(info.tasks, task_of(likelihood)) != info.tasks.end();
+}
+
+Subject subject_of(const Row& row) {
+  const MethodInfo& info = find_method(row.name);
+  nlohmann::json quick = nlohmann::json::object();
+  for (const OptionDoc& option : info.options) {
+    if (option.name == "steps") quick["steps"] = 300;
+    if (option.name == "rank" || option.name == "hidden") quick[option.name] = 16;
+    if (option.name == "beta") quick["beta"] = 0.1;
+  }
+  return {&info, [&row, quick] { return row.make(quick); }, row.load, {}};
+}
+
+/// The rows of the registry that take each likelihood.
+std::vector<std::pair<size_t, std::string>> cases() {
+  std::vector<std::pair<size_t, std::string>> all;
+  for (size_t i = 0; i < registry().size(); ++i) {
+    for (const std::string& likelihood : kLikelihoods) {
+      if (takes(find_method(registry()[i].name), likelihood)) all.emplace_back(i, likelihood);
+    }
+  }
+  return all;
+}
+
+class TaskContract : public testing::TestWithParam<std::pair<size_t, std::string>> {};
+
+TEST_P(TaskContract, Holds) {
+  const auto& [index, likelihood] = GetParam();
+  Subject subject = subject_of(registry()[index]);
+  auto fitted = subject.make()->fit(contract::task_split(likelihood), {Stream(contract::kSeed), nullptr, {}});
+  for (const contract::TaskClause& clause : contract::task_clauses()) {
+    SCOPED_TRACE(fmt::format("{} {}: {}", subject.info->name, likelihood, clause.name));
+    EXPECT_NO_THROW(clause.hold(subject, likelihood, *fitted));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, TaskContract, testing::ValuesIn(cases()), [](const auto& info) {
+  std::string name = fmt::format("{}_{}", registry()[info.param.first].name, info.param.second);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(TaskContract, EveryTaskIsTakenAndTheOthersNameTheTakers) {
+  for (const std::string& likelihood : kLikelihoods) {
+    int takers = 0;
+    for (const Row& row : registry()) {
+      const MethodInfo& info = find_method(row.name);
+      takers += takes(info, likelihood);
+      if (takes(info, likelihood)) continue;
+      try {
+        row.make(nlohmann::json::object())
+            ->fit(contract::task_split(likelihood), {Stream(contract::kSeed), nullptr, {}});
+        ADD_FAILURE() << info.name << " took " << likelihood;
+      } catch (const std::invalid_argument& error) {
+        EXPECT_NE(std::string(error.what()).find(methods_taking(task_of(likelihood))), std::string::npos)
+            << error.what();
+      }
+    }
+    EXPECT_GE(takers, 1) << likelihood;
+  }
+}
+
+// A fault each that the clause must notice.
+
+class Broken : public Fitted {
+ public:
+  Broken(std::string fault, std::shared_ptr<const Fitted> inner)
+      : fault_(std::move(fault)), inner_(std::move(inner)) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    auto p = std::get<Classes>(inner_->predict(data, options));
+    if (fault_ == "unnormalised") p.probabilities = p.probabilities * 1.001;
+    if (fault_ == "entropies") std::swap(p.predictive_entropy, p.expected_entropy);
+    if (fault_ == "constant") p.probabilities = p.probabilities.mean(0, true).expand_as(p.probabilities);
+    if (fault_ == "placed") p.probabilities = p.probabilities.roll(1, 0);
+    if (fault_ == "other task") return Counts{{p.predictive_entropy, p.predictive_entropy}};
+    return p;
+  }
+  TensorFile save() const override { return inner_->save(); }
+  const Summary& summary() const override { return inner_->summary(); }
+
+ private:
+  std::string fault_;
+  std::shared_ptr<const Fitted> inner_;
+};
+
+TEST(TaskContract, FaultsFailTheirClauses) {
+  const Row& row = registry_row("sv-rbf");
+  Subject subject = subject_of(row);
+  std::shared_ptr<const Fitted> good =
+      subject.make()->fit(contract::task_split("bernoulli"), {Stream(contract::kSeed), nullptr, {}});
+  const std::pair<const char*, const char*> faults[] = {{"unnormalised", "shapes"},
+                                                        {"entropies", "shapes"},
+                                                        {"other task", "shapes"},
+                                                        {"constant", "beats_constant"},
+                                                        {"placed", "rows_apart"}};
+  for (const auto& [fault, name] : faults) {
+    Broken broken(fault, good);
+    for (const contract::TaskClause& clause : contract::task_clauses()) {
+      if (clause.name != name) continue;
+      EXPECT_ANY_THROW(clause.hold(subject, "bernoulli", broken)) << fault << " got through " << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,133 @@
+#include "slimbayes/objectives/likelihood_bound.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/objectives/variational.h"
+
+namespace slimbayes {
+namespace {
+
+struct Sample {
+  at::Tensor features, offset;
+  LatentPosterior posterior;
+};
+
+Sample sample(int64_t b, int64_t r, int64_t k) {
+  Stream s(3);
+  return {0.4 * s.split("phi").normal({b, r}),
+          s.split("offset").normal({k}),
+          {s.split("m").normal({k, r}), 0.3 * s.split("diagonal").normal({k, r}),
+           s.split("lower").normal({k, r, r})}};
+}
+
+TEST(LatentPosterior, OneFunctionIsTheVariationalPosterior) {
+  Sample s = sample(7, 4, 1);
+  VariationalPosterior one{s.posterior.mean[0], s.posterior.log_diagonal[0], s.posterior.lower[0]};
+  Latent f = s.posterior.latent(s.features, s.offset), g = one.latent(s.features, s.offset[0]);
+  EXPECT_TRUE(at::allclose(f.mean.squeeze(1), g.mean, 1e-12, 1e-12));
+  EXPECT_TRUE(at::allclose(f.epistemic_var.squeeze(1), g.epistemic_var, 1e-12, 1e-12));
+  EXPECT_NEAR(s.posterior.kl().item<double>(), one.kl().item<double>(), 1e-12);
+}
+
+TEST(LatentPosterior, FunctionsAreApart) {
+  Sample s = sample(5, 3, 4);
+  Latent f = s.posterior.latent(s.features, s.offset);
+  EXPECT_EQ(f.mean.sizes(), at::IntArrayRef({5, 4}));
+  double kl = 0;
+  for (int64_t c = 0; c < 4; ++c) {
+    VariationalPosterior one{s.posterior.mean[c], s.posterior.log_diagonal[c], s.posterior.lower[c]};
+    Latent g = one.latent(s.features, s.offset[c]);
+    EXPECT_TRUE(at::allclose(f.mean.select(1, c), g.mean, 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(f.epistemic_var.select(1, c), g.epistemic_var, 1e-12, 1e-12));
+    kl += one.kl().item<double>();
+  }
+  EXPECT_NEAR(s.posterior.kl().item<double>(), kl, 1e-10);
+}
+
+/// The gradient of loss(sample) in every argument against central differences.
+template <class Loss>
+void expect_gradient(const Sample& start, Loss loss) {
+  auto parts = [](Sample& s) {
+    return std::vector<at::Tensor*>{&s.features, &s.offset, &s.posterior.mean, &s.posterior.log_diagonal,
+                                    &s.posterior.lower};
+  };
+  auto copy = [&] {
+    Sample s = start;
+    for (at::Tensor* x : parts(s)) *x = x->clone();
+    return s;
+  };
+  Sample s = copy();
+  for (at::Tensor* x : parts(s)) x->requires_grad_(true);
+  loss(s).total.backward();
+  for (size_t which = 0; which < 5; ++which) {
+    at::Tensor got = parts(s)[which]->grad().reshape({-1});
+    for (int64_t i = 0; i < got.numel(); i += 1 + got.numel() / 7) {
+      auto shifted = [&](double h) {
+        Sample t = copy();
+        parts(t)[which]->view(-1)[i] += h;
+        return loss(t).total.template item<double>();
+      };
+      double difference = (shifted(1e-5) - shifted(-1e-5)) / 2e-5;
+      EXPECT_NEAR(got[i].item<double>(), difference, 1e-6 * (1 + std::abs(difference))) << which << " " << i;
+    }
+  }
+}
+
+TEST(LikelihoodBound, GradientsMatchCentralDifferences) {
+  at::Tensor labels = at::tensor({0.0, 1.0, 1.0, 0.0, 1.0}, at::kDouble);
+  at::Tensor classes = at::tensor({0.0, 1.0, 2.0, 2.0, 1.0}, at::kDouble);
+  at::Tensor counts = at::tensor({0.0, 3.0, 1.0, 7.0, 2.0}, at::kDouble);
+  auto bound = [](const Likelihood& likelihood, const at::Tensor& y) {
+    return [=](const Sample& s) {
+      return likelihood_bound(likelihood, s.posterior.latent(s.features, s.offset), y, s.posterior, 50, 0.7);
+    };
+  };
+  expect_gradient(sample(5, 4, 1), bound(BernoulliLikelihood{}, labels));
+  expect_gradient(sample(5, 4, 3), bound(SoftmaxLikelihood{Stream(1), 8, false}, classes));
+  expect_gradient(sample(5, 4, 1), bound(PoissonLikelihood{}, counts));
+  expect_gradient(sample(5, 4, 1), [](const Sample& s) {
+    Latent f = s.posterior.latent(s.features, s.offset);
+    at::Tensor mean = f.mean.squeeze(1), var = f.epistemic_var.squeeze(1);
+    return cox_bound(mean.narrow(0, 0, 2), {mean.narrow(0, 2, 3), var.narrow(0, 2, 3)},
+                     at::full({3}, 2.0 / 3, at::kDouble), s.posterior, 50, 0.7);
+  });
+}
+
+TEST(LikelihoodBound, IsTheDataTermAndTheKl) {
+  Sample s = sample(5, 4, 1);
+  at::Tensor y = at::ones({5}, at::kDouble);
+  Latent f = s.posterior.latent(s.features, s.offset);
+  VariationalLoss loss = likelihood_bound(BernoulliLikelihood{}, f, y, s.posterior, 50, 2);
+  Latent one{f.mean.squeeze(1), f.epistemic_var.squeeze(1)};
+  EXPECT_NEAR(loss.data.item<double>(),
+              -BernoulliLikelihood{}.expected_log_prob(one, y).mean().item<double>(), 1e-12);
+  EXPECT_NEAR(loss.total.item<double>(), loss.data.item<double>() + 2.0 / 50 * loss.kl.item<double>(), 1e-12);
+  EXPECT_EQ(loss.trace.item<double>(), 0);
+  // A softmax of one output per class, never of one in all.
+  EXPECT_THROW(
+      likelihood_bound(PoissonLikelihood{}, {at::zeros({5, 2}), at::zeros({5, 2})}, y, s.posterior, 50),
+      std::invalid_argument);
+}
+
+TEST(CoxBound, AConstantIntensityIsBestAtTheCount) {
+  // n events in a volume of 4 under a constant f = c: the loss exp(c) 4 / n - c is least at exp(c) = n / 4.
+  int64_t n = 30;
+  LatentPosterior none{at::zeros({1, 1}, at::kDouble), at::full({1, 1}, -20, at::kDouble),
+                       at::zeros({1, 1, 1}, at::kDouble)};
+  Quadrature grid = tensor_grid(gauss_legendre(5), 2);
+  auto loss = [&](double c) {
+    Latent nodes{at::full({25}, c, at::kDouble), at::zeros({25}, at::kDouble)};
+    return cox_bound(at::full({3}, c, at::kDouble), nodes, grid.weights, none, n).data.item<double>();
+  };
+  double best = std::log(30 / 4.0);
+  EXPECT_NEAR(loss(best), 1 - best, 1e-12);
+  EXPECT_GT(loss(best + 0.01), loss(best));
+  EXPECT_GT(loss(best - 0.01), loss(best));
+}
+
+}  // namespace
+}  // namespace slimbayes
