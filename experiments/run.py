@@ -68,6 +68,8 @@ def main():
         todo += [(results, cell) for cell in left]
     if options.list:
         return print(*(",".join(key(cell)) for _, cell in todo), sep="\n")
+    if not pathlib.Path(options.tool).exists():
+        sys.exit(f"no tool at {options.tool}: build it (make build) or name it with --tool")
     runner = Runner(options.tool, data, shlex.split(options.extra))
 
     def work(results, cell):

@@ -132,6 +132,14 @@ def test_another_study_needs_its_own_file(study):
     assert "--results" in process.communicate(timeout=60)[1] and process.returncode == 2
 
 
+def test_a_missing_tool_is_no_failure_of_every_cell(study):
+    write_cells(study, [["s", "pol", "dbk", 0, ""]])
+    (study / "tool").unlink()
+    process = start(study)
+    assert "no tool at" in process.communicate(timeout=60)[1] and process.returncode == 1
+    assert not (study / "results.csv").exists()
+
+
 def test_correlation():
     assert runners.correlation([1, 2, 3], [2, 4, 6]) == pytest.approx(1)
     assert runners.correlation([1, 2, 3], [1, 0, -1]) == pytest.approx(-1)
