@@ -12,7 +12,9 @@ METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_s
            "coverage": "coverage", "time_s": "seconds", "raw NLL": "nll", "oracle NLL": "oracle_nll",
            "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb"}
 # The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
-STUDY_FLAGS = {"--preset", "--split", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows"}
+STUDY_FLAGS = {"--preset", "--split", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
+               "--activation"}
+BARE_FLAGS = {"--tune"}  # without a value, and a study's too
 FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
 NAMES = {"dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
@@ -30,7 +32,7 @@ class Score(NamedTuple):
 
 
 def label(method, flags):
-    words, kept = shlex.split(flags), []
+    words, kept = [word for word in shlex.split(flags) if word not in BARE_FLAGS], []
     for flag, value in zip(words[::2], words[1::2], strict=True):
         kept += [] if flag in STUDY_FLAGS else [flag, value]
     plain = " ".join([method, *kept])

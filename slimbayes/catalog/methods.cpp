@@ -155,13 +155,13 @@ MethodInfo sv_dbk() {
   info.paper = "E: low-rank deep kernels, sections 3.2 and 3.3";
   info.splits_uncertainty = true;
   // E section 4: a residual network of 128 units with tanh, batches of 256, at most 2,000 epochs, stopped
-  // after 200 without a better validation NLL: 15 rounds of 13 epochs.
+  // after 200 without a better validation NLL.
   info.paper_preset = joined({paper_training(),
                               paper_noise(),
                               {{"epochs", 2000},
                                {"batch", 256},
                                {"weight_decay", 1e-4},
-                               {"patience", 15},
+                               {"patience", 200},
                                {"hidden", 128},
                                {"activation", "tanh"}}});
   return with_options<SvDbkOptions>(std::move(info), [](const nlohmann::json& given) {

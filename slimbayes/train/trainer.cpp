@@ -24,7 +24,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kRounds = 150;  // at most about this many validations a fit
+constexpr int64_t kRounds = 150;  // at most about this many validations of a budget in steps
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// How the budget divides into epochs, rounds and steps.
@@ -39,7 +39,8 @@ Plan make_plan(const TrainingOptions& options, int64_t rows) {
   plan.epochs = options.epochs > 0
                     ? options.epochs
                     : std::max<int64_t>(1, (options.steps + plan.steps_per_epoch / 2) / plan.steps_per_epoch);
-  plan.epochs_per_round = std::max<int64_t>(1, plan.epochs / kRounds);
+  // Who asks for epochs has each validated, as the papers do.
+  plan.epochs_per_round = options.epochs > 0 ? 1 : std::max<int64_t>(1, plan.epochs / kRounds);
   plan.steps = plan.epochs * plan.steps_per_epoch;
   return plan;
 }

@@ -65,7 +65,8 @@ TEST(Basis, RbfIsTheNystroemKernelOfItsInducingPoints) {
 TEST(Basis, RbfReproducesItsKernelAtTheInducingPoints) {
   Bound b("rbf");
   Expansion phi = (*b.basis)(b["inducing_points"]);
-  EXPECT_LT(phi.correction.abs().max().item<double>(), 1e-12);
+  // What is left is the nugget of 1e-11 on the diagonal of K_ZZ.
+  EXPECT_LT(phi.correction.abs().max().item<double>(), 3e-11);
 }
 
 TEST(Basis, RbfSaysItsJitterWhenInducingPointsCoincide) {

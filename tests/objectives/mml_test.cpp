@@ -116,16 +116,6 @@ TEST(CollapsedBound, WithoutACorrectionIsTheEvidence) {
   EXPECT_EQ(c.bound().item<double>(), c.evidence().item<double>());
 }
 
-TEST(Ppgp, WithoutACorrectionIsDppgpWithoutItsTrace) {
-  Case c;
-  VariationalPosterior q{at::full({4}, 0.3, at::kDouble), at::full({4}, -0.5, at::kDouble),
-                         Stream(4).normal({4, 4})};
-  double ppgp_loss =
-      ppgp(c.phi, at::zeros_like(c.y), c.y, q, c.offset, c.noise(), 12, 0.7).total.item<double>();
-  double dppgp_loss = dppgp(c.phi, c.y, q, c.offset, c.noise(), 12, 0, 0.7).total.item<double>();
-  EXPECT_NEAR(ppgp_loss, dppgp_loss, 1e-14);
-}
-
 /// Both passes over batches of `chunk`, against automatic differentiation over all rows at once.
 void compare_passes(double alpha, bool with_correction, int64_t chunk) {
   Case c(23, 5);

@@ -169,10 +169,23 @@ TEST(Train, SmallTablesValidateOnlyAboutAHundredAndFiftyTimes) {
   int rounds = 0;
   auto score = toy.validate;
   toy.validate = [&] { return ++rounds, score(); };
-  TrainingOptions options = few_epochs(3000);
+  TrainingOptions options;
+  options.steps = 12000;  // 3,000 epochs of four steps
+  options.batch = 16;
   options.patience = 0;
   toy.fit(options);
   EXPECT_EQ(rounds, 150);
+}
+
+TEST(Train, ABudgetInEpochsValidatesEachOfThem) {
+  Toy toy;
+  int rounds = 0;
+  auto score = toy.validate;
+  toy.validate = [&] { return ++rounds, score(); };
+  TrainingOptions options = few_epochs(400);
+  options.patience = 0;
+  toy.fit(options);
+  EXPECT_EQ(rounds, 400);
 }
 
 TEST(Schedule, OneCycleRisesThenFallsToZero) {
