@@ -10,6 +10,7 @@ are fitted on the same split, whose rows they read from the model file of `split
 
 import argparse
 import csv
+import io
 import json
 import os
 import pathlib
@@ -50,13 +51,21 @@ def fit_words(cell, path, ignored, model):
     return words + (["--domain", "0:1,0:2"] if cell["likelihood"] == "cox" else ["--target", cell["target"]])
 
 
+def columns_of(path):
+    """A table's columns as numbers, missing cells NaN."""
+    from pyarrow import csv as arrow
+
+    table = arrow.read_csv(path)
+    return {name: table[name].to_numpy(zero_copy_only=False).astype(float) for name in table.column_names}
+
+
 def correlation(cell, path, model, tool):
     """Of the predicted rate with the true one, on every row."""
-    import pandas
+    import numpy
 
     truth = TRUTH[cell["data"].partition(":")[0]].split(",")[0]
-    answer = pandas.read_csv(__import__("io").StringIO(shell(tool, "predict", model, path, "--threads", 1)))
-    return float(answer["mean"].corr(pandas.read_csv(path)[truth]))
+    answer = csv.DictReader(io.StringIO(shell(tool, "predict", model, path, "--threads", 1)))
+    return float(numpy.corrcoef([float(row["mean"]) for row in answer], columns_of(path)[truth])[0, 1])
 
 
 def ours(cell, path, ignored, folder, tool):
@@ -74,7 +83,6 @@ def ours(cell, path, ignored, folder, tool):
 def peers(cell, path, ignored, folder, tool):
     """The constant model, or boosting, on the rows on which ours was fitted; the validation rows train too."""
     import numpy
-    import pandas
     from safetensors.numpy import load_file
     from scipy.special import gammaln
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -82,10 +90,10 @@ def peers(cell, path, ignored, folder, tool):
     model = folder / "m.safetensors"
     shell(tool, *fit_words(cell, path, ignored, model), "--steps", 1)
     split = load_file(model)
-    table = pandas.read_csv(path)
-    columns = [c for c in table.columns if c != cell["target"] and c not in ",".join(ignored[1:]).split(",")]
+    table = columns_of(path)
+    columns = [c for c in table if c != cell["target"] and c not in ",".join(ignored[1:]).split(",")]
     train = numpy.concatenate([split["split.train"], split["split.valid"]])
-    x, y = table[columns].to_numpy(float), table[cell["target"]].to_numpy(float)
+    x, y = numpy.stack([table[c] for c in columns], 1), table[cell["target"]]
     xt, yt, test = x[train], y[train], split["split.test"]
     start = time.monotonic()
     row = {"test_rows": len(test), "command": ""}
