@@ -48,6 +48,8 @@ Command chosen(const std::string& name, Parsed& p) {
   if (name == "describe") return p.describe;
   Request request{{}, p.threads};
   if (name == "fit") {
+    if (p.fit.target.empty() && p.fit.rows.likelihood != "cox")
+      misuse("expected --target COLUMN, the column to predict; received none");
     const MethodInfo& method = find_method(p.fit.method);
     p.fit.method = method.name;
     p.fit.options = p.fit_flags.resolved(method, p.preset);

@@ -31,7 +31,7 @@ void describe(DbkExactOptions& o, V& v) {
     "the expansion from network to basis functions; rbf (inducing points) trains on its collapsed bound",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "N-13, N-3");
   v("alpha", o.alpha, "weight of the trace regulariser; 1 is the earlier paper's bound", Range{0, 1e6},
-    "E-11");
+    "E-11", paper_grid());
   v("correction", o.correction,
     "gives every row the largest prior variance of the training rows when it predicts; with alpha 1 the "
     "earlier "

@@ -70,9 +70,8 @@ Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, 
   at::Tensor features = phi.features.to(at::kDouble), prior_var = features.square().sum(-1);
   RoundedVariance extra{at::zeros_like(prior_var), 0};
   if (phi.correction.defined()) {
-    at::Tensor correction = phi.correction.to(at::kDouble);
-    extra = x.scalar_type() == at::kDouble ? rounded_variance(correction, correction + prior_var)
-                                           : RoundedVariance{correction.clamp_min(0), 0};  // selection only
+    at::Tensor correction = phi.correction.to(at::kDouble);  // rounded to x's type at most once, sign and all
+    extra = rounded_variance(correction, correction + prior_var);
   } else if (options.correction) {
     extra.var = at::clamp_min(prior_var, largest) - prior_var;
   }

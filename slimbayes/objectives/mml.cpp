@@ -8,9 +8,10 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 
-// With H = I + Phi^T Phi / noise = L L^T and e = y - offset,
-//   log p(y) = -1/2 (n log(2 pi noise) + log|H| + e^T e / noise - ||L^-1 Phi^T e||^2 / noise^2),
-// which is N-11 with Lambda = noise H: H >= I needs no jitter.
+// With H = I + Phi^T Phi / noise = L L^T, e = y - offset and the posterior mean m = H^-1 Phi^T e / noise,
+//   log p(y) = -1/2 (n log(2 pi noise) + log|H| + ||e - Phi m||^2 / noise + ||m||^2),
+// which is N-11 with Lambda = noise H: H >= I needs no jitter, and sums of squares do not cancel where the noise is
+// tiny.
 
 namespace slimbayes {
 
@@ -22,8 +23,8 @@ at::Tensor mml(const at::Tensor& features, const at::Tensor& y, const at::Tensor
   at::Tensor error = y.to(at::kDouble) - offset.to(at::kDouble);                    // [n]
   at::Tensor h = at::mm(phi.t(), phi) / noise + at::eye(phi.size(1), at::kDouble);  // [r, r]
   at::Tensor factor = safe_cholesky(h, /*tries=*/0).factor;
-  at::Tensor explained = solve_lower(factor, at::mv(phi.t(), error).unsqueeze(1)).square().sum();
-  at::Tensor square = at::dot(error, error) / noise - explained / noise.square();
+  at::Tensor m = solve_cholesky(factor, at::mv(phi.t(), error).unsqueeze(1) / noise).squeeze(1);  // [r]
+  at::Tensor square = (error - at::mv(phi, m)).square().sum() / noise + m.square().sum();
   double n = static_cast<double>(phi.size(0));
   return -0.5 * (n * at::log(2 * std::numbers::pi * noise) + log_det(factor) + square);
 }

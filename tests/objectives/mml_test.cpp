@@ -9,9 +9,7 @@
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/objectives/collapsed.h"
-#include "slimbayes/objectives/dppgp.h"
 #include "slimbayes/objectives/exact_bound.h"
-#include "slimbayes/objectives/ppgp.h"
 #include "slimbayes/objectives/svgp.h"
 
 // mml, the collapsed bound and the two passes that train on them.
@@ -55,6 +53,16 @@ TEST(Mml, EqualsTheDenseEvidenceAndTheTrunks) {
     LinearStatistics s = added(linear_statistics(4, 0.2), {c.phi, c.y, {}});
     EXPECT_NEAR(log_evidence(linear_posterior(s, {noise, {}})), dense, 1e-9 * std::abs(dense));
   }
+}
+
+TEST(Mml, LosesNoDigitsWhereTheNoiseIsTiny) {
+  // Orthogonal features: the covariance is (1 + noise) I. e^T e / noise - ... would lose nine digits.
+  at::Tensor phi = std::get<0>(at::linalg_qr(Stream(2).normal({8, 8})));
+  at::Tensor y = Stream(3).normal(at::IntArrayRef{8});
+  double noise = 1e-9, squares = y.square().sum().item<double>();
+  double expected = -0.5 * (8 * std::log(2 * std::numbers::pi * (1 + noise)) + squares / (1 + noise));
+  at::Tensor zero = at::zeros({}, at::kDouble);
+  EXPECT_NEAR(mml(phi, y, zero, at::full({}, noise, at::kDouble)).item<double>(), expected, 1e-11);
 }
 
 TEST(Mml, GradientsEqualCentralDifferences) {
