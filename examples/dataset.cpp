@@ -20,7 +20,10 @@ at::Tensor target(const at::Tensor& x, const at::Tensor& noise) {  // [n, 1], [n
 
 /// A method sees inputs of about unit size and standardised targets; the task keeps the way back.
 sb::Dataset dataset(const at::Tensor& x, const at::Tensor& y, double shift, double scale) {
-  return {{{"regression", 1, shift, scale}, {"x"}}, {{x}, (y - shift) / scale}};
+  sb::Task task;  // regression, unless it says otherwise
+  task.y_shift = shift;
+  task.y_scale = scale;
+  return {{task, {"x"}}, {{x}, (y - shift) / scale}};
 }
 
 void run() {
