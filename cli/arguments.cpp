@@ -47,15 +47,22 @@ Command chosen(const std::string& name, Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
   Request request{{}, p.threads};
-  if (name == "fit") {
-    if (p.fit.target.empty() && p.fit.rows.likelihood != "cox")
+  const auto check_target = [](const std::string& target, const SplitRequest& rows) {
+    if (target.empty() && rows.likelihood != "cox")
       misuse("expected --target COLUMN, the column to predict; received none");
+  };
+  if (name == "fit") {
+    check_target(p.fit.target, p.fit.rows);
     const MethodInfo& method = find_method(p.fit.method);
     p.fit.method = method.name;
     p.fit.options = p.fit_flags.resolved(method, p.preset);
     if (p.tune) p.fit.tune = p.fit_flags.tunable(method, p.fit.options);
     request.command = p.fit;
+    if (p.preset == "paper" && inner_method(method, p.fit.options).paper_preset.empty())
+      misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
+                         method.name));
   } else if (name == "compare") {
+    check_target(p.compare.target, p.compare.rows);
     for (const MethodInfo* method : methods_of(p.compared)) {
       p.compare.methods.push_back(
           {method->name, p.compare_flags.resolved(*method, p.preset), method->seeded});

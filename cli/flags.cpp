@@ -213,7 +213,8 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   CompareRequest& r = p.compare;
   r.rows.test_fraction = 0.1;
   app.add_option("DATA", r.data, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
-  app.add_option("--target", r.target, "column to predict")->type_name("COLUMN")->required();
+  app.add_option("--target", r.target, "column to predict; needed but for --likelihood cox")
+      ->type_name("COLUMN");
   app.add_option("--methods", p.compared, "comma-separated [default: all]")->type_name("A,B,C");
   add_preset(app, p.preset);
   app.add_option("--seeds", r.seeds, "fits of each method [default 5]")

@@ -82,8 +82,17 @@ nlohmann::json MethodFlags::resolved(const MethodInfo& method, const std::string
     options = inner_method(method, naming).paper_preset;
     options.update(method.paper_preset);
   }
-  for (const OptionDoc& doc : options_of(method, naming)) {
+  const std::vector<OptionDoc> docs = options_of(method, naming);
+  for (const OptionDoc& doc : docs) {
     if (const Flag* flag = given(doc.name)) options[doc.name] = value_of(doc, flag->text);
+  }
+  const bool in_epochs = std::ranges::find(docs, "epochs", &OptionDoc::name) != docs.end();
+  if (in_epochs && given("steps")) {
+    if (given("epochs") && options["epochs"] != 0) {
+      throw std::invalid_argument(
+          "[fit] expected the budget as --steps or as --epochs; received both; leave one of them out");
+    }
+    options["epochs"] = 0;  // not the preset's
   }
   return method.resolve(options);
 }

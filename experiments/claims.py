@@ -2,13 +2,13 @@
 
 A claim about all tables falls with the first table that contradicts it, and holds only when every table was measured;
 a claim about some of them is decided once the missing ones cannot change it. Means over seeds are compared, as in the
-papers; where a difference is smaller than the seeds' spread, the numbers say so.
+papers; a table lost by less than the seeds' spread is not decided. One seed has no spread.
 """
 
 import math
 from typing import NamedTuple
 
-HOLDS, FAILS, OPEN = "holds", "does not hold", "not measured"
+HOLDS, FAILS, OPEN = "holds", "does not hold", "open"
 
 TABLES = ["pol", "elevators", "kin40k", "protein", "keggdirected", "keggundirected"]
 TEN = ["keggundirected", "keggdirected", "protein", "kin40k", "elevators", "pol", "naval", "power_plant", "kin8nm", "wine_white"]
@@ -24,7 +24,7 @@ class Claim(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One table's part of a claim: True, False, or None where a number is missing."""
+    """One table's part of a claim: True, False, or None where it is not decided, without numbers where none were taken."""
     name: str
     won: bool | None
     numbers: str
@@ -45,9 +45,11 @@ def always(cases):
 def judged(source, text, cases, needed=None):
     """The claim with every case's numbers; the lost ones are marked."""
     needed = len(cases) if needed is None else needed
-    verdict, measured = at_least(cases, needed), [case for case in cases if case.won is not None]
-    count = f"{sum(case.won for case in measured)} of {len(measured)}" + ("" if measured == cases else f" measured, {len(cases)} in all")
-    listed = "; ".join(f"{case.name}: {case.numbers}{'' if case.won else ' (no)'}" for case in measured)
+    verdict, measured = at_least(cases, needed), [case for case in cases if case.numbers]
+    count = (f"{sum(case.won is True for case in measured)} of {len(measured)}"
+             + ("" if measured == cases else f" measured, {len(cases)} in all"))
+    mark = {True: "", False: " (no)", None: " (undecided)"}
+    listed = "; ".join(f"{case.name}: {case.numbers}{mark[case.won]}" for case in measured)
     return Claim(source, text, verdict, f"{count}. {listed}" if measured else "")
 
 
@@ -56,12 +58,13 @@ def shown(score):
 
 
 def lower(name, a, b, of_a="", of_b=""):
-    """Case: a's mean is below b's."""
+    """Case: a's mean is below b's; undecided where it is above by less than the larger spread of the two."""
     if a is None or b is None:
         return Case(name, None, "")
     near = abs(a.mean - b.mean) <= max((sd for sd in (a.sd, b.sd) if not math.isnan(sd)), default=0)
     numbers = " against ".join(f"{of} {shown(score)}".strip() for of, score in ((of_a, a), (of_b, b)))
-    return Case(name, a.mean < b.mean, numbers + (", within the spread" if near else ""))
+    won = True if a.mean < b.mean else None if near and a.mean > b.mean else False
+    return Case(name, won, numbers + (", within the spread" if near else ""))
 
 
 def best(scores, study, data, names, metric, pick=min):
@@ -142,14 +145,15 @@ STRENGTHS = ["0", "0.01", "0.1", "1"]
 def sensitivity(scores, metric="NLL"):
     """N section 4.2, Figure 6. Averages over the other weight."""
     grid = {(a, b): scores.get("sensitivity", "pol", f"dbk --alpha {a} --beta {b}", metric) for a in STRENGTHS for b in STRENGTHS}
-    texts = ["a small but nonzero alpha lowers pol's NLL", "pol's NLL depends less on beta than on alpha"]
+    texts = ["a small but nonzero alpha (0.01) lowers pol's NLL", "pol's NLL depends less on beta than on alpha"]
     if any(score is None for score in grid.values()):
         return [Claim("N 4.2", text, OPEN, "") for text in texts]
+    small = STRENGTHS.index("0.01")  # named beforehand: the best of three on test rows would win by chance
     by_alpha = [sum(grid[a, b].mean for b in STRENGTHS) / 4 for a in STRENGTHS]
     by_beta = [sum(grid[a, b].mean for a in STRENGTHS) / 4 for b in STRENGTHS]
     row = ", ".join(f"{a}: {mean:.3f}" for a, mean in zip(STRENGTHS, by_alpha))
     ranges = max(by_alpha) - min(by_alpha), max(by_beta) - min(by_beta)
-    return [judged("N 4.2", texts[0], [Case("alpha", min(by_alpha[1:]) < by_alpha[0], row)]),
+    return [judged("N 4.2", texts[0], [Case("alpha", by_alpha[small] < by_alpha[0], row)]),
             judged("N 4.2", texts[1], [Case("range over beta and alpha", ranges[1] < ranges[0], f"{ranges[1]:.3f} against {ranges[0]:.3f}")])]
 
 
@@ -157,15 +161,16 @@ SIZES = [500, 1000, 2000, 5000, 10000, 20000, 50000, 100000]
 
 
 def scaling(scores):
-    """N section 4.1, Figure 4; exact DKL is not among the cells, and the exact GP ends at 5,000 rows."""
+    """N section 4.1, Figure 4; the exact GP ends at 5,000 rows and exact DKL at 2,000."""
     for metric, text in ("raw NLL", "NLL"), ("MAE", "MAE"):
         cases = []
         for n in (size for size in SIZES if size <= 5000):
             ours = [scores.get("scaling", f"steps:{n}", name, metric) for name in ("DBK-SiLU", "DBK exact")]
-            gp = scores.get("scaling", f"steps:{n}", "GP", metric)
-            best = min(ours, key=lambda each: each.mean) if all(ours) else None
-            cases.append(lower(f"n = {n}", best, gp, "", "GP") if best and gp else Case(f"n = {n}", None, ""))
-        yield judged("N 4.1", f"DBK (by dPPGP or exact) has a lower {text} than the exact GP at every n", cases)
+            dense = ["GP", "DKL"] if n <= 2000 else ["GP"]
+            rival = best(scores, "scaling", f"steps:{n}", dense, metric)
+            mine = min(ours, key=lambda each: each.mean) if all(ours) else None
+            cases.append(lower(f"n = {n}", mine, rival[1], "", rival[0]) if mine and rival else Case(f"n = {n}", None, ""))
+        yield judged("N 4.1", f"DBK (by dPPGP or exact) has a lower {text} than the exact GP and DKL at every n", cases)
     cases = []
     for n in SIZES:
         pair = [scores.get("scaling", f"steps:{n}", name, "raw NLL") for name in ("DBK-SiLU", "DBK exact")]

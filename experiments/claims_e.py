@@ -1,6 +1,7 @@
 """The judge's rules for the earlier paper (E), section 4.2 on its Table 1: claims (1) to (6), on pol and protein."""
 
-from claims import OPEN, Case, Claim, best, judged, lower, shown
+from claims import Case, best, judged, lower, shown
+from scores import of
 
 STUDY, TABLES = "e", ["pol", "protein"]
 EXACT = ["DBK", "DBK-c", "DBK-r", "DBK-cr"]
@@ -25,11 +26,24 @@ def one_basis_function(scores, table):
                 f"{ours[0]} {shown(ours[1])} against {rival[0]} {shown(rival[1])}")
 
 
+def epoch_seconds(scores, table, name, batch):
+    """A fit's seconds for each pass over the training rows: the budgets are ours, not the papers'."""
+    rows = scores.rows(STUDY, table, name)
+    return of([float(row["seconds"]) / max(1, float(row["steps"]) * (batch or float(row["rows"])) / float(row["rows"])) for row in rows]) \
+        if rows and all(row["steps"] and row["rows"] for row in rows) else None
+
+
 def times(scores, table):
-    a, b = scores.get(STUDY, table, "DBK", "time_s"), scores.get(STUDY, table, "SV-DKL", "time_s")
+    a, b = epoch_seconds(scores, table, "DBK", None), epoch_seconds(scores, table, "SV-DKL", 256)
     if not a or not b:
         return Case(table, None, "")
-    return Case(table, a.mean < 10 * b.mean, f"DBK {a.mean:.0f} s, SV-DKL {b.mean:.0f} s")
+    return Case(table, a.mean < 10 * b.mean, f"DBK {a.mean:.2f} s, SV-DKL {b.mean:.2f} s")
+
+
+def step_seconds(scores, name):
+    """Of the cells `step`: both methods on all rows."""
+    rows = scores.rows("step", "pol", name)
+    return of([float(row["seconds"]) / float(row["steps"]) for row in rows]) if rows else None
 
 
 def e_table1(scores):
@@ -47,8 +61,6 @@ def e_table1(scores):
     yield judged("E 4.2 (4)", "without the correction the NLL is often (5 of 8 pairs) worse", pairs(scores, corrected), needed=5)
     ranks = [("DBK", "DBK-r"), ("DBK-c", "DBK-cr"), ("SV-DBK", "SV-DBK-r"), ("SV-DBK-c", "SV-DBK-cr")]
     yield judged("E 4.2 (5)", "the larger rank's NLL often (5 of 8 pairs; E's own numbers give 3) beats rank 1's", pairs(scores, ranks), needed=5)
-    yield judged("E 4.2 (6)", "exact DBK takes less than ten times SV-DKL's time", [times(scores, t) for t in TABLES])
-    gp, dbk = scores.get(STUDY, "pol", "DKL", "time_s"), scores.get(STUDY, "pol", "DBK", "time_s")
-    text = "dense DKL is slower than exact DBK on pol"
-    yield (judged("E 4.2 (6)", text, [lower("seconds", dbk, gp, "DBK", "DKL")]) if gp and dbk
-           else Claim("E 4.2 (6)", text, OPEN, ""))
+    yield judged("E 4.2 (6)", "a pass over the rows takes exact DBK less than ten times SV-DKL's time", [times(scores, t) for t in TABLES])
+    yield judged("E 4.2 (6)", "a step of dense DKL takes longer than one of exact DBK on pol",
+                 [lower("seconds", step_seconds(scores, "DBK"), step_seconds(scores, "DKL"), "DBK", "DKL")])

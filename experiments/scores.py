@@ -12,8 +12,8 @@ METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_s
            "coverage": "coverage", "time_s": "seconds", "raw NLL": "nll", "oracle NLL": "oracle_nll",
            "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb"}
 # The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
-STUDY_FLAGS = {"--preset", "--split", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
-               "--activation"}
+STUDY_FLAGS = {"--preset", "--split", "--split-seed", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
+               "--activation", "--steps", "--evidence-rows"}
 BARE_FLAGS = {"--tune"}  # without a value, and a study's too
 FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
@@ -57,7 +57,11 @@ class Scores:
         for row in rows:
             if not row["error"]:
                 name = label(row["method"], row["flags"])
-                self._cells.setdefault((row["study"], row["data"], name), {})[row["seed"]] = row
+                seeds = self._cells.setdefault((row["study"], row["data"], name), {})
+                if row["seed"] in seeds:
+                    raise ValueError(f"two cells of {row['study']}, {row['data']}, seed {row['seed']} are both {name!r}: "
+                                     f"{seeds[row['seed']]['flags']!r} and {row['flags']!r}")
+                seeds[row["seed"]] = row
 
     def rows(self, study, data, name):
         cells = self._cells.get((study, data, name), {})
@@ -88,8 +92,12 @@ def of(values):
 
 
 def load(*folders):
-    """The scores of several studies' folders as one."""
-    return Scores([row for folder in folders for row in results.read(folder / "results.csv")])
+    """The scores of several studies' folders as one; rows whose cell is no longer asked for are left out."""
+    rows = []
+    for folder in folders:
+        asked = {results.key(row) for row in results.read(folder / "cells.csv")}
+        rows += [row for row in results.read(folder / "results.csv") if results.key(row) in asked]
+    return Scores(rows)
 
 
 class Published:

@@ -20,11 +20,19 @@ void describe(DklExactOptions& o, V& v) {
   describe(o.training, v);
   describe(o.backbone, v);
   v("evidence_rows", o.evidence_rows,
-    "rows whose joint evidence a step follows; exact where the table has no more, raise it if time permits",
+    "most rows whose joint evidence a step follows, an equal share of the table; exact where the table has "
+    "no "
+    "more, raise it if time permits",
     Range{2, 1e6}, "slimbayes");
   v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
     "N section 2");
-  describe(o.noise, v);
+  v("noise_start", o.noise.noise_start, "initial noise variance of the standardised target",
+    Range{1e-12, 1e6}, "N appendix B");
+  v("noise_floor", o.noise.noise_floor, "least noise variance of the standardised target", Range{0, 1e6},
+    "experiments/recipe");
+  v("noise_rate", o.noise.noise_rate,
+    "AdamW's peak rate of the noise and of the kernel's lengthscales, amplitude and constant",
+    Range{1e-8, 10}, "slimbayes");
 }
 
 }  // namespace slimbayes

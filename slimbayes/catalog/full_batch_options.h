@@ -16,8 +16,9 @@ struct FullBatchOptions : TrainingOptions {
 template <class V>
 void describe(FullBatchOptions& o, V& v) {
   v("steps", o.steps,
-    "optimiser steps, each a pass over the rows; raise it if the validation score still falls", Range{1, 1e9},
-    "E section 4");
+    "optimiser steps, each over all rows (or those of evidence_rows); raise it if the validation score "
+    "still falls",
+    Range{1, 1e9}, "E section 4");
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
     "slimbayes");
   v("weight_decay", o.weight_decay,

@@ -9,6 +9,8 @@ struct NoiseOptions {
   double noise_start = 1e-2;
   double noise_floor = 1e-4;
   double noise_rate = 1e-2;
+
+  bool operator==(const NoiseOptions&) const = default;
 };
 
 template <class V>

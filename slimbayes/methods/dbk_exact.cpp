@@ -1,6 +1,5 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -36,13 +35,13 @@ constexpr int64_t kRank = 128;
 /// The exact posterior at the features of these rows. With E-12, M first and then D.
 struct Conditioned {
   LinearStatistics statistics;
-  double largest = 0;  // M
+  at::Tensor largest;  // M, scalar; undefined without the diagonal correction
 };
 
 Conditioned conditioned(const ExactFeatures& model, const TabularRows& rows, const DbkExactOptions& options) {
   at::NoGradGuard no_grad;
   at::ScalarType type = model.log_noise.scalar_type();
-  Conditioned out{linear_statistics(model.basis->rank())};
+  Conditioned out{linear_statistics(model.map.rank()), {}};
   double noise = model.noise_var();
   int64_t n = rows.x.size(0);
   for (bool measure : {true, false}) {
@@ -52,7 +51,8 @@ Conditioned conditioned(const ExactFeatures& model, const TabularRows& rows, con
       at::Tensor phi = model(rows.x.narrow(0, low, size).to(type)).features.to(at::kDouble);
       at::Tensor prior_var = phi.square().sum(1);
       if (measure) {
-        out.largest = std::max(out.largest, prior_var.max().item<double>());
+        at::Tensor here = prior_var.max();
+        out.largest = out.largest.defined() ? at::maximum(out.largest, here) : here;
         continue;
       }
       at::Tensor d;
@@ -64,17 +64,11 @@ Conditioned conditioned(const ExactFeatures& model, const TabularRows& rows, con
 }
 
 /// Mean, noise and epistemic variance under a posterior.
-Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, double largest,
-                  const DbkExactOptions& options, const at::Tensor& x) {
+Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, const at::Tensor& largest,
+                  const at::Tensor& x) {
   Expansion phi = model(x);
-  at::Tensor features = phi.features.to(at::kDouble), prior_var = features.square().sum(-1);
-  RoundedVariance extra{at::zeros_like(prior_var), 0};
-  if (phi.correction.defined()) {
-    at::Tensor correction = phi.correction.to(at::kDouble);  // rounded to x's type at most once, sign and all
-    extra = rounded_variance(correction, correction + prior_var);
-  } else if (options.correction) {
-    extra.var = at::clamp_min(prior_var, largest) - prior_var;
-  }
+  at::Tensor features = phi.features.to(at::kDouble);
+  RoundedVariance extra = missing_prior_var(phi, largest);
   at::Tensor centre = mean(posterior, features);
   return {centre, at::full_like(centre, posterior.model.sigma2),
           epistemic_var(posterior, features) + extra.var, extra.clipped};
@@ -89,13 +83,12 @@ class DbkExactFitted : public Fitted {
         summary_(std::move(summary)),
         model_(options_.basis, options_.noise.noise_floor, spec_, as_type(weights_, at::kDouble)),
         largest_(stored_largest()),
-        posterior_(linear_posterior(statistics_from(as_type(weights_, at::kDouble), model_.basis->rank()),
+        posterior_(linear_posterior(statistics_from(as_type(weights_, at::kDouble), model_.map.rank()),
                                     {model_.noise_var(), {}, /*fit_mean=*/true})) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, spec_.front().in, options, kName, [this](const at::Tensor& x) {
-      return answer(model_, posterior_, largest_, options_, x);
-    });
+    return predict_rows(data, spec_.front().in, options, kName,
+                        [this](const at::Tensor& x) { return answer(model_, posterior_, largest_, x); });
   }
 
   TensorFile save() const override {
@@ -105,10 +98,11 @@ class DbkExactFitted : public Fitted {
   const Summary& summary() const override { return summary_; }
 
  private:
-  double stored_largest() const {
+  at::Tensor stored_largest() const {
+    if (!options_.correction) return {};
     at::Tensor largest = as_type(weights_, at::kDouble)(kLargest);
     check_shape(largest, {}, kName, kLargest);
-    return largest.item<double>();
+    return largest;
   }
 
   DbkExactOptions options_;
@@ -116,7 +110,7 @@ class DbkExactFitted : public Fitted {
   Weights weights_;  // float32, as trained; the statistics float64
   Summary summary_;
   ExactFeatures model_;  // float64
-  double largest_;
+  at::Tensor largest_;   // M, as in Conditioned
   LinearPosterior posterior_;
 };
 
@@ -147,7 +141,7 @@ class DbkExactMethod : public Method {
         Conditioned now = conditioned(model, rows, options);
         LinearPosterior posterior = linear_posterior(now.statistics, {model.noise_var(), {}, true});
         return mean_over_rows(held_out, [&](const at::Tensor& x, const at::Tensor& y) {
-          Regression p = answer(model, posterior, now.largest, options, x);
+          Regression p = answer(model, posterior, now.largest, x);
           return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},
                                                                      y.to(at::kDouble));
         });
@@ -158,12 +152,12 @@ class DbkExactMethod : public Method {
     Summary summary =
         train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();
-    summary.jitter = model.basis->jitter();
+    summary.jitter = model.map.jitter();
     Weights weights = snapshot(parameters);
     ExactFeatures final_model(options.basis, options.noise.noise_floor, spec, as_type(weights, at::kDouble));
     Conditioned all = conditioned(final_model, rows, options);
     store_statistics(all.statistics, weights);
-    weights[kLargest] = at::full({}, all.largest, at::kDouble);
+    if (all.largest.defined()) weights[kLargest] = all.largest;
     return std::make_unique<DbkExactFitted>(std::move(options), std::move(spec), std::move(weights),
                                             std::move(summary));
   }
@@ -184,7 +178,7 @@ class DbkExactMethod : public Method {
       return all.narrow(0, low, std::min(chunk, n - low));
     };
     double scale = -1 / static_cast<double>(n), noise = model.noise_var();
-    ExactSums sums = exact_sums(model.basis->rank());
+    ExactSums sums = exact_sums(model.map.rank());
     Expansion phi;
     for (int64_t low = 0; low <= last; low += chunk) {
       at::AutoGradMode graph(low == last);  // the one that pass 2 begins with
@@ -197,13 +191,11 @@ class DbkExactMethod : public Method {
       if (low != last) phi = model(part(rows.x, low));
       ExactRowGradient g = row_gradient(bound, {phi.features.detach(), part(rows.y, low), {}}, low);
       at::Tensor grad = g.features.mul_(scale).to(phi.features.scalar_type());
+      at::Tensor grad_correction;
       if (phi.correction.defined()) {
-        at::Tensor grad_correction = (g.correction * scale).to(phi.correction.scalar_type());
-        torch::autograd::backward({phi.features, phi.correction},
-                                  {grad, grad_correction.expand_as(phi.correction)});
-      } else {
-        phi.features.backward(grad);
+        grad_correction = (g.correction * scale).to(phi.correction.scalar_type()).expand_as(phi.correction);
       }
+      backward(phi, grad, grad_correction);
     }
     model.log_noise.grad().add_(scale * bound.grad_noise_var * at::exp(model.log_noise.detach()));
     return {scale * (bound.evidence - bound.penalty), scale * bound.evidence, -scale * bound.penalty};

@@ -37,18 +37,11 @@ class DeepKernelFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, model_.inputs(), options, kernel_.method, [this](const at::Tensor& x) {
+    return predict_rows(data, model_.features.inputs(), options, kernel_.method, [this](const at::Tensor& x) {
       Expansion phi = model_.expansion(x);
       at::Tensor mean = at::mv(phi.features, model_.posterior.mean) + model_.offset;
       at::Tensor epistemic = at::matmul(phi.features, factor_).square().sum(-1);  // ||L^T phi||^2 [b]
-      RoundedVariance correction{at::zeros_like(epistemic), 0};
-      if (phi.correction.defined()) {
-        at::Tensor prior_var = phi.correction + phi.features.square().sum(-1);  // k~(x, x)
-        correction = rounded_variance(phi.correction, prior_var);
-      } else if (largest_.defined()) {
-        at::Tensor prior_var = phi.features.square().sum(-1);
-        correction.var = at::maximum(largest_, prior_var) - prior_var;
-      }
+      RoundedVariance correction = missing_prior_var(phi, largest_);
       return Regression{mean, noise_var_.expand_as(mean), epistemic + correction.var, correction.clipped};
     });
   }
@@ -70,18 +63,6 @@ class DeepKernelFitted : public Fitted {
   at::Tensor largest_;     // M, scalar; undefined without the diagonal correction
 };
 
-/// M of E-12 in float64: a maximum of per-row values, so shards and batches agree on it.
-at::Tensor largest_prior_var(const DeepKernel& kernel, const NetworkSpec& spec, const Weights& weights,
-                             const TabularRows& rows) {
-  at::NoGradGuard no_grad;
-  DeepKernelModel model(kernel, spec, as_type(weights, at::kDouble));
-  at::Tensor largest = at::zeros({}, at::kDouble);
-  for (const at::Tensor& x : rows.x.split(4096)) {
-    largest = at::maximum(largest, model.expansion(x.to(at::kDouble)).features.square().sum(-1).max());
-  }
-  return largest;
-}
-
 class DeepKernelMethod : public Method {
  public:
   explicit DeepKernelMethod(DeepKernel kernel) : kernel_(std::move(kernel)) {}
@@ -98,21 +79,17 @@ class DeepKernelMethod : public Method {
     Summary summary =
         train(problem, kernel_.training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();
-    summary.jitter = model.basis->jitter();
+    summary.jitter = model.features.jitter();
     Weights weights = snapshot(parameters);
-    if (kernel_.correction == Correction::largest)
-      weights[kLargest] = largest_prior_var(kernel_, spec, weights, rows);
+    if (kernel_.correction == Correction::largest) {
+      DeepKernelModel fitted(kernel_, spec, as_type(weights, at::kDouble));
+      weights[kLargest] = fitted.largest_prior_var(rows.x);
+    }
     return std::make_unique<DeepKernelFitted>(kernel_, std::move(spec), std::move(weights),
                                               std::move(summary));
   }
 
  private:
-  /// Falls linearly to 0, which is the objective itself.
-  double focus(const StepContext& at) const {
-    double done = static_cast<double>(at.step) / static_cast<double>(at.steps);
-    return kernel_.focus.focus * std::max(0.0, 1 - done / std::max(kernel_.focus.focus_until, 1e-9));
-  }
-
   TrainProblem make_problem(const NetworkSpec& spec, const Parameters& parameters,
                             const DeepKernelModel& model, const TabularRows& rows,
                             const TabularRows& held_out) const {
@@ -126,15 +103,17 @@ class DeepKernelMethod : public Method {
     add("noise", kernel_.noise.noise_rate, 0);
     problem.rows = rows.x.size(0);
     problem.step = [&model, &rows, this](const at::Tensor& batch, const StepContext& at) {
-      VariationalLoss loss = model.backward(rows.x.index_select(0, batch), rows.y.index_select(0, batch),
-                                            rows.x.size(0), kernel_.objective, focus(at));
+      VariationalLoss loss =
+          model.backward(rows.x.index_select(0, batch), rows.y.index_select(0, batch), rows.x.size(0),
+                         kernel_.objective, focus_at(kernel_.focus, at.step, at.steps));
       double total = loss.total.item<double>(), data = loss.data.item<double>();
       return LossTerms{total, data, total - data};
     };
     if (held_out.y.defined()) {
-      problem.validate = [&model, &held_out] {
-        return mean_over_rows(held_out, [&model](const at::Tensor& x, const at::Tensor& y) {
-          return -GaussianLikelihood{model.noise_var()}.log_predictive(model.latent(x), y);
+      problem.validate = [&model, &rows, &held_out] {
+        at::Tensor largest = model.largest_prior_var(rows.x);
+        return mean_over_rows(held_out, [&](const at::Tensor& x, const at::Tensor& y) {
+          return -GaussianLikelihood{model.noise_var()}.log_predictive(model.latent(x, largest), y);
         });
       };
     }
@@ -145,6 +124,11 @@ class DeepKernelMethod : public Method {
 };
 
 }  // namespace
+
+double focus_at(const FocusOptions& focus, int64_t step, int64_t steps) {
+  double done = static_cast<double>(step) / static_cast<double>(steps);
+  return done >= focus.focus_until ? 0 : focus.focus * (1 - done / focus.focus_until);
+}
 
 std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel) {
   return std::make_unique<DeepKernelMethod>(std::move(kernel));

@@ -36,6 +36,10 @@ struct DeepKernel {
   FocusOptions focus = {0, 0};
 };
 
+/// The power of the predictive variance that weighs the rows of this step: falls linearly from `focus` to 0, which is
+/// the objective itself.
+double focus_at(const FocusOptions& focus, int64_t step, int64_t steps);
+
 /// Trains it: AdamW on network, head (expansion, q, offset) and noise, weight decay on the network alone;
 /// keeps the parameters with the best validation NLL. Classes, counts and events: deep_kernel_latent.h.
 std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel);

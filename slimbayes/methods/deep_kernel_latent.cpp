@@ -67,7 +67,7 @@ class LatentFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    Latent f = latent_rows(data, model_.inputs(), options, kernel_.method,
+    Latent f = latent_rows(data, model_.features.inputs(), options, kernel_.method,
                            [this](const at::Tensor& x) { return model_.latent(x); });
     if (name_ == kCox) return Intensity{{f.mean.squeeze(1), f.epistemic_var.squeeze(1)}};
     SoftmaxLikelihood defaults{Stream(likelihood_.at("seed").get<uint64_t>())};
@@ -229,11 +229,15 @@ std::unique_ptr<Fitted> fit_latent(const DeepKernel& kernel, const Split& split,
   Summary summary =
       train(problem, kernel.training, context.stream.split("train"), context.callback, context.checkpoint);
   summary.valid_rows = split.valid.size();
-  summary.jitter = model.basis->jitter();
+  summary.jitter = model.features.jitter();
   if (kernel.objective.alpha > 0 || kernel.correction == DeepKernel::Correction::largest) {
     summary.notes.push_back(
         fmt::format("alpha and the diagonal correction belong to the Gaussian likelihood: not used with {}",
                     task.likelihood));
+  }
+  if (kernel.noise != expected_noise()) {
+    summary.notes.push_back(fmt::format(
+        "the options of the noise belong to the Gaussian likelihood: not used with {}", task.likelihood));
   }
   // Below 2^53, so that JSON keeps it whatever reads it.
   nlohmann::json likelihood = {

@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
 
@@ -12,19 +11,14 @@ namespace slimbayes {
 
 DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec,
                                  const Network::Lookup& lookup)
-    : network(spec, "backbone", lookup),
-      basis(bind_basis(kernel.basis, "basis", lookup)),
+    : features(kernel.basis, kernel.rank, spec, lookup, kernel.method),
       posterior{lookup("posterior.mean"), lookup("posterior.log_diagonal"), lookup("posterior.lower")},
       offset(lookup("offset")),
       log_noise(lookup("log_noise")),
       noise_floor(kernel.noise.noise_floor),
-      correction(kernel.correction),
-      spec_(spec) {
+      correction(kernel.correction) {
   const char* method = kernel.method.c_str();
   int64_t r = kernel.rank;
-  check(basis->rank() == r && (spec.empty() || basis->inputs() == spec.back().out), method,
-        fmt::format("an expansion of rank {} that fits its network", r),
-        fmt::format("one of rank {} and {} inputs", basis->rank(), basis->inputs()));
   check_shape(posterior.mean, {r}, method, "posterior.mean");
   check_shape(posterior.log_diagonal, {r}, method, "posterior.log_diagonal");
   check_shape(posterior.lower, {r, r}, method, "posterior.lower");
@@ -32,20 +26,29 @@ DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& sp
   check_shape(log_noise, {}, method, "log_noise");
 }
 
-int64_t DeepKernelModel::inputs() const { return spec_.empty() ? basis->inputs() : spec_.front().in; }
-
 Expansion DeepKernelModel::expansion(const at::Tensor& x) const {
-  Expansion phi = (*basis)(network(x));
+  Expansion phi = features(x);
   if (correction != DeepKernel::Correction::kernel) phi.correction = at::Tensor();
   return phi;
 }
 
 at::Tensor DeepKernelModel::noise_var() const { return at::exp(log_noise) + noise_floor; }
 
-Latent DeepKernelModel::latent(const at::Tensor& x) const {
+at::Tensor DeepKernelModel::largest_prior_var(const at::Tensor& x) const {
+  if (correction != DeepKernel::Correction::largest) return {};
+  at::NoGradGuard no_grad;
+  at::Tensor largest = at::zeros({}, at::kDouble);
+  for (const at::Tensor& some : x.split(4096)) {
+    at::Tensor phi = expansion(some.to(offset.scalar_type())).features.to(at::kDouble);
+    largest = at::maximum(largest, phi.square().sum(-1).max());
+  }
+  return largest;
+}
+
+Latent DeepKernelModel::latent(const at::Tensor& x, const at::Tensor& largest) const {
   Expansion phi = expansion(x);
   Latent f = posterior.latent(phi.features, offset);
-  if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction;
+  f.epistemic_var = f.epistemic_var + missing_prior_var(phi, largest).var;
   return f;
 }
 
@@ -55,11 +58,7 @@ VariationalLoss DeepKernelModel::backward(const at::Tensor& x, const at::Tensor&
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
   HeadGradient g = head_gradient(phi.features.detach(), correction_only, y, posterior, offset,
                                  noise_var().detach(), rows, objective, focus);
-  if (phi.correction.defined()) {
-    torch::autograd::backward({phi.features, phi.correction}, {g.grad_features, g.grad_correction});
-  } else {
-    phi.features.backward(g.grad_features);
-  }
+  slimbayes::backward(phi, g.grad_features, g.grad_correction);
   posterior.mean.grad().add_(g.grad_mean);
   posterior.log_diagonal.grad().add_(g.grad_log_diagonal);
   posterior.lower.grad().add_(g.grad_lower);
@@ -71,18 +70,9 @@ VariationalLoss DeepKernelModel::backward(const at::Tensor& x, const at::Tensor&
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec, int64_t inputs,
                                   const Stream& stream) {
   int64_t r = kernel.rank;
-  std::vector<ParameterSpec> specs =
-      network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
-  int64_t hidden = spec.empty() ? inputs : spec.back().out;
-  for (ParameterSpec& each :
-       basis_parameters(kernel.basis, {hidden, r, "basis", "head", stream.split("basis")})) {
-    specs.push_back(std::move(each));
-  }
+  std::vector<ParameterSpec> specs = feature_parameters(kernel.basis, r, spec, inputs, stream);
   double size = static_cast<double>(r);
-  const NoiseOptions& noise = kernel.noise;
-  check(noise.noise_start > noise.noise_floor, kernel.method, "noise_start above noise_floor",
-        fmt::format("{} and {}", noise.noise_start, noise.noise_floor));
-  double log_noise = std::log(noise.noise_start - noise.noise_floor);
+  double log_noise = initial_log_noise(kernel.noise, kernel.method);
   specs.push_back({"posterior.mean", "head", at::zeros({r}, at::kDouble)});
   specs.push_back({"posterior.log_diagonal", "head", at::full({r}, -0.5 * std::log(size), at::kDouble)});
   specs.push_back({"posterior.lower", "head", stream.split("posterior").normal({r, r}) / size});

@@ -120,7 +120,8 @@ class DklExactMethod : public Method {
     summary.valid_rows = split.valid.size();
     if (training.batch < n)
       summary.notes.push_back(
-          fmt::format("each step followed the evidence of {} of {} rows (evidence_rows)", training.batch, n));
+          fmt::format("each step followed the evidence of about {} of {} rows (evidence_rows {})",
+                      n / ((n + training.batch - 1) / training.batch), n, training.batch));
     Weights weights = snapshot(parameters);
     weights["train.x"] = rows.x;
     weights["train.y"] = rows.y;
@@ -130,12 +131,9 @@ class DklExactMethod : public Method {
 
  private:
   Parameters start(const NetworkSpec& spec, const Stream& stream) const {
-    const NoiseOptions& noise = options_.noise;
-    check(noise.noise_start > noise.noise_floor, kName, "noise_start above noise_floor",
-          fmt::format("{} and {}", noise.noise_start, noise.noise_floor));
     std::vector<ParameterSpec> specs =
         network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
-    double log_noise = std::log(noise.noise_start - noise.noise_floor);
+    double log_noise = initial_log_noise(options_.noise, kName);
     specs.push_back({"theta", "kernel", dense_start(spec.back().out, log_noise)});
     return Parameters(specs, at::kFloat);
   }

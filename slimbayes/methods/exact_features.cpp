@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/likelihood.h"
 
 namespace slimbayes {
 
@@ -17,12 +18,8 @@ constexpr const char* kFunction = "dbk-exact";
 
 ExactFeatures::ExactFeatures(const std::string& basis_name, double floor, const NetworkSpec& spec,
                              const Network::Lookup& lookup)
-    : network(spec, "backbone", lookup),
-      basis(bind_basis(basis_name, "basis", lookup)),
-      log_noise(lookup("log_noise")),
-      noise_floor(floor) {
-  check(!spec.empty() && basis->inputs() == spec.back().out, kFunction, "an expansion that fits its network",
-        fmt::format("one of {} inputs", basis->inputs()));
+    : map(basis_name, 0, spec, lookup, kFunction), log_noise(lookup("log_noise")), noise_floor(floor) {
+  check(!spec.empty(), kFunction, "a network", "none");
   check_shape(log_noise, {}, kFunction, "log_noise");
 }
 
@@ -30,17 +27,8 @@ double ExactFeatures::noise_var() const { return std::exp(log_noise.item<double>
 
 Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, int64_t inputs,
                             const Stream& stream) {
-  std::vector<ParameterSpec> specs =
-      network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
-  int64_t hidden = spec.empty() ? inputs : spec.back().out;
-  for (ParameterSpec& each :
-       basis_parameters(start.basis, {hidden, start.rank, "basis", "head", stream.split("basis")})) {
-    specs.push_back(std::move(each));
-  }
-  const NoiseOptions& noise = start.noise;
-  check(noise.noise_start > noise.noise_floor, kFunction, "noise_start above noise_floor",
-        fmt::format("{} and {}", noise.noise_start, noise.noise_floor));
-  double log_noise = std::log(noise.noise_start - noise.noise_floor);
+  std::vector<ParameterSpec> specs = feature_parameters(start.basis, start.rank, spec, inputs, stream);
+  double log_noise = initial_log_noise(start.noise, kFunction);
   specs.push_back({"log_noise", "noise", at::full({}, log_noise, at::kDouble)});
   return Parameters(specs, at::kFloat);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/basis/basis.h"
+#include "slimbayes/basis/feature_map.h"
 #include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/network_spec.h"
 #include "slimbayes/catalog/training_options.h"
@@ -12,10 +12,9 @@
 
 namespace slimbayes {
 
-/// Network, expansion and noise bound to tensors: what an exact method trains; the weights' posterior is computed.
+/// Features and noise bound to tensors: what an exact method trains; the weights' posterior is computed.
 struct ExactFeatures {
-  Network network;
-  std::shared_ptr<const Basis> basis;
+  FeatureMap map;
   at::Tensor log_noise;  // scalar
   double noise_floor;
 
@@ -23,8 +22,8 @@ struct ExactFeatures {
   ExactFeatures(const std::string& basis, double noise_floor, const NetworkSpec& spec,
                 const Network::Lookup& lookup);
 
-  Expansion operator()(const at::Tensor& x) const { return (*basis)(network(x)); }  // x [b, d]
-  double noise_var() const;                                                         // exp(log_noise) + floor
+  Expansion operator()(const at::Tensor& x) const { return map(x); }  // x [b, d]
+  double noise_var() const;                                           // exp(log_noise) + floor
 };
 
 /// What its start depends on.

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "slimbayes/basis/basis.h"
+#include "slimbayes/basis/feature_map.h"
 #include "slimbayes/methods/deep_kernel.h"
-#include "slimbayes/nn/network.h"
 #include "slimbayes/nn/parameters.h"
 #include "slimbayes/objectives/latent_posterior.h"
 
@@ -11,8 +10,7 @@ namespace slimbayes {
 /// A deep kernel with k latent functions bound to tensors: leaves of the flat buffer in training, float64 copies in
 /// prediction.
 struct LatentModel {
-  Network network;
-  std::shared_ptr<const Basis> basis;
+  FeatureMap features;
   LatentPosterior posterior;
   at::Tensor offset;  // [k]
   DeepKernel::Correction correction;
@@ -21,13 +19,8 @@ struct LatentModel {
   LatentModel(const DeepKernel& kernel, const NetworkSpec& spec, int64_t outputs,
               const Network::Lookup& lookup);
 
-  int64_t inputs() const;  // d
-
   /// f(x) with the kernel's correction in its variance. x [b, d]. [b, k]
   Latent latent(const at::Tensor& x) const;
-
- private:
-  NetworkSpec spec_;
 };
 
 /// The start of N appendix B for each latent function, with these offsets [k]; groups "backbone" (empty without a network)

@@ -88,7 +88,9 @@ class Search {
         split_(split),
         context_(context),
         series_(context.checkpoint, kKind),
-        report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {}
+        report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
+    for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // refused before the first fit, not after it
+  }
 
   Tuned run() {
     if (auto record = series_.start()) resume(*record);
@@ -104,12 +106,21 @@ class Search {
   }
 
  private:
+  json with(size_t i) const {
+    json options = options_;
+    options.update(all_[i]);
+    return options;
+  }
+
+  std::unique_ptr<Method> method_of(size_t i) const { return registry_row(method_.name).make(with(i)); }
+
   size_t tried() const { return report_["tried"].size(); }
 
   /// Between two fits; the first one always runs, so that there is a model.
   bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
 
   void resume(const TensorFile& record) {
+    if (!record.metadata.contains("report")) return;  // stopped within the first
     report_ = stored_json(record, "report");
     if (!report_.contains("best")) return;
     best_options_ = stored_json(record, "tuned_options");
@@ -122,17 +133,13 @@ class Search {
     const size_t i = tried();
     json entry = all_[i];
     if (context_.callback) context_.callback->stage(fmt::format("{}/{}", i + 1, all_.size()));
-    json options = options_;
-    options.update(all_[i]);
     try {
-      std::shared_ptr<const Fitted> fitted =
-          registry_row(method_.name)
-              .make(options)
-              ->fit(split_, {context_.stream, context_.callback, series_.part(static_cast<int64_t>(i))});
+      std::shared_ptr<const Fitted> fitted = method_of(i)->fit(
+          split_, {context_.stream, context_.callback, series_.part(static_cast<int64_t>(i))});
       const bool interrupted = fitted->summary().stopped == "interrupted";
       if (interrupted && best_) return false;
       entry["valid_nll"] = validation_nll(*fitted, split_.valid);
-      consider(entry, options, std::move(fitted));
+      consider(entry, with(i), std::move(fitted));
       if (interrupted) return false;  // it is all there is: the answer, but not among those tried
     } catch (const NumericalError& error) {
       entry["failed"] = error.what();

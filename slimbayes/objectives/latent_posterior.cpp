@@ -2,6 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <vector>
+
 namespace slimbayes {
 
 at::Tensor LatentPosterior::factor() const {
@@ -9,7 +12,13 @@ at::Tensor LatentPosterior::factor() const {
 }
 
 Latent LatentPosterior::latent(const at::Tensor& features, const at::Tensor& offset) const {
-  at::Tensor var = at::matmul(features, factor()).square().sum(-1);  // [k, b]
+  constexpr int64_t kHeld = int64_t{1} << 25;  // numbers of phi L held at a time, [k, b, r] in all
+  at::Tensor all = factor();
+  int64_t functions = std::max<int64_t>(1, kHeld / std::max<int64_t>(1, features.numel()));
+  std::vector<at::Tensor> parts;
+  for (const at::Tensor& some : all.split(functions))
+    parts.push_back(at::matmul(features, some).square().sum(-1));
+  at::Tensor var = parts.size() == 1 ? parts[0] : at::cat(parts);  // [k, b]
   return {at::addmm(offset, features, mean.t()), var.t()};
 }
 

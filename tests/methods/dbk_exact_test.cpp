@@ -3,7 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "slimbayes/basis/feature_map.h"
 #include "slimbayes/core/metrics.h"
+#include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
 
@@ -43,15 +45,35 @@ TEST(DbkExact, EveryBasisLearns) {
   }
 }
 
-TEST(DbkExact, TheCorrectionAddsVariance) {
-  // Training does not know of it, so both have the same network: M - ||phi||^2 >= 0 is added to the variance, and the
-  // noise of every training row rises with it.
+// E-12 by its dense twin: K = Phi Phi^T + diag(c), c = M - ||phi||^2 on the training rows, so that k(x, x) = M; a new
+// row's covariance with them is phi Phi^T.
+TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
+  Split split{contract::toy(240, 1), contract::toy(0, 2)};
+  auto fitted = fit({{"alpha", 1.0}, {"correction", true}, {"rank", 20}}, split);
+  NetworkFile file = network_file(fitted->save());
+  Network::Lookup lookup = as_type(file.weights, at::kDouble);
+  FeatureMap map("silu", 20, file.spec, lookup, "test");
   Dataset data = contract::toy(40, 3);
-  Regression plain = answer(*fit({{"alpha", 1.0}}, {contract::toy(240, 1), contract::toy(0, 2)}), data);
-  Regression corrected = answer(
-      *fit({{"alpha", 1.0}, {"correction", true}}, {contract::toy(240, 1), contract::toy(0, 2)}), data);
-  EXPECT_EQ(plain.aleatoric_var[0].item<double>(), corrected.aleatoric_var[0].item<double>());
-  EXPECT_TRUE((corrected.epistemic_var > plain.epistemic_var).all().item<bool>());
+  data.all.inputs[0] = 2 * data.all.inputs[0];  // some rows beyond M
+  at::Tensor phi = map(split.train.all.inputs[0].to(at::kDouble)).features,
+             y = split.train.all.target.to(at::kDouble);
+  at::Tensor now = map(data.all.inputs[0].to(at::kDouble)).features;
+  at::Tensor prior = phi.square().sum(-1), own = now.square().sum(-1);
+  double largest = prior.max().item<double>(), noise = answer(*fitted, data).aleatoric_var[0].item<double>();
+
+  at::Tensor k = at::mm(phi, phi.t()) + at::diag(largest - prior + noise), cross = at::mm(now, phi.t());
+  at::Tensor ones = at::ones_like(y), inverse = at::linalg_inv(k);
+  double constant = (at::mv(inverse, y).sum() / at::mv(inverse, ones).sum()).item<double>();
+  at::Tensor mean = constant + at::mv(cross, at::mv(inverse, y - constant));
+  at::Tensor var = at::clamp_min(own, largest) - (at::mm(cross, inverse) * cross).sum(-1);
+  Regression p = answer(*fitted, data);
+  EXPECT_TRUE(at::allclose(p.mean, mean, 1e-6, 1e-7));
+  EXPECT_TRUE(at::allclose(p.epistemic_var, var, 1e-6, 1e-8));
+
+  // Training does not know of it: the same network without it has less variance.
+  Regression plain = answer(*fit({{"alpha", 1.0}, {"rank", 20}}, split), data);
+  EXPECT_EQ(plain.aleatoric_var[0].item<double>(), noise);
+  EXPECT_TRUE((p.epistemic_var > plain.epistemic_var).all().item<bool>());
 }
 
 template <class Body>

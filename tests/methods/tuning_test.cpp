@@ -31,6 +31,21 @@ Tuned tuned(const std::vector<std::string>& names = {"beta"}, const FitContext& 
   return tune(find_method("dbk"), quick(), names, contract::toy_split(), context);
 }
 
+/// Stops after some rounds; counts what it is told.
+class Watcher : public Callback {
+ public:
+  explicit Watcher(int stages = 1000) : stages_(stages) {}
+  void stage(const std::string&) override { ++begun; }
+  void note(const std::string& sentence) override { notes.push_back(sentence); }
+  bool stop() override { return begun > stages_; }
+
+  int begun = 0;
+  std::vector<std::string> notes;
+
+ private:
+  int stages_;
+};
+
 TEST(Tune, TriesTheWholeGridAndKeepsTheLeastNll) {
   Tuned best = tuned(kBoth);
   ASSERT_EQ(best.report["tried"].size(), 16u);
@@ -59,6 +74,15 @@ TEST(Tune, TheBestIsTheFitWithItsOptionsBitForBit) {
   EXPECT_EQ(to_bytes(alone->save()), to_bytes(best.fitted->save()));
 }
 
+TEST(Tune, RefusesACombinationBeforeTheFirstFit) {
+  const MethodInfo& exact = find_method("dbk-exact");
+  json options = exact.resolve({{"basis", "rbf"}, {"steps", 5}, {"hidden", 8}, {"blocks", 1}});
+  Watcher watcher;
+  EXPECT_THROW(tune(exact, options, {"alpha"}, contract::toy_split(), {Stream(7), &watcher}),
+               std::invalid_argument);
+  EXPECT_EQ(watcher.begun, 0);
+}
+
 TEST(Tune, RefusesWhatCannotBeTuned) {
   EXPECT_THROW(tuned({}), std::invalid_argument);
   EXPECT_THROW(tuned({"steps"}), std::invalid_argument);
@@ -72,21 +96,6 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
     EXPECT_NE(std::string(error.what()).find("validation rows"), std::string::npos) << error.what();
   }
 }
-
-/// Stops after some rounds; counts what it is told.
-class Watcher : public Callback {
- public:
-  explicit Watcher(int stages = 1000) : stages_(stages) {}
-  void stage(const std::string&) override { ++begun; }
-  void note(const std::string& sentence) override { notes.push_back(sentence); }
-  bool stop() override { return begun > stages_; }
-
-  int begun = 0;
-  std::vector<std::string> notes;
-
- private:
-  int stages_;
-};
 
 class TuneFiles : public testing::Test {
  protected:
@@ -135,9 +144,12 @@ TEST_F(TuneFiles, InterruptedInTheFirstItAnswersWithIt) {
   EXPECT_TRUE(part.report["interrupted"].get<bool>());
   EXPECT_TRUE(part.report["tried"].empty());
   EXPECT_EQ(part.fitted->summary().stopped, "interrupted");
+  Tuned rest = tuned({"beta"}, context(nullptr, true)), whole = tuned();
+  EXPECT_EQ(rest.report, whole.report);
+  EXPECT_EQ(to_bytes(rest.fitted->save()), to_bytes(whole.fitted->save()));
 }
 
-TEST(Tune, AFailingCombinationIsReportedAndOnlyAllAreFatal) {
+TEST(Tune, FailsWhereEveryCombinationFails) {
   Split split = contract::toy_split();
   split.train.all.target = 1e25 * split.train.all.target;  // every loss overflows float32
   EXPECT_THROW(tune(find_method("dbk"), quick(), {"beta"}, split, {Stream(7)}), NumericalError);

@@ -1,0 +1,49 @@
+#include "slimbayes/basis/feature_map.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec,
+                       const Network::Lookup& lookup, const std::string& method)
+    : network_(spec, "backbone", lookup), basis_(bind_basis(basis, "basis", lookup)) {
+  int64_t r = rank > 0 ? rank : basis_->rank();
+  check(basis_->rank() == r && (spec.empty() || basis_->inputs() == spec.back().out), method.c_str(),
+        fmt::format("an expansion of rank {} that fits its network", r),
+        fmt::format("one of rank {} and {} inputs", basis_->rank(), basis_->inputs()));
+  inputs_ = spec.empty() ? basis_->inputs() : spec.front().in;
+}
+
+std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,
+                                              int64_t inputs, const Stream& stream) {
+  std::vector<ParameterSpec> specs =
+      network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
+  int64_t hidden = spec.empty() ? inputs : spec.back().out;
+  for (ParameterSpec& each : basis_parameters(basis, {hidden, rank, "basis", "head", stream.split("basis")}))
+    specs.push_back(std::move(each));
+  return specs;
+}
+
+RoundedVariance missing_prior_var(const Expansion& phi, const at::Tensor& largest) {
+  at::Tensor prior_var = phi.features.to(at::kDouble).square().sum(-1);
+  if (phi.correction.defined()) {
+    at::Tensor correction = phi.correction.to(at::kDouble);  // rounded to x's type at most once, sign and all
+    return rounded_variance(correction, correction + prior_var);
+  }
+  if (largest.defined()) return {at::maximum(largest, prior_var) - prior_var, 0};
+  return {at::zeros_like(prior_var), 0};
+}
+
+void backward(const Expansion& phi, const at::Tensor& grad_features, const at::Tensor& grad_correction) {
+  if (phi.correction.defined() && grad_correction.defined()) {
+    torch::autograd::backward({phi.features, phi.correction}, {grad_features, grad_correction});
+  } else {
+    phi.features.backward(grad_features);
+  }
+}
+
+}  // namespace slimbayes
