@@ -76,6 +76,12 @@ class Scores:
         values = self.values(study, data, name, metric)
         return of(values) if values else None
 
+    def tuned(self, study, data, names):
+        """The rows, a seed each, with the best validation score among these names; [] unless every one was measured."""
+        found = [self.rows(study, data, name) for name in names]
+        by_seed = [[row for rows in found for row in rows if row["seed"] == str(seed)] for seed in range(10)]
+        return [min(rows, key=lambda row: float(row["valid_score"])) for rows in by_seed if len(rows) == len(names)]
+
     def names(self, study):
         return list(dict.fromkeys(name for at, _, name in self._cells if at == study))
 
