@@ -165,6 +165,16 @@ def test_compare_lists_every_method_and_survives_a_failing_one(tmp_path, toy):
     refused(tmp_path, "compare", toy / "toy.csv", "--target", "z", *FEW)
 
 
+def test_a_budget_of_steps_takes_the_place_of_the_presets_epochs(tmp_path, toy):
+    words = ["fit", toy / "toy.csv", "--target", "y", "--preset", "paper", "--threads", 1, "--json"]
+    done = run(tmp_path, *words, "--steps", 30, "--model", "m")
+    assert done.returncode == 0, done.stderr
+    assert 20 <= json.loads(done.stdout)["summary"]["steps"] <= 40
+    line = refused(tmp_path, *words, "--steps", 30, "--epochs", 2, "--model", "other")
+    assert "--steps or as --epochs" in line
+    assert "received 'gp-exact'" in refused(tmp_path, *words, "--method", "gp-exact", "--model", "other")
+
+
 def test_generate_is_seeded(tmp_path):
     one, two, other = (run(tmp_path, "generate", "steps", "--rows", 50, "--seed", seed).stdout for seed in (1, 1, 2))
     assert one == two != other

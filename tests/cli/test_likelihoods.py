@@ -156,6 +156,16 @@ def test_events_recover_their_intensity(tmp_path):
     assert ((column(answers, "lower") <= truth) & (truth <= column(answers, "upper"))).mean() > 0.5
 
 
+def test_compare_takes_events_without_a_target(tmp_path):
+    ok(tmp_path, "generate", "cox", "--rows", 300, "--out", "events.csv")
+    words = ["compare", "events.csv", "--domain", "0:1,0:2", "--ignore", "true_intensity", "--methods", "vbll,sv-rbf,dbk",
+             "--seeds", 2, "--steps", 20, "--rank", 9, "--threads", 1, "--json"]
+    vbll, rbf, dbk = json.loads(ok(tmp_path, *words, "--likelihood", "cox"))["methods"]
+    assert math.isfinite(vbll["mean"]["nll"]) and math.isfinite(rbf["mean"]["nll"])
+    assert dbk["runs"] == [] and "a task that it takes" in dbk["failed"]
+    assert "--target" in refused(tmp_path, *words)
+
+
 def labelled(kinds):
     return [[i, i * i % 7, kind] for i, kind in enumerate(kinds)]
 
