@@ -4,8 +4,10 @@
 #include "cli/arguments.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "cli/flags.h"
@@ -24,6 +26,19 @@ Words names_of(const CLI::App& app) {
   return names;
 }
 
+/// That a flag is an option of other methods than the one at hand, if it is.
+std::optional<std::string> elsewhere(const std::string& flag) {
+  std::string option = flag.substr(2);
+  std::ranges::replace(option, '-', '_');
+  Words methods;
+  for (const MethodInfo& info : method_catalog()) {
+    if (std::ranges::find(info.options, option, &OptionDoc::name) != info.options.end())
+      methods.push_back(info.name);
+  }
+  if (methods.empty()) return std::nullopt;
+  return fmt::format("an option of --method {}", fmt::join(methods, ", "));
+}
+
 /// The command that the words name, after a look at every word that should be known.
 CLI::App& known_command(CLI::App& root, const Words& words) {
   Words commands;
@@ -38,7 +53,7 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
     const std::string name = given.substr(0, given.find('='));
     if (!name.starts_with("--") || name == "--" || std::ranges::find(flags, name) != flags.end()) continue;
     misuse(fmt::format("expected a flag of `slimbayes {}`; received '{}'; {}", word, name,
-                       nearest_hint(name, flags)));
+                       elsewhere(name).value_or(nearest_hint(name, flags))));
   }
   return app;
 }
@@ -63,6 +78,7 @@ Command chosen(const std::string& name, Parsed& p) {
                          method.name));
   } else if (name == "compare") {
     check_target(p.compare.target, p.compare.rows);
+    p.compare.named = p.compared != every_method();
     for (const MethodInfo* method : methods_of(p.compared)) {
       p.compare.methods.push_back(
           {method->name, p.compare_flags.resolved(*method, p.preset), method->seeded});

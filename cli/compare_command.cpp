@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <exception>
@@ -12,7 +13,9 @@
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/target.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -136,8 +139,22 @@ json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
     }
     methods.push_back(std::move(entry));
   }
-  return {
+  json answer = {
       {"data", r.data}, {"target", r.target}, {"seeds", r.seeds}, {"level", r.level}, {"methods", methods}};
+  if (InterruptGuard::interrupted()) answer["interrupted"] = true;
+  return answer;
+}
+
+/// Those that were named; else all that take the target.
+std::vector<CompareRequest::Entry> chosen(const CompareRequest& r, const Table& table) {
+  if (r.named) return r.methods;
+  const std::string kind = task_kind(table, r.target, r.rows.likelihood);
+  std::vector<CompareRequest::Entry> out;
+  for (const auto& entry : r.methods) {
+    const std::vector<std::string>& tasks = find_method(entry.method).tasks;
+    if (std::ranges::find(tasks, kind) != tasks.end()) out.push_back(entry);
+  }
+  return out;
 }
 
 }  // namespace
@@ -147,12 +164,17 @@ int run_command(const CompareRequest& r) {
   InterruptGuard interrupt;
   std::vector<Outcome> outcomes;
   bool any = false;
-  for (const auto& entry : r.methods) {
+  for (const auto& entry : chosen(r, table)) {
     if (InterruptGuard::interrupted()) break;
     outcomes.push_back(all_runs(r, entry, table));
     any = any || outcomes.back().failure.empty();
   }
   if (!any && !outcomes.empty()) std::rethrow_exception(outcomes.front().thrown);
+  if (InterruptGuard::interrupted()) {
+    std::erase_if(outcomes, [](const Outcome& each) { return each.runs.empty() && each.failure.empty(); });
+    log_line(fmt::format("interrupted: {} of {} methods, the last perhaps with fewer fits", outcomes.size(),
+                         r.methods.size()));
+  }
   r.json ? print(json_of(r, outcomes)) : print(table_of(outcomes, r.level));
   return InterruptGuard::interrupted() ? kInterrupted : kDone;
 }

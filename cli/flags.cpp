@@ -215,7 +215,8 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   app.add_option("DATA", r.data, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
   app.add_option("--target", r.target, "column to predict; needed but for --likelihood cox")
       ->type_name("COLUMN");
-  app.add_option("--methods", p.compared, "comma-separated [default: all]")->type_name("A,B,C");
+  app.add_option("--methods", p.compared, "comma-separated [default: all that take the target]")
+      ->type_name("A,B,C");
   add_preset(app, p.preset);
   app.add_option("--seeds", r.seeds, "fits of each method [default 5]")
       ->type_name("K")
@@ -242,8 +243,9 @@ void add_small(CLI::App& root, Parsed& p) {
   describe.add_flag("--json", p.describe.json, "print one JSON object");
   describe.footer("Examples:\n  slimbayes describe dbk\n  slimbayes describe model.safetensors --json");
 
-  CLI::App& generate =
-      *root.add_subcommand("generate", "Write synthetic data with its truth: x, y, true_mean, true_sd");
+  CLI::App& generate = *root.add_subcommand("generate",
+                                            "Write synthetic data with its truth: x, y, true_mean, true_sd; "
+                                            "of cox x1 in 0:1, x2 in 0:2, true_intensity");
   generate.add_option("NAME", p.generate.name, "steps, ripple, counts or cox (events x1, x2)")->required();
   generate.add_option("--rows", p.generate.rows, "rows, of cox their expected number [default 2000]")
       ->type_name("N")
@@ -257,7 +259,8 @@ void add_small(CLI::App& root, Parsed& p) {
   generate.footer(
       "Examples:\n  slimbayes generate steps --rows 2000 --out steps.csv\n"
       "  slimbayes fit steps.csv --target y --ignore true_mean,true_sd\n"
-      "  slimbayes generate cox --rows 5000 --out events.csv");
+      "  slimbayes generate cox --rows 5000 --out events.csv\n"
+      "  slimbayes fit events.csv --likelihood cox --domain 0:1,0:2 --ignore true_intensity --method sv-rbf");
 
   CLI::App& demo =
       *root.add_subcommand("demo", "Fit three methods on a small table and draw their bands (a minute)");

@@ -61,6 +61,7 @@ struct CompareRequest {
   };
   std::string data, target;
   std::vector<Entry> methods;
+  bool named = false;  // else those that take the target
   int seeds = 5;
   SplitRequest rows;
   double level = 0.95;

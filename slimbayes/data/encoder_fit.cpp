@@ -228,6 +228,16 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   Encoder encoder;
   encoder.options_ = options;
   encoder.schema_.task = fit_task(table, rows, options.target, options.likelihood);
+  if (options.likelihood.empty() && encoder.schema_.task.kind == "regression") {
+    const std::vector<double>& y = table.find(options.target)->values;
+    if (std::ranges::all_of(rows, [&](int64_t row) {
+          return y[static_cast<size_t>(row)] == 0 || y[static_cast<size_t>(row)] == 1;
+        }))
+      encoder.notes_.push_back(
+          fmt::format("the target {} holds 0 and 1 alone and is fitted as a number; --likelihood bernoulli "
+                      "makes it two classes",
+                      in_quotes(options.target)));
+  }
   std::vector<int64_t> ranged = rows;
   if (options.scale_on == "all") {
     ranged.resize(static_cast<size_t>(table.rows));

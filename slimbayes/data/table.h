@@ -17,8 +17,9 @@ std::string_view kind_name(ColumnKind kind);
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;
-  std::vector<double> values;       // numbers; 0/1; index into levels; seconds since 1970-01-01 UTC
-  std::vector<std::string> levels;  // of a categorical column, in order of first appearance
+  std::vector<double> values;           // numbers; 0/1; index into levels; seconds since 1970-01-01 UTC
+  std::vector<std::string> levels;      // of a categorical column, in order of first appearance
+  std::vector<std::string> words = {};  // of a boolean column read from text, as spelt first: for 0 and for 1
 };
 
 /// A table in memory, column by column. Free of tensors, so that it is read, tested and fuzzed without

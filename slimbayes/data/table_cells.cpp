@@ -238,6 +238,17 @@ std::string in_quotes(std::string_view text) {
   return out + (text.size() > 40 ? "...'" : "'");
 }
 
+/// Nothing where one of the two never comes: its spelling is not known.
+void read_words(std::span<const std::string_view> cells, Column& column) {
+  std::array<std::string, 2> words;
+  for (size_t i = 0; i < cells.size() && (words[0].empty() || words[1].empty()); ++i) {
+    if (std::isnan(column.values[i])) continue;
+    std::string& word = words[column.values[i] != 0 ? 1 : 0];
+    if (word.empty()) word = trimmed(cells[i]);
+  }
+  if (!words[0].empty() && !words[1].empty()) column.words = {words[0], words[1]};
+}
+
 Column column_from_cells(std::string name, std::span<const std::string_view> cells) {
   Column column{std::move(name), ColumnKind::numeric, std::vector<double>(cells.size()), {}};
   auto text = [&](int64_t row) { return trimmed(cells[static_cast<size_t>(row)]); };
@@ -255,7 +266,10 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
     throw_text(column, count.first_other, text(count.first_other), "numbers");
   int64_t parsed = 0;
   column.kind = ColumnKind::boolean;
-  if (read_all(cells, column.values, parsed, parse_boolean) < 0) return column;
+  if (read_all(cells, column.values, parsed, parse_boolean) < 0) {
+    read_words(cells, column);
+    return column;
+  }
   column.kind = ColumnKind::datetime;
   int64_t bad = read_all(cells, column.values, parsed, parse_datetime);
   if (bad < 0) return column;

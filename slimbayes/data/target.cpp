@@ -46,6 +46,7 @@ bool of_numbers(const Column& column) {
 /// A cell as text, the name of its class.
 std::string name_of(const Column& column, double value) {
   if (column.kind == ColumnKind::categorical) return column.levels[static_cast<size_t>(value)];
+  if (column.kind == ColumnKind::boolean && !column.words.empty()) return column.words[value != 0 ? 1 : 0];
   if (column.kind == ColumnKind::boolean) return value != 0 ? "true" : "false";
   return fmt::format("{}", value);
 }
@@ -114,6 +115,17 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
         fmt::format("numbers, booleans or categories in the target {}", in_quotes(column.name)),
         "a datetime column");
   auto sizes = class_sizes(table, column, rows);
+  check(likelihood != "bernoulli" || sizes.size() == 2, "target",
+        fmt::format("two classes in {} for --likelihood bernoulli", in_quotes(column.name)),
+        fmt::format("{}", sizes.size()),
+        column.kind == ColumnKind::numeric
+            ? "--likelihood softmax takes any number; measurements are --likelihood gaussian"
+            : "--likelihood softmax takes any number");
+  auto alone = std::ranges::count_if(sizes, [](const auto& item) { return item.second.first == 1; });
+  check(column.kind != ColumnKind::numeric || sizes.size() <= 10 || 2 * alone < std::ssize(sizes), "target",
+        fmt::format("labels in {}, each with several rows", in_quotes(column.name)),
+        fmt::format("{} numbers, {} of them once", sizes.size(), alone),
+        "a column of measurements is a regression: --likelihood gaussian");
   check_classes(column, sizes);
   Task task;
   for (const auto& item : sizes) task.levels.push_back(item.first);
@@ -121,9 +133,6 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
     std::ranges::sort(task.levels, {},
                       [](const std::string& level) { return parse_number(level).value_or(NAN); });
   if (likelihood.empty()) likelihood = sizes.size() == 2 ? "bernoulli" : "softmax";
-  check(likelihood == "softmax" || sizes.size() == 2, "target",
-        fmt::format("two classes in {} for --likelihood bernoulli", in_quotes(column.name)),
-        fmt::format("{}", sizes.size()), "--likelihood softmax takes any number");
   task.kind = "classification";
   task.likelihood = likelihood;
   task.outputs = likelihood == "softmax" ? static_cast<int64_t>(sizes.size()) : 1;
@@ -140,6 +149,11 @@ std::string task_of(const std::string& likelihood) {
   }
   check(false, "target", "the name of a likelihood", in_quotes(likelihood), nearest_hint(likelihood, names));
   return "";
+}
+
+std::string task_kind(const Table& table, const std::string& target, const std::string& likelihood) {
+  const std::string chosen = likelihood.empty() ? likelihood_for(target_column(table, target)) : likelihood;
+  return chosen.empty() ? "classification" : task_of(chosen);
 }
 
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,

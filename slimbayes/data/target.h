@@ -14,6 +14,9 @@ namespace slimbayes {
 /// std::invalid_argument with the nearest name.
 std::string task_of(const std::string& likelihood);
 
+/// The kind of task that a target asks for; an empty likelihood follows the column. Throws std::invalid_argument.
+std::string task_kind(const Table& table, const std::string& target, const std::string& likelihood);
+
 /// The task of a target column, learnt from these training rows. An empty likelihood follows the column: text and
 /// booleans are classes (bernoulli of two, softmax of more), numbers a regression. Numbers are classes where a likelihood
 /// of classes is asked for. The names of the classes come from every row, sorted, numbers by value; each class needs two

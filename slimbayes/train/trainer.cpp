@@ -182,6 +182,9 @@ class Run {
     for (size_t i = 0; i < state_.best.size(); ++i) problem_.groups[i].value.copy_(state_.best[i]);
     state_.summary.seconds = seconds();
     if (std::isnan(state_.summary.best_score)) state_.summary.best_score = 0;
+    if (!problem_.validate)
+      state_.summary.notes.push_back(
+          "no validation rows: the last parameters are kept, and nothing stops early");
     return state_.summary;
   }
 

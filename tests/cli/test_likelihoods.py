@@ -166,6 +166,36 @@ def test_compare_takes_events_without_a_target(tmp_path):
     assert "--target" in refused(tmp_path, *words)
 
 
+def test_yes_and_no_keep_their_words(tmp_path):
+    rows = [[i % 7, i * i % 5, "Yes" if i % 7 > 3 else "no"] for i in range(60)]
+    write_csv(tmp_path / "t.csv", ["u", "v", "c"], rows)
+    ok(tmp_path, "fit", "t.csv", "--target", "c", "--method", "vbll", "--model", "m", *QUICK)
+    answers = records(ok(tmp_path, "predict", "m", "t.csv"))
+    assert list(answers)[:2] == ["p_Yes", "p_no"] and set(answers["label"]) <= {"Yes", "no"}
+    spelt = [[*row[:2], row[2].upper()] for row in rows]  # read by their meaning
+    write_csv(tmp_path / "upper.csv", ["u", "v", "c"], spelt)
+    assert ok(tmp_path, "evaluate", "m", "upper.csv", "--json") == ok(tmp_path, "evaluate", "m", "t.csv", "--json")
+    write_csv(tmp_path / "rare.csv", ["u", "v", "c"], [*rows, [1, 1, "maybe"]])
+    assert "row 61" in refused(tmp_path, "evaluate", "m", "rare.csv")
+
+
+def test_numbers_that_may_be_labels_or_may_not(tmp_path):
+    write_csv(tmp_path / "t.csv", ["u", "v", "c"], [[i % 7, i * i % 5, int(i % 7 > 3)] for i in range(60)])
+    done = run(tmp_path, "fit", "t.csv", "--target", "c", "--model", "m", "--steps", 20)
+    assert "holds 0 and 1 alone" in done.stderr and "--likelihood bernoulli" in done.stderr
+    write_csv(tmp_path / "w.csv", ["u", "v", "y"], [[i % 7, i * i % 5, i / 7] for i in range(60)])
+    words = ["fit", "w.csv", "--target", "y", "--method", "vbll", "--model", "w", *QUICK]
+    assert "60 numbers, 60 of them once" in refused(tmp_path, *words, "--likelihood", "softmax")
+    assert "two classes" in refused(tmp_path, *words, "--likelihood", "bernoulli")
+
+
+def test_compare_takes_the_methods_that_take_the_target(tmp_path):
+    write_csv(tmp_path / "t.csv", ["u", "v", "c"], [[i % 7, i * i % 5, "ab"[i % 7 > 3]] for i in range(60)])
+    report = json.loads(ok(tmp_path, "compare", "t.csv", "--target", "c", "--seeds", 1, "--steps", 10, "--rank", 5, "--threads", 1, "--json"))
+    assert [each["method"] for each in report["methods"]] == ["vbll", "sv-dkl", "sv-rbf", "sv-dbk"]
+    assert all(len(each["runs"]) == 1 for each in report["methods"])
+
+
 def labelled(kinds):
     return [[i, i * i % 7, kind] for i, kind in enumerate(kinds)]
 
