@@ -4,11 +4,12 @@
 
 namespace slimbayes {
 
-/// The recipe of exact training: every step sees all rows (or the one block that an option names), so there is no
+/// The recipe of exact training, with the papers' 2,000 steps (500 leave pol at a validation NLL of -1.18 instead of
+/// -1.55): every step sees all rows (or the one block that an option names), so there is no
 /// batch to choose and the budget is counted in steps.
 struct FullBatchOptions : TrainingOptions {
   FullBatchOptions() {
-    steps = 500;
+    steps = 2000;
     learning_rate = 1e-2;
   }
 };
