@@ -52,8 +52,9 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
   for (const std::string& given : words) {
     const std::string name = given.substr(0, given.find('='));
     if (!name.starts_with("--") || name == "--" || std::ranges::find(flags, name) != flags.end()) continue;
+    const bool fits = word == "fit" || word == "compare";
     misuse(fmt::format("expected a flag of `slimbayes {}`; received '{}'; {}", word, name,
-                       elsewhere(name).value_or(nearest_hint(name, flags))));
+                       (fits ? elsewhere(name) : std::nullopt).value_or(nearest_hint(name, flags))));
   }
   return app;
 }

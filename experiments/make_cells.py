@@ -87,7 +87,7 @@ def scaling():
             yield cell("scaling", f"steps:{n}", "dbk-exact", seed, MARGINAL)
             if seed == 0 and n <= 5000:  # gp-exact has no seed; 6,000 rows are its limit
                 yield cell("scaling", f"steps:{n}", "gp-exact", seed, "--evidence-rows 5000")
-            if n <= 2000:  # a step follows the evidence of all rows: 500 steps of n^3
+            if n <= 2000:  # a step follows the evidence of all rows: 2,000 steps of n^3
                 yield cell("scaling", f"steps:{n}", "dkl-exact", seed, "--evidence-rows 2000")
 
 

@@ -160,7 +160,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
               const std::string& likelihood) {
   const Column& column = target_column(table, target);
   const std::string chosen = likelihood.empty() ? likelihood_for(column) : likelihood;
-  const std::string kind = chosen.empty() ? "classification" : task_of(chosen);
+  const std::string kind = task_kind(table, target, likelihood);
   if (kind == "classification") return class_task(table, column, rows, chosen);
   check(kind != "events", "target", "no target for --likelihood cox, whose rows are events",
         in_quotes(target), "leave --target out");

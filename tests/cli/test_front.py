@@ -99,3 +99,8 @@ def test_an_engine_that_cannot_be_loaded_is_one_line(tmp_path):
                           text=True, cwd=tmp_path, executable="/bin/bash")
     assert done.returncode == 1 and done.stderr.count("\n") == 1
     assert done.stderr.startswith("error: the engine could not be loaded")
+
+
+def test_a_flag_of_another_method_names_its_methods(tmp_path):
+    assert "an option of --method dbk" in refused(tmp_path, "fit", "t.csv", "--target", "y", "--method", "dnn", "--alpha", "1")
+    assert "an option of" not in refused(tmp_path, "predict", "m", "t.csv", "--alpha", "1")
