@@ -81,7 +81,8 @@ std::vector<std::string> shown_metrics(const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) {
     if (outcome.runs.empty()) continue;
     std::vector<std::string> names = metrics_of(outcome.runs.front());
-    for (const char* minor : {"interval_score", "mce", "aupr", "nll_uniform"}) std::erase(names, minor);
+    for (const char* minor : {"interval_score", "mce", "aupr", "nll_constant", "nll_uniform"})
+      std::erase(names, minor);
     return names;
   }
   return {};

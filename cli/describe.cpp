@@ -87,6 +87,11 @@ std::string method_text(const MethodInfo& info) {
     if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
     text += fmt::format("  {} ({}) [{}]\n", doc.name, facts, doc.source) + indented(doc.doc, 6);
   }
+  if (!info.paper_preset.empty()) {
+    text += "\n--preset paper sets\n";
+    for (const auto& item : info.paper_preset.items())
+      text += fmt::format("  {:<18} {}\n", item.key(), plain(item.value()));
+  }
   if (!info.inner.empty())
     text += fmt::format("  and those of the method that {0} names: slimbayes describe {1}\n", info.inner,
                         inner_method(info, json::object()).name);
@@ -169,6 +174,21 @@ std::string tuning_text(const json& tuning) {
   return text;
 }
 
+/// The box of a Cox process, as --domain takes it.
+std::string domain_text(const json& encoder) {
+  const json columns = encoder.value("columns", json());
+  if (encoder.value("task", json()) != "events" || !columns.is_array()) return "";
+  std::string text;
+  for (const json& column : columns) {
+    if (!column.is_object()) return "";
+    const json shift = column.value("shift", json()), scale = column.value("scale", json());
+    if (!shift.is_number() || !scale.is_number()) return "";
+    const auto middle = shift.get<double>(), half = scale.get<double>();
+    text += fmt::format("{}{:.6g}:{:.6g}", text.empty() ? "" : ",", middle - half, middle + half);
+  }
+  return text;
+}
+
 /// How --level is answered.
 std::string interval_text(const json& facts) {
   const auto found = facts.find("calibration");
@@ -193,6 +213,7 @@ std::string model_text(const json& facts) {
     if (encoder.contains("levels") && encoder["levels"].is_array() && !encoder["levels"].empty())
       row("classes", shortened(encoder["levels"]));
     row("inputs", input_list(encoder));
+    row("domain", domain_text(encoder));
     if (encoder.contains("scale_on"))
       row("scaled on", plain(encoder["scale_on"]) + " rows, held-out rows too");
   }
@@ -235,6 +256,7 @@ std::string describe(const std::string& name, bool as_json) {
     json facts = method_facts(info);
     facts["options"] = json::array();
     for (const OptionDoc& doc : info.options) facts["options"].push_back(option_facts(doc));
+    facts["paper_preset"] = info.paper_preset;
     return dumped(facts);
   }
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;

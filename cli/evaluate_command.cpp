@@ -35,6 +35,7 @@ json separation(const TableModel& model, const Table& near, const Table& far) {
 }  // namespace
 
 int run_command(const EvaluateRequest& r) {
+  check_model_first("evaluate", r.model, r.data);
   const TableModel model = TableModel::load(r.model);
   Table table = read_table(r.data);
   if (!r.split.empty())

@@ -92,16 +92,25 @@ json report_on(const TableModel& model, const Table& table, const std::vector<in
   return rows.empty() ? json() : model.evaluate(take_rows(table, rows), level);
 }
 
-void print_outcome(const FitRequest& r, const TableModel& model, const Table& table, const Table* valid) {
+/// The reports of evaluate; null without such rows.
+struct HeldOut {
+  json valid, test;
+};
+
+HeldOut held_out(const FitRequest& r, const TableModel& model, const Table& table, const Table* valid) {
   const SplitRows& split = model.split();
-  const json test = report_on(model, table, split.test, r.level);
+  return {valid ? model.evaluate(*valid, r.level) : report_on(model, table, split.valid, r.level),
+          report_on(model, table, split.test, r.level)};
+}
+
+void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& reports, const Table* valid) {
+  const SplitRows& split = model.split();
+  const json& test = reports.test;
   if (!r.json) {
     print(fmt::format("{}: {}\n", r.model, model.fitted().summary().brief()));
     if (!test.is_null()) print("\ntest rows\n" + report_table(test, r.level));
     return;
   }
-  const json held_out =
-      valid ? model.evaluate(*valid, r.level) : report_on(model, table, split.valid, r.level);
   json out = {{"method", model.method()},
               {"model", r.model},
               {"seed", r.seed},
@@ -118,7 +127,7 @@ void print_outcome(const FitRequest& r, const TableModel& model, const Table& ta
   }
   if (!model.tuning().is_null()) out["tuning"] = model.tuning();
   if (!test.is_null()) out["test"] = test;
-  if (!held_out.is_null()) out["valid"] = held_out;
+  if (!reports.valid.is_null()) out["valid"] = reports.valid;
   print(out);
 }
 
@@ -134,6 +143,17 @@ void print_notes(const TableModel& model) {
   }
   if (summary.jitter > 0)
     log_line(fmt::format("note: a factorisation needed a jitter of {:.3g}", summary.jitter));
+}
+
+/// Too short a training is silent otherwise: the answers look calm and are those of no model.
+void note_if_nothing_learnt(const json& valid) {
+  if (!valid.contains("nll_constant")) return;
+  const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
+  if (nll < constant) return;
+  log_line(
+      fmt::format("note: on the {} validation rows the NLL, {:.4g}, is no better than that of one answer for "
+                  "every row, {:.4g}: more --steps or another --method may help, or the inputs say nothing",
+                  valid["n"].get<int64_t>(), nll, constant));
 }
 
 }  // namespace
@@ -152,7 +172,7 @@ int run_command(const FitRequest& r) {
   if (r.resume) {
     if (const auto model = finished(r.model, path, print_of_fit)) {
       log_line(fmt::format("{} is finished already; nothing to do", r.model));
-      print_outcome(r, *model, table, valid);
+      print_outcome(r, *model, held_out(r, *model, table, valid), valid);
       return kDone;
     }
   }
@@ -185,7 +205,9 @@ int run_command(const FitRequest& r) {
         fmt::format("interrupted; {} holds the best so far{}", r.model, goes_on ? ", --resume goes on" : ""));
     return kInterrupted;
   }
-  print_outcome(r, model, table, valid);
+  const HeldOut reports = held_out(r, model, table, valid);
+  note_if_nothing_learnt(reports.valid);
+  print_outcome(r, model, reports, valid);
   return kDone;
 }
 

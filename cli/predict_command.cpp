@@ -65,6 +65,7 @@ void log_notes(const TableModel& model, const Predictive& answer) {
 }  // namespace
 
 int run_command(const PredictRequest& r) {
+  check_model_first("predict", r.model, r.data);
   if (r.out != "-") {
     check_not_input("predict", "--out", r.out, r.data);
     check_not_input("predict", "--out", r.out, r.model);

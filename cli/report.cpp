@@ -64,8 +64,9 @@ std::string text_table(const std::vector<std::vector<Cell>>& rows) {
 
 std::vector<std::string> metrics_of(const json& report) {
   std::vector<std::string> present;
-  for (const char* name : {"accuracy", "mae", "rmse", "nll", "nll_uniform", "brier", "ece", "mce", "auroc",
-                           "aupr", "crps", "coverage", "width", "interval_score", "expected"}) {
+  for (const char* name :
+       {"accuracy", "mae", "rmse", "nll", "nll_constant", "nll_uniform", "brier", "ece", "mce", "auroc",
+        "aupr", "crps", "coverage", "width", "interval_score", "expected"}) {
     if (report.contains(name)) present.emplace_back(name);
   }
   return present;
@@ -105,6 +106,14 @@ void check_not_input(const std::string& command, const std::string& flag, const 
   if (input.empty() || !std::filesystem::equivalent(out, input, ignored)) return;
   check(false, command, flag + " to be a file of its own", fmt::format("the input '{}'", input),
         "choose another name");
+}
+
+void check_model_first(const std::string& command, const std::string& model, const std::string& data) {
+  const auto is_model = [](const std::string& path) {
+    return std::filesystem::path(path).extension() == ".safetensors";
+  };
+  check(is_model(model) || !is_model(data), command, "the model file, then the table",
+        fmt::format("'{}', then '{}'", model, data), "swap them");
 }
 
 }  // namespace slimbayes::cli

@@ -37,4 +37,7 @@ void print_or_write(const std::string& out, const Table& table);
 void check_not_input(const std::string& command, const std::string& flag, const std::string& out,
                      const std::string& input);
 
+/// Refuses a model file where the table belongs.
+void check_model_first(const std::string& command, const std::string& model, const std::string& data);
+
 }  // namespace slimbayes::cli

@@ -79,6 +79,9 @@ nlohmann::json classes_report(const Classes& p, const at::Tensor& y) {
                            {"ece", mass.expected},
                            {"mce", mass.maximum},
                            {"ece_width", calibration_error(p, y, Bins::equal_width).expected}};
+  at::Tensor share = at::bincount(label).to(at::kDouble) / y.size(0);
+  if (double constant = -at::xlogy(share, share).sum().item<double>(); constant > 0)
+    report["nll_constant"] = constant;
   int64_t positives = (label == 1).sum().item<int64_t>();
   if (p.probabilities.size(1) == 2 && positives > 0 && positives < y.size(0)) {
     at::Tensor score = p.probabilities.select(1, 1);

@@ -31,8 +31,10 @@ struct CalibrationError {
 CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins kind = Bins::equal_mass,
                                    int64_t bins = 15);
 
-/// n, accuracy, nll, brier, ece, mce (15 bins of equal mass), ece_width (15 of equal width) and, of two classes that both
-/// occur in y, auroc and aupr of the second one's probability.
+/// n, accuracy, nll, nll_constant (of the shares that the classes have in y itself, for every row; absent where one has them all),
+/// brier, ece, mce (15
+/// bins of equal mass), ece_width (15 of equal width) and, of two classes that both occur in y, auroc and aupr of the
+/// second one's probability.
 nlohmann::json classes_report(const Classes& p, const at::Tensor& y);
 
 }  // namespace slimbayes

@@ -25,6 +25,12 @@ at::Tensor checked(const Counts& p, const at::Tensor& y, const char* function) {
   return y.to(at::kDouble);
 }
 
+/// Of Poisson counts with the mean of y, for every row.
+double constant_nll(const at::Tensor& y) {
+  at::Tensor rate = y.mean();
+  return (rate - at::xlogy(rate, rate) + at::lgamma(y + 1).mean()).item<double>();
+}
+
 }  // namespace
 
 double count_nll(const Counts& p, const at::Tensor& y) {
@@ -39,6 +45,7 @@ nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level)
           {"mae", mean_of(error.abs())},
           {"rmse", std::sqrt(mean_of(error.square()))},
           {"nll", count_nll(p, y)},
+          {"nll_constant", constant_nll(target)},
           {"coverage", mean_of(outside == 0)},
           {"width", mean_of(i.upper - i.lower)},
           {"interval_score", mean_of(i.upper - i.lower + 2 / (1 - level) * outside)}};

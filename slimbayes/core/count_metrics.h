@@ -14,7 +14,8 @@ namespace slimbayes {
 /// Mean of -log P(y) under the Poisson-lognormal count.
 double count_nll(const Counts& p, const at::Tensor& y);
 
-/// n, mae, rmse (of the mean rate), nll, coverage, width, interval_score of the interval of this level.
+/// n, mae, rmse (of the mean rate), nll, nll_constant (of one Poisson rate, the mean of y, for every row), coverage, width,
+/// interval_score of the interval of this level.
 nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level = 0.95);
 
 }  // namespace slimbayes

@@ -133,19 +133,25 @@ nlohmann::json regression_report(const Regression& p, const at::Tensor& y, doubl
         std::to_string(target_sd), "a constant target has no standardised scale: pass 1");
   double mae = mean_absolute_error(p, y), rmse = root_mean_squared_error(p, y), nll = gaussian_nll(p, y);
   double score = crps(p, y), width = interval_width(i);
-  return {{"n", y.size(0)},
-          {"mae", mae},
-          {"rmse", rmse},
-          {"nll", nll},
-          {"crps", score},
-          {"coverage", coverage(i, y)},
-          {"width", width},
-          {"interval_score", interval_score(i, y, level)},
-          {"mae_standardized", mae / target_sd},
-          {"rmse_standardized", rmse / target_sd},
-          {"nll_standardized", nll - std::log(target_sd)},
-          {"crps_standardized", score / target_sd},
-          {"width_standardized", width / target_sd}};
+  nlohmann::json report = {{"n", y.size(0)},
+                           {"mae", mae},
+                           {"rmse", rmse},
+                           {"nll", nll},
+                           {"crps", score},
+                           {"coverage", coverage(i, y)},
+                           {"width", width},
+                           {"interval_score", interval_score(i, y, level)},
+                           {"mae_standardized", mae / target_sd},
+                           {"rmse_standardized", rmse / target_sd},
+                           {"nll_standardized", nll - std::log(target_sd)},
+                           {"crps_standardized", score / target_sd},
+                           {"width_standardized", width / target_sd}};
+  if (double sd = y.to(at::kDouble).std(/*unbiased=*/false).item<double>(); sd > 0) {
+    double constant = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e) + std::log(sd);
+    report["nll_constant"] = constant;
+    report["nll_constant_standardized"] = constant - std::log(target_sd);
+  }
+  return report;
 }
 
 }  // namespace slimbayes

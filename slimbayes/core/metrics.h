@@ -35,7 +35,8 @@ CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int
 
 /// The contract of `slimbayes evaluate`: n, mae, rmse, nll, crps, coverage, width, interval_score in the
 /// target's units, and mae, rmse, nll, crps, width with the suffix `_standardized` (targets divided by
-/// `target_sd`, nll - log target_sd).
+/// `target_sd`, nll - log target_sd). And nll_constant, likewise in both: that of one Gaussian for all rows with the
+/// mean and the sd of y itself, which inputs of any use beat; absent where all y are equal.
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                  double level = 0.95);
 /// The same with `i` as the interval of that level.

@@ -192,3 +192,13 @@ def test_demo_leaves_a_model_and_a_picture(tmp_path):
     assert sorted(p.name for p in (tmp_path / "shown").iterdir()) == ["bands.svg", "model.safetensors"]
     picture = xml.etree.ElementTree.parse(tmp_path / "shown" / "bands.svg").getroot()
     assert sum(1 for node in picture.iter() if node.tag.endswith("clipPath")) == 3
+
+
+def test_a_fit_that_learnt_nothing_says_so(tmp_path):
+    rows = toy_rows(200)
+    write_csv(tmp_path / "noise.csv", header(2), [[*row[:-1], other[-1]] for row, other in zip(rows, toy_rows(200, seed=5))])
+    write_csv(tmp_path / "toy.csv", header(2), rows)
+    words = ["--target", "y", "--method", "gp-exact", "--model", "m", "--threads", 1]
+    noise, toy = run(tmp_path, "fit", "noise.csv", *words), run(tmp_path, "fit", "toy.csv", *words)
+    assert "no better than that of one answer for every row" in noise.stderr, noise.stderr
+    assert toy.returncode == 0 and "one answer for every row" not in toy.stderr

@@ -44,6 +44,13 @@ def test_every_flag_of_fit_comes_from_the_catalogue(tmp_path):
             assert "--" + option["name"].replace("_", "-") in text
 
 
+def test_describe_prints_what_the_preset_sets(tmp_path):
+    preset = json.loads(run(tmp_path, "describe", "dbk", "--json").stdout)["paper_preset"]
+    assert preset["batch"] == 1024 and preset["epochs"] == 400
+    lines = run(tmp_path, "describe", "dbk").stdout.partition("--preset paper sets\n")[2].splitlines()
+    assert [line.split()[0] for line in lines] == sorted(preset)
+
+
 def test_front_needs_no_tensor_library(tmp_path):
     maps = run(tmp_path, "methods", env={**os.environ, "LD_DEBUG": "libs"}).stderr
     assert "libslimbayes_base" in maps and "libtorch" not in maps and "libarrow" not in maps
@@ -63,6 +70,8 @@ def test_front_needs_no_tensor_library(tmp_path):
     (["fit", "a.csv", "--target", "y", "--valid", "b.csv", "--valid-fraction", "0.2"], "--valid"),
     (["predict", "m", "d", "--level", "1"], "below 1"),
     (["evaluate", "m", "d", "--split", "tset"], "test"),
+    (["predict", "d.csv", "m.safetensors"], "swap them"),
+    (["evaluate", "d.csv", "m.safetensors"], "swap them"),
     (["compare", "a.csv", "--target", "y", "--methods", "dbk,dnm"], "did you mean 'dnn'?"),
     (["describe", "dbkk"], "did you mean 'dbk'?"),
     (["describe", "absent.safetensors"], "absent.safetensors"),

@@ -147,6 +147,7 @@ def test_events_recover_their_intensity(tmp_path):
     events = records((tmp_path / "events.csv").read_text())
     count = len(events["x1"])
     assert report["test"]["expected"] == pytest.approx(count, rel=0.05)
+    assert "  domain       0:1,0:2\n" in ok(tmp_path, "describe", "m")
     answers = records(ok(tmp_path, "predict", "m", "events.csv"))
     assert list(answers) == ["mean", "sd", "lower", "upper"]
     truth, mean = column(events, "true_intensity"), column(answers, "mean")

@@ -77,7 +77,13 @@ TEST(ClassMetrics, ReportHoldsTheContractsKeys) {
   nlohmann::json two = classes_report(binary(p), row({0, 0, 1, 1}));
   EXPECT_DOUBLE_EQ(two["auroc"], 0.75);
   EXPECT_DOUBLE_EQ(two["aupr"], average_precision(row({0.1, 0.4}), row({0.35, 0.8})));
-  EXPECT_FALSE(classes_report(binary(p), row({1, 1, 1, 1})).contains("auroc"));
+  nlohmann::json one = classes_report(binary(p), row({1, 1, 1, 1}));
+  EXPECT_FALSE(one.contains("auroc"));
+  EXPECT_FALSE(one.contains("nll_constant"));
+  // Answering the shares themselves is the constant answer.
+  at::Tensor label = row({0, 1, 1, 1});
+  nlohmann::json shares = classes_report(binary(at::full({4}, 0.75, at::kDouble)), label);
+  EXPECT_NEAR(shares["nll_constant"], shares["nll"], 1e-12);
 }
 
 TEST(ClassMetrics, BadInputIsNamed) {

@@ -108,7 +108,7 @@ TEST(Metrics, CalibrationCurveByHandAndItsArea) {
 TEST(Metrics, ReportHoldsTheContractsKeys) {
   nlohmann::json r = regression_report(kFive, kTargets, 2, 0.9);
   EXPECT_EQ(r["n"], 5);
-  EXPECT_EQ(r.size(), 13u);
+  EXPECT_EQ(r.size(), 15u);
   EXPECT_DOUBLE_EQ(r["mae"], mean_absolute_error(kFive, kTargets));
   EXPECT_DOUBLE_EQ(r["coverage"], coverage(kFive, kTargets, 0.9));
   EXPECT_DOUBLE_EQ(r["interval_score"], interval_score(kFive, kTargets, 0.9));
@@ -120,6 +120,11 @@ TEST(Metrics, ReportHoldsTheContractsKeys) {
   EXPECT_NEAR(r["nll_standardized"], gaussian_nll(scaled, y), 1e-13);
   EXPECT_NEAR(r["crps_standardized"], crps(scaled, y), 1e-14);
   EXPECT_NEAR(r["width_standardized"], interval_width(scaled, 0.9), 1e-13);
+  // One Gaussian with the mean and sd of y itself.
+  at::Tensor centre = kTargets.mean().expand({5}), var = kTargets.var(/*unbiased=*/false).expand({5});
+  EXPECT_NEAR(r["nll_constant"], gaussian_nll({centre, var, at::zeros_like(var)}, kTargets), 1e-13);
+  EXPECT_NEAR(r["nll_constant_standardized"], r["nll_constant"].get<double>() - std::log(2), 1e-13);
+  EXPECT_FALSE(regression_report(kFive, at::ones({5}, at::kDouble), 2).contains("nll_constant"));
   EXPECT_THROW(regression_report(kFive, kTargets, 0), std::invalid_argument);
 }
 
