@@ -125,7 +125,7 @@ def ten_tables(own, both):
     found, names = list(claims.rivals(both)), ["DBK-SiLU", "PP-DKL", *claims.CATBOOST]
     parts = ["The ten largest regression tables of the data folder by rows. The first six are those of table1 and are read from there. "
              "Left out: the two air-quality series (hourly, with missing targets, where random rows leak their neighbours) and "
-             "the excerpts; 3droad's stands beside, uncounted. Seeds 0 and 1 (table1: its own), nothing tuned."]
+             "the excerpts; 3droad's stands beside, uncounted. Seeds 0 to 2, nothing tuned."]
     for metric in "NLL", "MAE", "coverage":
         tables = [*claims.TEN, "3droad_head5000"]
         rows = [[t, *[cell(both.get("defaults", t, n, metric)) for n in names]] for t in tables]
