@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the studies' tables, figures and judged claims from their results.csv: each study's README.md and this folder's.
+"""Writes the studies' tables, figures and judged claims from their results.csv: each study's README.md, this folder's, and
+the numbers of the front page.
 
   experiments/report.py [--no-figures]
 
@@ -212,6 +213,39 @@ def e_table1(scores):
     return found
 
 
+FRONT = {"dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF", "pp-dkl": "PP-DKL", "vbll": "VBLL"}
+
+
+def front(both):
+    """The numbers of the front page: NLL of the ten largest tables, and how often dbk is ahead."""
+    published, rows = Published(HERE / "table1" / "published.csv"), []
+    for t in claims.TEN:
+        mine = [both.get("defaults", t, name, "NLL") for name in FRONT.values()]
+        rival = claims.best(both, "defaults", t, claims.CATBOOST, "NLL")
+        scores = [*mine, rival and rival[1]]
+        lowest = min(score.mean for score in scores if score)
+        theirs = published.get(t, "DBK-SiLU", "NLL")
+        trained = both.rows("defaults", t, "DBK-SiLU")
+        extra = [cell(both.get("defaults", t, "DBK-SiLU", m), digits=d, seeds=False) for m, d in (("MAE", 4), ("coverage", 3))]
+        rows.append([t, f"{int(trained[0]['rows']):,}" if trained else "", *[cell(s, bool(s) and s.mean == lowest) for s in scores],
+                     f"{theirs.mean:.3f}" if theirs else "", *extra])
+    header = ["table", "training rows", *[f"`{name}`" for name in FRONT], "CatBoost", "paper", "`dbk`: MAE", "`dbk`: coverage at 95 %"]
+    counts = [claim.numbers.partition(". ")[0] for claim in claims.rivals(both)]
+    return grid(header, rows) + f"\n`dbk` is ahead of CatBoost on {counts[0]} tables and of `pp-dkl` on {counts[1]}.\n"
+
+
+def between_marks(path, text):
+    """Replaces what stands between the two marks of a page that is otherwise written by hand."""
+    before, mark, rest = path.read_text().partition(MARKS[0] + "\n")
+    after = rest.partition(MARKS[1])
+    if not mark or not after[1]:
+        raise ValueError(f"{path}: expected the marks {MARKS[0]} and {MARKS[1]}, each on a line of its own")
+    path.write_text(before + mark + text + after[1] + after[2])
+
+
+MARKS = "<!-- numbers by experiments/report.py -->", "<!-- end of numbers -->"
+
+
 def short(numbers):
     """The count of a claim about several cases, all of a single one."""
     count, _, rest = numbers.partition(". ")
@@ -225,9 +259,11 @@ def main():
     studies = {study.__name__: (load(HERE / study.__name__), study) for study in (rank, noise, sensitivity, scaling, e_table1)}
     studies = {"table1": (load(HERE / "table1", HERE / "sensitivity"), table1), **studies}
     found = [claim for scores, study in studies.values() for claim in study(scores)]
-    found += ten_tables(load(HERE / "ten_tables"), load(HERE / "table1", HERE / "ten_tables"))
+    both = load(HERE / "table1", HERE / "ten_tables")
+    found += ten_tables(load(HERE / "ten_tables"), both)
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
+    between_marks(HERE.parent / "README.md", front(both))
     if not options.no_figures:
         import figures
         figures.draw(HERE, {name: scores for name, (scores, _) in studies.items()})

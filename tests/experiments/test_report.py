@@ -6,6 +6,7 @@ import math
 import claims
 import claims_e
 import pytest
+import report
 from claims import FAILS, HOLDS, OPEN, Case
 from results import FIELDS
 from run import ROOT
@@ -196,3 +197,25 @@ def test_published_numbers_are_found_by_table_and_name():
     assert Published(ROOT / "experiments/table1/published.csv").get("pol", "DBK-RBF", "NLL").mean == -2.9807
     assert Published(ROOT / "experiments/rank/published.csv").get("steps:20000", "dbk --rank 8", "NLL").mean == -0.215
     assert Published(ROOT / "nowhere.csv").get("pol", "DBK", "NLL") is None
+
+
+def test_the_front_page_keeps_what_is_written_by_hand(tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("above\n" + report.MARKS[0] + "\nold\n" + report.MARKS[1] + "\nbelow\n")
+    for _ in range(2):
+        report.between_marks(page, "| new |\n")
+        assert page.read_text() == "above\n" + report.MARKS[0] + "\n| new |\n" + report.MARKS[1] + "\nbelow\n"
+    page.write_text("no marks\n")
+    with pytest.raises(ValueError, match="each on a line of its own"):
+        report.between_marks(page, "x")
+    assert page.read_text() == "no marks\n"
+
+
+def test_the_front_page_shows_the_means_of_the_defaults():
+    rows = [row("defaults", t, m, flags, nll_standardized=str(value), mae_standardized="0.1", coverage="0.95", rows="900", seed=str(seed))
+            for t in claims.TEN for seed in (0, 1)
+            for m, flags, value in (("dbk", "", -1 + seed), ("pp-dkl", "", 0.5), ("catboost", "", -1), ("catboost", "--iterations 20000", -2))]
+    lines = report.front(Scores(rows)).splitlines()
+    assert len(lines) == 2 + len(claims.TEN) + 2
+    assert lines[2].startswith("| keggundirected | 900 | -0.500 ± 0.707 (2) |  | 0.500 ± 0.000 (2) |  | **-2.000** ± 0.000 (2) |")
+    assert lines[-1] == "`dbk` is ahead of CatBoost on 0 of 10 tables and of `pp-dkl` on 10 of 10."
