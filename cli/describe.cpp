@@ -50,6 +50,7 @@ json method_facts(const MethodInfo& info) {
           {"seeded", info.seeded},
           {"resumable", info.resumable},
           {"splits_uncertainty", info.splits_uncertainty},
+          {"parts", info.parts},
           {"variance_grows_away", info.variance_grows_away},
           {"inner", info.inner.empty() ? json() : json(info.inner)}};
 }
@@ -75,9 +76,7 @@ std::string method_text(const MethodInfo& info) {
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
   row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
   row("uncertainty",
-      info.splits_uncertainty
-          ? "aleatoric and epistemic parts are calibrated apart"
-          : "sd and the interval are what is trained for; read nothing into the two parts apart");
+      info.splits_uncertainty ? "aleatoric and epistemic parts are calibrated apart" : info.parts);
   row("far from the data", info.variance_grows_away ? "the variance grows" : "no promise about the variance");
   text += "\noptions of fit\n";
   for (const OptionDoc& doc : info.options) {

@@ -142,7 +142,8 @@ void print_notes(const TableModel& model) {
                          rank->get<int64_t>(), rows));
   }
   if (summary.jitter > 0)
-    log_line(fmt::format("note: a factorisation needed a jitter of {:.3g}", summary.jitter));
+    log_line(
+        fmt::format("note: a factorisation needed a jitter of {:.3g} of its mean diagonal", summary.jitter));
 }
 
 /// Too short a training is silent otherwise: the answers look calm and are those of no model.

@@ -51,15 +51,12 @@ Columns columns_of(const TableModel&, const Intensity& p, double level) {
 }
 
 void log_notes(const TableModel& model, const Predictive& answer) {
-  const auto* p = std::get_if<Regression>(&answer);
-  if (p == nullptr) return;
-  if (p->zeroed > 0)
-    log_line(fmt::format("note: rounding made {} epistemic variances negative; they are 0", p->zeroed));
-  if (!find_method(model.method()).splits_uncertainty) {
-    log_line(fmt::format(
-        "note: {} is trained for sd and the interval; read nothing into sd_aleatoric and sd_epistemic apart",
-        model.method()));
-  }
+  const auto zeroed = std::visit([](const auto& p) { return p.zeroed; }, answer);
+  if (zeroed > 0)
+    log_line(fmt::format("note: rounding made {} epistemic variances negative; they are 0", zeroed));
+  const MethodInfo& method = find_method(model.method());
+  if (std::holds_alternative<Regression>(answer) && !method.splits_uncertainty)
+    log_line(fmt::format("note: {}: {}", method.name, method.parts));
 }
 
 }  // namespace

@@ -15,8 +15,9 @@ struct NoiseOptions {
 
 template <class V>
 void describe(NoiseOptions& o, V& v) {
-  v("noise_start", o.noise_start, "initial noise variance of the standardised target", Range{1e-12, 1e6},
-    "N appendix B");
+  v("noise_start", o.noise_start,
+    "initial noise variance of the standardised target; the papers' is 0.01 (--preset paper)",
+    Range{1e-12, 1e6}, "slimbayes");
   v("noise_floor", o.noise_floor,
     "least noise variance of the standardised target; raise it where single rows ruin the NLL", Range{0, 1e6},
     "experiments/recipe");
@@ -25,7 +26,8 @@ void describe(NoiseOptions& o, V& v) {
 }
 
 /// The start for objectives whose data term divides by the noise variance alone (SVGP, VBLL): from 1e-2 its
-/// gradient is so large at first that AdamW's second moment stills the noise for thousands of steps.
+/// gradient is so large at first that AdamW's second moment stills the noise for thousands of steps. The exact methods
+/// take it too: their first residuals are of the target's size, whose evidence divides by the noise just so.
 inline NoiseOptions expected_noise() { return {0.1, 1e-4, 1e-2}; }
 
 /// How rows are weighted at the start of a predictive objective.

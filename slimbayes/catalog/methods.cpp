@@ -47,6 +47,10 @@ MethodInfo network_method() {
   return info;
 }
 
+/// Of the predictive objectives (N section 3.2).
+constexpr const char* kSumAlone =
+    "sd and the interval are what is trained for; read nothing into sd_aleatoric and sd_epistemic apart";
+
 /// Those of a method with SVGP's bound, which takes any likelihood.
 std::vector<std::string> every_task() { return {"regression", "classification", "counts", "events"}; }
 
@@ -57,6 +61,7 @@ MethodInfo dbk() {
       "Deep basis kernel trained with dPPGP: calibrates the total variance; its split is not "
       "aleatoric/epistemic.";
   info.paper = "N: deep basis kernels, sections 3 and 4, objective N-15";
+  info.parts = kSumAlone;
   info.paper_preset = joined({paper_training(), paper_focus(), paper_noise()});
   return with_options<DbkOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<DbkOptions>(given, "dbk"));
@@ -125,6 +130,7 @@ MethodInfo pp_dkl() {
       "Deep kernel learning with inducing points, trained on the predictive density (PPGP); its split is not "
       "aleatoric/epistemic.";
   info.paper = "N: deep basis kernels, objective N-6 (baseline PP-DKL; Jankowiak et al. 2020)";
+  info.parts = kSumAlone;
   info.paper_preset = joined({paper_training(), paper_focus(), paper_noise()});
   return with_options<PpDklOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<PpDklOptions>(given, "pp-dkl"));
@@ -176,6 +182,7 @@ MethodInfo dnn() {
   info.summary =
       "The same backbone trained on squared error, with one noise variance for all rows: the baseline.";
   info.paper = "N: deep basis kernels, appendix B (baseline DNN)";
+  info.parts = "one noise for all rows, which holds the model's errors too; sd_epistemic is 0";
   info.paper_preset = paper_training();
   return with_options<DnnOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<DnnOptions>(given, "dnn"));
@@ -212,6 +219,9 @@ MethodInfo ensemble() {
   info.tasks = {"regression"};
   info.inputs = {"table"};
   info.paper = "Lakshminarayanan, Pritzel and Blundell 2017 (deep ensembles)";
+  info.parts =
+      "sd_epistemic is the members' own and their disagreement, sd_aleatoric what they say of the noise; "
+      "calibrated in sum at best";
   info.input_scale = "min-max";  // that of the members' method is taken
   info.resumable = true;
   info.inner = "of";

@@ -22,6 +22,7 @@ struct MethodInfo {
   bool seeded = true;                // false: deterministic, every seed gives the same bits
   bool resumable = false;            // writes checkpoints while it fits
   bool splits_uncertainty = false;   // aleatoric and epistemic parts are calibrated apart, not only their sum
+  std::string parts;                 // what they are where they are not; a sentence without its end
   bool variance_grows_away = false;  // the paper claims that the variance grows away from the data
   std::string inner;  // the option that names another method, whose options stand beside these; or empty
   std::vector<OptionDoc> options;

@@ -76,7 +76,8 @@ Predictive BernoulliLikelihood::predictive(const Latent& f) const {
   at::Tensor yes = at::sigmoid(logits), no = at::sigmoid(-logits);  // [b, q]
   at::Tensor p = at::stack({at::mv(no, rule.weights), at::mv(yes, rule.weights)}, 1);
   p = p / p.sum(1, true);
-  return Classes{p, entropy_term(p).sum(1), at::mv(entropy_term(yes) + entropy_term(no), rule.weights)};
+  return Classes{p, entropy_term(p).sum(1), at::mv(entropy_term(yes) + entropy_term(no), rule.weights),
+                 f.zeroed};
 }
 
 at::Tensor SoftmaxLikelihood::log_prob_draws(const Latent& f) const {
@@ -126,7 +127,7 @@ Predictive SoftmaxLikelihood::predictive(const Latent& f) const {
     expected.narrow(0, low, size).copy_(-(each * log_p).sum(-1).mean(0));
   }
   p = p / p.sum(1, true);
-  return Classes{p, entropy_term(p).sum(1), expected};
+  return Classes{p, entropy_term(p).sum(1), expected, f.zeroed};
 }
 
 }  // namespace slimbayes

@@ -81,16 +81,22 @@ at::Tensor cdf_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor&
 
 // The mode in z of y (m + s z) - e^{m + s z} - z^2 / 2. [b]
 at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) {
-  // Where z > 0 the rate is below y, so z < (log y - m) / s; and z <= s y in any case.
-  at::Tensor limit = (at::log(y.clamp_min(1e-300)) - m) / s.clamp_min(1e-300);
-  at::Tensor z = at::minimum(s * y, limit).clamp_min(0);
+  // Bounds from the right. Where z > 0 the rate is below y, so z < (log y - m) / s; and z <= s y in any case. A log rate
+  // f > 0 has e^f = y + (m - f) / v <= y + m / v: without it a mean of 250 would be 250 steps away.
+  at::Tensor narrow = s.clamp_min(1e-150);
+  at::Tensor limit = (at::log(y.clamp_min(1e-300)) - m) / narrow;
+  at::Tensor above = at::log(y + m.clamp_min(0) / narrow.square()).clamp_min(0);
+  at::Tensor z = at::minimum(at::minimum(s * y, limit).clamp_min(0), (above - m) / narrow);
   for (int i = 0; i < 200; ++i) {  // far from the mode a step lowers the log rate by 1
     at::Tensor rate = at::exp(m + s * z);
     at::Tensor step = (s * (y - rate) - z) / (1 + s * s * rate);
     z = z + step;
-    if (step.abs().max().item<double>() < 1e-10) break;
+    if ((step.abs() / (1 + z.abs())).max().item<double>() < 1e-10) return z;
   }
-  return z;
+  throw NumericalError(fmt::format(
+      "[poisson_lognormal_log_prob] no mode found for a log rate of mean up to {:.4g} and sd up to "
+      "{:.4g}; such rows lie far from the training data: remove them",
+      m.max().item<double>(), s.max().item<double>()));
 }
 
 at::Tensor log_prob_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor& y) {

@@ -14,7 +14,8 @@ namespace slimbayes {
 /// Throws std::invalid_argument unless y [n] holds finite whole numbers of at least 0; names the first that is not.
 void check_counts(const at::Tensor& y, std::string_view function);
 
-/// log P(y). y [n] whole numbers >= 0; relative error of P below 1e-9. [n]
+/// log P(y). y [n] whole numbers >= 0; relative error of P below 1e-9, of log P below 1e-12 where P is too small for a
+/// double. Throws NumericalError for a rate that overflows. [n]
 at::Tensor poisson_lognormal_log_prob(const Rate& rate, const at::Tensor& y);
 
 /// P(y <= k). k [n], 0 for k < 0; absolute error below 1e-8. [n]

@@ -35,7 +35,7 @@ at::Tensor PoissonLikelihood::log_predictive(const Latent& f, const at::Tensor& 
 
 Predictive PoissonLikelihood::predictive(const Latent& f) const {
   check_one(f, "predictive");
-  return Counts{rate(f)};
+  return Counts{rate(f), f.zeroed};
 }
 
 }  // namespace slimbayes

@@ -9,6 +9,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/count_distribution.h"
+#include "slimbayes/core/metrics.h"
 
 namespace slimbayes {
 
@@ -40,15 +41,14 @@ double count_nll(const Counts& p, const at::Tensor& y) {
 nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level) {
   at::Tensor target = checked(p, y, "counts_report"), error = target - mean(p.rate);
   Interval i = interval(p, level);
-  at::Tensor outside = (i.lower - target).clamp_min(0) + (target - i.upper).clamp_min(0);
   return {{"n", y.size(0)},
           {"mae", mean_of(error.abs())},
           {"rmse", std::sqrt(mean_of(error.square()))},
           {"nll", count_nll(p, y)},
           {"nll_constant", constant_nll(target)},
-          {"coverage", mean_of(outside == 0)},
-          {"width", mean_of(i.upper - i.lower)},
-          {"interval_score", mean_of(i.upper - i.lower + 2 / (1 - level) * outside)}};
+          {"coverage", coverage(i, target)},
+          {"width", interval_width(i)},
+          {"interval_score", interval_score(i, target, level)}};
 }
 
 }  // namespace slimbayes

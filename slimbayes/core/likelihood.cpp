@@ -40,7 +40,7 @@ Predictive GaussianLikelihood::predictive(const Latent& f) const {
   check_rows(f, noise_var, "predictive");
   at::Tensor mean = f.mean.detach().to(at::kDouble);
   return Regression{mean, noise_var.detach().to(at::kDouble).expand_as(mean).contiguous(),
-                    f.epistemic_var.detach().to(at::kDouble)};
+                    f.epistemic_var.detach().to(at::kDouble), f.zeroed};
 }
 
 double initial_log_noise(const NoiseOptions& noise, const std::string& method) {

@@ -13,6 +13,7 @@ namespace slimbayes {
 struct Latent {
   at::Tensor mean;           // [b] or [b, k]
   at::Tensor epistemic_var;  // the same shape; variance, >= 0
+  int64_t zeroed = 0;        // as in Regression
 };
 
 /// y = f + noise, noise ~ N(0, noise_var).

@@ -18,7 +18,7 @@ auto with_shape(const Likelihood& likelihood, const Latent& f, Call call) {
         } else {
           check_shape(f.mean, {-1, 1}, "likelihood", "mean");
           check_shape(f.epistemic_var, f.mean.sizes(), "likelihood", "epistemic_var");
-          return call(l, Latent{f.mean.squeeze(1), f.epistemic_var.squeeze(1)});
+          return call(l, Latent{f.mean.squeeze(1), f.epistemic_var.squeeze(1), f.zeroed});
         }
       },
       likelihood);

@@ -14,8 +14,7 @@ struct Regression {
   at::Tensor mean;           // [n] units of the target
   at::Tensor aleatoric_var;  // [n] variance of the noise
   at::Tensor epistemic_var;  // [n] variance of the function
-  int64_t zeroed =
-      0;  // rows whose epistemic variance rounding made negative (rounded_variance) and that has 0
+  int64_t zeroed = 0;        // rows whose epistemic variance rounding made negative and that have 0
 };
 
 /// Probabilities a row, averaged over the belief, and the two entropies whose difference is what the belief
@@ -24,6 +23,7 @@ struct Classes {
   at::Tensor probabilities;       // [n, C], rows sum to 1
   at::Tensor predictive_entropy;  // [n] entropy of the averaged probabilities
   at::Tensor expected_entropy;    // [n] average entropy of the probabilities
+  int64_t zeroed = 0;             // as in Regression
 };
 
 /// A log-normal belief over a rate, float64.
@@ -35,11 +35,13 @@ struct Rate {
 /// y ~ Poisson(rate).
 struct Counts {
   Rate rate;
+  int64_t zeroed = 0;  // as in Regression
 };
 
 /// Events per unit volume of a Cox process at n places.
 struct Intensity {
   Rate rate;
+  int64_t zeroed = 0;  // as in Regression
 };
 
 /// What every method answers with.

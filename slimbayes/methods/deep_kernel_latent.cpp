@@ -61,6 +61,7 @@ class LatentFitted : public Fitted {
         net_(std::move(net)),
         likelihood_(std::move(likelihood)),
         name_(likelihood_.at("name").get<std::string>()),
+        stream_(likelihood_.at("seed").get<uint64_t>()),
         model_(kernel_, net_.spec, likelihood_.at("outputs").get<int64_t>(),
                as_type(net_.weights, at::kDouble)) {
     if (name_ != kCox) likelihood_of(name_, Stream(0), 1, true);  // throws for an unknown one
@@ -69,9 +70,8 @@ class LatentFitted : public Fitted {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     Latent f = latent_rows(data, model_.features.inputs(), options, kernel_.method,
                            [this](const at::Tensor& x) { return model_.latent(x); });
-    if (name_ == kCox) return Intensity{{f.mean.squeeze(1), f.epistemic_var.squeeze(1)}};
-    SoftmaxLikelihood defaults{Stream(likelihood_.at("seed").get<uint64_t>())};
-    return slimbayes::predictive(likelihood_of(name_, defaults.stream, defaults.samples, true), f);
+    if (name_ == kCox) return Intensity{{f.mean.squeeze(1), f.epistemic_var.squeeze(1)}, f.zeroed};
+    return slimbayes::predictive(likelihood_of(name_, stream_, SoftmaxLikelihood{stream_}.samples, true), f);
   }
 
   TensorFile save() const override {
@@ -87,6 +87,7 @@ class LatentFitted : public Fitted {
   NetworkFile net_;  // weights in float32, as trained
   nlohmann::json likelihood_;
   std::string name_;
+  Stream stream_;      // of a softmax's draws
   LatentModel model_;  // float64
 };
 

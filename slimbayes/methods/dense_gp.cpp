@@ -63,7 +63,7 @@ DensePosterior::DensePosterior(const at::Tensor& theta, at::Tensor z, const at::
   at::NoGradGuard no_grad;
   Cholesky cholesky = safe_cholesky(hyper_.noisy_kernel(z_));
   factor_ = cholesky.factor;
-  jitter_ = cholesky.jitter;
+  jitter_ = cholesky.jitter / (hyper_.amplitude + hyper_.noise_var).item<double>();
   alpha_ = at::cholesky_solve((y.to(at::kDouble) - hyper_.offset).unsqueeze(-1), factor_).squeeze(-1);
 }
 

@@ -32,7 +32,7 @@ class DensePosterior {
   DensePosterior(const at::Tensor& theta, at::Tensor z, const at::Tensor& y, double noise_floor);
 
   Regression operator()(const at::Tensor& z) const;  // [b, h]; holds [b, n] twice
-  double jitter() const { return jitter_; }
+  double jitter() const { return jitter_; }          // as a share of the diagonal
 
  private:
   DenseHyper hyper_;

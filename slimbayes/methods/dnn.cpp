@@ -12,6 +12,7 @@
 // Model       y = backbone(x) with a linear head + noise of one variance.
 // Estimator   mini-batch squared error; the epoch with the least validation MSE, which is also the noise
 //             variance (the training MSE where there are no validation rows).
+// Deviations  the recipe of catalog/training_options.h.
 // Cost        O(b h^2) a step. It knows no ignorance: the epistemic variance is 0.
 
 namespace slimbayes {
@@ -35,6 +36,8 @@ class DnnFitted : public Fitted {
         summary_(std::move(summary)),
         network_(spec_, "network", as_type(weights_, at::kDouble)),
         noise_var_(as_type(weights_, at::kDouble)("noise_var")) {
+    check(!spec_.empty() && spec_.back().kind == "linear" && spec_.back().out == 1, kName,
+          "a network that ends in one output", "another", "the model file is damaged");
     check_shape(noise_var_, {}, kName, "noise_var");
   }
 

@@ -62,7 +62,7 @@ at::Tensor maximise_evidence(const TabularRows& rows, const GpExactOptions& opti
     } catch (const NumericalError& error) {
       if (!std::isfinite(summary.best_score)) throw;
       summary.notes.push_back(fmt::format("the search for hyperparameters ended early: {}", error.what()));
-      summary.stopped = "converged";
+      summary.stopped = "failure";
       break;
     }
     summary.steps = std::min(summary.steps + kChunk, options.iterations);

@@ -29,9 +29,10 @@ Latent LatentModel::latent(const at::Tensor& x) const {
   Latent f = posterior.latent(phi.features, offset);
   if (correction != DeepKernel::Correction::kernel || !phi.correction.defined()) return f;
   // The same for each function. A step in float32 takes it as it comes: rounding is part of its gradient's noise.
-  at::Tensor extra = phi.correction;
-  if (extra.scalar_type() == at::kDouble) extra = missing_prior_var(phi, {}).var;
-  f.epistemic_var = f.epistemic_var + extra.unsqueeze(1);
+  RoundedVariance extra{phi.correction, 0};
+  if (extra.var.scalar_type() == at::kDouble) extra = missing_prior_var(phi, {});
+  f.epistemic_var = f.epistemic_var + extra.var.unsqueeze(1);
+  f.zeroed = extra.clipped;
   return f;
 }
 

@@ -12,7 +12,7 @@ namespace slimbayes {
 struct Row {
   std::string_view name;
   std::unique_ptr<Method> (*make)(const nlohmann::json& options);  // throws std::invalid_argument
-  std::unique_ptr<Fitted> (*load)(const TensorFile& file);         // throws DataError
+  std::unique_ptr<Fitted> (*load)(const TensorFile& file);  // throws DataError or std::invalid_argument
 };
 
 /// The explicit table, in the catalog's order.

@@ -8,6 +8,7 @@
 // Estimator   vbll's bound + alpha times the trace regulariser (E-11). In prediction the diagonal correction
 //             (E-12) lifts every row's prior variance to M, the largest of the training rows (or its own).
 // Cost        that of dbk; one more pass over the training rows for M.
+// Deviations  the recipe of vbll.
 // Ablations   -c: alpha 0 and correction false; -r: rank 1; -cr: both. One step alone is our own extra.
 
 namespace slimbayes {

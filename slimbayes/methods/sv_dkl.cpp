@@ -8,7 +8,7 @@
 //             free inducing points in that space; whitened weights w.
 // Estimator   SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
 // Cost        O(b (h^2 + r h + r^2) + r^3) a step.
-// Deviations  no grid and no kernel interpolation (nor has N's baseline).
+// Deviations  the recipe of vbll; no grid and no kernel interpolation (nor has N's baseline).
 
 namespace slimbayes {
 

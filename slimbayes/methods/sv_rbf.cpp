@@ -7,6 +7,7 @@
 // Model       f ~ GP(c, k~(x, x')) with an ARD RBF kernel at the inputs, seen through r free inducing points.
 // Estimator   SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
 // Cost        O(b (r d + r^2) + r^3) a step.
+// Deviations  the recipe of vbll.
 
 namespace slimbayes {
 

@@ -74,6 +74,15 @@ void check_rank(const MethodInfo& info, const nlohmann::json& options, const Spl
   }
 }
 
+/// A file's method and its encoder may each be sound and speak of different tasks.
+bool answers(const Predictive& p, const Task& task) {
+  if (std::holds_alternative<Regression>(p)) return task.kind == "regression";
+  if (std::holds_alternative<Counts>(p)) return task.kind == "counts";
+  if (std::holds_alternative<Intensity>(p)) return task.kind == "events";
+  return task.kind == "classification" &&
+         std::get<Classes>(p).probabilities.size(1) == static_cast<int64_t>(task.levels.size());
+}
+
 /// The sorted scores of the file, undefined without any.
 at::Tensor take_calibration_scores(TensorFile& file) {
   if (!file.tensors.contains(kCalibrationScores)) return {};
@@ -130,6 +139,8 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
     model.fitted_ = std::move(best.fitted);
     model.tuning_ = std::move(best.report);
   }
+  model.options_ =
+      stored_json(model.fitted_->save(), "options");  // as they were resolved by the rows at hand
   if (!fit.calibrate.empty()) {  // the scores have no unit: the standardised scale serves
     const Dataset held_out = all.subset(indices(model.split_.calibration));
     model.calibration_scores_ =
@@ -151,6 +162,8 @@ Interval TableModel::interval(const Regression& p, double level) const {
 Predictive TableModel::answer(const Table& table, const PredictOptions& options) const {
   const Task& task = encoder_->schema().task;
   Predictive answer = fitted_->predict(encoder_->dataset(table, false), options);
+  check(answers(answer, task), "predict", "answers to the encoder's " + task.kind, "those to another task",
+        "the model file is damaged");
   if (auto* p = std::get_if<Regression>(&answer)) return rescaled(*p, task.y_shift, task.y_scale);
   if (auto* p = std::get_if<Intensity>(&answer)) p->rate.log_mean = p->rate.log_mean + task.y_shift;
   return answer;

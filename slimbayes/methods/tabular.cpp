@@ -87,12 +87,14 @@ Latent latent_rows(const Dataset& data, int64_t inputs, const PredictOptions& op
                    std::string_view function, const std::function<Latent(const at::Tensor& x)>& answer) {
   at::NoGradGuard no_grad;
   std::vector<at::Tensor> mean, var;
+  int64_t zeroed = 0;
   for (const at::Tensor& part : parts_of(data, inputs, options, function)) {
     Latent f = answer(part);
     mean.push_back(f.mean);
     var.push_back(f.epistemic_var);
+    zeroed += f.zeroed;
   }
-  return {at::cat(mean), at::cat(var)};
+  return {at::cat(mean), at::cat(var), zeroed};
 }
 
 }  // namespace slimbayes

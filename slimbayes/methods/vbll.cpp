@@ -8,7 +8,7 @@
 // Estimator   the evidence lower bound: backbone, basis, q(w), c and the noise variance by mini-batches of
 //             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL.
 // Cost        that of dbk.
-// Deviations  none of the noise or prior hierarchies of the original (nor has N's baseline).
+// Deviations  dbk's recipe, with a noise that starts at 0.1; none of the noise or prior hierarchies of the original (nor has N's baseline).
 
 namespace slimbayes {
 
@@ -30,9 +30,7 @@ DeepKernel vbll(const nlohmann::json& options) {
 
 }  // namespace
 
-std::unique_ptr<Method> make_vbll(const nlohmann::json& options) {
-  return deep_kernel_method(vbll(options));
-}
+std::unique_ptr<Method> make_vbll(const nlohmann::json& options) { return deep_kernel_method(vbll(options)); }
 
 std::unique_ptr<Fitted> load_vbll(const TensorFile& file) {
   return load_deep_kernel(vbll(stored_json(file, "options")), file);

@@ -27,9 +27,9 @@ struct DataGradient {
 
 DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, double noise, double focus) {
   double b = static_cast<double>(error.size(0));
-  at::Tensor var = latent_var + noise;       // v
-  at::Tensor weighted = error / var;         // e / v
-  at::Tensor surprise = weighted * error;    // e^2 / v
+  at::Tensor var = latent_var + noise;     // v
+  at::Tensor weighted = error / var;       // e / v
+  at::Tensor surprise = weighted * error;  // e^2 / v
   DataGradient out;
   out.grad_var = (1 - surprise).div_(var).mul_(0.5 / b);
   out.loss = at::log(var).add_(surprise).add_(std::log(2 * std::numbers::pi)).mul_(0.5);
@@ -71,8 +71,8 @@ HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correct
   at::Tensor factor = at::tril(posterior.lower, -1);
   factor.diagonal().copy_(diagonal);
 
-  at::Tensor a = at::mm(phi, factor);                               // [b, r]
-  at::Tensor latent_var = at::linalg_vecdot(a, a);                  // u [b]
+  at::Tensor a = at::mm(phi, factor);               // [b, r]
+  at::Tensor latent_var = at::linalg_vecdot(a, a);  // u [b]
   if (correction.defined()) latent_var.add_(correction);
   at::Tensor error = y - at::mv(phi, posterior.mean).add_(offset);  // e [b]
   DataGradient data = objective.data == HeadObjective::Data::predictive
@@ -88,17 +88,17 @@ HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correct
   out.grad_noise_var = data.grad_noise.sum();
   if (correction.defined()) out.grad_correction = data.grad_var;
 
-  at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
-  auto [most, which] = prior_var.max(0);
-  double spread = most.item<double>() - prior_var.mean().item<double>();
-  out.loss.trace = at::full({}, spread / (2 * noise), phi.options());
+  out.loss.total = out.loss.data + kl_weight * out.loss.kl;
   if (alpha != 0) {
+    at::Tensor prior_var = at::linalg_vecdot(phi, phi);  // |phi|^2 [b]
+    auto [most, which] = prior_var.max(0);
+    double spread = most.item<double>() - prior_var.mean().item<double>();
+    out.loss.total.add_(alpha * spread / (2 * noise));
     int64_t largest = which.item<int64_t>();
     out.grad_features.add_(phi, -alpha / (noise * b));
     out.grad_features.select(0, largest).add_(phi.select(0, largest), alpha / noise);
     out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
   }
-  out.loss.total = out.loss.data + alpha * out.loss.trace + kl_weight * out.loss.kl;
 
   out.grad_mean = at::mv(phi.t(), data.grad_f).add_(posterior.mean, kl_weight);
   at::Tensor grad_factor = at::mm(phi.t(), grad_a).add_(factor, kl_weight);  // [r, r]

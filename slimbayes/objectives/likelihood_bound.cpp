@@ -9,7 +9,6 @@ namespace {
 VariationalLoss with_kl(const at::Tensor& data, const LatentPosterior& posterior, int64_t rows, double beta) {
   VariationalLoss loss;
   loss.data = data;
-  loss.trace = at::zeros_like(data);
   loss.kl = posterior.kl();
   loss.total = data + (beta / static_cast<double>(rows)) * loss.kl;
   return loss;

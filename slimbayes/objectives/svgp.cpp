@@ -14,7 +14,6 @@ VariationalLoss svgp(const at::Tensor& features, const at::Tensor& correction, c
   f.epistemic_var = f.epistemic_var + correction;
   VariationalLoss loss;
   loss.data = -GaussianLikelihood{noise_var}.expected_log_prob(f, y).mean();
-  loss.trace = at::zeros_like(loss.data);
   loss.kl = posterior.kl();
   loss.total = loss.data + (beta / static_cast<double>(rows)) * loss.kl;
   return loss;

@@ -10,9 +10,9 @@ VariationalLoss vbll(const at::Tensor& features, const at::Tensor& y, const Vari
   VariationalLoss loss;
   GaussianLikelihood likelihood{noise_var};
   loss.data = -likelihood.expected_log_prob(posterior.latent(features, offset), y).mean();
-  loss.trace = trace_regulariser(features, noise_var);
   loss.kl = posterior.kl();
-  loss.total = loss.data + alpha * loss.trace + (beta / static_cast<double>(rows)) * loss.kl;
+  loss.total = loss.data + alpha * trace_regulariser(features, noise_var) +
+               (beta / static_cast<double>(rows)) * loss.kl;
   return loss;
 }
 

@@ -26,7 +26,8 @@ Summary summary_from_json(const nlohmann::json& json) {
   s.steps = json.value("steps", s.steps);
   s.epochs = json.value("epochs", s.epochs);
   s.best_epoch = json.value("best_epoch", s.best_epoch);
-  s.best_score = json.value("best_score", s.best_score);
+  if (json.contains("best_score") && !json["best_score"].is_null())
+    s.best_score = json["best_score"].get<double>();
   s.stopped = json.value("stopped", s.stopped);
   s.jitter = json.value("jitter", s.jitter);
   s.notes = json.value("notes", s.notes);

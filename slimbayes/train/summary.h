@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -11,10 +12,13 @@ namespace slimbayes {
 struct Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
-  double best_score = 0;  // validation score of the kept parameters
-  double seconds = 0;     // of this process and those it resumed; not saved: the same fit gives the same file
-  std::string stopped = "budget";  // budget, patience, time, interrupted, converged
-  double jitter = 0;               // that the factorisation behind the predictions needed
+  /// What the kept parameters were chosen by: the NLL of the validation rows, dnn's mean squared error, gp-exact's -log
+  /// evidence a row of its training rows; nan (JSON: null) where there was nothing to choose by.
+  double best_score = std::numeric_limits<double>::quiet_NaN();
+  double seconds = 0;  // of this process and those it resumed; not saved: the same fit gives the same file
+  std::string stopped =
+      "budget";       // budget, patience, time, interrupted, converged, failure (a note says which)
+  double jitter = 0;  // that the factorisation behind the predictions needed, as a share of its mean diagonal
   std::vector<std::string> notes;
 
   std::string brief() const;  // one line

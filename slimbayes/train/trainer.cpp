@@ -15,8 +15,9 @@
 
 // The loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut into steps
 // of nearly equal size (no small last batch: its maximum in the trace term would be another one). A round is
-// what lies between two validations: an epoch, or several on a small table, so that validation never costs
-// more than the steps do and a patience of 40 rounds means the same share of the budget everywhere.
+// what lies between two validations: an epoch, or several on a small table, so that a budget in steps has no more
+// than 299 of them and validation does not cost more than the steps. From 300 epochs on there are 150 to 299 rounds and a
+// patience of 40 is an eighth to a quarter of the budget; a large table of few epochs may have fewer rounds than that.
 
 namespace slimbayes {
 
@@ -24,7 +25,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kRounds = 150;  // at most about this many validations of a budget in steps
+constexpr int64_t kRounds = 150;  // validations of a budget in steps: below twice as many
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// How the budget divides into epochs, rounds and steps.
@@ -181,7 +182,6 @@ class Run {
     }
     for (size_t i = 0; i < state_.best.size(); ++i) problem_.groups[i].value.copy_(state_.best[i]);
     state_.summary.seconds = seconds();
-    if (std::isnan(state_.summary.best_score)) state_.summary.best_score = 0;
     if (!problem_.validate)
       state_.summary.notes.push_back(
           "no validation rows: the last parameters are kept, and nothing stops early");

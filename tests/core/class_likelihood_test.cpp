@@ -47,6 +47,19 @@ TEST(Bernoulli, MatchesAnIndependentIntegral) {
   EXPECT_TRUE(at::allclose(l.log_predictive(f, 1 - yes).exp(), p.probabilities.select(1, 0), 1e-12, 0));
 }
 
+TEST(Bernoulli, AWideBeliefIsAsExactAsItsCommentSays) {
+  at::Tensor mean = at::arange(-20, 21, at::kDouble), y = at::ones_like(mean);
+  Latent f{mean, at::full_like(mean, 100)};
+  at::Tensor z = at::linspace(-9, 9, 4001, at::kDouble), density = at::exp(-0.5 * z.square());
+  BernoulliLikelihood coarse, fine{{z, density / density.sum()}};  // the trapezoid rule
+  auto gap = [](const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); };
+  Classes p = std::get<Classes>(coarse.predictive(f)), q = std::get<Classes>(fine.predictive(f));
+  EXPECT_LT(gap(p.probabilities, q.probabilities), 0.01);
+  EXPECT_LT(gap(p.expected_entropy, q.expected_entropy), 0.01);
+  EXPECT_LT(gap(coarse.expected_log_prob(f, y), fine.expected_log_prob(f, y)), 0.01);
+  EXPECT_LT(gap(coarse.log_predictive(f, y), fine.log_predictive(f, y)), 0.03);
+}
+
 TEST(Bernoulli, WithoutVarianceItIsTheSigmoid) {
   Latent sure{row({-30, 0, 2, 800}), at::zeros({4}, at::kDouble)};
   Classes p = std::get<Classes>(BernoulliLikelihood{}.predictive(sure));

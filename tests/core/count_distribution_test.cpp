@@ -19,11 +19,20 @@ TEST(CountDistribution, MatchesAnIndependentIntegral) {
   at::Tensor y = row({2, 0, 11, 420, 0, 8103});
   double log_p[] = {-1.5457904814605977, -1.9974617758243596, -4.036926183957113,
                     -4.8258011101683586, -1.1505489887628845, -9.9189898838018519};
-  double cdf[] = {0.70732345381568578, 0.13567923084775267, 0.5867185424817524, 0.64546644826776211,
-                  0.31646298705738364};
+  double cdf[] = {0.70732345381568578, 0.13567923084775267, 0.5867185424817524,
+                  0.64546644826776211, 0.31646298705738364, 0.50002048413117294};
   at::Tensor got = poisson_lognormal_log_prob(rate, y), below = poisson_lognormal_cdf(rate, y);
   for (int64_t i = 0; i < 6; ++i) EXPECT_NEAR(got[i].item<double>(), log_p[i], 1e-10) << i;
-  for (int64_t i = 0; i < 5; ++i) EXPECT_NEAR(below[i].item<double>(), cdf[i], 1e-10) << i;
+  for (int64_t i = 0; i < 6; ++i) EXPECT_NEAR(below[i].item<double>(), cdf[i], 1e-10) << i;
+}
+
+TEST(CountDistribution, RowsFarFromTheDataHaveTheirNllOrAnError) {
+  Rate far{row({210, 250, 250, 700}), row({1, 1, 1, 0.25})};
+  double log_p[] = {-21153.997627627897, -30137.568172733631, -30122.850073173971,
+                    -960704.44479336031};  // mpmath
+  at::Tensor got = poisson_lognormal_log_prob(far, row({0, 0, 3, 0}));
+  for (int64_t i = 0; i < 4; ++i) EXPECT_NEAR(got[i].item<double>(), log_p[i], 1e-12 * -log_p[i]) << i;
+  EXPECT_THROW(poisson_lognormal_log_prob({row({800}), row({0})}, row({0})), NumericalError);
 }
 
 TEST(CountDistribution, IsPoissonWhereTheRateIsKnown) {

@@ -71,6 +71,54 @@ TEST(TableModel, TheSplitTakesItsSharesAndItsOwnSeed) {
   EXPECT_NE(fit_table(steps(), fit).split().test, model.split().test);
 }
 
+// Each part of such a file is sound on its own; its checksum is that of its maker.
+TEST(TableModel, AFileWhosePartsDoNotFitIsRefused) {
+  TableFit fit = quick();
+  fit.options = {{"steps", 5}};
+  fit.method = "dnn";
+  TensorFile file = fit_table(steps(), fit).to_file();
+  file.metadata["network"] = "[]";
+  EXPECT_THROW(TableModel::from_file(file, "m"), DataError);
+
+  Table classes = steps();
+  for (Column& column : classes.columns) {
+    if (column.name != "y") continue;
+    for (double& value : column.values) value = value < -0.2 ? 0 : value < 0.2 ? 1 : 2;
+    column.kind = ColumnKind::categorical;
+    column.levels = {"high", "low", "middle"};
+  }
+  fit.method = "vbll";
+  file = fit_table(classes, fit).to_file();
+  EXPECT_NO_THROW(TableModel::from_file(file, "m").answer(classes));
+  for (const char* likelihood :
+       {R"({"name": "softmax", "outputs": 3, "seed": null})", R"({"name": "cox", "outputs": 3, "seed": 1})",
+        R"({"name": "softmax", "outputs": 2, "seed": 1})",
+        R"({"name": "poisson", "outputs": 3, "seed": 1})"}) {
+    file.metadata["likelihood"] = likelihood;
+    std::string text = "no error";
+    try {
+      TableModel::from_file(file, "m").answer(classes);
+    } catch (const DataError& error) {
+      text = error.what();
+    } catch (const std::invalid_argument& error) {
+      text = error.what();
+    }
+    EXPECT_NE(text, "no error") << likelihood;
+  }
+}
+
+TEST(TableModel, OptionsAreThoseThatTheRowsResolved) {
+  TableFit fit = quick();
+  fit.method = "dbk-exact";
+  fit.options = {{"steps", 2}, {"hidden", 8}};
+  Table some = steps();
+  for (Column& column : some.columns) column.values.resize(60);
+  some.rows = 60;
+  TableModel model = fit_table(some, fit);
+  EXPECT_EQ(model.options()["rank"], model.split().train.size());
+  EXPECT_EQ(TableModel::from_file(model.to_file(), "m").options(), model.options());
+}
+
 TEST(TableModel, AFileOfAnUnknownMethodIsADataError) {
   TensorFile file = fit_table(steps(), quick()).to_file();
   file.metadata["method"] = "oracle";

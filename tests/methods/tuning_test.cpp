@@ -12,6 +12,7 @@
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
+#include "tests/methods/task_contract.h"
 
 namespace slimbayes {
 namespace {
@@ -153,6 +154,13 @@ TEST(Tune, FailsWhereEveryCombinationFails) {
   Split split = contract::toy_split();
   split.train.all.target = 1e25 * split.train.all.target;  // every loss overflows float32
   EXPECT_THROW(tune(find_method("dbk"), quick(), {"beta"}, split, {Stream(7)}), NumericalError);
+}
+
+TEST(Tune, AlphaIsLeftOutWhereItMeansNothing) {
+  json options = find_method("sv-dbk").resolve({{"steps", 20}, {"rank", 8}, {"hidden", 8}, {"blocks", 1}});
+  Tuned best = tune(find_method("sv-dbk"), options, kBoth, contract::task_split("softmax"), {Stream(7)});
+  EXPECT_EQ(best.report["tried"].size(), 4u);
+  EXPECT_EQ(best.report["options"], json({"beta"}));
 }
 
 }  // namespace

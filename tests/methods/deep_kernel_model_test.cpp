@@ -1,0 +1,129 @@
+// How a variational fit is wired: where it starts, whose decay and rate a parameter has, and that a step's gradient is
+// that of the objective in every parameter.
+#include "slimbayes/methods/deep_kernel_model.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/methods/network_file.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/nn/weights.h"
+#include "slimbayes/objectives/dppgp.h"
+#include "slimbayes/objectives/ppgp.h"
+#include "slimbayes/objectives/svgp.h"
+#include "slimbayes/objectives/vbll.h"
+#include "tests/methods/contract.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+using Data = HeadObjective::Data;
+
+constexpr int64_t kRank = 6, kRows = 100;
+
+DeepKernel kernel(const std::string& basis, HeadObjective objective) {
+  DeepKernel k;
+  k.method = "test";
+  k.basis = basis;
+  k.rank = kRank;
+  k.objective = objective;
+  if (basis == "rbf") k.correction = DeepKernel::Correction::kernel;
+  return k;
+}
+
+NetworkSpec network() { return mlp(2, 5, 1, "tanh"); }
+
+/// Leaves in float64 with gradients of zero.
+Weights leaves(const Weights& start) {
+  Weights out;
+  for (const auto& [name, value] : start) {
+    out[name] = value.to(at::kDouble).clone().set_requires_grad(true);
+    out[name].mutable_grad() = at::zeros_like(out[name]);
+  }
+  return out;
+}
+
+TEST(DeepKernelModel, StartsAsThePaperSays) {
+  DeepKernel k = kernel("silu", {});
+  k.rank = 400;
+  Parameters p = deep_kernel_parameters(k, network(), 2, Stream(1));
+  EXPECT_TRUE(at::equal(p["posterior.mean"], at::zeros({400})));
+  EXPECT_TRUE(at::allclose(p["posterior.log_diagonal"], at::full({400}, -0.5 * std::log(400))));
+  EXPECT_NEAR(p["posterior.lower"].std().item<double>() * 400, 1, 0.01);
+  EXPECT_EQ(p["offset"].item<double>(), 0);
+  EXPECT_NEAR(std::exp(p["log_noise"].item<double>()) + k.noise.noise_floor, 1e-2, 1e-8);
+}
+
+TEST(DeepKernelModel, AStepsGradientIsThatOfTheObjectiveInEveryParameter) {
+  struct Case {
+    const char* name;
+    DeepKernel kernel;
+    VariationalLoss (*loss)(const DeepKernelModel&, const Expansion&, const at::Tensor& y);
+  } cases[] = {
+      {"dppgp", kernel("silu", {Data::predictive, 0.3, 0.7}),
+       [](const DeepKernelModel& m, const Expansion& phi, const at::Tensor& y) {
+         return dppgp(phi.features, y, m.posterior, m.offset, m.noise_var(), kRows, 0.3, 0.7);
+       }},
+      {"vbll", kernel("linear", {Data::expected, 0.2, 1}),
+       [](const DeepKernelModel& m, const Expansion& phi, const at::Tensor& y) {
+         return vbll(phi.features, y, m.posterior, m.offset, m.noise_var(), kRows, 0.2, 1);
+       }},
+      {"ppgp", kernel("rbf", {Data::predictive, 0, 0.7}),
+       [](const DeepKernelModel& m, const Expansion& phi, const at::Tensor& y) {
+         return ppgp(phi.features, phi.correction, y, m.posterior, m.offset, m.noise_var(), kRows, 0.7);
+       }},
+      {"svgp", kernel("rbf", {Data::expected, 0, 1}),
+       [](const DeepKernelModel& m, const Expansion& phi, const at::Tensor& y) {
+         return svgp(phi.features, phi.correction, y, m.posterior, m.offset, m.noise_var(), kRows, 1);
+       }}};
+  at::Tensor x = Stream(2).normal({9, 2}), y = Stream(3).normal(at::IntArrayRef{9});
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    Weights start = snapshot(deep_kernel_parameters(c.kernel, network(), 2, Stream(1)));
+    start["posterior.mean"] = Stream(4).normal(at::IntArrayRef{kRank});
+    Weights ours = leaves(start), theirs = leaves(start);
+    DeepKernelModel model(c.kernel, network(), [&](const std::string& n) { return ours.at(n); });
+    DeepKernelModel twin(c.kernel, network(), [&](const std::string& n) { return theirs.at(n); });
+    VariationalLoss got = model.backward(x, y, kRows, c.kernel.objective, 0);
+    VariationalLoss expected = c.loss(twin, twin.expansion(x), y);
+    expected.total.backward();
+    EXPECT_NEAR(got.total.item<double>(), expected.total.item<double>(), 1e-12);
+    for (const auto& [name, leaf] : ours)
+      EXPECT_TRUE(at::allclose(leaf.grad(), theirs.at(name).grad(), 1e-9, 1e-12)) << name;
+  }
+}
+
+/// The weights after one step.
+Weights after_a_step(const std::string& method, json options) {
+  options.update({{"steps", 1}, {"schedule", "constant"}});
+  if (method != "dbk-exact") options["batch"] = 60;  // an epoch is a step
+  if (method != "sv-rbf") options.update({{"hidden", 5}, {"blocks", 1}});
+  auto fitted = registry_row(method)
+                    .make(find_method(method).resolve(options))
+                    ->fit({contract::toy(60, 1), {}}, {Stream(3), nullptr, {}});
+  return network_file(fitted->save()).weights;
+}
+
+TEST(DeepKernelModel, TheBackboneAloneDecaysAndTheNoiseHasItsRate) {
+  for (const char* method : {"dbk", "vbll", "pp-dkl", "sv-dkl", "sv-rbf", "sv-dbk", "dbk-exact"}) {
+    SCOPED_TRACE(method);
+    Weights plain = after_a_step(method, {{"weight_decay", 0.0}});
+    Weights decayed = after_a_step(method, {{"weight_decay", 0.5}});
+    Weights faster = after_a_step(method, {{"weight_decay", 0.0}, {"noise_rate", 0.1}});
+    for (const auto& [name, value] : plain) {
+      if (name.starts_with("statistics.") || name == "largest_prior_var")
+        continue;  // of the features at the end
+      bool decays = name.starts_with("backbone."), bias = name.ends_with(".bias");  // which may be 0
+      if (!decays || !bias) {
+        EXPECT_EQ(at::equal(value, decayed.at(name)), !decays) << name;
+      }
+      EXPECT_EQ(at::equal(value, faster.at(name)), name != "log_noise") << name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace slimbayes
