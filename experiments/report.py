@@ -17,6 +17,7 @@ import results
 from scores import METRICS, Published, load, number, of
 
 HERE = pathlib.Path(__file__).resolve().parent
+FRONT_PAGE = HERE.parent / "README.md"
 METHODS = ["DNN", "VBLL", "SV-DKL", "PP-DKL", "DBK-SiLU", "DBK-RBF"]
 RIVALS = ["ensemble of 5 DNN", "CatBoost", "CatBoost, long"]
 DIGITS = {"MAE": 4, "CRPS": 4, "time_s": 0}
@@ -223,14 +224,14 @@ def front(both):
         mine = [both.get("defaults", t, name, "NLL") for name in FRONT.values()]
         rival = claims.best(both, "defaults", t, claims.CATBOOST, "NLL")
         scores = [*mine, rival and rival[1]]
-        lowest = min(score.mean for score in scores if score)
+        lowest = min((score.mean for score in scores if score), default=None)
         theirs = published.get(t, "DBK-SiLU", "NLL")
         trained = both.rows("defaults", t, "DBK-SiLU")
         extra = [cell(both.get("defaults", t, "DBK-SiLU", m), digits=d, seeds=False) for m, d in (("MAE", 4), ("coverage", 3))]
         rows.append([t, f"{int(trained[0]['rows']):,}" if trained else "", *[cell(s, bool(s) and s.mean == lowest) for s in scores],
                      f"{theirs.mean:.3f}" if theirs else "", *extra])
     header = ["table", "training rows", *[f"`{name}`" for name in FRONT], "CatBoost", "paper", "`dbk`: MAE", "`dbk`: coverage at 95 %"]
-    counts = [claim.numbers.partition(". ")[0] for claim in claims.rivals(both)]
+    counts = [claim.numbers.partition(". ")[0] or "0 of 0" for claim in claims.rivals(both)]
     return grid(header, rows) + f"\n`dbk` is ahead of CatBoost on {counts[0]} tables and of `pp-dkl` on {counts[1]}.\n"
 
 
@@ -263,7 +264,7 @@ def main():
     found += ten_tables(load(HERE / "ten_tables"), both)
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
-    between_marks(HERE.parent / "README.md", front(both))
+    between_marks(FRONT_PAGE, front(both))
     if not options.no_figures:
         import figures
         figures.draw(HERE, {name: scores for name, (scores, _) in studies.items()})

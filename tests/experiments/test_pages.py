@@ -20,7 +20,9 @@ def folder(tmp_path, monkeypatch):
         for path in (ROOT / "experiments" / study).glob("*.csv"):
             if path.name != "results.csv":
                 shutil.copy(path, tmp_path / study)
+    (tmp_path / "front.md").write_text("\n".join([*report.MARKS, ""]))
     monkeypatch.setattr(report, "HERE", tmp_path)
+    monkeypatch.setattr(report, "FRONT_PAGE", tmp_path / "front.md")
     monkeypatch.setattr(sys, "argv", ["report.py", "--no-figures"])
     return tmp_path
 
