@@ -22,7 +22,8 @@
 //             float64; c is the generalised least-squares mean. With `correction`, E-12: D = 1 + c(x) / noise.
 // Cost        O(n (h^2 + r h + r^2) + r^3) a step; memory chunk (h + r), free of n: pass 1 adds up Phi^T Phi and
 //             Phi^T y a chunk at a time without a graph, pass 2 sends their gradient back through each chunk.
-// Deviations  dbk's schedule and noise floor, a rate of 1e-2, a noise that starts at 0.1; the last chunk of pass 1 keeps its graph for pass 2.
+// Deviations  dbk's schedule and noise floor, a rate of 1e-2, a noise that starts at 0.1; the last
+//             chunk of pass 1 keeps its graph for pass 2.
 
 namespace slimbayes {
 

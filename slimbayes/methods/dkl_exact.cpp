@@ -19,8 +19,8 @@
 // Estimator   network, lengthscales, amplitude, noise and c by AdamW on the dense log evidence of evidence_rows rows
 //             a step (all of them on a small table); the posterior conditions on every training row.
 // Cost        O(e^3 + e h^2) a step of e rows; O(n^3) and [n, n] at the end, hence max_rows; O(n^2) a prediction.
-// Deviations  The recipe of dbk-exact. The papers use conjugate gradients and a low-rank posterior (LOVE); ours is a Cholesky. The validation
-//             score conditions on evidence_rows evenly spaced rows.
+// Deviations  The recipe of dbk-exact. The papers use conjugate gradients and a low-rank posterior (LOVE); ours is a
+//             Cholesky. The validation score conditions on evidence_rows evenly spaced rows.
 
 namespace slimbayes {
 

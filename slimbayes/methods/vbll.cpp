@@ -8,7 +8,8 @@
 // Estimator   the evidence lower bound: backbone, basis, q(w), c and the noise variance by mini-batches of
 //             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL.
 // Cost        that of dbk.
-// Deviations  dbk's recipe, with a noise that starts at 0.1; none of the noise or prior hierarchies of the original (nor has N's baseline).
+// Deviations  dbk's recipe, with a noise that starts at 0.1; none of the noise or prior hierarchies of the
+//             original (nor has N's baseline).
 
 namespace slimbayes {
 
