@@ -2,6 +2,5 @@
 // The precompiled header of the engine. ATen alone: torch/torch.h would cost 7 s a file instead of 3.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <torch/csrc/autograd/custom_function.h>
 
 #include <nlohmann/json.hpp>

@@ -6,6 +6,7 @@
 #include "slimbayes/core/class_likelihood.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>

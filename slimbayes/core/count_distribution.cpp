@@ -13,6 +13,7 @@
 #include "slimbayes/core/count_distribution.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <cmath>

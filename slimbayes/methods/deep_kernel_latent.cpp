@@ -15,6 +15,7 @@
 #include "slimbayes/methods/deep_kernel_latent.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 #include "slimbayes/methods/dense_gp.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cmath>
 #include <numbers>

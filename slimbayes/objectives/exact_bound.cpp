@@ -1,6 +1,7 @@
 #include "slimbayes/objectives/exact_bound.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include "slimbayes/core/check.h"
 

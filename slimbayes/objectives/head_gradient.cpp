@@ -1,6 +1,7 @@
 #include "slimbayes/objectives/head_gradient.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <cmath>
 #include <numbers>

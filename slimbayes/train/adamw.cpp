@@ -1,6 +1,7 @@
 #include "slimbayes/train/adamw.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 namespace slimbayes {
 

@@ -183,7 +183,7 @@ class Run {
     for (size_t i = 0; i < state_.best.size(); ++i) problem_.groups[i].value.copy_(state_.best[i]);
     state_.summary.seconds = seconds();
     if (!problem_.validate)
-      state_.summary.notes.push_back(
+      state_.summary.notes.emplace_back(
           "no validation rows: the last parameters are kept, and nothing stops early");
     return state_.summary;
   }
