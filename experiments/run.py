@@ -8,8 +8,8 @@ with the metrics on the standardised scale, time, peak memory, commit and comman
 A cell that is there already is not run again, so a killed study goes on where it stopped; one that failed is tried
 again. Several runners may work on one study: a cell is claimed while it runs.
 
-The tool is build/slimbayes (SLIMBAYES_TOOL, --tool), the tables lie in SLIMBAYES_DATA. The method `catboost` needs
-the packages of experiments/requirements.txt in the Python that runs this.
+The tool is build/slimbayes (SLIMBAYES_TOOL, --tool), the tables lie in SLIMBAYES_DATA. The methods `catboost` and
+`torch` need the packages of experiments/requirements.txt in the Python that runs this.
 """
 
 import argparse

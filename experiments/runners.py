@@ -18,6 +18,7 @@ from results import METRICS
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEST_ROWS = 20000  # of generated data
+RIVALS = {"catboost": "catboost_fit.py", "torch": "torch_fit.py"}
 SPLIT_FLAGS = {"--split", "--split-seed", "--valid-fraction", "--test-fraction", "--ignore"}
 
 
@@ -42,8 +43,8 @@ class Runner:
         return row
 
     def _measure(self, cell, work):
-        if cell["method"] == "catboost":
-            return self._catboost(cell, work)
+        if cell["method"] in RIVALS:
+            return self._rival(cell, work)
         return self._generated(cell, work) if ":" in cell["data"] else self._table(cell, work)
 
     def _fit(self, cell, table, own, work):
@@ -73,7 +74,7 @@ class Runner:
         truth = against_truth(columns(tables["test"]), columns(predicted))
         return {**of_summary(answer["summary"]), **of_report(report), **truth}
 
-    def _catboost(self, cell, work):
+    def _rival(self, cell, work):
         """On the rows of the tool's split: a model of one step holds them."""
         flags = shlex.split(cell["flags"])
         split, rest = [], []
@@ -84,7 +85,7 @@ class Runner:
         fraction = [] if "--test-fraction" in split else ["--test-fraction", "0.1"]
         work.quiet([self.tool, "fit", self._path(cell), "--target", "y", "--method", "dnn", "--steps", "1",
                     "--threads", "1", "--model", model, *fraction, *split])
-        return json.loads(work.measured([sys.executable, HERE / "catboost_fit.py", self._path(cell), "--split", model,
+        return json.loads(work.measured([sys.executable, HERE / RIVALS[cell["method"]], self._path(cell), "--split", model,
                                          "--seed", cell["seed"], *rest]))
 
     def _path(self, cell):

@@ -19,6 +19,8 @@ FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--r
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
 NAMES = {"dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
          "sv-rbf": "SV-RBF", "gp-exact": "GP", "dkl-exact": "DKL", "ensemble --of dnn --members 5": "ensemble of 5 DNN",
+         "torch --objective mse": "DNN in PyTorch", "torch --objective elbo": "VBLL in PyTorch",
+         "torch --objective dppgp": "DBK-SiLU in PyTorch",
          "catboost": "CatBoost", "catboost --iterations 20000": "CatBoost, long", f"dbk-exact {C}": "DBK exact",
          "dbk-exact --basis rbf": "sDKL",  # inducing points under the collapsed bound
          **{f"sv-dbk --basis linear {flags}": f"SV-DBK{name}" for name, flags in ABLATIONS.items()},
