@@ -54,7 +54,7 @@ def sensitivity(scores, path):
 
 def scaling(scores, path):
     figure, (mae, nll, time) = plt.subplots(1, 3, figsize=(10, 3))
-    for colour, (name, text) in enumerate([("DBK-SiLU", "DBK, dPPGP"), ("DBK exact", "DBK, exact"), ("GP", "GP, exact")]):
+    for colour, (name, text) in enumerate([("DBK-SiLU", "DBK, dPPGP"), ("DBK exact", "DBK, exact"), ("GP", "GP, exact"), ("DKL", "DKL, exact")]):
         for axes, metric in (mae, "MAE"), (nll, "raw NLL"):
             line(axes, SIZES, [scores.get("scaling", f"steps:{n}", name, metric) for n in SIZES], text, color=f"C{colour}")
         seconds, steps = ([scores.get("scaling", f"steps:{n}", name, m) for n in SIZES] for m in ("time_s", "steps"))
