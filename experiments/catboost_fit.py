@@ -8,12 +8,11 @@ same scale (the training targets' sd, which the model file holds). One model giv
 where the validation rows' NLL is best. All else is CatBoost's default. One thread.
 """
 
-import argparse
 import json
 import time
 
 from catboost import CatBoostRegressor
-from rival import answer, metrics, rows_of
+from rival import answer, arguments, metrics, rows_of
 
 
 def fit(inputs, y, split, options):
@@ -26,11 +25,7 @@ def fit(inputs, y, split, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table")
-    parser.add_argument("--split", required=True, help="a model file fitted on this table")
-    parser.add_argument("--target", default="y")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = arguments(__doc__)
     parser.add_argument("--iterations", type=int, default=1000, help="most trees")
     parser.add_argument("--patience", type=int, default=0, help="trees without a better validation score; 0: all are grown")
     options = parser.parse_args()

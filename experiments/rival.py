@@ -1,5 +1,6 @@
-"""What a rival's program shares with slimbayes: the rows of its split, and its metrics."""
+"""What the rivals' programs share: their flags, the rows of slimbayes' split, and its metrics."""
 
+import argparse
 import json
 import math
 
@@ -21,6 +22,16 @@ def metrics(y, mean, variance, scale, erf=np.vectorize(math.erf)):
             "nll_standardized": nll - math.log(scale), "crps_standardized": crps / scale,
             "width_standardized": 2 * LEVEL_95 * np.mean(sd) / scale,
             "coverage": np.mean(np.abs(z) <= LEVEL_95), "nll": nll}
+
+
+def arguments(about):
+    """The parser of what every rival takes."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("table")
+    parser.add_argument("--split", required=True, help="a model file fitted on this table")
+    parser.add_argument("--target", default="y")
+    parser.add_argument("--seed", type=int, default=0)
+    return parser
 
 
 def rows_of(table, split, target):

@@ -7,14 +7,13 @@ A second witness where `--preset paper` does not reach N's numbers: it shares no
 not in N's text (section 4, appendix B). mse: DNN; elbo: VBLL; dppgp: DBK-SiLU with alpha = beta = 0.01. One thread.
 """
 
-import argparse
 import copy
 import json
 import math
 import time
 
 import torch
-from rival import answer, metrics, rows_of
+from rival import answer, arguments, metrics, rows_of
 from torch import nn
 from torch.nn import functional as F
 
@@ -107,11 +106,7 @@ def fit(x, y, split, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("table")
-    parser.add_argument("--split", required=True, help="a model file fitted on this table")
-    parser.add_argument("--target", default="y")
-    parser.add_argument("--seed", type=int, default=0)
+    parser = arguments(__doc__)
     parser.add_argument("--objective", choices=["mse", "elbo", "dppgp"], default="dppgp")
     parser.add_argument("--epochs", type=int, default=400)
     options = parser.parse_args()
