@@ -4,7 +4,7 @@
   experiments/torch_fit.py TABLE --split MODEL [--seed S] [--objective mse|elbo|dppgp] [--epochs 400]
 
 A second witness where `--preset paper` does not reach N's numbers: it shares no code with slimbayes, so what both miss is
-not in N's text (section 4, appendix B). mse: DNN; elbo: VBLL; dppgp: DBK-SiLU with alpha = beta = 0.01. One thread.
+not in N's text (section 4, appendix B). mse: DNN; elbo: VBLL; dppgp: DBK-SiLU with alpha = beta = 0.01, which N tunes. One thread.
 """
 
 import copy
@@ -99,7 +99,7 @@ def fit(x, y, split, options):
         if score < best:
             best, kept = score, copy.deepcopy(model.state_dict())
     model.load_state_dict(kept)
-    if options.objective == "mse":  # N: the residuals' variance; ours is that of the validation rows
+    if options.objective == "mse":  # as `dnn`: the validation rows' residuals
         with torch.no_grad():
             model.log_noise.copy_(torch.log(best - 1e-6))
     return model, steps
