@@ -71,18 +71,21 @@ Command chosen(const std::string& name, Parsed& p) {
     check_target(p.fit.target, p.fit.rows);
     const MethodInfo& method = find_method(p.fit.method);
     p.fit.method = method.name;
-    p.fit.options = p.fit_flags.resolved(method, p.preset);
-    if (p.tune) p.fit.tune = p.fit_flags.tunable(method, p.fit.options);
+    p.fit.given = p.fit_flags.set_options(method);
+    p.fit.preset = p.preset;
+    const nlohmann::json options = preset_options(method, p.preset, p.fit.given);
+    if (p.tune) p.fit.tune = p.fit_flags.tunable(method, options);
     request.command = p.fit;
-    if (p.preset == "paper" && inner_method(method, p.fit.options).paper_preset.empty())
+    if (p.preset == "paper" && inner_method(method, options).paper_preset.empty())
       misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
                          method.name));
   } else if (name == "compare") {
     check_target(p.compare.target, p.compare.rows);
     p.compare.named = p.compared != every_method();
     for (const MethodInfo* method : methods_of(p.compared)) {
-      p.compare.methods.push_back(
-          {method->name, p.compare_flags.resolved(*method, p.preset), method->seeded});
+      p.compare.methods.push_back({method->name,
+                                   preset_options(*method, p.preset, p.compare_flags.set_options(*method)),
+                                   method->seeded});
     }
     request.command = p.compare;
   } else if (name == "predict") {

@@ -15,6 +15,7 @@
 #include "cli/report.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 
 namespace slimbayes::cli {
@@ -104,13 +105,8 @@ std::string table_of(const std::vector<Outcome>& outcomes, double level) {
   for (const std::string& metric : metrics) rows[0].push_back({metric});
   rows[0].push_back({"seconds"});
   rows[0].push_back({"fits"});
-  std::string failures;
   for (const Outcome& outcome : outcomes) {
-    if (!outcome.failure.empty()) {
-      failures += fmt::format("{} failed: {}\n", outcome.method,
-                              outcome.failure.substr(0, outcome.failure.find('\n')));
-      continue;
-    }
+    if (!outcome.failure.empty()) continue;
     std::vector<Cell> row = {{outcome.method}};
     for (const std::string& metric : metrics) {
       const Spread s = spread(outcome, metric);
@@ -124,7 +120,7 @@ std::string table_of(const std::vector<Outcome>& outcomes, double level) {
     row.push_back({fmt::format("{}", outcome.runs.size())});
     rows.push_back(std::move(row));
   }
-  return text_table(rows) + failures;
+  return text_table(rows);
 }
 
 json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
@@ -146,22 +142,25 @@ json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
   return answer;
 }
 
-/// Those that were named; else all that take the target.
+/// Those that were named, if they take the target; else all that do.
 std::vector<CompareRequest::Entry> chosen(const CompareRequest& r, const Table& table) {
-  if (r.named) return r.methods;
   const std::string kind = task_kind(table, r.target, r.rows.likelihood);
   std::vector<CompareRequest::Entry> out;
   for (const auto& entry : r.methods) {
     const std::vector<std::string>& tasks = find_method(entry.method).tasks;
-    if (std::ranges::find(tasks, kind) != tasks.end()) out.push_back(entry);
+    const bool takes = std::ranges::find(tasks, kind) != tasks.end();
+    check(takes || !r.named, "compare", fmt::format("methods for {}", kind), in_quotes(entry.method),
+          methods_taking(kind) + " take it");
+    if (takes) out.push_back(entry);
   }
   return out;
 }
 
 }  // namespace
 
-int run_command(const CompareRequest& r) {
-  const Table table = read_table(r.data);
+int run_command(const CompareRequest& request) {
+  CompareRequest r = request;
+  const Table table = read_training(r.data, r.target, r.rows);
   InterruptGuard interrupt;
   std::vector<Outcome> outcomes;
   bool any = false;
@@ -175,6 +174,10 @@ int run_command(const CompareRequest& r) {
     std::erase_if(outcomes, [](const Outcome& each) { return each.runs.empty() && each.failure.empty(); });
     log_line(fmt::format("interrupted: {} of {} methods, the last perhaps with fewer fits", outcomes.size(),
                          r.methods.size()));
+  }
+  for (const Outcome& each : outcomes) {
+    if (!each.failure.empty())
+      log_line(fmt::format("{} failed: {}", each.method, each.failure.substr(0, each.failure.find('\n'))));
   }
   r.json ? print(json_of(r, outcomes)) : print(table_of(outcomes, r.level));
   return InterruptGuard::interrupted() ? kInterrupted : kDone;

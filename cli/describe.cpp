@@ -126,7 +126,9 @@ json model_facts(const std::string& path) {
       continue;
     }
     tensors[name] = tensor.shape;
-    if (name.starts_with("calibration.")) continue;
+    const bool is_data =
+        name.find("data.") != std::string::npos || name.find("statistics.") != std::string::npos;
+    if (is_data || name.starts_with("calibration.")) continue;
     parameters += size;
   }
   facts["parameters"] = parameters;

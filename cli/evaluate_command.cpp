@@ -37,7 +37,7 @@ json separation(const TableModel& model, const Table& near, const Table& far) {
 int run_command(const EvaluateRequest& r) {
   check_model_first("evaluate", r.model, r.data);
   const TableModel model = TableModel::load(r.model);
-  Table table = read_table(r.data);
+  Table table = read_rows(r.data, model.reading(true), model.encoder().target_name());
   if (!r.split.empty())
     table = part_of(model, table, r.split);
   else if (table_hash(table) == model.table_hash())
@@ -46,7 +46,7 @@ int run_command(const EvaluateRequest& r) {
         "out");
   json report = model.evaluate(table, r.level);
   json ood;
-  if (!r.ood.empty()) ood = separation(model, table, read_table(r.ood));
+  if (!r.ood.empty()) ood = separation(model, table, read_rows(r.ood, model.reading()));
   if (r.json) {
     report["method"] = model.method();
     report["level"] = r.level;

@@ -3,14 +3,20 @@
 // interrupted fit's model has none: it is usable, not finished.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
-#include <xxhash.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/target.h"
 #include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/train/checkpoint.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -20,28 +26,46 @@ using nlohmann::json;
 
 constexpr const char* kFingerprint = "fingerprint";
 
-std::string fingerprint(const FitRequest& r, const Table& train, const Table* valid) {
-  const json all = {{"train", table_hash(train)},
-                    {"valid", valid ? table_hash(*valid) : ""},
+/// What decides the result, by the names that a refused --resume gives them.
+std::string fingerprint(const FitRequest& r, const json& options, const Table& train, const Table* valid) {
+  const json all = {{"table", table_hash(train)},
+                    {"validation table", valid ? table_hash(*valid) : ""},
                     {"target", r.target},
                     {"method", r.method},
-                    {"options", r.options},
+                    {"options", options},
                     {"seed", r.seed},
-                    {"split_seed", r.rows.split_seed},
-                    {"fractions", {r.rows.valid_fraction, r.rows.test_fraction}},
-                    {"split", r.rows.split},
-                    {"scale", r.rows.scale},
-                    {"scale_on", r.rows.scale_on},
-                    {"calibrate", r.calibrate},
-                    {"calibration_fraction", r.calibration_fraction},
-                    {"tune", r.tune},
-                    {"ignore", r.rows.ignore},
-                    {"likelihood", r.rows.likelihood},
-                    {"domain", r.rows.domain},
+                    {"split", {r.rows.split_seed, r.rows.valid_fraction, r.rows.test_fraction, r.rows.split}},
+                    {"scaling", {r.rows.scale, r.rows.scale_on}},
+                    {"calibration", {r.calibrate, r.calibration_fraction}},
+                    {"tuning", r.tune},
+                    {"ignored columns", r.rows.ignore},
+                    {"likelihood", {r.rows.likelihood, r.rows.domain}},
                     {"threads", at::get_num_threads()}};
-  const std::string text = all.dump(-1, ' ', false, json::error_handler_t::replace);
-  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
-  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// The method that the target's task calls for where none was named. Throws std::invalid_argument for flags that it has
+/// no use for.
+FitRequest with_method(FitRequest r, const Table& table) {
+  if (r.named) return r;
+  const std::string task = task_kind(table, r.target, r.rows.likelihood);
+  const MethodInfo& info = default_method(task);
+  r.method = info.name;
+  if (task == "regression") return r;
+  check(r.tune.empty(), "fit", "a method with something to tune, for --tune", in_quotes(r.method),
+        "leave --tune out");
+  return r;
+}
+
+/// The columns as the training table has them: the rows of another file need not show their kinds.
+Reading alike(const Table& table, const std::vector<std::string>& ignored) {
+  Reading reading{{}, ignored, false};
+  for (const Column& column : table.columns) {
+    const bool known = !std::ranges::all_of(column.values, [](double x) { return std::isnan(x); });
+    if (known && std::ranges::find(ignored, column.name) == ignored.end())
+      reading.kinds[column.name] = column.kind;
+  }
+  return reading;
 }
 
 /// The model that a finished fit of this fingerprint left, if it did. Throws for that of another fit.
@@ -52,41 +76,32 @@ std::optional<TableModel> finished(const fs::path& path, const fs::path& checkpo
   const TensorFile file = read_tensor_file(path);
   const auto found = file.metadata.find(kFingerprint);
   if (found == file.metadata.end()) return std::nullopt;  // an interrupted fit's
-  check(found->second == fingerprint, "fit",
-        fmt::format("'{}' to be the model of this fit, for --resume", path.string()),
-        "the finished one of other data, options, seed or threads",
-        "leave --resume out to fit anew, or name another --model");
+  check_fingerprint(found->second, fingerprint,
+                    fmt::format("'{}' to be the finished model of this fit, for --resume", path.string()),
+                    "leave --resume out to fit anew, or name another --model");
   return TableModel::from_file(file, path.string());
 }
 
-/// A checkpoint that this fit made is removed when it fails; one that was there stays until it is replaced.
-class CheckpointGuard {
- public:
-  CheckpointGuard(fs::path path, bool resume)
-      : path_(std::move(path)), before_(stamp()), going_on_(resume && before_) {}
-  ~CheckpointGuard() {
-    if (!keep_ && !going_on_ && is_ours()) remove();
-  }
-  bool was_there() const { return before_.has_value(); }
-  /// This fit can go on from it.
-  bool is_ours() const { return stamp() && (going_on_ || stamp() != before_); }
-  void keep() { keep_ = true; }
-  void remove() const {
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-  }
+std::optional<fs::file_time_type> stamp(const fs::path& path) {
+  std::error_code failed;
+  const auto time = fs::last_write_time(path, failed);
+  return failed ? std::nullopt : std::optional(time);
+}
 
- private:
-  std::optional<fs::file_time_type> stamp() const {
-    std::error_code failed;
-    const auto time = fs::last_write_time(path_, failed);
-    return failed ? std::nullopt : std::optional(time);
+/// A fit that fails keeps its checkpoint and says so, unless the words were wrong: then there is nothing to go on with.
+TableModel fitted(const std::function<TableModel()>& fit, const fs::path& checkpoint,
+                  std::optional<fs::file_time_type> before, bool resume) {
+  const auto made = [&] { return stamp(checkpoint) != before; };
+  try {
+    return fit();
+  } catch (const std::invalid_argument&) {
+    if (made() && !(resume && before)) remove_checkpoint(checkpoint);
+    throw;
+  } catch (...) {
+    if (made()) log_line(fmt::format("{} is kept: --resume goes on from it", checkpoint.string()));
+    throw;
   }
-
-  fs::path path_;
-  std::optional<fs::file_time_type> before_;
-  bool going_on_, keep_ = false;
-};
+}
 
 json report_on(const TableModel& model, const Table& table, const std::vector<int64_t>& rows, double level) {
   return rows.empty() ? json() : model.evaluate(take_rows(table, rows), level);
@@ -103,7 +118,8 @@ HeldOut held_out(const FitRequest& r, const TableModel& model, const Table& tabl
           report_on(model, table, split.test, r.level)};
 }
 
-void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& reports, const Table* valid) {
+void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& reports, const Table* valid,
+                   const std::vector<std::string>& notes) {
   const SplitRows& split = model.split();
   const json& test = reports.test;
   if (!r.json) {
@@ -119,7 +135,8 @@ void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& 
                 {"valid", valid ? static_cast<size_t>(valid->rows) : split.valid.size()},
                 {"test", split.test.size()}}},
               {"summary", to_json(model.fitted().summary())},
-              {"options", model.options()}};
+              {"options", model.options()},
+              {"notes", notes}};
   out["summary"]["seconds"] = model.fitted().summary().seconds;
   if (const auto rows = split.calibration.size(); rows > 0) {
     out["rows"]["calibration"] = rows;
@@ -131,84 +148,106 @@ void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& 
   print(out);
 }
 
-void print_notes(const TableModel& model) {
-  const Summary& summary = model.fitted().summary();
-  for (const std::string& note : model.encoder().notes()) log_line("note: " + note);
-  for (const std::string& note : summary.notes) log_line("note: " + note);
-  const auto rank = model.options().find("rank");
-  const auto rows = static_cast<int64_t>(model.split().train.size());
-  if (rank != model.options().end() && rank->get<int64_t>() > rows) {
-    log_line(fmt::format("note: rank {} is above the {} training rows: it is more than they can use",
-                         rank->get<int64_t>(), rows));
-  }
-  if (summary.jitter > 0)
-    log_line(
-        fmt::format("note: a factorisation needed a jitter of {:.3g} of its mean diagonal", summary.jitter));
+/// Too short a training is silent otherwise: the answers look calm and are those of no model.
+std::string nothing_learnt(const json& valid) {
+  if (!valid.contains("nll_constant")) return "";
+  const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
+  if (nll < constant) return "";
+  return fmt::format(
+      "on the {} validation rows the NLL, {:.4g} in the target's units, is no better than that of one answer "
+      "for "
+      "every row, {:.4g}: more --steps or another --method may help, or the inputs say nothing",
+      valid["n"].get<int64_t>(), nll, constant);
 }
 
-/// Too short a training is silent otherwise: the answers look calm and are those of no model.
-void note_if_nothing_learnt(const json& valid) {
-  if (!valid.contains("nll_constant")) return;
-  const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
-  if (nll < constant) return;
-  log_line(
-      fmt::format("note: on the {} validation rows the NLL, {:.4g}, is no better than that of one answer for "
-                  "every row, {:.4g}: more --steps or another --method may help, or the inputs say nothing",
-                  valid["n"].get<int64_t>(), nll, constant));
+/// What a user should know of this fit, a sentence each.
+std::vector<std::string> notes_of(const FitRequest& r, const TableModel& model, const json& valid) {
+  const Summary& summary = model.fitted().summary();
+  std::vector<std::string> notes = model.encoder().notes();
+  const std::string& task = model.encoder().schema().task.kind;
+  if (!r.named && task != "regression")
+    notes.push_back(fmt::format("{} by {}; --method chooses another", task, r.method));
+  if (model.split().singly)
+    notes.push_back(
+        "few different inputs, each in many rows: rows were split one by one (--split grouped keeps them "
+        "together)");
+  notes.insert(notes.end(), summary.notes.begin(), summary.notes.end());
+  const auto rank = model.options().find("rank");
+  const auto rows = static_cast<int64_t>(model.split().train.size());
+  if (rank != model.options().end() && rank->get<int64_t>() > rows)
+    notes.push_back(fmt::format("rank {} is above the {} training rows: it is more than they can use",
+                                rank->get<int64_t>(), rows));
+  if (summary.jitter > 0)
+    notes.push_back(
+        fmt::format("a factorisation needed a jitter of {:.3g} of its mean diagonal", summary.jitter));
+  if (std::string note = nothing_learnt(valid); !note.empty()) notes.push_back(std::move(note));
+  return notes;
+}
+
+void log_notes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) log_line("note: " + note);
 }
 
 }  // namespace
 
-int run_command(const FitRequest& r) {
+int run_command(const FitRequest& request) {
+  FitRequest r = request;
+  check(r.model != "-", "fit", "a file name for --model", "'-'", "a model is no text; name a file");
   check_not_input("fit", "--model", r.model, r.train);
   check_not_input("fit", "--model", r.model, r.valid);
   check_writable(r.model);
-  const Table table = read_table(r.train);
+  const Table table = read_training(r.train, r.target, r.rows);
+  r = with_method(std::move(r), table);
+  const json options = preset_options(find_method(r.method), r.preset, r.given);
   std::optional<Table> own;
-  if (!r.valid.empty()) own = read_table(r.valid);
+  if (!r.valid.empty()) own = read_rows(r.valid, alike(table, r.rows.ignore), r.target);
   const Table* valid = own ? &*own : nullptr;
 
-  const std::string print_of_fit = fingerprint(r, table, valid);
+  const std::string print_of_fit = fingerprint(r, options, table, valid);
   const fs::path path = r.model + ".ckpt";
   if (r.resume) {
     if (const auto model = finished(r.model, path, print_of_fit)) {
       log_line(fmt::format("{} is finished already; nothing to do", r.model));
-      print_outcome(r, *model, held_out(r, *model, table, valid), valid);
+      const HeldOut reports = held_out(r, *model, table, valid);
+      print_outcome(r, *model, reports, valid, notes_of(r, *model, reports.valid));
       return kDone;
     }
   }
-  CheckpointGuard checkpoint(path, r.resume);
-  if (checkpoint.was_there() && !r.resume) {
-    log_line(
-        fmt::format("starting anew; {} of an unfinished fit will be overwritten (--resume goes on from it)",
-                    path.string()));
+  const auto before = stamp(path);
+  if (before.has_value() != r.resume) {
+    log_line(r.resume
+                 ? fmt::format("no checkpoint '{}' to go on from: starting anew", path.string())
+                 : fmt::format("starting anew; {} of an unfinished fit will be overwritten (--resume goes on "
+                               "from it)",
+                               path.string()));
   }
   InterruptGuard interrupt;
-  TableModel model = [&] {
+  const auto fit_it = [&] {
     ProgressPrinter progress(r.method);
-    TableFit fit = table_fit(r.target, r.method, r.options, r.seed, r.rows);
+    TableFit fit = table_fit(r.target, r.method, options, r.seed, r.rows);
     fit.calibrate = r.calibrate;
     fit.calibration_fraction = r.calibration_fraction;
     fit.level = r.level;
     fit.tune = r.tune;
-    return fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit});
-  }();
-  print_notes(model);
-
-  const bool stopped = model.interrupted();
-  TensorFile file = model.to_file();
-  if (!stopped) file.metadata[kFingerprint] = print_of_fit;
-  write_tensor_file(r.model, file);
-  stopped ? checkpoint.keep() : checkpoint.remove();
-  if (stopped) {
-    const bool goes_on = (find_method(r.method).resumable || !r.tune.empty()) && checkpoint.is_ours();
-    log_line(
-        fmt::format("interrupted; {} holds the best so far{}", r.model, goes_on ? ", --resume goes on" : ""));
+    TableModel model = fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit});
+    TensorFile file = model.to_file();
+    if (!model.interrupted()) file.metadata[kFingerprint] = print_of_fit;
+    write_tensor_file(r.model, file);
+    return model;
+  };
+  const TableModel model = fitted(fit_it, path, before, r.resume);
+  if (model.interrupted()) {
+    log_notes(notes_of(r, model, json()));
+    const bool goes_on = find_method(r.method).resumable || !r.tune.empty();
+    log_line(fmt::format("interrupted; {} holds the best so far{}", r.model,
+                         goes_on && (r.resume || stamp(path) != before) ? ", --resume goes on" : ""));
     return kInterrupted;
   }
+  remove_checkpoint(path);
   const HeldOut reports = held_out(r, model, table, valid);
-  note_if_nothing_learnt(reports.valid);
-  print_outcome(r, model, reports, valid);
+  const std::vector<std::string> notes = notes_of(r, model, reports.valid);
+  log_notes(notes);
+  print_outcome(r, model, reports, valid, notes);
   return kDone;
 }
 

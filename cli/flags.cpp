@@ -50,9 +50,10 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
       ->type_name("S")
       ->group(group);
   app.add_option("--split", rows.split,
-                 "grouped: rows with identical inputs stay on one side\nrandom: row by row [default grouped]")
+                 "grouped: rows with identical inputs stay on one side\nrandom: row by row\n"
+                 "auto: grouped, unless an input comes more than ten times on average [default auto]")
       ->type_name("KIND")
-      ->check(CLI::IsMember({"grouped", "random"}))
+      ->check(CLI::IsMember({"auto", "grouped", "random"}))
       ->group(group);
   app.add_option("--scale", rows.scale, "of numeric inputs: min-max or standard [default: the method's own]")
       ->type_name("KIND")
@@ -75,7 +76,11 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
       ->group(group);
   app.add_option("--ignore", rows.ignore, "columns that are no inputs, comma-separated")
       ->type_name("A,B")
-      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--categorical", rows.categorical,
+                 "columns of names, however their cells look (codes, years), comma-separated")
+      ->type_name("A,B")
       ->allow_extra_args(false)
       ->group(group);
 }
@@ -139,10 +144,15 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
 void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   CLI::App& app = *root.add_subcommand("fit", "Fit a method on a table and save the model");
   FitRequest& r = p.fit;
-  app.add_option("TRAIN", r.train, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
+  r.named = !value_of(words, "--method", "").empty();
+  app.add_option("TRAIN", r.train,
+                 "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin")
+      ->required();
   app.add_option("--target", r.target, "column to predict; needed but for --likelihood cox")
       ->type_name("COLUMN");
-  app.add_option("--method", r.method, "one of `slimbayes methods` [default dbk]")->type_name("NAME");
+  app.add_option("--method", r.method,
+                 "one of `slimbayes methods`\n[default dbk; vbll for classes and counts, sv-rbf for events]")
+      ->type_name("NAME");
   add_preset(app, p.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
   app.add_option("--seed", r.seed, "seed of weights and batches [default 0]")->type_name("S");
@@ -168,15 +178,15 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit houses.csv --target price --steps 40000 --model big.safetensors --resume\n"
       "  slimbayes fit houses.csv --target price --calibrate conformal --tune\n"
       "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
-      "  slimbayes fit mails.csv --target spam --method vbll\n"
-      "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2 --method sv-rbf\n"
+      "  slimbayes fit mails.csv --target spam\n"
+      "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2\n"
       "  slimbayes fit --method dnn --help          the options of another method");
 }
 
 void add_predict(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand("predict", "Predict the rows of a table: mean, uncertainty, interval");
   app.add_option("MODEL", p.predict.model, "file written by fit")->required();
-  app.add_option("DATA", p.predict.data, "table; no target column is needed")->required();
+  app.add_option("DATA", p.predict.data, "table, - for CSV on stdin; no target column is needed")->required();
   app.add_option("--out", p.predict.out, ".csv, .parquet, or - for CSV on stdout [default -]")
       ->type_name("FILE");
   add_level(app, p.predict.level);
@@ -192,7 +202,7 @@ void add_predict(CLI::App& root, Parsed& p) {
 void add_evaluate(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand("evaluate", "Score a model on a table that holds the target");
   app.add_option("MODEL", p.evaluate.model, "file written by fit")->required();
-  app.add_option("DATA", p.evaluate.data, "table with the target column")->required();
+  app.add_option("DATA", p.evaluate.data, "table with the target column, - for CSV on stdin")->required();
   app.add_option("--split", p.evaluate.split, "train, valid or test rows of the table that was fitted on")
       ->type_name("PART")
       ->check(CLI::IsMember({"train", "valid", "test"}));
@@ -218,7 +228,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   app.add_option("--methods", p.compared, "comma-separated [default: all that take the target]")
       ->type_name("A,B,C");
   add_preset(app, p.preset);
-  app.add_option("--seeds", r.seeds, "fits of each method [default 5]")
+  app.add_option("--seeds", r.seeds, "fits of each method that has a seed [default 5]")
       ->type_name("K")
       ->check(CLI::Range(1, 1000));
   add_level(app, r.level);
@@ -228,7 +238,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   add_rows(app, r.rows);
   p.compare_flags.add(app, flagged_methods(words, "--methods", p.compared));
   app.footer(
-      "Examples:\n"
+      "The best of each column is bold, * where there is no terminal.\n\nExamples:\n"
       "  slimbayes compare houses.csv --target price\n"
       "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json");
 }
@@ -260,7 +270,7 @@ void add_small(CLI::App& root, Parsed& p) {
       "Examples:\n  slimbayes generate steps --rows 2000 --out steps.csv\n"
       "  slimbayes fit steps.csv --target y --ignore true_mean,true_sd\n"
       "  slimbayes generate cox --rows 5000 --out events.csv\n"
-      "  slimbayes fit events.csv --likelihood cox --domain 0:1,0:2 --ignore true_intensity --method sv-rbf");
+      "  slimbayes fit events.csv --likelihood cox --domain 0:1,0:2 --ignore true_intensity");
 
   CLI::App& demo =
       *root.add_subcommand("demo", "Fit three methods on a small table and draw their bands (a minute)");

@@ -74,15 +74,10 @@ void MethodFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& m
   }
 }
 
-nlohmann::json MethodFlags::resolved(const MethodInfo& method, const std::string& preset) const {
-  json naming = json::object();
-  if (const Flag* flag = given(method.inner)) naming[method.inner] = flag->text;
+nlohmann::json MethodFlags::set_options(const MethodInfo& method) const {
   json options = json::object();
-  if (preset == "paper") {
-    options = inner_method(method, naming).paper_preset;
-    options.update(method.paper_preset);
-  }
-  const std::vector<OptionDoc> docs = options_of(method, naming);
+  if (const Flag* flag = given(method.inner)) options[method.inner] = flag->text;
+  const std::vector<OptionDoc> docs = options_of(method, options);
   for (const OptionDoc& doc : docs) {
     if (const Flag* flag = given(doc.name)) options[doc.name] = value_of(doc, flag->text);
   }
@@ -94,7 +89,7 @@ nlohmann::json MethodFlags::resolved(const MethodInfo& method, const std::string
     }
     options["epochs"] = 0;  // not the preset's
   }
-  return method.resolve(options);
+  return options;
 }
 
 std::vector<std::string> MethodFlags::tunable(const MethodInfo& method, const json& options) const {

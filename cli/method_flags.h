@@ -19,9 +19,8 @@ class MethodFlags {
   /// Adds the flags to `command`, an option that several methods have once. Lives as long as the parse.
   void add(CLI::App& command, const std::vector<const MethodInfo*>& methods);
 
-  /// Every option of `method`: what was given, then what the preset ("" or "paper") sets, the rest by
-  /// default. Throws std::invalid_argument.
-  nlohmann::json resolved(const MethodInfo& method, const std::string& preset) const;
+  /// The options of `method` that flags set. Throws std::invalid_argument for two budgets.
+  nlohmann::json set_options(const MethodInfo& method) const;
 
   /// The options that --tune chooses for a method with these resolved options: those with a grid that no flag sets.
   /// Throws std::invalid_argument when there is none.

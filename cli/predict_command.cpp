@@ -69,7 +69,7 @@ int run_command(const PredictRequest& r) {
     check_writable(r.out);
   }
   const TableModel model = TableModel::load(r.model);
-  const Table data = read_table(r.data);
+  const Table data = read_rows(r.data, model.reading());
   const Predictive p = model.answer(data);
   Table answer;
   answer.rows = data.rows;
@@ -77,6 +77,8 @@ int run_command(const PredictRequest& r) {
   print_or_write(r.out, answer);
   for (const std::string& note : model.encoder().notes_for(data)) log_line("note: " + note);
   log_notes(model, p);
+  if (r.level != PredictRequest{}.level && std::holds_alternative<Classes>(p))
+    log_line("note: --level says nothing of classes: they are answered by probabilities, not by intervals");
   return kDone;
 }
 

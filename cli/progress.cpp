@@ -20,7 +20,7 @@ constexpr int kBar = 24;
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
-struct sigaction old_interrupt, old_pipe;
+struct sigaction old_interrupt, old_end, old_pipe;
 
 extern "C" void ask_to_stop(int) { stop_asked = true; }
 
@@ -47,6 +47,7 @@ InterruptGuard::InterruptGuard() {
   action.sa_handler = ask_to_stop;
   action.sa_flags = SA_RESETHAND | SA_RESTART;  // the second one takes its default: it kills
   sigaction(SIGINT, &action, &old_interrupt);
+  sigaction(SIGTERM, &action, &old_end);
   struct sigaction ignored = {};
   ignored.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignored, &old_pipe);
@@ -54,6 +55,7 @@ InterruptGuard::InterruptGuard() {
 
 InterruptGuard::~InterruptGuard() {
   sigaction(SIGINT, &old_interrupt, nullptr);
+  sigaction(SIGTERM, &old_end, nullptr);
   sigaction(SIGPIPE, &old_pipe, nullptr);
 }
 

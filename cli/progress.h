@@ -7,8 +7,8 @@
 
 namespace slimbayes::cli {
 
-/// While it lives, the first Ctrl-C asks the fit to stop and a second one kills; a closed stderr does not end
-/// the fit.
+/// While it lives, the first Ctrl-C or SIGTERM (timeout, a batch system) asks the fit to stop and a second one kills; a
+/// closed stderr does not end the fit.
 class InterruptGuard {
  public:
   InterruptGuard();

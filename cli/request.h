@@ -17,17 +17,19 @@ inline constexpr int kDefaultThreads = -1;
 struct SplitRequest {
   double valid_fraction = 0.1, test_fraction = 0;
   uint64_t split_seed = 0;
-  std::string split = "grouped";
+  std::string split = "auto";
   std::string scale;  // empty: the method's own
   std::string scale_on = "train";
   std::string likelihood, domain;  // empty: by the target's kind, none
-  std::vector<std::string> ignore;
+  std::vector<std::string> ignore, categorical;
 };
 
 struct FitRequest {
   std::string train, target;
   std::string method = "dbk";
-  nlohmann::json options = nlohmann::json::object();  // resolved: every option of the method
+  bool named = false;                               // else the target's task may call for another
+  nlohmann::json given = nlohmann::json::object();  // its options that flags set
+  std::string preset;                               // "paper" or empty
   std::string model = "model.safetensors";
   std::string valid;  // a table of its own; empty: the fraction
   SplitRequest rows;

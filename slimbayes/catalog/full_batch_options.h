@@ -4,7 +4,7 @@
 
 namespace slimbayes {
 
-/// The recipe of exact training, with the papers' 2,000 steps (500 leave pol at a validation NLL of -1.18 instead of
+/// The recipe of exact training, with N's 2,000 steps (500 leave pol at a validation NLL of -1.18 instead of
 /// -1.55): every step sees all rows (or the one block that an option names), so there is no
 /// batch to choose and the budget is counted in steps.
 struct FullBatchOptions : TrainingOptions {
@@ -19,7 +19,7 @@ void describe(FullBatchOptions& o, V& v) {
   v("steps", o.steps,
     "optimiser steps, each over all rows (or those of evidence_rows); raise it if the validation score "
     "still falls",
-    Range{1, 1e9}, "E section 4");
+    Range{1, 1e9}, "N appendix B.1");
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
     "slimbayes");
   v("weight_decay", o.weight_decay,

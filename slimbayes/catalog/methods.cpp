@@ -265,6 +265,18 @@ const MethodInfo& find_method(std::string_view name) {
                                           name.substr(0, 80), nearest_hint(name, known)));
 }
 
+const MethodInfo& default_method(std::string_view task) {
+  return find_method(task == "regression" ? "dbk" : task == "events" ? "sv-rbf" : "vbll");
+}
+
+nlohmann::json preset_options(const MethodInfo& info, const std::string& preset,
+                              const nlohmann::json& given) {
+  nlohmann::json options = nlohmann::json::object();
+  if (preset == "paper") options = joined({inner_method(info, given).paper_preset, info.paper_preset});
+  options.update(given);
+  return info.resolve(options);
+}
+
 const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& options) {
   if (info.inner.empty()) return info;
   const auto given = options.find(info.inner);

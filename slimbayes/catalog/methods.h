@@ -36,6 +36,13 @@ std::span<const MethodInfo> method_catalog();
 /// The method of this name or alias. Throws std::invalid_argument with the nearest name.
 const MethodInfo& find_method(std::string_view name);
 
+/// The method for a user who names none: dbk for numbers, vbll for classes and counts, sv-rbf for events.
+const MethodInfo& default_method(std::string_view task);
+
+/// What a preset ("" or "paper") sets for this method, then what was given, checked and with every default.
+/// Throws std::invalid_argument.
+nlohmann::json preset_options(const MethodInfo& info, const std::string& preset, const nlohmann::json& given);
+
 /// The names of the methods that take this task, comma-separated.
 std::string methods_taking(std::string_view task);
 

@@ -41,7 +41,7 @@ std::string nearest_hint(std::string_view word, const std::vector<std::string>& 
     if (distance < best) best = distance, nearest = &candidate;
   }
   if (best <= std::max<size_t>(2, bounded.size() / 3)) return fmt::format("did you mean '{}'?", *nearest);
-  const auto end = known.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(known.size(), 12));
+  const auto end = known.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(known.size(), 30));
   return fmt::format("known: {}{}", fmt::join(known.begin(), end, ", "), end == known.end() ? "" : ", ...");
 }
 

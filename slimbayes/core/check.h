@@ -9,7 +9,7 @@
 namespace slimbayes {
 
 /// A factorisation or an optimisation that failed for numerical reasons; the message says matrix size,
-/// smallest pivot and what the user can do.
+/// first failing pivot and what the user can do.
 class NumericalError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -54,6 +54,11 @@ void check_classes(const at::Tensor& y, int64_t classes, std::string_view functi
         fmt::format("{} in row {} (from 0)", y[row].item<double>(), row));
 }
 
+const Quadrature& BernoulliLikelihood::standard_rule() {
+  static const Quadrature rule = gauss_hermite(64);
+  return rule;
+}
+
 at::Tensor BernoulliLikelihood::expected_log_prob(const Latent& f, const at::Tensor& y) const {
   check_one(f, "expected_log_prob");
   check_shape(y, f.mean.sizes(), "expected_log_prob", "y");

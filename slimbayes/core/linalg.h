@@ -14,7 +14,7 @@ struct Cholesky {
 
 /// The one way to factorise (methods.md section 1): NaN first, then plain, then jitter from 1e-12 x the mean
 /// diagonal, ten times more each try. `a` is [r, r]; only its lower triangle is read. Differentiable; the
-/// jitter is a constant. Throws NumericalError with the matrix's size, its smallest pivot and what to do.
+/// jitter is a constant. Throws NumericalError with the matrix's size, the first pivot that fails and what to do.
 /// tries = 0 permits no jitter.
 Cholesky safe_cholesky(const at::Tensor& a, int tries = 8);
 

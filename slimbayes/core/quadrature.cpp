@@ -1,6 +1,7 @@
 // Gauss rules by Golub and Welsch (Calculation of Gauss quadrature rules, Math. Comp. 1969): the nodes are the
-// eigenvalues of the symmetric tridiagonal matrix of the orthogonal polynomials' recurrence, the weights the squares
-// of the eigenvectors' first elements times the total mass. O(q^3), for q of a few dozen.
+// eigenvalues of the symmetric tridiagonal matrix of the orthonormal polynomials' recurrence. The weights are mass /
+// sum_k p_k(x)^2 by that recurrence and not the eigenvectors' first elements, whose error is absolute: of 64 nodes the
+// outermost weights are 1e-49. O(q^3), for q of a few dozen.
 
 #include "slimbayes/core/quadrature.h"
 
@@ -25,10 +26,18 @@ Quadrature gauss(int64_t q, double mass, const char* function, OffDiagonal off_d
     jacobi[k][k - 1] = off_diagonal(static_cast<double>(k));
     jacobi[k - 1][k] = jacobi[k][k - 1];
   }
-  auto [nodes, vectors] = at::linalg_eigh(jacobi);
-  at::Tensor weights = vectors.select(0, 0).square();
+  at::Tensor nodes = at::linalg_eigvalsh(jacobi);
   nodes = (nodes - nodes.flip(0)) / 2;
-  weights = (weights + weights.flip(0)) / 2;
+  at::Tensor before = at::zeros_like(nodes), p = at::ones_like(nodes), sum = at::ones_like(nodes);
+  for (int64_t k = 1; k < q; ++k) {  // x p_(k-1) = a_k p_k + a_(k-1) p_(k-2)
+    double a = off_diagonal(static_cast<double>(k));
+    double a_before = k > 1 ? off_diagonal(static_cast<double>(k - 1)) : 0;
+    at::Tensor next = (nodes * p - a_before * before) / a;
+    before = p;
+    p = next;
+    sum += p.square();
+  }
+  at::Tensor weights = 1 / sum;
   return {nodes, weights * (mass / weights.sum())};
 }
 

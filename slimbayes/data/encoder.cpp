@@ -1,8 +1,8 @@
 // From a table to a matrix, by what encoder_fit.cpp learnt.
 //
 // Rows are filled in blocks that stay in the cache, column by column within a block: O(n d), no temporary. A
-// table read from a short file may show another kind than the training table (a column of categories where
-// the few rows at hand all say "yes", or 3): such values are matched to the levels by their meaning.
+// table that was not read as reading() says may show another kind than the training table (a column of categories
+// where the few rows at hand all say "yes", or 3): such values are matched to the levels by their meaning.
 #include "slimbayes/data/encoder.h"
 
 #include <ATen/ATen.h>
@@ -15,7 +15,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/domain.h"
-#include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 
 namespace slimbayes {
@@ -90,6 +90,11 @@ std::vector<Reader> readers_of(const std::vector<Encoder::Feature>& features, co
                         column.levels.empty() ? "" : fmt::format(" ({}, ...)", in_quotes(column.levels[0]))),
             "correct the column, or fit again");
     }
+    const bool by_meaning = column.kind != ColumnKind::categorical && !feature.levels.empty();
+    check(!by_meaning || all_missing(column) || tells_apart(feature.levels, column.kind), "Encoder::inputs",
+          fmt::format("text in column {}, as in training, where different words read as one {} value",
+                      in_quotes(feature.name), kind_name(column.kind)),
+          fmt::format("a {} column", kind_name(column.kind)), "read the table as the model's reading() says");
     readers.push_back({&feature, &column, offset, slots_of(feature, column)});
     offset += feature.width();
   }
@@ -139,6 +144,18 @@ at::Tensor Encoder::inputs(const Table& table) const {
   return x;
 }
 
+Reading Encoder::reading(bool with_target) const {
+  Reading reading;
+  reading.others_used = false;
+  for (const Feature& feature : features_) {
+    if (feature.width() > 0) reading.kinds[feature.name] = feature.kind;
+  }
+  // A new word among a yes/no target's is answered as a new class.
+  if (with_target && target_kind_ && *target_kind_ != ColumnKind::boolean)
+    reading.kinds[options_.target] = *target_kind_;
+  return reading;
+}
+
 at::Tensor Encoder::target(const Table& table) const {
   return target_values(table, options_.target, schema_.task);
 }
@@ -167,13 +184,15 @@ std::vector<std::string> Encoder::notes_for(const Table& table) const {
   for (const Reader& reader : readers_of(features_, table)) {
     const Feature& feature = *reader.feature;
     int64_t missing = 0, fresh = 0;
+    std::string first;
     int64_t known_levels = static_cast<int64_t>(feature.levels.size());
     for (double value : reader.column->values) {
       if (std::isnan(value))
         ++missing;
       else if (known_levels > 0) {
         int64_t slot = level_slot(reader, value);
-        fresh += slot < 0 || slot == known_levels;
+        if (slot >= 0 && slot != known_levels) continue;
+        if (fresh++ == 0) first = in_quotes(cell_text(*reader.column, value));
       }
     }
     if (missing > 0 && !feature.indicator) {
@@ -182,10 +201,11 @@ std::vector<std::string> Encoder::notes_for(const Table& table) const {
                                   feature.scaled ? "imputed with the training mean" : "encoded as zeros"));
     }
     if (fresh > 0) {
-      notes.push_back(fmt::format("column {}: {} of {} cells hold a category {}", in_quotes(feature.name),
-                                  fresh, table.rows,
+      notes.push_back(fmt::format("column {}: {} of {} cells hold a category {} (the first: {})",
+                                  in_quotes(feature.name), fresh, table.rows,
                                   feature.other ? "new or rare in training: encoded as other"
-                                                : "not seen in training: encoded as zeros"));
+                                                : "not seen in training: encoded as zeros",
+                                  first));
     }
   }
   return notes;

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ class Encoder {
   /// cell (with its row).
   at::Tensor target(const Table& table) const;
 
+  /// How a file of rows for this encoder is to be read: the columns it uses by the kinds that training saw, whatever the
+  /// few rows at hand look like; the others do not matter.
+  Reading reading(bool with_target) const;
+
   /// inputs and, if `with_target`, target; events have none.
   Dataset dataset(const Table& table, bool with_target) const;
 
@@ -83,6 +88,7 @@ class Encoder {
   EncoderOptions options_;
   Schema schema_;
   std::vector<Feature> features_;
+  std::optional<ColumnKind> target_kind_;  // not known of events, nor by older model files
   std::vector<std::string> notes_;
 };
 

@@ -12,7 +12,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 
 namespace slimbayes {
@@ -62,11 +62,22 @@ std::vector<double> present(const Column& column, const std::vector<int64_t>& ro
   return values;
 }
 
+bool is_constant(const Column& column, const std::vector<int64_t>& rows) {
+  const auto value = [&](int64_t row) { return column.values[static_cast<size_t>(row)]; };
+  return std::ranges::all_of(rows, [&](int64_t row) { return value(row) == value(rows.front()); });
+}
+
 /// The levels to keep, sorted. False for free text, which is dropped.
 bool fit_levels(const Column& column, const std::vector<double>& values, Encoder::Feature& feature,
                 std::vector<std::string>& notes) {
   std::vector<int64_t> count(column.levels.size());
   for (double value : values) ++count[static_cast<size_t>(value)];
+  if (const auto meant = meant_as(column.levels); !meant.empty()) {
+    notes.push_back(
+        fmt::format("column {}: its categories look like {} ({}): to have them on a scale, write them as {}",
+                    in_quotes(column.name), meant, in_quotes(column.levels.front()),
+                    meant == "dates" ? "2021-03-31" : "13000.5"));
+  }
   std::vector<size_t> seen;
   for (size_t i = 0; i < count.size(); ++i) {
     if (count[i] > 0) seen.push_back(i);
@@ -228,6 +239,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   Encoder encoder;
   encoder.options_ = options;
   encoder.schema_.task = fit_task(table, rows, options.target, options.likelihood);
+  encoder.target_kind_ = table.find(options.target)->kind;
   if (options.likelihood.empty() && encoder.schema_.task.kind == "regression") {
     const std::vector<double>& y = table.find(options.target)->values;
     if (std::ranges::all_of(rows, [&](int64_t row) {
@@ -238,6 +250,10 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
                       "makes it two classes",
                       in_quotes(options.target)));
   }
+  if (encoder.schema_.task.kind == "regression" && is_constant(*table.find(options.target), rows))
+    encoder.notes_.push_back(
+        fmt::format("the target {} is the same in every training row: there is nothing to learn",
+                    in_quotes(options.target)));
   std::vector<int64_t> ranged = rows;
   if (options.scale_on == "all") {
     ranged.resize(static_cast<size_t>(table.rows));

@@ -4,7 +4,8 @@
 // that it was trained on, and its uncertainty looks better than it is. So rows with identical inputs are a
 // group, found by a 128-bit hash of the cells, and groups are dealt whole, in a seeded order: test first,
 // then validation, then calibration, the rest for training. An identifier or free text, which the encoder
-// drops, is no input and would make every row a group. O(n d). Without repeated rows a grouped split is the
+// drops, is no input and would make every row a group. A table of a few combinations, each in many rows, is no such
+// table: there a group is all that is known of its inputs. O(n d). Without repeated rows a grouped split is the
 // random one of the same stream.
 #include "slimbayes/data/split.h"
 
@@ -28,6 +29,8 @@
 
 namespace slimbayes {
 namespace {
+
+constexpr int64_t kManyAlike = 10;  // rows of one input, on average
 
 struct SameHash {
   bool operator()(const XXH128_hash_t& a, const XXH128_hash_t& b) const { return XXH128_isEqual(a, b) != 0; }
@@ -91,6 +94,23 @@ std::vector<int64_t> groups_by_inputs(const Table& table, const std::vector<std:
   return groups;
 }
 
+struct Groups {
+  std::vector<int64_t> of;  // every row's
+  int64_t count = 0;
+  bool singly = false;  // a group a row, because there were too few
+};
+
+Groups groups_for(const Table& table, const SplitOptions& options) {
+  if (options.kind != "random") {
+    Groups groups{groups_by_inputs(table, options.not_inputs)};
+    groups.count = 1 + *std::ranges::max_element(groups.of);
+    if (options.kind == "grouped" || groups.count * kManyAlike >= table.rows) return groups;
+  }
+  Groups groups{std::vector<int64_t>(static_cast<size_t>(table.rows)), table.rows, options.kind == "auto"};
+  std::iota(groups.of.begin(), groups.of.end(), 0);
+  return groups;
+}
+
 /// ceil(fraction * n); 0.07 * 100 is 7 although its product is not.
 int64_t part_size(double fraction, int64_t n) {
   return static_cast<int64_t>(std::ceil(fraction * static_cast<double>(n) - 1e-9));
@@ -110,8 +130,8 @@ void check_options(const Table& table, const SplitOptions& options) {
       fmt::format("{} + {}{}", options.valid_fraction, options.test_fraction,
                   options.calibration_fraction > 0 ? fmt::format(" + {}", options.calibration_fraction) : ""),
       "lower one of them");
-  check(options.kind == "grouped" || options.kind == "random", "split_rows", "a split 'grouped' or 'random'",
-        options.kind);
+  check(options.kind == "auto" || options.kind == "grouped" || options.kind == "random", "split_rows",
+        "a split 'auto', 'grouped' or 'random'", options.kind);
   check(table.rows > 0, "split_rows", "rows to split", "none");
 }
 
@@ -119,7 +139,6 @@ void check_options(const Table& table, const SplitOptions& options) {
 
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream) {
   check_options(table, options);
-  bool grouped = options.kind == "grouped";
   int64_t n = table.rows;
   // In the order in which they are dealt; the last list takes what is left.
   std::vector<int64_t> SplitRows::*const lists[] = {&SplitRows::test, &SplitRows::valid,
@@ -127,11 +146,13 @@ SplitRows split_rows(const Table& table, const SplitOptions& options, const Stre
   int64_t left[] = {part_size(options.test_fraction, n), part_size(options.valid_fraction, n),
                     part_size(options.calibration_fraction, n)};
   constexpr size_t kTrain = std::size(left);
-  const bool whole = std::ranges::all_of(left, [](int64_t rows) { return rows == 0; });
-  std::vector<int64_t> group(static_cast<size_t>(n));
-  std::iota(group.begin(), group.end(), 0);
-  if (grouped && !whole) group = groups_by_inputs(table, options.not_inputs);
-  int64_t groups = 1 + *std::max_element(group.begin(), group.end());
+  SplitRows rows;
+  if (std::ranges::all_of(left, [](int64_t size) { return size == 0; })) {
+    rows.train.resize(static_cast<size_t>(n));
+    std::iota(rows.train.begin(), rows.train.end(), 0);
+    return rows;
+  }
+  const auto [group, groups, singly] = groups_for(table, options);
 
   std::vector<int64_t> size(static_cast<size_t>(groups));
   for (int64_t g : group) ++size[static_cast<size_t>(g)];
@@ -147,14 +168,13 @@ SplitRows split_rows(const Table& table, const SplitOptions& options, const Stre
     left[dealt_to] -= size[g];
   }
 
-  SplitRows rows;
+  rows.singly = singly;
   for (int64_t row = 0; row < n; ++row) {
     (rows.*lists[part[static_cast<size_t>(group[static_cast<size_t>(row)])]]).push_back(row);
   }
   check(!rows.train.empty(), "split_rows", "rows left for training",
         fmt::format("none of {} rows in {} groups of identical inputs", n, groups),
-        grouped && groups < n ? "use --split random, or lower the fractions"
-                              : "lower the fractions, or give more rows");
+        groups < n ? "use --split random, or lower the fractions" : "lower the fractions, or give more rows");
   return rows;
 }
 

@@ -13,13 +13,15 @@ namespace slimbayes {
 struct SplitRows {
   std::vector<int64_t> train, valid, test;
   std::vector<int64_t> calibration = {};  // seen by no fit and no choice: what an interval is calibrated on
+  bool singly = false;  // "auto" found so few different inputs that rows were split one by one
 };
 
 struct SplitOptions {
   double valid_fraction = 0.1;  // of all rows, ceil
   double test_fraction = 0;     // of all rows, ceil
-  std::string kind =
-      "grouped";  // "grouped": rows with identical inputs stay on one side; "random": row by row
+  /// "grouped": rows with identical inputs stay on one side; "random": row by row; "auto": grouped, unless an input comes
+  /// more than ten times on average: then no new input is to be expected, and a part would miss whole categories.
+  std::string kind = "auto";
   std::vector<std::string> not_inputs = {};  // the target and ignored columns
   double calibration_fraction = 0;           // of all rows, ceil; taken from what would train
 };

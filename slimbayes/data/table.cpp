@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "slimbayes/data/table_arrow.h"
+#include "slimbayes/data/table_cells.h"
 #include "slimbayes/data/table_csv.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
@@ -31,6 +32,16 @@ std::string ending(const std::filesystem::path& path) {
 constexpr std::string_view kReadable = ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .arrow or .ipc";
 constexpr std::string_view kWritable = ".csv, .tsv, .parquet or .feather";
 
+/// Typed columns that are to be categorical, each cell's text its category.
+Table with_names(Table table, const Reading& reading) {
+  for (Column& column : table.columns) {
+    auto known = reading.kinds.find(column.name);
+    bool wanted = known != reading.kinds.end() && known->second == ColumnKind::categorical;
+    if (wanted && column.kind != ColumnKind::categorical) column = as_categorical(column);
+  }
+  return table;
+}
+
 }  // namespace
 
 std::string_view kind_name(ColumnKind kind) {
@@ -52,7 +63,7 @@ const Column* Table::find(std::string_view name) const {
   return found == columns.end() ? nullptr : &*found;
 }
 
-Table read_table(const std::filesystem::path& path) {
+Table read_table(const std::filesystem::path& path, const Reading& reading) {
   std::string format = ending(path), source = path.string();
   bool zipped = format.ends_with(".gz");
   std::string inner = zipped ? format.substr(0, format.size() - 3) : format;
@@ -64,11 +75,11 @@ Table read_table(const std::filesystem::path& path) {
     throw_ending(path, kReadable);
   }
   std::vector<std::byte> bytes = read_bytes(path);
-  if (feather) return parse_feather(bytes, source);
-  if (!text) return parse_parquet(bytes, source);
+  if (feather) return with_names(parse_feather(bytes, source), reading);
+  if (!text) return with_names(parse_parquet(bytes, source), reading);
   char delimiter = inner == "tsv" ? '\t' : ',';
-  if (zipped) return parse_csv(gunzip(bytes, source), delimiter, source);
-  return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, source);
+  if (zipped) return parse_csv(gunzip(bytes, source), delimiter, source, reading);
+  return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, source, reading);
 }
 
 Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
@@ -104,7 +115,8 @@ void write_table(const std::filesystem::path& path, const Table& table) {
 }
 
 void throw_bad_cell(const Table& table, int64_t row, const std::string& message) {
-  throw DataError(table.source.empty() ? "table" : table.source, fmt::format("row {}: {}", row + 1, message));
+  throw DataError(table.source.empty() ? "table" : table.source,
+                  fmt::format("data row {}: {}", row + 1, message));
 }
 
 }  // namespace slimbayes

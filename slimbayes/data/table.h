@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,14 +33,24 @@ struct Table {
   const Column* find(std::string_view name) const;  // nullptr if absent
 };
 
+/// What is known of a file's columns before it is read. By itself a column of text is judged by its cells, and the few rows
+/// of another file need not show what it is: codes are numbers until one of them holds a letter.
+struct Reading {
+  std::map<std::string, ColumnKind, std::less<>> kinds =
+      {};                                // columns of text that have to be read so; any to categorical
+  std::vector<std::string> unused = {};  // columns that nobody needs
+  bool others_used = true;               // whether anybody needs those in neither list
+};
+
 /// Reads .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather (also .arrow, .ipc) through Apache Arrow. Numbers
 /// are finite. Missing in text: an empty cell, NA, N/A, NaN, nan, null, NULL, None and '?'; blanks around a
 /// cell are dropped. A text column is numeric when every cell that is not missing is a number, boolean for
-/// yes/no and true/false, datetime for ISO 8601, else categorical. Parquet and Feather columns keep their own
-/// type; only nulls and NaN are missing. Throws DataError with file, line and column (the cell's place in its
+/// yes/no and true/false, datetime for ISO 8601, else categorical; one whose kind `reading` knows is of that kind (of a
+/// boolean, 1 and 0 too). Parquet and Feather columns keep their own
+/// type (but for those that are to be categorical); only nulls and NaN are missing. Throws DataError with file, line and column (the cell's place in its
 /// row, from 1) for a missing, empty, header-only or ragged file, duplicate or empty column names, an
-/// infinite number, and a text cell in a column of numbers or dates.
-Table read_table(const std::filesystem::path& path);
+/// infinite number, and a text cell in a column of numbers or dates; an unused column with such a cell is categorical.
+Table read_table(const std::filesystem::path& path, const Reading& reading = {});
 
 /// The rows with these indices, in this order; a categorical column keeps all its levels.
 /// Throws std::invalid_argument for an index outside the table.
@@ -50,7 +61,7 @@ Table take_rows(const Table& table, const std::vector<int64_t>& rows);
 /// microsecond). Throws DataError.
 void write_table(const std::filesystem::path& path, const Table& table);
 
-/// Throws DataError about a cell of this row, as `row N`, counted from 1 without the header: a text table's lines
+/// Throws DataError about a cell of this row, as `data row N`, counted from 1 without the header: a text table's lines
 /// are gone, and blank lines or quoted line ends would shift them.
 [[noreturn]] void throw_bad_cell(const Table& table, int64_t row, const std::string& message);
 

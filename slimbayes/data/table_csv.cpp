@@ -174,6 +174,19 @@ std::vector<std::string_view> views(const arrow::ChunkedArray& column) {
   throw DataError(source, bad.what(), record ? record->line : bad.row + 2, column);
 }
 
+/// By its known kind, else by its cells.
+Column column_of(const std::string& name, std::span<const std::string_view> cells, const Reading& reading) {
+  if (auto known = reading.kinds.find(name); known != reading.kinds.end())
+    return column_of_kind(name, known->second, cells);
+  try {
+    return column_from_cells(name, cells);
+  } catch (const BadCell&) {
+    bool unused = !reading.others_used || std::ranges::find(reading.unused, name) != reading.unused.end();
+    if (!unused) throw;
+    return column_of_kind(name, ColumnKind::categorical, cells);
+  }
+}
+
 void append_text(std::string& out, std::string_view text, char delimiter) {
   bool plain = !text.empty() && trimmed(text) == text &&
                text.find_first_of("\"\r\n") == std::string_view::npos &&
@@ -189,25 +202,17 @@ void append_text(std::string& out, std::string_view text, char delimiter) {
 
 void append_cell(std::string& out, const Column& column, double value, char delimiter) {
   if (std::isnan(value)) return;
-  switch (column.kind) {
-    case ColumnKind::numeric:
-      fmt::format_to(std::back_inserter(out), "{}", value);
-      break;
-    case ColumnKind::boolean:
-      out += value != 0 ? "true" : "false";
-      break;
-    case ColumnKind::datetime:
-      out += format_datetime(value);
-      break;
-    case ColumnKind::categorical:
-      append_text(out, column.levels.at(static_cast<size_t>(value)), delimiter);
-      break;
-  }
+  if (column.kind == ColumnKind::boolean)
+    out += value != 0 ? "true" : "false";
+  else if (column.kind == ColumnKind::categorical)
+    append_text(out, cell_text(column, value), delimiter);
+  else
+    out += cell_text(column, value);
 }
 
 }  // namespace
 
-Table parse_csv(std::string_view text, char delimiter, const std::string& source) {
+Table parse_csv(std::string_view text, char delimiter, const std::string& source, const Reading& reading) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   check_text(text, source);
   Walker walker{text, delimiter};
@@ -226,7 +231,7 @@ Table parse_csv(std::string_view text, char delimiter, const std::string& source
   Table table{source, {}, (*cells)->num_rows()};
   for (size_t c = 0; c < names.size(); ++c) {
     try {
-      table.columns.push_back(column_from_cells(names[c], views(*(*cells)->column(static_cast<int>(c)))));
+      table.columns.push_back(column_of(names[c], views(*(*cells)->column(static_cast<int>(c))), reading));
     } catch (const BadCell& bad) {
       throw_cell(walker, bad, static_cast<int64_t>(c) + 1, source);
     }

@@ -13,7 +13,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/table_cell.h"
 
 namespace slimbayes {
 
@@ -41,14 +41,6 @@ const Column& target_column(const Table& table, const std::string& target) {
 
 bool of_numbers(const Column& column) {
   return column.kind == ColumnKind::numeric || column.kind == ColumnKind::boolean;
-}
-
-/// A cell as text, the name of its class.
-std::string name_of(const Column& column, double value) {
-  if (column.kind == ColumnKind::categorical) return column.levels[static_cast<size_t>(value)];
-  if (column.kind == ColumnKind::boolean && !column.words.empty()) return column.words[value != 0 ? 1 : 0];
-  if (column.kind == ColumnKind::boolean) return value != 0 ? "true" : "false";
-  return fmt::format("{}", value);
 }
 
 double present(const Table& table, const Column& column, int64_t row) {
@@ -87,7 +79,7 @@ std::map<std::string, std::pair<int64_t, int64_t>> class_sizes(const Table& tabl
   }
   for (int64_t row : rows) ++by_value[present(table, column, row)].second;
   std::map<std::string, std::pair<int64_t, int64_t>> sizes;
-  for (const auto& [value, size] : by_value) sizes[name_of(column, value)] = size;
+  for (const auto& [value, size] : by_value) sizes[cell_text(column, value)] = size;
   return sizes;
 }
 
@@ -114,6 +106,9 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   check(column.kind != ColumnKind::datetime, "target",
         fmt::format("numbers, booleans or categories in the target {}", in_quotes(column.name)),
         "a datetime column");
+  check(meant_as(column.levels) != "numbers", "target",
+        fmt::format("numbers or names of classes in {}", in_quotes(column.name)),
+        column.levels.empty() ? "none" : in_quotes(column.levels.front()), "write numbers as 13000.5");
   auto sizes = class_sizes(table, column, rows);
   check(likelihood != "bernoulli" || sizes.size() == 2, "target",
         fmt::format("two classes in {} for --likelihood bernoulli", in_quotes(column.name)),
@@ -181,6 +176,18 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
   return task;
 }
 
+Table with_target(Table table, const std::string& target) {
+  const Column* column = table.find(target);
+  if (column == nullptr) return table;
+  std::vector<int64_t> rows;
+  for (int64_t row = 0; row < table.rows; ++row) {
+    if (!std::isnan(column->values[static_cast<size_t>(row)])) rows.push_back(row);
+  }
+  check(!rows.empty(), "target", fmt::format("rows with a value in the target {}", in_quotes(target)),
+        fmt::format("{} rows without one", table.rows), "check the column's name");
+  return std::ssize(rows) == table.rows ? table : take_rows(table, rows);
+}
+
 at::Tensor target_values(const Table& table, const std::string& target, const Task& task) {
   const Column& column = target_column(table, target);
   bool classes = task.kind == "classification";
@@ -202,7 +209,7 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
         throw_bad_cell(
             table, row,
             fmt::format("expected a class of the training rows in the target {}; received {}; remove the row",
-                        in_quotes(target), in_quotes(name_of(column, value))));
+                        in_quotes(target), in_quotes(cell_text(column, value))));
       }
       out[row] = static_cast<double>(slot);
     } else {

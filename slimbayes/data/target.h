@@ -25,6 +25,10 @@ std::string task_kind(const Table& table, const std::string& target, const std::
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
               const std::string& likelihood);
 
+/// The table without the rows that have no target: nothing can be learnt from them, or scored on them. Throws
+/// std::invalid_argument when no row has one; a table without such a column comes back as it is.
+Table with_target(Table table, const std::string& target);
+
 /// The target as a method sees it: standardised, class numbers or counts, float64. [n] Throws as fit_task, and for a class
 /// that was not there in training.
 at::Tensor target_values(const Table& table, const std::string& target, const Task& task);

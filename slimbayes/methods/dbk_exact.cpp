@@ -137,7 +137,9 @@ class DbkExactMethod : public Method {
     TrainProblem problem;
     problem.groups = exact_groups(parameters, options.training, options.noise);
     problem.rows = rows.x.size(0);
-    problem.step = [&](const at::Tensor&, const StepContext&) { return step(model, rows, options); };
+    problem.step = [&](const at::Tensor&, const StepContext&) {
+      return exact_step(model, rows, options.alpha, options.chunk);
+    };
     if (held_out.y.defined()) {
       problem.validate = [&] {
         Conditioned now = conditioned(model, rows, options);
@@ -171,36 +173,6 @@ class DbkExactMethod : public Method {
     check(options.rank <= n, kName, fmt::format("a rank of at most the {} training rows", n),
           std::to_string(options.rank), "lower rank, or 0 to have it chosen");
     return options;
-  }
-
-  /// Both passes; the loss is -bound / n.
-  static LossTerms step(const ExactFeatures& model, const TabularRows& rows, const DbkExactOptions& options) {
-    int64_t n = rows.x.size(0), chunk = options.chunk, last = (n - 1) / chunk * chunk;
-    auto part = [&](const at::Tensor& all, int64_t low) {
-      return all.narrow(0, low, std::min(chunk, n - low));
-    };
-    double scale = -1 / static_cast<double>(n), noise = model.noise_var();
-    ExactSums sums = exact_sums(model.map.rank());
-    Expansion phi;
-    for (int64_t low = 0; low <= last; low += chunk) {
-      at::AutoGradMode graph(low == last);  // the one that pass 2 begins with
-      phi = model(part(rows.x, low));
-      at::Tensor correction = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
-      sums = added(sums, {phi.features.detach(), part(rows.y, low), {}}, correction, low);
-    }
-    ExactBound bound = exact_bound(sums, noise, options.alpha);
-    for (int64_t low = last; low >= 0; low -= chunk) {
-      if (low != last) phi = model(part(rows.x, low));
-      ExactRowGradient g = row_gradient(bound, {phi.features.detach(), part(rows.y, low), {}}, low);
-      at::Tensor grad = g.features.mul_(scale).to(phi.features.scalar_type());
-      at::Tensor grad_correction;
-      if (phi.correction.defined()) {
-        grad_correction = (g.correction * scale).to(phi.correction.scalar_type()).expand_as(phi.correction);
-      }
-      backward(phi, grad, grad_correction);
-    }
-    model.log_noise.grad().add_(scale * bound.grad_noise_var * at::exp(model.log_noise.detach()));
-    return {scale * (bound.evidence - bound.penalty), scale * bound.evidence, -scale * bound.penalty};
   }
 
   DbkExactOptions options_;

@@ -106,8 +106,7 @@ class DeepKernelMethod : public Method {
       VariationalLoss loss =
           model.backward(rows.x.index_select(0, batch), rows.y.index_select(0, batch), rows.x.size(0),
                          kernel_.objective, focus_at(kernel_.focus, at.step, at.steps));
-      double total = loss.total.item<double>(), data = loss.data.item<double>();
-      return LossTerms{total, data, total - data};
+      return loss.total.item<double>();
     };
     if (held_out.y.defined()) {
       problem.validate = [&model, &rows, &held_out] {

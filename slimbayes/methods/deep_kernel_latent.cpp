@@ -194,8 +194,7 @@ TrainProblem make_problem(const LatentFit& fit, const NetworkSpec& spec, const P
   problem.step = [&fit, events](const at::Tensor& batch, const StepContext& at) {
     VariationalLoss loss = events ? fit.events_loss(batch, at.step) : fit.rows_loss(batch, at.step);
     loss.total.backward();
-    double total = loss.total.item<double>(), data = loss.data.item<double>();
-    return LossTerms{total, data, total - data};
+    return loss.total.item<double>();
   };
   if (fit.held_out.x.defined())
     problem.validate = [&fit, events] { return events ? fit.events_score() : fit.rows_score(); };

@@ -19,7 +19,8 @@
 // Model       f ~ GP(c, k~(g(x), g(x'))), y = f + noise; k~ an ARD RBF kernel, g the network.
 // Estimator   network, lengthscales, amplitude, noise and c by AdamW on the dense log evidence of evidence_rows rows
 //             a step (all of them on a small table); the posterior conditions on every training row.
-// Cost        O(e^3 + e h^2) a step of e rows; O(n^3) and [n, n] at the end, hence max_rows; O(n^2) a prediction.
+// Cost        O(e^3 + e h^2) a step of e rows; O(n^3) and [n, n] at the end, hence max_rows, and each time a model
+//             file is opened; O(n^2) a prediction.
 // Deviations  The recipe of dbk-exact. The papers use conjugate gradients and a low-rank posterior (LOVE); ours is a
 //             Cholesky. The validation score conditions on evidence_rows evenly spaced rows.
 
@@ -31,7 +32,7 @@ constexpr const char* kName = "dkl-exact";
 
 class DklExactFitted : public Fitted {
  public:
-  /// `weights` holds the training rows as "train.x" [n, d] and "train.y" [n].
+  /// `weights` holds the training rows as "data.x" [n, d] and "data.y" [n].
   DklExactFitted(DklExactOptions options, NetworkSpec spec, Weights weights, Summary summary)
       : options_(std::move(options)),
         spec_(std::move(spec)),
@@ -58,10 +59,10 @@ class DklExactFitted : public Fitted {
   DensePosterior conditioned() const {
     at::NoGradGuard no_grad;
     Network::Lookup lookup = as_type(weights_, at::kDouble);
-    at::Tensor x = lookup("train.x"), y = lookup("train.y"), theta = lookup("theta");
+    at::Tensor x = lookup("data.x"), y = lookup("data.y"), theta = lookup("theta");
     check(!spec_.empty(), kName, "a network", "none");
-    check_shape(x, {-1, spec_.front().in}, kName, "train.x");
-    check_shape(y, {x.size(0)}, kName, "train.y");
+    check_shape(x, {-1, spec_.front().in}, kName, "data.x");
+    check_shape(y, {x.size(0)}, kName, "data.y");
     check_shape(theta, {spec_.back().out + 3}, kName, "theta");
     return {theta, network_(x), y, options_.noise.noise_floor};
   }
@@ -97,8 +98,7 @@ class DklExactMethod : public Method {
         throw NumericalError(
             "[dkl-exact] the features are no longer finite; lower the learning rate or look for extreme "
             "inputs");
-      double value = dense_evidence_backward(theta, z, rows.y.index_select(0, batch), floor);
-      return LossTerms{value, value, 0};
+      return dense_evidence_backward(theta, z, rows.y.index_select(0, batch), floor);
     };
     if (held_out.y.defined()) {
       int64_t k = std::min(n, options_.evidence_rows);
@@ -124,8 +124,8 @@ class DklExactMethod : public Method {
           fmt::format("each step followed the evidence of about {} of {} rows (evidence_rows {})",
                       n / ((n + training.batch - 1) / training.batch), n, training.batch));
     Weights weights = snapshot(parameters);
-    weights["train.x"] = rows.x;
-    weights["train.y"] = rows.y;
+    weights["data.x"] = rows.x;
+    weights["data.y"] = rows.y;
     return std::make_unique<DklExactFitted>(options_, std::move(spec), std::move(weights),
                                             std::move(summary));
   }

@@ -1,12 +1,15 @@
 #include "slimbayes/methods/exact_features.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
+#include "slimbayes/objectives/exact_bound.h"
 
 namespace slimbayes {
 
@@ -40,6 +43,35 @@ std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const Tra
   };
   return {group("backbone", training.learning_rate, training.weight_decay),
           group("head", training.learning_rate, 0), group("noise", noise.noise_rate, 0)};
+}
+
+double exact_step(const ExactFeatures& model, const TabularRows& rows, double alpha, int64_t chunk) {
+  int64_t n = rows.x.size(0), last = (n - 1) / chunk * chunk;
+  auto part = [&](const at::Tensor& all, int64_t low) {
+    return all.narrow(0, low, std::min(chunk, n - low));
+  };
+  double scale = -1 / static_cast<double>(n), noise = model.noise_var();
+  ExactSums sums = exact_sums(model.map.rank());
+  Expansion phi;
+  for (int64_t low = 0; low <= last; low += chunk) {
+    at::AutoGradMode graph(low == last);  // the one that pass 2 begins with
+    phi = model(part(rows.x, low));
+    at::Tensor correction = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
+    sums = added(sums, {phi.features.detach(), part(rows.y, low), {}}, correction, low);
+  }
+  ExactBound bound = exact_bound(sums, noise, alpha);
+  for (int64_t low = last; low >= 0; low -= chunk) {
+    if (low != last) phi = model(part(rows.x, low));
+    ExactRowGradient g = row_gradient(bound, {phi.features.detach(), part(rows.y, low), {}}, low);
+    at::Tensor grad = g.features.mul_(scale).to(phi.features.scalar_type());
+    at::Tensor grad_correction;
+    if (phi.correction.defined()) {
+      grad_correction = (g.correction * scale).to(phi.correction.scalar_type()).expand_as(phi.correction);
+    }
+    backward(phi, grad, grad_correction);
+  }
+  model.log_noise.grad().add_(scale * bound.grad_noise_var * at::exp(model.log_noise.detach()));
+  return scale * (bound.evidence - bound.penalty);
 }
 
 void store_statistics(const LinearStatistics& s, Weights& weights) {

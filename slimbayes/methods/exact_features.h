@@ -5,6 +5,7 @@
 #include "slimbayes/catalog/network_spec.h"
 #include "slimbayes/catalog/training_options.h"
 #include "slimbayes/core/linear_statistics.h"
+#include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/network.h"
 #include "slimbayes/nn/parameters.h"
 #include "slimbayes/nn/weights.h"
@@ -40,6 +41,10 @@ Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, in
 /// Weight decay on the backbone alone, the noise's own rate.
 std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
                                          const NoiseOptions& noise);
+
+/// Both passes over the rows, `chunk` of them at a time: adds to the leaves' gradients those of -bound / n (objectives/
+/// exact_bound.h) and returns it.
+double exact_step(const ExactFeatures& model, const TabularRows& rows, double alpha, int64_t chunk);
 
 /// Statistics as tensors of a model file, and back. The latter throws DataError or std::invalid_argument.
 void store_statistics(const LinearStatistics& statistics, Weights& weights);

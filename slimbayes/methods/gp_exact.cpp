@@ -20,7 +20,8 @@
 // Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
 // Estimator   log l, log s, log noise and c by L-BFGS on the log evidence (methods/dense_gp.cpp). Start: noise
 //             0.1, and l = sqrt(d) on standardised inputs.
-// Cost        O(n^3) time and O(n^2) memory, hence max_rows; O(n^2) a predicted variance.
+// Cost        O(n^3) time and O(n^2) memory, hence max_rows, and once more each time a model file is opened;
+//             O(n^2) a predicted variance.
 // Deviations  The hyperparameters see at most evidence_rows rows. Validation rows are not used: there is
 //             nothing to select, and a score on them stays honest.
 
@@ -33,13 +34,14 @@ constexpr const char* kName = "gp-exact";
 /// Maximises the evidence, keeping the best theta seen; a numerical failure ends the search, not the fit.
 at::Tensor maximise_evidence(const TabularRows& rows, const GpExactOptions& options, Callback* callback,
                              Summary& summary) {
-  constexpr int64_t kChunk = 5;  // iterations between two looks at the callback
+  constexpr int64_t kChunk = 5,
+                    kEvaluations = 25;  // iterations between two looks at the callback; a line search's
   auto begin = std::chrono::steady_clock::now();
   at::Tensor theta = dense_start(rows.x.size(1), std::log(0.1)).set_requires_grad(true);
   at::Tensor best = theta.detach().clone();
   summary.best_score = std::numeric_limits<double>::infinity();
-  torch::optim::LBFGS optimiser(
-      {theta}, torch::optim::LBFGSOptions(1).max_iter(kChunk).line_search_fn("strong_wolfe"));
+  torch::optim::LBFGS optimiser({theta}, torch::optim::LBFGSOptions(1).line_search_fn("strong_wolfe"));
+  auto& settings = static_cast<torch::optim::LBFGSOptions&>(optimiser.param_groups()[0].options());
   auto closure = [&] {
     theta.mutable_grad() = at::zeros_like(theta);
     double value = dense_evidence_backward(theta, rows.x, rows.y, options.noise_floor);
@@ -58,6 +60,8 @@ at::Tensor maximise_evidence(const TabularRows& rows, const GpExactOptions& opti
       break;
     }
     double before = summary.best_score;
+    settings.max_iter(std::min(kChunk, options.iterations - summary.steps));
+    settings.max_eval(kEvaluations * settings.max_iter());  // a line search may need several
     try {
       optimiser.step(closure);
     } catch (const NumericalError& error) {
@@ -66,7 +70,7 @@ at::Tensor maximise_evidence(const TabularRows& rows, const GpExactOptions& opti
       summary.stopped = "failure";
       break;
     }
-    summary.steps = std::min(summary.steps + kChunk, options.iterations);
+    summary.steps += settings.max_iter();
     double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     double rate = static_cast<double>(summary.steps) / std::max(seconds, 1e-9);
     if (callback) {
@@ -97,10 +101,10 @@ class GpExactFitted : public Fitted {
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
     at::NoGradGuard no_grad;
-    TabularRows rows{stored_tensor(file, "x"), stored_tensor(file, "y")};
+    TabularRows rows{stored_tensor(file, "data.x"), stored_tensor(file, "data.y")};
     at::Tensor theta = stored_tensor(file, "theta");
     check_shape(rows.x, {-1, -1}, kName, "x");
-    check_shape(rows.y, {rows.x.size(0)}, kName, "y");
+    check_shape(rows.y, {rows.x.size(0)}, kName, "data.y");
     check_shape(theta, {rows.x.size(1) + 3}, kName, "theta");
     for (const at::Tensor& each : {rows.x, rows.y, theta}) check_finite(each, kName, "model");
     return std::make_unique<GpExactFitted>(
@@ -118,8 +122,8 @@ class GpExactFitted : public Fitted {
     TensorFile file;
     file.metadata["options"] = options_to_json(options_).dump();
     file.metadata["summary"] = to_json(summary_).dump();
-    file.tensors["x"] = to_stored(rows_.x);
-    file.tensors["y"] = to_stored(rows_.y);
+    file.tensors["data.x"] = to_stored(rows_.x);
+    file.tensors["data.y"] = to_stored(rows_.y);
     file.tensors["theta"] = to_stored(theta_);
     return file;
   }

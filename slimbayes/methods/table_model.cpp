@@ -10,7 +10,7 @@
 #include "slimbayes/core/count_metrics.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/methods/events.h"
 #include "slimbayes/methods/registry.h"

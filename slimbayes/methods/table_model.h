@@ -22,7 +22,7 @@ struct TableFit {
   uint64_t split_seed = 0;                            // of the split, so that seeds share one
   double valid_fraction = 0.1;                        // of all rows, ceil
   double test_fraction = 0;                           // of all rows, ceil
-  std::string split = "grouped";                      // or "random"
+  std::string split = "auto";                         // "grouped" or "random" (SplitOptions)
   std::string scale = "";                             // of numeric inputs; empty: the method's own
   std::vector<std::string> ignore = {};               // columns that are no inputs
   std::string likelihood = "";  // gaussian, bernoulli, softmax, poisson or cox; empty: by the target's kind
@@ -43,6 +43,9 @@ class TableModel {
   void save(const std::filesystem::path& path) const;
   TensorFile to_file() const;
   static TableModel from_file(const TensorFile& file, const std::string& name);
+
+  /// How read_table is to read a file for this model.
+  Reading reading(bool with_target = false) const { return encoder_->reading(with_target); }
 
   /// In the target's units; an intensity per unit of the coordinates. No target column is needed.
   Predictive answer(const Table& table, const PredictOptions& options = {}) const;

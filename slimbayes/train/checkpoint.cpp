@@ -9,12 +9,57 @@
 
 namespace slimbayes {
 
+namespace fs = std::filesystem;
+
 namespace {
+
+/// Whether `name` is `stem` followed by numbers: "m.ckpt.3", "m.ckpt.3.1" of "m.ckpt".
+bool is_part(const std::string& name, const std::string& stem) {
+  return name.size() > stem.size() + 1 && name.starts_with(stem + ".") &&
+         name.find_first_not_of("0123456789.", stem.size()) == std::string::npos;
+}
 
 /// A double as text that reads back to the same bits, NaN and infinities included (JSON has none of them).
 std::string exact(double x) { return fmt::format("{:a}", x); }
 
+/// The JSON object at its front (a series adds its own words); discarded when there is none.
+nlohmann::json parts_of(const std::string& fingerprint) {
+  return nlohmann::json::parse(fingerprint.substr(0, fingerprint.rfind('}') + 1), nullptr, false);
+}
+
+std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
+  std::string names;
+  if (!found.is_object() || !own.is_object()) return "data, options, seed or threads";
+  for (const auto& item : own.items()) {
+    if (found.value(item.key(), nlohmann::json()) != item.value())
+      names += (names.empty() ? "" : ", ") + item.key();
+  }
+  return names.empty() ? "kind" : names;
+}
+
 }  // namespace
+
+void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
+                       const std::string& hint) {
+  if (found == own) return;
+  check(false, "train", what, "one of another: " + difference(parts_of(found), parts_of(own)), hint);
+}
+
+void remove_parts(const fs::path& path) {
+  std::error_code failed;
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::vector<fs::path> parts;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    if (is_part(entry.path().filename().string(), path.filename().string())) parts.push_back(entry.path());
+  }
+  for (const fs::path& part : parts) fs::remove(part, failed);
+}
+
+void remove_checkpoint(const fs::path& path) {
+  std::error_code failed;
+  fs::remove(path, failed);
+  remove_parts(path);
+}
 
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,
                      const TrainState& state) {
@@ -42,10 +87,9 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
                                           AdamW& optimiser) {
   if (!policy.resume || policy.path.empty() || !std::filesystem::exists(policy.path)) return std::nullopt;
   TensorFile file = read_tensor_file(policy.path);
-  check(stored_text(file, "fingerprint") == policy.fingerprint, "train",
-        fmt::format("the checkpoint '{}' of this fit", policy.path.string()),
-        "one of other data, options, seed or threads",
-        "repeat the first command with --resume, or remove the file");
+  check_fingerprint(stored_text(file, "fingerprint"), policy.fingerprint,
+                    fmt::format("the checkpoint '{}' of this fit", policy.path.string()),
+                    "repeat the first command with --resume, or remove the file");
   TrainState state;
   state.epoch = std::stoll(stored_text(file, "epoch"));
   state.rounds_since_best = std::stoll(stored_text(file, "rounds_since_best"));

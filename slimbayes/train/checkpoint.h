@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "slimbayes/train/adamw.h"
@@ -20,6 +21,15 @@ struct TrainState {
   Summary summary;
   std::vector<at::Tensor> best;  // values of each group at the best score; empty before the first round
 };
+
+/// Throws std::invalid_argument when a fit's fingerprint is not the one found in `what`; of JSON objects it names the keys
+/// that differ.
+void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
+                       const std::string& hint);
+
+/// Removes a checkpoint and those of its parts (`path`.<i>, fit_series.h). What cannot be removed stays.
+void remove_checkpoint(const std::filesystem::path& path);
+void remove_parts(const std::filesystem::path& path);
 
 /// Writes parameters, optimiser and state atomically to policy.path.
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,

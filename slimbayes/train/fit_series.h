@@ -16,10 +16,6 @@ class FitSeries {
  public:
   /// `kind` stands in the record and tells it from other checkpoints.
   FitSeries(CheckpointPolicy policy, std::string kind);
-  /// After an exception the parts' checkpoints go, unless they were to be resumed.
-  ~FitSeries();
-  FitSeries(const FitSeries&) = delete;
-  FitSeries& operator=(const FitSeries&) = delete;
 
   /// The record that an earlier run left, to go on from. Nothing where there is none or no wish to resume: then a
   /// fresh, empty one is written. Throws std::invalid_argument for another fit's, DataError for a damaged one.
@@ -34,7 +30,6 @@ class FitSeries {
  private:
   CheckpointPolicy policy_;
   std::string kind_;
-  int exceptions_;  // in flight when the series began
 };
 
 }  // namespace slimbayes

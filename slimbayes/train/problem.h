@@ -18,19 +18,14 @@ struct ParameterGroup {
   double weight_decay = 0;      // decoupled
 };
 
-/// Named parts of a step's loss; `total` is what was differentiated.
-struct LossTerms {
-  double total = 0, data = 0, penalty = 0;
-};
-
 struct StepContext {
   int64_t step;   // from 0
   int64_t steps;  // budget
 };
 
-/// Fills the groups' gradients from the rows of a batch ([b] int64 indices): mini-batch, two-pass and
-/// sharpness-aware alike.
-using GradientStep = std::function<LossTerms(const at::Tensor& rows, const StepContext&)>;
+/// Fills the groups' gradients from the rows of a batch ([b] int64 indices) and returns the loss that was differentiated:
+/// mini-batch, two-pass and sharpness-aware alike.
+using GradientStep = std::function<double(const at::Tensor& rows, const StepContext&)>;
 
 /// What the trainer trains: it knows flat buffers and a step, no layers.
 struct TrainProblem {

@@ -75,7 +75,7 @@ class Run {
     if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_)) state_ = std::move(*found);
     first_step_ = state_.epoch * plan_.steps_per_epoch;
     while (state_.epoch < plan_.epochs && !patience_spent()) {
-      if (!round()) break;
+      if (!round_or_failure()) break;
     }
     return finish();
   }
@@ -96,6 +96,19 @@ class Run {
     bool spent = options_.patience > 0 && state_.rounds_since_best >= options_.patience;
     if (spent) state_.summary.stopped = "patience";
     return spent;
+  }
+
+  /// A numerical failure ends the search, not the fit, once there is something to keep.
+  bool round_or_failure() {
+    try {
+      return round();
+    } catch (const NumericalError& error) {
+      if (state_.best.empty()) throw;
+      state_.summary.stopped = "failure";
+      state_.summary.notes.push_back(
+          fmt::format("training ended early and the best parameters so far are kept: {}", error.what()));
+      return false;
+    }
   }
 
   /// Epochs up to the next validation, and it. False when the fit ended inside.
@@ -125,15 +138,15 @@ class Run {
 
   double step(const at::Tensor& rows, int64_t number) {
     optimiser_.zero_grad();
-    LossTerms loss = problem_.step(rows, {number, plan_.steps});
-    if (!std::isfinite(loss.total)) {
+    const double loss = problem_.step(rows, {number, plan_.steps});
+    if (!std::isfinite(loss)) {
       throw NumericalError(
           fmt::format("[train] the loss is {} at step {} of {}; lower the learning rate ({}) or look for "
                       "extreme inputs",
-                      loss.total, number, plan_.steps, options_.learning_rate));
+                      loss, number, plan_.steps, options_.learning_rate));
     }
     optimiser_.step(schedule_factor(options_, number, plan_.steps));
-    return loss.total;
+    return loss;
   }
 
   double validate() {

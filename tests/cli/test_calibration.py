@@ -76,8 +76,7 @@ def test_evaluate_and_fit_report_the_calibrated_interval(calibrated):
     assert sd == pytest.approx(rows["test"]["mae"] / rows["test"]["mae_standardized"], rel=1e-9)
 
 
-def test_mean_and_sd_are_those_of_the_same_fit(tmp_path, calibrated):
-    """Calibration changes lower and upper alone: fitted on the same rows, mean and sd are the same."""
+def test_the_level_changes_lower_and_upper_alone(tmp_path, calibrated):
     plain = predictions(calibrated, "m", "toy.csv", "--level", 0.5)
     wide = predictions(calibrated, "m", "toy.csv", "--level", 0.95)
     for a, b in zip(plain, wide):

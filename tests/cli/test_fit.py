@@ -126,6 +126,25 @@ def test_killed_and_resumed_gives_the_same_bits(long_table):
     assert (long_table / "whole.safetensors").read_bytes() == (long_table / "m.safetensors").read_bytes()
 
 
+def test_a_model_that_cannot_be_written_costs_no_training(long_table):
+    words = [*LONG, "--steps", "24000", "--model", "m.safetensors"]
+    process = subprocess.Popen([TOOL, *words], cwd=long_table, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    wait_for((long_table / "m.safetensors.ckpt").exists, process)
+    (long_table / "m.safetensors").mkdir()
+    log = process.communicate(timeout=120)[1]
+    assert process.returncode == 2 and "m.safetensors.ckpt is kept: --resume goes on from it" in log
+    (long_table / "m.safetensors").rmdir()
+    assert run(long_table, *words, "--resume").returncode == 0
+    assert not (long_table / "m.safetensors.ckpt").exists()
+
+
+def test_resume_says_what_it_finds(tmp_path, toy):
+    words = ["fit", toy / "toy.csv", "--target", "y", "--threads", 1, "--model", "m", *FEW]
+    assert "no checkpoint 'm.ckpt' to go on from: starting anew" in run(tmp_path, *words, "--resume").stderr
+    line = refused(tmp_path, *words, "--resume", "--seed", 3, "--alpha", 1)
+    assert "received one of another: options, seed;" in line
+
+
 def test_resume_of_a_finished_fit_changes_nothing(tmp_path, toy):
     words = ["fit", toy / "toy.csv", "--target", "y", "--threads", 1, "--json", *FEW]
     first = run(tmp_path, *words)
@@ -141,11 +160,12 @@ def test_resume_of_a_finished_fit_changes_nothing(tmp_path, toy):
     assert os.stat(tmp_path / "model.safetensors").st_mtime_ns != stamp
 
 
-def test_interrupt_keeps_the_best_so_far(long_table):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_interrupt_keeps_the_best_so_far(long_table, name):
     words = [*LONG, "--steps", "200000"]
     process = subprocess.Popen([TOOL, *words], cwd=long_table, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for((long_table / "model.safetensors.ckpt").exists, process)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(getattr(signal, name))
     out, log = process.communicate(timeout=60)
     assert process.returncode == 130 and out == "" and "interrupted" in log and "--resume goes on" in log
     assert run(long_table, "predict", "model.safetensors", "long.csv").returncode == 0

@@ -48,16 +48,16 @@ TEST(Bernoulli, MatchesAnIndependentIntegral) {
 }
 
 TEST(Bernoulli, AWideBeliefIsAsExactAsItsCommentSays) {
-  at::Tensor mean = at::arange(-20, 21, at::kDouble), y = at::ones_like(mean);
+  at::Tensor mean = at::arange(-120, 121, at::kDouble), y = at::ones_like(mean);
   Latent f{mean, at::full_like(mean, 100)};
-  at::Tensor z = at::linspace(-9, 9, 4001, at::kDouble), density = at::exp(-0.5 * z.square());
+  at::Tensor z = at::linspace(-30, 30, 20001, at::kDouble), density = at::exp(-0.5 * z.square());
   BernoulliLikelihood coarse, fine{{z, density / density.sum()}};  // the trapezoid rule
   auto gap = [](const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); };
   Classes p = std::get<Classes>(coarse.predictive(f)), q = std::get<Classes>(fine.predictive(f));
   EXPECT_LT(gap(p.probabilities, q.probabilities), 0.01);
   EXPECT_LT(gap(p.expected_entropy, q.expected_entropy), 0.01);
   EXPECT_LT(gap(coarse.expected_log_prob(f, y), fine.expected_log_prob(f, y)), 0.01);
-  EXPECT_LT(gap(coarse.log_predictive(f, y), fine.log_predictive(f, y)), 0.03);
+  EXPECT_LT(gap(coarse.log_predictive(f, y), fine.log_predictive(f, y)), 0.05);
 }
 
 TEST(Bernoulli, WithoutVarianceItIsTheSigmoid) {

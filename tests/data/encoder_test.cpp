@@ -141,13 +141,9 @@ TEST(Encoder_inputs, finds_columns_by_name) {
   Encoder e = fitted(t);
   Table moved = table_of({numbers("z", {0, 0}), numbers("width", {5, 7}), numbers("a", {0, 1})});
   EXPECT_TRUE(at::equal(e.inputs(moved), e.inputs(t)));
-  expect_has(error_of([&] {
-               e.inputs(table_of({numbers("a", {1}), numbers("widht", {1})}));
-             }),
+  expect_has(error_of([&] { e.inputs(table_of({numbers("a", {1}), numbers("widht", {1})})); }),
              "expected a column 'width' as in training; received 2 other columns; did you mean 'widht'?");
-  expect_has(error_of([&] {
-               e.inputs(table_of({numbers("width", {1}), categories("a", {0}, {"x"})}));
-             }),
+  expect_has(error_of([&] { e.inputs(table_of({numbers("width", {1}), categories("a", {0}, {"x"})})); }),
              "expected a numeric column 'a' as in training; received a categorical one ('x', ...)");
 }
 
@@ -174,10 +170,8 @@ TEST(Encoder_fit, huge_and_tiny_magnitudes_stay_finite) {
     EXPECT_TRUE(at::isfinite(data.all.target).all().item<bool>());
     EXPECT_NEAR(data.all.target.square().mean().item<double>(), 1, 1e-12);
     EXPECT_LE(data.all.inputs[0].abs().max().item<double>(), 2);
-    expect_has(error_of([&] {
-                 e.inputs(table_of({numbers("x", {0, 0}), numbers("tiny", {0, 1e300})}));
-               }),
-               "t.csv: row 2: ");
+    expect_has(error_of([&] { e.inputs(table_of({numbers("x", {0, 0}), numbers("tiny", {0, 1e300})})); }),
+               "t.csv: data row 2: ");
   }
 }
 
@@ -210,7 +204,7 @@ TEST(Encoder_fit, errors) {
   expect_has(fit_error({0}, {"c", "min-max", {}, "train", "gaussian"}),
              "received a categorical column; --likelihood gaussian needs numbers");
   expect_has(fit_error({0, 1, 2}, {"y"}),
-             "t.csv: row 2: expected a finite number in the target 'y'; received a missing cell");
+             "t.csv: data row 2: expected a finite number in the target 'y'; received a missing cell");
   expect_has(fit_error({0, 2}, {"price", "min-max", {"prize"}}),
              "columns of the table to ignore; received 'prize'; did");
   expect_has(fit_error({0, 2}, {"price", "min-max", {"price"}}), "a target that is not ignored");
@@ -221,7 +215,7 @@ TEST(Encoder_fit, errors) {
   EXPECT_NO_THROW(Encoder::fit(t, {0, 2}, {"y"}));
   EXPECT_THROW(Encoder::fit(t, {0, 1}, {"y"}), DataError);
   Encoder e = Encoder::fit(t, {0, 2}, {"y"});
-  expect_has(error_of([&] { e.target(t); }), "t.csv: row 2: ");
+  expect_has(error_of([&] { e.target(t); }), "t.csv: data row 2: ");
   expect_has(error_of([&] { e.target(table_of({numbers("x", {1})})); }), "the target column 'y'");
   EXPECT_FALSE(e.dataset(t, false).all.target.defined());
 }
@@ -249,7 +243,9 @@ TEST(Encoder_json, damage_is_an_invalid_argument) {
   for (const auto& [key, value] : good.items()) {
     nlohmann::json bad = good;
     bad.erase(key);
-    EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument) << key;
+    if (key != "target_kind") {  // older files have none
+      EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument) << key;
+    }
     bad[key] = nlohmann::json::object({{"a", 1}});
     EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument) << key;
   }
@@ -280,6 +276,40 @@ TEST(Encoder_inputs, one_row_costs_microseconds) {
       std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count() / 1000;
   std::printf("one row of 26 columns: %.1f us\n", micros);
   EXPECT_LT(micros, 500);
+}
+
+TEST(Encoder_reading, is_the_columns_it_uses_as_training_saw_them) {
+  Table t = table_of({numbers("x", {1, 2, 3, 4}), categories("c", {0, 1, 2, 0}, {"01", "1.0", "A"}),
+                      numbers("k", {1, 1, 1, 1}), numbers("y", {1, 0, 1, 0})});
+  Encoder e = Encoder::from_json(fitted(t, {"y"}).to_json());
+  Reading with = e.reading(true), without = e.reading(false);
+  EXPECT_FALSE(with.others_used);
+  EXPECT_EQ(with.kinds.size(), 3u);  // the constant one is not used
+  EXPECT_EQ(with.kinds.at("c"), ColumnKind::categorical);
+  EXPECT_EQ(with.kinds.at("y"), ColumnKind::numeric);
+  EXPECT_FALSE(without.kinds.contains("y"));
+  // Read otherwise, 01 and 1.0 are the same number.
+  Table judged = table_of({numbers("x", {1}), numbers("c", {1})});
+  expect_has(error_of([&] { e.inputs(judged); }), "text in column 'c'");
+  EXPECT_NO_THROW(e.inputs(table_of({numbers("x", {1}), numbers("c", {kNone})})));
+}
+
+TEST(Encoder_fit, says_what_looks_odd) {
+  Table t =
+      table_of({numbers("x", {1, 2, 3, 4}), categories("pay", {0, 1, 0, 1}, {"1,000", "2,000"}),
+                categories("day", {0, 1, 0, 1}, {"31.12.2021", "1.1.2022"}), numbers("y", {5, 5, 5, 5})});
+  std::string notes;
+  const Encoder e = fitted(t, {"y"});
+  for (const std::string& note : e.notes()) notes += note + "\n";
+  expect_has(notes, "the target 'y' is the same in every training row");
+  expect_has(notes, "column 'pay': its categories look like numbers ('1,000')");
+  expect_has(notes, "column 'day': its categories look like dates ('31.12.2021')");
+  Table new_one =
+      table_of({numbers("x", {1}), categories("pay", {0}, {"9"}), categories("day", {0}, {"1.1.2022"})});
+  const std::vector<std::string> about = e.notes_for(new_one);
+  ASSERT_EQ(about.size(), 1u);
+  expect_has(about[0],
+             "1 of 1 cells hold a category not seen in training: encoded as zeros (the first: '9')");
 }
 
 }  // namespace

@@ -153,7 +153,8 @@ TEST(split_rows, errors) {
   greedy.calibration_fraction = -0.1;
   expect_has(split_error(t, greedy), "a calibration fraction from 0 to below 1");
   expect_has(split_error(t, options(0.5, 0.5)), "fractions that leave rows for training");
-  expect_has(split_error(t, options(0.1, 0, "sorted")), "a split 'grouped' or 'random'; received sorted");
+  expect_has(split_error(t, options(0.1, 0, "sorted")),
+             "a split 'auto', 'grouped' or 'random'; received sorted");
   expect_has(split_error(distinct(1), options(0.1, 0)), "rows left for training");
   expect_has(split_error(distinct(2), options(0.4, 0.4)), "rows left for training");
   expect_has(split_error(t, {0.1, 0, "grouped", {"yy"}}), "did you mean 'y'?");
@@ -183,6 +184,22 @@ TEST(split_rows_real, red_wine_repeats_a_row_in_seven) {
   };
   EXPECT_EQ(shared(split_rows(t, options(0.1, 0.1), Stream(0))), 0);
   EXPECT_GT(shared(split_rows(t, options(0.1, 0.1, "random"), Stream(0))), 10);
+}
+
+TEST(split_rows, few_inputs_in_many_rows_are_split_one_by_one) {
+  std::vector<double> x, y;
+  for (int i = 0; i < 300; ++i) x.push_back(i % 3), y.push_back(i);
+  Table t = table_of({numbers("x", x), numbers("y", y)});
+  SplitRows automatic = split_rows(t, options(0.1, 0.1, "auto"), Stream(1));
+  EXPECT_TRUE(automatic.singly);
+  EXPECT_EQ(automatic.valid, split_rows(t, options(0.1, 0.1, "random"), Stream(1)).valid);
+  EXPECT_EQ(automatic.valid.size(), 30u);
+  SplitRows grouped = split_rows(t, options(0.1, 0.1, "grouped"), Stream(1));
+  EXPECT_FALSE(grouped.singly);
+  EXPECT_EQ(grouped.valid.size(), 100u);
+  // Ten rows an input are grouped still.
+  for (int i = 0; i < 300; ++i) t.columns[0].values[static_cast<size_t>(i)] = i % 30;
+  EXPECT_FALSE(split_rows(t, options(0.1, 0.1, "auto"), Stream(1)).singly);
 }
 
 }  // namespace

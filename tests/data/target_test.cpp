@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
 
@@ -60,10 +60,8 @@ TEST(Target, LevelsAreKnownByTheirMeaningInAnotherTable) {
   EXPECT_TRUE(equal(target_values(table_of({numbers("y", {3, 3})}), "y", task), {0, 0}));
   EXPECT_TRUE(equal(target_values(table_of({booleans("y", {1})}), "y", task), {2}));
   EXPECT_TRUE(equal(target_values(table_of({categories("y", {0}, {"x"})}), "y", task), {1}));
-  expect_has(error_of([&] {
-               target_values(table_of({categories("y", {0, 1}, {"x", "z"})}), "y", task);
-             }),
-             "t.csv: row 2: expected a class of the training rows in the target 'y'; received 'z'");
+  expect_has(error_of([&] { target_values(table_of({categories("y", {0, 1}, {"x", "z"})}), "y", task); }),
+             "t.csv: data row 2: expected a class of the training rows in the target 'y'; received 'z'");
 }
 
 TEST(Target, CountsAreWholeNumbers) {
@@ -74,9 +72,10 @@ TEST(Target, CountsAreWholeNumbers) {
   for (double bad : {-1.0, 2.5}) {
     Table table = table_of({numbers("y", {0, 1, bad})});
     std::string sentence = error_of([&] { task_for(table, "poisson"); });
-    expect_has(sentence,
-               "t.csv: row 3: expected counts, whole numbers of at least 0, in the target 'y'; received");
-    expect_has(error_of([&] { target_values(table, "y", task); }), "t.csv: row 3: expected counts");
+    expect_has(
+        sentence,
+        "t.csv: data row 3: expected counts, whole numbers of at least 0, in the target 'y'; received");
+    expect_has(error_of([&] { target_values(table, "y", task); }), "t.csv: data row 3: expected counts");
   }
   EXPECT_THROW(task_for(table_of({numbers("y", {0, kNone})}), "poisson"), DataError);
 }
@@ -87,18 +86,12 @@ TEST(Target, ClassesNeedRows) {
              "at least two rows of each class of 'y'; received one row of class 'b'");
   Table held = table_of({categories("y", {0, 0, 1, 1}, {"a", "b"})});
   expect_has(
-      error_of([&] {
-        fit_task(held, {0, 1}, "y", "");
-      }),
+      error_of([&] { fit_task(held, {0, 1}, "y", ""); }),
       "a training row of each class of 'y'; received none of class 'b', whose 2 rows the split held out");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
-  expect_has(error_of([&] {
-               task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), "bernoulli");
-             }),
+  expect_has(error_of([&] { task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), "bernoulli"); }),
              "two classes in 'y' for --likelihood bernoulli; received 3");
-  expect_has(error_of([&] {
-               task_for(table_of({categories("y", {0, kNone, 0, 1, 1}, {"a", "b"})}));
-             }),
+  expect_has(error_of([&] { task_for(table_of({categories("y", {0, kNone, 0, 1, 1}, {"a", "b"})})); }),
              "row 2: expected a value in the target 'y'; received a missing cell");
 }
 
@@ -106,9 +99,7 @@ TEST(Target, LikelihoodsAreNamed) {
   EXPECT_EQ(task_of("cox"), "events");
   expect_has(error_of([] { task_of("poison"); }), "did you mean 'poisson'?");
   expect_has(error_of([] { task_for(table_of({numbers("y", {1})}), "cox"); }), "leave --target out");
-  expect_has(error_of([] {
-               task_for(table_of({categories("y", {0, 0}, {"a"})}), "poisson");
-             }),
+  expect_has(error_of([] { task_for(table_of({categories("y", {0, 0}, {"a"})}), "poisson"); }),
              "--likelihood poisson needs numbers");
   EXPECT_THROW(task_for(table_of({{"y", ColumnKind::datetime, {0, 1}, {}}})), std::invalid_argument);
 }
@@ -140,13 +131,14 @@ TEST(Events, CoordinatesAreScaledByTheDomain) {
   EXPECT_EQ(back.to_json(), e.to_json());
   Table outside = table_of({numbers("a", {0, 1.2}), numbers("b", {0, 0})});
   expect_has(error_of([&] { e.inputs(outside); }),
-             "t.csv: row 2: expected 'a' inside its domain 0:1; received 1.2");
+             "t.csv: data row 2: expected 'a' inside its domain 0:1; received 1.2");
 }
 
 TEST(Events, BadInputIsNamed) {
   Table table = table_of({numbers("a", {0, 0.5}), numbers("b", {0, 9}), categories("c", {0, 0}, {"u"})});
   auto message = [&](std::vector<Axis> domain, Words ignore, std::string target = "") {
-    return error_of([&] { Encoder::fit(table, {0, 1}, {target, "min-max", ignore, "train", "cox", domain}); });
+    return error_of(
+        [&] { Encoder::fit(table, {0, 1}, {target, "min-max", ignore, "train", "cox", domain}); });
   };
   expect_has(message({{0, 1}, {0, 10}}, {}),
              "coordinates that are numbers; received the categorical column 'c'");
@@ -168,6 +160,23 @@ TEST(Classes, AnEncoderKeepsTheirNames) {
   bad = e.to_json();
   bad["likelihood"] = "poisson";
   EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument);
+}
+
+TEST(Target, RowsWithoutOneAreLeftOut) {
+  Table t = table_of({numbers("x", {1, 2, 3}), numbers("y", {1, kNone, 3})});
+  Table kept = with_target(t, "y");
+  EXPECT_EQ(kept.rows, 2);
+  EXPECT_EQ(kept.find("x")->values, (std::vector<double>{1, 3}));
+  EXPECT_EQ(with_target(t, "x").rows, 3);
+  EXPECT_EQ(with_target(t, "absent").rows, 3);
+  expect_has(error_of([&] { with_target(table_of({numbers("y", {kNone})}), "y"); }),
+             "rows with a value in the target");
+}
+
+TEST(Target, DressedNumbersAreNoClasses) {
+  Table t = table_of({categories("y", {0, 0, 1, 1}, {"1,000", "2,500"})});
+  expect_has(error_of([&] { task_for(t); }),
+             "expected numbers or names of classes in 'y'; received '1,000'; write");
 }
 
 }  // namespace

@@ -1,12 +1,16 @@
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
 #include "slimbayes/basis/feature_map.h"
 #include "slimbayes/core/metrics.h"
+#include "slimbayes/methods/exact_features.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/objectives/collapsed.h"
+#include "slimbayes/objectives/exact_bound.h"
 #include "tests/methods/contract.h"
 
 namespace slimbayes {
@@ -116,6 +120,43 @@ TEST(DklExact, BlocksOfTheEvidenceLearnToo) {
   EXPECT_LT(root_mean_squared_error(answer(*fitted, data), data.all.target), 0.25);
   ASSERT_EQ(fitted->summary().notes.size(), 1u);
   EXPECT_NE(fitted->summary().notes[0].find("60 of 240 rows"), std::string::npos);
+}
+
+/// Both passes over chunks, through the network, against automatic differentiation of the bound of all rows.
+TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
+  Dataset data = contract::toy(41, 5);
+  TabularRows rows{data.all.inputs[0].to(at::kDouble), data.all.target.to(at::kDouble)};
+  const NetworkSpec spec = mlp(2, 5, 1, "tanh");
+  for (const char* basis : {"silu", "linear", "rbf"}) {
+    SCOPED_TRACE(basis);
+    const double alpha = std::string(basis) == "rbf" ? 0.0 : 0.7;
+    Weights start = snapshot(exact_parameters({basis, 6, {}}, spec, 2, Stream(1))), ours, theirs;
+    for (const auto& [name, value] : start) {
+      for (Weights* leaves : {&ours, &theirs}) {
+        (*leaves)[name] = value.to(at::kDouble).clone().set_requires_grad(true);
+        (*leaves)[name].mutable_grad() = at::zeros_like(value, at::kDouble);
+      }
+    }
+    ExactFeatures model(basis, 1e-6, spec, [&](const std::string& n) { return ours.at(n); });
+    ExactFeatures twin(basis, 1e-6, spec, [&](const std::string& n) { return theirs.at(n); });
+    const double loss = exact_step(model, rows, alpha, 10);
+
+    at::AutoGradMode graph(true);
+    Expansion phi = twin(rows.x);
+    at::Tensor prior = phi.features.square().sum(-1);
+    at::Tensor slack = phi.correction.defined() ? phi.correction : alpha * (prior.max() - prior);
+    ExactSums sums = exact_sums(6);
+    sums = added(sums, {phi.features.detach(), rows.y, {}}, slack.detach(), 0);
+    // The constant is the best one, so that its derivative is zero.
+    at::Tensor constant =
+        at::full({}, exact_bound(sums, twin.noise_var(), 0).posterior.constant, at::kDouble);
+    at::Tensor noise = at::exp(twin.log_noise) + 1e-6;
+    at::Tensor expected = -collapsed_bound(phi.features, slack, rows.y, constant, noise) / 41;
+    expected.backward();
+    EXPECT_NEAR(loss, expected.item<double>(), 1e-10);
+    for (const auto& [name, leaf] : ours)
+      EXPECT_TRUE(at::allclose(leaf.grad(), theirs.at(name).grad(), 1e-8, 1e-11)) << name;
+  }
 }
 
 }  // namespace

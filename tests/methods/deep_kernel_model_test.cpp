@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "slimbayes/methods/network_file.h"
@@ -96,9 +97,10 @@ TEST(DeepKernelModel, AStepsGradientIsThatOfTheObjectiveInEveryParameter) {
   }
 }
 
-/// The weights after one step.
+/// The weights after one step, or as many as the options say.
 Weights after_a_step(const std::string& method, json options) {
-  options.update({{"steps", 1}, {"schedule", "constant"}});
+  if (!options.contains("steps")) options["steps"] = 1;
+  options["schedule"] = "constant";
   if (method != "dbk-exact") options["batch"] = 60;  // an epoch is a step
   if (method != "sv-rbf") options.update({{"hidden", 5}, {"blocks", 1}});
   auto fitted = registry_row(method)
@@ -123,6 +125,25 @@ TEST(DeepKernelModel, TheBackboneAloneDecaysAndTheNoiseHasItsRate) {
       EXPECT_EQ(at::equal(value, faster.at(name)), name != "log_noise") << name;
     }
   }
+}
+
+TEST(DeepKernelModel, EveryWeightOfAnObjectiveReachesIt) {
+  int reached = 0;
+  for (const char* method : {"dbk", "vbll", "pp-dkl", "sv-dkl", "sv-rbf", "sv-dbk", "dbk-exact"}) {
+    for (const char* name : {"alpha", "beta", "focus"}) {
+      if (std::ranges::find(find_method(method).options, name, &OptionDoc::name) ==
+          find_method(method).options.end())
+        continue;
+      SCOPED_TRACE(std::string(method) + " " + name);
+      Weights low = after_a_step(method, {{name, 0.0}, {"steps", 3}}),
+              high = after_a_step(method, {{name, 1.0}, {"steps", 3}});
+      bool differs = false;
+      for (const auto& [key, value] : low) differs = differs || !at::equal(value, high.at(key));
+      EXPECT_TRUE(differs);
+      ++reached;
+    }
+  }
+  EXPECT_GE(reached, 10);
 }
 
 }  // namespace

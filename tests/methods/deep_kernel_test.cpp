@@ -15,7 +15,8 @@ namespace {
 using nlohmann::json;
 
 std::unique_ptr<Fitted> fit(const std::string& method, json more = json::object()) {
-  json options = {{"steps", 60}, {"rank", 12}};
+  json options = {{"steps", 60}};
+  if (method != "dkl-exact") options["rank"] = 12;
   if (method != "sv-rbf") options.update({{"hidden", 8}, {"blocks", 1}});
   options.update(more);
   return registry_row(method)
@@ -37,7 +38,8 @@ TEST(DeepKernel, FocusFallsToTheObjectiveItself) {
 
 TEST(DeepKernel, WhatIsSelectedByIsTheNllOfWhatIsPredicted) {
   Dataset valid = contract::toy_split().valid;
-  for (const char* method : {"dbk", "vbll", "sv-dkl", "pp-dkl", "sv-rbf", "sv-dbk"}) {
+  for (const char* method :
+       {"dbk", "vbll", "sv-dkl", "pp-dkl", "sv-rbf", "sv-dbk", "dbk-exact", "dkl-exact"}) {
     auto fitted = fit(method);
     EXPECT_NEAR(fitted->summary().best_score, gaussian_nll(answer(*fitted, valid), valid.all.target), 2e-4)
         << method;

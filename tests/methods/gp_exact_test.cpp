@@ -23,8 +23,8 @@ struct Dense {
   double amplitude, noise, offset;
 
   explicit Dense(const TensorFile& file, const at::Tensor& theta)
-      : x(stored_tensor(file, "x")),
-        y(stored_tensor(file, "y")),
+      : x(stored_tensor(file, "data.x")),
+        y(stored_tensor(file, "data.y")),
         lengthscale(at::exp(theta.narrow(0, 0, 2))),
         amplitude(std::exp(theta[2].item<double>())),
         noise(std::exp(theta[3].item<double>()) + 1e-6),
@@ -76,7 +76,7 @@ TEST(GpExact, TheHyperparametersMaximiseTheEvidence) {
 
 TEST(GpExact, TheHyperparametersMaySeeFewerRowsThanThePosterior) {
   auto gp = fitted({{"iterations", 5}, {"evidence_rows", 10}}, 40);
-  EXPECT_EQ(stored_tensor(gp->save(), "x").size(0), 40);
+  EXPECT_EQ(stored_tensor(gp->save(), "data.x").size(0), 40);
   EXPECT_FALSE(gp->summary().notes.empty());
 }
 

@@ -142,6 +142,19 @@ void bad_input(const Subject& subject, const std::string& likelihood, const Fitt
   }
 }
 
+/// Eight rows, fewer than the rank, one input constant, nothing to validate on, and no event counted at all.
+void odd_data(const Subject& subject, const std::string& likelihood, const Fitted&) {
+  Dataset few = task_toy(likelihood, 8, 4);
+  few.all.inputs = {few.all.inputs[0].clone()};
+  few.all.inputs[0].select(1, 1).fill_(0.25);
+  if (likelihood != "cox") {
+    const int64_t classes = std::max<int64_t>(1, std::ssize(few.schema.task.levels));
+    few.all.target = at::arange(8, at::kDouble).remainder(classes);  // of counts: zeros
+  }
+  auto fitted = fit(subject, {few, task_toy(likelihood, 0, 2)});
+  require(at::isfinite(numbers_of(fitted->predict(few))).all().item<bool>(), "answers that are not finite");
+}
+
 }  // namespace
 
 Dataset task_toy(const std::string& likelihood, int64_t rows, uint64_t seed) {
@@ -184,7 +197,8 @@ Split task_split(const std::string& likelihood) {
 const std::vector<TaskClause>& task_clauses() {
   static const std::vector<TaskClause> all = {{"shapes", shapes},       {"seeds", seeds},
                                               {"persists", persists},   {"beats_constant", beats_constant},
-                                              {"bad_input", bad_input}, {"rows_apart", rows_apart}};
+                                              {"bad_input", bad_input}, {"rows_apart", rows_apart},
+                                              {"odd_data", odd_data}};
   return all;
 }
 

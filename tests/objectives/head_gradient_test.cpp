@@ -240,6 +240,19 @@ TEST(HeadGradient, FocusWeighsRowsByTheirVariance) {
   EXPECT_TRUE(at::allclose(g.grad_features, c.phi.grad(), 1e-12, 1e-13));
 }
 
+TEST(HeadGradient, AFullFocusMovesTheMeanAsSquaredErrorDoes) {
+  Case c(9, 5);
+  VariationalPosterior q{c.mean, c.log_diagonal, c.lower};
+  at::Tensor noise = at::exp(c.log_noise);
+  Latent f = q.latent(c.phi, c.offset);
+  at::Tensor mean_var = (f.epistemic_var + noise).mean();  // the weights' own mean is divided out
+  at::Tensor offset = c.offset.detach().clone().set_requires_grad(true);
+  (0.5 * (c.y - q.latent(c.phi, offset).mean).square()).mean().backward();
+  HeadGradient g =
+      head_gradient(c.phi.detach(), {}, c.y, q, c.offset, noise, 20, {Data::predictive, 0, 0}, 1);
+  EXPECT_NEAR((g.grad_offset * mean_var).item<double>(), offset.grad().item<double>(), 1e-12);
+}
+
 TEST(Dppgp, ZeroWeightsLeaveTheDataTerm) {
   VariationalLoss loss = Case().loss(0, 0);
   EXPECT_EQ(loss.total.item<double>(), loss.data.item<double>());

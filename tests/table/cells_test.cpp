@@ -69,5 +69,60 @@ TEST(in_quotes, cuts_long_text_between_characters) {
   EXPECT_LT(text.size(), 50u);
 }
 
+TEST(column_of_kind, is_not_judged_by_its_cells) {
+  const std::vector<std::string_view> codes = {"100", "1", "", "01"}, bits = {"yes", "0", "?", "1"};
+  Column names = column_of_kind("c", ColumnKind::categorical, codes);
+  EXPECT_EQ(names.levels, (std::vector<std::string>{"100", "1", "01"}));
+  EXPECT_TRUE(std::isnan(names.values[2]));
+  Column truth = column_of_kind("b", ColumnKind::boolean, bits);
+  EXPECT_EQ(truth.values[0], 1);
+  EXPECT_EQ(truth.values[1], 0);
+  EXPECT_EQ(truth.values[3], 1);
+  const auto refusal = [](ColumnKind kind, std::vector<std::string_view> cells) {
+    try {
+      column_of_kind("c", kind, cells);
+    } catch (const BadCell& bad) {
+      return std::to_string(bad.row) + " " + bad.what();
+    }
+    return std::string();
+  };
+  EXPECT_TRUE(refusal(ColumnKind::numeric, {"a", "b", "1"})
+                  .starts_with("0 expected numbers in column 'c'; received 'a'"));
+  EXPECT_TRUE(refusal(ColumnKind::numeric, {"1", "inf"}).starts_with("1 expected finite numbers"));
+  EXPECT_TRUE(refusal(ColumnKind::boolean, {"yes", "maybe"}).starts_with("1 expected yes or no"));
+  EXPECT_TRUE(refusal(ColumnKind::datetime, {"2020-01-01", "3"}).starts_with("1 expected ISO dates"));
+}
+
+TEST(as_categorical, names_are_the_texts_of_cells) {
+  const double none = std::nan("");
+  EXPECT_EQ(as_categorical({"x", ColumnKind::numeric, {2015, 0.5, none, 2015}, {}}).levels,
+            (std::vector<std::string>{"2015", "0.5"}));
+  EXPECT_EQ(as_categorical({"b", ColumnKind::boolean, {1, 0}, {}, {"no", "yes"}}).levels,
+            (std::vector<std::string>{"yes", "no"}));
+  EXPECT_EQ(as_categorical({"d", ColumnKind::datetime, {0}, {}}).levels,
+            (std::vector<std::string>{"1970-01-01"}));
+}
+
+TEST(tells_apart, levels_that_read_as_one_value) {
+  const std::vector<std::string> codes = {"01", "1.0", "A"}, apart = {"1", "2", "yes", "no"};
+  EXPECT_FALSE(tells_apart(codes, ColumnKind::numeric));
+  EXPECT_TRUE(tells_apart(codes, ColumnKind::boolean));
+  EXPECT_TRUE(tells_apart(apart, ColumnKind::numeric));
+  EXPECT_TRUE(tells_apart(apart, ColumnKind::boolean));
+}
+
+TEST(meant_as, numbers_and_dates_in_other_clothes) {
+  const auto meant = [](std::vector<std::string> cells) { return std::string(meant_as(cells)); };
+  EXPECT_EQ(meant({"1,000", "13,500", "900"}), "numbers");
+  EXPECT_EQ(meant({"$5", "€ 7.50", "£1"}), "numbers");
+  EXPECT_EQ(meant({"45%", "3,5"}), "numbers");
+  EXPECT_EQ(meant({"31.12.2021", "1.1.2022 10:30"}), "dates");
+  EXPECT_EQ(meant({"12/31/2021", "1/2/22"}), "dates");
+  EXPECT_EQ(meant({"red", "1,000"}), "");
+  EXPECT_EQ(meant({"A1", "B2"}), "");
+  EXPECT_EQ(meant({"%", ","}), "");
+  EXPECT_EQ(meant({}), "");
+}
+
 }  // namespace
 }  // namespace slimbayes

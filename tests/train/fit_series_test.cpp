@@ -8,6 +8,8 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "slimbayes/train/checkpoint.h"
+
 namespace slimbayes {
 namespace {
 
@@ -72,17 +74,29 @@ TEST_F(FitSeriesTest, PartsHavePathsAndFingerprintsOfTheirOwn) {
   EXPECT_NE(series.part(3).fingerprint, "abc");
 }
 
-TEST_F(FitSeriesTest, AFailureLeavesNoPartsUnlessTheyWereResumed) {
-  for (bool resume : {false, true}) {
+TEST_F(FitSeriesTest, RemovingACheckpointTakesItsParts) {
+  for (const char* name : {"m.ckpt", "m.ckpt.0", "m.ckpt.0.1", "m.ckpt.old", "m.ckptx.1"}) touch(name);
+  remove_checkpoint(folder_ / "m.ckpt");
+  EXPECT_EQ(files(), (Names{"m.ckpt.old", "m.ckptx.1"}));
+  remove_checkpoint(folder_ / "absent.ckpt");
+}
+
+TEST_F(FitSeriesTest, AForeignFingerprintIsNamedByWhatDiffers) {
+  const auto message = [](const std::string& found) {
     try {
-      FitSeries series(policy(resume), "toy");
-      series.start();
-      touch("m.ckpt.0");
-      throw std::runtime_error("diverged");
-    } catch (const std::runtime_error&) {
+      check_fingerprint(found, R"({"seed":1,"threads":2,"options":{"a":1}}, ensemble 3)", "the checkpoint",
+                        "remove it");
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
     }
-    EXPECT_EQ(fs::exists(folder_ / "m.ckpt.0"), resume);
-  }
+    return std::string();
+  };
+  EXPECT_EQ(message(R"({"seed":1,"threads":2,"options":{"a":1}}, ensemble 3)"), "");
+  EXPECT_NE(message(R"({"seed":2,"threads":2,"options":{"a":2}})").find("one of another: options, seed;"),
+            std::string::npos);
+  EXPECT_NE(message(R"({"seed":1,"threads":2,"options":{"a":1}})").find("one of another: kind;"),
+            std::string::npos);
+  EXPECT_NE(message("old").find("data, options, seed or threads"), std::string::npos);
 }
 
 TEST_F(FitSeriesTest, WithoutAPathNothingIsWritten) {

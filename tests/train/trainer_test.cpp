@@ -30,7 +30,7 @@ struct Toy {
       grad.add_(at::mv(xb.t(), error) * (2.0 / static_cast<double>(rows.size(0))));
       seen.emplace_back(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0));
       double loss = error.square().mean().item<double>();
-      return LossTerms{loss, loss, 0};
+      return loss;
     };
     return p;
   }
@@ -155,6 +155,7 @@ TEST(Train, WithoutValidationKeepsTheLastParameters) {
   Summary summary = toy.fit(few_epochs(200));
   EXPECT_NEAR(toy.value[0].item<double>(), 1.5, 1e-3);
   EXPECT_EQ(summary.best_epoch, 0);
+  EXPECT_NE(to_json(summary).dump().find("\"best_score\":null"), std::string::npos);
 }
 
 TEST(Train, TimeLimitEndsTheFit) {
@@ -224,6 +225,23 @@ TEST(AdamW, EqualsItsFormula) {
     w -= 0.05 * m / (1 - std::pow(0.9, t)) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
     EXPECT_NEAR(value[0].item<double>(), w, 1e-12);
   }
+}
+
+TEST(Train, AFailureAfterTheFirstRoundsKeepsTheBest) {
+  Toy toy;
+  auto score = toy.validate;
+  int rounds = 0;
+  toy.validate = [&] {
+    if (++rounds == 3) toy.y[3] = std::nan("");
+    return rounds < 3 ? score() : 1e9;
+  };
+  Summary summary = toy.fit(few_epochs(50));
+  EXPECT_EQ(summary.stopped, "failure");
+  EXPECT_EQ(summary.best_epoch, 2);
+  ASSERT_EQ(summary.notes.size(), 1u);
+  EXPECT_NE(summary.notes[0].find("the best parameters so far are kept: [train] the loss is nan"),
+            std::string::npos);
+  EXPECT_TRUE(at::isfinite(toy.value).all().item<bool>());
 }
 
 }  // namespace

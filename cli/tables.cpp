@@ -1,0 +1,81 @@
+// The tables of the command line: from a file or stdin, columns by name, rows with a target.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "cli/commands.h"
+#include "cli/progress.h"
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/target.h"
+
+namespace slimbayes::cli {
+namespace {
+
+using Words = std::vector<std::string>;
+
+std::string read_stdin() {
+  std::string text;
+  std::array<char, 1 << 16> block;
+  while (const size_t got = std::fread(block.data(), 1, block.size(), stdin)) text.append(block.data(), got);
+  return text;
+}
+
+Words split_at_commas(const std::string& list) {
+  Words parts;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    parts.emplace_back(trimmed(std::string_view(list).substr(at, end - at)));
+    at = end + 1;
+  }
+  return parts;
+}
+
+/// What a list may name before the columns are known: itself, since a name may hold a comma, or its parts.
+Words perhaps_named(const Words& lists) {
+  Words names = lists;
+  for (const std::string& list : lists) std::ranges::copy(split_at_commas(list), std::back_inserter(names));
+  return names;
+}
+
+Words columns_named(const Words& lists, const std::string& flag, const Table& table) {
+  Words known, names;
+  for (const Column& column : table.columns) known.push_back(column.name);
+  for (const std::string& list : lists) {
+    for (const std::string& name : table.find(list) ? Words{list} : split_at_commas(list)) {
+      check(table.find(name), "fit", fmt::format("columns of the table for {}", flag), in_quotes(name),
+            nearest_hint(name, known));
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+Table read_rows(const std::string& path, const Reading& reading, const std::string& target) {
+  Table table = path == "-" ? parse_csv(read_stdin(), ',', "stdin", reading) : read_table(path, reading);
+  if (target.empty()) return table;
+  const int64_t all = table.rows;
+  table = with_target(std::move(table), target);
+  if (table.rows < all)
+    log_line(
+        fmt::format("note: {} of {} rows have no {}: left out", all - table.rows, all, in_quotes(target)));
+  return table;
+}
+
+Table read_training(const std::string& path, const std::string& target, SplitRequest& rows) {
+  Reading reading{{}, perhaps_named(rows.ignore), true};
+  for (std::string& name : perhaps_named(rows.categorical))
+    reading.kinds[std::move(name)] = ColumnKind::categorical;
+  Table table = read_rows(path, reading, rows.likelihood == "cox" ? "" : target);
+  rows.ignore = columns_named(rows.ignore, "--ignore", table);
+  rows.categorical = columns_named(rows.categorical, "--categorical", table);
+  return table;
+}
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,222 @@
+// From a cell's text to its value and back.
+#include "slimbayes/data/table_cell.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <stdexcept>
+#include <unordered_set>
+
+namespace slimbayes {
+namespace {
+
+/// Reads digits from the front of a text.
+struct Digits {
+  std::string_view rest;
+  bool ok = true;
+
+  int take(size_t count) {
+    int value = 0;
+    if (rest.size() < count) return ok = false, 0;
+    for (char c : rest.substr(0, count)) {
+      if (c < '0' || c > '9') return ok = false, 0;
+      value = 10 * value + (c - '0');
+    }
+    rest.remove_prefix(count);
+    return value;
+  }
+  bool accept(char c) {
+    if (rest.empty() || rest[0] != c) return false;
+    rest.remove_prefix(1);
+    return true;
+  }
+  void expect(char c) { ok = accept(c) && ok; }
+};
+
+/// [.fraction] of a second.
+double take_fraction(Digits& in) {
+  if (!in.accept('.')) return 0;
+  size_t count = std::min(in.rest.find_first_not_of("0123456789"), in.rest.size());
+  double value = 0;
+  if (count == 0 || count > 18) return in.ok = false, 0;
+  std::from_chars(in.rest.data(), in.rest.data() + count, value);
+  in.rest.remove_prefix(count);
+  return value / std::pow(10.0, static_cast<double>(count));
+}
+
+/// Seconds east of UTC: nothing, Z, +HH, +HHMM or +HH:MM.
+int take_zone(Digits& in) {
+  if (in.rest.empty() || in.accept('Z')) return 0;
+  int sign = in.accept('-') ? -1 : 1;
+  if (sign > 0) in.expect('+');
+  int seconds = 3600 * in.take(2);
+  if (in.rest.empty()) return sign * seconds;
+  in.accept(':');
+  return sign * (seconds + 60 * in.take(2));
+}
+
+std::optional<double> read_as(std::string_view cell, ColumnKind kind) {
+  if (kind == ColumnKind::numeric) return parse_number(cell);
+  if (kind == ColumnKind::datetime) return parse_datetime(cell);
+  const std::optional<bool> bit = parse_boolean(cell);
+  return bit ? std::optional<double>(*bit ? 1.0 : 0.0) : std::nullopt;
+}
+
+/// A number with a currency, a per cent sign or separators of thousands, or with a decimal comma.
+bool is_dressed_number(std::string_view cell) {
+  std::string bare(cell);
+  for (const char* dress : {"$", "\u20ac", "\u00a3", "%", ",", " "}) {
+    for (size_t at = bare.find(dress); at != std::string::npos; at = bare.find(dress))
+      bare.erase(at, std::string_view(dress).size());
+  }
+  return !bare.empty() && parse_number(bare).has_value();
+}
+
+/// Two short groups of digits and a third, between slashes, dots or dashes; then nothing or a blank and a clock.
+bool is_other_date(std::string_view cell) {
+  cell = cell.substr(0, cell.find(' '));
+  int groups = 1;
+  size_t digits = 0;
+  for (char c : cell) {
+    if (c >= '0' && c <= '9') {
+      if (++digits > 4) return false;
+    } else if ((c == '/' || c == '.' || c == '-') && digits > 0) {
+      digits = 0, ++groups;
+    } else {
+      return false;
+    }
+  }
+  return groups == 3 && digits > 0;
+}
+
+}  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+bool is_missing(std::string_view cell) {
+  if (cell.size() > 4) return false;
+  static constexpr std::array<std::string_view, 9> words = {"",     "NA",   "N/A",  "NaN", "nan",
+                                                            "null", "NULL", "None", "?"};
+  return std::find(words.begin(), words.end(), cell) != words.end();
+}
+
+std::optional<double> parse_number(std::string_view cell) {
+  if (cell.size() > 1 && cell[0] == '+' && cell[1] != '-') cell.remove_prefix(1);
+  double value = 0;
+  auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error == std::errc::invalid_argument || end != cell.data() + cell.size()) return std::nullopt;
+  // Too large gives infinity, too small gives zero: from_chars does not say which.
+  if (error == std::errc::result_out_of_range) return std::strtod(std::string(cell).c_str(), nullptr);
+  return value;
+}
+
+std::optional<bool> parse_boolean(std::string_view cell) {
+  if (cell == "true" || cell == "True" || cell == "TRUE" || cell == "yes" || cell == "Yes" || cell == "YES")
+    return true;
+  if (cell == "false" || cell == "False" || cell == "FALSE" || cell == "no" || cell == "No" || cell == "NO")
+    return false;
+  return std::nullopt;
+}
+
+std::optional<double> parse_datetime(std::string_view cell) {
+  namespace chrono = std::chrono;
+  Digits in{cell};
+  int year = in.take(4);
+  in.expect('-');
+  int month = in.take(2);
+  in.expect('-');
+  int day = in.take(2);
+  chrono::year_month_day date{chrono::year(year), chrono::month(static_cast<unsigned>(month)),
+                              chrono::day(static_cast<unsigned>(day))};
+  if (!in.ok || !date.ok()) return std::nullopt;
+  double days = 86400.0 * static_cast<double>(chrono::sys_days(date).time_since_epoch().count());
+  if (in.rest.empty()) return days;
+  if (!in.accept(' ')) in.expect('T');
+  int hour = in.take(2);
+  in.expect(':');
+  int minute = in.take(2);
+  int second = 0;
+  double fraction = 0;
+  if (in.accept(':')) {
+    second = in.take(2);
+    fraction = take_fraction(in);
+  }
+  int zone = take_zone(in);
+  if (!in.ok || !in.rest.empty() || hour > 24 || minute > 59 || second > 60) return std::nullopt;
+  return days + 3600 * hour + 60 * minute + second - zone + fraction;
+}
+
+int64_t level_like(std::span<const std::string> levels, ColumnKind kind, double value) {
+  auto found = std::ranges::find_if(levels, [&](const std::string& l) { return read_as(l, kind) == value; });
+  return found == levels.end() ? -1 : found - levels.begin();
+}
+
+bool tells_apart(std::span<const std::string> levels, ColumnKind kind) {
+  std::unordered_set<double> seen;
+  return std::ranges::all_of(levels, [&](const std::string& level) {
+    const std::optional<double> value = read_as(level, kind);
+    return !value || seen.insert(*value).second;
+  });
+}
+
+std::string_view meant_as(std::span<const std::string> levels) {
+  auto most = [&](auto is) { return 10 * std::ranges::count_if(levels, is) >= 9 * std::ssize(levels); };
+  if (levels.empty()) return "";
+  if (most(is_other_date)) return "dates";
+  return most(is_dressed_number) ? "numbers" : "";
+}
+
+std::string format_datetime(double seconds) {
+  namespace chrono = std::chrono;
+  if (!(seconds >= -62167219200.0 && seconds < 253402300800.0)) {
+    throw std::invalid_argument(fmt::format(
+        "[format_datetime] expected a time in the years 0 to 9999; received {} seconds since 1970", seconds));
+  }
+  double whole = std::floor(seconds);
+  int64_t nanos = std::llround((seconds - whole) * 1e9);
+  if (nanos == 1000000000) whole += 1, nanos = 0;
+  int64_t total = static_cast<int64_t>(whole);
+  int64_t days = total / 86400 - (total % 86400 < 0 ? 1 : 0);
+  int64_t clock = total - 86400 * days;
+  chrono::year_month_day date{chrono::sys_days(chrono::days(days))};
+  std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  if (clock == 0 && nanos == 0) return text;
+  text += fmt::format("T{:02}:{:02}:{:02}", clock / 3600, clock / 60 % 60, clock % 60);
+  if (nanos == 0) return text;
+  text += fmt::format(".{:09}", nanos);
+  return text.substr(0, text.find_last_not_of('0') + 1);
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "'";
+  for (char c : text.substr(0, 40)) out += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
+  // Do not cut a UTF-8 character in two.
+  while (text.size() > 40 && out.size() > 1 && static_cast<unsigned char>(out.back()) >= 0x80) out.pop_back();
+  return out + (text.size() > 40 ? "...'" : "'");
+}
+
+std::string cell_text(const Column& column, double value) {
+  switch (column.kind) {
+    case ColumnKind::boolean:
+      return column.words.empty() ? (value != 0 ? "true" : "false") : column.words[value != 0 ? 1 : 0];
+    case ColumnKind::datetime:
+      return format_datetime(value);
+    case ColumnKind::categorical:
+      return column.levels.at(static_cast<size_t>(value));
+    default:
+      return fmt::format("{}", value);
+  }
+}
+
+}  // namespace slimbayes
