@@ -18,12 +18,14 @@ int run_command(const GenerateRequest& request);
 int run_command(const DemoRequest& request);
 
 /// A table to learn from, to score or to predict; "-" is CSV on stdin. Rows without the target, where there is one, are left
-/// out with a note.
-Table read_rows(const std::string& path, const Reading& reading, const std::string& target = "");
+/// out with a note, to `notes` or the log.
+Table read_rows(const std::string& path, const Reading& reading, const std::string& target = "",
+                std::vector<std::string>* notes = nullptr);
 
 /// read_rows() of a table to learn from; the lists of columns in `rows` become names. Throws std::invalid_argument for a
 /// name that is no column.
-Table read_training(const std::string& path, const std::string& target, SplitRequest& rows);
+Table read_training(const std::string& path, const std::string& target, SplitRequest& rows,
+                    std::vector<std::string>* notes = nullptr);
 
 /// What fit and compare share with the library.
 TableFit table_fit(const std::string& target, const std::string& method, const nlohmann::json& options,

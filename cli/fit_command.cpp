@@ -57,12 +57,16 @@ FitRequest with_method(FitRequest r, const Table& table) {
   return r;
 }
 
-/// The columns as the training table has them: the rows of another file need not show their kinds.
-Reading alike(const Table& table, const std::vector<std::string>& ignored) {
-  Reading reading{{}, ignored, false};
+/// The columns as the training table has them: the rows of another file need not show their kinds. One that does not vary
+/// is no input.
+Reading alike(const Table& table, const SplitRequest& rows) {
+  Reading reading{{}, rows.categorical, rows.ignore, false};
   for (const Column& column : table.columns) {
-    const bool known = !std::ranges::all_of(column.values, [](double x) { return std::isnan(x); });
-    if (known && std::ranges::find(ignored, column.name) == ignored.end())
+    const auto present = [](double x) { return !std::isnan(x); };
+    const auto first = std::ranges::find_if(column.values, present);
+    const bool varies =
+        std::any_of(first, column.values.end(), [&](double x) { return present(x) && x != *first; });
+    if (varies && std::ranges::find(rows.ignore, column.name) == rows.ignore.end())
       reading.kinds[column.name] = column.kind;
   }
   return reading;
@@ -154,16 +158,17 @@ std::string nothing_learnt(const json& valid) {
   const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
   if (nll < constant) return "";
   return fmt::format(
-      "on the {} validation rows the NLL, {:.4g} in the target's units, is no better than that of one answer "
-      "for "
-      "every row, {:.4g}: more --steps or another --method may help, or the inputs say nothing",
-      valid["n"].get<int64_t>(), nll, constant);
+      "on the {} validation rows the NLL, {:.4g}{}, is no better than that of one answer for every row, "
+      "{:.4g}: more --steps or another --method may help, or the inputs say nothing",
+      valid["n"].get<int64_t>(), nll, valid.contains("nll_standardized") ? " in the target's units" : "",
+      constant);
 }
 
 /// What a user should know of this fit, a sentence each.
-std::vector<std::string> notes_of(const FitRequest& r, const TableModel& model, const json& valid) {
+std::vector<std::string> notes_of(const FitRequest& r, const TableModel& model, const json& valid,
+                                  std::vector<std::string> notes) {
   const Summary& summary = model.fitted().summary();
-  std::vector<std::string> notes = model.encoder().notes();
+  std::ranges::copy(model.encoder().notes(), std::back_inserter(notes));
   const std::string& task = model.encoder().schema().task.kind;
   if (!r.named && task != "regression")
     notes.push_back(fmt::format("{} by {}; --method chooses another", task, r.method));
@@ -196,11 +201,12 @@ int run_command(const FitRequest& request) {
   check_not_input("fit", "--model", r.model, r.train);
   check_not_input("fit", "--model", r.model, r.valid);
   check_writable(r.model);
-  const Table table = read_training(r.train, r.target, r.rows);
+  std::vector<std::string> read_notes;
+  const Table table = read_training(r.train, r.target, r.rows, &read_notes);
   r = with_method(std::move(r), table);
   const json options = preset_options(find_method(r.method), r.preset, r.given);
   std::optional<Table> own;
-  if (!r.valid.empty()) own = read_rows(r.valid, alike(table, r.rows.ignore), r.target);
+  if (!r.valid.empty()) own = read_rows(r.valid, alike(table, r.rows), r.target);
   const Table* valid = own ? &*own : nullptr;
 
   const std::string print_of_fit = fingerprint(r, options, table, valid);
@@ -209,7 +215,7 @@ int run_command(const FitRequest& request) {
     if (const auto model = finished(r.model, path, print_of_fit)) {
       log_line(fmt::format("{} is finished already; nothing to do", r.model));
       const HeldOut reports = held_out(r, *model, table, valid);
-      print_outcome(r, *model, reports, valid, notes_of(r, *model, reports.valid));
+      print_outcome(r, *model, reports, valid, notes_of(r, *model, reports.valid, read_notes));
       return kDone;
     }
   }
@@ -237,7 +243,7 @@ int run_command(const FitRequest& request) {
   };
   const TableModel model = fitted(fit_it, path, before, r.resume);
   if (model.interrupted()) {
-    log_notes(notes_of(r, model, json()));
+    log_notes(notes_of(r, model, json(), read_notes));
     const bool goes_on = find_method(r.method).resumable || !r.tune.empty();
     log_line(fmt::format("interrupted; {} holds the best so far{}", r.model,
                          goes_on && (r.resume || stamp(path) != before) ? ", --resume goes on" : ""));
@@ -245,7 +251,7 @@ int run_command(const FitRequest& request) {
   }
   remove_checkpoint(path);
   const HeldOut reports = held_out(r, model, table, valid);
-  const std::vector<std::string> notes = notes_of(r, model, reports.valid);
+  const std::vector<std::string> notes = notes_of(r, model, reports.valid, read_notes);
   log_notes(notes);
   print_outcome(r, model, reports, valid, notes);
   return kDone;

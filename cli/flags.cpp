@@ -222,7 +222,9 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   CLI::App& app = *root.add_subcommand("compare", "Fit several methods with several seeds on one split");
   CompareRequest& r = p.compare;
   r.rows.test_fraction = 0.1;
-  app.add_option("DATA", r.data, "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather")->required();
+  app.add_option("DATA", r.data,
+                 "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin")
+      ->required();
   app.add_option("--target", r.target, "column to predict; needed but for --likelihood cox")
       ->type_name("COLUMN");
   app.add_option("--methods", p.compared, "comma-separated [default: all that take the target]")

@@ -25,6 +25,7 @@ TableFit table_fit(const std::string& target, const std::string& method, const n
   fit.scale = rows.scale;
   fit.scale_on = rows.scale_on;
   fit.ignore = rows.ignore;
+  fit.names = rows.categorical;
   fit.likelihood = rows.likelihood;
   fit.domain = rows.domain;
   return fit;

@@ -12,6 +12,7 @@
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/table_csv.h"
 #include "slimbayes/data/target.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -22,6 +23,7 @@ std::string read_stdin() {
   std::string text;
   std::array<char, 1 << 16> block;
   while (const size_t got = std::fread(block.data(), 1, block.size(), stdin)) text.append(block.data(), got);
+  if (std::ferror(stdin) != 0) throw DataError("stdin", "expected CSV; received a read error; try a file");
   return text;
 }
 
@@ -57,22 +59,22 @@ Words columns_named(const Words& lists, const std::string& flag, const Table& ta
 
 }  // namespace
 
-Table read_rows(const std::string& path, const Reading& reading, const std::string& target) {
+Table read_rows(const std::string& path, const Reading& reading, const std::string& target, Words* notes) {
   Table table = path == "-" ? parse_csv(read_stdin(), ',', "stdin", reading) : read_table(path, reading);
   if (target.empty()) return table;
   const int64_t all = table.rows;
   table = with_target(std::move(table), target);
-  if (table.rows < all)
-    log_line(
-        fmt::format("note: {} of {} rows have no {}: left out", all - table.rows, all, in_quotes(target)));
+  if (table.rows == all) return table;
+  const std::string note =
+      fmt::format("{} of {} rows have no {} (an empty cell, NA, None, null, ?): left out", all - table.rows,
+                  all, in_quotes(target));
+  notes != nullptr ? notes->push_back(note) : log_line("note: " + note);
   return table;
 }
 
-Table read_training(const std::string& path, const std::string& target, SplitRequest& rows) {
-  Reading reading{{}, perhaps_named(rows.ignore), true};
-  for (std::string& name : perhaps_named(rows.categorical))
-    reading.kinds[std::move(name)] = ColumnKind::categorical;
-  Table table = read_rows(path, reading, rows.likelihood == "cox" ? "" : target);
+Table read_training(const std::string& path, const std::string& target, SplitRequest& rows, Words* notes) {
+  const Reading reading{{}, perhaps_named(rows.categorical), perhaps_named(rows.ignore), true};
+  Table table = read_rows(path, reading, rows.likelihood == "cox" ? "" : target, notes);
   rows.ignore = columns_named(rows.ignore, "--ignore", table);
   rows.categorical = columns_named(rows.categorical, "--categorical", table);
   return table;

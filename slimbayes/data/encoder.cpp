@@ -146,6 +146,7 @@ at::Tensor Encoder::inputs(const Table& table) const {
 
 Reading Encoder::reading(bool with_target) const {
   Reading reading;
+  reading.names = options_.names;
   reading.others_used = false;
   for (const Feature& feature : features_) {
     if (feature.width() > 0) reading.kinds[feature.name] = feature.kind;

@@ -84,6 +84,7 @@ nlohmann::json Encoder::to_json() const {
                 {"y_scale", task.y_scale},   {"columns", columns},
                 {"notes", notes_},           {"likelihood", task.likelihood},
                 {"levels", task.levels}};
+  if (!options_.names.empty()) whole["names"] = options_.names;
   if (target_kind_) whole["target_kind"] = kind_name(*target_kind_);
   if (options_.scale_on != "train") whole["scale_on"] = options_.scale_on;
   return whole;
@@ -95,6 +96,7 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
   encoder.options_.scale = json.at("scale").get<std::string>();
   encoder.options_.ignore = json.at("ignore").get<std::vector<std::string>>();
   encoder.options_.scale_on = json.value("scale_on", "train");
+  encoder.options_.names = json.value("names", std::vector<std::string>{});
   if (json.contains("target_kind"))
     encoder.target_kind_ = kind_from(json.at("target_kind").get<std::string>());
   Task& task = encoder.schema_.task;

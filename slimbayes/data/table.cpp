@@ -35,8 +35,7 @@ constexpr std::string_view kWritable = ".csv, .tsv, .parquet or .feather";
 /// Typed columns that are to be categorical, each cell's text its category.
 Table with_names(Table table, const Reading& reading) {
   for (Column& column : table.columns) {
-    auto known = reading.kinds.find(column.name);
-    bool wanted = known != reading.kinds.end() && known->second == ColumnKind::categorical;
+    bool wanted = std::ranges::find(reading.names, column.name) != reading.names.end();
     if (wanted && column.kind != ColumnKind::categorical) column = as_categorical(column);
   }
   return table;
@@ -90,6 +89,8 @@ Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
                     table.rows - 1, row));
   }
   Table out{table.source, table.columns, static_cast<int64_t>(rows.size())};
+  for (int64_t row : rows)
+    out.numbers.push_back(table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]);
   for (size_t c = 0; c < out.columns.size(); ++c) {
     const std::vector<double>& from = table.columns[c].values;
     std::vector<double> taken(rows.size());
@@ -115,8 +116,10 @@ void write_table(const std::filesystem::path& path, const Table& table) {
 }
 
 void throw_bad_cell(const Table& table, int64_t row, const std::string& message) {
-  throw DataError(table.source.empty() ? "table" : table.source,
-                  fmt::format("data row {}: {}", row + 1, message));
+  throw DataError(
+      table.source.empty() ? "table" : table.source,
+      fmt::format("data row {}: {}",
+                  (table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]) + 1, message));
 }
 
 }  // namespace slimbayes

@@ -29,6 +29,8 @@ struct Table {
   std::string source;  // path, for messages
   std::vector<Column> columns;
   int64_t rows = 0;
+  std::vector<int64_t> numbers =
+      {};  // of rows taken from a larger table, their places in it; empty: 0, 1, ...
 
   const Column* find(std::string_view name) const;  // nullptr if absent
 };
@@ -36,20 +38,20 @@ struct Table {
 /// What is known of a file's columns before it is read. By itself a column of text is judged by its cells, and the few rows
 /// of another file need not show what it is: codes are numbers until one of them holds a letter.
 struct Reading {
-  std::map<std::string, ColumnKind, std::less<>> kinds =
-      {};                                // columns of text that have to be read so; any to categorical
+  std::map<std::string, ColumnKind, std::less<>> kinds = {};  // of columns that are text in the file
+  std::vector<std::string> names = {};   // columns of names, whatever their type: categorical
   std::vector<std::string> unused = {};  // columns that nobody needs
-  bool others_used = true;               // whether anybody needs those in neither list
+  bool others_used = true;               // whether anybody needs those in no list
 };
 
 /// Reads .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather (also .arrow, .ipc) through Apache Arrow. Numbers
 /// are finite. Missing in text: an empty cell, NA, N/A, NaN, nan, null, NULL, None and '?'; blanks around a
 /// cell are dropped. A text column is numeric when every cell that is not missing is a number, boolean for
 /// yes/no and true/false, datetime for ISO 8601, else categorical; one whose kind `reading` knows is of that kind (of a
-/// boolean, 1 and 0 too). Parquet and Feather columns keep their own
-/// type (but for those that are to be categorical); only nulls and NaN are missing. Throws DataError with file, line and column (the cell's place in its
-/// row, from 1) for a missing, empty, header-only or ragged file, duplicate or empty column names, an
-/// infinite number, and a text cell in a column of numbers or dates; an unused column with such a cell is categorical.
+/// boolean, 1 and 0 too). Parquet and Feather columns keep their own type (but for those of `names`); only nulls
+/// and NaN are missing. Throws DataError with file, line and column (the cell's place in its row, from 1) for a missing, empty, header-only or ragged file, duplicate or empty column names, an
+/// infinite number, and a text cell in a column of numbers or dates; an unused column of text with such a cell is
+/// categorical.
 Table read_table(const std::filesystem::path& path, const Reading& reading = {});
 
 /// The rows with these indices, in this order; a categorical column keeps all its levels.

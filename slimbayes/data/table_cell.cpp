@@ -67,7 +67,7 @@ std::optional<double> read_as(std::string_view cell, ColumnKind kind) {
   return bit ? std::optional<double>(*bit ? 1.0 : 0.0) : std::nullopt;
 }
 
-/// A number with a currency, a per cent sign or separators of thousands, or with a decimal comma.
+/// A number, perhaps with a currency, a per cent sign or separators of thousands, or with a decimal comma.
 bool is_dressed_number(std::string_view cell) {
   std::string bare(cell);
   for (const char* dress : {"$", "\u20ac", "\u00a3", "%", ",", " "}) {
@@ -79,6 +79,7 @@ bool is_dressed_number(std::string_view cell) {
 
 /// Two short groups of digits and a third, between slashes, dots or dashes; then nothing or a blank and a clock.
 bool is_other_date(std::string_view cell) {
+  if (parse_datetime(cell)) return false;
   cell = cell.substr(0, cell.find(' '));
   int groups = 1;
   size_t digits = 0;
@@ -173,7 +174,9 @@ std::string_view meant_as(std::span<const std::string> levels) {
   auto most = [&](auto is) { return 10 * std::ranges::count_if(levels, is) >= 9 * std::ssize(levels); };
   if (levels.empty()) return "";
   if (most(is_other_date)) return "dates";
-  return most(is_dressed_number) ? "numbers" : "";
+  const bool dressed = std::ranges::any_of(
+      levels, [](const std::string& l) { return !parse_number(l) && is_dressed_number(l); });
+  return dressed && most(is_dressed_number) ? "numbers" : "";
 }
 
 std::string format_datetime(double seconds) {

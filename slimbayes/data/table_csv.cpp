@@ -176,6 +176,8 @@ std::vector<std::string_view> views(const arrow::ChunkedArray& column) {
 
 /// By its known kind, else by its cells.
 Column column_of(const std::string& name, std::span<const std::string_view> cells, const Reading& reading) {
+  if (std::ranges::find(reading.names, name) != reading.names.end())
+    return column_of_kind(name, ColumnKind::categorical, cells);
   if (auto known = reading.kinds.find(name); known != reading.kinds.end())
     return column_of_kind(name, known->second, cells);
   try {

@@ -185,7 +185,8 @@ Table with_target(Table table, const std::string& target) {
   }
   check(!rows.empty(), "target", fmt::format("rows with a value in the target {}", in_quotes(target)),
         fmt::format("{} rows without one", table.rows), "check the column's name");
-  return std::ssize(rows) == table.rows ? table : take_rows(table, rows);
+  if (std::ssize(rows) == table.rows) return table;  // moved: a conditional expression would copy it
+  return take_rows(table, rows);
 }
 
 at::Tensor target_values(const Table& table, const std::string& target, const Task& task) {

@@ -118,8 +118,9 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   check_calibration(fit, model.split_);
   check_rank(info, model.options_, model.split_);
   const std::string scale = fit.scale.empty() ? inner_method(info, model.options_).input_scale : fit.scale;
-  model.encoder_ = std::make_shared<const Encoder>(Encoder::fit(
-      table, model.split_.train, {fit.target, scale, fit.ignore, fit.scale_on, fit.likelihood, domain}));
+  model.encoder_ = std::make_shared<const Encoder>(
+      Encoder::fit(table, model.split_.train,
+                   {fit.target, scale, fit.ignore, fit.scale_on, fit.likelihood, domain, fit.names}));
   const Task& task = model.encoder_->schema().task;
   check_task(task, inner_method(info, model.options_).name);
   check_task(task, info.name);
@@ -205,6 +206,7 @@ TensorFile TableModel::to_file() const {
     file.tensors[kCalibrationRows] = to_stored(indices(split_.calibration));
     file.tensors[kCalibrationScores] = to_stored(calibration_scores_);
   }
+  if (split_.singly) file.metadata["split"] = "singly";
   if (!tuning_.is_null()) file.metadata["tuning"] = tuning_.dump();
   return file;
 }
@@ -222,6 +224,7 @@ TableModel TableModel::from_file(const TensorFile& source, const std::string& na
       model.split_.*kSplitLists[i] = row_list(stored_tensor(file, kSplitNames[i]));
       file.tensors.erase(kSplitNames[i]);
     }
+    model.split_.singly = file.metadata.contains("split");
     model.calibration_scores_ = take_calibration_scores(file);
     if (file.tensors.contains(kCalibrationRows)) {
       model.split_.calibration = row_list(stored_tensor(file, kCalibrationRows));

@@ -27,11 +27,12 @@ struct TableFit {
   std::vector<std::string> ignore = {};               // columns that are no inputs
   std::string likelihood = "";  // gaussian, bernoulli, softmax, poisson or cox; empty: by the target's kind
   std::string domain = "";      // of events, LOW:HIGH for each coordinate, comma-separated
-  std::string scale_on = "train";      // rows that give the inputs' range; "all": every row, as N does
-  std::string calibrate = "";          // "conformal": intervals calibrated on rows of their own
-  double calibration_fraction = 0.1;   // of all rows, ceil; none without `calibrate`
-  double level = 0.95;                 // that the calibration rows must be enough for
-  std::vector<std::string> tune = {};  // options to choose by validation NLL (methods/tuning.h)
+  std::string scale_on = "train";       // rows that give the inputs' range; "all": every row, as N does
+  std::string calibrate = "";           // "conformal": intervals calibrated on rows of their own
+  double calibration_fraction = 0.1;    // of all rows, ceil; none without `calibrate`
+  double level = 0.95;                  // that the calibration rows must be enough for
+  std::vector<std::string> names = {};  // columns that `table` was read with as names (Reading)
+  std::vector<std::string> tune = {};   // options to choose by validation NLL (methods/tuning.h)
 };
 
 /// A fitted method with the way from a table's columns to its inputs and back to the target's units: what the

@@ -155,8 +155,13 @@ def test_columns_that_nobody_needs_cannot_fail(tmp_path):
     fitted(tmp_path, columns, rows, "--ignore", "ref", "--test-fraction", 0.2)
     assert run(tmp_path, "evaluate", "m", "t.csv", "--split", "test").returncode == 0
     assert len(answers(tmp_path, columns[:3], [row[:3] for row in rows])) == 60
+    for more in ([], ["--ignore", "x0"], ["--ignore", "ref"]):
+        fitted(tmp_path, columns, rows, "--categorical", "ref,x0", "--test-fraction", 0.2, *more)
+        done = run(tmp_path, "evaluate", "m", "t.csv", "--split", "test")
+        assert done.returncode == 0, done.stderr
     known = fitted(tmp_path, columns, rows, "--categorical", "ref")
     assert any("identifier or free text" in note for note in known["notes"])
+    assert not any("look like" in note for note in known["notes"])
 
 
 def test_a_column_of_codes_is_declared(tmp_path):
@@ -181,9 +186,9 @@ def test_rows_without_a_target_are_left_out(tmp_path):
     for i in (3, 20, 41):
         rows[i][2] = ""
     report = fitted(tmp_path, header(2), rows, "--test-fraction", 0.2)
-    assert sum(report["rows"].values()) == 57
+    assert sum(report["rows"].values()) == 57 and "3 of 60 rows have no 'y'" in report["notes"][0]
     done = run(tmp_path, "evaluate", "m", "t.csv", "--json")
-    assert json.loads(done.stdout)["n"] == 57 and "3 of 60 rows have no 'y': left out" in done.stderr
+    assert json.loads(done.stdout)["n"] == 57 and "3 of 60 rows have no 'y'" in done.stderr
     assert run(tmp_path, "evaluate", "m", "t.csv", "--split", "test").returncode == 0
     assert len(run(tmp_path, "predict", "m", "t.csv").stdout.splitlines()) == 61
 
@@ -194,6 +199,8 @@ def test_few_inputs_in_many_rows(tmp_path):
     report = fitted(tmp_path, ["city", "y"], [["abc"[i % 3], i % 3 + draw.gauss(0, 0.1)] for i in range(300)])
     assert report["rows"]["valid"] == 30
     assert any("--split grouped" in note for note in report["notes"])
+    again = run(tmp_path, "fit", "t.csv", "--target", "y", "--model", "m", "--threads", 1, "--json", *FEW, "--resume")
+    assert json.loads(again.stdout)["notes"] == report["notes"]
 
 
 def test_tables_come_through_a_pipe(tmp_path, toy):

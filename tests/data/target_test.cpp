@@ -168,6 +168,12 @@ TEST(Target, RowsWithoutOneAreLeftOut) {
   EXPECT_EQ(kept.rows, 2);
   EXPECT_EQ(kept.find("x")->values, (std::vector<double>{1, 3}));
   EXPECT_EQ(with_target(t, "x").rows, 3);
+  // A bad cell is named by its place in the whole table.
+  Table gaps = table_of({numbers("y", {kNone, 1, 2, 0.5})});
+  Task counts;
+  counts.kind = "counts";
+  expect_has(error_of([&] { target_values(with_target(gaps, "y"), "y", counts); }),
+             "t.csv: data row 4: expected counts");
   EXPECT_EQ(with_target(t, "absent").rows, 3);
   expect_has(error_of([&] { with_target(table_of({numbers("y", {kNone})}), "y"); }),
              "rows with a value in the target");

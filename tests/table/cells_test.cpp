@@ -120,6 +120,8 @@ TEST(meant_as, numbers_and_dates_in_other_clothes) {
   EXPECT_EQ(meant({"12/31/2021", "1/2/22"}), "dates");
   EXPECT_EQ(meant({"red", "1,000"}), "");
   EXPECT_EQ(meant({"A1", "B2"}), "");
+  EXPECT_EQ(meant({"10", "20"}), "");
+  EXPECT_EQ(meant({"2021-01-01", "2021-01-02"}), "");
   EXPECT_EQ(meant({"%", ","}), "");
   EXPECT_EQ(meant({}), "");
 }

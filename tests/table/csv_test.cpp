@@ -210,21 +210,24 @@ TEST(csv_real, beijing_and_wine) {
 TEST_F(csv, a_known_kind_needs_no_evidence) {
   const std::filesystem::path path = write("t.csv", "code,bit,x,notes\n100,1,1,3\n01,0,2,4\n");
   EXPECT_EQ(read_table(path).find("code")->kind, ColumnKind::numeric);
-  Table t = read_table(path, {{{"code", ColumnKind::categorical}, {"bit", ColumnKind::boolean}}, {}, true});
+  Table t =
+      read_table(path, {{{"code", ColumnKind::categorical}, {"bit", ColumnKind::boolean}}, {}, {}, true});
   EXPECT_EQ(t.find("code")->levels, (std::vector<std::string>{"100", "01"}));
   EXPECT_EQ(t.find("bit")->kind, ColumnKind::boolean);
+  EXPECT_EQ(read_table(path, {{}, {"x"}, {}, true}).find("x")->levels, (std::vector<std::string>{"1", "2"}));
   EXPECT_EQ(t.find("x")->kind, ColumnKind::numeric);
-  expect_starts(
-      message([&] { read_table(write("u.csv", "x\n1\nA\nB\n"), {{{"x", ColumnKind::numeric}}, {}, true}); }),
-      "u.csv:3:1: expected numbers in column 'x'; received 'A'");
+  expect_starts(message([&] {
+                  read_table(write("u.csv", "x\n1\nA\nB\n"), {{{"x", ColumnKind::numeric}}, {}, {}, true});
+                }),
+                "u.csv:3:1: expected numbers in column 'x'; received 'A'");
 }
 
 TEST_F(csv, a_column_that_nobody_needs_cannot_fail) {
   const std::filesystem::path path = write("t.csv", "x,notes\n1,1\n2,2\n3,n/k\n");
   expect_starts(message([&] { read_table(path); }),
                 "t.csv:4:2: expected numbers in column 'notes', as in most");
-  EXPECT_EQ(read_table(path, {{}, {"notes"}, true}).find("notes")->kind, ColumnKind::categorical);
-  Table t = read_table(path, {{{"x", ColumnKind::numeric}}, {}, false});
+  EXPECT_EQ(read_table(path, {{}, {}, {"notes"}, true}).find("notes")->kind, ColumnKind::categorical);
+  Table t = read_table(path, {{{"x", ColumnKind::numeric}}, {}, {}, false});
   EXPECT_EQ(t.find("notes")->levels.back(), "n/k");
 }
 
