@@ -1,6 +1,6 @@
 """The judge's rules for the earlier paper (E), section 4.2 on its Table 1: claims (1) to (6), on pol and protein."""
 
-from claims import Case, best, judged, lower, shown
+from claims import Case, best, judged, lower
 from scores import of
 
 STUDY, TABLES = "e", ["pol", "protein"]
@@ -22,8 +22,7 @@ def one_basis_function(scores, table):
     ours = best(scores, STUDY, table, ["DBK-r", "SV-DBK-r"], "NLL")
     if not rival or not ours:
         return Case(table, None, "")
-    return Case(table, ours[1].mean <= rival[1].mean + COMPETITIVE,
-                f"{ours[0]} {shown(ours[1])} against {rival[0]} {shown(rival[1])}")
+    return lower(table, ours[1], rival[1], ours[0], rival[0], COMPETITIVE)
 
 
 def epoch_seconds(scores, table, name, batch):
@@ -37,7 +36,7 @@ def times(scores, table):
     a, b = epoch_seconds(scores, table, "DBK", None), epoch_seconds(scores, table, "SV-DKL", 256)
     if not a or not b:
         return Case(table, None, "")
-    return Case(table, a.mean < 10 * b.mean, f"DBK {a.mean:.2f} s, SV-DKL {b.mean:.2f} s")
+    return lower(table, a, b._replace(mean=10 * b.mean, sd=10 * b.sd), "DBK, s,", "10 passes of SV-DKL")
 
 
 def step_seconds(scores, name):

@@ -13,7 +13,7 @@ METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_s
            "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb"}
 # The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
 STUDY_FLAGS = {"--preset", "--split", "--split-seed", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
-               "--activation", "--steps", "--evidence-rows"}
+               "--activation", "--steps", "--evidence-rows", "--weight-decay"}
 BARE_FLAGS = {"--tune"}  # without a value, and a study's too
 FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
@@ -72,6 +72,10 @@ class Scores:
     def values(self, study, data, name, metric):
         found = [number(row[METRICS[metric]]) for row in self.rows(study, data, name)]
         return [value for value in found if not math.isnan(value)]
+
+    def by_seed(self, study, data, name, metric):
+        found = {int(row["seed"]): number(row[METRICS[metric]]) for row in self.rows(study, data, name)}
+        return {seed: value for seed, value in found.items() if not math.isnan(value)}
 
     def get(self, study, data, name, metric):
         """None where nothing was measured."""

@@ -133,6 +133,49 @@ def test_the_sensitivity_needs_every_cell_and_compares_ranges():
     assert judge(as_in_the_paper[1:]) == [OPEN, OPEN]
 
 
+def test_the_sensitivity_is_not_decided_within_the_seeds_spread():
+    def judge(gap, wobble):
+        rows = [row("sensitivity", "pol", "dbk", f"--alpha {a} --beta {b}", seed, nll_standardized=str(gap * (i == 1) + wobble * seed * (i == 0)))
+                for i, a in enumerate(claims.STRENGTHS) for b in claims.STRENGTHS for seed in range(3)]
+        return claims.sensitivity(Scores(rows))[0]
+
+    assert judge(0.5, 0.1).verdict == FAILS and "within" not in judge(0.5, 0.1).numbers
+    assert judge(0.15, 0.1).verdict == OPEN and "within the spread" in judge(0.15, 0.1).numbers
+    assert judge(0.05, 0.1).verdict == HOLDS
+
+
+def test_the_sensitivity_compares_the_ranges_of_the_means():
+    """A range of single seeds is wide by chance: here alpha's is .2 in each seed, and 0 on average over two."""
+    def rows(beta, seeds):
+        return [row("sensitivity", "pol", "dbk", f"--alpha {a} --beta {b}", seed,
+                    nll_standardized=str((0.2 if (i + seed) % 2 else 0) + (beta if j else 0)))
+                for i, a in enumerate(claims.STRENGTHS) for j, b in enumerate(claims.STRENGTHS) for seed in range(seeds)]
+
+    second = claims.sensitivity(Scores(rows(0.1, 2)))[1]
+    assert second.verdict == FAILS and "0.100 ± 0.000 against 0.000 ± 0.000" in second.numbers
+    unfinished = rows(0.1, 3)
+    unfinished[-1]["nll_standardized"] = ""  # that seed is left out
+    assert claims.sensitivity(Scores(unfinished))[1].numbers == second.numbers
+
+
+@pytest.mark.parametrize("second, verdict, near", [(0.5, FAILS, False), (0.95, OPEN, True), (1.05, HOLDS, True), (1.2, HOLDS, False)])
+def test_among_the_two_best_is_not_decided_within_the_spread(second, verdict, near):
+    methods = ("vbll", "", 0.1), ("sv-dkl", "", second), ("pp-dkl", "", 2.0), ("dbk", "", 1.0), ("dbk", "--basis rbf", 1.5)
+    rows = [row("defaults", t, method, flags, seed, nll_standardized=str(value + 0.1 * (seed - 1)))
+            for t in claims.TABLES for method, flags, value in methods for seed in range(3)]
+    claim = next(c for c in claims.table1(Scores(rows), "defaults") if "second-best NLL" in c.text)
+    assert claim.verdict == verdict and "DBK-SiLU 1.000" in claim.numbers
+    assert ("within the spread" in claim.numbers) == near
+
+
+def test_a_decisive_loss_is_not_hidden_by_a_wide_one():
+    methods = ("vbll", "", 0.95, 0.001), ("sv-dkl", "", 2, 0.001), ("pp-dkl", "", 1.036, 0.001), ("dbk", "", 1.047, 0.15), ("dbk", "--basis rbf", 0.9, 0)
+    rows = [row("defaults", t, method, flags, seed, nll_standardized=str(value + sd * (seed - 1)))
+            for t in claims.TABLES for method, flags, value, sd in methods for seed in range(3)]
+    claim = next(c for c in claims.table1(Scores(rows), "defaults") if "every bound" in c.text)
+    assert claim.verdict == FAILS and "DBK-SiLU 1.047 ± 0.150 against VBLL" in claim.numbers
+
+
 def test_the_better_catboost_is_the_rival():
     def rows(ours, tables=claims.TEN):
         return [row("defaults", t, m, flags, nll_standardized=str(value)) for t in tables for m, flags, value in
@@ -177,8 +220,16 @@ def test_times_are_by_pass_and_by_step():
         return [(c.verdict, c.numbers) for c in found if c.source == "E 4.2 (6)"]
 
     held = six(claims_e.e_table1(Scores(rows(0.3, 0.2))))  # a pass .03 s against .0039 s; a step .03 s against .1 s
-    assert [verdict for verdict, _ in held] == [HOLDS, HOLDS] and "DBK 0.03 s, SV-DKL 0.00 s" in held[0][1]
+    assert [verdict for verdict, _ in held] == [HOLDS, HOLDS] and "DBK, s, 0.030 against 10 passes of SV-DKL 0.039" in held[0][1]
     assert [verdict for verdict, _ in six(claims_e.e_table1(Scores(rows(0.5, 0.05))))] == [FAILS, FAILS]
+
+
+def test_ten_passes_have_ten_times_the_spread():
+    rows = [row("e", t, method, flags, seed, rows="1000", seconds=str(seconds), steps=str(steps), nll_standardized="0")
+            for t in claims_e.TABLES for seed in range(3) for method, flags, seconds, steps in
+            [("dbk-exact", "--basis linear --alpha 1 --correction true", 12, 1), ("sv-dkl", "", 256 * (1.1 + 0.4 * (seed - 1)), 1000)]]
+    found = next(c for c in claims_e.e_table1(Scores(rows)) if "ten times" in c.text)
+    assert found.verdict == OPEN and "within the spread" in found.numbers
 
 
 def test_two_cells_of_one_name_are_refused():
