@@ -11,7 +11,7 @@ setup:    ## installs what is missing: system packages (apt) and .venv
 build: setup ## the library and the tool, build/slimbayes
 	@scripts/build.sh release slimbayes_tool slimbayes_commands
 
-demo: build  ## fits, predicts and draws on a small table
+demo: build  ## fits a small table, draws bands on data whose noise is known
 	@build/slimbayes demo
 
 test: setup  ## builds and runs every test

@@ -74,7 +74,7 @@ Command chosen(const std::string& name, Parsed& p) {
     p.fit.given = p.fit_flags.set_options(method);
     p.fit.preset = p.preset;
     const nlohmann::json options = preset_options(method, p.preset, p.fit.given);
-    if (p.tune) p.fit.tune = p.fit_flags.tunable(method, options);
+    if (p.tune) p.fit.tune = tunable_options(method, p.fit.given);
     request.command = p.fit;
     if (p.preset == "paper" && inner_method(method, options).paper_preset.empty())
       misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",

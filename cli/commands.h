@@ -27,6 +27,13 @@ Table read_rows(const std::string& path, const Reading& reading, const std::stri
 Table read_training(const std::string& path, const std::string& target, SplitRequest& rows,
                     std::vector<std::string>* notes = nullptr);
 
+/// What a list of columns may name before the columns are known: itself, since a name may hold a comma, or its parts.
+std::vector<std::string> perhaps_named(const std::vector<std::string>& lists);
+
+/// The columns of the table that the lists of a flag name, each once. Throws std::invalid_argument for a name that is no column.
+std::vector<std::string> columns_named(const std::vector<std::string>& lists, const std::string& command,
+                                       const std::string& flag, const Table& table);
+
 /// What fit and compare share with the library.
 TableFit table_fit(const std::string& target, const std::string& method, const nlohmann::json& options,
                    uint64_t seed, const SplitRequest& rows);

@@ -164,7 +164,8 @@ int run_command(const CompareRequest& request) {
   InterruptGuard interrupt;
   std::vector<Outcome> outcomes;
   bool any = false;
-  for (const auto& entry : chosen(r, table)) {
+  const std::vector<CompareRequest::Entry> methods = chosen(r, table);
+  for (const auto& entry : methods) {
     if (InterruptGuard::interrupted()) break;
     outcomes.push_back(all_runs(r, entry, table));
     any = any || outcomes.back().failure.empty();
@@ -173,7 +174,7 @@ int run_command(const CompareRequest& request) {
   if (InterruptGuard::interrupted()) {
     std::erase_if(outcomes, [](const Outcome& each) { return each.runs.empty() && each.failure.empty(); });
     log_line(fmt::format("interrupted: {} of {} methods, the last perhaps with fewer fits", outcomes.size(),
-                         r.methods.size()));
+                         methods.size()));
   }
   for (const Outcome& each : outcomes) {
     if (!each.failure.empty())

@@ -92,7 +92,7 @@ std::string method_text(const MethodInfo& info) {
       text += fmt::format("  {:<18} {}\n", item.key(), plain(item.value()));
   }
   if (!info.inner.empty())
-    text += fmt::format("  and those of the method that {0} names: slimbayes describe {1}\n", info.inner,
+    text += fmt::format("  and those of the method that --{0} names: slimbayes describe {1}\n", info.inner,
                         inner_method(info, json::object()).name);
   return text;
 }

@@ -19,9 +19,13 @@ Table part_of(const TableModel& model, const Table& table, const std::string& pa
         "the table that the model was fitted on, for --split", fmt::format("another one, '{}'", table.source),
         "leave --split out to score every row");
   const SplitRows& split = model.split();
-  const auto& rows = part == "train" ? split.train : part == "valid" ? split.valid : split.test;
-  check(!rows.empty(), "evaluate", fmt::format("a model that was fitted with {} rows", part), "one without",
-        fmt::format("fit with --{}-fraction", part));
+  const auto& rows = part == "train"         ? split.train
+                     : part == "valid"       ? split.valid
+                     : part == "calibration" ? split.calibration
+                                             : split.test;
+  check(
+      !rows.empty(), "evaluate", fmt::format("a model that was fitted with {} rows", part), "one without",
+      part == "calibration" ? "fit with --calibrate conformal" : fmt::format("fit with --{}-fraction", part));
   return take_rows(table, rows);
 }
 

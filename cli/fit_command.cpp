@@ -44,16 +44,13 @@ std::string fingerprint(const FitRequest& r, const json& options, const Table& t
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// The method that the target's task calls for where none was named. Throws std::invalid_argument for flags that it has
-/// no use for.
+/// The method that the target's task calls for where none was named, and what it has to tune.
 FitRequest with_method(FitRequest r, const Table& table) {
   if (r.named) return r;
   const std::string task = task_kind(table, r.target, r.rows.likelihood);
   const MethodInfo& info = default_method(task);
   r.method = info.name;
-  if (task == "regression") return r;
-  check(r.tune.empty(), "fit", "a method with something to tune, for --tune", in_quotes(r.method),
-        "leave --tune out");
+  if (!r.tune.empty()) r.tune = tunable_options(info, r.given);
   return r;
 }
 

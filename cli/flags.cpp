@@ -187,8 +187,13 @@ void add_predict(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand("predict", "Predict the rows of a table: mean, uncertainty, interval");
   app.add_option("MODEL", p.predict.model, "file written by fit")->required();
   app.add_option("DATA", p.predict.data, "table, - for CSV on stdin; no target column is needed")->required();
-  app.add_option("--out", p.predict.out, ".csv, .parquet, or - for CSV on stdout [default -]")
+  app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
+  app.add_option("--keep", p.predict.keep,
+                 "columns of DATA to put before the answer's (text unless the model reads them as numbers), "
+                 "comma-separated")
+      ->type_name("A,B")
+      ->allow_extra_args(false);
   add_level(app, p.predict.level);
   add_threads(app, p.threads);
   app.footer(
@@ -196,6 +201,7 @@ void add_predict(CLI::App& root, Parsed& p) {
       "p_CLASS,\n"
       "entropy, mutual_information, label; of events mean, sd, lower, upper of the intensity.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
+      "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict model.safetensors new.csv --level 0.8 | head");
 }
 
@@ -203,9 +209,10 @@ void add_evaluate(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand("evaluate", "Score a model on a table that holds the target");
   app.add_option("MODEL", p.evaluate.model, "file written by fit")->required();
   app.add_option("DATA", p.evaluate.data, "table with the target column, - for CSV on stdin")->required();
-  app.add_option("--split", p.evaluate.split, "train, valid or test rows of the table that was fitted on")
+  app.add_option("--split", p.evaluate.split,
+                 "train, valid, calibration or test rows of the table that was fitted on")
       ->type_name("PART")
-      ->check(CLI::IsMember({"train", "valid", "test"}));
+      ->check(CLI::IsMember({"train", "valid", "calibration", "test"}));
   app.add_option("--ood", p.evaluate.ood,
                  "a foreign table: prints how well each score tells it from DATA (AUROC)")
       ->type_name("FILE");
@@ -266,7 +273,9 @@ void add_small(CLI::App& root, Parsed& p) {
   generate.add_option("--amplitude", p.generate.amplitude, "of the noise of steps [default 0.4]")
       ->type_name("A")
       ->check(between("an amplitude", 0, 1e6, true));
-  generate.add_option("--out", p.generate.out, ".csv, .parquet, or - for CSV on stdout [default -]")
+  generate
+      .add_option("--out", p.generate.out,
+                  ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
   generate.footer(
       "Examples:\n  slimbayes generate steps --rows 2000 --out steps.csv\n"
@@ -274,8 +283,8 @@ void add_small(CLI::App& root, Parsed& p) {
       "  slimbayes generate cox --rows 5000 --out events.csv\n"
       "  slimbayes fit events.csv --likelihood cox --domain 0:1,0:2 --ignore true_intensity");
 
-  CLI::App& demo =
-      *root.add_subcommand("demo", "Fit three methods on a small table and draw their bands (a minute)");
+  CLI::App& demo = *root.add_subcommand(
+      "demo", "Fit a small table; draw three methods' bands where the noise is known (a minute)");
   demo.add_option("--out", p.demo.out, "folder for model.safetensors and bands.svg [default demo-out]")
       ->type_name("DIR");
   demo.add_option("--steps", p.demo.steps,

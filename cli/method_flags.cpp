@@ -92,28 +92,6 @@ nlohmann::json MethodFlags::set_options(const MethodInfo& method) const {
   return options;
 }
 
-std::vector<std::string> MethodFlags::tunable(const MethodInfo& method, const json& options) const {
-  std::vector<std::string> names, set;
-  for (const OptionDoc& doc : options_of(method, options)) {
-    if (!doc.grid.empty()) (given(doc.name) ? set : names).push_back(doc.name);
-  }
-  if (!names.empty()) return names;
-  if (!set.empty()) {
-    throw std::invalid_argument(
-        fmt::format("[fit] expected something left to choose for --tune; received flags that set {}; leave "
-                    "one of them out",
-                    fmt::join(set, " and ")));
-  }
-  std::vector<std::string> others;
-  for (const MethodInfo& info : method_catalog()) {
-    if (std::ranges::any_of(info.options, [](const OptionDoc& doc) { return !doc.grid.empty(); }))
-      others.push_back(info.name);
-  }
-  throw std::invalid_argument(
-      fmt::format("[fit] expected a method with something to tune, for --tune; received '{}'; these have: {}",
-                  inner_method(method, options).name, fmt::join(others, ", ")));
-}
-
 const MethodFlags::Flag* MethodFlags::given(const std::string& option) const {
   const auto flag = std::ranges::find(flags_, option, &Flag::name);
   return flag != flags_.end() && flag->option->count() > 0 ? &*flag : nullptr;

@@ -22,10 +22,6 @@ class MethodFlags {
   /// The options of `method` that flags set. Throws std::invalid_argument for two budgets.
   nlohmann::json set_options(const MethodInfo& method) const;
 
-  /// The options that --tune chooses for a method with these resolved options: those with a grid that no flag sets.
-  /// Throws std::invalid_argument when there is none.
-  std::vector<std::string> tunable(const MethodInfo& method, const nlohmann::json& options) const;
-
  private:
   struct Flag {
     std::string name, text;

@@ -1,11 +1,16 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "cli/columns.h"
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/storage/atomic_file.h"
 
 namespace slimbayes::cli {
@@ -50,6 +55,18 @@ Columns columns_of(const TableModel&, const Intensity& p, double level) {
           column("upper", bounds.upper)};
 }
 
+/// The kept columns, before those of the answer. Throws std::invalid_argument for one that the answer has as well.
+Columns with_kept(const std::vector<std::string>& names, const Table& data, Columns answer) {
+  Columns all;
+  for (const std::string& name : names) {
+    check(std::ranges::find(answer, name, &Column::name) == answer.end(), "predict",
+          "other names for --keep than those of the answer", in_quotes(name), "rename that column");
+    all.push_back(*data.find(name));
+  }
+  std::ranges::move(answer, std::back_inserter(all));
+  return all;
+}
+
 void log_notes(const TableModel& model, const Predictive& answer) {
   const auto zeroed = std::visit([](const auto& p) { return p.zeroed; }, answer);
   if (zeroed > 0)
@@ -69,11 +86,17 @@ int run_command(const PredictRequest& r) {
     check_writable(r.out);
   }
   const TableModel model = TableModel::load(r.model);
-  const Table data = read_rows(r.data, model.reading());
+  Reading reading = model.reading();
+  // Text that the model does not use is kept as it stands in the file: 007 is no number.
+  for (const std::string& name : perhaps_named(r.keep))
+    reading.kinds.try_emplace(name, ColumnKind::categorical);
+  const Table data = read_rows(r.data, reading);
+  const std::vector<std::string> kept = columns_named(r.keep, "predict", "--keep", data);
   const Predictive p = model.answer(data);
   Table answer;
   answer.rows = data.rows;
-  answer.columns = std::visit([&](const auto& one) { return columns_of(model, one, r.level); }, p);
+  answer.columns =
+      with_kept(kept, data, std::visit([&](const auto& one) { return columns_of(model, one, r.level); }, p));
   print_or_write(r.out, answer);
   for (const std::string& note : model.encoder().notes_for(data)) log_line("note: " + note);
   log_notes(model, p);

@@ -44,13 +44,14 @@ struct FitRequest {
 struct PredictRequest {
   std::string model, data;
   std::string out = "-";
+  std::vector<std::string> keep;  // columns of the data that stand before the answer's
   double level = 0.95;
 };
 
 struct EvaluateRequest {
   std::string model, data;
   std::string ood;    // a table that is known to be foreign; empty: none
-  std::string split;  // "train", "valid" or "test" of the fitted table; empty: every row
+  std::string split;  // a part of the fitted table; empty: every row
   double level = 0.95;
   bool json = false;
 };

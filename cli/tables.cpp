@@ -37,27 +37,26 @@ Words split_at_commas(const std::string& list) {
   return parts;
 }
 
-/// What a list may name before the columns are known: itself, since a name may hold a comma, or its parts.
+}  // namespace
+
 Words perhaps_named(const Words& lists) {
   Words names = lists;
   for (const std::string& list : lists) std::ranges::copy(split_at_commas(list), std::back_inserter(names));
   return names;
 }
 
-Words columns_named(const Words& lists, const std::string& flag, const Table& table) {
-  Words known, names;
-  for (const Column& column : table.columns) known.push_back(column.name);
+Words columns_named(const Words& lists, const std::string& command, const std::string& flag,
+                    const Table& table) {
+  Words names;
   for (const std::string& list : lists) {
     for (const std::string& name : table.find(list) ? Words{list} : split_at_commas(list)) {
-      check(table.find(name), "fit", fmt::format("columns of the table for {}", flag), in_quotes(name),
-            nearest_hint(name, known));
-      names.push_back(name);
+      check(table.find(name), command, fmt::format("columns of the table for {}", flag), in_quotes(name),
+            nearest_hint(name, table.names()));
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
   }
   return names;
 }
-
-}  // namespace
 
 Table read_rows(const std::string& path, const Reading& reading, const std::string& target, Words* notes) {
   Table table = path == "-" ? parse_csv(read_stdin(), ',', "stdin", reading) : read_table(path, reading);
@@ -75,8 +74,8 @@ Table read_rows(const std::string& path, const Reading& reading, const std::stri
 Table read_training(const std::string& path, const std::string& target, SplitRequest& rows, Words* notes) {
   const Reading reading{{}, perhaps_named(rows.categorical), perhaps_named(rows.ignore), true};
   Table table = read_rows(path, reading, rows.likelihood == "cox" ? "" : target, notes);
-  rows.ignore = columns_named(rows.ignore, "--ignore", table);
-  rows.categorical = columns_named(rows.categorical, "--categorical", table);
+  rows.ignore = columns_named(rows.ignore, "fit", "--ignore", table);
+  rows.categorical = columns_named(rows.categorical, "fit", "--categorical", table);
   return table;
 }
 

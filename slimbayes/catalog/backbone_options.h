@@ -26,7 +26,7 @@ void describe(BackboneOptions& o, V& v) {
     Choices{{"resnet", "mlp"}}, "N appendix B, E section 4");
   v("activation", o.activation, "nonlinearity of the network", Choices{{"silu", "tanh", "relu"}},
     "N appendix B, E section 4");
-  v("hidden", o.hidden, "width of the network; raise it on large tables", Range{1, 65536}, "N section 4");
+  v("hidden", o.hidden, "width of the network; raise it on large tables", Range{1, 65536}, "N appendix B.2");
   v("blocks", o.blocks, "residual blocks, or layers of an mlp", Range{0, 64}, "N appendix B");
 }
 

@@ -26,7 +26,7 @@ void describe(DbkExactOptions& o, V& v) {
   describe(o.backbone, v);
   v("rank", o.rank,
     "basis functions, at most the training rows; 0 takes 128, or the rows where they are fewer",
-    Range{0, 4096}, "N section 4");
+    Range{0, 4096}, "N appendix B.2");
   v("basis", o.basis,
     "the expansion from network to basis functions; rbf (inducing points) trains on its collapsed bound",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "N-13, N-3");

@@ -22,7 +22,8 @@ template <class V>
 void describe(DbkOptions& o, V& v) {
   describe(o.training, v);
   describe(o.backbone, v);
-  v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096}, "N section 4");
+  v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096},
+    "N appendix B.2");
   v("basis", o.basis,
     "the expansion from network to basis functions: silu; rbf (inducing points, slower); linear; fourier",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "N-13, N-12");

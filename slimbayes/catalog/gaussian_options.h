@@ -46,7 +46,7 @@ void describe(FocusOptions& o, V& v) {
     Range{0, 1}, "experiments/recipe");
 }
 
-/// What the weights alpha and beta are chosen from (N section 4).
+/// What the weights alpha and beta are chosen from (N appendix B.2).
 inline Grid paper_grid() { return {{0, 0.01, 0.1, 1}}; }
 
 /// What --preset paper sets (N appendix B): the noise starts at 1e-2, floor 1e-6, one rate, no focus.

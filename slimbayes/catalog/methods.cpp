@@ -1,6 +1,7 @@
 #include "slimbayes/catalog/methods.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -289,6 +290,28 @@ std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& 
   const MethodInfo& inner = inner_method(info, options);
   if (&inner != &info) docs.insert(docs.end(), inner.options.begin(), inner.options.end());
   return docs;
+}
+
+std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann::json& given) {
+  std::vector<std::string> names, set;
+  for (const OptionDoc& doc : options_of(info, given)) {
+    if (!doc.grid.empty()) (given.contains(doc.name) ? set : names).push_back(doc.name);
+  }
+  if (!names.empty()) return names;
+  if (!set.empty()) {
+    throw std::invalid_argument(fmt::format(
+        "[tunable_options] expected something left to choose for --tune; received flags that set {}; leave "
+        "one of them out",
+        fmt::join(set, " and ")));
+  }
+  std::vector<std::string> others;
+  for (const MethodInfo& other : method_catalog()) {
+    if (std::ranges::any_of(other.options, [](const OptionDoc& doc) { return !doc.grid.empty(); }))
+      others.push_back(other.name);
+  }
+  throw std::invalid_argument(
+      fmt::format("[tunable_options] expected a method with something to tune; received '{}'; these have: {}",
+                  inner_method(info, given).name, fmt::join(others, ", ")));
 }
 
 std::string methods_taking(std::string_view task) {

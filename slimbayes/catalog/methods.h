@@ -53,4 +53,8 @@ const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& opt
 /// The docs of every option that stands beside these: the method's own, then those of its inner method.
 std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options);
 
+/// The options that `fit --tune` chooses: those with a grid that `given` does not set. Throws std::invalid_argument
+/// when there is none.
+std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann::json& given);
+
 }  // namespace slimbayes

@@ -28,7 +28,7 @@ struct Grid {
 /// An option as every front end sees it: command-line flag, JSON key, Python keyword, model file, docs.
 /// An options struct is described once, by an overload found through its type:
 ///   template <class V> void describe(DbkOptions& o, V& v) {
-///     v("rank", o.rank, "basis size; raise it if the validation NLL falls", Range{1, 4096}, "N section 4");
+///     v("rank", o.rank, "basis size; raise it if the validation NLL falls", Range{1, 4096}, "N appendix B.2");
 ///   }
 struct OptionDoc {
   std::string name;  // as in JSON: words joined by '_'; the flag joins them by '-'

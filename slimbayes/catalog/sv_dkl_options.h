@@ -19,7 +19,8 @@ template <class V>
 void describe(SvDklOptions& o, V& v) {
   describe(o.training, v);
   describe(o.backbone, v);
-  v("rank", o.rank, "inducing points; raise it if the validation NLL falls", Range{1, 4096}, "N section 4");
+  v("rank", o.rank, "inducing points; raise it if the validation NLL falls", Range{1, 4096},
+    "N appendix B.2");
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "N-5", paper_grid());
   describe(o.noise, v);
 }

@@ -25,7 +25,7 @@ void describe(TrainingOptions& o, V& v) {
   v("steps", o.steps, "optimiser steps; raise it if the validation score still falls at the end",
     Range{1, 1e9}, "experiments/recipe");
   v("epochs", o.epochs, "passes over the training rows; 0 takes the budget from steps", Range{0, 1e7},
-    "N section 4");
+    "N appendix B.2");
   v("batch", o.batch, "rows a step; 0 chooses about a tenth of the rows between 32 and 256", Range{0, 1e7},
     "experiments/recipe");
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
@@ -39,12 +39,12 @@ void describe(TrainingOptions& o, V& v) {
   v("patience", o.patience,
     "validation rounds without a better score before stopping, 0 for never; a round is an epoch, or several "
     "on a small table",
-    Range{0, 1e7}, "N appendix B");
+    Range{0, 1e7}, "slimbayes");
   v("time_limit", o.time_limit, "seconds of training after which the best model so far is kept, 0 for none",
     Range{0, 1e9}, "slimbayes");
 }
 
-/// What --preset paper sets (N section 4 and appendix B): 400 epochs of batch 1024 at a constant 1e-3, no
+/// What --preset paper sets (N appendix B.2): 400 epochs of batch 1024 at a constant 1e-3, no
 /// early stopping.
 inline nlohmann::json paper_training() {
   return {{"epochs", 400},        {"batch", 1024},          {"learning_rate", 1e-3},

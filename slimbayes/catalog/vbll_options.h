@@ -20,7 +20,8 @@ template <class V>
 void describe(VbllOptions& o, V& v) {
   describe(o.training, v);
   describe(o.backbone, v);
-  v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096}, "N section 4");
+  v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096},
+    "N appendix B.2");
   v("basis", o.basis, "the expansion from network to basis functions",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "N appendix B");
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "N appendix B",

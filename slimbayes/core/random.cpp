@@ -11,7 +11,6 @@
 #include "slimbayes/core/random.h"
 
 #include <ATen/ATen.h>
-#include <ATen/CPUGeneratorImpl.h>
 #include <Random123/philox.h>
 
 #include <array>
@@ -122,7 +121,5 @@ at::Tensor Stream::permutation(int64_t n) const {
     std::swap(p[i], p[bits(static_cast<uint64_t>(i)) % (static_cast<uint64_t>(i) + 1)]);
   return out;
 }
-
-at::Generator Stream::generator() const { return at::detail::createCPUGenerator(split("generator").bits(0)); }
 
 }  // namespace slimbayes

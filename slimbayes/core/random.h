@@ -1,6 +1,5 @@
 #pragma once
 
-#include <ATen/core/Generator.h>
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
@@ -35,9 +34,6 @@ class Stream {
     return normal(at::IntArrayRef(shape), type);
   }
   at::Tensor permutation(int64_t n) const;  // [n] int64, Fisher-Yates
-
-  /// A fresh generator for an ATen operation that needs one, seeded from this stream.
-  at::Generator generator() const;
 
  private:
   uint64_t key_;

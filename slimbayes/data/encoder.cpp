@@ -54,12 +54,6 @@ std::vector<int64_t> slots_of(const Encoder::Feature& feature, const Column& col
   return slots;
 }
 
-std::vector<std::string> names_of(const Table& table) {
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
-  return names;
-}
-
 const Column& column_of(const Encoder::Feature& feature, const Table& table, size_t& hint) {
   // Columns mostly come in the order of training.
   size_t n = table.columns.size();
@@ -70,7 +64,7 @@ const Column& column_of(const Encoder::Feature& feature, const Table& table, siz
     return table.columns[at];
   }
   check(false, "Encoder::inputs", fmt::format("a column {} as in training", in_quotes(feature.name)),
-        fmt::format("{} other columns", n), nearest_hint(feature.name, names_of(table)));
+        fmt::format("{} other columns", n), nearest_hint(feature.name, table.names()));
   internal_check(false, "Encoder::inputs", "unreachable");
   return table.columns[0];
 }

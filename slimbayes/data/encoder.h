@@ -30,18 +30,19 @@ struct EncoderOptions {
 /// and the others share a feature). A column with missing training cells gives an indicator `name (missing)`
 /// beside the imputed mean (zeros for categories). A column that is constant on the training rows gives no
 /// feature, nor does a categorical one whose cells nearly all differ (over 90 % of more than 50): an
-/// identifier or free text. Events have their coordinates alone: every column is numeric and scaled from its axis of the
-/// domain to [-1, 1].
+/// identifier or free text; its indicator stays. Events have their coordinates alone: every column is numeric and
+/// scaled from its axis of the domain to [-1, 1].
 class Encoder {
  public:
   /// Throws std::invalid_argument: target absent or not one of its likelihood, unknown column to ignore, no
-  /// usable input, no rows, a domain that does not fit the columns. Throws DataError: a cell of the target among `rows`
-  /// that is missing, infinite or no count where counts are asked for; an event outside the domain.
+  /// usable input, no rows, a domain that does not fit the columns. Throws DataError: an infinite cell among `rows`, one of
+  /// the target that is missing or no count where counts are asked for; an event outside the domain.
   static Encoder fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
   /// Inputs only, finite, float64. [n, d]. Columns are found by name: another order and added columns are
   /// fine; a missing column or another kind throws std::invalid_argument (a column without any value fits
-  /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean.
+  /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean. Throws
+  /// DataError for a cell whose scaled value is not finite, and an event outside the domain.
   at::Tensor inputs(const Table& table) const;
 
   /// The target as the task has it (target_values), float64. [n]. Throws when the column is absent or holds a missing

@@ -20,12 +20,6 @@ namespace {
 
 constexpr size_t kMaxLevels = 64;
 
-std::vector<std::string> names_of(const Table& table) {
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
-  return names;
-}
-
 bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -38,10 +32,10 @@ void check_options(const Table& table, const std::vector<int64_t>& rows, const E
         in_quotes(options.scale_on));
   if (options.likelihood != "cox")
     check(table.find(options.target), fn, "a target that is a column", in_quotes(options.target),
-          nearest_hint(options.target, names_of(table)));
+          nearest_hint(options.target, table.names()));
   for (const std::string& name : options.ignore) {
     check(table.find(name), fn, "columns of the table to ignore", in_quotes(name),
-          nearest_hint(name, names_of(table)));
+          nearest_hint(name, table.names()));
     check(name != options.target, fn, "a target that is not ignored", in_quotes(name));
   }
   check(!rows.empty(), fn, "at least one training row", "none");

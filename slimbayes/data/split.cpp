@@ -61,11 +61,9 @@ bool is_free_text(const Column& column) {
 }
 
 std::vector<const Column*> input_columns(const Table& table, const std::vector<std::string>& not_inputs) {
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
   for (const std::string& name : not_inputs) {
     check(table.find(name), "split_rows", "columns of the table that are no inputs", name,
-          nearest_hint(name, names));
+          nearest_hint(name, table.names()));
   }
   std::vector<const Column*> inputs;
   for (const Column& column : table.columns) {

@@ -9,11 +9,8 @@
 
 namespace slimbayes {
 
-/// The generators by name, with a sentence each: `slimbayes generate NAME`.
-struct GeneratorInfo {
-  std::string name, summary, source;
-};
-const std::vector<GeneratorInfo>& generators();
+/// The names that generate() knows.
+const std::vector<std::string>& generator_names();
 
 /// Rows of synthetic data with the truth beside them. Of "steps" and "ripple" the columns are x, y, true_mean, true_sd:
 ///   "steps": N section 4.1, mean .3(1-s1) + .9(s1-s2) - .6(s2-s3), noise sd amplitude |sin 10x|, x ~ U[-1, 1];

@@ -62,6 +62,12 @@ const Column* Table::find(std::string_view name) const {
   return found == columns.end() ? nullptr : &*found;
 }
 
+std::vector<std::string> Table::names() const {
+  std::vector<std::string> all;
+  for (const Column& column : columns) all.push_back(column.name);
+  return all;
+}
+
 Table read_table(const std::filesystem::path& path, const Reading& reading) {
   std::string format = ending(path), source = path.string();
   bool zipped = format.ends_with(".gz");

@@ -33,6 +33,7 @@ struct Table {
       {};  // of rows taken from a larger table, their places in it; empty: 0, 1, ...
 
   const Column* find(std::string_view name) const;  // nullptr if absent
+  std::vector<std::string> names() const;           // of the columns
 };
 
 /// What is known of a file's columns before it is read. By itself a column of text is judged by its cells, and the few rows

@@ -31,11 +31,9 @@ const std::vector<std::pair<std::string, std::string>>& likelihoods() {
 }
 
 const Column& target_column(const Table& table, const std::string& target) {
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
   const Column* column = table.find(target);
   check(column != nullptr, "target", fmt::format("the target column {}", in_quotes(target)),
-        "a table without it", nearest_hint(target, names));
+        "a table without it", nearest_hint(target, table.names()));
   return *column;
 }
 

@@ -49,11 +49,9 @@ void check_target(const Table& table, const TableFit& fit) {
         events ? "leave --target out" : "name it by --target; only --likelihood cox has none");
   check(!events || !fit.domain.empty(), "fit_table", "the domain of the events", "none",
         "for instance --domain 0:1,0:2");
-  std::vector<std::string> names;
-  for (const Column& column : table.columns) names.push_back(column.name);
   check(events || table.find(fit.target) != nullptr, "fit_table",
         fmt::format("a target column '{}'", fit.target), "a table without it",
-        nearest_hint(fit.target, names));
+        nearest_hint(fit.target, table.names()));
 }
 
 /// Before the fit: what could only fail after it.

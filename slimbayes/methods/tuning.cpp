@@ -1,8 +1,8 @@
 // Choosing options by validation NLL: a grid, since two options of four values are sixteen fits and every one of
-// them is reported. One score for every method, the Gaussian NLL of what the fitted model predicts in float64; a
-// method's own selection score need not be that. No refit: the best is one of the fits, bit for bit what `fit` with
-// its options gives. The validation rows have then chosen twice, an epoch and a combination: their NLL is optimistic,
-// that of test rows is not.
+// them is reported. One score for every method, the NLL of what the fitted model predicts in float64 (of events
+// the method's own); a selection score while training need not be that. No refit: the best is one of the fits, bit
+// for bit what `fit` with its options gives. The validation rows have then chosen twice, an epoch and a combination:
+// their NLL is optimistic, that of test rows is not.
 #include "slimbayes/methods/tuning.h"
 
 #include <fmt/format.h>

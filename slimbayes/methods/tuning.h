@@ -14,14 +14,14 @@ struct Tuned {
   nlohmann::json options;  // every option of the best
   std::shared_ptr<const Fitted> fitted;
   /// {"options": names, "combinations": how many, "tried": [{name: value, ..., "valid_nll": x or "failed":
-  /// sentence}], "best": {name: value}}, and "interrupted": true when not all were tried.
+  /// sentence}], "best": {name: value, ..., "valid_nll": x}}, and "interrupted": true when not all were tried.
   nlohmann::json report;
 };
 
 /// Fits every combination of the options `names` over their grids in the catalogue, with the same seed, and keeps the
-/// one of the least NLL on the validation rows (standardised target; ties: the first). A combination that fails
-/// numerically is reported, not fatal, unless all do. alpha, which belongs to regressions, is left out elsewhere.
-/// What is finished lies in the checkpoint, so that a
+/// one of the least NLL on the validation rows (of the standardised target, of classes or of counts; of events
+/// the method's own score; ties: the first). A combination that fails numerically is reported, not fatal, unless all do.
+/// alpha, which belongs to regressions, is left out elsewhere. What is finished lies in the checkpoint, so that a
 /// killed search goes on with the next combination, to the same bits. An interrupted one answers with the best so far.
 /// Throws std::invalid_argument for an option without a grid, and without validation rows.
 Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,

@@ -16,8 +16,9 @@
 // The loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut into steps
 // of nearly equal size (no small last batch: its maximum in the trace term would be another one). A round is
 // what lies between two validations: an epoch, or several on a small table, so that a budget in steps has no more
-// than 299 of them and validation does not cost more than the steps. From 300 epochs on there are 150 to 299 rounds and a
-// patience of 40 is an eighth to a quarter of the budget; a large table of few epochs may have fewer rounds than that.
+// than 299 of them and validation does not cost more than the steps. From 150 epochs on there are 150 to 299
+// rounds and a patience of 40 is an eighth to a quarter of the budget; a large table of few epochs may have fewer
+// rounds than that.
 
 namespace slimbayes {
 

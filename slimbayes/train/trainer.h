@@ -15,7 +15,7 @@ namespace slimbayes {
 struct CheckpointPolicy {
   std::filesystem::path path;  // empty: no checkpoints
   bool resume = false;         // go on from `path` if it is there
-  std::string fingerprint;     // of data, options and seed; another one is refused
+  std::string fingerprint;     // of all that decides the result; another one is refused
   double every_seconds = 2;    // at the first validation round after this time
 };
 

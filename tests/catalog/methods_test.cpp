@@ -80,6 +80,25 @@ TEST(Methods, GridsLieWithinTheirRanges) {
   EXPECT_GT(tunable, 1u);
 }
 
+TEST(Methods, WhatIsTunedIsWhatNoFlagSets) {
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(tunable_options(find_method("dbk"), {}), (Names{"alpha", "beta"}));
+  EXPECT_EQ(tunable_options(find_method("dbk"), {{"alpha", 0.1}, {"rank", 8}}), Names{"beta"});
+  EXPECT_EQ(tunable_options(find_method("ensemble"), {{"of", "vbll"}}), Names{"beta"});  // the members'
+  const auto refusal = [](const std::string& name, const nlohmann::json& given) -> std::string {
+    try {
+      tunable_options(find_method(name), given);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refusal("vbll", {{"beta", 1}}).find("something left to choose"), std::string::npos);
+  EXPECT_NE(refusal("gp-exact", nlohmann::json::object()).find("received 'gp-exact'; these have: dbk"),
+            std::string::npos);
+  EXPECT_NE(refusal("ensemble", {{"of", "dnn"}}).find("received 'dnn'"), std::string::npos);
+}
+
 TEST(Methods, UnknownNameGetsTheNearest) {
   try {
     find_method("gp-exat");

@@ -37,6 +37,15 @@ def test_fit_keeps_rows_for_it_and_says_so(calibrated):
     assert "split conformal, calibrated on 60 rows" in run(calibrated, "describe", "m").stdout
 
 
+def test_the_calibration_rows_can_be_scored(calibrated):
+    """The interval's factor is the ceil(61 * .9)-th of their 60 scores."""
+    done = run(calibrated, "evaluate", "m", "toy.csv", "--split", "calibration", "--level", 0.9, "--json")
+    report = json.loads(done.stdout)
+    assert report["n"] == 60 and report["coverage"] == pytest.approx(55 / 60)
+    assert run(calibrated, "fit", "toy.csv", "--target", "y", "--model", "plain", "--threads", 1, *FEW).returncode == 0
+    assert "fit with --calibrate conformal" in refused(calibrated, "evaluate", "plain", "toy.csv", "--split", "calibration")
+
+
 def test_intervals_are_a_factor_of_sd_taken_from_the_scores(calibrated):
     numpy = pytest.importorskip("safetensors.numpy")
     stored = numpy.load_file(calibrated / "m")

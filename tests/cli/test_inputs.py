@@ -1,5 +1,7 @@
 """Bad and odd input: a clear line and nothing left behind, or a sane fit."""
 
+import csv
+import io
 import json
 import math
 import random
@@ -210,6 +212,21 @@ def test_tables_come_through_a_pipe(tmp_path, toy):
     assert run(tmp_path, "fit", "-", "--target", "y", "--threads", 1, *FEW, input=text).returncode == 0
     assert "stdin: expected a header line" in run(tmp_path, "evaluate", "model.safetensors", "-", input="").stderr
     assert "name a file" in refused(tmp_path, "fit", toy / "toy.csv", "--target", "y", "--model", "-")
+
+
+def test_kept_columns_stand_before_the_answer(tmp_path):
+    """As the file has them where the model does not read them: a code keeps its zeros."""
+    rows = [[f"{i:03}", f'"house ""{i}"", left"', *row] for i, row in enumerate(toy_rows(80))]
+    fitted(tmp_path, ["code", "name", "x0", "x1", "y"], rows, "--ignore", "code,name")
+    plain = run(tmp_path, "predict", "m", "t.csv").stdout.splitlines()
+    kept = list(csv.reader(io.StringIO(run(tmp_path, "predict", "m", "t.csv", "--keep", "name,code,y,code").stdout)))
+    assert kept[0] == ["name", "code", "y", *plain[0].split(",")]
+    assert kept[8][:2] == ['house "7", left', "007"] and float(kept[8][2]) == pytest.approx(rows[7][4])
+    assert [row[3:] for row in kept[1:]] == [line.split(",") for line in plain[1:]]
+    assert run(tmp_path, "predict", "m", "t.csv", "--keep", "code", "--out", "p.parquet").returncode == 0
+    assert "did you mean 'code'" in refused(tmp_path, "predict", "m", "t.csv", "--keep", "cod")
+    write_csv(tmp_path / "mean.csv", ["x0", "x1", "mean"], [[0, 0, 0]])
+    assert "other names for --keep" in refused(tmp_path, "predict", "m", "mean.csv", "--keep", "mean")
 
 
 def test_notes_stand_in_the_json(tmp_path):

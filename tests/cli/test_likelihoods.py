@@ -270,8 +270,12 @@ def test_the_target_chooses_the_method(tmp_path):
     assert json.loads(ok(tmp_path, "describe", "m", "--json"))["method"] == "sv-rbf"
     done = run(tmp_path, "fit", "t.csv", "--target", "y", "--focus", 1, *QUICK)
     assert done.returncode == 2 and "focus" in done.stderr
-    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--tune")
-    assert done.returncode == 2 and "leave --tune out" in done.stderr
+    tuned = json.loads(ok(tmp_path, "fit", "t.csv", "--target", "y", "--tune", "--model", "m", "--json", *QUICK))["tuning"]
+    assert tuned["options"] == ["beta"] and len(tuned["tried"]) == 4
+    cox = ["fit", "e.csv", "--likelihood", "cox", "--domain", "0:1,0:2", "--model", "m", "--steps", 30]
+    assert json.loads(ok(tmp_path, *cox, "--tune", "--json"))["tuning"]["options"] == ["beta"]
+    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--tune", "--beta", 1, *QUICK)
+    assert done.returncode == 2 and "something left to choose" in done.stderr
 
 
 def test_compare_refuses_methods_without_the_task_before_any_fit(tmp_path):
