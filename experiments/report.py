@@ -294,8 +294,9 @@ N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predec
 cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's and likelihoods' pages have
 programs of their own, the recipe's is written by hand. Verdicts compare means over the
 seeds measured so far, whose number stands in brackets in each table; a claim is open while a table that it needs is not
-measured, or was lost by less than the larger spread over seeds. A table won so counts, marked "within the spread". One seed has
-no spread; the thresholds of rank 1 and of the noise are taken as they are.
+measured, or was lost by less than the larger spread over seeds: one with nothing left to measure does not hold by the means
+alone. A table won so counts, marked "within the spread". One seed has no spread; the thresholds of rank 1 and of the noise are
+taken as they are.
 
 ## Claims: {counts}
 
