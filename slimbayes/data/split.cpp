@@ -92,23 +92,6 @@ std::vector<int64_t> groups_by_inputs(const Table& table, const std::vector<std:
   return groups;
 }
 
-struct Groups {
-  std::vector<int64_t> of;  // every row's
-  int64_t count = 0;
-  bool singly = false;  // a group a row, because there were too few
-};
-
-Groups groups_for(const Table& table, const SplitOptions& options) {
-  if (options.kind != "random") {
-    Groups groups{groups_by_inputs(table, options.not_inputs)};
-    groups.count = 1 + *std::ranges::max_element(groups.of);
-    if (options.kind == "grouped" || groups.count * kManyAlike >= table.rows) return groups;
-  }
-  Groups groups{std::vector<int64_t>(static_cast<size_t>(table.rows)), table.rows, options.kind == "auto"};
-  std::iota(groups.of.begin(), groups.of.end(), 0);
-  return groups;
-}
-
 /// ceil(fraction * n); 0.07 * 100 is 7 although its product is not.
 int64_t part_size(double fraction, int64_t n) {
   return static_cast<int64_t>(std::ceil(fraction * static_cast<double>(n) - 1e-9));
@@ -135,6 +118,29 @@ void check_options(const Table& table, const SplitOptions& options) {
 
 }  // namespace
 
+RowGroups row_groups(const Table& table, const SplitOptions& options) {
+  check_options(table, options);
+  if (options.kind != "random") {
+    RowGroups groups{groups_by_inputs(table, options.not_inputs)};
+    groups.count = 1 + *std::ranges::max_element(groups.of);
+    if (options.kind == "grouped" || groups.count * kManyAlike >= table.rows) return groups;
+  }
+  RowGroups groups{std::vector<int64_t>(static_cast<size_t>(table.rows)), table.rows, options.kind == "auto"};
+  std::iota(groups.of.begin(), groups.of.end(), 0);
+  return groups;
+}
+
+std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int64_t>& rows) {
+  std::unordered_map<int64_t, int64_t> number;
+  std::vector<int64_t> among;
+  among.reserve(rows.size());
+  for (int64_t row : rows) {
+    const int64_t group = groups.of.at(static_cast<size_t>(row));
+    among.push_back(number.try_emplace(group, static_cast<int64_t>(number.size())).first->second);
+  }
+  return among;
+}
+
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream) {
   check_options(table, options);
   int64_t n = table.rows;
@@ -150,7 +156,7 @@ SplitRows split_rows(const Table& table, const SplitOptions& options, const Stre
     std::iota(rows.train.begin(), rows.train.end(), 0);
     return rows;
   }
-  const auto [group, groups, singly] = groups_for(table, options);
+  const auto [group, groups, singly] = row_groups(table, options);
 
   std::vector<int64_t> size(static_cast<size_t>(groups));
   for (int64_t g : group) ++size[static_cast<size_t>(g)];

@@ -26,6 +26,20 @@ struct SplitOptions {
   double calibration_fraction = 0;           // of all rows, ceil; taken from what would train
 };
 
+/// Which rows a split keeps together.
+struct RowGroups {
+  std::vector<int64_t> of;  // [n] every row's, 0, 1, ... by first appearance
+  int64_t count = 0;
+  bool singly = false;  // "auto" found so few different inputs that every row is a group of its own
+};
+
+/// The groups of a table's rows as split_rows deals them: rows with identical inputs, or every row its own group for
+/// "random" and where "auto" splits one by one. Throws std::invalid_argument as split_rows does.
+RowGroups row_groups(const Table& table, const SplitOptions& options);
+
+/// The group of each of these rows, numbered anew by first appearance among them. [rows.size()]
+std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int64_t>& rows);
+
 /// A seeded split; a calibration part leaves the test and validation rows what they are without one. Grouped parts may exceed their size by less than their last group. Throws
 /// std::invalid_argument for fractions outside [0, 1), a sum of 1 or more, an unknown kind, or when no
 /// training row would be left.

@@ -202,5 +202,17 @@ TEST(split_rows, few_inputs_in_many_rows_are_split_one_by_one) {
   EXPECT_FALSE(split_rows(t, options(0.1, 0.1, "auto"), Stream(1)).singly);
 }
 
+TEST(row_groups, are_what_the_split_deals) {
+  Table t = table_of({numbers("x", {3, 1, 3, 2, 1, 3}), numbers("y", {1, 2, 3, 4, 5, 6})});
+  const RowGroups groups = row_groups(t, options(0, 0, "grouped"));
+  EXPECT_EQ(groups.of, (std::vector<int64_t>{0, 1, 0, 2, 1, 0}));
+  EXPECT_EQ(groups.count, 3);
+  EXPECT_EQ(groups_among(groups, {3, 4, 1, 3}), (std::vector<int64_t>{0, 1, 1, 0}));
+  EXPECT_EQ(row_groups(t, options(0, 0, "random")).of, (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
+  Table few = table_of({numbers("x", std::vector<double>(30, 1)), numbers("y", std::vector<double>(30, 1))});
+  EXPECT_TRUE(row_groups(few, options(0, 0, "auto")).singly);
+  EXPECT_EQ(row_groups(few, options(0, 0, "auto")).count, 30);
+}
+
 }  // namespace
 }  // namespace slimbayes
