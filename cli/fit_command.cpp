@@ -15,6 +15,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
+#include "slimbayes/methods/fit_notes.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/train/checkpoint.h"
 
@@ -149,40 +150,13 @@ void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& 
   print(out);
 }
 
-/// Too short a training is silent otherwise: the answers look calm and are those of no model.
-std::string nothing_learnt(const json& valid) {
-  if (!valid.contains("nll_constant")) return "";
-  const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
-  if (nll < constant) return "";
-  return fmt::format(
-      "on the {} validation rows the NLL, {:.4g}{}, is no better than that of one answer for every row, "
-      "{:.4g}: more --steps or another --method may help, or the inputs say nothing",
-      valid["n"].get<int64_t>(), nll, valid.contains("nll_standardized") ? " in the target's units" : "",
-      constant);
-}
-
-/// What a user should know of this fit, a sentence each.
+/// Of the table, then of the fit.
 std::vector<std::string> notes_of(const FitRequest& r, const TableModel& model, const json& valid,
                                   std::vector<std::string> notes) {
-  const Summary& summary = model.fitted().summary();
-  std::ranges::copy(model.encoder().notes(), std::back_inserter(notes));
   const std::string& task = model.encoder().schema().task.kind;
   if (!r.named && task != "regression")
     notes.push_back(fmt::format("{} by {}; --method chooses another", task, r.method));
-  if (model.split().singly)
-    notes.push_back(
-        "few different inputs, each in many rows: rows were split one by one (--split grouped keeps them "
-        "together)");
-  notes.insert(notes.end(), summary.notes.begin(), summary.notes.end());
-  const auto rank = model.options().find("rank");
-  const auto rows = static_cast<int64_t>(model.split().train.size());
-  if (rank != model.options().end() && rank->get<int64_t>() > rows)
-    notes.push_back(fmt::format("rank {} is above the {} training rows: it is more than they can use",
-                                rank->get<int64_t>(), rows));
-  if (summary.jitter > 0)
-    notes.push_back(
-        fmt::format("a factorisation needed a jitter of {:.3g} of its mean diagonal", summary.jitter));
-  if (std::string note = nothing_learnt(valid); !note.empty()) notes.push_back(std::move(note));
+  std::ranges::copy(fit_notes(model, valid), std::back_inserter(notes));
   return notes;
 }
 

@@ -1,0 +1,59 @@
+#include "slimbayes/methods/fit_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+/// Too short a training is silent otherwise: the answers look calm and are those of no model.
+std::string nothing_learnt(const json& valid) {
+  if (!valid.contains("nll_constant")) return "";
+  const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
+  if (nll < constant) return "";
+  return fmt::format(
+      "on the {} validation rows the NLL, {:.4g}{}, is no better than that of one answer for every row, "
+      "{:.4g}: more --steps or another --method may help, or the inputs say nothing",
+      valid["n"].get<int64_t>(), nll, valid.contains("nll_standardized") ? " in the target's units" : "",
+      constant);
+}
+
+/// A default rank may exceed the rows of a small table.
+std::string too_large_a_rank(const TableModel& model) {
+  const auto rank = model.options().find("rank");
+  const auto rows = static_cast<int64_t>(model.split().train.size());
+  if (rank == model.options().end() || rank->get<int64_t>() <= rows) return "";
+  return fmt::format("rank {} is above the {} training rows: it is more than they can use",
+                     rank->get<int64_t>(), rows);
+}
+
+/// Replicates of one input stand on both sides of such a split.
+std::string known_inputs(const SplitRows& split) {
+  if (!split.singly) return "";
+  return "few different inputs, each in many rows, so rows were split one by one: the held-out rows share their "
+         "inputs with training rows, and their scores say nothing of new inputs; --split grouped holds whole "
+         "inputs out and scores new ones";
+}
+
+}  // namespace
+
+std::vector<std::string> fit_notes(const TableModel& model, const json& valid) {
+  const Summary& summary = model.fitted().summary();
+  std::vector<std::string> notes = model.encoder().notes();
+  notes.push_back(known_inputs(model.split()));
+  std::ranges::copy(summary.notes, std::back_inserter(notes));
+  notes.push_back(too_large_a_rank(model));
+  if (summary.jitter > 0)
+    notes.push_back(
+        fmt::format("a factorisation needed a jitter of {:.3g} of its mean diagonal", summary.jitter));
+  notes.push_back(nothing_learnt(valid));
+  std::erase(notes, "");
+  return notes;
+}
+
+}  // namespace slimbayes
