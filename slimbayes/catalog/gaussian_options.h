@@ -1,14 +1,17 @@
 #pragma once
 
+#include <string>
+
 #include "slimbayes/catalog/option.h"
 
 namespace slimbayes {
 
-/// The noise variance of a Gaussian likelihood, exp(theta) + floor.
+/// The noise variance of a Gaussian likelihood, a function of one trained scalar (core/noise_variance.h).
 struct NoiseOptions {
   double noise_start = 1e-2;
   double noise_floor = 1e-4;
   double noise_rate = 1e-2;
+  std::string noise_form = "exp";
 
   bool operator==(const NoiseOptions&) const = default;
 };
@@ -21,14 +24,18 @@ void describe(NoiseOptions& o, V& v) {
   v("noise_floor", o.noise_floor,
     "least noise variance of the standardised target; raise it where single rows ruin the NLL", Range{0, 1e6},
     "experiments/recipe");
-  v("noise_rate", o.noise_rate, "AdamW's peak rate of the log noise variance", Range{1e-8, 10},
+  v("noise_rate", o.noise_rate, "AdamW's peak rate of the noise, in the unit that noise_form trains", Range{1e-8, 10},
     "experiments/recipe");
+  v("noise_form", o.noise_form,
+    "what is trained for the noise variance: its logarithm (exp) or inverse softplus (softplus) above the "
+    "floor, or itself (variance) or its root (sd), held at the floor",
+    Choices{{"exp", "softplus", "variance", "sd"}}, "experiments/noise_reading");
 }
 
 /// The start for objectives whose data term divides by the noise variance alone (SVGP, VBLL): from 1e-2 its
 /// gradient is so large at first that AdamW's second moment stills the noise for thousands of steps. The exact methods
 /// take it too: their first residuals are of the target's size, whose evidence divides by the noise just so.
-inline NoiseOptions expected_noise() { return {0.1, 1e-4, 1e-2}; }
+inline NoiseOptions expected_noise() { return {0.1, 1e-4, 1e-2, "exp"}; }
 
 /// How rows are weighted at the start of a predictive objective.
 struct FocusOptions {

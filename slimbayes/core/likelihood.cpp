@@ -1,7 +1,6 @@
 #include "slimbayes/core/likelihood.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
 #include <cmath>
 #include <numbers>
@@ -41,12 +40,6 @@ Predictive GaussianLikelihood::predictive(const Latent& f) const {
   at::Tensor mean = f.mean.detach().to(at::kDouble);
   return Regression{mean, noise_var.detach().to(at::kDouble).expand_as(mean).contiguous(),
                     f.epistemic_var.detach().to(at::kDouble), f.zeroed};
-}
-
-double initial_log_noise(const NoiseOptions& noise, const std::string& method) {
-  check(noise.noise_start > noise.noise_floor, method, "noise_start above noise_floor",
-        fmt::format("{} and {}", noise.noise_start, noise.noise_floor));
-  return std::log(noise.noise_start - noise.noise_floor);
 }
 
 }  // namespace slimbayes

@@ -2,9 +2,6 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <string>
-
-#include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/core/predictive.h"
 
 namespace slimbayes {
@@ -29,9 +26,5 @@ struct GaussianLikelihood {
   /// In float64.
   Predictive predictive(const Latent& f) const;
 };
-
-/// The trained parameter theta at the start: noise variance = exp(theta) + floor. Throws std::invalid_argument in the
-/// name of `method` unless noise_start > noise_floor.
-double initial_log_noise(const NoiseOptions& noise, const std::string& method);
 
 }  // namespace slimbayes

@@ -42,7 +42,7 @@ struct Conditioned {
 
 Conditioned conditioned(const ExactFeatures& model, const TabularRows& rows, const DbkExactOptions& options) {
   at::NoGradGuard no_grad;
-  at::ScalarType type = model.log_noise.scalar_type();
+  at::ScalarType type = model.noise_theta.scalar_type();
   Conditioned out{linear_statistics(model.map.rank()), {}};
   double noise = model.noise_var();
   int64_t n = rows.x.size(0);
@@ -83,7 +83,7 @@ class DbkExactFitted : public Fitted {
         spec_(std::move(spec)),
         weights_(std::move(weights)),
         summary_(std::move(summary)),
-        model_(options_.basis, options_.noise.noise_floor, spec_, as_type(weights_, at::kDouble)),
+        model_(options_.basis, options_.noise, spec_, as_type(weights_, at::kDouble)),
         largest_(stored_largest()),
         posterior_(linear_posterior(statistics_from(as_type(weights_, at::kDouble), model_.map.rank()),
                                     {model_.noise_var(), {}, /*fit_mean=*/true})) {}
@@ -132,7 +132,7 @@ class DbkExactMethod : public Method {
     NetworkSpec spec = options.backbone.network(rows.x.size(1));
     Parameters parameters = exact_parameters({options.basis, options.rank, options.noise}, spec,
                                              rows.x.size(1), context.stream.split("start"));
-    ExactFeatures model(options.basis, options.noise.noise_floor, spec,
+    ExactFeatures model(options.basis, options.noise, spec,
                         [&](const std::string& name) { return parameters[name]; });
     TrainProblem problem;
     problem.groups = exact_groups(parameters, options.training, options.noise);
@@ -158,7 +158,7 @@ class DbkExactMethod : public Method {
     summary.valid_rows = split.valid.size();
     summary.jitter = model.map.jitter();
     Weights weights = snapshot(parameters);
-    ExactFeatures final_model(options.basis, options.noise.noise_floor, spec, as_type(weights, at::kDouble));
+    ExactFeatures final_model(options.basis, options.noise, spec, as_type(weights, at::kDouble));
     Conditioned all = conditioned(final_model, rows, options);
     store_statistics(all.statistics, weights);
     if (all.largest.defined()) weights[kLargest] = all.largest;

@@ -15,8 +15,8 @@ DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& sp
     : features(kernel.basis, kernel.rank, spec, lookup, kernel.method),
       posterior{lookup("posterior.mean"), lookup("posterior.log_diagonal"), lookup("posterior.lower")},
       offset(lookup("offset")),
-      log_noise(lookup("log_noise")),
-      noise_floor(kernel.noise.noise_floor),
+      noise_theta(lookup("log_noise")),  // the name in model files, older than the other forms
+      noise(kernel.noise),
       correction(kernel.correction) {
   const char* method = kernel.method.c_str();
   int64_t r = kernel.rank;
@@ -24,7 +24,7 @@ DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& sp
   check_shape(posterior.log_diagonal, {r}, method, "posterior.log_diagonal");
   check_shape(posterior.lower, {r, r}, method, "posterior.lower");
   check_shape(offset, {}, method, "offset");
-  check_shape(log_noise, {}, method, "log_noise");
+  check_shape(noise_theta, {}, method, "log_noise");
 }
 
 Expansion DeepKernelModel::expansion(const at::Tensor& x) const {
@@ -33,7 +33,7 @@ Expansion DeepKernelModel::expansion(const at::Tensor& x) const {
   return phi;
 }
 
-at::Tensor DeepKernelModel::noise_var() const { return at::exp(log_noise) + noise_floor; }
+at::Tensor DeepKernelModel::noise_var() const { return noise(noise_theta); }
 
 at::Tensor DeepKernelModel::largest_prior_var(const at::Tensor& x) const {
   if (correction != DeepKernel::Correction::largest) return {};
@@ -64,7 +64,7 @@ VariationalLoss DeepKernelModel::backward(const at::Tensor& x, const at::Tensor&
   posterior.log_diagonal.grad().add_(g.grad_log_diagonal);
   posterior.lower.grad().add_(g.grad_lower);
   offset.grad().add_(g.grad_offset);
-  log_noise.grad().add_(g.grad_noise_var * at::exp(log_noise.detach()));
+  noise_theta.grad().add_(noise.gradient(noise_theta, g.grad_noise_var));
   return g.loss;
 }
 
@@ -73,12 +73,12 @@ Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& s
   int64_t r = kernel.rank;
   std::vector<ParameterSpec> specs = feature_parameters(kernel.basis, r, spec, inputs, stream);
   double size = static_cast<double>(r);
-  double log_noise = initial_log_noise(kernel.noise, kernel.method);
+  double noise_theta = NoiseVariance(kernel.noise).start(kernel.method);
   specs.push_back({"posterior.mean", "head", at::zeros({r}, at::kDouble)});
   specs.push_back({"posterior.log_diagonal", "head", at::full({r}, -0.5 * std::log(size), at::kDouble)});
   specs.push_back({"posterior.lower", "head", stream.split("posterior").normal({r, r}) / size});
   specs.push_back({"offset", "head", at::zeros({}, at::kDouble)});
-  specs.push_back({"log_noise", "noise", at::full({}, log_noise, at::kDouble)});
+  specs.push_back({"log_noise", "noise", at::full({}, noise_theta, at::kDouble)});
   return Parameters(specs, at::kFloat);
 }
 

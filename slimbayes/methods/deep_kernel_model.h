@@ -2,6 +2,7 @@
 
 #include "slimbayes/basis/feature_map.h"
 #include "slimbayes/core/likelihood.h"
+#include "slimbayes/core/noise_variance.h"
 #include "slimbayes/methods/deep_kernel.h"
 #include "slimbayes/nn/parameters.h"
 
@@ -11,15 +12,15 @@ namespace slimbayes {
 struct DeepKernelModel {
   FeatureMap features;
   VariationalPosterior posterior;
-  at::Tensor offset, log_noise;  // scalars
-  double noise_floor;
+  at::Tensor offset, noise_theta;  // scalars
+  NoiseVariance noise;
   DeepKernel::Correction correction;
 
   /// Throws std::invalid_argument for tensors that do not fit.
   DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, const Network::Lookup& lookup);
 
   Expansion expansion(const at::Tensor& x) const;  // [b, d]; the correction only where it is the kernel's
-  at::Tensor noise_var() const;                    // exp(log_noise) + floor, scalar
+  at::Tensor noise_var() const;                    // noise(noise_theta), scalar
 
   /// M of E-12, the largest ||phi||^2 of these rows [n, d], in the model's type; a maximum of per-row values, so shards
   /// and batches agree on it. Undefined without that correction. Scalar.

@@ -8,6 +8,7 @@
 #include "slimbayes/catalog/dkl_exact_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
+#include "slimbayes/core/noise_variance.h"
 #include "slimbayes/methods/dense_gp.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/network_file.h"
@@ -134,7 +135,7 @@ class DklExactMethod : public Method {
   Parameters start(const NetworkSpec& spec, const Stream& stream) const {
     std::vector<ParameterSpec> specs =
         network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
-    double log_noise = initial_log_noise(options_.noise, kName);
+    double log_noise = NoiseVariance(options_.noise).start(kName);
     specs.push_back({"theta", "kernel", dense_start(spec.back().out, log_noise)});
     return Parameters(specs, at::kFloat);
   }

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/likelihood.h"
 #include "slimbayes/objectives/exact_bound.h"
 
 namespace slimbayes {
@@ -19,20 +18,20 @@ constexpr const char* kFunction = "dbk-exact";
 
 }  // namespace
 
-ExactFeatures::ExactFeatures(const std::string& basis_name, double floor, const NetworkSpec& spec,
-                             const Network::Lookup& lookup)
-    : map(basis_name, 0, spec, lookup, kFunction), log_noise(lookup("log_noise")), noise_floor(floor) {
+ExactFeatures::ExactFeatures(const std::string& basis_name, const NoiseOptions& options,
+                             const NetworkSpec& spec, const Network::Lookup& lookup)
+    : map(basis_name, 0, spec, lookup, kFunction), noise_theta(lookup("log_noise")), noise(options) {
   check(!spec.empty(), kFunction, "a network", "none");
-  check_shape(log_noise, {}, kFunction, "log_noise");
+  check_shape(noise_theta, {}, kFunction, "log_noise");
 }
 
-double ExactFeatures::noise_var() const { return std::exp(log_noise.item<double>()) + noise_floor; }
+double ExactFeatures::noise_var() const { return noise(noise_theta.item<double>()); }
 
 Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, int64_t inputs,
                             const Stream& stream) {
   std::vector<ParameterSpec> specs = feature_parameters(start.basis, start.rank, spec, inputs, stream);
-  double log_noise = initial_log_noise(start.noise, kFunction);
-  specs.push_back({"log_noise", "noise", at::full({}, log_noise, at::kDouble)});
+  double noise_theta = NoiseVariance(start.noise).start(kFunction);
+  specs.push_back({"log_noise", "noise", at::full({}, noise_theta, at::kDouble)});
   return Parameters(specs, at::kFloat);
 }
 
@@ -70,7 +69,8 @@ double exact_step(const ExactFeatures& model, const TabularRows& rows, double al
     }
     backward(phi, grad, grad_correction);
   }
-  model.log_noise.grad().add_(scale * bound.grad_noise_var * at::exp(model.log_noise.detach()));
+  at::Tensor grad_variance = at::full({}, scale * bound.grad_noise_var, model.noise_theta.options());
+  model.noise_theta.grad().add_(model.noise.gradient(model.noise_theta, grad_variance));
   return scale * (bound.evidence - bound.penalty);
 }
 

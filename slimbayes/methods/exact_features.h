@@ -5,6 +5,7 @@
 #include "slimbayes/catalog/network_spec.h"
 #include "slimbayes/catalog/training_options.h"
 #include "slimbayes/core/linear_statistics.h"
+#include "slimbayes/core/noise_variance.h"
 #include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/network.h"
 #include "slimbayes/nn/parameters.h"
@@ -16,15 +17,15 @@ namespace slimbayes {
 /// Features and noise bound to tensors: what an exact method trains; the weights' posterior is computed.
 struct ExactFeatures {
   FeatureMap map;
-  at::Tensor log_noise;  // scalar
-  double noise_floor;
+  at::Tensor noise_theta;  // scalar
+  NoiseVariance noise;
 
   /// Throws std::invalid_argument for tensors that do not fit.
-  ExactFeatures(const std::string& basis, double noise_floor, const NetworkSpec& spec,
+  ExactFeatures(const std::string& basis, const NoiseOptions& noise, const NetworkSpec& spec,
                 const Network::Lookup& lookup);
 
   Expansion operator()(const at::Tensor& x) const { return map(x); }  // x [b, d]
-  double noise_var() const;                                           // exp(log_noise) + floor
+  double noise_var() const;                                           // noise(noise_theta)
 };
 
 /// What its start depends on.

@@ -137,8 +137,9 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
         (*leaves)[name].mutable_grad() = at::zeros_like(value, at::kDouble);
       }
     }
-    ExactFeatures model(basis, 1e-6, spec, [&](const std::string& n) { return ours.at(n); });
-    ExactFeatures twin(basis, 1e-6, spec, [&](const std::string& n) { return theirs.at(n); });
+    NoiseOptions noise_options{.noise_floor = 1e-6};
+    ExactFeatures model(basis, noise_options, spec, [&](const std::string& n) { return ours.at(n); });
+    ExactFeatures twin(basis, noise_options, spec, [&](const std::string& n) { return theirs.at(n); });
     const double loss = exact_step(model, rows, alpha, 10);
 
     at::AutoGradMode graph(true);
@@ -150,12 +151,35 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
     // The constant is the best one, so that its derivative is zero.
     at::Tensor constant =
         at::full({}, exact_bound(sums, twin.noise_var(), 0).posterior.constant, at::kDouble);
-    at::Tensor noise = at::exp(twin.log_noise) + 1e-6;
+    at::Tensor noise = at::exp(twin.noise_theta) + 1e-6;
     at::Tensor expected = -collapsed_bound(phi.features, slack, rows.y, constant, noise) / 41;
     expected.backward();
     EXPECT_NEAR(loss, expected.item<double>(), 1e-10);
     for (const auto& [name, leaf] : ours)
       EXPECT_TRUE(at::allclose(leaf.grad(), theirs.at(name).grad(), 1e-8, 1e-11)) << name;
+  }
+}
+
+TEST(DbkExact, AStepsNoiseGradientIsThatOfEachForm) {
+  Dataset data = contract::toy(41, 5);
+  TabularRows rows{data.all.inputs[0].to(at::kDouble), data.all.target.to(at::kDouble)};
+  const NetworkSpec spec = mlp(2, 5, 1, "tanh");
+  for (const char* form : {"exp", "softplus", "variance", "sd"}) {
+    SCOPED_TRACE(form);
+    NoiseOptions noise{.noise_start = 0.3, .noise_floor = 1e-3, .noise_form = form};
+    Weights start = snapshot(exact_parameters({"silu", 6, noise}, spec, 2, Stream(1))), leaves;
+    auto loss_at = [&](double shift) {
+      for (const auto& [name, value] : start) {
+        at::Tensor leaf = value.to(at::kDouble) + (name == "log_noise" ? shift : 0.0);
+        leaves[name] = leaf.detach().set_requires_grad(true);
+        leaves[name].mutable_grad() = at::zeros_like(leaf);
+      }
+      ExactFeatures model("silu", noise, spec, [&](const std::string& n) { return leaves.at(n); });
+      return exact_step(model, rows, 0.7, 10);
+    };
+    const double h = 1e-5, difference = (loss_at(h) - loss_at(-h)) / (2 * h);
+    loss_at(0);
+    EXPECT_NEAR(leaves.at("log_noise").grad().item<double>(), difference, 1e-6 * (1 + std::abs(difference)));
   }
 }
 

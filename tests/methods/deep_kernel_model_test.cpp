@@ -97,6 +97,28 @@ TEST(DeepKernelModel, AStepsGradientIsThatOfTheObjectiveInEveryParameter) {
   }
 }
 
+TEST(DeepKernelModel, AStepsNoiseGradientIsThatOfEachForm) {
+  at::Tensor x = Stream(2).normal({9, 2}), y = Stream(3).normal(at::IntArrayRef{9});
+  for (const char* form : {"exp", "softplus", "variance", "sd"}) {
+    for (Data data : {Data::predictive, Data::expected}) {
+      SCOPED_TRACE(form);
+      DeepKernel k = kernel("silu", {data, 0.3, 0.7});
+      k.noise = {.noise_start = 0.3, .noise_floor = 1e-3, .noise_form = form};
+      Weights start = snapshot(deep_kernel_parameters(k, network(), 2, Stream(1))), at_theta;
+      auto loss_at = [&](double shift) {
+        at_theta = leaves(start);
+        at_theta.at("log_noise").detach().add_(shift);
+        DeepKernelModel model(k, network(), [&](const std::string& n) { return at_theta.at(n); });
+        return model.backward(x, y, kRows, k.objective, 0).total.item<double>();
+      };
+      const double h = 1e-5, difference = (loss_at(h) - loss_at(-h)) / (2 * h);
+      loss_at(0);
+      EXPECT_NEAR(at_theta.at("log_noise").grad().item<double>(), difference,
+                  1e-6 * (1 + std::abs(difference)));
+    }
+  }
+}
+
 /// The weights after one step, or as many as the options say.
 Weights after_a_step(const std::string& method, json options) {
   if (!options.contains("steps")) options["steps"] = 1;

@@ -1,0 +1,51 @@
+#include "slimbayes/core/noise_variance.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+double NoiseVariance::operator()(double theta) const {
+  const std::string& form = options_.noise_form;
+  double floor = options_.noise_floor;
+  if (form == "variance") return std::max(theta, floor);
+  if (form == "sd") return theta > 0 ? std::max(theta * theta, floor) : floor;
+  if (form == "softplus") return std::max(theta, 0.0) + std::log1p(std::exp(-std::abs(theta))) + floor;
+  return std::exp(theta) + floor;
+}
+
+at::Tensor NoiseVariance::operator()(const at::Tensor& theta) const {
+  if (options_.noise_form == "exp") return at::exp(theta) + options_.noise_floor;
+  return at::full({}, (*this)(theta.item<double>()), theta.options());
+}
+
+double NoiseVariance::start(const std::string& method) const {
+  const std::string& form = options_.noise_form;
+  double start = options_.noise_start, floor = options_.noise_floor;
+  check(start > floor, method, "noise_start above noise_floor", fmt::format("{} and {}", start, floor));
+  if (form == "variance" || form == "sd") {
+    check(floor > 0, method, fmt::format("noise_floor above 0 with noise_form {}", form),
+          fmt::format("{}", floor));
+    return form == "sd" ? std::sqrt(start) : start;
+  }
+  double rest = start - floor;
+  return form == "softplus" ? rest + std::log(-std::expm1(-rest)) : std::log(rest);
+}
+
+at::Tensor NoiseVariance::gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const {
+  const std::string& form = options_.noise_form;
+  at::Tensor at_theta = theta.detach();
+  if (form == "exp") return grad_variance * at::exp(at_theta);
+  if (form == "softplus") return grad_variance * at::sigmoid(at_theta);
+  double value = at_theta.item<double>(), low = options_.noise_floor;
+  if (form == "sd") low = std::sqrt(low);
+  if (value < low && grad_variance.item<double>() >= 0) return at::zeros_like(at_theta);
+  return grad_variance * (form == "sd" ? 2 * std::max(value, low) : 1.0);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,65 @@
+// Each form of the noise variance: where it starts, its derivative, and that the floor holds and can be left again.
+#include "slimbayes/core/noise_variance.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace slimbayes {
+namespace {
+
+const char* const kForms[] = {"exp", "softplus", "variance", "sd"};
+
+NoiseVariance noise(const char* form, double start = 0.01, double floor = 1e-4) {
+  return NoiseVariance({.noise_start = start, .noise_floor = floor, .noise_form = form});
+}
+
+at::Tensor scalar(double value) { return at::full({}, value, at::kDouble); }
+
+TEST(NoiseVariance, StartsAtItsStartInEveryForm) {
+  for (const char* form : kForms) {
+    for (double start : {2e-4, 0.01, 1.0, 50.0}) {
+      SCOPED_TRACE(form);
+      NoiseVariance variance = noise(form, start);
+      const double theta = variance.start("test");
+      EXPECT_NEAR(variance(theta), start, 1e-12 * (1 + start));
+      EXPECT_NEAR(variance(scalar(theta)).item<double>(), start, 1e-12 * (1 + start));
+    }
+  }
+}
+
+TEST(NoiseVariance, ItsGradientIsThatOfItsValue) {
+  for (const char* form : kForms) {
+    for (double start : {0.01, 0.5, 4.0}) {
+      SCOPED_TRACE(form);
+      NoiseVariance variance = noise(form, start);
+      const double theta = variance.start("test"), h = 1e-6 * theta;
+      const double difference = (variance(theta + h) - variance(theta - h)) / (2 * h);
+      EXPECT_NEAR(variance.gradient(scalar(theta), scalar(-3)).item<double>(), -3 * difference, 1e-6);
+    }
+  }
+}
+
+TEST(NoiseVariance, TheClampedFormsStayAtTheFloorAndLeaveItAgain) {
+  for (const char* form : {"variance", "sd"}) {
+    SCOPED_TRACE(form);
+    NoiseVariance variance = noise(form);
+    for (double theta : {-0.3, 0.0, 5e-5}) {
+      EXPECT_EQ(variance(theta), 1e-4);
+      EXPECT_EQ(variance.gradient(scalar(theta), scalar(2)).item<double>(), 0) << "down";
+      EXPECT_LT(variance.gradient(scalar(theta), scalar(-2)).item<double>(), 0) << "back up";
+    }
+  }
+}
+
+TEST(NoiseVariance, RefusesAStartWithoutRoom) {
+  for (const char* form : kForms)
+    EXPECT_THROW(noise(form, 1e-4).start("test"), std::invalid_argument) << form;
+  for (const char* form : {"variance", "sd"})
+    EXPECT_THROW(noise(form, 0.01, 0).start("test"), std::invalid_argument) << form;
+  EXPECT_NO_THROW(noise("exp", 0.01, 0).start("test"));
+}
+
+}  // namespace
+}  // namespace slimbayes
