@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "cli/flags.h"
+#include "cli/revision.h"
 #include "slimbayes/catalog/nearest.h"
 
 namespace slimbayes::cli {
@@ -59,6 +60,25 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
   return app;
 }
 
+/// What decides a fit beside its tables, its seed and this program, every default filled in.
+std::string recipe(const FitRequest& r, const nlohmann::json& options) {
+  const SplitRequest& rows = r.rows;
+  const nlohmann::json inputs = {{"split", rows.split},
+                                 {"split_seed", rows.split_seed},
+                                 {"valid_fraction", rows.valid_fraction},
+                                 {"test_fraction", rows.test_fraction},
+                                 {"scale", rows.scale.empty() ? find_method(r.method).input_scale : rows.scale},
+                                 {"scale_on", rows.scale_on},
+                                 {"ignore", rows.ignore},
+                                 {"categorical", rows.categorical},
+                                 {"likelihood", rows.likelihood},
+                                 {"domain", rows.domain}};
+  const nlohmann::json all = {{"method", r.method}, {"options", options}, {"inputs", inputs},
+                              {"tune", r.tune},     {"calibrate", r.calibrate},
+                              {"calibration_fraction", r.calibration_fraction}};
+  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
 Command chosen(const std::string& name, Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
@@ -79,6 +99,7 @@ Command chosen(const std::string& name, Parsed& p) {
     if (p.preset == "paper" && inner_method(method, options).paper_preset.empty())
       misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
                          method.name));
+    if (p.dry_run) return ShowText{recipe(p.fit, options)};
   } else if (name == "compare") {
     check_target(p.compare.target, p.compare.rows);
     p.compare.named = p.compared != every_method();
@@ -105,7 +126,8 @@ Command chosen(const std::string& name, Parsed& p) {
 Command parse_arguments(const Words& words) {
   CLI::App root("slimbayes: honest uncertainty for neural networks by slim Bayesian structure", "slimbayes");
   root.get_formatter()->column_width(34);
-  root.set_version_flag("--version", std::string("slimbayes ") + SLIMBAYES_VERSION);
+  const std::string built_from = *revision() ? fmt::format(" ({})", revision()) : "";
+  root.set_version_flag("--version", "slimbayes " SLIMBAYES_VERSION + built_from);
   root.require_subcommand(1);
   Parsed parsed;
   const bool commanded = !words.empty() && !words.front().starts_with("-");

@@ -9,7 +9,7 @@
 namespace slimbayes::cli {
 
 struct ShowText {
-  std::string text;  // help or version
+  std::string text;  // help, version, or the recipe of a fit
 };
 struct ListMethods {
   bool json = false;

@@ -159,6 +159,8 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   add_threads(app, p.threads);
   app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
   app.add_flag("--json", r.json, "print one JSON object");
+  app.add_flag("--dry-run", p.dry_run,
+               "fit nothing and read no table: print the options and the handling of rows that would be used");
   CLI::Option* fraction = add_valid_fraction(app, r.rows.valid_fraction);
   app.add_option("--valid", r.valid, "a validation table of its own")
       ->type_name("FILE")

@@ -33,6 +33,7 @@ struct Parsed {
   MethodFlags fit_flags, compare_flags;
   std::string preset;  // of fit or compare
   bool tune = false;   // of fit
+  bool dry_run = false;
 };
 
 /// Gives `root` every command with its flags, help and examples. The words choose the methods whose flags fit

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -21,7 +22,19 @@ def test_root_help_and_version(tmp_path):
     text = run(tmp_path, "--help").stdout
     assert all(f"\n  {command}" in text for command in COMMANDS)
     version = run(tmp_path, "--version")
-    assert version.returncode == 0 and version.stdout.startswith("slimbayes ")
+    assert version.returncode == 0 and re.fullmatch(r"slimbayes [0-9.]+( \([0-9a-f]{7,}(-dirty)?\))?\n", version.stdout)
+
+
+def test_a_dry_run_prints_what_a_fit_would_take(tmp_path):
+    """The options are those that the fit itself reports; no table is read."""
+    flags = ["--target", "y", "--method", "vbll", "--preset", "paper", "--hidden", "4", "--steps", "2", "--split-seed", "3"]
+    dry = run(tmp_path, "fit", "nowhere.csv", *flags, "--dry-run")
+    assert dry.returncode == 0, dry.stderr
+    recipe = json.loads(dry.stdout)
+    assert recipe["method"] == "vbll" and recipe["options"]["hidden"] == 4 and recipe["options"]["noise_floor"] == 1e-6
+    assert recipe["inputs"]["split_seed"] == 3 and recipe["inputs"]["scale"] == "min-max"
+    fit = run(tmp_path, "fit", write_csv(tmp_path / "t.csv", header(2), toy_rows(60)), *flags, "--json")
+    assert json.loads(fit.stdout)["options"] == recipe["options"]
 
 
 def test_help_of_a_method_lists_its_options(tmp_path):
