@@ -2,12 +2,16 @@
 
 A row is appended under a lock, as its cell finishes. A cell that runs is claimed by a lock of its own, which the
 system drops when the runner dies: no claim is ever stale.
+
+A row is its cell's as long as what it was measured by is what the cell means today: its `recipe` holds the options that
+the tool resolved and how it handled the table (`fit --dry-run`), every default filled in.
 """
 
 import contextlib
 import csv
 import fcntl
 import hashlib
+import json
 import os
 
 KEY = ["study", "data", "method", "seed", "flags"]
@@ -16,7 +20,7 @@ METRICS = ["mae_standardized", "rmse_standardized", "nll_standardized", "crps_st
 # `nll` is in the target's units; the last two exist where the truth is known (generated data).
 TRUTH = ["nll", "oracle_nll", "sd_correlation"]
 FIELDS = (KEY + ["rows", "test_rows", "valid_score"] + METRICS + TRUTH
-          + ["steps", "stopped", "seconds", "memory_mb", "commit", "command", "error"])
+          + ["steps", "stopped", "seconds", "memory_mb", "commit", "command", "recipe", "error"])
 
 
 def key(row):
@@ -29,6 +33,33 @@ def read(path):
         return []
     with open(path, newline="") as file:
         return [{**dict.fromkeys(FIELDS, ""), **row} for row in csv.DictReader(file)]
+
+
+def as_text(recipe):
+    return json.dumps(recipe, sort_keys=True, separators=(",", ":"))
+
+
+def differences(recipe, other, prefix=""):
+    """What two recipes say differently, by name: (one, other). A name that one of them lacks counts for nothing: an option
+    is new, or gone, and the bits of the rest are not touched by that."""
+    found = {}
+    for name in recipe.keys() & other.keys():
+        one, two = recipe[name], other[name]
+        if isinstance(one, dict) and isinstance(two, dict):
+            found.update(differences(one, two, f"{prefix}{name}."))
+        elif one != two:
+            found[prefix + name] = (one, two)
+    return dict(sorted(found.items()))
+
+
+def outdated(row, recipe):
+    """How the row was measured otherwise than `recipe`; {} where it was not, or does not say how."""
+    return differences(json.loads(row["recipe"]), recipe) if row["recipe"] else {}
+
+
+def finished(rows, cell, recipe):
+    """Whether one of the rows holds the cell as it is meant today."""
+    return any(key(row) == key(cell) and not row["error"] and not outdated(row, recipe) for row in rows)
 
 
 def latest(rows):
@@ -46,9 +77,6 @@ class Results:
         self.path = path
         self.claims = path.parent / ".claims"
 
-    def finished(self):
-        return {key(row) for row in read(self.path) if not row["error"]}
-
     def append(self, row):
         with self._locked("file"):
             fresh = not self.path.exists()
@@ -61,11 +89,11 @@ class Results:
                 writer.writerow(row)
 
     @contextlib.contextmanager
-    def claim(self, cell):
+    def claim(self, cell, recipe):
         """Yields whether the cell is this runner's: nobody runs it now and nobody has finished it."""
         name = hashlib.sha256("\n".join((self.path.name, *key(cell))).encode()).hexdigest()[:16]
         with self._locked(name, wait=False) as mine:
-            yield mine and key(cell) not in self.finished()
+            yield mine and not finished(read(self.path), cell, recipe)
 
     def _add_columns(self):
         """A file of fewer columns gets today's, once; its rows stay as they are."""

@@ -4,9 +4,10 @@
   experiments/run.py experiments/table1/cells.csv [more cells.csv] [--jobs 2] [--only STUDY] [--match REGEX]
 
 A cell is a row of the CSV: study, data, method, seed, flags. The result goes to results.csv beside it, one row a cell,
-with the metrics on the standardised scale, time, peak memory, commit and command. Cells run in the order of the file.
-A cell that is there already is not run again, so a killed study goes on where it stopped; one that failed is tried
-again. Several runners may work on one study: a cell is claimed while it runs.
+with the metrics on the standardised scale, time, peak memory, commit, command and recipe. Cells run in the order of the
+file. A cell that is there already is not run again, so a killed study goes on where it stopped; one that failed is tried
+again, and so is one whose options or handling of the table are no longer the tool's (`fit --dry-run`). Several runners may
+work on one study: a cell is claimed while it runs. The commit is the tool's own (`--version`).
 
 The tool is build/slimbayes (SLIMBAYES_TOOL, --tool), the tables lie in SLIMBAYES_DATA. The methods `catboost` and
 `torch` need the packages of experiments/requirements.txt in the Python that runs this.
@@ -17,14 +18,13 @@ import os
 import pathlib
 import re
 import shlex
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import csv  # noqa: E402
 
-from results import KEY, Results, key  # noqa: E402
+from results import KEY, Results, as_text, finished, key, read  # noqa: E402
 from runners import Runner  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -38,7 +38,7 @@ def parse():
     parser.add_argument("--match", help="run the cells alone whose line of the file this regular expression finds")
     parser.add_argument("--list", action="store_true", help="print the cells that are left, and run none")
     parser.add_argument("--tool", default=os.environ.get("SLIMBAYES_TOOL", str(ROOT / "build" / "slimbayes")))
-    parser.add_argument("--commit", help="what the tool was built from; default: the checkout's HEAD")
+    parser.add_argument("--commit", help="what the tool was built from, for one that does not say so")
     parser.add_argument("--results", type=pathlib.Path, help="another file for the results")
     parser.add_argument("--extra", default="", help="flags added to every fit, to try a study out; needs --results")
     options = parser.parse_args()
@@ -57,26 +57,28 @@ def chosen(path, options):
 def main():
     options = parse()
     data = pathlib.Path(os.environ.get("SLIMBAYES_DATA", ROOT.parent / "shared" / "data"))
-    head = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
-    commit = options.commit or subprocess.run(head, capture_output=True, text=True).stdout.strip()
-    todo = []
-    for path in options.cells:
-        results = Results(options.results or path.with_name("results.csv"))
-        cells, done = chosen(path, options), results.finished()
-        left = [cell for cell in cells if key(cell) not in done]
-        print(f"{path}: {len(cells)} cells, {len(left)} to run", file=sys.stderr)
-        todo += [(results, cell) for cell in left]
-    if options.list:
-        return print(*(",".join(key(cell)) for _, cell in todo), sep="\n")
     if not pathlib.Path(options.tool).exists():
         sys.exit(f"no tool at {options.tool}: build it (make build) or name it with --tool")
     runner = Runner(options.tool, data, shlex.split(options.extra))
+    commit = options.commit or runner.commit()
+    if not commit and not options.list:
+        sys.exit(f"{options.tool} does not say its commit: name it with --commit")
+    todo = []
+    for path in options.cells:
+        results = Results(options.results or path.with_name("results.csv"))
+        cells, rows = chosen(path, options), read(results.path)
+        left = [(results, cell) for cell in cells if not finished(rows, cell, runner.recipe(cell))]
+        print(f"{path}: {len(cells)} cells, {len(left)} to run", file=sys.stderr)
+        todo += left
+    if options.list:
+        return print(*(",".join(key(cell)) for _, cell in todo), sep="\n")
 
     def work(results, cell):
-        with results.claim(cell) as mine:
+        recipe = runner.recipe(cell)
+        with results.claim(cell, recipe) as mine:
             if not mine:
                 return
-            row = dict(runner.run(cell), commit=commit)
+            row = dict(runner.run(cell), commit=commit, recipe=as_text(recipe) if recipe else "")
             results.append(row)
         print(*key(row), row["error"] or row.get("nll_standardized", ""), file=sys.stderr, flush=True)
 

@@ -22,13 +22,50 @@ RIVALS = {"catboost": "catboost_fit.py", "torch": "torch_fit.py"}
 SPLIT_FLAGS = {"--split", "--split-seed", "--valid-fraction", "--test-fraction", "--ignore"}
 
 
+TABLE_OWN, GENERATED_OWN = ["--test-fraction", "0.1"], ["--ignore", "true_mean,true_sd"]  # unless the cell has them
+
+
 class Failed(Exception):
     pass
+
+
+def split_flags(cell):
+    """The cell's flags: those of the split, and the rest."""
+    flags, split, rest = shlex.split(cell["flags"]), [], []
+    for at, flag in enumerate(flags):
+        of_split = flag in SPLIT_FLAGS or (at > 0 and flags[at - 1] in SPLIT_FLAGS)
+        (split if of_split else rest).append(flag)
+    return split, rest
 
 
 class Runner:
     def __init__(self, tool, data, extra=()):
         self.tool, self.data, self.extra = tool, data, list(extra)
+        self._recipes = {}
+
+    def commit(self):
+        """What the tool says that it was built from; "" where it does not."""
+        said = subprocess.run([self.tool, "--version"], capture_output=True, text=True).stdout
+        return said.partition("(")[2].partition(")")[0]
+
+    def recipe(self, cell):
+        """What decides the cell beside its data, its seed and the program, every default filled in; {} where the tool does
+        not know its flags."""
+        at = cell["method"], cell["flags"], ":" in cell["data"]
+        if at not in self._recipes:
+            self._recipes[at] = self._recipe(cell)
+        return self._recipes[at]
+
+    def _recipe(self, cell):
+        program, own = {}, TABLE_OWN
+        if cell["method"] in RIVALS:
+            split, rest = split_flags(cell)
+            cell, program = dict(cell, method="dnn", flags=shlex.join(split)), {"method": cell["method"], "options": rest}
+        elif ":" in cell["data"]:
+            own = GENERATED_OWN
+        command = [*self._command(cell, "table", own, "model"), "--dry-run"]
+        answer = subprocess.run(command, capture_output=True, text=True)
+        return json.loads(answer.stdout) | program if answer.returncode == 0 else {}
 
     def run(self, cell):
         """The cell's row: metrics, or the last line of what went wrong."""
@@ -47,17 +84,20 @@ class Runner:
             return self._rival(cell, work)
         return self._generated(cell, work) if ":" in cell["data"] else self._table(cell, work)
 
-    def _fit(self, cell, table, own, work):
+    def _command(self, cell, table, own, model):
         command = [self.tool, "fit", table, "--target", "y", "--method", cell["method"], "--seed", cell["seed"],
-                   "--threads", "1", "--json", "--model", work.folder / "m.safetensors"]
+                   "--threads", "1", "--json", "--model", model]
         flags = shlex.split(cell["flags"])
         given = {flag for flag in flags if flag.startswith("--")}
         for flag, value in zip(own[::2], own[1::2]):
             command += [] if flag in given else [flag, value]
-        return json.loads(work.measured(command + flags + self.extra))
+        return command + flags + self.extra
+
+    def _fit(self, cell, table, own, work):
+        return json.loads(work.measured(self._command(cell, table, own, work.folder / "m.safetensors")))
 
     def _table(self, cell, work):
-        answer = self._fit(cell, self._path(cell), ["--test-fraction", "0.1"], work)
+        answer = self._fit(cell, self._path(cell), TABLE_OWN, work)
         return {**of_summary(answer["summary"]), **of_report(answer["test"])}
 
     def _generated(self, cell, work):
@@ -66,8 +106,7 @@ class Runner:
         for seed, (part, n) in enumerate([("train", int(rows)), ("valid", max(200, int(rows) // 10)), ("test", TEST_ROWS)]):
             tables[part] = work.folder / f"{part}.csv"
             work.quiet([self.tool, "generate", name, "--rows", str(n), "--seed", str(seed), "--out", tables[part]])
-        own = ["--valid", tables["valid"], "--ignore", "true_mean,true_sd"]
-        answer = self._fit(cell, tables["train"], own, work)
+        answer = self._fit(cell, tables["train"], ["--valid", tables["valid"], *GENERATED_OWN], work)
         model, predicted = work.folder / "m.safetensors", work.folder / "p.csv"
         report = json.loads(work.quiet([self.tool, "evaluate", model, tables["test"], "--json"]))
         work.quiet([self.tool, "predict", model, tables["test"], "--out", predicted])
@@ -76,11 +115,7 @@ class Runner:
 
     def _rival(self, cell, work):
         """On the rows of the tool's split: a model of one step holds them."""
-        flags = shlex.split(cell["flags"])
-        split, rest = [], []
-        for at, flag in enumerate(flags):
-            of_split = flag in SPLIT_FLAGS or (at > 0 and flags[at - 1] in SPLIT_FLAGS)
-            (split if of_split else rest).append(flag)
+        split, rest = split_flags(cell)
         model = work.folder / "split.safetensors"
         fraction = [] if "--test-fraction" in split else ["--test-fraction", "0.1"]
         work.quiet([self.tool, "fit", self._path(cell), "--target", "y", "--method", "dnn", "--steps", "1",

@@ -1,6 +1,7 @@
 """Results by the papers' names: what a study measured, seed by seed, and what a paper printed."""
 
 import csv
+import json
 import math
 import shlex
 import statistics
@@ -13,7 +14,7 @@ METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_s
            "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb"}
 # The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
 STUDY_FLAGS = {"--preset", "--split", "--split-seed", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
-               "--activation", "--steps", "--evidence-rows", "--weight-decay"}
+               "--activation", "--steps", "--evidence-rows", "--weight-decay", "--noise-form", "--noise-start", "--noise-rate"}
 BARE_FLAGS = {"--tune"}  # without a value, and a study's too
 FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
@@ -27,10 +28,15 @@ NAMES = {"dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "
          **{f"dbk-exact --basis linear {flags}": f"DBK{name}" for name, flags in ABLATIONS.items()}}
 
 
+UNSEEDED = {"GP"}  # every seed gives the same bits: one fit is all there is
+VARIED = {"inputs.split_seed"}  # a mean may go over splits
+
+
 class Score(NamedTuple):
     mean: float
-    sd: float  # over seeds; nan for one
+    sd: float  # over seeds; nan for one, 0 for a method without a seed
     seeds: int
+    old: bool = False  # measured by a recipe that is no longer the tool's
 
 
 def label(method, flags):
@@ -50,15 +56,26 @@ def number(text):
 
 
 class Scores:
-    """Of the rows of results.csv: the last one of each cell, failures aside."""
+    """Of the rows of results.csv: the last one of each cell, failures aside. A mean goes over rows of one recipe, that of the
+    newest row; the others are left out. `today` gives a cell's recipe as the tool resolves it now."""
 
-    def __init__(self, rows):
+    def __init__(self, rows, today=lambda row: {}):
+        newest = {}
+        for row in rows:  # in the order of their measuring
+            if not row["error"]:
+                newest[row["study"], row["data"], label(row["method"], row["flags"])] = row
         rows = results.latest(rows)
         self.failed = [row for row in rows if row["error"]]
+        self.left_out = []  # (row, what its recipe says differently)
+        self.old = {at: found for at, row in newest.items() if (found := results.outdated(row, today(row)))}
+        self.unrecorded = sum(not row["recipe"] for row in rows if not row["error"])
         self._cells = {}
         for row in rows:
             if not row["error"]:
                 name = label(row["method"], row["flags"])
+                if found := otherwise(row, newest[row["study"], row["data"], name]):
+                    self.left_out.append((row, found))
+                    continue
                 seeds = self._cells.setdefault((row["study"], row["data"], name), {})
                 if row["seed"] in seeds:
                     raise ValueError(f"two cells of {row['study']}, {row['data']}, seed {row['seed']} are both {name!r}: "
@@ -80,7 +97,10 @@ class Scores:
     def get(self, study, data, name, metric):
         """None where nothing was measured."""
         values = self.values(study, data, name, metric)
-        return of(values) if values else None
+        if not values:
+            return None
+        score = of(values)._replace(old=(study, data, name) in self.old)
+        return score._replace(sd=0.0) if name in UNSEEDED and score.seeds == 1 else score
 
     def tuned(self, study, data, names):
         """The rows, a seed each, with the best validation score among these names; [] unless every one was measured."""
@@ -99,17 +119,25 @@ class Scores:
         return [commit for commit in found if commit]
 
 
+def otherwise(row, newest):
+    """What decided this row and the newest one of its mean differently; {} where both may stand in one mean."""
+    if bool(row["recipe"]) != bool(newest["recipe"]):
+        return {"recipe": ("recorded", "not recorded") if row["recipe"] else ("not recorded", "recorded")}
+    found = results.outdated(row, json.loads(newest["recipe"])) if row["recipe"] else {}
+    return {name: both for name, both in found.items() if name not in VARIED}
+
+
 def of(values):
     return Score(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
-def load(*folders):
+def load(*folders, today=lambda row: {}):
     """The scores of several studies' folders as one; rows whose cell is no longer asked for are left out."""
     rows = []
     for folder in folders:
         asked = {results.key(row) for row in results.read(folder / "cells.csv")}
         rows += [row for row in results.read(folder / "results.csv") if results.key(row) in asked]
-    return Scores(rows)
+    return Scores(rows, today)
 
 
 class Published:

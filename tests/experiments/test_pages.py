@@ -4,13 +4,14 @@ import csv
 import shutil
 import sys
 
+import front
 import pytest
 import report
-from results import FIELDS, KEY
+from results import FIELDS, KEY, as_text
 from run import ROOT
 from test_report import as_measured, published
 
-STUDIES = ["table1", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1"]
+STUDIES = ["table1", "noise_reading", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1"]
 
 
 @pytest.fixture
@@ -20,7 +21,7 @@ def folder(tmp_path, monkeypatch):
         for path in (ROOT / "experiments" / study).glob("*.csv"):
             if path.name != "results.csv":
                 shutil.copy(path, tmp_path / study)
-    (tmp_path / "front.md").write_text("\n".join([*report.MARKS, ""]))
+    (tmp_path / "front.md").write_text("\n".join([*front.MARKS, ""]))
     monkeypatch.setattr(report, "HERE", tmp_path)
     monkeypatch.setattr(report, "FRONT_PAGE", tmp_path / "front.md")
     monkeypatch.setattr(sys, "argv", ["report.py", "--no-figures"])
@@ -57,6 +58,35 @@ def test_ours_beside_the_papers(folder):
     assert worse.count("\n| ") == 1 + 5 * 6  # the header, and five methods with an NLL on six tables
     assert "**open**" in page  # of the other study
     assert "| defaults | -" not in page  # of a cell that is no longer asked for
+
+
+def recorded(rows, **options):
+    return [row | dict(recipe=as_text({"options": options})) for row in rows]
+
+
+def test_rows_of_other_options_are_named_and_left_out(folder, monkeypatch):
+    """The newest row of a mean decides its options; a mean measured with options that the tool no longer takes is marked."""
+    rows = [row for row in as_measured("defaults", published("table1")) if row["data"] == "pol" and row["method"] == "vbll"]
+    assert [row["seed"] for row in rows] == ["0", "1", "2"]
+    write(folder / "table1", recorded(rows[:1], steps=500) + recorded(rows[1:], steps=2000))
+    monkeypatch.setattr(report.Runner, "recipe", lambda self, cell: {"options": {"steps": 3000}})
+    monkeypatch.setattr(sys, "argv", ["report.py", "--no-figures", "--tool", sys.executable])
+    report.main()
+    page = (folder / "table1" / "README.md").read_text()
+    assert "left out of its mean, whose newer rows have other options: defaults, pol, vbll, seed 0" in page and "steps 500, not 2000" in page
+    assert "†: `defaults`, VBLL: measured with options that the tool no longer takes: steps 2000, not 3000" in page
+    assert "† (2) |" in page
+
+
+def test_the_nearest_reading_of_the_noise_is_that_of_every_cell(folder):
+    rows = []
+    for reading, by in (("exp", 0.3), ("sd", 0.1)):
+        measured = as_measured(reading, published("table1"), mean=lambda row, by=by: float(row["value"]) + by)
+        rows += [row for row in measured if row["data"] in ("pol", "elevators", "protein") and row["method"] in ("vbll", "sv-dkl")]
+    write(folder / "noise_reading", rows[1:])  # one cell of exp has two seeds
+    report.main()
+    page = (folder / "noise_reading" / "README.md").read_text()
+    assert "Nearest to N over all six: **sd**" in page and "| 0.100 (6) |" in page
 
 
 def test_the_earlier_papers_table(folder):

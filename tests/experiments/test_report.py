@@ -5,10 +5,11 @@ import math
 
 import claims
 import claims_e
+import front
 import pytest
 import report
-from claims import FAILS, HOLDS, OPEN, Case
-from results import FIELDS
+from claims import FAILS, HOLDS, OPEN, UNTESTED, Case
+from results import FIELDS, as_text
 from run import ROOT
 from scores import METRICS, NAMES, Published, Score, Scores, label
 
@@ -51,9 +52,23 @@ def changed(rows, data, method, flags, nll):
     return [{**row, "nll_standardized": str(nll)} if h else row for row, h in zip(rows, hit) if not h or nll is not None]
 
 
-def test_the_paper_keeps_its_own_claims(paper):
+def means_of(rows):
+    """The rows with every seed at the paper's mean, which is that of the seed 1."""
+    middle = {(row["data"], row["method"], row["flags"]): row for row in rows if row["seed"] == "1"}
+    return [{**middle[row["data"], row["method"], row["flags"]], "seed": row["seed"]} for row in rows]
+
+
+def test_the_papers_own_numbers_contradict_none_of_its_claims(paper):
+    """By the rule, what it prints decides those whose every win is wider than its spread."""
     found = list(claims.table1(Scores(paper), "paper"))
     assert len(found) == 7
+    assert {claim.verdict for claim in found} <= {HOLDS, OPEN}, found
+    assert [claim.source for claim in found] == ["N 4.2, paper"] * 6 + ["ours, paper"]
+
+
+def test_the_papers_means_alone_hold_its_claims():
+    means = as_measured("paper", [{**row, "spread": "0"} for row in published("table1")])
+    found = list(claims.table1(Scores(means), "paper"))
     assert {claim.verdict for claim in found} == {HOLDS}, found
 
 
@@ -62,19 +77,20 @@ def test_the_other_studies_cells_are_not_taken_for_it(paper):
 
 
 def test_one_contradicting_table_makes_a_claim_fall(paper):
+    paper = means_of(paper)
     before = verdicts(claims.table1(Scores(paper), "paper"))
     after = verdicts(claims.table1(Scores(changed(paper, "pol", "dbk", "", 0.5)), "paper"))
     fallen = {text for text in before if before[text] != after[text]}
     assert fallen == {"DBK-SiLU's NLL is below VBLL's on every table",
                       "every predictive objective (PP-DKL, DBK) has a lower NLL than every bound (VBLL, SV-DKL), on every table"}
-    assert all(after[text] == FAILS for text in fallen)
+    assert {text: after[text] for text in fallen} == {text: FAILS if "every predictive" in text else UNTESTED for text in fallen}
 
 
 def test_a_missing_table_leaves_a_claim_open_unless_it_has_fallen(paper):
     gap = changed(paper, "kin40k", "vbll", "", None)
     text = "DBK-SiLU's NLL is below VBLL's on every table"
     assert verdicts(claims.table1(Scores(gap), "paper"))[text] == OPEN
-    assert verdicts(claims.table1(Scores(changed(gap, "pol", "dbk", "", 0.5)), "paper"))[text] == FAILS
+    assert verdicts(claims.table1(Scores(changed(gap, "pol", "dbk", "", 0.5)), "paper"))[text] == UNTESTED
 
 
 @pytest.mark.parametrize("won, needed, verdict", [
@@ -84,16 +100,45 @@ def test_a_count_is_decided_once_the_missing_cannot_change_it(won, needed, verdi
     assert claims.at_least([Case("", w, "") for w in won], needed) == verdict
 
 
-def test_a_difference_within_the_spread_says_so():
-    near = claims.lower("t", Score(1.0, 0.2, 3), Score(1.1, 0.1, 3))
-    lost = claims.lower("t", Score(1.1, 0.2, 3), Score(1.0, 0.1, 3))
-    assert lost.won is None and claims.judged("", "", [lost]).verdict == OPEN
-    assert claims.judged("", "", [lost]).numbers.endswith("within the spread (undecided)")
-    assert claims.lower("t", Score(1.1, math.nan, 1), Score(1.0, math.nan, 1)).won is False
-    far = claims.lower("t", Score(1.0, 0.02, 3), Score(1.1, math.nan, 1))
-    assert near.won and near.numbers.endswith("within the spread")
-    assert far.won and not far.numbers.endswith("within the spread")
-    assert claims.lower("t", None, far).won is None
+@pytest.mark.parametrize("a, b", [(1.0, 1.1), (1.1, 1.0)])
+def test_a_difference_within_the_larger_spread_is_open_in_both_directions(a, b):
+    near = claims.lower("t", Score(a, 0.2, 3), Score(b, 0.01, 3))
+    assert near.won is None and claims.judged("", "", [near]).verdict == OPEN
+    assert claims.judged("", "", [near]).numbers.endswith("within the spread (undecided)")
+    far = claims.lower("t", Score(a, 0.02, 3), Score(b, 0.01, 3))
+    assert far.won is (a < b) and "spread" not in far.numbers
+    for single in (Score(a, math.nan, 1), Score(b, 0.01, 3)), (Score(a, 0.01, 3), Score(b, math.nan, 1)):
+        assert claims.lower("t", *single).won is None and claims.lower("t", *single).numbers.endswith("a single seed")
+    assert claims.lower("t", None, Score(b, 0.1, 3)).won is None
+
+
+@pytest.mark.parametrize("mean, won", [(0.95, True), (0.85, False), (0.91, None), (0.89, None)])
+def test_a_threshold_is_compared_by_the_same_rule(mean, won):
+    assert claims.above("t", Score(mean, 0.02, 3), 0.9).won is won
+    assert claims.above("t", Score(mean, math.nan, 1), 0.9).won is None
+
+
+def test_a_method_without_a_seed_is_decided_by_one_fit():
+    gp = Scores([row("s", "pol", "gp-exact", "", nll_standardized="1")]).get("s", "pol", "GP", "NLL")
+    assert claims.lower("t", Score(0.5, 0.1, 3), gp).won is True
+    assert claims.lower("t", Score(0.95, 0.1, 3), gp).won is None
+
+
+def test_what_chance_alone_gives():
+    assert claims.by_chance(6, 2, 6, 3) == pytest.approx(0.8208)  # 1 - C(4, 2)/C(6, 2) = .6 a table, 3 of 6 or more
+    text = next(claim.text for claim in claims.table1(Scores([]), "paper") if "MAE" in claim.text)
+    assert "in 82 % of the cases" in text
+
+
+def test_a_mean_goes_over_rows_of_one_recipe():
+    rows = [row("e", "pol", "dkl-exact", "", seed, nll_standardized=str(value), recipe=as_text({"options": {"steps": steps}}))
+            for seed, value, steps in ((0, -1.08, 500), (1, -1.61, 2000), (2, -1.64, 2000))]
+    scores = Scores(rows)
+    assert scores.values("e", "pol", "DKL", "NLL") == [-1.61, -1.64]
+    assert [(left["seed"], found) for left, found in scores.left_out] == [("0", {"options.steps": (500, 2000)})]
+    assert Scores([rows[0], {**rows[1], "recipe": ""}]).get("e", "pol", "DKL", "NLL").seeds == 1
+    splits = [{**each, "recipe": as_text({"inputs": {"split_seed": seed}})} for seed, each in enumerate(rows)]
+    assert Scores(splits).get("e", "pol", "DKL", "NLL").seeds == 3
 
 
 def row(study, data, method, flags, seed=0, **values):
@@ -103,26 +148,26 @@ def row(study, data, method, flags, seed=0, **values):
 @pytest.mark.parametrize("nll, first, second", [
     ({1: 0.126, 8: -0.215, 64: -0.225}, HOLDS, HOLDS), ({1: -0.19, 8: -0.215, 64: -0.1}, FAILS, FAILS), ({8: -0.2}, OPEN, OPEN)])
 def test_the_rank_study(nll, first, second):
-    rows = [row("defaults", "steps:20000", "dbk", f"--rank {r}", nll=str(value)) for r, value in nll.items()]
+    rows = [row("defaults", "steps:20000", "dbk", f"--rank {r}", seed, nll=str(value)) for r, value in nll.items() for seed in (0, 1)]
     assert [claim.verdict for claim in claims.rank(Scores(rows), "defaults")] == [first, second]
 
 
 def test_a_spread_of_the_seeds_blurs_what_is_clearly_worse():
     rows = [row("defaults", "steps:20000", "dbk", f"--rank {r}", seed, nll=str(value + 0.1 * seed))
-            for r, value in ((1, 0.0), (8, -0.2)) for seed in range(3)]
-    assert next(claims.rank(Scores(rows), "defaults")).verdict == FAILS
+            for r, value in ((1, 0.0), (8, -0.12)) for seed in range(3)]  # .07 beyond the .05 that is clear, a spread of .1
+    assert next(claims.rank(Scores(rows), "defaults")).verdict == OPEN
 
 
-@pytest.mark.parametrize("correlation, verdict", [(0.95, HOLDS), (0.9, FAILS)])
+@pytest.mark.parametrize("correlation, verdict", [(0.95, HOLDS), (0.8, FAILS)])
 def test_the_noise(correlation, verdict):
-    rows = [row("noise", "steps:20000", "dbk", "", sd_correlation=str(correlation))]
+    rows = [row("noise", "steps:20000", "dbk", "", seed, sd_correlation=str(correlation)) for seed in (0, 1)]
     assert [claim.verdict for claim in claims.noise(Scores(rows))] == [verdict]
 
 
 def test_the_sensitivity_needs_every_cell_and_compares_ranges():
     def rows(f):
-        return [row("sensitivity", "pol", "dbk", f"--alpha {a} --beta {b}", nll_standardized=str(f(i, j)))
-                for i, a in enumerate(claims.STRENGTHS) for j, b in enumerate(claims.STRENGTHS)]
+        return [row("sensitivity", "pol", "dbk", f"--alpha {a} --beta {b}", seed, nll_standardized=str(f(i, j)))
+                for i, a in enumerate(claims.STRENGTHS) for j, b in enumerate(claims.STRENGTHS) for seed in (0, 1)]
 
     def judge(cells):
         return [claim.verdict for claim in claims.sensitivity(Scores(cells))]
@@ -130,7 +175,7 @@ def test_the_sensitivity_needs_every_cell_and_compares_ranges():
     as_in_the_paper = rows(lambda i, j: -3 + (i == 0) + 0.1 * j)
     assert judge(as_in_the_paper) == [HOLDS, HOLDS]
     assert judge(rows(lambda i, j: -3 + 0.1 * i + j)) == [FAILS, FAILS]
-    assert judge(as_in_the_paper[1:]) == [OPEN, OPEN]
+    assert judge(as_in_the_paper[2:]) == [OPEN, OPEN]
 
 
 def test_the_sensitivity_is_not_decided_within_the_seeds_spread():
@@ -141,7 +186,8 @@ def test_the_sensitivity_is_not_decided_within_the_seeds_spread():
 
     assert judge(0.5, 0.1).verdict == FAILS and "within" not in judge(0.5, 0.1).numbers
     assert judge(0.15, 0.1).verdict == OPEN and "within the spread" in judge(0.15, 0.1).numbers
-    assert judge(0.05, 0.1).verdict == HOLDS
+    assert judge(0.05, 0.1).verdict == OPEN
+    assert judge(-0.15, 0.1).verdict == HOLDS
 
 
 def test_the_sensitivity_compares_the_ranges_of_the_means():
@@ -158,14 +204,14 @@ def test_the_sensitivity_compares_the_ranges_of_the_means():
     assert claims.sensitivity(Scores(unfinished))[1].numbers == second.numbers
 
 
-@pytest.mark.parametrize("second, verdict, near", [(0.5, FAILS, False), (0.95, OPEN, True), (1.05, HOLDS, True), (1.2, HOLDS, False)])
+@pytest.mark.parametrize("second, verdict, near", [(0.5, UNTESTED, False), (0.95, OPEN, True), (1.05, OPEN, True), (1.2, HOLDS, False)])
 def test_among_the_two_best_is_not_decided_within_the_spread(second, verdict, near):
     methods = ("vbll", "", 0.1), ("sv-dkl", "", second), ("pp-dkl", "", 2.0), ("dbk", "", 1.0), ("dbk", "--basis rbf", 1.5)
     rows = [row("defaults", t, method, flags, seed, nll_standardized=str(value + 0.1 * (seed - 1)))
             for t in claims.TABLES for method, flags, value in methods for seed in range(3)]
     claim = next(c for c in claims.table1(Scores(rows), "defaults") if "second-best NLL" in c.text)
     assert claim.verdict == verdict and "DBK-SiLU 1.000" in claim.numbers
-    assert ("within the spread" in claim.numbers) == near
+    assert ("(undecided)" in claim.numbers) == near
 
 
 def test_a_decisive_loss_is_not_hidden_by_a_wide_one():
@@ -178,7 +224,7 @@ def test_a_decisive_loss_is_not_hidden_by_a_wide_one():
 
 def test_the_better_catboost_is_the_rival():
     def rows(ours, tables=claims.TEN):
-        return [row("defaults", t, m, flags, nll_standardized=str(value)) for t in tables for m, flags, value in
+        return [row("defaults", t, m, flags, seed, nll_standardized=str(value)) for t in tables for seed in (0, 1) for m, flags, value in
                 [("dbk", "", ours), ("catboost", "", 1.0), ("catboost", "--iterations 20000 --patience 200", 0.5), ("pp-dkl", "", 0.9)]]
 
     assert [claim.verdict for claim in claims.rivals(Scores(rows(0.4)))] == [HOLDS, HOLDS]
@@ -189,19 +235,19 @@ def test_the_better_catboost_is_the_rival():
 def test_the_scaling_claims():
     methods = ("dbk", "", -0.2), ("dbk-exact", "--alpha 0 --correction false", 0.1), ("gp-exact", "", 0.0), ("dkl-exact", "", 0.05)
     limit = {"gp-exact": 5000, "dkl-exact": 2000}
-    rows = [row("scaling", f"steps:{n}", method, flags, nll=str(nll), mae_standardized="0.1") for n in claims.SIZES
-            for method, flags, nll in methods if n <= limit.get(method, n)]
+    rows = [row("scaling", f"steps:{n}", method, flags, seed, nll=str(nll), mae_standardized="0.1") for n in claims.SIZES
+            for method, flags, nll in methods if n <= limit.get(method, n) for seed in range(1 if method == "gp-exact" else 2)]
 
     def verdicts(rows):
         return [claim.verdict for claim in claims.scaling(Scores(rows))]
 
-    assert verdicts(rows) == [HOLDS, FAILS, HOLDS]  # equal MAEs are not lower
+    assert verdicts(rows) == [HOLDS, OPEN, HOLDS]  # equal MAEs are neither lower nor higher
     assert verdicts([each for each in rows if each["method"] != "gp-exact"]) == [OPEN, OPEN, HOLDS]
 
 
 def test_the_earlier_paper_keeps_its_claims_but_the_fifth():
-    """On pol and protein, by the numbers that it prints, the larger rank wins 3 of 8 times."""
-    found = list(claims_e.e_table1(Scores(as_measured("e", published("e_table1")))))
+    """On pol and protein, by the means that it prints, the larger rank wins 3 of 8 times."""
+    found = list(claims_e.e_table1(Scores(as_measured("e", [{**row, "spread": "0"} for row in published("e_table1")]))))
     assert [claim.source for claim in found if claim.verdict == FAILS] == ["E 4.2 (5)"]
     assert [claim.source for claim in found if claim.verdict == OPEN] == ["E 4.2 (6)"] * 2  # by rows and steps, which it does not print
     assert next(claim for claim in found if claim.source == "E 4.2 (5)").numbers.startswith("3 of 8. ")
@@ -210,7 +256,7 @@ def test_the_earlier_paper_keeps_its_claims_but_the_fifth():
 def test_times_are_by_pass_and_by_step():
     def rows(dbk, dkl):
         def timed(study, method, flags, seconds, steps):
-            return [row(study, t, method, flags, rows="1000", seconds=str(seconds), steps=str(steps), nll_standardized="0")
+            return [row(study, t, method, flags, seed, rows="1000", seconds=str(seconds), steps=str(steps), nll_standardized="0") for seed in (0, 1)
                     for t in (claims_e.TABLES if study == "e" else ["pol"])]
         full = "--basis linear --alpha 1 --correction true"
         return [*timed("e", "dbk-exact", full, dbk, 10), *timed("e", "sv-dkl", "", 1, 1000),
@@ -220,7 +266,7 @@ def test_times_are_by_pass_and_by_step():
         return [(c.verdict, c.numbers) for c in found if c.source == "E 4.2 (6)"]
 
     held = six(claims_e.e_table1(Scores(rows(0.3, 0.2))))  # a pass .03 s against .0039 s; a step .03 s against .1 s
-    assert [verdict for verdict, _ in held] == [HOLDS, HOLDS] and "DBK, s, 0.030 against 10 passes of SV-DKL 0.039" in held[0][1]
+    assert [verdict for verdict, _ in held] == [HOLDS, HOLDS] and "DBK, s, 0.030 ± 0.000 against 10 passes of SV-DKL 0.039 ± 0.000" in held[0][1]
     assert [verdict for verdict, _ in six(claims_e.e_table1(Scores(rows(0.5, 0.05))))] == [FAILS, FAILS]
 
 
@@ -252,13 +298,13 @@ def test_published_numbers_are_found_by_table_and_name():
 
 def test_the_front_page_keeps_what_is_written_by_hand(tmp_path):
     page = tmp_path / "README.md"
-    page.write_text("above\n" + report.MARKS[0] + "\nold\n" + report.MARKS[1] + "\nbelow\n")
+    page.write_text("above\n" + front.MARKS[0] + "\nold\n" + front.MARKS[1] + "\nbelow\n")
     for _ in range(2):
-        report.between_marks(page, "| new |\n")
-        assert page.read_text() == "above\n" + report.MARKS[0] + "\n| new |\n" + report.MARKS[1] + "\nbelow\n"
+        front.between_marks(page, "| new |\n")
+        assert page.read_text() == "above\n" + front.MARKS[0] + "\n| new |\n" + front.MARKS[1] + "\nbelow\n"
     page.write_text("no marks\n")
     with pytest.raises(ValueError, match="each on a line of its own"):
-        report.between_marks(page, "x")
+        front.between_marks(page, "x")
     assert page.read_text() == "no marks\n"
 
 
@@ -266,7 +312,9 @@ def test_the_front_page_shows_the_means_of_the_defaults():
     rows = [row("defaults", t, m, flags, nll_standardized=str(value), mae_standardized="0.1", coverage="0.95", rows="900", seed=str(seed))
             for t in claims.TEN for seed in (0, 1)
             for m, flags, value in (("dbk", "", -1 + seed), ("pp-dkl", "", 0.5), ("catboost", "", -1), ("catboost", "--iterations 20000", -2))]
-    lines = report.front(Scores(rows)).splitlines()
-    assert len(lines) == 2 + len(claims.TEN) + 2
-    assert lines[2].startswith("| keggundirected | 900 | -0.500 ± 0.707 (2) |  | 0.500 ± 0.000 (2) |  | **-2.000** ± 0.000 (2) |")
-    assert lines[-1] == "`dbk` is ahead of CatBoost on 0 of 10 tables and of `pp-dkl` on 10 of 10."
+    lines = front.front(Scores(rows)).splitlines()
+    assert lines[2].startswith("| keggundirected, 900 | -0.500 ± 0.707 (2) | CatBoost -2.000 ± 0.000 (2) | -1.755 ± ")
+    text = " ".join(lines[2 + len(claims.TEN):])
+    assert "ahead of `pp-dkl` on 10 of 10 tables, behind on 0; ahead of `vbll` on 0 of 0" in text
+    assert "ahead of CatBoost on 0 of 10 tables, behind on 10 (keggundirected, " in text
+    assert "behind the printed one on keggundirected, keggdirected, kin40k, " in text and "hold 0.950" in text

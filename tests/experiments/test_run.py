@@ -19,7 +19,11 @@ import json, pathlib, sys, time
 words = sys.argv[1:]
 value = lambda flag: words[words.index(flag) + 1]
 report = {{m: 0.5 for m in {metrics}}} | {{"n": 10, "nll": 0.7}}
-if words[0] == "fit":
+if words[0] == "--version":
+    print("slimbayes 0.1.0 (f00ba12-dirty)")
+elif "--dry-run" in words:
+    print(json.dumps({{"method": value("--method"), "options": json.loads(pathlib.Path({log!r} + ".options").read_text())}}))
+elif words[0] == "fit":
     with open({log!r}, "a") as log:
         log.write(" ".join(words) + "\\n")
     time.sleep(0.05)
@@ -41,7 +45,13 @@ def study(tmp_path):
     tool = tmp_path / "tool"
     tool.write_text(TOOL.format(python=sys.executable, metrics=results.METRICS, log=str(tmp_path / "log")))
     tool.chmod(0o755)
+    defaults(tmp_path, steps=500)
     return tmp_path
+
+
+def defaults(study, **options):
+    """What the stand-in takes where no flag says otherwise."""
+    (study / "log.options").write_text(json.dumps(options))
 
 
 def write_cells(study, rows):
@@ -84,6 +94,24 @@ def test_what_is_recorded(study):
     assert str(study) not in json.dumps({**row, "data": ""})
 
 
+def test_a_row_says_what_decided_it(study):
+    write_cells(study, [["s", "pol", "dbk", 0, ""]])
+    (row,) = run(study)
+    assert json.loads(row["recipe"]) == {"method": "dbk", "options": {"steps": 500}} and row["commit"] == "f00ba12-dirty"
+
+
+def test_a_changed_default_makes_a_row_stale_and_a_new_option_does_not(study):
+    write_cells(study, [["s", "pol", "dbk", 0, ""]])
+    run(study)
+    defaults(study, steps=500, form="exp")
+    assert len(run(study)) == 1
+    defaults(study, steps=2000, form="exp")
+    rows = run(study)
+    assert [json.loads(row["recipe"])["options"]["steps"] for row in rows] == [500, 2000]
+    assert len(run(study)) == 2
+    assert json.loads(results.latest(rows)[0]["recipe"])["options"]["steps"] == 2000
+
+
 def test_a_failed_cell_is_tried_again_and_a_finished_one_is_not(study):
     write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in (9, 1)])
     assert {row["seed"]: row["error"] for row in run(study)} == {"9": "error: no luck", "1": ""}
@@ -94,8 +122,8 @@ def test_a_failed_cell_is_tried_again_and_a_finished_one_is_not(study):
 
 def test_selection_and_order(study):
     write_cells(study, [["a", "pol", "dbk", 1, ""], ["b", "pol", "vbll", 0, ""], ["a", "pol", "dnn", 0, ""]])
-    listed = subprocess.run([sys.executable, ROOT / "experiments/run.py", study / "cells.csv", "--only", "a", "--list"],
-                            capture_output=True, text=True, check=True)
+    listed = subprocess.run([sys.executable, ROOT / "experiments/run.py", study / "cells.csv", "--tool", study / "tool", "--only",
+                             "a", "--list"], capture_output=True, text=True, check=True)
     assert listed.stdout == "a,pol,dbk,1,\na,pol,dnn,0,\n"
     assert [row["method"] for row in run(study, "--match", "^b,")] == ["vbll"]
     assert [row["method"] for row in run(study)] == ["vbll", "dbk", "dnn"]
@@ -120,9 +148,9 @@ def test_a_file_of_fewer_columns_is_extended_and_keeps_its_rows(study):
 
 def test_a_running_cell_is_claimed_by_one(tmp_path):
     shared, cell = results.Results(tmp_path / "results.csv"), dict.fromkeys(results.KEY, "x")
-    with shared.claim(cell) as first, results.Results(tmp_path / "results.csv").claim(cell) as second:
+    with shared.claim(cell, {}) as first, results.Results(tmp_path / "results.csv").claim(cell, {}) as second:
         assert first and not second
-    with shared.claim(cell) as again:
+    with shared.claim(cell, {}) as again:
         assert again
 
 
@@ -149,7 +177,7 @@ def test_correlation():
 def test_every_study_is_written_by_its_recipe():
     """cells.csv is what make_cells.py says; seed 0 of a study's first round comes first."""
     import make_cells
-    for study in (make_cells.table1, make_cells.rank, make_cells.noise, make_cells.sensitivity, make_cells.scaling,
+    for study in (make_cells.table1, make_cells.noise_reading, make_cells.rank, make_cells.noise, make_cells.sensitivity, make_cells.scaling,
                   make_cells.e_table1, make_cells.ten_tables, make_cells.conformal):
         with open(ROOT / "experiments" / study.__name__ / "cells.csv", newline="") as file:
             rows = list(csv.DictReader(file))

@@ -1,0 +1,68 @@
+"""The numbers of the front page, between two marks of a page that is otherwise written by hand."""
+
+import pathlib
+import textwrap
+
+import claims
+from scores import Published
+from tables import cell, grid
+
+HERE = pathlib.Path(__file__).resolve().parent
+FRONT = {"dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF", "pp-dkl": "PP-DKL", "vbll": "VBLL", "CatBoost": None}
+
+
+def front_score(both, table, name):
+    """None where it was not measured; of CatBoost the better of its two."""
+    if FRONT[name]:
+        return both.get("defaults", table, FRONT[name], "NLL")
+    rival = claims.best(both, "defaults", table, claims.CATBOOST, "NLL")
+    return rival and rival[1]
+
+
+def against(both, rival):
+    """dbk against one of the others, by the judge's rule."""
+    cases = [claims.lower(t, front_score(both, t, "dbk"), front_score(both, t, rival)) for t in claims.TEN]
+    cases = [case for case in cases if case.numbers]
+    where = {won: [case.name for case in cases if case.won is won] for won in (True, False)}
+    lost = f" ({', '.join(where[False])})" if where[False] else ""
+    return f"ahead of {rival if not FRONT[rival] else f'`{rival}`'} on {len(where[True])} of {len(cases)} tables, behind on {len(where[False])}{lost}"
+
+
+def front(both):
+    """The numbers of the front page: NLL on the ten largest tables, and where dbk is ahead by more than the seeds' spread."""
+    published, rows = Published(HERE / "table1" / "published.csv"), []
+    for t in claims.TEN:
+        mine, trained = front_score(both, t, "dbk"), both.rows("defaults", t, "DBK-SiLU")
+        others = [(name, score) for name in list(FRONT)[1:] if (score := front_score(both, t, name))]
+        other = min(others, key=lambda each: each[1].mean, default=None)
+        theirs = published.get(t, "DBK-SiLU", "NLL")
+        size = f", {int(trained[0]['rows']):,}" if trained else ""
+        rows.append([t + size, cell(mine), f"`{other[0]}` {cell(other[1])}".replace("`CatBoost`", "CatBoost") if other else "", cell(theirs)])
+    text = grid(["table, training rows", "`dbk`", "lowest of the others", "printed in [1]"], rows)
+    if not both.rows("defaults", claims.TEN[0], "DBK-SiLU"):
+        return text
+    behind = [t for t in claims.TEN if (theirs := published.get(t, "DBK-SiLU", "NLL"))
+              and (mine := front_score(both, t, "dbk")) and mine.mean > theirs.mean]
+    cover = {t: both.get("defaults", t, "DBK-SiLU", "coverage") for t in claims.TEN}
+    cover = {t: score.mean for t, score in cover.items() if score}
+    low, high = min(cover, key=cover.get), max(cover, key=cover.get)
+    lines = "; ".join(against(both, rival) for rival in list(FRONT)[1:])
+    text += (f"\nBy more than the larger spread over seeds, `dbk` is {lines}. Its mean is behind the printed one on {', '.join(behind) or 'none'}. "
+             f"Its 95 % intervals hold {cover[low]:.3f} ({low}) to {cover[high]:.3f} ({high}) of the test rows.\n")
+    return "\n".join(wrapped(line) for line in text.splitlines()) + "\n"
+
+
+def wrapped(line):
+    return line if line.startswith("|") else textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False)
+
+
+def between_marks(path, text):
+    """Replaces what stands between the two marks of a page that is otherwise written by hand."""
+    before, mark, rest = path.read_text().partition(MARKS[0] + "\n")
+    after = rest.partition(MARKS[1])
+    if not mark or not after[1]:
+        raise ValueError(f"{path}: expected the marks {MARKS[0]} and {MARKS[1]}, each on a line of its own")
+    path.write_text(before + mark + text + after[1] + after[2])
+
+
+MARKS = "<!-- numbers by experiments/report.py -->", "<!-- end of numbers -->"
