@@ -321,6 +321,7 @@ OVERVIEW = """# Experiments
 | [e_table1](e_table1/README.md) | E Table 1, with its ablations |
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |
 | [likelihoods](likelihoods/README.md) | classes, counts and events on data |
+| [bits](bits/README.md) | the same fit on other processors |
 
 N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. `make_cells.py` writes the
 cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's and likelihoods' pages have
@@ -335,7 +336,7 @@ A row holds what decided it: the options as the tool resolved them and its handl
 and a mean goes over rows of one recipe. Rows of before 22 November 2026 have a recipe derived from the history: between their
 commits and then the catalogue changed in one value, the steps of the exact methods (500, then 2,000).
 
-The same fit gives the same bits on one processor, not on another.
+The same fit gives the same bits on one processor, not on every one ([bits](bits/README.md)): rows of one cell may differ as seeds do.
 
 ## Claims: {counts}
 
