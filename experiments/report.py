@@ -274,32 +274,20 @@ def short(numbers):
     return rest if count in ("1 of 1", "0 of 1") else count
 
 
-def today(tool):
-    """Of a row: its cell's recipe as the tool resolves it now; {} for one that does not say its own."""
-    runner = Runner(tool, HERE)
-
-    def recipe(row):
-        if not row["recipe"]:
-            return {}
-        if not pathlib.Path(tool).exists():
-            raise SystemExit(f"no tool at {tool}: build it (make build) or name it with --tool")
-        return runner.recipe(row)
-
-    return recipe
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--no-figures", action="store_true")
     parser.add_argument("--tool", default=os.environ.get("SLIMBAYES_TOOL", str(HERE.parent / "build" / "slimbayes")))
     options = parser.parse_args()
-    now = today(options.tool)
-    studies = {study.__name__: (load(HERE / study.__name__, today=now), study) for study in (rank, noise, sensitivity, scaling, e_table1)}
-    studies = {"table1": (load(HERE / "table1", HERE / "sensitivity", today=now), table1), **studies}
+    if not pathlib.Path(options.tool).exists():
+        raise SystemExit(f"no tool at {options.tool}: build it (make build) or name it with --tool")
+    now = Runner(options.tool, HERE)
+    studies = {study.__name__: (load(HERE / study.__name__, runner=now), study) for study in (rank, noise, sensitivity, scaling, e_table1)}
+    studies = {"table1": (load(HERE / "table1", HERE / "sensitivity", runner=now), table1), **studies}
     found = [claim for scores, study in studies.values() for claim in study(scores)]
-    both = load(HERE / "table1", HERE / "ten_tables", today=now)
-    found += ten_tables(load(HERE / "ten_tables", today=now), both)
-    noise_reading(load(HERE / "noise_reading"))
+    both = load(HERE / "table1", HERE / "ten_tables", runner=now)
+    found += ten_tables(load(HERE / "ten_tables", runner=now), both)
+    noise_reading(load(HERE / "noise_reading", runner=now))
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN, claims.UNTESTED))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
     between_marks(FRONT_PAGE, front(both))

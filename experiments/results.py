@@ -40,8 +40,7 @@ def as_text(recipe):
 
 
 def differences(recipe, other, prefix=""):
-    """What two recipes say differently, by name: (one, other). A name that one of them lacks counts for nothing: an option
-    is new, or gone, and the bits of the rest are not touched by that."""
+    """What two recipes say differently, by name: (one, other). A name that one of them lacks counts for nothing."""
     found = {}
     for name in recipe.keys() & other.keys():
         one, two = recipe[name], other[name]
@@ -52,14 +51,14 @@ def differences(recipe, other, prefix=""):
     return dict(sorted(found.items()))
 
 
-def outdated(row, recipe):
-    """How the row was measured otherwise than `recipe`; {} where it was not, or does not say how."""
-    return differences(json.loads(row["recipe"]), recipe) if row["recipe"] else {}
+def recorded(row):
+    """The row's recipe, {} where it does not say it."""
+    return json.loads(row["recipe"]) if row["recipe"] else {}
 
 
-def finished(rows, cell, recipe):
-    """Whether one of the rows holds the cell as it is meant today."""
-    return any(key(row) == key(cell) and not row["error"] and not outdated(row, recipe) for row in rows)
+def finished(rows, cell, outdated):
+    """Whether one of the rows holds the cell as it is meant today: one that `outdated` finds nothing in."""
+    return any(key(row) == key(cell) and not row["error"] and not outdated(row) for row in rows)
 
 
 def latest(rows):
@@ -89,11 +88,11 @@ class Results:
                 writer.writerow(row)
 
     @contextlib.contextmanager
-    def claim(self, cell, recipe):
+    def claim(self, cell, outdated):
         """Yields whether the cell is this runner's: nobody runs it now and nobody has finished it."""
         name = hashlib.sha256("\n".join((self.path.name, *key(cell))).encode()).hexdigest()[:16]
         with self._locked(name, wait=False) as mine:
-            yield mine and not finished(read(self.path), cell, recipe)
+            yield mine and not finished(read(self.path), cell, outdated)
 
     def _add_columns(self):
         """A file of fewer columns gets today's, once; its rows stay as they are."""

@@ -67,17 +67,17 @@ def main():
     for path in options.cells:
         results = Results(options.results or path.with_name("results.csv"))
         cells, rows = chosen(path, options), read(results.path)
-        left = [(results, cell) for cell in cells if not finished(rows, cell, runner.recipe(cell))]
+        left = [(results, cell) for cell in cells if not finished(rows, cell, runner.outdated)]
         print(f"{path}: {len(cells)} cells, {len(left)} to run", file=sys.stderr)
         todo += left
     if options.list:
         return print(*(",".join(key(cell)) for _, cell in todo), sep="\n")
 
     def work(results, cell):
-        recipe = runner.recipe(cell)
-        with results.claim(cell, recipe) as mine:
+        with results.claim(cell, runner.outdated) as mine:
             if not mine:
                 return
+            recipe = runner.recipe(cell)
             row = dict(runner.run(cell), commit=commit, recipe=as_text(recipe) if recipe else "")
             results.append(row)
         print(*key(row), row["error"] or row.get("nll_standardized", ""), file=sys.stderr, flush=True)

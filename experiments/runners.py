@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from results import METRICS
+from results import METRICS, differences, recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEST_ROWS = 20000  # of generated data
@@ -55,6 +55,17 @@ class Runner:
         if at not in self._recipes:
             self._recipes[at] = self._recipe(cell)
         return self._recipes[at]
+
+    def completed(self, row):
+        """The row's recipe; an option that its tool did not have yet stood at its default, in effect."""
+        recipe = recorded(row)
+        if isinstance(recipe.get("options"), dict):
+            recipe["options"] = self.recipe({**row, "flags": ""}).get("options", {}) | recipe["options"]
+        return recipe
+
+    def outdated(self, row):
+        """How the row was measured otherwise than its cell would be today; {} for one that does not say how."""
+        return differences(self.completed(row), self.recipe(row)) if row["recipe"] else {}
 
     def _recipe(self, cell):
         program, own = {}, TABLE_OWN

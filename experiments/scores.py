@@ -1,7 +1,6 @@
 """Results by the papers' names: what a study measured, seed by seed, and what a paper printed."""
 
 import csv
-import json
 import math
 import shlex
 import statistics
@@ -57,9 +56,10 @@ def number(text):
 
 class Scores:
     """Of the rows of results.csv: the last one of each cell, failures aside. A mean goes over rows of one recipe, that of the
-    newest row; the others are left out. `today` gives a cell's recipe as the tool resolves it now."""
+    newest row; the others are left out. The runner knows what the tool resolves now."""
 
-    def __init__(self, rows, today=lambda row: {}):
+    def __init__(self, rows, runner=None):
+        completed = runner.completed if runner else results.recorded
         newest = {}
         for row in rows:  # in the order of their measuring
             if not row["error"]:
@@ -67,13 +67,13 @@ class Scores:
         rows = results.latest(rows)
         self.failed = [row for row in rows if row["error"]]
         self.left_out = []  # (row, what its recipe says differently)
-        self.old = {at: found for at, row in newest.items() if (found := results.outdated(row, today(row)))}
+        self.old = {at: found for at, row in newest.items() if runner and (found := runner.outdated(row))}
         self.unrecorded = sum(not row["recipe"] for row in rows if not row["error"])
         self._cells = {}
         for row in rows:
             if not row["error"]:
                 name = label(row["method"], row["flags"])
-                if found := otherwise(row, newest[row["study"], row["data"], name]):
+                if found := otherwise(completed(row), completed(newest[row["study"], row["data"], name])):
                     self.left_out.append((row, found))
                     continue
                 seeds = self._cells.setdefault((row["study"], row["data"], name), {})
@@ -119,25 +119,24 @@ class Scores:
         return [commit for commit in found if commit]
 
 
-def otherwise(row, newest):
-    """What decided this row and the newest one of its mean differently; {} where both may stand in one mean."""
-    if bool(row["recipe"]) != bool(newest["recipe"]):
-        return {"recipe": ("recorded", "not recorded") if row["recipe"] else ("not recorded", "recorded")}
-    found = results.outdated(row, json.loads(newest["recipe"])) if row["recipe"] else {}
-    return {name: both for name, both in found.items() if name not in VARIED}
+def otherwise(recipe, newest):
+    """What decided a row and the newest one of its mean differently; {} where both may stand in one mean."""
+    if bool(recipe) != bool(newest):
+        return {"recipe": ("recorded", "not recorded") if recipe else ("not recorded", "recorded")}
+    return {name: both for name, both in results.differences(recipe, newest).items() if name not in VARIED}
 
 
 def of(values):
     return Score(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
 
 
-def load(*folders, today=lambda row: {}):
+def load(*folders, runner=None):
     """The scores of several studies' folders as one; rows whose cell is no longer asked for are left out."""
     rows = []
     for folder in folders:
         asked = {results.key(row) for row in results.read(folder / "cells.csv")}
         rows += [row for row in results.read(folder / "results.csv") if results.key(row) in asked]
-    return Scores(rows, today)
+    return Scores(rows, runner)
 
 
 class Published:

@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "front.md").write_text("\n".join([*front.MARKS, ""]))
     monkeypatch.setattr(report, "HERE", tmp_path)
     monkeypatch.setattr(report, "FRONT_PAGE", tmp_path / "front.md")
-    monkeypatch.setattr(sys, "argv", ["report.py", "--no-figures"])
+    monkeypatch.setattr(sys, "argv", ["report.py", "--no-figures", "--tool", sys.executable])  # asked for rows with a recipe alone
     return tmp_path
 
 
@@ -70,7 +70,6 @@ def test_rows_of_other_options_are_named_and_left_out(folder, monkeypatch):
     assert [row["seed"] for row in rows] == ["0", "1", "2"]
     write(folder / "table1", recorded(rows[:1], steps=500) + recorded(rows[1:], steps=2000))
     monkeypatch.setattr(report.Runner, "recipe", lambda self, cell: {"options": {"steps": 3000}})
-    monkeypatch.setattr(sys, "argv", ["report.py", "--no-figures", "--tool", sys.executable])
     report.main()
     page = (folder / "table1" / "README.md").read_text()
     assert "left out of its mean, whose newer rows have other options: defaults, pol, vbll, seed 0" in page and "steps 500, not 2000" in page

@@ -22,7 +22,9 @@ report = {{m: 0.5 for m in {metrics}}} | {{"n": 10, "nll": 0.7}}
 if words[0] == "--version":
     print("slimbayes 0.1.0 (f00ba12-dirty)")
 elif "--dry-run" in words:
-    print(json.dumps({{"method": value("--method"), "options": json.loads(pathlib.Path({log!r} + ".options").read_text())}}))
+    options = json.loads(pathlib.Path({log!r} + ".options").read_text())
+    preset = options.pop("preset", {{}})
+    print(json.dumps({{"method": value("--method"), "options": options | (preset if "--preset" in words else {{}})}}))
 elif words[0] == "fit":
     with open({log!r}, "a") as log:
         log.write(" ".join(words) + "\\n")
@@ -101,14 +103,16 @@ def test_a_row_says_what_decided_it(study):
 
 
 def test_a_changed_default_makes_a_row_stale_and_a_new_option_does_not(study):
-    write_cells(study, [["s", "pol", "dbk", 0, ""]])
+    write_cells(study, [["s", "pol", "dbk", 0, ""], ["s", "pol", "dbk", 0, "--preset paper"]])
     run(study)
     defaults(study, steps=500, form="exp")
-    assert len(run(study)) == 1
-    defaults(study, steps=2000, form="exp")
-    rows = run(study)
-    assert [json.loads(row["recipe"])["options"]["steps"] for row in rows] == [500, 2000]
     assert len(run(study)) == 2
+    defaults(study, steps=500, form="exp", preset={"form": "sd"})  # a preset that takes the new option otherwise
+    assert [row["flags"] for row in run(study)] == ["", "--preset paper", "--preset paper"]
+    defaults(study, steps=2000, form="exp", preset={"form": "sd"})
+    rows = run(study)
+    assert [json.loads(row["recipe"])["options"]["steps"] for row in rows] == [500, 500, 500, 2000, 2000]
+    assert len(run(study)) == 5
     assert json.loads(results.latest(rows)[0]["recipe"])["options"]["steps"] == 2000
 
 
@@ -148,9 +152,9 @@ def test_a_file_of_fewer_columns_is_extended_and_keeps_its_rows(study):
 
 def test_a_running_cell_is_claimed_by_one(tmp_path):
     shared, cell = results.Results(tmp_path / "results.csv"), dict.fromkeys(results.KEY, "x")
-    with shared.claim(cell, {}) as first, results.Results(tmp_path / "results.csv").claim(cell, {}) as second:
+    with shared.claim(cell, bool) as first, results.Results(tmp_path / "results.csv").claim(cell, bool) as second:
         assert first and not second
-    with shared.claim(cell, {}) as again:
+    with shared.claim(cell, bool) as again:
         assert again
 
 
