@@ -246,7 +246,8 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   }
   if (encoder.schema_.task.kind == "regression" && is_constant(*table.find(options.target), rows))
     encoder.notes_.push_back(
-        fmt::format("the target {} is the same in every training row: there is nothing to learn",
+        fmt::format("the target {} is the same in every training row: there is nothing to learn, and the "
+                    "predicted sd and intervals mean nothing",
                     in_quotes(options.target)));
   std::vector<int64_t> ranged = rows;
   if (options.scale_on == "all") {

@@ -302,6 +302,7 @@ TEST(Encoder_fit, says_what_looks_odd) {
   const Encoder e = fitted(t, {"y"});
   for (const std::string& note : e.notes()) notes += note + "\n";
   expect_has(notes, "the target 'y' is the same in every training row");
+  expect_has(notes, "the predicted sd and intervals mean nothing");
   expect_has(notes, "column 'pay': its categories look like numbers ('1,000')");
   expect_has(notes, "column 'day': its categories look like dates ('31.12.2021')");
   Table new_one =
