@@ -194,8 +194,10 @@ std::string domain_text(const json& encoder) {
 std::string interval_text(const json& facts) {
   const auto found = facts.find("calibration");
   if (found == facts.end() || !found->is_object()) return "";
-  return fmt::format("split {}, calibrated on {} rows of its own", plain(found->value("method", json())),
-                     plain(found->value("rows", json())));
+  const json groups = found->value("groups", json());
+  return fmt::format("split {}, calibrated on {} rows of its own{}", plain(found->value("method", json())),
+                     plain(found->value("rows", json())),
+                     groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
 }
 
 std::string model_text(const json& facts) {

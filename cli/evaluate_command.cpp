@@ -54,7 +54,7 @@ int run_command(const EvaluateRequest& r) {
   if (r.json) {
     report["method"] = model.method();
     report["level"] = r.level;
-    if (model.calibration_scores().defined()) report["calibration"] = "conformal";
+    if (model.calibration().groups > 0) report["calibration"] = "conformal";
     if (!r.split.empty()) report["split"] = r.split;
     if (!ood.is_null()) report["ood"] = {{"auroc", ood}};
     print(report);

@@ -51,7 +51,8 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
       ->group(group);
   app.add_option("--split", rows.split,
                  "grouped: rows with identical inputs stay on one side\nrandom: row by row\n"
-                 "auto: grouped, unless an input comes more than ten times on average [default auto]")
+                 "auto: grouped, but row by row where an input comes too often to be held out, or\n"
+                 "inputs come more than ten times on average [default auto]")
       ->type_name("KIND")
       ->check(CLI::IsMember({"auto", "grouped", "random"}))
       ->group(group);
@@ -112,6 +113,7 @@ void add_calibration(CLI::App& app, FitRequest& r) {
   CLI::Option* calibrate =
       app.add_option("--calibrate", r.calibrate,
                      "conformal: scale the intervals so that they hold their level on rows kept for this\n"
+                     "(rows with identical inputs count once)\n"
                      "[default: intervals of the Gaussian answer]")
           ->type_name("KIND")
           ->check(CLI::IsMember({"conformal"}))

@@ -7,6 +7,11 @@
 //             interval mean -+ s_(k) sd of that level, whatever the model, the noise or n (Vovk, Gammerman
 //             and Shafer 2005; Lei et al. 2018, section 5.2 for the scaling). Without ties it exceeds the
 //             level by less than 1 / (m + 1).
+// Repeats     Rows with identical inputs are not exchangeable with a row of another input, their groups are. A row of a
+//             group of n weighs 1 / n, a group 1, and the further group 1 at infinity: the quantile of these
+//             weights covers a row drawn from a further group (Lee, Barber and Willett 2023, hierarchical
+//             conformal prediction). Groups of one row give the rank above. Inputs that differ in the last digit
+//             are other groups: near-duplicates count as if they were independent, and the level is missed.
 // Limits      The probability is over the calibration rows too: with them given, the coverage is Beta(k, m +
 //             1 - k). It holds on average over rows, not for every x; where a level needs more rows than
 //             there are, no finite interval has it.
@@ -16,7 +21,9 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 
@@ -33,9 +40,8 @@ int64_t rank_of(int64_t rows, double level) {
   return static_cast<int64_t>(std::ceil(static_cast<double>(rows + 1) * level * (1 - 1e-14)));
 }
 
-}  // namespace
-
-at::Tensor conformal_scores(const Regression& p, const at::Tensor& y) {
+/// [m], in the order of the rows.
+at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   constexpr const char* kFunction = "conformal_scores";
   check_shape(y, {-1}, kFunction, "y");
   const int64_t m = y.size(0);
@@ -51,7 +57,32 @@ at::Tensor conformal_scores(const Regression& p, const at::Tensor& y) {
         fmt::format("{} of {} rows with an sd of 0", certain, m), "no factor widens an interval of width 0");
   const at::Tensor scores = (y.to(at::kDouble) - p.mean).abs() / variance.sqrt();
   check_finite(scores, kFunction, "scores");  // a tiny sd may overflow the ratio
-  return std::get<0>(scores.sort());
+  return scores;
+}
+
+}  // namespace
+
+ConformalScores::ConformalScores(at::Tensor scores)
+    : ConformalScores(scores, at::arange(scores.numel(), at::kLong)) {}
+
+ConformalScores::ConformalScores(at::Tensor scores, const at::Tensor& of) : value(std::move(scores)) {
+  check_shape(value, {-1}, "ConformalScores", "scores");
+  check_shape(of, {value.size(0)}, "ConformalScores", "group");
+  const auto [numbers, inverse, counts] = at::_unique2(of, true, true);
+  group = inverse;
+  groups = numbers.size(0);
+}
+
+at::Tensor conformal_scores(const Regression& p, const at::Tensor& y) {
+  return std::get<0>(unsorted_scores(p, y).sort());
+}
+
+ConformalScores conformal_scores(const Regression& p, const at::Tensor& y,
+                                 const std::vector<int64_t>& group) {
+  const auto [scores, order] = unsorted_scores(p, y).sort();
+  const at::Tensor groups = at::tensor(group, at::kLong);
+  check_shape(groups, {scores.size(0)}, "conformal_scores", "group");
+  return {scores, groups.index_select(0, order)};
 }
 
 int64_t conformal_rows(double level) {
@@ -61,21 +92,30 @@ int64_t conformal_rows(double level) {
   return m;
 }
 
-void check_conformal_rows(int64_t rows, double level) {
+void check_conformal_rows(int64_t groups, double level, int64_t rows) {
   check_level(level, "conformal");
-  check(
-      rank_of(rows, level) <= rows, "conformal",
-      fmt::format("at least {} calibration rows for an interval of level {:g}", conformal_rows(level), level),
-      fmt::format("{}", rows), "fit with a larger --calibration-fraction, or lower --level");
+  const bool repeated = groups < rows;
+  check(rank_of(groups, level) <= groups, "conformal",
+        fmt::format("at least {} {} for an interval of level {:g}", conformal_rows(level),
+                    repeated ? "groups of identical inputs among the calibration rows" : "calibration rows",
+                    level),
+        repeated ? fmt::format("{} groups ({} rows)", groups, rows) : fmt::format("{}", rows),
+        "fit with a larger --calibration-fraction, or lower --level");
 }
 
-double conformal_factor(const at::Tensor& scores, double level) {
-  check_shape(scores, {-1}, "conformal_factor", "scores");
-  check_conformal_rows(scores.size(0), level);
-  return scores[rank_of(scores.size(0), level) - 1].item<double>();
+double conformal_factor(const ConformalScores& scores, double level) {
+  const int64_t m = scores.value.numel();
+  check_conformal_rows(scores.groups, level, m);
+  if (scores.groups == m) return scores.value[rank_of(m, level) - 1].item<double>();
+  const at::Tensor size = at::bincount(scores.group).to(at::kDouble);
+  const at::Tensor weight = size.reciprocal().index_select(0, scores.group).cumsum(0);  // [m] to each score
+  // Sums of 1 / n round; a level that is missed by 1e-12 is not missed.
+  const double needed = static_cast<double>(scores.groups + 1) * level * (1 - 1e-12);
+  const int64_t reached = (weight < needed).sum().item<int64_t>();
+  return scores.value[std::min(reached, m - 1)].item<double>();
 }
 
-Interval conformal_interval(const Regression& p, const at::Tensor& scores, double level) {
+Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level) {
   const at::Tensor half = conformal_factor(scores, level) * total_var(p).sqrt();
   return {p.mean - half, p.mean + half};
 }

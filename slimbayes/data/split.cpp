@@ -4,20 +4,23 @@
 // that it was trained on, and its uncertainty looks better than it is. So rows with identical inputs are a
 // group, found by a 128-bit hash of the cells, and groups are dealt whole, in a seeded order: test first,
 // then validation, then calibration, the rest for training. An identifier or free text, which the encoder
-// drops, is no input and would make every row a group. A table of a few combinations, each in many rows, is no such
-// table: there a group is all that is known of its inputs. O(n d). Without repeated rows a grouped split is the
-// random one of the same stream.
+// drops, is no input and would make every row a group. Where every input comes in many rows, holding out a
+// group would remove the only examples of its input: such rows are dealt one by one. So are the rows of a group
+// that is too large for a part (allowance); "grouped" keeps these in training. O(n d). Without repeated rows a
+// grouped split is the random one of the same stream.
 #include "slimbayes/data/split.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <unordered_map>
 
 #define XXH_INLINE_ALL
@@ -77,24 +80,98 @@ std::vector<const Column*> input_columns(const Table& table, const std::vector<s
   return encoded.empty() ? inputs : encoded;
 }
 
-/// Group of every row, numbered by first appearance.
-std::vector<int64_t> groups_by_inputs(const Table& table, const std::vector<std::string>& not_inputs) {
+/// Rows of identical inputs.
+RowGroups alike_rows(const Table& table, const std::vector<std::string>& not_inputs) {
   std::vector<const Column*> inputs = input_columns(table, not_inputs);
   std::vector<double> cells(inputs.size());
   std::unordered_map<XXH128_hash_t, int64_t, LowBits, SameHash> index;
   index.reserve(static_cast<size_t>(table.rows));
-  std::vector<int64_t> groups(static_cast<size_t>(table.rows));
-  for (size_t row = 0; row < groups.size(); ++row) {
+  RowGroups groups{std::vector<int64_t>(static_cast<size_t>(table.rows))};
+  for (size_t row = 0; row < groups.of.size(); ++row) {
     for (size_t c = 0; c < inputs.size(); ++c) cells[c] = canonical(inputs[c]->values[row]);
     XXH128_hash_t hash = XXH3_128bits(cells.data(), cells.size() * sizeof(double));
-    groups[row] = index.try_emplace(hash, static_cast<int64_t>(index.size())).first->second;
+    groups.of[row] = index.try_emplace(hash, static_cast<int64_t>(index.size())).first->second;
   }
+  groups.count = static_cast<int64_t>(index.size());
   return groups;
 }
 
 /// ceil(fraction * n); 0.07 * 100 is 7 although its product is not.
 int64_t part_size(double fraction, int64_t n) {
   return static_cast<int64_t>(std::ceil(fraction * static_cast<double>(n) - 1e-9));
+}
+
+// In the order in which they are dealt; the last list takes what is left.
+constexpr std::vector<int64_t> SplitRows::*kLists[] = {&SplitRows::test, &SplitRows::valid,
+                                                       &SplitRows::calibration, &SplitRows::train};
+constexpr const char* kNames[] = {"test", "validation", "calibration"};
+constexpr size_t kTrain = std::size(kNames);
+using PartSizes = std::array<int64_t, kTrain>;
+
+/// The parts of n rows.
+PartSizes part_sizes(const SplitOptions& options, int64_t n) {
+  return {part_size(options.test_fraction, n), part_size(options.valid_fraction, n),
+          part_size(options.calibration_fraction, n)};
+}
+
+/// How far identical rows may move the sizes of the parts.
+struct Allowance {
+  int64_t excess;  // rows by which a part may exceed its size
+  int64_t most;    // rows of one input that are dealt together
+};
+
+/// A part is at most three times what was asked for, and takes at most a sixth of what the training rows were to be.
+/// Calibration rows do not count where others are held out: these must be the same with and without a calibration part.
+Allowance allowance(const SplitOptions& options, int64_t n) {
+  const auto [test, valid, calibration] = part_sizes(options, n);
+  int64_t smallest = test > 0 && valid > 0 ? std::min(test, valid) : std::max(test, valid);
+  if (smallest == 0) smallest = calibration;
+  if (smallest == 0) return {n, n};
+  const int64_t train = std::max<int64_t>(1, n - test - valid);
+  const int64_t excess = std::min(2 * smallest, (train + 5) / 6);
+  return {excess, std::max(1 + excess, smallest + excess / 2)};
+}
+
+/// Rows in each group.
+std::vector<int64_t> sizes_of(const RowGroups& groups) {
+  std::vector<int64_t> size(static_cast<size_t>(groups.count));
+  for (int64_t g : groups.of) ++size[static_cast<size_t>(g)];
+  return size;
+}
+
+/// Every row a group of its own where `alone` says so of its group.
+template <class Alone>
+RowGroups parted(const RowGroups& groups, Alone alone) {
+  RowGroups result;
+  result.of.reserve(groups.of.size());
+  std::vector<int64_t> number(static_cast<size_t>(groups.count), -1);
+  for (int64_t g : groups.of) {
+    int64_t& kept = number[static_cast<size_t>(g)];
+    if (alone(g) || kept < 0) kept = result.count++;
+    result.of.push_back(kept);
+  }
+  return result;
+}
+
+/// What split_rows deals, given the rows of identical inputs.
+RowGroups dealt_groups(const RowGroups& alike, const SplitOptions& options) {
+  const auto n = static_cast<int64_t>(alike.of.size());
+  if (options.kind == "random") return parted(alike, [](int64_t) { return true; });
+  if (options.kind == "auto" && alike.count * kManyAlike < n) {
+    RowGroups groups = parted(alike, [](int64_t) { return true; });
+    groups.singly = true;
+    return groups;
+  }
+  const int64_t most = allowance(options, n).most;
+  const std::vector<int64_t> size = sizes_of(alike);
+  const auto is_large = [&](int64_t g) { return size[static_cast<size_t>(g)] > most; };
+  RowGroups groups = options.kind == "auto" ? parted(alike, is_large) : alike;
+  for (int64_t g = 0; g < alike.count; ++g) {
+    if (!is_large(g)) continue;
+    ++groups.large;
+    groups.large_rows += size[static_cast<size_t>(g)];
+  }
+  return groups;
 }
 
 void check_options(const Table& table, const SplitOptions& options) {
@@ -116,18 +193,63 @@ void check_options(const Table& table, const SplitOptions& options) {
   check(table.rows > 0, "split_rows", "rows to split", "none");
 }
 
+/// The part of each group of these sizes. A group that makes a part too large is left for the next one.
+std::vector<size_t> dealt(const std::vector<int64_t>& size, PartSizes left, const Allowance& allowed,
+                          const Stream& stream) {
+  const at::Tensor order = stream.permutation(static_cast<int64_t>(size.size())).contiguous();
+  const std::span next(order.const_data_ptr<int64_t>(), size.size());
+  std::vector<size_t> part(size.size(), kTrain);
+  for (size_t i = 0; i < kTrain; ++i) {
+    for (auto group = next.begin(); group != next.end() && left[i] > 0; ++group) {
+      const auto g = static_cast<size_t>(*group);
+      if (part[g] != kTrain || size[g] > allowed.most || size[g] > left[i] + allowed.excess) continue;
+      part[g] = i;
+      left[i] -= size[g];
+    }
+  }
+  return part;
+}
+
+/// What is to be said of this split.
+std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike, const RowGroups& groups,
+                                   const SplitOptions& options) {
+  const auto n = static_cast<int64_t>(alike.of.size());
+  std::vector<std::string> notes;
+  if (groups.singly)
+    notes.push_back(fmt::format(
+        "few different inputs ({}), each in many rows: rows were split one by one; --split grouped holds "
+        "whole inputs out and scores new ones",
+        alike.count));
+  if (groups.large > 0) {
+    const std::string which =
+        fmt::format("{} of {} rows repeat {} input{} too often to be held out together", groups.large_rows, n,
+                    groups.large, groups.large == 1 ? "" : "s");
+    notes.push_back(options.kind == "auto"
+                        ? which + ": they were split one by one; --split grouped keeps them in training"
+                        : fmt::format("{}: they stay in training, and the held-out parts are fractions of "
+                                      "the other {} rows",
+                                      which, n - groups.large_rows));
+  }
+  std::vector<bool> trained(static_cast<size_t>(alike.count));
+  for (int64_t row : rows.train)
+    trained[static_cast<size_t>(alike.of[static_cast<size_t>(row)])] = true;
+  int64_t repeated = 0;
+  for (const auto* part : {&rows.test, &rows.valid, &rows.calibration})
+    repeated += std::ranges::count_if(*part, [&](int64_t row) {
+      return trained[static_cast<size_t>(alike.of[static_cast<size_t>(row)])];
+    });
+  if (repeated > 0)
+    notes.push_back(fmt::format(
+        "{} of {} held-out rows have the inputs of a training row: their scores say nothing of new inputs",
+        repeated, n - static_cast<int64_t>(rows.train.size())));
+  return notes;
+}
+
 }  // namespace
 
 RowGroups row_groups(const Table& table, const SplitOptions& options) {
   check_options(table, options);
-  if (options.kind != "random") {
-    RowGroups groups{groups_by_inputs(table, options.not_inputs)};
-    groups.count = 1 + *std::ranges::max_element(groups.of);
-    if (options.kind == "grouped" || groups.count * kManyAlike >= table.rows) return groups;
-  }
-  RowGroups groups{std::vector<int64_t>(static_cast<size_t>(table.rows)), table.rows, options.kind == "auto"};
-  std::iota(groups.of.begin(), groups.of.end(), 0);
-  return groups;
+  return dealt_groups(alike_rows(table, options.not_inputs), options);
 }
 
 std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int64_t>& rows) {
@@ -143,42 +265,40 @@ std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int
 
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream) {
   check_options(table, options);
-  int64_t n = table.rows;
-  // In the order in which they are dealt; the last list takes what is left.
-  std::vector<int64_t> SplitRows::*const lists[] = {&SplitRows::test, &SplitRows::valid,
-                                                    &SplitRows::calibration, &SplitRows::train};
-  int64_t left[] = {part_size(options.test_fraction, n), part_size(options.valid_fraction, n),
-                    part_size(options.calibration_fraction, n)};
-  constexpr size_t kTrain = std::size(left);
+  const int64_t n = table.rows;
   SplitRows rows;
-  if (std::ranges::all_of(left, [](int64_t size) { return size == 0; })) {
+  if (std::ranges::all_of(part_sizes(options, n), [](int64_t size) { return size == 0; })) {
     rows.train.resize(static_cast<size_t>(n));
     std::iota(rows.train.begin(), rows.train.end(), 0);
     return rows;
   }
-  const auto [group, groups, singly] = row_groups(table, options);
-
-  std::vector<int64_t> size(static_cast<size_t>(groups));
-  for (int64_t g : group) ++size[static_cast<size_t>(g)];
-  std::vector<size_t> part(static_cast<size_t>(groups), kTrain);
-  at::Tensor order = stream.permutation(groups).contiguous();
-  const int64_t* next = order.const_data_ptr<int64_t>();
-  size_t dealt_to = 0;
-  for (int64_t dealt = 0; dealt < groups; ++dealt) {
-    while (dealt_to < kTrain && left[dealt_to] <= 0) ++dealt_to;
-    if (dealt_to == kTrain) break;
-    auto g = static_cast<size_t>(next[dealt]);
-    part[g] = dealt_to;
-    left[dealt_to] -= size[g];
-  }
-
-  rows.singly = singly;
+  const RowGroups alike = alike_rows(table, options.not_inputs), groups = dealt_groups(alike, options);
+  const PartSizes asked = part_sizes(options, options.kind == "grouped" ? n - groups.large_rows : n);
+  const Allowance allowed = allowance(options, n);
+  const std::vector<size_t> part = dealt(sizes_of(groups), asked, allowed, stream);
   for (int64_t row = 0; row < n; ++row) {
-    (rows.*lists[part[static_cast<size_t>(group[static_cast<size_t>(row)])]]).push_back(row);
+    (rows.*kLists[part[static_cast<size_t>(groups.of[static_cast<size_t>(row)])]]).push_back(row);
   }
   check(!rows.train.empty(), "split_rows", "rows left for training",
-        fmt::format("none of {} rows in {} groups of identical inputs", n, groups),
-        groups < n ? "use --split random, or lower the fractions" : "lower the fractions, or give more rows");
+        fmt::format("none of {} rows in {} groups of identical inputs", n, groups.count),
+        groups.count < n ? "use --split random, or lower the fractions"
+                         : "lower the fractions, or give more rows");
+  for (size_t i = 0; i < kTrain; ++i) {
+    check(part_sizes(options, n)[i] == 0 || !(rows.*kLists[i]).empty(), "split_rows",
+          fmt::format("groups of at most {} rows to hold out, for --split grouped", allowed.most),
+          fmt::format("{} of {} rows in {} larger groups of identical inputs", groups.large_rows, n,
+                      groups.large),
+          "use --split auto, which splits their rows one by one, or raise the fractions");
+  }
+  rows.notes = notes_for(rows, alike, groups, options);
+  for (size_t i = 0; i < kTrain; ++i) {
+    const auto size = static_cast<int64_t>((rows.*kLists[i]).size());
+    if (size < asked[i])
+      rows.notes.push_back(
+          fmt::format("the {} part has {} of the {} rows that were asked for: the other inputs come too "
+                      "often to be held out together",
+                      kNames[i], size, asked[i]));
+  }
   return rows;
 }
 

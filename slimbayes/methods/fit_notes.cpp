@@ -32,12 +32,13 @@ std::string too_large_a_rank(const TableModel& model) {
                      rank->get<int64_t>(), rows);
 }
 
-/// Replicates of one input stand on both sides of such a split.
-std::string known_inputs(const SplitRows& split) {
-  if (!split.singly) return "";
-  return "few different inputs, each in many rows, so rows were split one by one: the held-out rows share their "
-         "inputs with training rows, and their scores say nothing of new inputs; --split grouped holds whole "
-         "inputs out and scores new ones";
+/// The guarantee's unit is not the row.
+std::string few_groups(const ConformalScores& calibration) {
+  const int64_t rows = calibration.groups > 0 ? calibration.value.size(0) : 0;
+  if (calibration.groups == rows) return "";
+  return fmt::format(
+      "the intervals rest on {} groups of identical inputs ({} calibration rows), which count once each",
+      calibration.groups, rows);
 }
 
 }  // namespace
@@ -45,7 +46,8 @@ std::string known_inputs(const SplitRows& split) {
 std::vector<std::string> fit_notes(const TableModel& model, const json& valid) {
   const Summary& summary = model.fitted().summary();
   std::vector<std::string> notes = model.encoder().notes();
-  notes.push_back(known_inputs(model.split()));
+  std::ranges::copy(model.split().notes, std::back_inserter(notes));
+  notes.push_back(few_groups(model.calibration()));
   std::ranges::copy(summary.notes, std::back_inserter(notes));
   notes.push_back(too_large_a_rank(model));
   if (summary.jitter > 0)

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_metrics.h"
@@ -39,6 +41,7 @@ constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &
 // Only a calibrated model's file has these.
 constexpr const char* kCalibrationRows = "split.calibration";
 constexpr const char* kCalibrationScores = "calibration.scores";
+constexpr const char* kCalibrationGroups = "calibration.groups";  // where rows have identical inputs
 
 /// A target for rows, a domain for events.
 void check_target(const Table& table, const TableFit& fit) {
@@ -49,16 +52,37 @@ void check_target(const Table& table, const TableFit& fit) {
         events ? "leave --target out" : "name it by --target; only --likelihood cox has none");
   check(!events || !fit.domain.empty(), "fit_table", "the domain of the events", "none",
         "for instance --domain 0:1,0:2");
+  check(!events || (fit.scale.empty() && fit.scale_on == "train"), "fit_table",
+        "no scale for events, which are scaled from their domain",
+        fmt::format("'{}' on the rows '{}'", fit.scale, fit.scale_on), "leave --scale and --scale-on out");
   check(events || table.find(fit.target) != nullptr, "fit_table",
         fmt::format("a target column '{}'", fit.target), "a table without it",
         nearest_hint(fit.target, table.names()));
 }
 
-/// Before the fit: what could only fail after it.
-void check_calibration(const TableFit& fit, const SplitRows& split) {
-  if (fit.calibrate.empty()) return;
+/// The model's file says that these columns are names, and its own table would be read otherwise.
+void check_names(const Table& table, const TableFit& fit) {
+  for (const std::string& name : fit.names) {
+    const Column* column = table.find(name);
+    check(column != nullptr, "fit_table", "columns of the table in TableFit::names", in_quotes(name),
+          nearest_hint(name, table.names()));
+    check(column->kind == ColumnKind::categorical, "fit_table",
+          fmt::format("a table that was read with {} as names, as TableFit::names has it", in_quotes(name)),
+          fmt::format("a {} column", kind_name(column->kind)),
+          "read_table takes the same list as Reading::names; or leave the column out of TableFit::names");
+  }
+}
+
+/// The groups that the calibration rows were dealt in, refused before the fit where they are too few. Empty without
+/// calibration.
+std::vector<int64_t> calibration_groups(const Table& table, const TableFit& fit, const SplitOptions& options,
+                                        const SplitRows& split) {
+  if (fit.calibrate.empty()) return {};
   check(fit.calibrate == "conformal", "fit_table", "a calibration 'conformal'", fit.calibrate);
-  check_conformal_rows(static_cast<int64_t>(split.calibration.size()), fit.level);
+  const std::vector<int64_t> groups = groups_among(row_groups(table, options), split.calibration);
+  const int64_t count = groups.empty() ? 0 : 1 + *std::ranges::max_element(groups);
+  check_conformal_rows(count, fit.level, static_cast<int64_t>(groups.size()));
+  return groups;
 }
 
 /// A default may exceed a small table's rows; who asks for a rank expects it to be of use.
@@ -81,8 +105,8 @@ bool answers(const Predictive& p, const Task& task) {
          std::get<Classes>(p).probabilities.size(1) == static_cast<int64_t>(task.levels.size());
 }
 
-/// The sorted scores of the file, undefined without any.
-at::Tensor take_calibration_scores(TensorFile& file) {
+/// The sorted scores of the file; no groups without any.
+ConformalScores take_calibration(TensorFile& file) {
   if (!file.tensors.contains(kCalibrationScores)) return {};
   at::Tensor scores = stored_tensor(file, kCalibrationScores).to(at::kDouble);
   file.tensors.erase(kCalibrationScores);
@@ -91,7 +115,10 @@ at::Tensor take_calibration_scores(TensorFile& file) {
   const bool sane =
       scores.numel() > 0 && at::equal(scores, std::get<0>(scores.sort())) && scores[0].item<double>() >= 0;
   check(sane, "load", "calibration scores from 0 in ascending order", "others", "the model file is damaged");
-  return scores;
+  if (!file.tensors.contains(kCalibrationGroups)) return {scores};
+  const at::Tensor groups = stored_tensor(file, kCalibrationGroups).to(at::kLong);
+  file.tensors.erase(kCalibrationGroups);
+  return {scores, groups};
 }
 
 }  // namespace
@@ -106,6 +133,7 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   std::unique_ptr<Method> method = row.make(model.options_);
 
   check_target(table, fit);
+  check_names(table, fit);
   std::vector<std::string> not_inputs = fit.ignore;
   const bool events = fit.likelihood == "cox";
   if (!events) not_inputs.push_back(fit.target);
@@ -113,7 +141,7 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   SplitOptions split{valid ? 0.0 : fit.valid_fraction, fit.test_fraction, fit.split, not_inputs,
                      fit.calibrate.empty() ? 0.0 : fit.calibration_fraction};
   model.split_ = split_rows(table, split, Stream(fit.split_seed).split("split"));
-  check_calibration(fit, model.split_);
+  const std::vector<int64_t> groups = calibration_groups(table, fit, split, model.split_);
   check_rank(info, model.options_, model.split_);
   const std::string scale = fit.scale.empty() ? inner_method(info, model.options_).input_scale : fit.scale;
   model.encoder_ = std::make_shared<const Encoder>(
@@ -142,8 +170,8 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
       stored_json(model.fitted_->save(), "options");  // as they were resolved by the rows at hand
   if (!fit.calibrate.empty()) {  // the scores have no unit: the standardised scale serves
     const Dataset held_out = all.subset(indices(model.split_.calibration));
-    model.calibration_scores_ =
-        conformal_scores(std::get<Regression>(model.fitted_->predict(held_out)), held_out.all.target);
+    model.calibration_ =
+        conformal_scores(std::get<Regression>(model.fitted_->predict(held_out)), held_out.all.target, groups);
   }
   return model;
 }
@@ -154,8 +182,8 @@ bool TableModel::interrupted() const {
 }
 
 Interval TableModel::interval(const Regression& p, double level) const {
-  return calibration_scores_.defined() ? conformal_interval(p, calibration_scores_, level)
-                                       : slimbayes::interval(p, level);
+  return calibration_.groups > 0 ? conformal_interval(p, calibration_, level)
+                                 : slimbayes::interval(p, level);
 }
 
 Predictive TableModel::answer(const Table& table, const PredictOptions& options) const {
@@ -198,13 +226,18 @@ TensorFile TableModel::to_file() const {
   for (size_t i = 0; i < std::size(kSplitNames); ++i) {
     file.tensors[kSplitNames[i]] = to_stored(indices(split_.*kSplitLists[i]));
   }
-  if (calibration_scores_.defined()) {
-    file.metadata["calibration"] =
-        nlohmann::json{{"method", "conformal"}, {"rows", calibration_scores_.size(0)}}.dump();
+  if (calibration_.groups > 0) {
+    const int64_t rows = calibration_.value.size(0);
+    nlohmann::json facts = {{"method", "conformal"}, {"rows", rows}};
     file.tensors[kCalibrationRows] = to_stored(indices(split_.calibration));
-    file.tensors[kCalibrationScores] = to_stored(calibration_scores_);
+    file.tensors[kCalibrationScores] = to_stored(calibration_.value);
+    if (calibration_.groups < rows) {
+      facts["groups"] = calibration_.groups;
+      file.tensors[kCalibrationGroups] = to_stored(calibration_.group);
+    }
+    file.metadata["calibration"] = facts.dump();
   }
-  if (split_.singly) file.metadata["split"] = "singly";
+  if (!split_.notes.empty()) file.metadata["split_notes"] = nlohmann::json(split_.notes).dump();
   if (!tuning_.is_null()) file.metadata["tuning"] = tuning_.dump();
   return file;
 }
@@ -222,8 +255,9 @@ TableModel TableModel::from_file(const TensorFile& source, const std::string& na
       model.split_.*kSplitLists[i] = row_list(stored_tensor(file, kSplitNames[i]));
       file.tensors.erase(kSplitNames[i]);
     }
-    model.split_.singly = file.metadata.contains("split");
-    model.calibration_scores_ = take_calibration_scores(file);
+    if (file.metadata.contains("split_notes"))
+      model.split_.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
+    model.calibration_ = take_calibration(file);
     if (file.tensors.contains(kCalibrationRows)) {
       model.split_.calibration = row_list(stored_tensor(file, kCalibrationRows));
       file.tensors.erase(kCalibrationRows);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "slimbayes/core/conformal.h"
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/split.h"
 #include "slimbayes/data/table.h"
@@ -56,7 +57,8 @@ class TableModel {
   Scores ood(const Table& table) const;
 
   /// The interval of this level around an answer in the target's units: that of core/conformal.h when the model was
-  /// calibrated, else the Gaussian one. Throws std::invalid_argument for a level that needs more calibration rows.
+  /// calibrated, else the Gaussian one. Throws std::invalid_argument for a level that needs more calibration rows, or
+  /// more groups of rows with identical inputs.
   Interval interval(const Regression& p, double level) const;
 
   /// The report of the task's metrics on this table's rows (regression_report with interval(), classes_report,
@@ -70,8 +72,8 @@ class TableModel {
   const SplitRows& split() const { return split_; }
   /// Hash of the table that was fitted on; `evaluate --split` asks for the same one.
   const std::string& table_hash() const { return table_hash_; }
-  /// The scores of core/conformal.h, ascending [m]; undefined when the model was not calibrated.
-  const at::Tensor& calibration_scores() const { return calibration_scores_; }
+  /// The calibration rows' scores with their groups of identical inputs; no group when the model was not calibrated.
+  const ConformalScores& calibration() const { return calibration_; }
   /// What was tried (Tuned::report); null when nothing was tuned.
   const nlohmann::json& tuning() const { return tuning_; }
   /// The fit was stopped before its end: the model is the best so far.
@@ -84,7 +86,7 @@ class TableModel {
   std::shared_ptr<const Encoder> encoder_;
   std::shared_ptr<const Fitted> fitted_;
   SplitRows split_;
-  at::Tensor calibration_scores_;
+  ConformalScores calibration_;
   nlohmann::json tuning_;
 };
 

@@ -108,6 +108,24 @@ def test_too_few_calibration_rows_are_refused_before_the_fit(tmp_path, calibrate
     assert "fractions that leave rows" in refused(tmp_path, *words, "--calibration-fraction", 0.95)
 
 
+def test_rows_of_one_input_count_once(tmp_path):
+    """A tenth of 200 inputs in 8 rows each: 160 rows, but 20 of what an interval of .99 needs 99 of."""
+    inputs = toy_rows(200)
+    rows = [[*row[:2], row[2] + 0.001 * i] for row in inputs for i in range(8)]
+    write_csv(tmp_path / "t.csv", header(2), rows)
+    words = ["fit", "t.csv", "--target", "y", "--calibrate", "conformal", "--model", "m", "--threads", 1, *FEW]
+    line = refused(tmp_path, *words, "--level", 0.99)
+    assert "at least 99 groups of identical inputs" in line and "received 20 groups (160 rows)" in line
+    done = run(tmp_path, *words)
+    assert done.returncode == 0 and "rest on 20 groups of identical inputs (160 calibration rows)" in done.stderr
+    assert "160 rows of its own in 20 groups of identical inputs" in run(tmp_path, "describe", "m").stdout
+    assert json.loads(run(tmp_path, "describe", "m", "--json").stdout)["calibration"] == {
+        "method": "conformal", "rows": 160, "groups": 20}
+    assert "received 20 groups" in run(tmp_path, "predict", "m", "t.csv", "--level", 0.99).stderr
+    scored = run(tmp_path, "evaluate", "m", "t.csv", "--split", "calibration", "--json")
+    assert json.loads(scored.stdout)["n"] == 160
+
+
 def test_wrong_use(tmp_path, calibrated):
     words = ["fit", calibrated / "toy.csv", "--target", "y", *FEW]
     refused(tmp_path, *words, "--calibrate", "platt")

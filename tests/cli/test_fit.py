@@ -222,3 +222,17 @@ def test_a_fit_that_learnt_nothing_says_so(tmp_path):
     noise, toy = run(tmp_path, "fit", "noise.csv", *words), run(tmp_path, "fit", "toy.csv", *words)
     assert "no better than that of one answer for every row" in noise.stderr, noise.stderr
     assert toy.returncode == 0 and "one answer for every row" not in toy.stderr
+
+
+def test_training_keeps_its_share_beside_an_input_in_most_rows(tmp_path):
+    """800 of 1,000 rows share an input: dealt together they would leave training a few rows."""
+    rows = [[0.5, 0.5, i % 7] if i < 800 else row for i, row in enumerate(toy_rows(1000))]
+    write_csv(tmp_path / "t.csv", header(2), rows)
+    words = ["fit", "t.csv", "--target", "y", "--model", "m", "--test-fraction", 0.1, "--threads", 1, "--json", *FEW]
+    for seed in range(3):
+        fit = json.loads(run(tmp_path, *words, "--split-seed", seed).stdout)
+        assert fit["rows"] == {"train": 800, "valid": 100, "test": 100}
+        assert any("800 of 1000 rows repeat 1 input too often" in note for note in fit["notes"]), fit["notes"]
+    done = run(tmp_path, *words, "--split", "grouped")
+    assert json.loads(done.stdout)["rows"] == {"train": 960, "valid": 20, "test": 20}
+    assert "they stay in training" in done.stderr

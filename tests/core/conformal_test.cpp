@@ -39,8 +39,8 @@ TEST(Conformal, ALevelNeedsItsRows) {
                                               {0.95, 19}, {0.99, 99}, {0.999, 999}};
   for (auto [level, rows] : known) {
     EXPECT_EQ(conformal_rows(level), rows) << level;
-    EXPECT_NO_THROW(check_conformal_rows(rows, level));
-    EXPECT_THROW(check_conformal_rows(rows - 1, level), std::invalid_argument);
+    EXPECT_NO_THROW(check_conformal_rows(rows, level, rows));
+    EXPECT_THROW(check_conformal_rows(rows - 1, level, rows - 1), std::invalid_argument);
   }
   try {
     conformal_factor(row({1, 2, 3}), 0.95);
@@ -64,6 +64,67 @@ TEST(Conformal, TiesCountAsRanks) {
   EXPECT_EQ(conformal_factor(scores, 0.9), 3);
   at::Tensor equal = at::full({19}, 0.7, at::kDouble);
   for (double level : {0.1, 0.5, 0.95}) EXPECT_EQ(conformal_factor(equal, level), 0.7);
+}
+
+TEST(Conformal, ARowOfAGroupWeighsItsShare) {
+  // Weights up to each score: 1, 1.5, 1.83, 2.33, 2.67, 3 of the 4 that three groups and a further one weigh.
+  ConformalScores scores(row({1, 2, 3, 4, 5, 6}), at::tensor({7, 1, 5, 1, 5, 5}, at::kLong));
+  EXPECT_EQ(scores.groups, 3);
+  const std::pair<double, double> known[] = {{0.1, 1},  {0.25, 1}, {0.3, 2},  {0.4, 3},
+                                             {0.55, 4}, {0.6, 5},  {0.75, 6}};
+  for (auto [level, factor] : known) EXPECT_EQ(conformal_factor(scores, level), factor) << level;
+  try {
+    conformal_factor(scores, 0.8);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("at least 4 groups of identical inputs"), std::string::npos) << text;
+    EXPECT_NE(text.find("received 3 groups (6 rows)"), std::string::npos) << text;
+  }
+  // Groups of one row are rows.
+  at::Tensor single = at::arange(1, 100, at::kDouble);
+  ConformalScores numbered(single, at::arange(99, 0, -1));
+  for (double level : {0.01, 0.5, 0.9, 0.99})
+    EXPECT_EQ(conformal_factor(numbered, level), conformal_factor(single, level)) << level;
+  // Every row twice: as if each came once.
+  ConformalScores twice(single.repeat_interleave(2), at::arange(99).repeat_interleave(2));
+  for (int hundredths = 1; hundredths < 100; ++hundredths)
+    EXPECT_EQ(conformal_factor(twice, hundredths / 100.0), hundredths) << hundredths;
+  EXPECT_THROW(ConformalScores(row({1, 2}), at::arange(3)), std::invalid_argument);
+}
+
+TEST(Conformal, GroupsFollowTheirScores) {
+  at::Tensor sd = at::ones({5}, at::kDouble);
+  ConformalScores scores = conformal_scores(of_sd(sd), row({3, -1, 2, 5, -4}), {0, 1, 0, 2, 1});
+  EXPECT_TRUE(at::equal(scores.value, row({1, 2, 3, 4, 5})));
+  EXPECT_TRUE(at::equal(scores.group, at::tensor({1, 0, 0, 1, 2}, at::kLong)));
+  EXPECT_EQ(scores.groups, 3);
+  EXPECT_THROW(conformal_scores(of_sd(sd), row({3, -1, 2, 5, -4}), {0, 1}), std::invalid_argument);
+}
+
+// Twenty inputs in eight rows each, whose targets hardly differ: a row of a further input is covered as asked. Were each of
+// the 160 rows to count, levels above 20 / 21 would have an interval, the largest score, which covers only 20 / 21.
+TEST(Conformal, CoversARowOfAFurtherGroup) {
+  constexpr int64_t kGroups = 20, kEach = 8, kTrials = 2000;
+  const at::Tensor group = at::arange(kGroups).repeat_interleave(kEach);
+  for (double level : {0.5, 0.9, 0.95}) {
+    int64_t inside = 0;
+    for (uint64_t trial = 0; trial < kTrials; ++trial) {
+      const Stream stream = Stream(trial).split("grouped");
+      const at::Tensor effect = stream.split("effect").normal({kGroups + 1});
+      const at::Tensor noise = 0.01 * stream.split("noise").normal({kGroups * kEach + 1});
+      const auto [scores, order] =
+          (effect.narrow(0, 0, kGroups).index_select(0, group) + noise.narrow(0, 0, kGroups * kEach))
+              .abs()
+              .sort();
+      const double factor = conformal_factor({scores, group.index_select(0, order)}, level);
+      inside += std::abs((effect[kGroups] + noise[kGroups * kEach]).item<double>()) <= factor;
+    }
+    const double share = static_cast<double>(inside) / kTrials;
+    const double sd = std::sqrt(level * (1 - level) / kTrials);
+    EXPECT_GT(share, level - 4 * sd) << level;
+    EXPECT_LT(share, level + 1.0 / (kGroups + 1) + 4 * sd) << level;
+  }
 }
 
 TEST(Conformal, WidensWithTheLevel) {

@@ -160,7 +160,11 @@ TEST(split_rows, errors) {
   expect_has(split_error(t, {0.1, 0, "grouped", {"yy"}}), "did you mean 'y'?");
   Table same = table_of({numbers("x", {1, 1, 1, 1}), numbers("y", {1, 2, 3, 4})});
   expect_has(split_error(same, options(0.25, 0)),
-             "none of 4 rows in 1 groups of identical inputs; use --split random");
+             "groups of at most 2 rows to hold out, for --split grouped; received 4 of 4 rows in 1 larger groups "
+             "of identical inputs; use --split auto");
+  Table pairs = table_of({numbers("x", {1, 1, 2, 2}), numbers("y", {1, 2, 3, 4})});
+  expect_has(split_error(pairs, options(0.25, 0.25)),
+             "none of 4 rows in 2 groups of identical inputs; use --split random");
   EXPECT_EQ(split_rows(same, options(0.25, 0, "random"), Stream(1)).train.size(), 3u);
 }
 
@@ -190,16 +194,99 @@ TEST(split_rows, few_inputs_in_many_rows_are_split_one_by_one) {
   std::vector<double> x, y;
   for (int i = 0; i < 300; ++i) x.push_back(i % 3), y.push_back(i);
   Table t = table_of({numbers("x", x), numbers("y", y)});
+  EXPECT_TRUE(row_groups(t, options(0.1, 0.1, "auto")).singly);
   SplitRows automatic = split_rows(t, options(0.1, 0.1, "auto"), Stream(1));
-  EXPECT_TRUE(automatic.singly);
   EXPECT_EQ(automatic.valid, split_rows(t, options(0.1, 0.1, "random"), Stream(1)).valid);
   EXPECT_EQ(automatic.valid.size(), 30u);
-  SplitRows grouped = split_rows(t, options(0.1, 0.1, "grouped"), Stream(1));
-  EXPECT_FALSE(grouped.singly);
+  ASSERT_EQ(automatic.notes.size(), 2u);
+  expect_has(automatic.notes[0], "few different inputs (3), each in many rows");
+  expect_has(automatic.notes[1], "60 of 60 held-out rows have the inputs of a training row");
+  // Whole inputs can be held out where the parts are to be as large.
+  expect_has(error_of([&] { split_rows(t, options(0.1, 0.1, "grouped"), Stream(1)); }),
+             "300 of 300 rows in 3 larger groups");
+  SplitRows grouped = split_rows(t, options(0.33, 0), Stream(1));
   EXPECT_EQ(grouped.valid.size(), 100u);
+  EXPECT_TRUE(grouped.notes.empty());
+  grouped = split_rows(t, options(0.4, 0.4), Stream(1));  // 120 rows, and 200 would leave training too few
+  EXPECT_EQ(grouped.valid.size(), 100u);
+  EXPECT_EQ(grouped.test.size(), 100u);
+  ASSERT_EQ(grouped.notes.size(), 2u);
+  expect_has(grouped.notes[0], "the test part has 100 of the 120 rows that were asked for");
   // Ten rows an input are grouped still.
   for (int i = 0; i < 300; ++i) t.columns[0].values[static_cast<size_t>(i)] = i % 30;
-  EXPECT_FALSE(split_rows(t, options(0.1, 0.1, "auto"), Stream(1)).singly);
+  EXPECT_FALSE(row_groups(t, options(0.1, 0.1, "auto")).singly);
+  EXPECT_TRUE(split_rows(t, options(0.1, 0.1, "auto"), Stream(1)).notes.empty());
+}
+
+/// `heavy` rows share an input; the others have one each.
+Table one_heavy_input(int n, int heavy) {
+  Table t = distinct(n);
+  for (int i = 0; i < heavy; ++i) t.columns[0].values[static_cast<size_t>(i)] = -1;
+  return t;
+}
+
+TEST(split_rows, training_keeps_its_share_beside_an_input_in_most_rows) {
+  Table t = one_heavy_input(1000, 800);
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    SplitOptions asked = options(0.1, 0.1, "auto");
+    SplitRows rows = split_rows(t, asked, Stream(seed));
+    expect_partition(rows, 1000);
+    EXPECT_EQ(rows.test.size(), 100u);
+    EXPECT_EQ(rows.valid.size(), 100u);
+    ASSERT_EQ(rows.notes.size(), 2u);
+    expect_has(rows.notes[0], "800 of 1000 rows repeat 1 input too often");
+    expect_has(rows.notes[0], "split one by one");
+    const auto repeated = std::ranges::count_if(rows.test, [](int64_t row) { return row < 800; }) +
+                          std::ranges::count_if(rows.valid, [](int64_t row) { return row < 800; });
+    expect_has(rows.notes[1], std::to_string(repeated) + " of 200 held-out rows have the inputs of a");
+    asked.calibration_fraction = 0.1;
+    EXPECT_EQ(split_rows(t, asked, Stream(seed)).test, rows.test);
+    EXPECT_EQ(split_rows(t, asked, Stream(seed)).calibration.size(), 100u);
+    // Kept together, it stays in training, and a tenth of the others is held out.
+    rows = split_rows(t, options(0.1, 0.1), Stream(seed));
+    expect_partition(rows, 1000);
+    EXPECT_EQ(rows.test.size(), 20u);
+    EXPECT_EQ(rows.valid.size(), 20u);
+    EXPECT_GE(rows.test[0], 800);
+    EXPECT_GE(rows.valid[0], 800);
+    ASSERT_EQ(rows.notes.size(), 1u);
+    expect_has(rows.notes[0], "they stay in training, and the held-out parts are fractions of the other 200");
+  }
+}
+
+// Groups of any sizes: a part has half of its rows and at most three times as many, training two thirds.
+TEST(split_rows, parts_keep_near_their_shares) {
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const at::Tensor draw = Stream(seed).split("sizes").uniform({40}).contiguous();
+    std::vector<double> x;
+    for (int g = 0; g < 40; ++g) {
+      const auto size = 1 + static_cast<int>(std::pow(draw[g].item<double>(), 8.0) * 60);
+      x.insert(x.end(), static_cast<size_t>(size), g);
+    }
+    const auto n = static_cast<int64_t>(x.size());
+    Table t = table_of({numbers("x", x), numbers("y", std::vector<double>(x.size(), 1))});
+    for (double fraction : {0.05, 0.1, 0.25}) {
+      SplitRows rows = split_rows(t, options(fraction, fraction, "auto"), Stream(seed));
+      expect_partition(rows, n);
+      const auto part = static_cast<size_t>(std::ceil(fraction * static_cast<double>(n) - 1e-9));
+      for (const auto* list : {&rows.test, &rows.valid}) {
+        EXPECT_GE(2 * list->size(), part);
+        EXPECT_LE(list->size(), 3 * part);
+      }
+      EXPECT_GE(3 * (rows.train.size() + 2), 2 * (static_cast<size_t>(n) - 2 * part)) << seed;
+    }
+  }
+}
+
+TEST(split_rows, a_split_row_by_row_says_how_many_inputs_it_repeats) {
+  std::vector<double> x;
+  for (int i = 0; i < 400; ++i) x.push_back(i / 4);
+  Table t = table_of({numbers("x", x), numbers("y", std::vector<double>(x.size(), 1))});
+  EXPECT_TRUE(split_rows(t, options(0.1, 0.1), Stream(1)).notes.empty());
+  SplitRows rows = split_rows(t, options(0.1, 0.1, "random"), Stream(1));
+  ASSERT_EQ(rows.notes.size(), 1u);
+  expect_has(rows.notes[0], "of 80 held-out rows have the inputs of a training row");
+  EXPECT_TRUE(split_rows(distinct(400), options(0.1, 0.1, "random"), Stream(1)).notes.empty());
 }
 
 TEST(row_groups, are_what_the_split_deals) {
@@ -209,6 +296,11 @@ TEST(row_groups, are_what_the_split_deals) {
   EXPECT_EQ(groups.count, 3);
   EXPECT_EQ(groups_among(groups, {3, 4, 1, 3}), (std::vector<int64_t>{0, 1, 1, 0}));
   EXPECT_EQ(row_groups(t, options(0, 0, "random")).of, (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
+  Table heavy = one_heavy_input(100, 60);
+  EXPECT_EQ(row_groups(heavy, options(0.1, 0.1, "auto")).count, 100);
+  EXPECT_EQ(row_groups(heavy, options(0.1, 0.1, "auto")).large_rows, 60);
+  EXPECT_EQ(row_groups(heavy, options(0, 0, "auto")).count, 41);
+  EXPECT_EQ(row_groups(heavy, options(0.1, 0.1)).count, 41);
   Table few = table_of({numbers("x", std::vector<double>(30, 1)), numbers("y", std::vector<double>(30, 1))});
   EXPECT_TRUE(row_groups(few, options(0, 0, "auto")).singly);
   EXPECT_EQ(row_groups(few, options(0, 0, "auto")).count, 30);

@@ -6,7 +6,9 @@
 
 #include "slimbayes/core/conformal.h"
 #include "slimbayes/core/metrics.h"
+#include "slimbayes/core/stored.h"
 #include "slimbayes/data/synthetic.h"
+#include "slimbayes/methods/fit_notes.h"
 #include "slimbayes/methods/table_model.h"
 #include "slimbayes/storage/error.h"
 #include "tests/real_data.h"
@@ -59,7 +61,7 @@ TEST(Calibration, ScoresAreThoseOfTheDefinition) {
   TableModel model = fit_table(table, on_steps());
   Table held_out = take_rows(table, model.split().calibration);
   at::Tensor scores = conformal_scores(model.predict(held_out), column(held_out, "y"));
-  EXPECT_TRUE(at::allclose(model.calibration_scores(), scores, 1e-9, 0));
+  EXPECT_TRUE(at::allclose(model.calibration().value, scores, 1e-9, 0));
 }
 
 TEST(Calibration, SavedAndLoadedItIsTheSame) {
@@ -67,7 +69,7 @@ TEST(Calibration, SavedAndLoadedItIsTheSame) {
   TableModel model = fit_table(table, on_steps());
   TensorFile file = model.to_file();
   TableModel loaded = TableModel::from_file(file, "m");
-  EXPECT_TRUE(at::equal(loaded.calibration_scores(), model.calibration_scores()));
+  EXPECT_TRUE(at::equal(loaded.calibration().value, model.calibration().value));
   EXPECT_EQ(loaded.split().calibration, model.split().calibration);
   EXPECT_EQ(loaded.evaluate(table, 0.9), model.evaluate(table, 0.9));
   EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
@@ -76,7 +78,7 @@ TEST(Calibration, SavedAndLoadedItIsTheSame) {
   TensorFile bare = fit_table(table, plain).to_file();
   EXPECT_FALSE(bare.tensors.contains("calibration.scores"));
   EXPECT_FALSE(bare.metadata.contains("calibration"));
-  EXPECT_FALSE(TableModel::from_file(bare, "m").calibration_scores().defined());
+  EXPECT_EQ(TableModel::from_file(bare, "m").calibration().groups, 0);
   StoredTensor& scores = file.tensors["calibration.scores"];
   std::swap_ranges(scores.bytes.begin(), scores.bytes.begin() + 8, scores.bytes.end() - 8);
   EXPECT_THROW(TableModel::from_file(file, "m"), DataError);
@@ -93,6 +95,60 @@ TEST(Calibration, TooFewRowsAreRefusedBeforeTheFit) {
   EXPECT_THROW(model.interval(p, 0.95), std::invalid_argument);
   lower.calibrate = "platt";
   EXPECT_THROW(fit_table(table, lower), std::invalid_argument);
+}
+
+/// 200 inputs in eight rows each, whose targets hardly differ.
+Table eightfold() {
+  const Stream stream = Stream(6).split("eightfold");
+  const at::Tensor x = stream.split("x").normal({200, 2}), effect = stream.split("effect").normal({200}),
+                   noise = 0.01 * stream.split("noise").normal({1600});
+  Table table;
+  table.rows = 1600;
+  for (const char* name : {"a", "b", "y"}) table.columns.push_back({name, ColumnKind::numeric, {}, {}});
+  for (int64_t row = 0; row < 1600; ++row) {
+    const at::Tensor input = x[row / 8];
+    table.columns[0].values.push_back(input[0].item<double>());
+    table.columns[1].values.push_back(input[1].item<double>());
+    table.columns[2].values.push_back((effect[row / 8] + noise[row]).item<double>());
+  }
+  return table;
+}
+
+// The 160 calibration rows are 20 inputs: enough for .95, not for .99.
+TEST(Calibration, RowsOfOneInputCountOnce) {
+  const Table table = eightfold();
+  const TableModel model = fit_table(table, quick());
+  EXPECT_EQ(model.calibration().groups, 20);
+  EXPECT_EQ(model.calibration().value.size(0), 160);
+  const Regression p = model.predict(table);
+  EXPECT_NO_THROW(model.interval(p, 0.95));
+  EXPECT_THROW(model.interval(p, 0.99), std::invalid_argument);
+  TableFit fit = quick();
+  fit.level = 0.99;
+  try {
+    fit_table(table, fit);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("received 20 groups (160 rows)"), std::string::npos)
+        << error.what();
+  }
+  fit.split = "random";  // as the user wants it: rows are the unit
+  EXPECT_NO_THROW(fit_table(table, fit));
+
+  TensorFile file = model.to_file();
+  const TableModel loaded = TableModel::from_file(file, "m");
+  EXPECT_EQ(loaded.calibration().groups, 20);
+  EXPECT_TRUE(at::equal(loaded.interval(p, 0.9).upper, model.interval(p, 0.9).upper));
+  EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
+  const std::vector<std::string> notes = fit_notes(model, nullptr);
+  EXPECT_EQ(std::ranges::count_if(notes, [](const std::string& note) {
+              return note.find("20 groups of identical inputs (160 calibration rows)") != std::string::npos;
+            }), 1);
+  // A file of before, whose every row counts.
+  file.tensors.erase("calibration.groups");
+  EXPECT_EQ(TableModel::from_file(file, "m").calibration().groups, 160);
+  file.tensors["calibration.groups"] = to_stored(at::arange(3));
+  EXPECT_THROW(TableModel::from_file(file, "m"), DataError);
 }
 
 // One noise for all rows, where it is small for some: the answer is too wide or too narrow by place, but as

@@ -119,6 +119,53 @@ TEST(TableModel, OptionsAreThoseThatTheRowsResolved) {
   EXPECT_EQ(TableModel::from_file(model.to_file(), "m").options(), model.options());
 }
 
+// Codes that are numbers to the eye: a model that says they are names could not read the table it comes from.
+TEST(TableModel, NamesAreThoseThatTheTableWasReadWith) {
+  Table table = steps();
+  Column zip{"zip", ColumnKind::numeric, {}, {}};
+  for (int64_t row = 0; row < table.rows; ++row) zip.values.push_back(static_cast<double>(row % 4 + 100));
+  table.columns.push_back(zip);
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "names.csv";
+  write_table(path, table);
+  TableFit fit = quick();
+  fit.names = {"zip"};
+  const auto refusal = [&](const Table& read) -> std::string {
+    try {
+      fit_table(read, fit);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refusal(read_table(path)).find("read with 'zip' as names"), std::string::npos)
+      << refusal(read_table(path));
+  const Table as_names = read_table(path, {{}, {"zip"}, {}, true});
+  const TableModel model = fit_table(as_names, fit);
+  const Table again = read_table(path, model.reading(true));
+  EXPECT_EQ(table_hash(again), model.table_hash());
+  EXPECT_TRUE(at::equal(model.predict(again).mean, model.predict(as_names).mean));
+  fit.names = {"zipp"};
+  EXPECT_NE(refusal(as_names).find("did you mean 'zip'?"), std::string::npos) << refusal(as_names);
+}
+
+TEST(TableModel, EventsAreScaledFromTheirDomainAlone) {
+  TableFit fit;
+  fit.likelihood = "cox";
+  fit.domain = "0:1";
+  fit.method = "sv-dkl";
+  const Table table{"t.csv", {{"x", ColumnKind::numeric, {0.1, 0.5, 0.7, 0.2}, {}}}, 4};
+  for (const bool all : {false, true}) {
+    TableFit scaled = fit;
+    (all ? scaled.scale_on : scaled.scale) = all ? "all" : "standard";
+    try {
+      fit_table(table, scaled);
+      FAIL();
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find("no scale for events"), std::string::npos) << error.what();
+    }
+  }
+}
+
 TEST(TableModel, AFileOfAnUnknownMethodIsADataError) {
   TensorFile file = fit_table(steps(), quick()).to_file();
   file.metadata["method"] = "oracle";
