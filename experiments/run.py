@@ -36,6 +36,7 @@ def parse():
     parser.add_argument("--jobs", type=int, default=1, help="cells at a time, one thread each")
     parser.add_argument("--only", help="run the cells of this study alone")
     parser.add_argument("--match", help="run the cells alone whose line of the file this regular expression finds")
+    parser.add_argument("--again", action="store_true", help="run cells again whose rows are of another commit than the tool's")
     parser.add_argument("--list", action="store_true", help="print the cells that are left, and run none")
     parser.add_argument("--tool", default=os.environ.get("SLIMBAYES_TOOL", str(ROOT / "build" / "slimbayes")))
     parser.add_argument("--commit", help="what the tool was built from, for one that does not say so")
@@ -63,18 +64,21 @@ def main():
     commit = options.commit or runner.commit()
     if not commit and not options.list:
         sys.exit(f"{options.tool} does not say its commit: name it with --commit")
+    def outdated(row):
+        return runner.outdated(row) or options.again and row["commit"] != commit
+
     todo = []
     for path in options.cells:
         results = Results(options.results or path.with_name("results.csv"))
         cells, rows = chosen(path, options), read(results.path)
-        left = [(results, cell) for cell in cells if not finished(rows, cell, runner.outdated)]
+        left = [(results, cell) for cell in cells if not finished(rows, cell, outdated)]
         print(f"{path}: {len(cells)} cells, {len(left)} to run", file=sys.stderr)
         todo += left
     if options.list:
         return print(*(",".join(key(cell)) for _, cell in todo), sep="\n")
 
     def work(results, cell):
-        with results.claim(cell, runner.outdated) as mine:
+        with results.claim(cell, outdated) as mine:
             if not mine:
                 return
             recipe = runner.recipe(cell)

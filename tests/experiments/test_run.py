@@ -116,6 +116,14 @@ def test_a_changed_default_makes_a_row_stale_and_a_new_option_does_not(study):
     assert json.loads(results.latest(rows)[0]["recipe"])["options"]["steps"] == 2000
 
 
+def test_rows_of_another_commit_are_measured_again_when_asked(study):
+    write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in (0, 1)])
+    run(study, "--commit", "old")
+    assert len(run(study)) == 2
+    assert [row["commit"] for row in run(study, "--again", "--match", ",0,$")] == ["old", "old", "f00ba12-dirty"]
+    assert len(run(study, "--again", "--match", ",0,$")) == 3
+
+
 def test_a_failed_cell_is_tried_again_and_a_finished_one_is_not(study):
     write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in (9, 1)])
     assert {row["seed"]: row["error"] for row in run(study)} == {"9": "error: no luck", "1": ""}
