@@ -132,6 +132,20 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   return task;
 }
 
+/// Shift and scale of a regression. A variance in the target's units is that of the standardised one times the scale's
+/// square: within these bounds the square is a normal number, and 1e28 of the training variance still has room.
+void standardise(const std::vector<double>& values, const std::string& target, Task& task) {
+  constexpr double kLeast = 1e-140, kMost = 1e140;
+  const Moments m = moments(values);
+  const auto [low, high] = std::ranges::minmax(values);
+  const bool usable = low == high || (m.sd >= kLeast && m.sd <= kMost);
+  check(usable, "target", fmt::format("a standard deviation of {} from {:g} to {:g}", in_quotes(target), kLeast, kMost),
+        fmt::format("{:g} over the training rows", m.sd),
+        "its square is no number of double precision: rescale the target, for instance divide it by its sd");
+  task.y_shift = m.mean;
+  task.y_scale = m.sd > 0 ? m.sd : 1;
+}
+
 }  // namespace
 
 std::string task_of(const std::string& likelihood) {
@@ -167,11 +181,24 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
   task.kind = kind;
   task.likelihood = chosen;
   if (kind == "regression") {
-    Moments m = moments(values);
-    task.y_shift = m.mean;
-    task.y_scale = m.sd > 0 ? m.sd : 1;
+    standardise(values, target, task);
+    check_standardised(table, target, task);
   }
   return task;
+}
+
+void check_standardised(const Table& table, const std::string& target, const Task& task) {
+  if (task.kind != "regression") return;
+  constexpr double kMost = 1e18;
+  const Column& column = target_column(table, target);
+  for (int64_t row = 0; row < table.rows; ++row) {
+    const double value = column.values[static_cast<size_t>(row)];
+    if (std::isnan(value) || std::abs(value / task.y_scale - task.y_shift / task.y_scale) <= kMost) continue;
+    throw_bad_cell(table, row,
+                   fmt::format("expected a target {} within {:g} training sds ({:g}) of their mean {:g}; received {:g}; "
+                               "correct or remove the row",
+                               in_quotes(target), kMost, task.y_scale, task.y_shift, value));
+  }
 }
 
 Table with_target(Table table, const std::string& target) {

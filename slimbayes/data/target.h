@@ -20,10 +20,15 @@ std::string task_kind(const Table& table, const std::string& target, const std::
 /// The task of a target column, learnt from these training rows. An empty likelihood follows the column: text and
 /// booleans are classes (bernoulli of two, softmax of more), numbers a regression. Numbers are classes where a likelihood
 /// of classes is asked for. The names of the classes come from every row, sorted, numbers by value; each class needs two
-/// rows and one of the training rows. Throws std::invalid_argument for a column or a likelihood that do not fit, DataError
-/// for a cell (missing, infinite, a negative or fractional count).
+/// rows and one of the training rows. Throws std::invalid_argument for a column or a likelihood that do not fit, or a
+/// regression whose targets' sd lies outside 1e-140 to 1e140 (0 is fine), DataError for a cell (missing, infinite, a
+/// negative or fractional count; check_standardised, of every row).
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
               const std::string& likelihood);
+
+/// Throws DataError for a row whose target lies over 1e18 of the training sds from their mean: its square overflows the
+/// float32 of training. Rows without a target pass.
+void check_standardised(const Table& table, const std::string& target, const Task& task);
 
 /// The table without the rows that have no target: nothing can be learnt from them, or scored on them. Throws
 /// std::invalid_argument when no row has one; a table without such a column comes back as it is.

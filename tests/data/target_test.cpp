@@ -55,6 +55,35 @@ TEST(Target, NumbersAreClassesWhereAskedFor) {
   EXPECT_EQ(forced.outputs, 2);
 }
 
+// The variance in the target's units needs the scale's square, which 1e-155 and 1e155 do not have.
+TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
+  for (double scale : {1e155, 1e200, 1e-155, 1e-200, 1e-310, 8e307}) {
+    const std::string error = error_of([&] { task_for(table_of({numbers("y", {scale, 2 * scale, -scale})})); });
+    expect_has(error, "expected a standard deviation of 'y' from 1e-140 to 1e+140");
+    expect_has(error, "rescale the target");
+  }
+  for (double scale : {1e139, 1e-139}) {
+    const Task task = task_for(table_of({numbers("y", {scale, 2 * scale, -scale})}));
+    EXPECT_NEAR(task.y_scale / scale, 1.247219, 1e-6);
+  }
+  for (double same : {1e308, 1e-310, 0.0}) EXPECT_EQ(task_for(table_of({numbers("y", {same, same})})).y_scale, 1);
+  EXPECT_EQ(task_for(table_of({numbers("y", {1e300, 0, 1e300, 0})}), "softmax").kind, "classification");
+}
+
+TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
+  const Table table = table_of({numbers("y", {1, 2, 3, kNone, 1e30})}), fine = table_of({numbers("y", {1, 2, 3, 1e17})});
+  const auto fit = [](const Table& t) { return fit_task(t, {0, 1, 2}, "y", ""); };
+  const std::string error = error_of([&] { fit(table); });
+  expect_has(error, "data row 5");
+  expect_has(error, "within 1e+18 training sds");
+  const Task task = fit(fine);
+  expect_has(error_of([&] { check_standardised(table, "y", task); }), "data row 5");
+  EXPECT_THROW(fit(table_of({numbers("y", {1e308, 1e308, 1e308, -1e308})})), DataError);  // their difference overflows
+  Task counts = task;
+  counts.kind = "counts";
+  EXPECT_NO_THROW(check_standardised(table, "y", counts));
+}
+
 TEST(Target, LevelsAreKnownByTheirMeaningInAnotherTable) {
   Task task = task_for(table_of({categories("y", {0, 1, 2, 0, 1, 2}, {"3", "yes", "x"})}));
   EXPECT_TRUE(equal(target_values(table_of({numbers("y", {3, 3})}), "y", task), {0, 0}));
