@@ -200,6 +200,16 @@ std::string interval_text(const json& facts) {
                      groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
 }
 
+/// What the noise rests on beside the fit.
+std::string noise_text(const json& facts) {
+  const json noise = facts.value("noise", json());
+  if (!noise.is_object() || !noise.contains("folds") || noise["folds"] == 0) return "";
+  const json sd = noise.value("extra_sd", json());
+  return fmt::format("{}-fold cross-fitting on {} rows: extra sd {} in the target's units",
+                     plain(noise["folds"]), plain(noise.value("rows", json())),
+                     sd.is_number() ? fmt::format("{:.4g}", sd.get<double>()) : plain(sd));
+}
+
 std::string model_text(const json& facts) {
   std::string text = plain(facts["file"]) + "\n";
   const auto row = [&](const std::string& name, const std::string& value) {
@@ -221,6 +231,7 @@ std::string model_text(const json& facts) {
       row("scaled on", plain(encoder["scale_on"]) + " rows, held-out rows too");
   }
   row("interval", interval_text(facts));
+  row("noise", noise_text(facts));
   for (const char* group : {"rows", "summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += fmt::format("\n{}\n", group);

@@ -39,6 +39,7 @@ std::string fingerprint(const FitRequest& r, const json& options, const Table& t
                     {"scaling", {r.rows.scale, r.rows.scale_on}},
                     {"calibration", {r.calibrate, r.calibration_fraction}},
                     {"tuning", r.tune},
+                    {"noise folds", r.rows.noise_folds},
                     {"ignored columns", r.rows.ignore},
                     {"likelihood", {r.rows.likelihood, r.rows.domain}},
                     {"threads", at::get_num_threads()}};
@@ -145,6 +146,7 @@ void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& 
     out["calibration"] = r.calibrate;
   }
   if (!model.tuning().is_null()) out["tuning"] = model.tuning();
+  if (!model.noise().empty()) out["noise"] = to_json(model.noise());
   if (!test.is_null()) out["test"] = test;
   if (!reports.valid.is_null()) out["valid"] = reports.valid;
   print(out);
@@ -215,9 +217,9 @@ int run_command(const FitRequest& request) {
   const TableModel model = fitted(fit_it, path, before, r.resume);
   if (model.interrupted()) {
     log_notes(notes_of(r, model, json(), read_notes));
-    const bool goes_on = find_method(r.method).resumable || !r.tune.empty();
+    const bool goes_on = stamp(path) && (r.resume || stamp(path) != before);
     log_line(fmt::format("interrupted; {} holds the best so far{}", r.model,
-                         goes_on && (r.resume || stamp(path) != before) ? ", --resume goes on" : ""));
+                         goes_on ? ", --resume goes on" : ""));
     return kInterrupted;
   }
   remove_checkpoint(path);

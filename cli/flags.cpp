@@ -75,6 +75,12 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
   app.add_option("--domain", rows.domain, "of events: LOW:HIGH for each coordinate, comma-separated")
       ->type_name("A:B,C:D")
       ->group(group);
+  app.add_option("--noise-folds", rows.noise_folds,
+                 "folds that estimate a regression's noise where fewer than 30 validation rows choose and at\n"
+                 "most 2,000 train: as many more fits; 0 for none [default 5]")
+      ->type_name("K")
+      ->check(CLI::Range(int64_t{0}, int64_t{1000}))
+      ->group(group);
   app.add_option("--ignore", rows.ignore, "columns that are no inputs, comma-separated")
       ->type_name("A,B")
       ->allow_extra_args(false)

@@ -10,7 +10,7 @@ namespace slimbayes::cli {
 
 /// What the tool asks of the engine: plain data, checked as far as that is possible without tensors.
 inline constexpr int kAllCores = 0;
-/// One core to fit networks, whose short steps gain little from more; all of them for the rest.
+/// As many as suit the method (fit_threads in slimbayes/methods/table_model.h).
 inline constexpr int kDefaultThreads = -1;
 
 /// How rows are shared out, common to fit and compare.
@@ -22,6 +22,7 @@ struct SplitRequest {
   std::string scale_on = "train";
   std::string likelihood, domain;  // empty: by the target's kind, none
   std::vector<std::string> ignore, categorical;
+  int64_t noise_folds = 5;  // where few validation rows choose; 0: none
 };
 
 struct FitRequest {

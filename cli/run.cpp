@@ -28,6 +28,8 @@ TableFit table_fit(const std::string& target, const std::string& method, const n
   fit.names = rows.categorical;
   fit.likelihood = rows.likelihood;
   fit.domain = rows.domain;
+  fit.noise_folds = rows.noise_folds;
+  fit.threads = kAllCores;  // run_checked chose for the whole command, the reports after the fit too
   return fit;
 }
 
@@ -46,7 +48,7 @@ void keep_freed_memory() {
 int threads_of(const Request& request) {
   if (request.threads != kDefaultThreads) return request.threads;
   if (const auto* fit = std::get_if<FitRequest>(&request.command))
-    return find_method(fit->method).resumable ? 1 : kAllCores;
+    return fit_threads(find_method(fit->method));
   bool networks = std::holds_alternative<CompareRequest>(request.command) ||
                   std::holds_alternative<DemoRequest>(request.command);
   return networks ? 1 : kAllCores;

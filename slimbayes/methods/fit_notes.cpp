@@ -49,6 +49,7 @@ std::vector<std::string> fit_notes(const TableModel& model, const json& valid) {
   std::ranges::copy(model.split().notes, std::back_inserter(notes));
   notes.push_back(few_groups(model.calibration()));
   std::ranges::copy(summary.notes, std::back_inserter(notes));
+  std::ranges::copy(model.noise().notes, std::back_inserter(notes));
   notes.push_back(too_large_a_rank(model));
   if (summary.jitter > 0)
     notes.push_back(

@@ -9,8 +9,8 @@
 namespace slimbayes {
 
 /// What a user should know of a fitted model before its numbers are used, a sentence each: the columns and the target
-/// (Encoder::notes), how the split limits the scores, what the fit went through (Summary::notes, a jitter), whether it
-/// learnt anything. `valid` is evaluate() of the validation rows; null where there are none.
+/// (Encoder::notes), how the split limits the scores, what the fit went through (Summary::notes, a jitter), what its sd
+/// rests on (TableModel::noise), whether it learnt anything. `valid` is evaluate() of the validation rows; null where there are none.
 std::vector<std::string> fit_notes(const TableModel& model, const nlohmann::json& valid);
 
 }  // namespace slimbayes

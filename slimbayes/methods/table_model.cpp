@@ -12,6 +12,7 @@
 #include "slimbayes/core/count_metrics.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/core/threads.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/methods/events.h"
@@ -123,6 +124,8 @@ ConformalScores take_calibration(TensorFile& file) {
 
 }  // namespace
 
+int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
+
 TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid, Callback* callback,
                      CheckpointPolicy checkpoint) {
   const MethodInfo& info = find_method(fit.method);
@@ -154,18 +157,22 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
         task.kind, "leave --calibrate out");
   model.table_hash_ = table_hash(table);
 
+  if (valid && !events) check_standardised(*valid, fit.target, task);
   Dataset all = model.encoder_->dataset(table, true);
   Split parts{all.subset(indices(model.split_.train)),
               valid ? model.encoder_->dataset(*valid, true) : all.subset(indices(model.split_.valid))};
-  FitContext context{Stream(fit.seed), callback, std::move(checkpoint)};
-  if (fit.tune.empty()) {
-    model.fitted_ = method->fit(parts, context);
-  } else {
-    Tuned best = tune(info, model.options_, fit.tune, parts, context);
-    model.options_ = std::move(best.options);
-    model.fitted_ = std::move(best.fitted);
-    model.tuning_ = std::move(best.report);
-  }
+  const auto main = [&](const FitContext& context) -> Tuned {
+    if (!fit.tune.empty()) return tune(info, model.options_, fit.tune, parts, context);
+    return {model.options_, method->fit(parts, context), {}};
+  };
+  const ThreadScope threads(fit.threads == kThreadsOfMethod ? fit_threads(info) : fit.threads);
+  const bool grouped = fit.split != "random" && !row_groups(table, split).singly;
+  CrossFitted fitted =
+      fit_with_noise_folds(info, main, parts, {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise")},
+                           {Stream(fit.seed), callback, std::move(checkpoint)});
+  model.fitted_ = std::move(fitted.main.fitted);
+  model.tuning_ = std::move(fitted.main.report);
+  model.noise_ = std::move(fitted.noise);
   model.options_ =
       stored_json(model.fitted_->save(), "options");  // as they were resolved by the rows at hand
   if (!fit.calibrate.empty()) {  // the scores have no unit: the standardised scale serves
@@ -177,8 +184,7 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
 }
 
 bool TableModel::interrupted() const {
-  return fitted_->summary().stopped == "interrupted" ||
-         (tuning_.is_object() && tuning_.contains("interrupted"));
+  return noise_.interrupted || Tuned{{}, fitted_, tuning_}.interrupted();
 }
 
 Interval TableModel::interval(const Regression& p, double level) const {
@@ -191,7 +197,10 @@ Predictive TableModel::answer(const Table& table, const PredictOptions& options)
   Predictive answer = fitted_->predict(encoder_->dataset(table, false), options);
   check(answers(answer, task), "predict", "answers to the encoder's " + task.kind, "those to another task",
         "the model file is damaged");
-  if (auto* p = std::get_if<Regression>(&answer)) return rescaled(*p, task.y_shift, task.y_scale);
+  if (auto* p = std::get_if<Regression>(&answer)) {
+    p->aleatoric_var = p->aleatoric_var + noise_.extra_var;
+    return rescaled(*p, task.y_shift, task.y_scale);
+  }
   if (auto* p = std::get_if<Intensity>(&answer)) p->rate.log_mean = p->rate.log_mean + task.y_shift;
   return answer;
 }
@@ -239,6 +248,7 @@ TensorFile TableModel::to_file() const {
   }
   if (!split_.notes.empty()) file.metadata["split_notes"] = nlohmann::json(split_.notes).dump();
   if (!tuning_.is_null()) file.metadata["tuning"] = tuning_.dump();
+  if (!noise_.empty()) file.metadata["noise"] = to_json(noise_).dump();
   return file;
 }
 
@@ -263,6 +273,7 @@ TableModel TableModel::from_file(const TensorFile& source, const std::string& na
       file.tensors.erase(kCalibrationRows);
     }
     if (file.metadata.contains("tuning")) model.tuning_ = stored_json(file, "tuning");
+    if (file.metadata.contains("noise")) model.noise_ = noise_from_json(stored_json(file, "noise"));
     model.fitted_ = registry_row(model.method_).load(file);
   } catch (const nlohmann::json::exception& error) {
     throw DataError(name, fmt::format("its metadata cannot be read ({}); fit it again", error.what()));

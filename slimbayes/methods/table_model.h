@@ -11,8 +11,16 @@
 #include "slimbayes/data/split.h"
 #include "slimbayes/data/table.h"
 #include "slimbayes/methods/method.h"
+#include "slimbayes/methods/noise_folds.h"
 
 namespace slimbayes {
+
+/// As many threads as suit the method: fit_threads.
+inline constexpr int kThreadsOfMethod = -1;
+
+/// 1 for a method that trains a network, whose short steps gain little from more and wait for each other beside other
+/// work; else 0, as many as the process uses.
+int fit_threads(const MethodInfo& method);
 
 /// How a table becomes a model.
 struct TableFit {
@@ -34,6 +42,10 @@ struct TableFit {
   double level = 0.95;                  // that the calibration rows must be enough for
   std::vector<std::string> names = {};  // columns that `table` was read with as names (Reading)
   std::vector<std::string> tune = {};   // options to choose by validation NLL (methods/tuning.h)
+  /// Folds that estimate a regression's noise where fewer than 30 validation rows choose the parameters, and at most 2,000
+  /// rows train (methods/noise_folds.h); 0: none.
+  int64_t noise_folds = 5;
+  int threads = kThreadsOfMethod;  // while it fits; 0: as many as the process uses
 };
 
 /// A fitted method with the way from a table's columns to its inputs and back to the target's units: what the
@@ -76,6 +88,8 @@ class TableModel {
   const ConformalScores& calibration() const { return calibration_; }
   /// What was tried (Tuned::report); null when nothing was tuned.
   const nlohmann::json& tuning() const { return tuning_; }
+  /// What the sd rests on beside the fit: empty where enough validation rows chose it.
+  const NoiseEstimate& noise() const { return noise_; }
   /// The fit was stopped before its end: the model is the best so far.
   bool interrupted() const;
 
@@ -88,10 +102,12 @@ class TableModel {
   SplitRows split_;
   ConformalScores calibration_;
   nlohmann::json tuning_;
+  NoiseEstimate noise_;
 };
 
 /// Splits, encodes on the training rows, fits. `valid` replaces the validation fraction by a table of its
-/// own. Throws std::invalid_argument, DataError or NumericalError.
+/// own. A regression that few validation rows choose is cross-fitted for its noise (methods/noise_folds.h). Throws
+/// std::invalid_argument, DataError or NumericalError.
 TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid = nullptr,
                      Callback* callback = nullptr, CheckpointPolicy checkpoint = {});
 

@@ -16,6 +16,11 @@ struct Tuned {
   /// {"options": names, "combinations": how many, "tried": [{name: value, ..., "valid_nll": x or "failed":
   /// sentence}], "best": {name: value, ..., "valid_nll": x}}, and "interrupted": true when not all were tried.
   nlohmann::json report;
+
+  /// Stopped before its end: the best so far.
+  bool interrupted() const {
+    return fitted->summary().stopped == "interrupted" || (report.is_object() && report.contains("interrupted"));
+  }
 };
 
 /// Fits every combination of the options `names` over their grids in the catalogue, with the same seed, and keeps the

@@ -1,0 +1,296 @@
+// The noise of a small table by cross-fitting.
+//
+// Problem   A method takes its noise from the validation rows (dnn: the least of up to 299 mean squared errors) or from
+//           the evidence of the training rows, and chooses its parameters by the same few rows. Ten rows leave one for
+//           validation: the least of 299 squared errors of one row is nearly 0, and intervals at 95 % hold nothing.
+// Method    K folds of the training and validation rows. The same method with the same options is fitted without each
+//           fold and predicts it: residuals r_i that no fit has seen, with the variances v_i that it gave them. The extra
+//           variance d >= 0 maximises sum_i log N(r_i; 0, v_i + d), the predictive likelihood of the rows left out (Stone
+//           1974; Geisser 1975). It is part of every answer's aleatoric variance.
+// Few rows  d is itself an estimate from g residuals. Where it is all of the variance and its prior is 1 / d, a new row is
+//           Student-t with g degrees of freedom and variance g / (g - 2) times the mean squared residual (Gelman et al.,
+//           Bayesian Data Analysis, section 3.2 with a known mean). d is multiplied by it; a Gaussian of that variance has
+//           2.19 sd at 95 % for g = 10, t_10 has 2.23. Residuals of one group share the error of the function, so g counts
+//           groups of identical inputs.
+// Bias      A fold's fit has fewer rows than the model: d is on the safe side. The inputs' scale is that of the model's
+//           training rows, which some folds hold; it knows no target.
+// Cost      K more fits, hence only where the validation rows are too few: from 30 on the model is what it is without.
+#include "slimbayes/methods/noise_folds.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/tools/minima.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/data/folds.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/train/fit_series.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kKind = "noise folds";
+constexpr int64_t kMostRows = 2000;  // K more fits of a larger table cost more than validation rows do
+constexpr int64_t kFewestGroups = 4;
+
+Dataset joined(const Dataset& a, const Dataset& b) {
+  if (b.size() == 0) return a;
+  Dataset all{a.schema, {{}, at::cat({a.all.target, b.all.target})}};
+  for (size_t i = 0; i < a.all.inputs.size(); ++i)
+    all.all.inputs.push_back(at::cat({a.all.inputs[i], b.all.inputs[i]}));
+  return all;
+}
+
+at::Tensor indices(const std::vector<int64_t>& rows) {
+  return at::tensor(rows, at::TensorOptions().dtype(at::kLong));
+}
+
+/// Rows with identical encoded inputs, which may come from two tables, or every row its own group. [n]
+std::vector<int64_t> groups_of(const Dataset& all, bool grouped) {
+  const int64_t n = all.size();
+  at::Tensor group = at::arange(n);
+  if (grouped) group = std::get<1>(at::unique_dim(all.all.inputs.at(0), 0, true, true)).contiguous();
+  return {group.const_data_ptr<int64_t>(), group.const_data_ptr<int64_t>() + n};
+}
+
+int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
+  std::set<int64_t> seen;
+  for (int64_t row : rows) seen.insert(group[static_cast<size_t>(row)]);
+  return std::ssize(seen);
+}
+
+/// "only 3 validation rows", "no validation rows".
+std::string few(const Split& parts) {
+  const int64_t n = parts.valid.size();
+  return n == 0 ? "no validation rows" : fmt::format("only {} validation row{}", n, n == 1 ? "" : "s");
+}
+
+/// Where folds do not run: what the answers rest on.
+std::string few_rows_note(const Split& parts, int64_t folds) {
+  if (parts.train.schema.task.kind != "regression")
+    return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more rows", few(parts));
+  if (folds > 0 && parts.train.size() > kMostRows)
+    return fmt::format("{}: the sd may be too small; raise --valid-fraction to have {}", few(parts),
+                       kEnoughRows);
+  if (folds > 0)
+    return fmt::format("{}, and fewer than {} different inputs: the sd may be far too small; give more rows",
+                       few(parts), kFewestGroups);
+  return fmt::format("{}: the sd may be far too small; --noise-folds 5 estimates it by cross-fitting",
+                     few(parts));
+}
+
+/// A rank that all the training rows allow may be above those of a fold's fit.
+json fold_options(json options, int64_t train_rows, int64_t rows) {
+  const auto rank = options.find("rank");
+  if (rank != options.end() && rank->get<int64_t>() > rows && rank->get<int64_t>() <= train_rows) *rank = rows;
+  return options;
+}
+
+/// The main fit and its folds in progress.
+class Series {
+ public:
+  Series(const MethodInfo& method, const Split& parts, const NoiseFolds& folds, const FitContext& context)
+      : method_(method),
+        parts_(parts),
+        context_(context),
+        series_(context.checkpoint, kKind),
+        all_(joined(parts.train, parts.valid)),
+        group_(groups_of(all_, folds.grouped)) {
+    std::vector<int64_t> every(group_.size());
+    std::iota(every.begin(), every.end(), 0);
+    if (count_groups(group_, every) < kFewestGroups) return;
+    const double share = static_cast<double>(parts.valid.size()) / static_cast<double>(all_.size());
+    folds_ = deal_folds(group_, folds.folds, share, folds.deal);
+  }
+
+  bool possible() const { return !folds_.empty(); }
+
+  CrossFitted run(const std::function<Tuned(const FitContext&)>& main) {
+    const auto record = series_.start();
+    if (!record || !resume(*record)) {
+      main_ = main({context_.stream, context_.callback, series_.part(0)});
+      if (main_.interrupted()) return {main_, {}};
+      save();
+    }
+    bool stopped = false;
+    while (done_ < folds_.size() && !stopped) stopped = !next();
+    return {main_, estimate(stopped)};
+  }
+
+ private:
+  static bool interrupted(const Fitted& fitted) { return fitted.summary().stopped == "interrupted"; }
+
+  /// The next fold. False when it was interrupted.
+  bool next() {
+    if (context_.callback) {
+      if (context_.callback->stop()) return false;
+      context_.callback->stage(fmt::format("fold {}/{}", done_ + 1, folds_.size()));
+    }
+    const Fold& fold = folds_[done_];
+    const auto rows = std::ssize(fold.train);
+    try {
+      const auto fitted =
+          registry_row(method_.name)
+              .make(fold_options(main_.options, parts_.train.size(), rows))
+              ->fit({all_.subset(indices(fold.train)), all_.subset(indices(fold.valid))},
+                    {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
+                     context_.callback, series_.part(static_cast<int64_t>(done_) + 1)});
+      if (interrupted(*fitted)) return false;
+      const Dataset held = all_.subset(indices(fold.held));
+      const auto p = std::get<Regression>(fitted->predict(held));
+      const at::Tensor residual = held.all.target - p.mean, var = total_var(p);
+      if (!at::isfinite(residual + var).all().item<bool>())
+        throw NumericalError("[noise folds] an answer is not finite");
+      residual_ = at::cat({residual_, residual});
+      var_ = at::cat({var_, var});
+      groups_ += count_groups(group_, fold.held);
+      ++served_;
+    } catch (const NumericalError& error) {
+      notes_.push_back(fmt::format("fold {} of {} failed: {}", done_ + 1, folds_.size(), error.what()));
+    }
+    ++done_;
+    save();
+    return true;
+  }
+
+  NoiseEstimate estimate(bool stopped) const {
+    NoiseEstimate noise{served_, residual_.size(0)};
+    noise.interrupted = stopped;
+    noise.notes = notes_;
+    if (groups_ < kFewestGroups) {
+      noise = {0, 0, 0, 0, stopped, notes_};
+      noise.notes.push_back(fmt::format("{}: the sd may be far too small; too few folds could be fitted to "
+                                        "estimate it",
+                                        few(parts_)));
+      return noise;
+    }
+    const double g = static_cast<double>(groups_);
+    noise.extra_var = extra_noise_var(residual_, var_) * g / (g - 2);
+    noise.extra_sd = std::sqrt(noise.extra_var) * parts_.train.schema.task.y_scale;
+    noise.notes.push_back(fmt::format(
+        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: {}{}", few(parts_), served_,
+        noise.rows,
+        noise.extra_var > 0 ? fmt::format("extra sd {:.4g}", noise.extra_sd) : "no extra variance is needed",
+        groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : ""));
+    return noise;
+  }
+
+  /// False when the main fit is not in the record yet.
+  bool resume(TensorFile record) {
+    if (!record.metadata.contains("folds")) return false;
+    const json kept = stored_json(record, "folds");
+    done_ = kept.at("done").get<size_t>();
+    served_ = kept.at("served").get<int64_t>();
+    groups_ = kept.at("groups").get<int64_t>();
+    notes_ = kept.at("notes").get<std::vector<std::string>>();
+    residual_ = stored_tensor(record, kResidual);
+    var_ = stored_tensor(record, kVar);
+    record.tensors.erase(kResidual);
+    record.tensors.erase(kVar);
+    main_ = {kept.at("options"), registry_row(method_.name).load(record), kept.at("tuning")};
+    return true;
+  }
+
+  void save() const {
+    TensorFile record = main_.fitted->save();
+    record.tensors[kResidual] = to_stored(residual_);
+    record.tensors[kVar] = to_stored(var_);
+    record.metadata["folds"] = json{{"done", done_},
+                                    {"served", served_},
+                                    {"groups", groups_},
+                                    {"notes", notes_},
+                                    {"options", main_.options},
+                                    {"tuning", main_.report}}
+                                   .dump();
+    series_.keep(std::move(record), static_cast<int64_t>(done_) + 1);
+  }
+
+  static constexpr const char* kResidual = "folds.residual";
+  static constexpr const char* kVar = "folds.var";
+
+  const MethodInfo& method_;
+  const Split& parts_;
+  const FitContext& context_;
+  FitSeries series_;
+  Dataset all_;                 // training, then validation rows
+  std::vector<int64_t> group_;  // [n]
+  std::vector<Fold> folds_;
+  Tuned main_;
+  size_t done_ = 0;                   // folds, failed ones too
+  int64_t served_ = 0, groups_ = 0;   // folds that did not fail, and the groups that they held
+  at::Tensor residual_ = at::empty({0}, at::kDouble), var_ = at::empty({0}, at::kDouble);
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+json to_json(const NoiseEstimate& noise) {
+  json out = {{"folds", noise.folds},
+              {"rows", noise.rows},
+              {"extra_var", noise.extra_var},
+              {"extra_sd", noise.extra_sd},
+              {"notes", noise.notes}};
+  if (noise.interrupted) out["interrupted"] = true;
+  return out;
+}
+
+NoiseEstimate noise_from_json(const json& given) {
+  NoiseEstimate noise{given.at("folds"), given.at("rows"), given.at("extra_var"), given.at("extra_sd"),
+                      given.contains("interrupted"), given.at("notes")};
+  const bool sane = std::isfinite(noise.extra_var) && noise.extra_var >= 0;
+  check(sane, "load", "an extra noise variance of at least 0", fmt::format("{}", noise.extra_var),
+        "the model file is damaged");
+  return noise;
+}
+
+double extra_noise_var(const at::Tensor& residuals, const at::Tensor& var) {
+  const at::Tensor r2 = residuals.to(at::kDouble).square(), v = var.to(at::kDouble);
+  const auto cost = [&](double extra) {  // -2 log likelihood, less a constant
+    const at::Tensor total = v + extra;
+    return (total.log() + r2 / total).sum().item<double>();
+  };
+  // Above the largest r^2 - v every row's term rises. The terms may have several minima: a grid finds the lowest.
+  const double most = (r2 - v).max().item<double>();
+  if (!(most > 0)) return 0;
+  constexpr int64_t kGrid = 120;
+  const double step = std::log(1e12) / kGrid, end = std::log(most);
+  const auto at = [&](double log_extra) { return cost(std::exp(log_extra)); };
+  int64_t best = 0;
+  for (int64_t i = 1; i <= kGrid; ++i) {
+    if (at(end - step * static_cast<double>(i)) < at(end - step * static_cast<double>(best))) best = i;
+  }
+  const double middle = end - step * static_cast<double>(best);
+  constexpr int kBits = std::numeric_limits<double>::digits / 2;  // what a minimum can tell
+  const auto [log_extra, least] =
+      boost::math::tools::brent_find_minima(at, middle - step, middle + step, kBits);
+  return cost(0) <= least ? 0 : std::exp(log_extra);
+}
+
+CrossFitted fit_with_noise_folds(const MethodInfo& method,
+                                 const std::function<Tuned(const FitContext&)>& main, const Split& parts,
+                                 const NoiseFolds& folds, const FitContext& context) {
+  check(folds.folds == 0 || folds.folds > 1, "fit_table", "0 or at least 2 noise folds",
+        std::to_string(folds.folds), "5 is usual");
+  const bool enough = parts.valid.size() >= kEnoughRows;
+  const bool wanted = !enough && folds.folds > 0 && parts.train.schema.task.kind == "regression" &&
+                      parts.train.size() <= kMostRows;
+  if (wanted) {
+    Series series(method, parts, folds, context);
+    if (series.possible()) return series.run(main);
+  }
+  CrossFitted fitted{main(context), {}};
+  if (!enough) fitted.noise.notes.push_back(few_rows_note(parts, folds.folds));
+  return fitted;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,36 @@
+#include "slimbayes/core/threads.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace slimbayes {
+namespace {
+
+TEST(ThreadScope, GivesTheEarlierNumberBack) {
+  const int before = at::get_num_threads();
+  {
+    const ThreadScope outer(3);
+    EXPECT_EQ(at::get_num_threads(), 3);
+    {
+      const ThreadScope inner(1);
+      EXPECT_EQ(at::get_num_threads(), 1);
+    }
+    EXPECT_EQ(at::get_num_threads(), 3);
+    const ThreadScope none(0);
+    EXPECT_EQ(at::get_num_threads(), 3);
+  }
+  EXPECT_EQ(at::get_num_threads(), before);
+  const auto fails = [] {
+    const ThreadScope scope(2);
+    throw std::runtime_error("");
+  };
+  EXPECT_THROW(fails(), std::runtime_error);
+  EXPECT_EQ(at::get_num_threads(), before);
+  EXPECT_THROW(ThreadScope(-1), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes

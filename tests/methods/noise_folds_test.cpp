@@ -1,0 +1,256 @@
+#include "slimbayes/methods/noise_folds.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/methods/table_model.h"
+#include "slimbayes/storage/error.h"
+#include "tests/data/tables.h"
+#include "tests/methods/contract.h"
+
+namespace slimbayes {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+double log_likelihood(const at::Tensor& r, const at::Tensor& v, double extra) {
+  const at::Tensor total = v + extra;
+  return -0.5 * (total.log() + r.square() / total).sum().item<double>();
+}
+
+TEST(ExtraNoiseVar, OfEqualVariancesIsWhatTheMeanSquareLacks) {
+  const at::Tensor r = Stream(1).normal({20});
+  const double square = r.square().mean().item<double>();
+  EXPECT_NEAR(extra_noise_var(r, at::full({20}, 0.3, at::kDouble)), square - 0.3, 1e-6);
+  EXPECT_NEAR(extra_noise_var(r, at::full({20}, 1e-12, at::kDouble)) / square, 1, 1e-6);
+  EXPECT_NEAR(extra_noise_var(1e5 * r, at::full({20}, 1e-12, at::kDouble)) / square, 1e10, 1e4);
+  EXPECT_EQ(extra_noise_var(r, at::full({20}, 1.1 * square, at::kDouble)), 0);
+  EXPECT_EQ(extra_noise_var(r, at::full({20}, 100, at::kDouble)), 0);
+}
+
+TEST(ExtraNoiseVar, MaximisesTheLikelihoodOfUnequalOnes) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor r = Stream(seed).normal({15}), v = at::exp(4 * Stream(seed + 100).normal({15}));
+    const double best = extra_noise_var(r, v), most = log_likelihood(r, v, best);
+    for (double extra : {0.0, 1e-8, 1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 1e3})
+      EXPECT_GE(most, log_likelihood(r, v, extra) - 1e-9) << seed << " " << extra;
+  }
+}
+
+Table steps(int64_t rows, uint64_t seed = 1) { return generate("steps", rows, Stream(seed)); }
+
+TableFit small(const std::string& method = "dnn") {
+  TableFit fit;
+  fit.target = "y";
+  fit.method = method;
+  fit.options = {{"steps", 200}, {"hidden", 16}, {"blocks", 1}};
+  if (method == "gp-exact") fit.options = {{"iterations", 20}};
+  fit.ignore = {"true_mean", "true_sd"};
+  return fit;
+}
+
+double mean_coverage(const std::string& method, int64_t rows) {
+  constexpr uint64_t kTables = 4;
+  double sum = 0;
+  for (uint64_t seed = 0; seed < kTables; ++seed)
+    sum += fit_table(steps(rows, seed + 10), small(method)).evaluate(steps(2000, 3))["coverage"].get<double>();
+  return sum / kTables;
+}
+
+// Ten and thirty rows leave one and three for validation, whose least squared errors are nearly 0.
+TEST(NoiseFolds, AFewRowsCoverTheRowsToCome) {
+  for (int64_t rows : {10, 30}) {
+    EXPECT_GE(mean_coverage("dnn", rows), 0.8) << rows;
+    EXPECT_GE(mean_coverage("dbk", rows), 0.8) << rows;
+  }
+}
+
+TEST(NoiseFolds, TheExtraVarianceIsInEveryAnswerAndInTheFile) {
+  const Table table = steps(30);
+  const TableModel model = fit_table(table, small());
+  TableFit plain_fit = small();
+  plain_fit.noise_folds = 0;
+  const TableModel plain = fit_table(table, plain_fit);
+  const NoiseEstimate& noise = model.noise();
+  EXPECT_EQ(noise.folds, 5);
+  EXPECT_EQ(noise.rows, 30);
+  ASSERT_GT(noise.extra_var, 0);
+  const double scale = model.encoder().schema().task.y_scale;
+  EXPECT_NEAR(noise.extra_sd, std::sqrt(noise.extra_var) * scale, 1e-12);
+  const Regression p = model.predict(table), q = plain.predict(table);
+  EXPECT_TRUE(at::equal(p.mean, q.mean));
+  EXPECT_TRUE(at::allclose(p.aleatoric_var - q.aleatoric_var,
+                           at::full_like(p.mean, noise.extra_sd * noise.extra_sd), 1e-9, 0));
+  const TensorFile file = model.to_file();
+  const TableModel loaded = TableModel::from_file(file, "m");
+  EXPECT_TRUE(at::equal(total_var(loaded.predict(table)), total_var(p)));
+  EXPECT_EQ(loaded.noise().notes, noise.notes);
+  EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
+  TensorFile damaged = file;
+  json words = json::parse(damaged.metadata["noise"]);
+  words["extra_var"] = -1;
+  damaged.metadata["noise"] = words.dump();
+  EXPECT_THROW(TableModel::from_file(damaged, "m"), DataError);
+}
+
+TEST(NoiseFolds, EnoughValidationRowsChangeNothing) {
+  TableFit fit = small();
+  const TensorFile with = fit_table(steps(300), fit).to_file();  // 30 of them
+  fit.noise_folds = 0;
+  const TensorFile without = fit_table(steps(300), fit).to_file();
+  EXPECT_EQ(to_bytes(with), to_bytes(without));
+  EXPECT_FALSE(with.metadata.contains("noise"));
+}
+
+TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
+  const auto note = [](const Table& table, const TableFit& fit) {
+    const std::vector<std::string> notes = fit_table(table, fit).noise().notes;
+    return notes.empty() ? std::string() : notes.back();
+  };
+  expect_has(note(steps(30), small()), "only 3 validation rows: the noise was estimated by 5-fold cross-fitting on 30 rows");
+  TableFit fit = small();
+  fit.noise_folds = 0;
+  expect_has(note(steps(10), fit), "only 1 validation row: the sd may be far too small; --noise-folds 5");
+  fit = small();
+  fit.valid_fraction = 0;
+  fit.options["steps"] = 20;
+  expect_has(note(steps(2100), fit), "no validation rows: the sd may be too small; raise --valid-fraction");
+  expect_has(note(steps(3), fit), "fewer than 4 different inputs");
+  fit.noise_folds = 1;
+  EXPECT_THROW(fit_table(steps(30), fit), std::invalid_argument);
+  TableFit counts = small("vbll");
+  counts.likelihood = "poisson";
+  EXPECT_EQ(note(generate("counts", 300, Stream(1)), counts), "");
+  expect_has(note(generate("counts", 60, Stream(1)), counts), "only 6 validation rows: the answers may be too sure");
+}
+
+// The rank of the fit may be all the training rows, of which a fold has fewer.
+TEST(NoiseFolds, EveryKindOfFitIsCrossFitted) {
+  TableFit exact = small("dbk-exact"), tuned = small("dbk"), ensemble = small("ensemble"), gp = small("gp-exact");
+  exact.options["rank"] = 18;
+  tuned.options["rank"] = 8;
+  tuned.tune = {"beta"};
+  ensemble.options = {{"of", "dnn"}, {"members", 2}, {"steps", 30}, {"hidden", 16}, {"blocks", 1}};
+  for (const TableFit& fit : {exact, tuned, ensemble, gp}) {
+    const TableModel model = fit_table(steps(20), fit);
+    EXPECT_EQ(model.noise().rows, 20) << fit.method;
+    EXPECT_TRUE(at::isfinite(total_var(model.predict(steps(20)))).all().item<bool>()) << fit.method;
+  }
+}
+
+TEST(NoiseFolds, AFoldThatFailsIsNotedAndTheOthersServe) {
+  const MethodInfo& info = find_method("dnn");
+  const json options = info.resolve({{"steps", 20}, {"hidden", 8}, {"blocks", 1}});
+  Split parts{contract::toy(30, 1), contract::toy(0, 2)};
+  const std::shared_ptr<const Fitted> main = registry_row("dnn").make(options)->fit(parts, {Stream(1)});
+  parts.train.all.target = parts.train.all.target.clone();
+  parts.train.all.target[7] = 1e25;  // its loss overflows float32 in the four fits that train on it
+  const auto ready = [&](const FitContext&) { return Tuned{options, main, {}}; };
+  const NoiseEstimate noise = fit_with_noise_folds(info, ready, parts, {5, true, Stream(2)}, {Stream(1)}).noise;
+  EXPECT_EQ(noise.folds, 1);
+  EXPECT_EQ(noise.rows, 6);
+  ASSERT_EQ(noise.notes.size(), 5u);
+  int failed = 0;
+  for (const std::string& note : noise.notes) failed += note.find("failed: [train] the loss is inf") != std::string::npos;
+  EXPECT_EQ(failed, 4);
+}
+
+/// Stops when the given stage begins; counts the stages.
+class Watcher : public Callback {
+ public:
+  explicit Watcher(std::string last = "") : last_(std::move(last)) {}
+  void stage(const std::string& name) override {
+    stages.push_back(name);
+    stop_ = stop_ || name == last_;
+  }
+  void report(const Progress&) override { threads.insert(at::get_num_threads()); }
+  bool stop() override { return stop_; }
+
+  std::vector<std::string> stages;
+  std::set<int> threads;
+
+ private:
+  std::string last_;
+  bool stop_ = false;
+};
+
+class NoiseFoldFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("noise_folds" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  TableModel fitted(const TableFit& fit, Callback* callback, bool resume) const {
+    return fit_table(steps(30), fit, nullptr, callback, {folder_ / "m.ckpt", resume, "print", 0});
+  }
+  fs::path folder_;
+};
+
+TEST_F(NoiseFoldFiles, InterruptedAndResumedItEndsInTheSameBits) {
+  TableFit tuned = small("dbk");
+  tuned.options["rank"] = 8;
+  tuned.tune = {"beta"};
+  for (TableFit fit : {small(), small("gp-exact"), tuned}) {
+    if (fit.method != "gp-exact") fit.options["steps"] = 30;
+    const TableModel whole = fit_table(steps(30), fit);
+    Watcher impatient("fold 3/5");
+    const TableModel part = fitted(fit, &impatient, false);
+    EXPECT_TRUE(part.interrupted()) << fit.method;
+    EXPECT_EQ(part.noise().folds, 2);
+    EXPECT_TRUE(at::equal(part.predict(steps(30)).mean, whole.predict(steps(30)).mean));
+    Watcher watcher;
+    const TableModel rest = fitted(fit, &watcher, true);
+    EXPECT_EQ(watcher.stages, (std::vector<std::string>{"fold 3/5", "fold 4/5", "fold 5/5"})) << fit.method;
+    EXPECT_FALSE(rest.interrupted());
+    EXPECT_EQ(to_bytes(rest.to_file()), to_bytes(whole.to_file())) << fit.method;
+    for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ(entry.path().filename(), "m.ckpt");
+    fs::remove(folder_ / "m.ckpt");
+  }
+}
+
+TEST_F(NoiseFoldFiles, InterruptedInTheMainFitItAnswersWithIt) {
+  TableFit fit = small("ensemble");
+  fit.options = {{"of", "dnn"}, {"members", 2}, {"steps", 30}, {"hidden", 16}, {"blocks", 1}};
+  Watcher impatient("2/2");
+  const TableModel part = fitted(fit, &impatient, false);
+  EXPECT_TRUE(part.interrupted());
+  EXPECT_TRUE(part.noise().empty());
+  EXPECT_EQ(to_bytes(fitted(fit, nullptr, true).to_file()), to_bytes(fit_table(steps(30), fit).to_file()));
+}
+
+// A network's short steps wait for each other on many threads beside other work; the caller's number is his own.
+TEST(FitThreads, ANetworkTrainsOnOneAndTheCallersNumberComesBack) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  const auto seen = [](TableFit fit) {
+    fit.noise_folds = 0;
+    if (fit.method == "dnn") fit.options["steps"] = 5;
+    Watcher watcher;
+    fit_table(steps(40), fit, nullptr, &watcher);
+    EXPECT_EQ(at::get_num_threads(), 2);
+    return watcher.threads;
+  };
+  EXPECT_EQ(seen(small()), std::set<int>{1});
+  EXPECT_EQ(seen(small("gp-exact")), std::set<int>{2});
+  TableFit own = small();
+  own.threads = 3;
+  EXPECT_EQ(seen(own), std::set<int>{3});
+  own.threads = 0;
+  EXPECT_EQ(seen(own), std::set<int>{2});
+  at::set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace slimbayes
