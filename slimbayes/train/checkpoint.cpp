@@ -67,7 +67,6 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
   file.metadata["kind"] = "checkpoint";
   file.metadata["fingerprint"] = policy.fingerprint;
   file.metadata["epoch"] = std::to_string(state.epoch);
-  file.metadata["rounds_since_best"] = std::to_string(state.rounds_since_best);
   file.metadata["seconds"] = exact(state.seconds);
   file.metadata["best_score"] = exact(state.summary.best_score);
   Summary summary = state.summary;
@@ -77,6 +76,7 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
     file.tensors[fmt::format("value.{}", i)] = to_stored(problem.groups[i].value);
     if (!state.best.empty()) file.tensors[fmt::format("best.{}", i)] = to_stored(state.best[i]);
   }
+  file.tensors["since_best"] = to_stored(at::tensor(state.since_best, at::kDouble));
   std::vector<at::Tensor> moments = optimiser.state();
   for (size_t i = 0; i < moments.size(); ++i)
     file.tensors[fmt::format("optimiser.{}", i)] = to_stored(moments[i]);
@@ -92,7 +92,8 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
                     "repeat the first command with --resume, or remove the file");
   TrainState state;
   state.epoch = std::stoll(stored_text(file, "epoch"));
-  state.rounds_since_best = std::stoll(stored_text(file, "rounds_since_best"));
+  const at::Tensor since = stored_tensor(file, "since_best");
+  state.since_best.assign(since.const_data_ptr<double>(), since.const_data_ptr<double>() + since.numel());
   state.seconds = std::strtod(stored_text(file, "seconds").c_str(), nullptr);
   state.summary = summary_from_json(stored_json(file, "summary"));
   state.summary.best_score = std::strtod(stored_text(file, "best_score").c_str(), nullptr);

@@ -16,7 +16,7 @@ namespace slimbayes {
 /// determines all that follows, since batches depend on the epoch's number alone.
 struct TrainState {
   int64_t epoch = 0;  // epochs done
-  int64_t rounds_since_best = 0;
+  std::vector<double> since_best;  // validation scores of the rounds since the best one
   double seconds = 0;  // of earlier runs
   Summary summary;
   std::vector<at::Tensor> best;  // values of each group at the best score; empty before the first round

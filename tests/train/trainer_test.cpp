@@ -122,6 +122,57 @@ TEST(Train, KeepsTheBestParametersAndStopsByPatience) {
   EXPECT_TRUE(at::equal(toy.value, at_best));
 }
 
+/// The epochs that a fit of at most 100 makes, by the score of each.
+int64_t epochs_of(const std::function<double(int)>& score, int64_t patience = 40) {
+  Toy toy;
+  int round = 0;
+  toy.validate = [&] { return score(++round); };
+  TrainingOptions options = few_epochs(100);
+  options.patience = patience;
+  const Summary summary = toy.fit(options);
+  EXPECT_EQ(summary.stopped, summary.epochs < 100 ? "patience" : "budget");
+  return summary.epochs;
+}
+
+TEST(Train, AScoreThatRisesSteadilySpendsPatienceTwiceAsFast) {
+  const auto wiggle = [](int round) { return 0.3 * std::sin(2.0 * round); };
+  const auto overfitting = [&](int round) { return std::abs(round - 10) + (round > 10 ? wiggle(round) : 0); };
+  EXPECT_EQ(epochs_of(overfitting), 10 + 20);
+  EXPECT_EQ(epochs_of(overfitting, 80), 10 + 40);
+  EXPECT_EQ(epochs_of(overfitting, 39), 10 + 39);  // strips of 4 rounds tell nothing
+  EXPECT_EQ(epochs_of([&](int round) { return round <= 10 ? -round : wiggle(round); }), 10 + 40);  // no rise
+  // A rise of 15 rounds that turns is no overfitting yet: the later best is found.
+  const auto turning = [](int round) {
+    if (round <= 10) return -1.0 * round;
+    return round <= 25 ? round - 10.0 : 15 - 2.0 * (round - 25);
+  };
+  EXPECT_EQ(epochs_of(turning), 100);
+}
+
+TEST(Train, AFitThatARiseEndedStaysEndedWhenResumed) {
+  const std::filesystem::path path = scratch("rise.ckpt");
+  int round = 0;
+  for (bool resume : {false, true}) {
+    Toy toy;
+    toy.validate = [&] { return 1.0 + ++round; };
+    TrainingOptions options = few_epochs(60);
+    options.patience = 40;
+    EXPECT_EQ(toy.fit(options, nullptr, {path, resume, "f", 0}).epochs, 21);
+    EXPECT_EQ(toy.seen.size(), resume ? 0u : 84u);
+  }
+  // Stopped in the middle of the rise: the scores so far are known.
+  std::filesystem::remove(path);
+  round = 0;
+  for (int64_t steps : {40, 1000}) {
+    Toy toy;
+    toy.validate = [&] { return 1.0 + ++round; };
+    TrainingOptions options = few_epochs(60);
+    options.patience = 40;
+    StopAt callback(steps);
+    EXPECT_EQ(toy.fit(options, &callback, {path, steps > 40, "f", 0}).epochs, steps > 40 ? 21 : 10);
+  }
+}
+
 TEST(Train, AFitThatPatienceEndedStaysEndedWhenResumed) {
   std::filesystem::path path = scratch("patience.ckpt");
   TrainingOptions options = few_epochs(30);
