@@ -75,7 +75,8 @@ std::string recipe(const FitRequest& r, const nlohmann::json& options) {
                                  {"domain", rows.domain}};
   const nlohmann::json all = {{"method", r.method}, {"options", options}, {"inputs", inputs},
                               {"tune", r.tune},     {"calibrate", r.calibrate},
-                              {"calibration_fraction", r.calibration_fraction}};
+                              {"calibration_fraction", r.calibration_fraction},
+                              {"noise_folds", rows.noise_folds}};
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
