@@ -264,7 +264,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   }
   check(!encoder.schema_.features.empty(), "Encoder::fit",
         "at least one input that varies over the training rows",
-        encoder.notes_.empty() ? "no column beside the target" : encoder.notes_.front(),
+        encoder.features_.empty() ? "no column beside the target" : encoder.notes_.back(),
         "give more columns or rows");
   return encoder;
 }

@@ -225,7 +225,7 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
         fmt::format("{} of {} rows repeat {} input{} too often to be held out together", groups.large_rows, n,
                     groups.large, groups.large == 1 ? "" : "s");
     notes.push_back(options.kind == "auto"
-                        ? which + ": they were split one by one; --split grouped keeps them in training"
+                        ? which + ": they were split one by one; --split grouped keeps an input on one side"
                         : fmt::format("{}: they stay in training, and the held-out parts are fractions of "
                                       "the other {} rows",
                                       which, n - groups.large_rows));

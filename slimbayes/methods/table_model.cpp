@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
@@ -13,6 +14,7 @@
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
+#include "slimbayes/data/repeated_inputs.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/methods/events.h"
@@ -87,7 +89,9 @@ std::vector<int64_t> calibration_groups(const Table& table, const TableFit& fit,
 }
 
 /// A default may exceed a small table's rows; who asks for a rank expects it to be of use.
-void check_rank(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
+void check_training(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
+  check(split.train.size() > 1, "fit_table", "at least two training rows", "one",
+        "give more rows, or lower the fractions");
   for (const OptionDoc& doc : options_of(info, options)) {
     if (doc.name != "rank") continue;
     const auto rank = options.at("rank").get<int64_t>();
@@ -95,6 +99,16 @@ void check_rank(const MethodInfo& info, const nlohmann::json& options, const Spl
           fmt::format("a rank of at most the {} training rows", split.train.size()), fmt::format("{}", rank),
           "lower --rank, or give more rows");
   }
+}
+
+/// A validation table of its own may hold what was trained on; split_rows knows of one table.
+std::vector<std::string> repeated_notes(const Split& parts) {
+  const int64_t rows = parts.valid.size();
+  const int64_t repeated = repeated_inputs(parts.train.all.inputs.at(0), parts.valid.all.inputs.at(0));
+  if (repeated == 0) return {};
+  return {fmt::format("{} of {} validation rows have the inputs of a training row: their score says nothing of "
+                      "new inputs",
+                      repeated, rows)};
 }
 
 /// A file's method and its encoder may each be sound and speak of different tasks.
@@ -145,7 +159,7 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
                      fit.calibrate.empty() ? 0.0 : fit.calibration_fraction};
   model.split_ = split_rows(table, split, Stream(fit.split_seed).split("split"));
   const std::vector<int64_t> groups = calibration_groups(table, fit, split, model.split_);
-  check_rank(info, model.options_, model.split_);
+  check_training(info, model.options_, model.split_);
   const std::string scale = fit.scale.empty() ? inner_method(info, model.options_).input_scale : fit.scale;
   model.encoder_ = std::make_shared<const Encoder>(
       Encoder::fit(table, model.split_.train,
@@ -161,6 +175,7 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   Dataset all = model.encoder_->dataset(table, true);
   Split parts{all.subset(indices(model.split_.train)),
               valid ? model.encoder_->dataset(*valid, true) : all.subset(indices(model.split_.valid))};
+  if (valid) std::ranges::copy(repeated_notes(parts), std::back_inserter(model.split_.notes));
   const auto main = [&](const FitContext& context) -> Tuned {
     if (!fit.tune.empty()) return tune(info, model.options_, fit.tune, parts, context);
     return {model.options_, method->fit(parts, context), {}};

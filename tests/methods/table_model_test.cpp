@@ -166,6 +166,30 @@ TEST(TableModel, EventsAreScaledFromTheirDomainAlone) {
   }
 }
 
+TEST(TableModel, ValidationRowsThatWereTrainedOnAreTold) {
+  const Table train = steps(), other = generate("steps", 50, Stream(2));
+  TableFit fit = quick();
+  fit.test_fraction = 0;
+  const auto notes = [&](const Table& valid) { return fit_table(train, fit, &valid).split().notes; };
+  EXPECT_TRUE(notes(other).empty());
+  ASSERT_EQ(notes(train).size(), 1u);
+  EXPECT_NE(notes(train)[0].find("300 of 300 validation rows have the inputs of a training"),
+            std::string::npos)
+      << notes(train)[0];
+}
+
+TEST(TableModel, ASingleTrainingRowIsRefused) {
+  TableFit fit = quick();
+  fit.test_fraction = 0;
+  try {
+    fit_table(take_rows(steps(), {3, 4}), fit);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("at least two training rows; received one"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(TableModel, AFileOfAnUnknownMethodIsADataError) {
   TensorFile file = fit_table(steps(), quick()).to_file();
   file.metadata["method"] = "oracle";
