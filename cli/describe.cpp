@@ -67,7 +67,7 @@ std::string indented(const std::string& text, size_t by) {
 std::string method_text(const MethodInfo& info) {
   std::string text = info.name + "\n" + indented(info.summary, 2) + "\n";
   const auto row = [&](const char* name, const std::string& value) {
-    text += fmt::format("  {:<18} {}\n", name, value);
+    text += indented(value, 21).replace(0, 21, fmt::format("  {:<18} ", name));
   };
   if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
   row("tasks", fmt::format("{}", fmt::join(info.tasks, ", ")));

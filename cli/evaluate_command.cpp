@@ -1,12 +1,15 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/ranking.h"
+#include "slimbayes/data/outside.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -29,11 +32,46 @@ Table part_of(const TableModel& model, const Table& table, const std::string& pa
   return take_rows(table, rows);
 }
 
+/// The rows that have an answer, with a note; unless --on-bad-row skip is given every row must have one.
+Table without(const EvaluateRequest& r, Table table, const std::vector<BadRow>& bad) {
+  if (bad.empty()) return table;
+  if (r.on_bad_row == "error")
+    throw_bad_cell(table, bad.front().row, bad.front().reason + "; --on-bad-row skip leaves such rows out");
+  log_line("note: " + bad_rows_text(table, bad, "left out"));
+  return take_rows(table, rows_without(bad, table.rows));
+}
+
+/// {"auroc": of each score, "inverted": the scores that are lower on the foreign rows}, beyond what chance makes of them.
 json separation(const TableModel& model, const Table& near, const Table& far) {
+  constexpr double kSds = 3;
   const Scores inside = model.ood(near), outside = model.ood(far);
-  json result = json::object();
-  for (const auto& [name, scores] : inside) result[name] = auroc(scores, outside.at(name));
-  return result;
+  json auc = json::object(), inverted = json::array();
+  for (const auto& [name, scores] : inside) {
+    auc[name] = auroc(scores, outside.at(name));
+    if (auc[name].get<double>() < 0.5 - kSds * auroc_sd(near.rows, far.rows)) inverted.push_back(name);
+  }
+  return {{"auroc", auc}, {"inverted", inverted}};
+}
+
+std::string separation_text(const json& ood, const std::string& table) {
+  std::string text = fmt::format("\nAUROC of {} (0.5: told apart as by chance)\n", table);
+  for (const auto& item : ood["auroc"].items()) {
+    const bool inverted = std::ranges::find(ood["inverted"], json(item.key())) != ood["inverted"].end();
+    text += fmt::format("{:<18}  {:.4f}{}\n", item.key(), item.value().get<double>(),
+                        inverted ? "  inverted: lower on the foreign table, not usable" : "");
+  }
+  return text;
+}
+
+/// Rows outside the training range, in the report and the log. Nothing where the model does not know it.
+void report_outside(const TableModel& model, const Table& table, json& report) {
+  const std::optional<Outside> far = outside(model.encoder(), table);
+  if (!far) return;
+  json columns = json::object();
+  for (const Outside::Beyond& column : far->columns)
+    columns[column.name] = {{"rows", column.rows}, {"farthest", column.farthest}};
+  report["outside"] = {{"rows", far->rows}, {"columns", columns}};
+  if (far->rows > 0) log_line("note: " + outside_text(*far, table));
 }
 
 }  // namespace
@@ -48,22 +86,27 @@ int run_command(const EvaluateRequest& r) {
     log_line(
         "note: this table was fitted on, its training rows are scored too; --split test scores what was held "
         "out");
-  json report = model.evaluate(table, r.level);
+  std::vector<BadRow> bad;
+  json report = model.evaluate(table, r.level, &bad);
+  table = without(r, std::move(table), bad);
+  report_outside(model, table, report);
   json ood;
-  if (!r.ood.empty()) ood = separation(model, table, read_rows(r.ood, model.reading()));
+  if (!r.ood.empty()) {
+    Table foreign = read_rows(r.ood, model.reading());
+    const std::vector<BadRow> unanswered = model.answers(foreign).bad;
+    ood = separation(model, table, without(r, std::move(foreign), unanswered));
+  }
   if (r.json) {
     report["method"] = model.method();
     report["level"] = r.level;
     if (model.calibration().groups > 0) report["calibration"] = "conformal";
     if (!r.split.empty()) report["split"] = r.split;
-    if (!ood.is_null()) report["ood"] = {{"auroc", ood}};
+    if (!ood.is_null()) report["ood"] = ood;
     print(report);
     return kDone;
   }
   print(report_table(report, r.level));
-  for (const auto& item : ood.items()) {
-    print(fmt::format("\nAUROC of {} against {}: {:.4f}\n", item.key(), r.ood, item.value().get<double>()));
-  }
+  if (!ood.is_null()) print(separation_text(ood, r.ood));
   return kDone;
 }
 

@@ -106,19 +106,23 @@ TableModel fitted(const std::function<TableModel()>& fit, const fs::path& checkp
   }
 }
 
-json report_on(const TableModel& model, const Table& table, const std::vector<int64_t>& rows, double level) {
-  return rows.empty() ? json() : model.evaluate(take_rows(table, rows), level);
+/// The report of evaluate, of the rows that have an answer; null of no rows.
+json report_on(const TableModel& model, const Table& rows, double level) {
+  if (rows.rows == 0) return json();
+  std::vector<BadRow> bad;
+  json report = model.evaluate(rows, level, &bad);
+  if (!bad.empty()) log_line("note: " + bad_rows_text(rows, bad, "left out of the report"));
+  return report;
 }
 
-/// The reports of evaluate; null without such rows.
 struct HeldOut {
   json valid, test;
 };
 
 HeldOut held_out(const FitRequest& r, const TableModel& model, const Table& table, const Table* valid) {
   const SplitRows& split = model.split();
-  return {valid ? model.evaluate(*valid, r.level) : report_on(model, table, split.valid, r.level),
-          report_on(model, table, split.test, r.level)};
+  return {report_on(model, valid ? *valid : take_rows(table, split.valid), r.level),
+          report_on(model, take_rows(table, split.test), r.level)};
 }
 
 void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& reports, const Table* valid,

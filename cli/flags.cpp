@@ -193,6 +193,12 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit --method dnn --help          the options of another method");
 }
 
+void add_on_bad_row(CLI::App& app, std::string& choice, const std::string& help, bool blank) {
+  std::vector<std::string> choices = {"error", "skip"};
+  if (blank) choices.push_back("blank");
+  app.add_option("--on-bad-row", choice, help)->type_name("DO")->check(CLI::IsMember(choices));
+}
+
 void add_predict(CLI::App& root, Parsed& p) {
   CLI::App& app = *root.add_subcommand("predict", "Predict the rows of a table: mean, uncertainty, interval");
   app.add_option("MODEL", p.predict.model, "file written by fit")->required();
@@ -204,6 +210,13 @@ void add_predict(CLI::App& root, Parsed& p) {
                  "comma-separated")
       ->type_name("A,B")
       ->allow_extra_args(false);
+  app.add_flag("--keep-outside", p.predict.keep_outside,
+               "add a column outside: how far the row lies beyond the training range, the largest distance over\n"
+               "its numeric columns in half-ranges; 0 within");
+  add_on_bad_row(app, p.predict.on_bad_row,
+                 "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
+                 "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
+                 true);
   add_level(app, p.predict.level);
   add_threads(app, p.threads);
   app.footer(
@@ -224,8 +237,14 @@ void add_evaluate(CLI::App& root, Parsed& p) {
       ->type_name("PART")
       ->check(CLI::IsMember({"train", "valid", "calibration", "test"}));
   app.add_option("--ood", p.evaluate.ood,
-                 "a foreign table: prints how well each score tells it from DATA (AUROC)")
+                 "a foreign table: prints how well each score tells it from DATA (AUROC): the method's own,\n"
+                 "outside (half-ranges beyond the training range) and distance (root mean square of\n"
+                 "(x - training mean) / training sd over the numeric columns)")
       ->type_name("FILE");
+  add_on_bad_row(app, p.evaluate.on_bad_row,
+                 "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
+                 "error: nothing is scored; skip: it is left out, with a note [default error]",
+                 false);
   add_level(app, p.evaluate.level);
   add_threads(app, p.threads);
   app.add_flag("--json", p.evaluate.json, "print one JSON object");

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "cli/columns.h"
@@ -10,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/outside.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/storage/atomic_file.h"
 
@@ -18,17 +20,16 @@ namespace {
 
 using Columns = std::vector<Column>;
 
-Columns columns_of(const TableModel& model, const Regression& p, double level) {
-  const Interval bounds = model.interval(p, level);
+Columns columns_of(const Regression& p, const Answers& a, const TableModel&) {
   return {column("mean", p.mean),
           column("sd", total_var(p).sqrt()),
           column("sd_aleatoric", p.aleatoric_var.sqrt()),
           column("sd_epistemic", p.epistemic_var.sqrt()),
-          column("lower", bounds.lower),
-          column("upper", bounds.upper)};
+          column("lower", a.interval->lower),
+          column("upper", a.interval->upper)};
 }
 
-Columns columns_of(const TableModel& model, const Classes& p, double) {
+Columns columns_of(const Classes& p, const Answers&, const TableModel& model) {
   const std::vector<std::string>& names = model.encoder().schema().task.levels;
   Columns columns;
   for (size_t c = 0; c < names.size(); ++c)
@@ -39,20 +40,28 @@ Columns columns_of(const TableModel& model, const Classes& p, double) {
   return columns;
 }
 
-Columns columns_of(const TableModel&, const Counts& p, double level) {
-  const Interval bounds = interval(p, level);
+Columns columns_of(const Counts& p, const Answers& a, const TableModel&) {
   return {column("mean", mean(p.rate)),
           column("sd", total_var(p).sqrt()),
           column("sd_aleatoric", mean(p.rate).sqrt()),
           column("sd_epistemic", var(p.rate).sqrt()),
-          column("lower", bounds.lower),
-          column("upper", bounds.upper)};
+          column("lower", a.interval->lower),
+          column("upper", a.interval->upper)};
 }
 
-Columns columns_of(const TableModel&, const Intensity& p, double level) {
-  const Interval bounds = interval(p, level);
-  return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt()), column("lower", bounds.lower),
-          column("upper", bounds.upper)};
+Columns columns_of(const Intensity& p, const Answers& a, const TableModel&) {
+  return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt()), column("lower", a.interval->lower),
+          column("upper", a.interval->upper)};
+}
+
+/// The answers' columns in the places of their rows; missing cells elsewhere.
+Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
+  for (Column& column : columns) {
+    std::vector<double> values(static_cast<size_t>(all), NAN);
+    for (size_t i = 0; i < rows.size(); ++i) values[static_cast<size_t>(rows[i])] = column.values[i];
+    column.values = std::move(values);
+  }
+  return columns;
 }
 
 /// The kept columns, before those of the answer. Throws std::invalid_argument for one that the answer has as well.
@@ -76,6 +85,21 @@ void log_notes(const TableModel& model, const Predictive& answer) {
     log_line(fmt::format("note: {}: {}", method.name, method.parts));
 }
 
+/// How far the rows lie, where the model knows; `needed` by --keep-outside.
+std::optional<Outside> outside_of(const TableModel& model, const Table& data, bool needed) {
+  std::optional<Outside> far = outside(model.encoder(), data);
+  check(far.has_value() || !needed, "predict", "a model that knows its training range, for --keep-outside",
+        "one without numeric columns, of events, or written by an older version", "leave it out, or fit again");
+  return far;
+}
+
+/// Rows without an answer: a note, or with --on-bad-row error a DataError for the first.
+void check_answered(const PredictRequest& r, const Table& data, const std::vector<BadRow>& bad) {
+  if (bad.empty()) return;
+  if (r.on_bad_row == "error") throw_bad_cell(data, bad.front().row, bad.front().reason);
+  log_line("note: " + bad_rows_text(data, bad, r.on_bad_row == "skip" ? "left out" : "left blank"));
+}
+
 }  // namespace
 
 int run_command(const PredictRequest& r) {
@@ -92,15 +116,22 @@ int run_command(const PredictRequest& r) {
     reading.kinds.try_emplace(name, ColumnKind::categorical);
   const Table data = read_rows(r.data, reading);
   const std::vector<std::string> kept = columns_named(r.keep, "predict", "--keep", data);
-  const Predictive p = model.answer(data);
+  const Answers a = model.answers(data, r.level);
+  const std::optional<Outside> far = outside_of(model, data, r.keep_outside);
+  check_answered(r, data, a.bad);
+  Columns columns = std::visit([&](const auto& p) { return columns_of(p, a, model); }, a.answer);
+  columns = spread(std::move(columns), a.rows, data.rows);
+  if (r.keep_outside) columns.push_back({"outside", ColumnKind::numeric, far->beyond, {}});
   Table answer;
   answer.rows = data.rows;
-  answer.columns =
-      with_kept(kept, data, std::visit([&](const auto& one) { return columns_of(model, one, r.level); }, p));
-  print_or_write(r.out, answer);
+  answer.columns = with_kept(kept, data, std::move(columns));
+  print_or_write(r.out, r.on_bad_row == "skip" ? take_rows(answer, a.rows) : answer);
   for (const std::string& note : model.encoder().notes_for(data)) log_line("note: " + note);
-  log_notes(model, p);
-  if (r.level != PredictRequest{}.level && std::holds_alternative<Classes>(p))
+  if (far && far->rows > 0)
+    log_line(fmt::format("note: {}{}", outside_text(*far, data),
+                         r.keep_outside ? "" : "; --keep-outside shows how far each row lies"));
+  log_notes(model, a.answer);
+  if (r.level != PredictRequest{}.level && std::holds_alternative<Classes>(a.answer))
     log_line("note: --level says nothing of classes: they are answered by probabilities, not by intervals");
   return kDone;
 }

@@ -46,6 +46,8 @@ struct PredictRequest {
   std::string model, data;
   std::string out = "-";
   std::vector<std::string> keep;  // columns of the data that stand before the answer's
+  bool keep_outside = false;
+  std::string on_bad_row = "blank";  // or "skip", "error"
   double level = 0.95;
 };
 
@@ -53,6 +55,7 @@ struct EvaluateRequest {
   std::string model, data;
   std::string ood;    // a table that is known to be foreign; empty: none
   std::string split;  // a part of the fitted table; empty: every row
+  std::string on_bad_row = "error";  // or "skip"
   double level = 0.95;
   bool json = false;
 };

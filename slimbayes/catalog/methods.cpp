@@ -50,7 +50,9 @@ MethodInfo network_method() {
 
 /// Of the predictive objectives (N section 3.2).
 constexpr const char* kSumAlone =
-    "sd and the interval are what is trained for; read nothing into sd_aleatoric and sd_epistemic apart";
+    "sd and the interval are what is trained for; their parts are not noise and ignorance. sd_epistemic is the spread "
+    "|L^T phi(x)| of the weights that were trained, the objective's only way to fit noise that varies with the inputs: "
+    "mostly that noise, and it may fall away from the data. sd_aleatoric is the constant noise that is left";
 
 /// Those of a method with SVGP's bound, which takes any likelihood.
 std::vector<std::string> every_task() { return {"regression", "classification", "counts", "events"}; }
@@ -63,6 +65,7 @@ MethodInfo dbk() {
       "aleatoric/epistemic.";
   info.paper = "N: deep basis kernels, sections 3 and 4, objective N-15";
   info.parts = kSumAlone;
+  info.epistemic_is_noise = true;
   info.paper_preset = joined({paper_training(), paper_focus(), paper_noise()});
   return with_options<DbkOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<DbkOptions>(given, "dbk"));
@@ -132,6 +135,7 @@ MethodInfo pp_dkl() {
       "aleatoric/epistemic.";
   info.paper = "N: deep basis kernels, objective N-6 (baseline PP-DKL; Jankowiak et al. 2020)";
   info.parts = kSumAlone;
+  info.epistemic_is_noise = true;
   info.paper_preset = joined({paper_training(), paper_focus(), paper_noise()});
   return with_options<PpDklOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<PpDklOptions>(given, "pp-dkl"));
@@ -283,6 +287,12 @@ const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& opt
   const auto given = options.find(info.inner);
   const auto doc = std::ranges::find(info.options, info.inner, &OptionDoc::name);
   return find_method((given == options.end() ? doc->fallback : *given).get<std::string>());
+}
+
+std::string ood_score(const MethodInfo& info, const nlohmann::json& options) {
+  const MethodInfo& member = inner_method(info, options);
+  if (member.epistemic_is_noise) return "total_sd";
+  return member.splits_uncertainty || &member != &info ? "epistemic_sd" : "";
 }
 
 std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options) {

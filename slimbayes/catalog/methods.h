@@ -22,7 +22,8 @@ struct MethodInfo {
   bool seeded = true;                // false: deterministic, every seed gives the same bits
   bool resumable = false;            // writes checkpoints while it fits
   bool splits_uncertainty = false;   // aleatoric and epistemic parts are calibrated apart, not only their sum
-  std::string parts;                 // what they are where they are not; a sentence without its end
+  bool epistemic_is_noise = false;   // sd_epistemic is mostly noise that varies with the inputs
+  std::string parts;                 // what they are where they are not; without the last stop
   bool variance_grows_away = false;  // the paper claims that the variance grows away from the data
   std::string inner;  // the option that names another method, whose options stand beside these; or empty
   std::vector<OptionDoc> options;
@@ -49,6 +50,10 @@ std::string methods_taking(std::string_view task);
 /// The method that fits inside this one, as these options (absent keys: the default) name it; the method itself when it
 /// has none. Throws std::invalid_argument for an unknown name.
 const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& options);
+
+/// What of a regression's answer may tell a foreign row: "epistemic_sd" where that is ignorance (of an ensemble the members'
+/// disagreement), "total_sd" where only the sum is calibrated, nothing where it is one noise for all rows.
+std::string ood_score(const MethodInfo& info, const nlohmann::json& options);
 
 /// The docs of every option that stands beside these: the method's own, then those of its inner method.
 std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options);

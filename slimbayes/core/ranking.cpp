@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -31,6 +33,11 @@ double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_score
   at::Tensor twice_wins = count_below(negative, positive, false) + count_below(negative, positive, true);
   double wins = 0.5 * static_cast<double>(twice_wins.sum().item<int64_t>());
   return wins / (static_cast<double>(negative.size(0)) * static_cast<double>(positive.size(0)));
+}
+
+double auroc_sd(int64_t negatives, int64_t positives) {
+  const auto n = static_cast<double>(negatives), m = static_cast<double>(positives);
+  return std::sqrt((n + m + 1) / (12 * n * m));
 }
 
 // Each positive makes a step of 1 / positives in the recall, at the precision of its own score as the threshold.

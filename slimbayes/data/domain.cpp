@@ -41,16 +41,18 @@ double volume(const std::vector<Axis>& domain) {
   return product;
 }
 
-void check_inside(const Table& table, const Column& column, const Axis& axis) {
+std::string fault_in_domain(const Column& column, double value, const Axis& axis) {
   double slack = 1e-9 * (axis.high - axis.low);  // of the ends' own rounding
+  if (value >= axis.low - slack && value <= axis.high + slack) return "";
+  return fmt::format("expected {} inside its domain {}:{}; received {}; widen --domain, or remove the row",
+                     in_quotes(column.name), axis.low, axis.high,
+                     std::isnan(value) ? std::string("a missing cell") : fmt::format("{}", value));
+}
+
+void check_inside(const Table& table, const Column& column, const Axis& axis) {
   for (int64_t row = 0; row < table.rows; ++row) {
-    double value = column.values[static_cast<size_t>(row)];
-    if (value >= axis.low - slack && value <= axis.high + slack) continue;
-    throw_bad_cell(
-        table, row,
-        fmt::format("expected {} inside its domain {}:{}; received {}; widen --domain, or remove the row",
-                    in_quotes(column.name), axis.low, axis.high,
-                    std::isnan(value) ? std::string("a missing cell") : fmt::format("{}", value)));
+    const std::string fault = fault_in_domain(column, column.values[static_cast<size_t>(row)], axis);
+    if (!fault.empty()) throw_bad_cell(table, row, fault);
   }
 }
 

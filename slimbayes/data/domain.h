@@ -18,6 +18,9 @@ std::vector<Axis> parse_domain(const std::string& text);
 /// Product of the sides, in the user's units.
 double volume(const std::vector<Axis>& domain);
 
+/// What is wrong with a coordinate that is missing or outside the axis; empty for one inside.
+std::string fault_in_domain(const Column& column, double value, const Axis& axis);
+
 /// Throws DataError for the first row whose coordinate is missing or outside the axis.
 void check_inside(const Table& table, const Column& column, const Axis& axis);
 

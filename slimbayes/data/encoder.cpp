@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
@@ -95,20 +96,14 @@ std::vector<Reader> readers_of(const std::vector<Encoder::Feature>& features, co
   return readers;
 }
 
-void encode(const Reader& reader, const Table& table, int64_t row, double* out) {
+/// False for a number too far from the training rows.
+bool encode(const Reader& reader, int64_t row, double* out) {
   const Encoder::Feature& feature = *reader.feature;
   double value = reader.column->values[static_cast<size_t>(row)];
   bool missing = std::isnan(value);
   if (feature.scaled) {
     *out = ((missing ? feature.fill : value) - feature.shift) / feature.scale;
-    if (!std::isfinite(*out)) {
-      throw_bad_cell(
-          table, row,
-          fmt::format(
-              "expected a number near the training range in column {}; received {}, which overflows when "
-              "scaled; remove the row",
-              in_quotes(feature.name), value));
-    }
+    if (!(std::abs(*out) <= Encoder::kFarthest)) return false;
     ++out;
   }
   if (int64_t k = static_cast<int64_t>(feature.levels.size()) + feature.other; k > 0) {
@@ -118,22 +113,46 @@ void encode(const Reader& reader, const Table& table, int64_t row, double* out) 
     out += k;
   }
   if (feature.indicator) *out = missing ? 1 : 0;
+  return true;
+}
+
+std::string too_far(const Reader& reader, int64_t row, bool standard) {
+  const double value = reader.column->values[static_cast<size_t>(row)];
+  const bool date = reader.column->kind == ColumnKind::datetime && std::abs(value) < 6e10;  // below the year 3871
+  return fmt::format(
+      "expected a number within {:g} {} of the training rows in column {}; received {}; beyond that an answer "
+      "is rounding error: correct the cell, or leave it empty where the value is not known",
+      Encoder::kFarthest, standard ? "sds" : "half-ranges", in_quotes(reader.column->name),
+      date ? cell_text(*reader.column, value) : fmt::format("{}", value));
 }
 
 }  // namespace
 
-at::Tensor Encoder::inputs(const Table& table) const {
+at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
   int64_t d = static_cast<int64_t>(schema_.features.size());
   std::vector<Reader> readers = readers_of(features_, table);
   const std::vector<Axis> axes = domain();  // one a reader: no coordinate is dropped
-  for (size_t i = 0; i < axes.size(); ++i) check_inside(table, *readers[i].column, axes[i]);
   at::Tensor x = at::empty({table.rows, d}, at::kDouble);
   double* out = x.data_ptr<double>();
+  std::map<int64_t, std::string> faults;
   for (int64_t start = 0; start < table.rows; start += kBlock) {
     int64_t end = std::min(start + kBlock, table.rows);
-    for (const Reader& reader : readers) {
-      for (int64_t row = start; row < end; ++row) encode(reader, table, row, out + row * d + reader.offset);
+    for (size_t i = 0; i < readers.size(); ++i) {
+      const Reader& reader = readers[i];
+      for (int64_t row = start; row < end; ++row) {
+        std::string fault;
+        if (!axes.empty())
+          fault = fault_in_domain(*reader.column, reader.column->values[static_cast<size_t>(row)], axes[i]);
+        if (fault.empty() && !encode(reader, row, out + row * d + reader.offset))
+          fault = too_far(reader, row, options_.scale == "standard");
+        if (!fault.empty()) faults.try_emplace(row, std::move(fault));
+      }
     }
+  }
+  for (const auto& [row, fault] : faults) {
+    if (bad == nullptr) throw_bad_cell(table, row, fault);
+    bad->push_back({row, fault});
+    std::fill_n(out + row * d, d, 0.0);
   }
   return x;
 }

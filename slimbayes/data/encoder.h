@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/data/bad_row.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/data/domain.h"
 #include "slimbayes/data/table.h"
@@ -41,9 +42,15 @@ class Encoder {
 
   /// Inputs only, finite, float64. [n, d]. Columns are found by name: another order and added columns are
   /// fine; a missing column or another kind throws std::invalid_argument (a column without any value fits
-  /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean. Throws
-  /// DataError for a cell whose scaled value is not finite, and an event outside the domain.
-  at::Tensor inputs(const Table& table) const;
+  /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean.
+  /// A row is bad with a number more than kFarthest half-ranges (sds where the scale is standard) from the middle of the
+  /// training rows, and with an event outside the domain: it is listed in `bad` (ascending) and 0 throughout, or, without
+  /// such a list, throws DataError.
+  at::Tensor inputs(const Table& table, std::vector<BadRow>* bad = nullptr) const;
+
+  /// A network's float32 weights are known to 6e-8 of themselves: at this distance their rounding alone moves a linear
+  /// extrapolation by a twentieth of the training range, and layer norms and exponentials soon overflow.
+  static constexpr double kFarthest = 1e6;
 
   /// The target as the task has it (target_values), float64. [n]. Throws when the column is absent or holds a missing
   /// cell (with its row).
@@ -70,6 +77,11 @@ class Encoder {
   nlohmann::json to_json() const;                        // doubles survive exactly
   static Encoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
+  /// Of a column's training cells.
+  struct Range {
+    double low = 0, high = 0, sd = 0;
+  };
+
   /// One source column.
   struct Feature {
     std::string name;
@@ -80,9 +92,13 @@ class Encoder {
     std::vector<std::string> levels;  // sorted; a feature each
     bool other = false;               // a feature for every other level
     bool indicator = false;           // a feature that is 1 where the cell is missing
+    std::optional<Range> range = {};  // where scaled; not known of events, nor by older model files
 
     int64_t width() const;  // 0: seen in training and dropped
   };
+
+  /// Every source column that is neither ignored nor the target.
+  const std::vector<Feature>& columns() const { return features_; }
 
  private:
   static Encoder fit_events(const Table& table, const std::vector<int64_t>& rows,

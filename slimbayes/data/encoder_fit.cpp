@@ -108,9 +108,11 @@ void fit_scale(const std::vector<double>& values, const std::vector<double>& ran
   feature.shift = standard ? m.mean : m.middle;
   double scale = standard ? m.sd : m.half_range;
   feature.scaled = scale > 0;
-  if (feature.scaled)
+  if (feature.scaled) {
+    const auto [low, high] = std::ranges::minmax(values);
     feature.scale = scale;
-  else
+    feature.range = {low, high, moments(values).sd};
+  } else
     notes.push_back(
         fmt::format("column {} is constant on the training rows: dropped", in_quotes(feature.name)));
 }

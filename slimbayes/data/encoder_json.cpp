@@ -32,9 +32,19 @@ double finite_from(const json& value, bool positive) {
 }
 
 json feature_json(const Encoder::Feature& f) {
-  return {{"name", f.name},     {"kind", kind_name(f.kind)}, {"scaled", f.scaled},
-          {"shift", f.shift},   {"scale", f.scale},          {"fill", f.fill},
-          {"levels", f.levels}, {"other", f.other},          {"indicator", f.indicator}};
+  json column = {{"name", f.name},     {"kind", kind_name(f.kind)}, {"scaled", f.scaled},
+                 {"shift", f.shift},   {"scale", f.scale},          {"fill", f.fill},
+                 {"levels", f.levels}, {"other", f.other},          {"indicator", f.indicator}};
+  if (f.range) column["range"] = {{"low", f.range->low}, {"high", f.range->high}, {"sd", f.range->sd}};
+  return column;
+}
+
+Encoder::Range range_from(const json& j) {
+  Encoder::Range range{finite_from(j.at("low"), false), finite_from(j.at("high"), false),
+                       finite_from(j.at("sd"), false)};
+  check(range.low <= range.high && range.sd >= 0, "Encoder::from_json", "a range from low to high",
+        fmt::format("{} to {}, sd {}", range.low, range.high, range.sd), "the model file is damaged");
+  return range;
 }
 
 Encoder::Feature feature_from(const json& j) {
@@ -48,6 +58,7 @@ Encoder::Feature feature_from(const json& j) {
   f.levels = j.at("levels").get<std::vector<std::string>>();
   f.other = j.at("other").get<bool>();
   f.indicator = j.at("indicator").get<bool>();
+  if (j.contains("range")) f.range = range_from(j.at("range"));
   bool categorical = f.kind == ColumnKind::categorical;
   bool sane = categorical ? !f.scaled : f.levels.empty() && !f.other;
   check(sane && std::is_sorted(f.levels.begin(), f.levels.end()), "Encoder::from_json",

@@ -121,11 +121,13 @@ void write_table(const std::filesystem::path& path, const Table& table) {
   write_atomically(path, std::as_bytes(std::span(content)));
 }
 
+int64_t row_number(const Table& table, int64_t row) {
+  return (table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]) + 1;
+}
+
 void throw_bad_cell(const Table& table, int64_t row, const std::string& message) {
-  throw DataError(
-      table.source.empty() ? "table" : table.source,
-      fmt::format("data row {}: {}",
-                  (table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]) + 1, message));
+  throw DataError(table.source.empty() ? "table" : table.source,
+                  fmt::format("data row {}: {}", row_number(table, row), message));
 }
 
 }  // namespace slimbayes

@@ -64,8 +64,11 @@ Table take_rows(const Table& table, const std::vector<int64_t>& rows);
 /// microsecond). Throws DataError.
 void write_table(const std::filesystem::path& path, const Table& table);
 
-/// Throws DataError about a cell of this row, as `data row N`, counted from 1 without the header: a text table's lines
-/// are gone, and blank lines or quoted line ends would shift them.
+/// The N of a message's `data row N`, counted from 1 without the header: a text table's lines are gone, and blank lines
+/// or quoted line ends would shift them.
+int64_t row_number(const Table& table, int64_t row);
+
+/// Throws DataError about a cell of this row, as `data row N`.
 [[noreturn]] void throw_bad_cell(const Table& table, int64_t row, const std::string& message);
 
 }  // namespace slimbayes

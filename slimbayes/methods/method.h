@@ -27,12 +27,9 @@ class Fitted {
   virtual ~Fitted() = default;
 
   /// On the dataset's own (standardised) target scale. Throws std::invalid_argument for another number of
-  /// inputs or non-finite ones. n = 0 gives an empty answer.
+  /// inputs or non-finite ones. n = 0 gives an empty answer. Far from the training rows (Encoder::kFarthest) an answer may
+  /// overflow; TableModel::answers names such rows.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
-
-  /// Named scores, larger is further from the training data. The default: "epistemic_sd" of a regression; of classes
-  /// "mutual_information", "entropy" and "uncertain" (1 - the largest probability); else "log_rate_sd".
-  virtual Scores ood(const Dataset& data) const;
 
   /// The method's own tensors and metadata; a loader of the registry reads them back to identical
   /// predictions.

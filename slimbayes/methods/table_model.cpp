@@ -112,7 +112,7 @@ std::vector<std::string> repeated_notes(const Split& parts) {
 }
 
 /// A file's method and its encoder may each be sound and speak of different tasks.
-bool answers(const Predictive& p, const Task& task) {
+bool is_answer_to(const Predictive& p, const Task& task) {
   if (std::holds_alternative<Regression>(p)) return task.kind == "regression";
   if (std::holds_alternative<Counts>(p)) return task.kind == "counts";
   if (std::holds_alternative<Intensity>(p)) return task.kind == "events";
@@ -207,10 +207,11 @@ Interval TableModel::interval(const Regression& p, double level) const {
                                  : slimbayes::interval(p, level);
 }
 
-Predictive TableModel::answer(const Table& table, const PredictOptions& options) const {
+/// In the target's units; not finite where it overflows.
+Predictive TableModel::answer_to(const Dataset& data, const PredictOptions& options) const {
   const Task& task = encoder_->schema().task;
-  Predictive answer = fitted_->predict(encoder_->dataset(table, false), options);
-  check(answers(answer, task), "predict", "answers to the encoder's " + task.kind, "those to another task",
+  Predictive answer = fitted_->predict(data, options);
+  check(is_answer_to(answer, task), "predict", "answers to the encoder's " + task.kind, "those to another task",
         "the model file is damaged");
   if (auto* p = std::get_if<Regression>(&answer)) {
     p->aleatoric_var = p->aleatoric_var + noise_.extra_var;
@@ -227,17 +228,23 @@ Regression TableModel::predict(const Table& table, const PredictOptions& options
   return std::get<Regression>(std::move(p));
 }
 
-Scores TableModel::ood(const Table& table) const { return fitted_->ood(encoder_->dataset(table, false)); }
-
-nlohmann::json TableModel::evaluate(const Table& table, double level) const {
+nlohmann::json TableModel::evaluate(const Table& table, double level, std::vector<BadRow>* bad) const {
+  Answers a = answers(table, level);
+  if (!a.bad.empty()) {
+    if (bad == nullptr || a.rows.empty()) throw_bad_cell(table, a.bad.front().row, a.bad.front().reason);
+    *bad = std::move(a.bad);
+    nlohmann::json report = evaluate(take_rows(table, a.rows), level);
+    report["left_out"] = bad->size();
+    return report;
+  }
   const Task& task = encoder_->schema().task;
-  const Predictive given = answer(table);
+  const Predictive& given = a.answer;
   if (const auto* p = std::get_if<Intensity>(&given)) return events_report(*fitted_, *encoder_, *p);
   at::Tensor y = encoder_->target(table);
   if (const auto* p = std::get_if<Classes>(&given)) return classes_report(*p, y);
   if (const auto* p = std::get_if<Counts>(&given)) return counts_report(*p, y, level);
   const auto& p = std::get<Regression>(given);
-  return regression_report(p, y * task.y_scale + task.y_shift, task.y_scale, level, interval(p, level));
+  return regression_report(p, y * task.y_scale + task.y_shift, task.y_scale, level, *a.interval);
 }
 
 TensorFile TableModel::to_file() const {

@@ -10,6 +10,7 @@
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/split.h"
 #include "slimbayes/data/table.h"
+#include "slimbayes/methods/answers.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/noise_folds.h"
 
@@ -61,11 +62,20 @@ class TableModel {
   /// How read_table is to read a file for this model.
   Reading reading(bool with_target = false) const { return encoder_->reading(with_target); }
 
-  /// In the target's units; an intensity per unit of the coordinates. No target column is needed.
+  /// In the target's units; an intensity per unit of the coordinates. No target column is needed. Every row has an answer,
+  /// finite; throws DataError for one that has none (see answers()).
   Predictive answer(const Table& table, const PredictOptions& options = {}) const;
+
+  /// answer() of those rows that have one, with its interval where a level is given, and why the others have none.
+  Answers answers(const Table& table, std::optional<double> level = {}, const PredictOptions& options = {}) const;
 
   /// answer() of a regression. Throws std::invalid_argument for another task.
   Regression predict(const Table& table, const PredictOptions& options = {}) const;
+
+  /// Scores by which a foreign row may be told, larger is further from the training data: that of the method (ood_score),
+  /// those of classes ("mutual_information", "entropy", "uncertain": 1 - the largest probability), "log_rate_sd" of counts
+  /// and intensities; beside them, of any method, "outside" and "distance" of the inputs (data/outside.h). Throws as
+  /// answer().
   Scores ood(const Table& table) const;
 
   /// The interval of this level around an answer in the target's units: that of core/conformal.h when the model was
@@ -73,9 +83,13 @@ class TableModel {
   /// more groups of rows with identical inputs.
   Interval interval(const Regression& p, double level) const;
 
+  /// interval() of any answer; none of classes.
+  std::optional<Interval> interval(const Predictive& p, double level) const;
+
   /// The report of the task's metrics on this table's rows (regression_report with interval(), classes_report,
-  /// counts_report, events_report). Throws when the target is absent or missing.
-  nlohmann::json evaluate(const Table& table, double level = 0.95) const;
+  /// counts_report, events_report). Throws when the target is absent or missing. A row without an answer is left out,
+  /// counted as "left_out" and listed in `bad`; without such a list it throws DataError.
+  nlohmann::json evaluate(const Table& table, double level = 0.95, std::vector<BadRow>* bad = nullptr) const;
 
   const std::string& method() const { return method_; }
   const nlohmann::json& options() const { return options_; }
@@ -95,6 +109,7 @@ class TableModel {
 
  private:
   friend TableModel fit_table(const Table&, const TableFit&, const Table*, Callback*, CheckpointPolicy);
+  Predictive answer_to(const Dataset& data, const PredictOptions& options) const;
   std::string method_, table_hash_;
   nlohmann::json options_;
   std::shared_ptr<const Encoder> encoder_;

@@ -108,6 +108,23 @@ TEST(Methods, UnknownNameGetsTheNearest) {
   }
 }
 
+TEST(Methods, ForeignRowsAreToldByWhatMeansIgnorance) {
+  const auto score = [](const char* method, const nlohmann::json& options = nlohmann::json::object()) {
+    return ood_score(find_method(method), options);
+  };
+  for (const MethodInfo& info : method_catalog()) {
+    if (info.splits_uncertainty) {
+      EXPECT_EQ(score(info.name.c_str()), "epistemic_sd");
+    }
+    EXPECT_FALSE(info.splits_uncertainty && info.epistemic_is_noise) << info.name;
+  }
+  EXPECT_EQ(score("dbk"), "total_sd");
+  EXPECT_EQ(score("pp-dkl"), "total_sd");
+  EXPECT_EQ(score("dnn"), "");  // one noise for all rows
+  EXPECT_EQ(score("ensemble"), "epistemic_sd");
+  EXPECT_EQ(score("ensemble", {{"of", "dbk"}}), "total_sd");
+}
+
 TEST(Methods, TotalOnlyMethodsSaySo) {
   const MethodInfo& dbk = find_method("dbk");
   EXPECT_FALSE(dbk.splits_uncertainty);

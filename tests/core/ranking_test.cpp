@@ -28,6 +28,13 @@ TEST(Ranking, AurocCountsPairsAndHalvesTies) {
   EXPECT_THROW(auroc(row({std::nan("")}), row({1})), std::invalid_argument);
 }
 
+// All orders of the scores are equally likely: AUROC is 0 or 1; 0, 1/2 or 1.
+TEST(Ranking, TheSdOfChance) {
+  EXPECT_DOUBLE_EQ(auroc_sd(1, 1), 0.5);
+  EXPECT_DOUBLE_EQ(auroc_sd(2, 1), std::sqrt(1.0 / 6));
+  EXPECT_DOUBLE_EQ(auroc_sd(1, 2), auroc_sd(2, 1));
+}
+
 TEST(Ranking, AveragePrecisionIsAStepFunctionWithTies) {
   EXPECT_DOUBLE_EQ(average_precision(row({0, 1}), row({2, 3})), 1);
   // A constant score gives the prevalence.

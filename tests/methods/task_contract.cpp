@@ -8,6 +8,7 @@
 #include "slimbayes/core/count_metrics.h"
 #include "slimbayes/data/synthetic_counts.h"
 #include "slimbayes/data/target.h"
+#include "slimbayes/methods/ood.h"
 
 namespace slimbayes::contract {
 
@@ -33,7 +34,7 @@ at::Tensor numbers_of(const Predictive& answer) {
   return at::stack({rate->log_mean, rate->log_var}, 1);
 }
 
-void shapes(const Subject&, const std::string& likelihood, const Fitted& fitted) {
+void shapes(const Subject& subject, const std::string& likelihood, const Fitted& fitted) {
   Dataset data = task_toy(likelihood, 33, 3);
   Predictive answer = fitted.predict(data);
   at::Tensor all = numbers_of(answer);
@@ -52,7 +53,7 @@ void shapes(const Subject&, const std::string& likelihood, const Fitted& fitted)
   } else {
     require((all.select(1, 1) >= 0).all().item<bool>(), "a negative variance");
   }
-  for (const auto& [name, score] : fitted.ood(data)) {
+  for (const auto& [name, score] : ood_scores(answer, ood_score(*subject.info, nlohmann::json::object()))) {
     require(score.sizes() == at::IntArrayRef{33} && at::isfinite(score).all().item<bool>(),
             "no score " + name);
   }

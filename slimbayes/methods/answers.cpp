@@ -1,0 +1,137 @@
+// A table is answered row by row in what can go wrong: rows whose inputs are too far (Encoder::inputs) are left out before
+// the method sees them, rows whose answer overflows afterwards. The others' answers do not depend on them.
+#include "slimbayes/methods/answers.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/data/outside.h"
+#include "slimbayes/methods/table_model.h"
+
+namespace slimbayes {
+namespace {
+
+using Numbers = std::vector<std::pair<const char*, at::Tensor>>;  // [n] each, in the order in which they are named
+
+Numbers numbers_of(const Regression& p) {
+  return {{"mean", p.mean},
+          {"sd", total_var(p).sqrt()},
+          {"sd_aleatoric", p.aleatoric_var.sqrt()},
+          {"sd_epistemic", p.epistemic_var.sqrt()}};
+}
+
+Numbers numbers_of(const Classes& p) {
+  return {{"probability", p.probabilities.sum(-1)},
+          {"entropy", p.predictive_entropy},
+          {"expected entropy", p.expected_entropy}};
+}
+
+Numbers numbers_of(const Counts& p) {
+  return {{"mean", mean(p.rate)}, {"sd", total_var(p).sqrt()}, {"sd_epistemic", var(p.rate).sqrt()}};
+}
+
+Numbers numbers_of(const Intensity& p) { return {{"mean", mean(p.rate)}, {"sd", var(p.rate).sqrt()}}; }
+
+Predictive taken(const Regression& p, const at::Tensor& rows) {
+  return Regression{p.mean.index_select(0, rows), p.aleatoric_var.index_select(0, rows),
+                    p.epistemic_var.index_select(0, rows), p.zeroed};
+}
+
+Predictive taken(const Classes& p, const at::Tensor& rows) {
+  return Classes{p.probabilities.index_select(0, rows), p.predictive_entropy.index_select(0, rows),
+                 p.expected_entropy.index_select(0, rows), p.zeroed};
+}
+
+Rate taken(const Rate& rate, const at::Tensor& rows) {
+  return {rate.log_mean.index_select(0, rows), rate.log_var.index_select(0, rows)};
+}
+
+Predictive taken(const Counts& p, const at::Tensor& rows) { return Counts{taken(p.rate, rows), p.zeroed}; }
+
+Predictive taken(const Intensity& p, const at::Tensor& rows) { return Intensity{taken(p.rate, rows), p.zeroed}; }
+
+/// What may explain an answer that is not finite, from how far the row lies outside the training range.
+std::string cause(double beyond) {
+  if (beyond == 0) return "the row lies within the training range: the model may not have converged";
+  return fmt::format("the row lies {:.4g} half-ranges outside the training range, too far for this model", beyond);
+}
+
+/// Moves the rows with a fault to the bad ones.
+void leave_out(Answers& a, const std::vector<std::string>& faults, const Encoder& encoder, const Table& table) {
+  std::vector<int64_t> kept, rows;
+  std::optional<Outside> far;
+  for (size_t i = 0; i < faults.size(); ++i) {
+    if (faults[i].empty()) {
+      kept.push_back(static_cast<int64_t>(i));
+      rows.push_back(a.rows[i]);
+      continue;
+    }
+    if (!far) far = outside(encoder, table).value_or(Outside{0, {}, std::vector<double>(table.rows), {}});
+    a.bad.push_back(
+        {a.rows[i], fmt::format("expected a finite answer; received one whose {}; {}", faults[i],
+                                 cause(far->beyond[static_cast<size_t>(a.rows[i])]))});
+  }
+  if (kept.size() == faults.size()) return;
+  const at::Tensor index = at::tensor(kept, at::kLong);
+  a.answer = take(a.answer, index);
+  if (a.interval)
+    a.interval = {a.interval->lower.index_select(0, index), a.interval->upper.index_select(0, index)};
+  a.rows = std::move(rows);
+}
+
+}  // namespace
+
+Predictive take(const Predictive& p, const at::Tensor& rows) {
+  return std::visit([&](const auto& one) { return taken(one, rows); }, p);
+}
+
+std::vector<std::string> unfinished(const Predictive& p, const std::optional<Interval>& interval) {
+  Numbers all = std::visit([](const auto& one) { return numbers_of(one); }, p);
+  if (interval) {
+    all.emplace_back("lower", interval->lower);
+    all.emplace_back("upper", interval->upper);
+  }
+  std::vector<std::string> faults(static_cast<size_t>(all.front().second.size(0)));
+  for (const auto& [name, values] : all) {
+    const at::Tensor bad = at::isfinite(values).logical_not().nonzero().squeeze(1);
+    for (int64_t i = 0; i < bad.size(0); ++i) {
+      const int64_t row = bad[i].item<int64_t>();
+      std::string& fault = faults[static_cast<size_t>(row)];
+      if (fault.empty()) fault = fmt::format("{} is {}", name, values[row].item<double>());
+    }
+  }
+  return faults;
+}
+
+Answers TableModel::answers(const Table& table, std::optional<double> level, const PredictOptions& options) const {
+  Answers a;
+  Dataset data{encoder_->schema(), {{encoder_->inputs(table, &a.bad)}, {}}};
+  a.rows = rows_without(a.bad, table.rows);
+  if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
+  a.answer = answer_to(data, options);
+  leave_out(a, unfinished(a.answer), *encoder_, table);  // before the interval, which is of finite answers
+  if (level) {
+    a.interval = interval(a.answer, *level);
+    leave_out(a, unfinished(a.answer, a.interval), *encoder_, table);
+  }
+  std::ranges::sort(a.bad, {}, &BadRow::row);
+  return a;
+}
+
+Predictive TableModel::answer(const Table& table, const PredictOptions& options) const {
+  Answers all = answers(table, {}, options);
+  if (!all.bad.empty()) throw_bad_cell(table, all.bad.front().row, all.bad.front().reason);
+  return std::move(all.answer);
+}
+
+std::optional<Interval> TableModel::interval(const Predictive& p, double level) const {
+  if (const auto* r = std::get_if<Regression>(&p)) return interval(*r, level);
+  if (const auto* counts = std::get_if<Counts>(&p)) return slimbayes::interval(*counts, level);
+  if (const auto* intensity = std::get_if<Intensity>(&p)) return slimbayes::interval(*intensity, level);
+  return std::nullopt;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimbayes/core/predictive.h"
+#include "slimbayes/data/bad_row.h"
+
+namespace slimbayes {
+
+/// Answers to a table's rows, each by itself: a row that has none does not keep the others from theirs.
+struct Answers {
+  Predictive answer;                 // [m] in the target's units; every number is finite
+  std::optional<Interval> interval;  // [m]; none of classes
+  std::vector<int64_t> rows;         // [m] places in the table, ascending
+  std::vector<BadRow> bad;           // the other rows, ascending
+};
+
+/// These rows [m] int64 of an answer.
+Predictive take(const Predictive& p, const at::Tensor& rows);
+
+/// Of each row the first number of the answer that is not finite, as "sd is inf" (mean, sd and its parts, or what the task
+/// has for them; the interval, where given); empty for a finite row. [n]
+std::vector<std::string> unfinished(const Predictive& p, const std::optional<Interval>& interval = {});
+
+}  // namespace slimbayes

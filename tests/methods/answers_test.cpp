@@ -1,0 +1,93 @@
+#include "slimbayes/methods/answers.h"
+
+#include <ATen/ATen.h>
+
+#include <limits>
+
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/methods/table_model.h"
+#include "slimbayes/storage/error.h"
+#include "tests/data/tables.h"
+
+namespace slimbayes {
+namespace {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+at::Tensor row(const std::vector<double>& values) { return at::tensor(values, at::kDouble); }
+
+TableModel model_of(const Table& table) {
+  TableFit fit;
+  fit.target = "y";
+  fit.options = {{"steps", 5}};
+  fit.ignore = {"true_mean", "true_sd"};
+  return fit_table(table, fit);
+}
+
+/// The generated table with far cells in these rows.
+Table with_far(Table table, const std::vector<int64_t>& rows) {
+  for (Column& column : table.columns) {
+    if (column.name != "x") continue;
+    for (int64_t at : rows) column.values[static_cast<size_t>(at)] = 1e200;
+  }
+  return table;
+}
+
+TEST(Answers, NameTheFirstNumberThatIsNotFinite) {
+  const Regression p{row({1, kInfinite, 2, 3}), row({1, 1, std::nan(""), 1}), row({1, 1, 1, 1})};
+  EXPECT_EQ(unfinished(p), (std::vector<std::string>{"", "mean is inf", "sd is nan", ""}));
+  const Interval bounds{row({0, 0, 0, -kInfinite}), row({1, 1, 1, 1})};
+  EXPECT_EQ(unfinished(p, bounds)[3], "lower is -inf");
+  EXPECT_EQ(unfinished(Counts{{row({1, 800, 1}), row({1, 1, 2000})}}),
+            (std::vector<std::string>{"", "mean is inf", "mean is inf"}));
+  EXPECT_EQ(unfinished(Classes{at::full({1, 2}, std::nan(""), at::kDouble), row({0}), row({0})})[0], "probability is nan");
+  EXPECT_TRUE(unfinished(Intensity{{row({}), row({})}}).empty());
+  const auto some = std::get<Regression>(take(p, at::tensor(std::vector<int64_t>{3, 0})));
+  EXPECT_TRUE(at::equal(some.mean, row({3, 1})));
+}
+
+TEST(Answers, ARowThatIsTooFarDoesNotKeepTheOthersFromTheirs) {
+  const Table table = generate("steps", 60, Stream(1));
+  const TableModel model = model_of(table);
+  const Table far = with_far(table, {4, 17});
+  const Answers a = model.answers(far, 0.9);
+  ASSERT_EQ(a.rows.size(), 58u);
+  ASSERT_EQ(a.bad.size(), 2u);
+  EXPECT_EQ(a.bad[0].row, 4);
+  EXPECT_EQ(a.bad[1].row, 17);
+  const Table others = take_rows(table, a.rows);
+  const Regression p = model.predict(others);
+  EXPECT_TRUE(at::equal(std::get<Regression>(a.answer).mean, p.mean));
+  EXPECT_TRUE(at::equal(a.interval->upper, model.interval(p, 0.9).upper));
+  EXPECT_TRUE(model.answers(table).bad.empty());
+  EXPECT_FALSE(model.answers(table).interval.has_value());
+
+  expect_has(error_of([&] { model.answer(far); }), "data row 5: expected a number within 1e+06 half-ranges");
+  EXPECT_THROW(model.ood(far), DataError);
+  EXPECT_THROW(model.evaluate(far), DataError);
+  std::vector<BadRow> bad;
+  nlohmann::json report = model.evaluate(far, 0.95, &bad);
+  EXPECT_EQ(bad.size(), 2u);
+  EXPECT_EQ(report["left_out"], 2);
+  report.erase("left_out");
+  EXPECT_EQ(report, model.evaluate(others));
+}
+
+TEST(Answers, AnAnswerThatOverflowsIsNoAnswer) {
+  const Table table = generate("steps", 40, Stream(1));
+  TensorFile file = model_of(table).to_file();
+  nlohmann::json encoder = nlohmann::json::parse(file.metadata["encoder"]);
+  encoder["y_scale"] = 1e200;
+  file.metadata["encoder"] = encoder.dump();
+  const TableModel model = TableModel::from_file(file, "m");
+  const Answers a = model.answers(table, 0.95);
+  EXPECT_EQ(a.bad.size(), 40u);
+  EXPECT_EQ(std::get<Regression>(a.answer).mean.size(0), 0);
+  EXPECT_EQ(a.interval->lower.size(0), 0);
+  expect_has(a.bad[0].reason, "received one whose sd is inf");
+  std::vector<BadRow> bad;
+  EXPECT_THROW(model.evaluate(table, 0.95, &bad), DataError);  // there is nothing to score
+}
+
+}  // namespace
+}  // namespace slimbayes
