@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <stdexcept>
 
+#include "cli/encoder_text.h"
 #include "cli/method_flags.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/catalog/nearest.h"
@@ -137,17 +138,6 @@ json model_facts(const std::string& path) {
   return facts;
 }
 
-std::string input_list(const json& encoder) {
-  if (!encoder.contains("columns") || !encoder["columns"].is_array()) return "";
-  std::string list;
-  for (const json& column : encoder["columns"]) {
-    if (!column.is_object() || !column.contains("name")) continue;
-    if (list.size() > 400) return list + ", ...";
-    list += (list.empty() ? "" : ", ") + plain(column["name"]);
-  }
-  return list;
-}
-
 /// Words of a list, as many as fit a line.
 std::string shortened(const json& words) {
   std::string text;
@@ -210,6 +200,18 @@ std::string noise_text(const json& facts) {
                      sd.is_number() ? fmt::format("{:.4g}", sd.get<double>()) : plain(sd));
 }
 
+/// What became of the columns, and what fit said of them.
+std::string encoder_sections(const json& encoder) {
+  if (!encoder.is_object()) return "";
+  const std::string columns = columns_text(encoder);
+  std::string text = columns.empty() ? "" : "\ncolumns\n" + columns;
+  const json notes = encoder.value("notes", json::array());
+  if (!notes.is_array() || notes.empty()) return text;
+  text += "\nnotes\n";
+  for (const json& note : notes) text += indented(plain(note), 2);
+  return text;
+}
+
 std::string model_text(const json& facts) {
   std::string text = plain(facts["file"]) + "\n";
   const auto row = [&](const std::string& name, const std::string& value) {
@@ -225,13 +227,13 @@ std::string model_text(const json& facts) {
     if (encoder.contains("likelihood")) row("likelihood", plain(encoder["likelihood"]));
     if (encoder.contains("levels") && encoder["levels"].is_array() && !encoder["levels"].empty())
       row("classes", shortened(encoder["levels"]));
-    row("inputs", input_list(encoder));
     row("domain", domain_text(encoder));
     if (encoder.contains("scale_on"))
       row("scaled on", plain(encoder["scale_on"]) + " rows, held-out rows too");
   }
   row("interval", interval_text(facts));
   row("noise", noise_text(facts));
+  text += encoder_sections(facts.value("encoder", json()));
   for (const char* group : {"rows", "summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += fmt::format("\n{}\n", group);
