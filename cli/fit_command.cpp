@@ -167,7 +167,7 @@ std::vector<std::string> notes_of(const FitRequest& r, const TableModel& model, 
 }
 
 void log_notes(const std::vector<std::string>& notes) {
-  for (const std::string& note : notes) log_line("note: " + note);
+  for (const std::string& note : notes) log_note(note);
 }
 
 }  // namespace
@@ -204,6 +204,7 @@ int run_command(const FitRequest& request) {
                                "from it)",
                                path.string()));
   }
+  log_notes(read_notes);
   InterruptGuard interrupt;
   const auto fit_it = [&] {
     ProgressPrinter progress(r.method);

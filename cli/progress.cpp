@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <set>
 
 namespace slimbayes::cli {
 namespace {
@@ -75,7 +76,7 @@ void ProgressPrinter::stage(const std::string& name) { stage_ = " " + name; }
 
 void ProgressPrinter::note(const std::string& sentence) {
   clear();
-  log_line(sentence);
+  log_note(sentence);
 }
 
 void ProgressPrinter::report(const Progress& progress) {
@@ -101,6 +102,11 @@ void ProgressPrinter::report(const Progress& progress) {
 void log_line(const std::string& text) {
   const std::string line = text + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+void log_note(const std::string& sentence, const std::string& of) {
+  static std::set<std::string> said;
+  if (said.insert(sentence).second) log_line(fmt::format("note{}: {}", of.empty() ? "" : " (" + of + ")", sentence));
 }
 
 }  // namespace slimbayes::cli

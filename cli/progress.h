@@ -41,4 +41,8 @@ class ProgressPrinter : public Callback {
 /// A line for the log, on stderr.
 void log_line(const std::string& text);
 
+/// A note on stderr, unless this process has said the same one: a fit says what it knows before the training, and several
+/// fits on one table say the same. `of`: what it is about, such as a method.
+void log_note(const std::string& sentence, const std::string& of = "");
+
 }  // namespace slimbayes::cli

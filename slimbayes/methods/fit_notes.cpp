@@ -43,10 +43,15 @@ std::string few_groups(const ConformalScores& calibration) {
 
 }  // namespace
 
+std::vector<std::string> notes_before_training(const Encoder& encoder, const SplitRows& split) {
+  std::vector<std::string> notes = encoder.notes();
+  std::ranges::copy(split.notes, std::back_inserter(notes));
+  return notes;
+}
+
 std::vector<std::string> fit_notes(const TableModel& model, const json& valid) {
   const Summary& summary = model.fitted().summary();
-  std::vector<std::string> notes = model.encoder().notes();
-  std::ranges::copy(model.split().notes, std::back_inserter(notes));
+  std::vector<std::string> notes = notes_before_training(model.encoder(), model.split());
   notes.push_back(few_groups(model.calibration()));
   std::ranges::copy(summary.notes, std::back_inserter(notes));
   std::ranges::copy(model.noise().notes, std::back_inserter(notes));

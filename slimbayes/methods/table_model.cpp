@@ -18,6 +18,7 @@
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/methods/events.h"
+#include "slimbayes/methods/fit_notes.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/methods/tabular.h"
 #include "slimbayes/methods/tuning.h"
@@ -170,6 +171,9 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   check(fit.calibrate.empty() || task.kind == "regression", "fit_table", "a regression to calibrate",
         task.kind, "leave --calibrate out");
   model.table_hash_ = table_hash(table);
+  for (const std::string& note : notes_before_training(*model.encoder_, model.split_)) {
+    if (callback) callback->note(note);
+  }
 
   if (valid && !events) check_standardised(*valid, fit.target, task);
   Dataset all = model.encoder_->dataset(table, true);

@@ -121,7 +121,8 @@ class TableModel {
 };
 
 /// Splits, encodes on the training rows, fits. `valid` replaces the validation fraction by a table of its
-/// own. A regression that few validation rows choose is cross-fitted for its noise (methods/noise_folds.h). Throws
+/// own. A regression that few validation rows choose is cross-fitted for its noise (methods/noise_folds.h). `callback` is
+/// told of what looks odd in the table (notes_before_training) before the training starts. Throws
 /// std::invalid_argument, DataError or NumericalError.
 TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid = nullptr,
                      Callback* callback = nullptr, CheckpointPolicy checkpoint = {});

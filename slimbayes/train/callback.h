@@ -22,7 +22,7 @@ class Callback {
   virtual void report(const Progress&) {}
   /// A fit made of several begins the next one, such as "member 2 of 5".
   virtual void stage(const std::string&) {}
-  /// A sentence for the log, between fits.
+  /// A sentence for the log: on the table before the training, on a fit between two.
   virtual void note(const std::string&) {}
   /// Asked before every step: true ends the fit and keeps the best so far.
   virtual bool stop() { return false; }
