@@ -67,12 +67,13 @@ Table read_rows(const std::string& path, const Reading& reading, const std::stri
   const std::string note =
       fmt::format("{} of {} rows have no {} (an empty cell, NA, None, null, ?): left out", all - table.rows,
                   all, in_quotes(target));
-  notes != nullptr ? notes->push_back(note) : log_line("note: " + note);
+  notes != nullptr ? notes->push_back(note) : log_note(note);
   return table;
 }
 
 Table read_training(const std::string& path, const std::string& target, SplitRequest& rows, Words* notes) {
-  const Reading reading{{}, perhaps_named(rows.categorical), perhaps_named(rows.ignore), true};
+  Reading reading{{}, perhaps_named(rows.categorical), perhaps_named(rows.ignore), true};
+  if (rows.likelihood == "gaussian" || rows.likelihood == "poisson") reading.numbers = {target};
   Table table = read_rows(path, reading, rows.likelihood == "cox" ? "" : target, notes);
   rows.ignore = columns_named(rows.ignore, "fit", "--ignore", table);
   rows.categorical = columns_named(rows.categorical, "fit", "--categorical", table);

@@ -3,14 +3,18 @@
 // Scales come from u = (x - middle) / half_range in [-1, 1], so that neither 1e300 nor 1e-300 overflows in a
 // square. The sd is the population's (divided by n), as in the papers' code.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 #include <optional>
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
@@ -61,25 +65,22 @@ bool is_constant(const Column& column, const std::vector<int64_t>& rows) {
   return std::ranges::all_of(rows, [&](int64_t row) { return value(row) == value(rows.front()); });
 }
 
-/// The levels to keep, sorted. False for free text, which is dropped.
-bool fit_levels(const Column& column, const std::vector<double>& values, Encoder::Feature& feature,
+/// The levels to keep, sorted. False for free text, which is dropped. `declared`: known to be names.
+bool fit_levels(const Column& column, const std::vector<double>& values, bool declared, Encoder::Feature& feature,
                 std::vector<std::string>& notes) {
   std::vector<int64_t> count(column.levels.size());
   for (double value : values) ++count[static_cast<size_t>(value)];
-  if (const auto meant = meant_as(column.levels); !meant.empty()) {
-    notes.push_back(
-        fmt::format("column {}: its categories look like {} ({}): to have them on a scale, write them as {}",
-                    in_quotes(column.name), meant, in_quotes(column.levels.front()),
-                    meant == "dates" ? "2021-03-31" : "13000.5"));
-  }
   std::vector<size_t> seen;
+  std::vector<std::string> levels;
   for (size_t i = 0; i < count.size(); ++i) {
-    if (count[i] > 0) seen.push_back(i);
+    if (count[i] > 0) seen.push_back(i), levels.push_back(column.levels[i]);
   }
+  std::ranges::copy(category_notes(levels, declared, "column " + in_quotes(column.name)), std::back_inserter(notes));
   if (is_free_text(values.size(), seen.size())) {
     notes.push_back(
         fmt::format("column {}: {} of {} training cells differ, as in an identifier or free text: dropped",
                     in_quotes(column.name), seen.size(), values.size()));
+    feature.dropped = "identifier or free text";
     return false;
   }
   if (seen.size() > kMaxLevels) {
@@ -96,13 +97,13 @@ bool fit_levels(const Column& column, const std::vector<double>& values, Encoder
   std::sort(feature.levels.begin(), feature.levels.end());
   if (feature.levels.size() > 1) return true;
   feature.levels.clear();
-  notes.push_back(fmt::format("column {} is constant on the training rows: dropped", in_quotes(column.name)));
+  feature.dropped = "constant";
   return true;
 }
 
 /// `values` are those of the training rows, `ranged` those that give the range.
 void fit_scale(const std::vector<double>& values, const std::vector<double>& ranged, bool standard,
-               Encoder::Feature& feature, std::vector<std::string>& notes) {
+               Encoder::Feature& feature) {
   Moments m = moments(ranged);
   feature.fill = moments(values).mean;
   feature.shift = standard ? m.mean : m.middle;
@@ -112,26 +113,31 @@ void fit_scale(const std::vector<double>& values, const std::vector<double>& ran
     const auto [low, high] = std::ranges::minmax(values);
     feature.scale = scale;
     feature.range = {low, high, moments(values).sd};
-  } else
-    notes.push_back(
-        fmt::format("column {} is constant on the training rows: dropped", in_quotes(feature.name)));
+  } else {
+    feature.dropped = "constant";
+  }
 }
 
 /// `ranged` are the rows that give a numeric column's range.
 Encoder::Feature fit_feature(const Table& table, const Column& column, const std::vector<int64_t>& rows,
-                             const std::vector<int64_t>& ranged, bool standard,
+                             const std::vector<int64_t>& ranged, const EncoderOptions& options,
                              std::vector<std::string>& notes) {
   Encoder::Feature feature;
   feature.name = column.name;
   feature.kind = column.kind;
+  const bool declared = holds(options.names, column.name);
+  if (is_row_label(column.name) && !declared) {
+    feature.dropped = "row labels";
+    notes.push_back(row_label_note(column));
+    return feature;
+  }
   std::vector<double> values = present(column, rows);
   if (values.empty()) {
-    notes.push_back(
-        fmt::format("column {} holds no value in the training rows: dropped", in_quotes(column.name)));
+    feature.dropped = "no value";
     return feature;
   }
   if (column.kind == ColumnKind::categorical) {
-    if (!fit_levels(column, values, feature, notes)) return feature;
+    if (!fit_levels(column, values, declared, feature, notes)) return feature;
   } else {
     for (int64_t row : ranged) {
       if (!std::isinf(column.values[static_cast<size_t>(row)])) continue;
@@ -140,7 +146,9 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
           fmt::format("expected finite numbers in column {}; received an infinite one; remove the row",
                       in_quotes(column.name)));
     }
-    fit_scale(values, present(column, ranged), standard, feature, notes);
+    fit_scale(values, present(column, ranged), options.scale == "standard", feature);
+    notes.push_back(range_note(table, column, ranged, "column " + in_quotes(column.name)));
+    notes.push_back(padded_note(column));
   }
   size_t missing = rows.size() - values.size();
   if (missing == 0) return feature;
@@ -150,6 +158,45 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
                               in_quotes(column.name), missing, rows.size(),
                               feature.scaled ? "imputed with the mean" : "encoded as zeros"));
   return feature;
+}
+
+/// A column each of a few, one sentence for many: a wide table may have thousands.
+std::vector<std::string> dropped_notes(const std::vector<Encoder::Feature>& features) {
+  constexpr size_t kFew = 5;
+  std::vector<std::string> notes;
+  for (const auto& [why, one, many] :
+       {std::array{"constant", "is constant on", "are constant on"},
+        std::array{"no value", "holds no value in", "hold no value in"}}) {
+    std::vector<std::string> names;
+    for (const Encoder::Feature& feature : features) {
+      if (feature.dropped == why) names.push_back(in_quotes(feature.name));
+    }
+    if (names.size() > kFew) {
+      notes.push_back(fmt::format("{} columns ({}, ...) {} the training rows: dropped", names.size(),
+                                  fmt::join(names.begin(), names.begin() + kFew, ", "), many));
+      continue;
+    }
+    for (const std::string& name : names)
+      notes.push_back(fmt::format("column {} {} the training rows: dropped", name, one));
+  }
+  return notes;
+}
+
+/// None of an only input, which cannot be left out.
+std::vector<std::string> row_number_notes(const Table& table, const std::vector<Encoder::Feature>& features) {
+  std::vector<std::string> notes;
+  if (std::ranges::count_if(features, [](const Encoder::Feature& f) { return f.width() > 0; }) < 2) return notes;
+  for (const Encoder::Feature& feature : features) {
+    if (feature.scaled) notes.push_back(row_number_note(*table.find(feature.name)));
+  }
+  return notes;
+}
+
+std::vector<std::string> target_notes(const Table& table, const std::vector<int64_t>& rows, const Task& task,
+                                      const EncoderOptions& options) {
+  const std::string whole = "the target " + in_quotes(options.target);
+  if (task.kind == "classification") return category_notes(task.levels, holds(options.names, options.target), whole);
+  return {range_note(table, *table.find(options.target), rows, whole)};
 }
 
 }  // namespace
@@ -200,6 +247,10 @@ Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows
   encoder.options_ = options;
   for (const Column& column : table.columns) {
     if (holds(options.ignore, column.name)) continue;
+    if (is_row_label(column.name)) {
+      encoder.notes_.push_back(row_label_note(column));
+      continue;
+    }
     check(column.kind == ColumnKind::numeric, "Encoder::fit", "coordinates that are numbers",
           fmt::format("the {} column {}", kind_name(column.kind), in_quotes(column.name)),
           "name it in --ignore");
@@ -251,6 +302,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
         fmt::format("the target {} is the same in every training row: there is nothing to learn, and the "
                     "predicted sd and intervals mean nothing",
                     in_quotes(options.target)));
+  std::ranges::copy(target_notes(table, rows, encoder.schema_.task, options), std::back_inserter(encoder.notes_));
   std::vector<int64_t> ranged = rows;
   if (options.scale_on == "all") {
     ranged.resize(static_cast<size_t>(table.rows));
@@ -260,10 +312,13 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   }
   for (const Column& column : table.columns) {
     if (column.name == options.target || holds(options.ignore, column.name)) continue;
-    Feature feature = fit_feature(table, column, rows, ranged, options.scale == "standard", encoder.notes_);
+    Feature feature = fit_feature(table, column, rows, ranged, options, encoder.notes_);
     for (std::string& name : feature_names(feature)) encoder.schema_.features.push_back(std::move(name));
     encoder.features_.push_back(std::move(feature));
   }
+  std::ranges::copy(dropped_notes(encoder.features_), std::back_inserter(encoder.notes_));
+  std::ranges::copy(row_number_notes(table, encoder.features_), std::back_inserter(encoder.notes_));
+  std::erase(encoder.notes_, "");
   check(!encoder.schema_.features.empty(), "Encoder::fit",
         "at least one input that varies over the training rows",
         encoder.features_.empty() ? "no column beside the target" : encoder.notes_.back(),

@@ -36,6 +36,7 @@ json feature_json(const Encoder::Feature& f) {
                  {"shift", f.shift},   {"scale", f.scale},          {"fill", f.fill},
                  {"levels", f.levels}, {"other", f.other},          {"indicator", f.indicator}};
   if (f.range) column["range"] = {{"low", f.range->low}, {"high", f.range->high}, {"sd", f.range->sd}};
+  if (!f.dropped.empty()) column["dropped"] = f.dropped;
   return column;
 }
 
@@ -59,6 +60,7 @@ Encoder::Feature feature_from(const json& j) {
   f.other = j.at("other").get<bool>();
   f.indicator = j.at("indicator").get<bool>();
   if (j.contains("range")) f.range = range_from(j.at("range"));
+  f.dropped = j.value("dropped", "");
   bool categorical = f.kind == ColumnKind::categorical;
   bool sane = categorical ? !f.scaled : f.levels.empty() && !f.other;
   check(sane && std::is_sorted(f.levels.begin(), f.levels.end()), "Encoder::from_json",

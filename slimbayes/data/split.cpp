@@ -50,6 +50,7 @@ double canonical(double x) {
 
 /// As the encoder judges it, but over all rows: the training rows are not known yet.
 bool is_free_text(const Column& column) {
+  if (is_row_label(column.name)) return true;
   if (column.kind != ColumnKind::categorical) return false;
   std::vector<bool> seen(column.levels.size());
   size_t cells = 0, different = 0;

@@ -57,6 +57,11 @@ std::string_view kind_name(ColumnKind kind) {
   throw std::logic_error("[kind_name] internal error: no such kind");
 }
 
+bool is_row_label(std::string_view name) {
+  return name == "Unnamed: 0" || name.starts_with("Unnamed: 0.") ||
+         (name.starts_with("__index_level_") && name.ends_with("__"));
+}
+
 const Column* Table::find(std::string_view name) const {
   auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
   return found == columns.end() ? nullptr : &*found;

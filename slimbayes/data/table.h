@@ -14,13 +14,18 @@ enum class ColumnKind { numeric, boolean, categorical, datetime };
 /// "numeric", "boolean", "categorical" or "datetime".
 std::string_view kind_name(ColumnKind kind);
 
+/// Whether a column of this name numbers or names the rows, as the index that pandas writes: "Unnamed: 0" (a first column
+/// without a name, or one that pandas read so) and "__index_level_0__" (Parquet, Feather). It is no input.
+bool is_row_label(std::string_view name);
+
 /// One column. NaN stands for a missing cell in every kind.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;
   std::vector<double> values;           // numbers; 0/1; index into levels; seconds since 1970-01-01 UTC
   std::vector<std::string> levels;      // of a categorical column, in order of first appearance
-  std::vector<std::string> words = {};  // of a boolean column read from text, as spelt first: for 0 and for 1
+  // Read from text: of a boolean column, as spelt first: for 0 and for 1; of numbers, the first with leading zeros.
+  std::vector<std::string> words = {};
 };
 
 /// A table in memory, column by column. Free of tensors, so that it is read, tested and fuzzed without
@@ -43,11 +48,13 @@ struct Reading {
   std::vector<std::string> names = {};   // columns of names, whatever their type: categorical
   std::vector<std::string> unused = {};  // columns that nobody needs
   bool others_used = true;               // whether anybody needs those in no list
+  std::vector<std::string> numbers = {};  // columns whose leading zeros do not make them names
 };
 
 /// Reads .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather (also .arrow, .ipc) through Apache Arrow. Numbers
-/// are finite. Missing in text: an empty cell, NA, N/A, NaN, nan, null, NULL, None and '?'; blanks around a
-/// cell are dropped. A text column is numeric when every cell that is not missing is a number, boolean for
+/// are finite. Missing in text: an empty cell, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NaT, null, NULL, None, \N and '?'; blanks around a
+/// cell are dropped. A first column without a name is one of row labels. A text column is numeric when every cell that is
+/// not missing is a number (but codes with leading zeros are names: column_from_cells), boolean for
 /// yes/no and true/false, datetime for ISO 8601, else categorical; one whose kind `reading` knows is of that kind (of a
 /// boolean, 1 and 0 too). Parquet and Feather columns keep their own type (but for those of `names`); only nulls
 /// and NaN are missing. Throws DataError with file, line and column (the cell's place in its row, from 1) for a missing, empty, header-only or ragged file, duplicate or empty column names, an

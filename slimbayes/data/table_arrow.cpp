@@ -208,6 +208,7 @@ std::shared_ptr<arrow::Array> to_arrow(const Column& column) {
 Table from_arrow(const arrow::Table& data, const std::string& source) {
   Table table{source, {}, data.num_rows()};
   std::vector<std::string> names = data.ColumnNames();
+  name_row_labels(names);
   check_names(names, source);
   if (table.rows == 0)
     throw DataError(source, "expected rows; received none; check how the file was written");

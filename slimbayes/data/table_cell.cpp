@@ -67,47 +67,25 @@ std::optional<double> read_as(std::string_view cell, ColumnKind kind) {
   return bit ? std::optional<double>(*bit ? 1.0 : 0.0) : std::nullopt;
 }
 
-/// A number, perhaps with a currency, a per cent sign or separators of thousands, or with a decimal comma.
-bool is_dressed_number(std::string_view cell) {
-  std::string bare(cell);
-  for (const char* dress : {"$", "\u20ac", "\u00a3", "%", ",", " "}) {
-    for (size_t at = bare.find(dress); at != std::string::npos; at = bare.find(dress))
-      bare.erase(at, std::string_view(dress).size());
-  }
-  return !bare.empty() && parse_number(bare).has_value();
-}
-
-/// Two short groups of digits and a third, between slashes, dots or dashes; then nothing or a blank and a clock.
-bool is_other_date(std::string_view cell) {
-  if (parse_datetime(cell)) return false;
-  cell = cell.substr(0, cell.find(' '));
-  int groups = 1;
-  size_t digits = 0;
-  for (char c : cell) {
-    if (c >= '0' && c <= '9') {
-      if (++digits > 4) return false;
-    } else if ((c == '/' || c == '.' || c == '-') && digits > 0) {
-      digits = 0, ++groups;
-    } else {
-      return false;
-    }
-  }
-  return groups == 3 && digits > 0;
-}
-
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
   auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  constexpr std::string_view wide = "\u00a0";  // a no-break space, as spreadsheets write it
+  for (size_t before = 0; before != text.size();) {
+    before = text.size();
+    while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+    if (text.starts_with(wide)) text.remove_prefix(wide.size());
+    if (text.ends_with(wide)) text.remove_suffix(wide.size());
+  }
   return text;
 }
 
 bool is_missing(std::string_view cell) {
   if (cell.size() > 4) return false;
-  static constexpr std::array<std::string_view, 9> words = {"",     "NA",   "N/A",  "NaN", "nan",
-                                                            "null", "NULL", "None", "?"};
+  static constexpr std::array<std::string_view, 14> words = {
+      "", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "null", "NULL", "None", "\\N", "?"};
   return std::find(words.begin(), words.end(), cell) != words.end();
 }
 
@@ -170,13 +148,8 @@ bool tells_apart(std::span<const std::string> levels, ColumnKind kind) {
   });
 }
 
-std::string_view meant_as(std::span<const std::string> levels) {
-  auto most = [&](auto is) { return 10 * std::ranges::count_if(levels, is) >= 9 * std::ssize(levels); };
-  if (levels.empty()) return "";
-  if (most(is_other_date)) return "dates";
-  const bool dressed = std::ranges::any_of(
-      levels, [](const std::string& l) { return !parse_number(l) && is_dressed_number(l); });
-  return dressed && most(is_dressed_number) ? "numbers" : "";
+bool is_padded(std::string_view cell) {
+  return cell.size() > 1 && cell[0] == '0' && cell.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 std::string format_datetime(double seconds) {

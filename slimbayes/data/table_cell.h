@@ -10,7 +10,7 @@
 
 namespace slimbayes {
 
-/// Without blanks at either end.
+/// Without blanks at either end, no-break spaces included.
 std::string_view trimmed(std::string_view text);
 
 /// One of the spellings of a missing cell; `cell` is trimmed.
@@ -32,9 +32,8 @@ int64_t level_like(std::span<const std::string> levels, ColumnKind kind, double 
 /// Whether no two of the levels read as one value of this kind, as 01 and 1.0 do.
 bool tells_apart(std::span<const std::string> levels, ColumnKind kind);
 
-/// What most of these cells were perhaps meant to be: "numbers" (1,000 or $5 or 45%), "dates" (31.12.2021 or 12/31/2021),
-/// else nothing.
-std::string_view meant_as(std::span<const std::string> levels);
+/// Digits alone, more than one, the first a zero: 02139, not 0.5.
+bool is_padded(std::string_view cell);
 
 /// The inverse of parse_datetime, to the nanosecond; midnight is written as a date alone.
 /// Throws std::invalid_argument outside the years 0 to 9999.

@@ -2,8 +2,8 @@
 //
 // Arrow's own inference turns a column of numbers with one word in it into a column of strings, silently; a
 // model would then one-hot encode thousands of numbers. So every cell is read as text and judged here, by one
-// rule for all files: all cells numbers: numeric; at least half of them: an error that names the first other
-// cell; else booleans, dates, categories. One pass over the cells for numbers (std::from_chars, some 30 ns a
+// rule for all files: all cells numbers: numeric, unless their leading zeros make them names; at least half of them: an
+// error that names the first other cell; else booleans, dates, categories. One pass over the cells for numbers (std::from_chars, some 30 ns a
 // cell), two more only for text.
 #include "slimbayes/data/table_cells.h"
 
@@ -21,12 +21,14 @@
 namespace slimbayes {
 namespace {
 
+constexpr const char* kRowLabels = "Unnamed: 0";  // pandas' name for a column without one
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 /// What the cells of one column hold.
 struct Count {
   int64_t numbers = 0, others = 0;
   int64_t first_other = -1, first_infinite = -1;
+  int64_t padded = 0, first_padded = -1;  // numbers with leading zeros
 };
 
 Count read_numbers(std::span<const std::string_view> cells, std::vector<double>& values) {
@@ -40,6 +42,7 @@ Count read_numbers(std::span<const std::string_view> cells, std::vector<double>&
       if (std::isnan(*number)) continue;
       ++count.numbers;
       if (std::isinf(*number) && count.first_infinite < 0) count.first_infinite = static_cast<int64_t>(i);
+      if (is_padded(cell) && count.padded++ == 0) count.first_padded = static_cast<int64_t>(i);
     } else if (!is_missing(cell)) {
       if (count.others++ == 0) count.first_other = static_cast<int64_t>(i);
     }
@@ -84,8 +87,9 @@ void read_levels(std::span<const std::string_view> cells, Column& column) {
                              std::string_view why = "") {
   throw BadCell(
       row, fmt::format("expected {} in column {}{}; received {}; correct the cell, or leave it empty if it "
-                       "is missing",
-                       what, in_quotes(column.name), why, in_quotes(cell)));
+                       "is missing{}",
+                       what, in_quotes(column.name), why, in_quotes(cell),
+                       why.empty() ? "" : "; --categorical takes the whole column as names"));
 }
 
 /// A column of numbers, none of them infinite.
@@ -97,6 +101,21 @@ Column finite(Column column, std::span<const std::string_view> cells, const Coun
                   "it is missing",
                   in_quotes(column.name),
                   in_quotes(trimmed(cells[static_cast<size_t>(count.first_infinite)]))));
+}
+
+/// Whether a column of numbers is one of codes, such as 02139: digits alone, with leading zeros, and either all of one
+/// length or most of them with such zeros. A single 05 among 7 and 12 was typed so.
+bool are_codes(std::span<const std::string_view> cells, const Count& count) {
+  if (count.padded == 0) return false;
+  const size_t length = trimmed(cells[static_cast<size_t>(count.first_padded)]).size();
+  bool one_length = true;
+  for (std::string_view raw : cells) {
+    const std::string_view cell = trimmed(raw);
+    if (is_missing(cell)) continue;
+    if (cell.find_first_not_of("0123456789") != std::string_view::npos) return false;
+    one_length = one_length && cell.size() == length;
+  }
+  return one_length || 2 * count.padded > count.numbers;
 }
 
 constexpr std::string_view kAsMost = ", as in most of its cells";
@@ -121,11 +140,19 @@ void read_words(std::span<const std::string_view> cells, Column& column) {
 
 }  // namespace
 
-Column column_from_cells(std::string name, std::span<const std::string_view> cells) {
+Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes) {
   Column column{std::move(name), ColumnKind::numeric, std::vector<double>(cells.size()), {}};
   auto text = [&](int64_t row) { return trimmed(cells[static_cast<size_t>(row)]); };
   Count count = read_numbers(cells, column.values);
-  if (count.others == 0) return finite(std::move(column), cells, count);
+  if (codes && count.others == 0 && are_codes(cells, count)) {
+    column.kind = ColumnKind::categorical;
+    read_levels(cells, column);
+    return column;
+  }
+  if (count.others == 0) {
+    if (count.padded > 0) column.words = {std::string(text(count.first_padded))};
+    return finite(std::move(column), cells, count);
+  }
   if (count.numbers >= count.others)
     throw_text(column, count.first_other, text(count.first_other), "numbers", kAsMost);
   int64_t parsed = 0;
@@ -176,6 +203,12 @@ Column as_categorical(const Column& column) {
   return column_of_kind(column.name, ColumnKind::categorical, cells);
 }
 
+void name_row_labels(std::vector<std::string>& names) {
+  if (names.size() < 2 || !names[0].empty()) return;
+  names[0] = kRowLabels;
+  for (int i = 1; std::ranges::count(names, names[0]) > 1; ++i) names[0] = fmt::format("{}.{}", kRowLabels, i);
+}
+
 void check_names(std::span<const std::string> names, const std::string& source) {
   if (names.empty())
     throw DataError(source, "expected named columns; received none; the first line names the columns");
@@ -185,7 +218,8 @@ void check_names(std::span<const std::string> names, const std::string& source) 
     if (names[i].empty()) {
       throw DataError(source,
                       fmt::format("expected a name for every column; received an empty name for column {}; "
-                                  "name it in the first line, or remove a trailing separator",
+                                  "name it in the first line, or remove a trailing separator (only the first column, row "
+                                  "labels, may have none)",
                                   column),
                       1, column);
     }

@@ -107,11 +107,12 @@ std::vector<std::string> read_header(Walker& walker, const std::string& source) 
       throw DataError(
           source,
           fmt::format("expected columns separated by '{}'; received '{}' in the first line; use "
-                      "commas in a .csv and tabs in a .tsv",
+                      "commas in a .csv and tabs in a .tsv, and a point for decimals",
                       walker.delimiter == '\t' ? "\\t" : ",", c == '\t' ? "\\t" : std::string(1, c)),
           header->line);
     }
   }
+  name_row_labels(names);
   check_names(names, source);
   return names;
 }
@@ -119,7 +120,8 @@ std::vector<std::string> read_header(Walker& walker, const std::string& source) 
 /// Names the first line that is no row of the table.
 [[noreturn]] void throw_bad_record(Walker walker, size_t columns, const std::string& source,
                                    const arrow::Status& status) {
-  while (std::optional<Record> record = walker.next()) {
+  bool first = true;
+  for (std::optional<Record> record = walker.next(); record; record = walker.next(), first = false) {
     if (record->open_quote) {
       throw DataError(
           source,
@@ -131,8 +133,11 @@ std::vector<std::string> read_header(Walker& walker, const std::string& source) 
         source,
         fmt::format(
             "expected {} cells as in the header; received {}; add or remove separators, and put a cell "
-            "that holds one in double quotes",
-            columns, record->fields.size()),
+            "that holds one in double quotes{}",
+            columns, record->fields.size(),
+            first && columns > 1 && record->fields.size() == columns + 1
+                ? "; if each row begins with a label, as R's write.table has them, begin the header with a separator"
+                : ""),
         record->line);
   }
   throw DataError(
@@ -181,9 +186,9 @@ Column column_of(const std::string& name, std::span<const std::string_view> cell
   if (auto known = reading.kinds.find(name); known != reading.kinds.end())
     return column_of_kind(name, known->second, cells);
   try {
-    return column_from_cells(name, cells);
+    return column_from_cells(name, cells, std::ranges::find(reading.numbers, name) == reading.numbers.end());
   } catch (const BadCell&) {
-    bool unused = !reading.others_used || std::ranges::find(reading.unused, name) != reading.unused.end();
+    bool unused = !reading.others_used || is_row_label(name) || std::ranges::find(reading.unused, name) != reading.unused.end();
     if (!unused) throw;
     return column_of_kind(name, ColumnKind::categorical, cells);
   }

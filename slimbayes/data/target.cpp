@@ -14,6 +14,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table_looks.h"
 
 namespace slimbayes {
 
@@ -104,7 +105,7 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   check(column.kind != ColumnKind::datetime, "target",
         fmt::format("numbers, booleans or categories in the target {}", in_quotes(column.name)),
         "a datetime column");
-  check(meant_as(column.levels) != "numbers", "target",
+  check(meant_as(column.levels).as != "numbers", "target",
         fmt::format("numbers or names of classes in {}", in_quotes(column.name)),
         column.levels.empty() ? "none" : in_quotes(column.levels.front()), "write numbers as 13000.5");
   auto sizes = class_sizes(table, column, rows);

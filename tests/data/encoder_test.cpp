@@ -118,6 +118,29 @@ TEST(Encoder_fit, drops_constants_empty_columns_and_free_text) {
   EXPECT_EQ(e.inputs(table_of({numbers("partly", {1}), numbers("x", {1})})).size(1), 2);
 }
 
+TEST(Encoder_fit, many_dropped_columns_share_a_sentence) {
+  std::vector<Column> columns = {numbers("x", {1, 2, 3}), numbers("y", {1, 2, 3})};
+  for (int i = 0; i < 7; ++i) columns.push_back(numbers(fmt::format("k{}", i), {1, 1, 1}));
+  const Encoder e = fitted(table_of(columns));
+  ASSERT_EQ(e.notes().size(), 1u);
+  EXPECT_EQ(e.notes()[0],
+            "7 columns ('k0', 'k1', 'k2', 'k3', 'k4', ...) are constant on the training rows: dropped");
+}
+
+TEST(Encoder_fit, row_labels_are_no_input) {
+  const Table t = table_of({numbers("Unnamed: 0", {0, 1, 2}), numbers("x", {1, 2, 3}),
+                            categories("__index_level_0__", {0, 1, 2}, {"a", "b", "c"}), numbers("y", {1, 2, 3})});
+  const Encoder e = Encoder::from_json(fitted(t).to_json());
+  EXPECT_EQ(e.schema().features, (std::vector<std::string>{"x"}));
+  EXPECT_TRUE(has_note(e.notes(), "column 'Unnamed: 0' (it has no name) holds row labels: no input"));
+  EXPECT_TRUE(has_note(e.notes(), "column '__index_level_0__' holds row labels: no input"));
+  EXPECT_TRUE(e.notes_for(t).empty());
+  EXPECT_TRUE(e.notes_for(table_of({numbers("x", {1})})).empty());
+  EXPECT_EQ(e.to_json()["columns"][0]["dropped"], "row labels");
+  // Called names, it is an input.
+  EXPECT_EQ(Encoder::fit(t, all_rows(t), {"y", "min-max", {}, "train", "", {}, {"__index_level_0__"}}).schema().features.size(), 4u);
+}
+
 TEST(Encoder_fit, of_many_levels_63_and_other) {
   std::vector<double> cells, y;
   std::vector<std::string> levels;

@@ -55,8 +55,9 @@ TEST(format_datetime, is_the_inverse_of_parse_datetime) {
 }
 
 TEST(is_missing, knows_its_spellings) {
-  for (const char* text : {"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})
-    EXPECT_TRUE(is_missing(text));
+  for (const char* text :
+       {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "null", "NULL", "None", "\\N", "?"})
+    EXPECT_TRUE(is_missing(text)) << text;
   for (const char* text : {"0", "-", "none of them", "NAN1"}) EXPECT_FALSE(is_missing(text)) << text;
 }
 
@@ -111,19 +112,27 @@ TEST(tells_apart, levels_that_read_as_one_value) {
   EXPECT_TRUE(tells_apart(apart, ColumnKind::boolean));
 }
 
-TEST(meant_as, numbers_and_dates_in_other_clothes) {
-  const auto meant = [](std::vector<std::string> cells) { return std::string(meant_as(cells)); };
-  EXPECT_EQ(meant({"1,000", "13,500", "900"}), "numbers");
-  EXPECT_EQ(meant({"$5", "€ 7.50", "£1"}), "numbers");
-  EXPECT_EQ(meant({"45%", "3,5"}), "numbers");
-  EXPECT_EQ(meant({"31.12.2021", "1.1.2022 10:30"}), "dates");
-  EXPECT_EQ(meant({"12/31/2021", "1/2/22"}), "dates");
-  EXPECT_EQ(meant({"red", "1,000"}), "");
-  EXPECT_EQ(meant({"A1", "B2"}), "");
-  EXPECT_EQ(meant({"10", "20"}), "");
-  EXPECT_EQ(meant({"2021-01-01", "2021-01-02"}), "");
-  EXPECT_EQ(meant({"%", ","}), "");
-  EXPECT_EQ(meant({}), "");
+TEST(column_from_cells, leading_zeros_make_names_of_numbers) {
+  const auto kind = [](std::vector<std::string_view> cells) { return kind_name(column_from_cells("c", cells).kind); };
+  EXPECT_EQ(kind({"02139", " 10001", "", "94110"}), "categorical");  // one length
+  EXPECT_EQ(kind({"030", "0171", "089"}), "categorical");            // mostly so
+  EXPECT_EQ(kind({"7", "05", "12", "100"}), "numeric");              // one was typed so
+  EXPECT_EQ(kind({"0", "1", "0"}), "numeric");
+  EXPECT_EQ(kind({"0.50", "1.25"}), "numeric");
+  EXPECT_EQ(kind({"00012.5", "00013.5"}), "numeric");
+  EXPECT_EQ(kind({"-01", "-02"}), "numeric");
+  EXPECT_EQ(kind({"20210331", "20220401"}), "numeric");
+  const std::vector<std::string_view> zips = {"02139", "10001"}, mixed = {"7", "05", "12"};
+  EXPECT_EQ(column_from_cells("c", zips).levels, (std::vector<std::string>{"02139", "10001"}));
+  EXPECT_EQ(column_from_cells("c", mixed).words, (std::vector<std::string>{"05"}));
+  EXPECT_EQ(column_from_cells("c", zips, false).values, (std::vector<double>{2139, 10001}));
+  EXPECT_EQ(column_of_kind("c", ColumnKind::numeric, zips).values[0], 2139);
+}
+
+TEST(trimmed, drops_what_a_spreadsheet_leaves) {
+  EXPECT_EQ(trimmed(" \tcolonial \r\n"), "colonial");
+  EXPECT_EQ(trimmed("\u00a0 New\u00a0York \u00a0"), "New\u00a0York");
+  EXPECT_EQ(trimmed(" \u00a0"), "");
 }
 
 }  // namespace

@@ -109,6 +109,11 @@ TEST_F(csv, ragged_rows) {
   expect_starts(error_of(text), "t.csv:234569: ");
 }
 
+TEST_F(csv, labels_without_a_place_in_the_header) {
+  expect_has(error_of("\"x\",\"y\"\n\"a\",1,2\n\"b\",3,4\n"), "begin the header with a separator");
+  EXPECT_EQ(error_of("x,y\n1,2\na,3,4\n").find("begin the header"), std::string::npos);
+}
+
 TEST_F(csv, unclosed_quote) {
   expect_starts(error_of("x,y\n1,2\n\"3,4\n5,6\n"), "t.csv:3: expected a closing quote");
   expect_starts(error_of("\"x,y\n1,2\n"), "t.csv:1: expected a closing quote");
@@ -120,6 +125,21 @@ TEST_F(csv, names) {
   expect_starts(error_of("x;y\n1;2\n"), "t.csv:1: expected columns separated by ','; received ';'");
   expect_starts(error_of("x,y\n1,2\n", "t.tsv"),
                 "t.tsv:1: expected columns separated by '\\t'; received ','");
+}
+
+TEST_F(csv, a_first_column_without_a_name_holds_row_labels) {
+  EXPECT_EQ(read(",x,y\n0,1,2\n").names(), (std::vector<std::string>{"Unnamed: 0", "x", "y"}));
+  EXPECT_EQ(read("\"\",\"x\"\n\"a\",1\n").columns[0].levels, (std::vector<std::string>{"a"}));
+  // One index more, as a second to_csv writes it.
+  const Table twice = read(",Unnamed: 0,x\n0,0,1\n");
+  EXPECT_EQ(twice.names(), (std::vector<std::string>{"Unnamed: 0.1", "Unnamed: 0", "x"}));
+  for (const char* name : {"Unnamed: 0", "Unnamed: 0.1", "__index_level_0__"}) EXPECT_TRUE(is_row_label(name)) << name;
+  for (const char* name : {"", "Unnamed: 1", "Unnamed", "index", "x"}) EXPECT_FALSE(is_row_label(name)) << name;
+  // Nobody needs them, so that they cannot fail.
+  EXPECT_EQ(read(",x\n1,1\n2,2\ntotal,3\n").columns[0].kind, ColumnKind::categorical);
+  expect_starts(error_of(",,x\n1,2,3\n"), "t.csv:1:2: expected a name for every column");
+  expect_starts(error_of("x,y,\n1,2,\n"), "t.csv:1:3: expected a name for every column");
+  expect_has(error_of("\"\"\n1\n"), "expected a name for every column");
 }
 
 TEST_F(csv, files_that_are_no_tables) {

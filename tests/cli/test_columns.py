@@ -1,0 +1,115 @@
+"""Columns as other programs write them: read as they are meant, or said, before the training."""
+
+import json
+import subprocess
+
+import pytest
+from conftest import FEW, TOOL, run, toy_rows, write_csv
+
+
+def fitted(folder, columns, rows, *words):
+    write_csv(folder / "t.csv", columns, rows)
+    done = run(folder, "fit", "t.csv", "--target", columns[-1], "--model", "m", "--threads", 1, "--json", *FEW, *words)
+    assert done.returncode == 0, done.stderr
+    return done, json.loads(done.stdout)["notes"]
+
+
+def answers(folder, columns, rows):
+    write_csv(folder / "new.csv", columns, rows)
+    done = run(folder, "predict", "m", "new.csv")
+    assert done.returncode == 0, done.stderr
+    assert "column" not in done.stderr
+    return [float(line.split(",")[0]) for line in done.stdout.splitlines()[1:]]
+
+
+def encoder(folder):
+    return json.loads(run(folder, "describe", "m", "--json").stdout)["encoder"]
+
+
+@pytest.mark.parametrize("label", ["", '""', "Unnamed: 0"])
+def test_an_index_is_no_input(tmp_path, label):
+    """With it, without it and with another the model answers the same."""
+    rows = toy_rows(60)
+    _, notes = fitted(tmp_path, [label, "x0", "x1", "y"], [[f"r{i}", *row] for i, row in enumerate(rows)])
+    notes = [note for note in notes if note.startswith("column")]
+    assert len(notes) == 1 and "column 'Unnamed: 0'" in notes[0] and "row labels: no input" in notes[0]
+    plain = answers(tmp_path, ["x0", "x1"], [row[:2] for row in rows])
+    assert answers(tmp_path, [label, "x0", "x1"], [[i, *row[:2]] for i, row in enumerate(rows)]) == plain
+    kept = run(tmp_path, "predict", "m", "t.csv", "--keep", "Unnamed: 0").stdout.splitlines()
+    assert kept[0].startswith("Unnamed: 0,mean,") and kept[8].startswith("r7,")
+    assert run(tmp_path, "evaluate", "m", "t.csv").returncode == 0
+
+
+def test_an_index_hides_no_repeated_rows(tmp_path):
+    """Every row has its own label, and a label makes no group."""
+    rows = toy_rows(20)
+    fitted(tmp_path, ["", "x0", "x1", "y"], [[i, *rows[i % 20]] for i in range(60)], "--test-fraction", 0.2)
+    test = run(tmp_path, "evaluate", "m", "t.csv", "--split", "test", "--json")
+    assert json.loads(test.stdout)["n"] % 3 == 0
+
+
+def test_codes_with_leading_zeros_are_names(tmp_path):
+    codes = ["02139", "10001", "94110"]
+    done, notes = fitted(tmp_path, ["zip", "x", "y"], [[codes[i % 3], i % 7, [5, -5, 0][i % 3]] for i in range(90)])
+    assert any("column 'zip': leading zeros ('02139')" in note for note in notes)
+    assert encoder(tmp_path)["columns"][0]["levels"] == codes
+    alone = [answers(tmp_path, ["zip", "x"], [[code, 1]])[0] for code in codes]
+    assert len(set(alone)) == 3 and answers(tmp_path, ["zip", "x"], [[code, 1] for code in codes]) == pytest.approx(alone)
+    assert "not seen in training" in run_on(tmp_path, ["zip", "x"], [[2139, 1]]).stderr
+
+
+def run_on(folder, columns, rows):
+    write_csv(folder / "new.csv", columns, rows)
+    return run(folder, "predict", "m", "new.csv")
+
+
+def test_a_target_with_leading_zeros(tmp_path):
+    rows = [[i % 7, f"{i % 5:02}"] for i in range(100)]
+    _, notes = fitted(tmp_path, ["x", "y"], rows)
+    assert any("the target 'y': leading zeros ('00')" in note and "--likelihood gaussian" in note for note in notes)
+    assert encoder(tmp_path)["task"] == "classification"
+    fitted(tmp_path, ["x", "y"], rows, "--likelihood", "gaussian")
+    assert encoder(tmp_path)["task"] == "regression"
+    assert run(tmp_path, "evaluate", "m", "t.csv").returncode == 0
+
+
+def test_notes_stand_before_the_training_and_once(tmp_path):
+    """A counter, a mark for a missing cell, one in the target, dates and amounts that are dropped, spellings."""
+    rows = [[i + 1, row[0], f'"${1000 + 7 * i},000"', f"{i % 28 + 1}.{i // 28 + 1}.2021", ["Colonial", "colonial ", "Ranch"][i % 3],
+             row[2]] for i, row in enumerate(toy_rows(200))]
+    rows[16][1], rows[20][-1] = 999999, 1e6
+    done, notes = fitted(tmp_path, ["id", "x", "pay", "day", "style", "y"], rows, "--valid-fraction", 0)
+    for part in ["column 'id' looks like the numbers of the rows (1, 2, 3, ...)", "--ignore 'id'",
+                 "column 'x': 999999 (data row 17) stretches the range", "the target 'y': 1000000 (data row 21) stretches",
+                 "column 'pay': its categories look like numbers ('$1000,000')", "column 'pay': 200 of 200 training cells differ",
+                 "column 'day': its categories look like dates ('1.1.2021')",
+                 "column 'style': 'Colonial' and 'colonial' differ by case or blanks alone"]:
+        assert sum(part in note for note in notes) == 1, (part, notes)
+        assert done.stderr.count(part) == 1
+    words = ["fit", "t.csv", "--target", "y", "--model", "long", "--threads", "1", "--ignore", "pay,day,style", "--patience", "0",
+             "--steps", "100000000"]
+    process = subprocess.Popen([TOOL, *words], cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    said = [process.stderr.readline() for _ in range(3)]
+    assert process.poll() is None
+    process.kill()
+    process.communicate()
+    assert any("999999 (data row 17)" in line for line in said), said
+
+
+def test_describe_says_what_became_of_each_column(tmp_path):
+    rows = [[i, row[0], "abc"[i % 3], 7, "" if i % 9 == 0 else row[1], f"word{i}", ["yes", "no"][i % 2], f"2021-03-{i % 28 + 1:02}",
+             i, row[2]] for i, row in enumerate(toy_rows(120))]
+    rows[5][1], rows[6][1] = -2, 3
+    columns = ["", "x", "c", "k", "m", "id", "b", "d", "other", "y"]
+    fitted(tmp_path, columns, rows, "--ignore", "other", "--valid-fraction", 0)
+    notes = encoder(tmp_path)["notes"]
+    text = run(tmp_path, "describe", "m").stdout
+    for line in ["Unnamed: 0  dropped: row labels", "x           number from -2 to 3", "c           3 categories: a, b, c",
+                 "k           dropped: constant", "; whether it is missing is an input too",
+                 "id          dropped: identifier or free text", "b           yes or no", "other       ignored",
+                 "d           time from 2021-03-01 00:00 to 2021-03-28 00:00"]:
+        assert line in text, text
+    assert len(notes) == 4 and all(note[:40] in text for note in notes), notes
+    fates = {column["name"]: column.get("dropped") for column in encoder(tmp_path)["columns"]}
+    assert fates == {"Unnamed: 0": "row labels", "x": None, "c": None, "k": "constant", "m": None, "id": "identifier or free text",
+                     "b": None, "d": None}

@@ -1,0 +1,104 @@
+#include "slimbayes/data/column_notes.h"
+
+#include <cmath>
+
+#include "slimbayes/core/random.h"
+#include "tests/data/tables.h"
+
+namespace slimbayes {
+namespace {
+
+std::string range_of(Column column) {
+  const Table table = table_of({std::move(column)});
+  return range_note(table, table.columns[0], all_rows(table), "column 'x'");
+}
+
+/// 1, 2, ..., 100.
+std::vector<double> hundred() {
+  std::vector<double> x(100);
+  std::iota(x.begin(), x.end(), 1);
+  return x;
+}
+
+TEST(range_note, names_column_row_and_value) {
+  std::vector<double> x = hundred();
+  EXPECT_EQ(range_of(numbers("x", x)), "");
+  x[16] = 999999;
+  expect_has(range_of(numbers("x", x)), "column 'x': 999999 (data row 17) stretches the range, 1 to 100 without it");
+  x[3] = 999999;
+  expect_has(range_of(numbers("x", x)), "999999 (2 cells, the first in data row 4) stretches");
+  x[50] = 99999;  // two marks
+  expect_has(range_of(numbers("x", x)), "999999, 99999 (3 cells, the first in data row 4) stretch");
+  x = hundred();
+  x[7] = -999, x[99] = 999;  // one at either end
+  expect_has(range_of(numbers("x", x)),
+             "999 (data row 100), -999 (data row 8) stretch the range, 1 to 99 without them");
+  x = hundred();
+  x[7] = -1e300;
+  expect_has(range_of(numbers("x", x)), "-1e+300 (data row 8) stretches");
+}
+
+TEST(range_note, counts_rows_as_the_file_does_and_only_those_given) {
+  std::vector<double> x = hundred();
+  x[60] = 1e6;
+  Table table = table_of({numbers("x", x)});
+  EXPECT_EQ(range_note(table, table.columns[0], {0, 1, 2, 3, 4, 5}, "column 'x'"), "");
+  Table some = take_rows(table, {10, 20, 30, 60});
+  expect_has(range_note(some, some.columns[0], all_rows(some), "the target 'x'"), "the target 'x': 1000000 (data row 61)");
+}
+
+TEST(range_note, times_too) {
+  Column days{"x", ColumnKind::datetime, {}, {}};
+  for (int i = 0; i < 40; ++i) days.values.push_back(1577836800.0 + 86400 * i);
+  EXPECT_EQ(range_of(days), "");
+  days.values[5] = 253402214400.0;
+  expect_has(range_of(days), "9999-12-31 (data row 6) stretches the range, 2020-01-01 to 2020-02-09 without it");
+}
+
+TEST(range_note, honest_columns_have_none) {
+  EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 1})), "");             // a rare mark
+  EXPECT_EQ(range_of(numbers("x", {0.001, 0.01, 0.1, 1, 10, 100})), "");  // a scale of powers
+  EXPECT_EQ(range_of(numbers("x", {1, 10, 100, 1000})), "");
+  EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 0, 0, 1000, 1001, 1010})), "");  // mostly nothing
+  std::vector<double> few;
+  for (double value : {-5.0, -2.4, -2.3, -2.2, 0.0}) few.insert(few.end(), 50, value);  // yacht's lcb is like this
+  EXPECT_EQ(range_of(numbers("x", few)), "");
+  EXPECT_EQ(range_of(numbers("x", {7, 7, 7})), "");
+  EXPECT_EQ(range_of(numbers("x", {kNone, kNone})), "");
+  int heavy = 0;
+  for (int i = 0; i < 50; ++i) {
+    const at::Tensor z = Stream(static_cast<uint64_t>(i)).normal({1000}).to(at::kDouble).exp();
+    heavy += !range_of(numbers("x", {z.const_data_ptr<double>(), z.const_data_ptr<double>() + 1000})).empty();
+  }
+  EXPECT_EQ(heavy, 0);
+}
+
+TEST(row_number_note, of_counters) {
+  const auto counts = [](std::vector<double> values) { return !row_number_note(numbers("id", std::move(values))).empty(); };
+  EXPECT_TRUE(counts(hundred()));
+  EXPECT_TRUE(counts({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_TRUE(counts({5, 9, 12, 13, 20, 21, 30, 31, 40, 55}));  // with gaps
+  EXPECT_TRUE(counts({9, 8, 7, 6, 5, 4, 3, 2, 1, 0}));
+  EXPECT_TRUE(counts({3, 7, 1, 10, 4, 2, 9, 8, 6, 5}));  // shuffled
+  EXPECT_FALSE(counts({0, 1, 2, 3, 4, 5, 6, 7, 8, 8}));
+  EXPECT_FALSE(counts({0, 1, 2}));
+  EXPECT_FALSE(counts({0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5}));
+  EXPECT_FALSE(counts({0, 1, 2, 3, 4, 5, 6, 7, 8, kNone}));
+  EXPECT_FALSE(counts({2010, 2010, 2011, 2011, 2012, 2012, 2013, 2013, 2014, 2014}));
+  EXPECT_FALSE(counts({30, 7, 110, 1, 45, 22, 95, 81, 60, 50}));
+  expect_has(row_number_note(numbers("id", hundred())), "column 'id' looks like the numbers of the rows (1, 2, 3, ...)");
+}
+
+TEST(category_notes, of_codes_and_lookalikes) {
+  const std::vector<std::string> zips = {"02139", "10001"}, styles = {"Colonial", "Ranch", "colonial"};
+  ASSERT_EQ(category_notes(zips, false, "column 'zip'").size(), 1u);
+  expect_has(category_notes(zips, false, "column 'zip'")[0], "column 'zip': leading zeros ('02139') make names");
+  EXPECT_TRUE(category_notes(zips, true, "column 'zip'").empty());
+  EXPECT_TRUE(category_notes({"10001", "94110"}, false, "column 'zip'").empty());
+  EXPECT_TRUE(category_notes({"02139", "A1"}, false, "column 'zip'").empty());
+  ASSERT_EQ(category_notes(styles, true, "column 's'").size(), 1u);
+  expect_has(category_notes(styles, true, "column 's'")[0], "'Colonial' and 'colonial' differ by case or blanks alone");
+}
+
+}  // namespace
+}  // namespace slimbayes
