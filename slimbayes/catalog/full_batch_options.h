@@ -29,8 +29,8 @@ void describe(FullBatchOptions& o, V& v) {
     Choices{{"one-cycle", "constant"}}, "experiments/recipe");
   v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
   v("patience", o.patience,
-    "validation rounds (one in 150 of the budget, or a step) without a better score before stopping, 0 for "
-    "never",
+    "validation rounds (one in 150 of the budget, or a step) without a better score before stopping, three "
+    "quarters of them where it rises steadily, 0 for never",
     Range{0, 1e7}, "E section 4");
   v("time_limit", o.time_limit, "seconds of training after which the best model so far is kept, 0 for none",
     Range{0, 1e9}, "slimbayes");

@@ -37,8 +37,8 @@ void describe(TrainingOptions& o, V& v) {
     Choices{{"one-cycle", "constant"}}, "experiments/recipe");
   v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
   v("patience", o.patience,
-    "validation rounds without a better score before stopping, 0 for never; a round is an epoch, or several "
-    "on a small table",
+    "validation rounds without a better score before stopping, three quarters of them where it rises "
+    "steadily, 0 for never; a round is an epoch, or several on a small table",
     Range{0, 1e7}, "slimbayes");
   v("time_limit", o.time_limit, "seconds of training after which the best model so far is kept, 0 for none",
     Range{0, 1e9}, "slimbayes");

@@ -21,7 +21,7 @@ def test_ten_rows_cover_the_rows_to_come_and_say_what_they_rest_on(tmp_path):
     note = "only 1 validation row: the noise was estimated by 5-fold cross-fitting on 10 rows: extra sd "
     assert note in log and any(note in each for each in fit["notes"])
     scored = json.loads(run(tmp_path, "evaluate", "model.safetensors", "new.csv", "--json").stdout)
-    assert scored["coverage"] > 0.7 and scored["nll_standardized"] < 10
+    assert scored["coverage"] > 0.6 and scored["nll_standardized"] < 4  # without folds 0.40 and 6.2
     text = run(tmp_path, "describe", "model.safetensors").stdout
     assert "noise        5-fold cross-fitting on 10 rows: extra sd " in text
     assert json.loads(run(tmp_path, "describe", "model.safetensors", "--json").stdout)["noise"] == fit["noise"]
