@@ -23,6 +23,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "slimbayes/core/check.h"
@@ -38,6 +39,13 @@ void check_level(double level, const char* function) {
 /// ceil of a product whose rounding must not add a rank: 20 * 0.95 is 19.
 int64_t rank_of(int64_t rows, double level) {
   return static_cast<int64_t>(std::ceil(static_cast<double>(rows + 1) * level * (1 - 1e-14)));
+}
+
+/// The guarantee counts the row whose score is the factor itself, and it lies on the interval's edge: the half-width grows
+/// by what rounds it out. mean -+ half rounds by half a unit of either; a batch of another size or another processor's
+/// instructions move the last bits of mean and sd. [n]
+at::Tensor widened(const at::Tensor& half, const at::Tensor& mean) {
+  return half * (1 + 1e-9) + 4 * std::numeric_limits<double>::epsilon() * mean.abs();
 }
 
 /// [m], in the order of the rows.
@@ -116,7 +124,7 @@ double conformal_factor(const ConformalScores& scores, double level) {
 }
 
 Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level) {
-  const at::Tensor half = conformal_factor(scores, level) * total_var(p).sqrt();
+  const at::Tensor half = widened(conformal_factor(scores, level) * total_var(p).sqrt(), p.mean);
   return {p.mean - half, p.mean + half};
 }
 

@@ -44,7 +44,8 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows);
 /// group of n weighing 1 / n (Lee, Barber and Willett 2023, theorem 1). Throws as check_conformal_rows does.
 double conformal_factor(const ConformalScores& scores, double level);
 
-/// mean -+ conformal_factor(scores, level) sd. Mean and variances stay what they are.
+/// mean -+ conformal_factor(scores, level) sd, wider by 1e-9 of it and by the mean's rounding: a row whose score is the
+/// factor lies inside. Mean and variances stay what they are.
 Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level);
 
 }  // namespace slimbayes

@@ -121,6 +121,14 @@ bool is_answer_to(const Predictive& p, const Task& task) {
          std::get<Classes>(p).probabilities.size(1) == static_cast<int64_t>(task.levels.size());
 }
 
+/// The target's own numbers, not those that standardising and its inverse round. [n]
+at::Tensor target_as_given(const Encoder& encoder, const Table& table) {
+  Task task = encoder.schema().task;
+  task.y_shift = 0;
+  task.y_scale = 1;
+  return target_values(table, encoder.target_name(), task);
+}
+
 /// The sorted scores of the file; no groups without any.
 ConformalScores take_calibration(TensorFile& file) {
   if (!file.tensors.contains(kCalibrationScores)) return {};
@@ -194,10 +202,10 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   model.noise_ = std::move(fitted.noise);
   model.options_ =
       stored_json(model.fitted_->save(), "options");  // as they were resolved by the rows at hand
-  if (!fit.calibrate.empty()) {  // the scores have no unit: the standardised scale serves
-    const Dataset held_out = all.subset(indices(model.split_.calibration));
+  if (!fit.calibrate.empty()) {  // of answers as they are given: a row's score and its interval round alike
+    const Table held_out = take_rows(table, model.split_.calibration);
     model.calibration_ =
-        conformal_scores(std::get<Regression>(model.fitted_->predict(held_out)), held_out.all.target, groups);
+        conformal_scores(model.predict(held_out), target_as_given(*model.encoder_, held_out), groups);
   }
   return model;
 }
@@ -244,11 +252,11 @@ nlohmann::json TableModel::evaluate(const Table& table, double level, std::vecto
   const Task& task = encoder_->schema().task;
   const Predictive& given = a.answer;
   if (const auto* p = std::get_if<Intensity>(&given)) return events_report(*fitted_, *encoder_, *p);
-  at::Tensor y = encoder_->target(table);
+  const at::Tensor y = target_as_given(*encoder_, table);
   if (const auto* p = std::get_if<Classes>(&given)) return classes_report(*p, y);
   if (const auto* p = std::get_if<Counts>(&given)) return counts_report(*p, y, level);
   const auto& p = std::get<Regression>(given);
-  return regression_report(p, y * task.y_scale + task.y_shift, task.y_scale, level, *a.interval);
+  return regression_report(p, y, task.y_scale, level, *a.interval);
 }
 
 TensorFile TableModel::to_file() const {

@@ -148,6 +148,26 @@ TEST(Conformal, UnitsAndAWrongSdDoNotMatter) {
   EXPECT_TRUE(at::allclose(here.upper, there.upper, 1e-12, 0));
 }
 
+// The row whose score is the factor lies on the edge of its interval, where mean -+ factor sd rounds either way, the more
+// so where the mean is large beside the sd; and an answer's last bits depend on its batch and on the processor.
+TEST(Conformal, TheRowsThatTheGuaranteeCountsLieInside) {
+  for (double shift : {0.0, 3.0, 1e6}) {
+    for (uint64_t seed = 0; seed < 200; ++seed) {
+      Stream stream = Stream(seed).split("edge");
+      at::Tensor sd = stream.split("sd").uniform({60}) + 0.1;
+      at::Tensor mean = shift + stream.split("mean").normal({60});
+      Regression p{mean, sd.square(), at::zeros_like(sd)};
+      at::Tensor y = mean + sd * stream.split("y").normal({60});
+      at::Tensor scores = conformal_scores(p, y);
+      Regression again{mean * (1 + 2e-16), sd.square() * (1 - 4e-16), at::zeros_like(sd)};
+      for (const Regression& answer : {p, again}) {
+        EXPECT_EQ(std::lround(60 * coverage(conformal_interval(answer, scores, 0.9), y)), 55)
+            << shift << " " << seed;
+      }
+    }
+  }
+}
+
 TEST(Conformal, OrderOfTheRowsDoesNotMatter) {
   at::Tensor sd = Stream(1).uniform({50}) + 0.1, y = Stream(2).normal({50}),
              order = Stream(3).permutation(50);
