@@ -66,7 +66,8 @@ std::vector<std::string> metrics_of(const json& report) {
   std::vector<std::string> present;
   for (const char* name :
        {"accuracy", "mae", "rmse", "nll", "nll_constant", "nll_uniform", "brier", "ece", "mce", "auroc",
-        "aupr", "crps", "coverage", "width", "interval_score", "expected"}) {
+        "aupr", "crps", "coverage", "width", "interval_score", "expected",
+        "expected_error"}) {
     if (report.contains(name)) present.emplace_back(name);
   }
   return present;

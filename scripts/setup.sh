@@ -39,6 +39,7 @@ libcli11-dev    header CLI/CLI.hpp
 libfmt-dev      header fmt/format.h
 libxxhash-dev   header xxhash.h
 librandom123-dev header Random123/philox.h
+libboost-math-dev header boost/math/quadrature/gauss_kronrod.hpp
 python3         command -v python3
 python3-venv    python3 -c import\ venv,ensurepip
 '

@@ -51,8 +51,6 @@ at::Tensor total_sd(const Regression& p, const char* function) {
   return var.sqrt();
 }
 
-at::Tensor normal_cdf(const at::Tensor& z) { return 0.5 * at::erfc(-z / std::numbers::sqrt2); }
-
 }  // namespace
 
 double mean_absolute_error(const Regression& p, const at::Tensor& y) {
@@ -106,7 +104,7 @@ double interval_score(const Regression& p, const at::Tensor& y, double level) {
 at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins) {
   check(bins > 0, "pit_histogram", "bins > 0", std::to_string(bins));
   at::Tensor residual = checked(p, y, "pit_histogram") - p.mean;
-  at::Tensor pit = normal_cdf(residual / total_sd(p, "pit_histogram"));
+  at::Tensor pit = at::special_ndtr(residual / total_sd(p, "pit_histogram"));
   at::Tensor bin = (pit * bins).floor().clamp(0, bins - 1).to(at::kLong);
   return at::bincount(bin, {}, bins).to(at::kDouble) / y.size(0);
 }

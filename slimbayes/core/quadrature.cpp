@@ -1,7 +1,7 @@
-// Gauss rules by Golub and Welsch (Calculation of Gauss quadrature rules, Math. Comp. 1969): the nodes are the
-// eigenvalues of the symmetric tridiagonal matrix of the orthonormal polynomials' recurrence. The weights are mass /
+// The Gauss-Hermite rule by Golub and Welsch (Calculation of Gauss quadrature rules, Math. Comp. 1969): the nodes are the
+// eigenvalues of the symmetric tridiagonal matrix of the orthonormal polynomials' recurrence. The weights are 1 /
 // sum_k p_k(x)^2 by that recurrence and not the eigenvectors' first elements, whose error is absolute: of 64 nodes the
-// outermost weights are 1e-49. O(q^3), for q of a few dozen.
+// outermost weights are 1e-49. O(q^3), for q of a few dozen. Boost.Math, whose rules cubature.cpp takes, has none of Hermite.
 
 #include "slimbayes/core/quadrature.h"
 
@@ -14,41 +14,25 @@
 
 namespace slimbayes {
 
-namespace {
-
-// off_diagonal(k), k = 1 .. q - 1: of the monic recurrence, its square root. Both families are symmetric, so the
-// diagonal is zero and the nodes are mirrored about 0, which rounding is not permitted to break.
-template <class OffDiagonal>
-Quadrature gauss(int64_t q, double mass, const char* function, OffDiagonal off_diagonal) {
-  check(q >= 1 && q <= 200, function, "1 to 200 nodes", std::to_string(q));
+Quadrature gauss_hermite(int64_t q) {
+  check(q >= 1 && q <= 200, "gauss_hermite", "1 to 200 nodes", std::to_string(q));
   at::Tensor jacobi = at::zeros({q, q}, at::kDouble);
   for (int64_t k = 1; k < q; ++k) {
-    jacobi[k][k - 1] = off_diagonal(static_cast<double>(k));
+    jacobi[k][k - 1] = std::sqrt(static_cast<double>(k));
     jacobi[k - 1][k] = jacobi[k][k - 1];
   }
   at::Tensor nodes = at::linalg_eigvalsh(jacobi);
-  nodes = (nodes - nodes.flip(0)) / 2;
+  nodes = (nodes - nodes.flip(0)) / 2;  // mirrored about 0, which rounding is not permitted to break
   at::Tensor before = at::zeros_like(nodes), p = at::ones_like(nodes), sum = at::ones_like(nodes);
-  for (int64_t k = 1; k < q; ++k) {  // x p_(k-1) = a_k p_k + a_(k-1) p_(k-2)
-    double a = off_diagonal(static_cast<double>(k));
-    double a_before = k > 1 ? off_diagonal(static_cast<double>(k - 1)) : 0;
+  for (int64_t k = 1; k < q; ++k) {  // x p_(k-1) = sqrt(k) p_k + sqrt(k - 1) p_(k-2)
+    double a = std::sqrt(static_cast<double>(k)), a_before = std::sqrt(static_cast<double>(k - 1));
     at::Tensor next = (nodes * p - a_before * before) / a;
     before = p;
     p = next;
     sum += p.square();
   }
   at::Tensor weights = 1 / sum;
-  return {nodes, weights * (mass / weights.sum())};
-}
-
-}  // namespace
-
-Quadrature gauss_hermite(int64_t q) {
-  return gauss(q, 1, "gauss_hermite", [](double k) { return std::sqrt(k); });
-}
-
-Quadrature gauss_legendre(int64_t q) {
-  return gauss(q, 2, "gauss_legendre", [](double k) { return k / std::sqrt(4 * k * k - 1); });
+  return {nodes, weights * (1 / weights.sum())};
 }
 
 Quadrature tensor_grid(const Quadrature& rule, int64_t d) {

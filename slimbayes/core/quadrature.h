@@ -16,10 +16,6 @@ struct Quadrature {
 /// std::invalid_argument unless 1 <= q <= 200.
 Quadrature gauss_hermite(int64_t q);
 
-/// The integral over [-1, 1]: weights sum to 2; exact for polynomials of degree 2 q - 1 (Gauss-Legendre). Throws
-/// std::invalid_argument unless 1 <= q <= 200.
-Quadrature gauss_legendre(int64_t q);
-
 /// The product of a rule with itself over d axes: nodes [q^d, d], the last axis fastest. Throws
 /// std::invalid_argument beyond 2^22 nodes.
 Quadrature tensor_grid(const Quadrature& rule, int64_t d);

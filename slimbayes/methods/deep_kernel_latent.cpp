@@ -4,9 +4,9 @@
 // Estimator   the bound mean -E_q log p(y | f) + beta / n KL by mini-batches and automatic differentiation: Bernoulli by
 //             quadrature, softmax by a few draws a row, Poisson in closed form; the parameters with the best validation
 //             NLL are kept. A Cox process (E A.5) has events in place of rows: -mean + 1/n integral of exp(mean + var / 2)
-//             over the domain [-1, 1]^d, which a step estimates by a point in each cell of a grid: unbiased, and without
-//             fixed nodes between which an intensity could hide its mass. Validation takes a fixed Gauss-Legendre grid.
-//             Beyond three coordinates both draw points at random.
+//             over the domain [-1, 1]^d, which a step estimates by a point in each cell of a grid (at random places beyond
+//             three coordinates): unbiased, and without fixed nodes between which an intensity could hide its mass.
+//             Validation integrates adaptively, with training events for probes (core/cubature.h).
 // Start       the offsets are the constant model's: log odds, log shares, log mean count, log n / 2^d.
 // Cost        O(b k r^2) a step beside the network's.
 // Deviations  the trace regulariser and the diagonal correction of sv-dbk hold for Gaussian noise (E-11 divides by its
@@ -23,7 +23,9 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/count_distribution.h"
+#include "slimbayes/core/cubature.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/methods/events.h"
 #include "slimbayes/methods/latent_model.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/tabular.h"
@@ -39,11 +41,11 @@ constexpr int64_t kStepDraws = 8;                  // of a softmax, a row, a ste
 constexpr int64_t kValidationDraws = 64;
 constexpr int64_t kMaxGridAxes = 3;
 constexpr int64_t kRandomNodes = 2048;
+constexpr Accuracy kSelection{1e-3, int64_t{1} << 14};  // of the integral that a checkpoint is chosen by
 const std::string kCox = "cox";
 
-/// Nodes on an axis of the domain: of a step's grid, and of the fixed one.
+/// Cells on an axis of the domain, in a step.
 int64_t step_nodes(int64_t d) { return d == 1 ? 128 : d == 2 ? 20 : 8; }
-int64_t grid_nodes(int64_t d) { return d == 1 ? 128 : d == 2 ? 40 : 14; }
 
 double volume_of(int64_t d) { return std::pow(2.0, static_cast<double>(d)); }
 
@@ -125,16 +127,6 @@ std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   return {nodes.to(at::kFloat), volume_of(d) / static_cast<double>(nodes.size(0))};
 }
 
-/// The fixed nodes of validation. float32
-Quadrature fixed_nodes(int64_t d, const Stream& stream) {
-  if (d <= kMaxGridAxes) {
-    Quadrature grid = tensor_grid(gauss_legendre(grid_nodes(d)), d);
-    return {grid.nodes.to(at::kFloat), grid.weights.to(at::kFloat)};
-  }
-  return {2 * stream.uniform({kRandomNodes, d}, at::kFloat) - 1,
-          at::full({kRandomNodes}, volume_of(d) / kRandomNodes, at::kFloat)};
-}
-
 /// What training needs of one fit; it outlives the problem's closures.
 struct LatentFit {
   const DeepKernel& kernel;
@@ -172,12 +164,13 @@ struct LatentFit {
   /// The bound's data term an event, on other events.
   double events_score() const {
     at::NoGradGuard no_grad;
-    Quadrature grid = fixed_nodes(rows.x.size(1), draws.split("valid"));
-    Latent nodes = model.latent(grid.nodes);
-    at::Tensor integral =
-        at::dot(grid.weights, expected_intensity({nodes.mean.squeeze(1), nodes.epistemic_var.squeeze(1)}));
+    auto intensity = [&](const at::Tensor& x) {
+      Latent f = model.latent(x.to(at::kFloat));
+      return expected_intensity({f.mean.squeeze(1), f.epistemic_var.squeeze(1)});
+    };
+    const double expected = integral(intensity, event_probes(rows.x), kSelection).value;
     double n = static_cast<double>(rows.x.size(0));
-    return integral.item<double>() / n - model.latent(held_out.x).mean.mean(at::kDouble).item<double>();
+    return expected / n - model.latent(held_out.x).mean.mean(at::kDouble).item<double>();
   }
 };
 

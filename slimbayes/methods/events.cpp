@@ -1,25 +1,19 @@
 #include "slimbayes/methods/events.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/quadrature.h"
-#include "slimbayes/core/random.h"
 
 namespace slimbayes {
 
 namespace {
 
-// Nodes in the encoded domain [-1, 1]^d; the weights sum to 2^d.
-Quadrature nodes_of(int64_t d) {
-  if (d <= 3) return tensor_grid(gauss_legendre(d == 1 ? 200 : d == 2 ? 100 : 24), d);
-  constexpr int64_t kPoints = int64_t{1} << 15;
-  double share = std::pow(2.0, static_cast<double>(d)) / kPoints;
-  return {2 * Stream(0).split("expected events").uniform({kPoints, d}) - 1,
-          at::full({kPoints}, share, at::kDouble)};
-}
+constexpr int64_t kProbes = 512;
+constexpr Accuracy kAccuracy{1e-5, int64_t{1} << 18};
+constexpr double kNegligible = 1e-4;
 
 // log of the user's volume: a unit of the encoded coordinates holds the product of their scales.
 double log_volume(const Encoder& encoder) {
@@ -30,25 +24,41 @@ double log_volume(const Encoder& encoder) {
 
 }  // namespace
 
-double expected_events(const Fitted& fitted, const Encoder& encoder) {
-  auto d = static_cast<int64_t>(encoder.schema().features.size());
-  Quadrature rule = nodes_of(d);
-  Dataset data{encoder.schema(), {{rule.nodes}, {}}};
-  auto p = std::get<Intensity>(fitted.predict(data));
-  double scale =
-      std::exp(encoder.schema().task.y_shift + log_volume(encoder) - static_cast<double>(d) * std::log(2.0));
-  return scale * at::dot(rule.weights, mean(p.rate)).item<double>();
+at::Tensor event_probes(const at::Tensor& places) {
+  const int64_t n = places.size(0), k = std::min(n, kProbes);
+  return places.index_select(0, at::floor_divide(at::arange(k) * n, std::max<int64_t>(k, 1)));
 }
 
-nlohmann::json events_report(const Fitted& fitted, const Encoder& encoder, const Intensity& p) {
+Integral expected_events(const Fitted& fitted, const Encoder& encoder, const at::Tensor& probes) {
+  const auto axes = static_cast<int64_t>(encoder.schema().features.size());
+  const at::Tensor none = at::zeros({0, axes}, at::kDouble);
+  auto intensity = [&](const at::Tensor& x) {
+    return mean(std::get<Intensity>(fitted.predict({encoder.schema(), {{x}, {}}})).rate);
+  };
+  Integral whole = integral(intensity, probes.defined() ? probes : none, kAccuracy);
+  const double scale = std::exp(encoder.schema().task.y_shift + log_volume(encoder) -
+                                static_cast<double>(axes) * std::log(2.0));
+  return {scale * whole.value, scale * whole.error, whole.nodes};
+}
+
+nlohmann::json events_report(const Fitted& fitted, const Encoder& encoder, const at::Tensor& probes,
+                             const Intensity& p) {
   int64_t n = p.rate.log_mean.size(0);
   check(n > 0, "events_report", "at least one event", "none");
-  double expected = expected_events(fitted, encoder);
-  double log_intensity = at::log(mean(p.rate)).mean().item<double>();
-  return {{"n", n},
-          {"nll", std::log(expected) - log_intensity},
-          {"nll_uniform", log_volume(encoder)},
-          {"expected", expected}};
+  const Integral expected = expected_events(fitted, encoder, probes);
+  const double log_intensity = (p.rate.log_mean + 0.5 * p.rate.log_var).mean().item<double>();
+  if (!std::isfinite(expected.value) || !std::isfinite(log_intensity)) {
+    throw NumericalError(fmt::format(
+        "[events_report] expected a finite intensity in the whole domain; received {} expected events: the "
+        "model overflows away from its events; fit it with more events, fewer --steps or a smaller --rank",
+        expected.value));
+  }
+  nlohmann::json report = {{"n", n},
+                           {"nll", std::log(expected.value) - log_intensity},
+                           {"nll_uniform", log_volume(encoder)},
+                           {"expected", expected.value}};
+  if (expected.error > kNegligible * expected.value) report["expected_error"] = expected.error;
+  return report;
 }
 
 }  // namespace slimbayes

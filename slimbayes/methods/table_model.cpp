@@ -42,6 +42,9 @@ constexpr const char* kSplitNames[] = {"split.train", "split.valid", "split.test
 constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &SplitRows::valid,
                                                             &SplitRows::test};
 
+// Only a Cox process has these: the integral over its domain begins there.
+constexpr const char* kProbes = "events.probes";
+
 // Only a calibrated model's file has these.
 constexpr const char* kCalibrationRows = "split.calibration";
 constexpr const char* kCalibrationScores = "calibration.scores";
@@ -187,6 +190,7 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   Dataset all = model.encoder_->dataset(table, true);
   Split parts{all.subset(indices(model.split_.train)),
               valid ? model.encoder_->dataset(*valid, true) : all.subset(indices(model.split_.valid))};
+  if (events) model.probes_ = event_probes(parts.train.all.inputs[0]);
   if (valid) std::ranges::copy(repeated_notes(parts), std::back_inserter(model.split_.notes));
   const auto main = [&](const FitContext& context) -> Tuned {
     if (!fit.tune.empty()) return tune(info, model.options_, fit.tune, parts, context);
@@ -251,7 +255,7 @@ nlohmann::json TableModel::evaluate(const Table& table, double level, std::vecto
   }
   const Task& task = encoder_->schema().task;
   const Predictive& given = a.answer;
-  if (const auto* p = std::get_if<Intensity>(&given)) return events_report(*fitted_, *encoder_, *p);
+  if (const auto* p = std::get_if<Intensity>(&given)) return events_report(*fitted_, *encoder_, probes_, *p);
   const at::Tensor y = target_as_given(*encoder_, table);
   if (const auto* p = std::get_if<Classes>(&given)) return classes_report(*p, y);
   if (const auto* p = std::get_if<Counts>(&given)) return counts_report(*p, y, level);
@@ -269,6 +273,7 @@ TensorFile TableModel::to_file() const {
   for (size_t i = 0; i < std::size(kSplitNames); ++i) {
     file.tensors[kSplitNames[i]] = to_stored(indices(split_.*kSplitLists[i]));
   }
+  if (probes_.defined()) file.tensors[kProbes] = to_stored(probes_);
   if (calibration_.groups > 0) {
     const int64_t rows = calibration_.value.size(0);
     nlohmann::json facts = {{"method", "conformal"}, {"rows", rows}};
@@ -302,6 +307,12 @@ TableModel TableModel::from_file(const TensorFile& source, const std::string& na
     if (file.metadata.contains("split_notes"))
       model.split_.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
     model.calibration_ = take_calibration(file);
+    if (file.tensors.contains(kProbes)) {
+      model.probes_ = stored_tensor(file, kProbes).to(at::kDouble);
+      check_shape(model.probes_, {-1, static_cast<int64_t>(model.encoder_->schema().features.size())}, "load",
+                  kProbes);
+      file.tensors.erase(kProbes);
+    }
     if (file.tensors.contains(kCalibrationRows)) {
       model.split_.calibration = row_list(stored_tensor(file, kCalibrationRows));
       file.tensors.erase(kCalibrationRows);

@@ -100,6 +100,8 @@ class TableModel {
   const std::string& table_hash() const { return table_hash_; }
   /// The calibration rows' scores with their groups of identical inputs; no group when the model was not calibrated.
   const ConformalScores& calibration() const { return calibration_; }
+  /// event_probes() of the training events, encoded [p, d]; undefined for other tasks.
+  const at::Tensor& probes() const { return probes_; }
   /// What was tried (Tuned::report); null when nothing was tuned.
   const nlohmann::json& tuning() const { return tuning_; }
   /// What the sd rests on beside the fit: empty where enough validation rows chose it.
@@ -116,6 +118,7 @@ class TableModel {
   std::shared_ptr<const Fitted> fitted_;
   SplitRows split_;
   ConformalScores calibration_;
+  at::Tensor probes_;  // event_probes() of a Cox process
   nlohmann::json tuning_;
   NoiseEstimate noise_;
 };

@@ -29,33 +29,21 @@ TEST(Quadrature, HermiteIsExactToDegree2qMinus1) {
   EXPECT_NEAR(sum(gauss_hermite(30), gauss_hermite(30).nodes.exp()), std::exp(0.5), 1e-13);
 }
 
-TEST(Quadrature, LegendreIsExactToDegree2qMinus1) {
-  for (int64_t q : {1, 3, 16, 40}) {
-    Quadrature rule = gauss_legendre(q);
-    EXPECT_TRUE((rule.weights > 0).all().item<bool>());
-    for (int64_t k = 0; k <= 2 * q - 1; ++k)
-      EXPECT_NEAR(sum(rule, rule.nodes.pow(k)), k % 2 ? 0 : 2.0 / static_cast<double>(k + 1), 1e-13);
-  }
-  // The classical three-point rule.
-  EXPECT_NEAR(gauss_legendre(3).nodes[2].item<double>(), std::sqrt(0.6), 1e-15);
-  EXPECT_NEAR(gauss_legendre(3).weights[1].item<double>(), 8.0 / 9, 1e-15);
-}
-
 TEST(Quadrature, AGridIntegratesProducts) {
-  Quadrature grid = tensor_grid(gauss_legendre(6), 2);
-  EXPECT_EQ(grid.nodes.sizes(), at::IntArrayRef({36, 2}));
+  Quadrature grid = tensor_grid(gauss_hermite(20), 2);
+  EXPECT_EQ(grid.nodes.sizes(), at::IntArrayRef({400, 2}));
   at::Tensor x = grid.nodes.select(1, 0), y = grid.nodes.select(1, 1);
-  EXPECT_NEAR(sum(grid, x.square() * y.pow(4)), 4.0 / 15, 1e-14);
-  EXPECT_NEAR(sum(grid, at::exp(x + y)), std::pow(std::exp(1) - std::exp(-1), 2), 1e-9);
-  EXPECT_LT(x[0].item<double>(), -0.9);  // the last axis is the fastest
-  EXPECT_EQ(x[0].item<double>(), x[5].item<double>());
+  EXPECT_NEAR(sum(grid, x.square() * y.pow(4)), 3, 1e-12);
+  EXPECT_NEAR(sum(grid, at::exp(x + y)), std::exp(1), 1e-9);
+  EXPECT_LT(x[0].item<double>(), -5);  // the last axis is the fastest
+  EXPECT_EQ(x[0].item<double>(), x[19].item<double>());
   EXPECT_NE(y[0].item<double>(), y[1].item<double>());
 }
 
 TEST(Quadrature, RefusesWhatItCannotGive) {
   EXPECT_THROW(gauss_hermite(0), std::invalid_argument);
-  EXPECT_THROW(gauss_legendre(201), std::invalid_argument);
-  EXPECT_THROW(tensor_grid(gauss_legendre(40), 5), std::invalid_argument);
+  EXPECT_THROW(gauss_hermite(201), std::invalid_argument);
+  EXPECT_THROW(tensor_grid(gauss_hermite(40), 5), std::invalid_argument);
 }
 
 }  // namespace
