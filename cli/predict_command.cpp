@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/count_distribution.h"
 #include "slimbayes/data/outside.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -76,6 +77,22 @@ Columns with_kept(const std::vector<std::string>& names, const Table& data, Colu
   return all;
 }
 
+/// Far from its data a log rate is so uncertain that the rate's mean says nothing.
+void log_tails(const Predictive& answer, double level) {
+  const auto note = [&](const auto& p) {
+    const at::Tensor rows = mean_above_interval(p.rate, interval(p, level)).nonzero();
+    if (rows.size(0) == 0) return;
+    const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
+    log_line(fmt::format(
+        "note: in {} of {} rows (the first: row {}) the mean lies above the {:g} % interval: the log rate's sd "
+        "is {:.3g} or more, far from the training data, and the mean rests on the tail; read the interval",
+        rows.size(0), p.rate.log_mean.size(0), rows[0][0].item<int64_t>() + 1, 100 * level,
+        std::sqrt(least.item<double>())));
+  };
+  if (const auto* p = std::get_if<Counts>(&answer)) note(*p);
+  if (const auto* p = std::get_if<Intensity>(&answer)) note(*p);
+}
+
 void log_notes(const TableModel& model, const Predictive& answer) {
   const auto zeroed = std::visit([](const auto& p) { return p.zeroed; }, answer);
   if (zeroed > 0)
@@ -131,6 +148,7 @@ int run_command(const PredictRequest& r) {
     log_line(fmt::format("note: {}{}", outside_text(*far, data),
                          r.keep_outside ? "" : "; --keep-outside shows how far each row lies"));
   log_notes(model, a.answer);
+  log_tails(a.answer, r.level);
   if (r.level != PredictRequest{}.level && std::holds_alternative<Classes>(a.answer))
     log_line("note: --level says nothing of classes: they are answered by probabilities, not by intervals");
   return kDone;

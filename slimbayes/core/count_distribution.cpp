@@ -29,12 +29,15 @@ constexpr int64_t kSteps = 240;   // of the trapezoid rule
 constexpr double kTail = 38;      // e^-38 is below rounding
 constexpr double kSds = 9;        // and so is a Gaussian beyond 9 sds
 constexpr double kLogLarge = 30;  // e^30 = 1e13
-constexpr double kLogOverflow = 700;
 constexpr int64_t kBlock = 4096;  // rows at a time
 
-void check_rate(const Rate& rate, const char* function) {
+void check_shapes(const Rate& rate, const char* function) {
   check_shape(rate.log_mean, {-1}, function, "log_mean");
   check_shape(rate.log_var, {rate.log_mean.size(0)}, function, "log_var");
+}
+
+void check_rate(const Rate& rate, const char* function) {
+  check_shapes(rate, function);
   check_finite(rate.log_mean, function, "log_mean");
   check_finite(rate.log_var, function, "log_var");
   check(rate.log_var.numel() == 0 || rate.log_var.min().item<double>() >= 0, function, "log_var >= 0",
@@ -169,21 +172,19 @@ at::Tensor poisson_lognormal_cdf(const Rate& rate, const at::Tensor& k) {
 }
 
 at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
-  check_rate(rate, "poisson_lognormal_quantile");
+  check_shapes(rate, "poisson_lognormal_quantile");
   check(p > 0 && p < 1, "poisson_lognormal_quantile", "0 < p < 1", std::to_string(p));
   at::Tensor log_quantile = rate.log_mean + normal_quantile(p) * rate.log_var.sqrt();  // of the rate
-  if (log_quantile.numel() > 0 && log_quantile.max().item<double>() > kLogOverflow) {
-    throw NumericalError(
-        fmt::format("[poisson_lognormal_quantile] the log rate of row {} (from 0) reaches {:.4g} and "
-                    "overflows; the row lies far "
-                    "from the training data: remove it",
-                    log_quantile.argmax().item<int64_t>(), log_quantile.max().item<double>()));
-  }
-  at::Tensor large = log_quantile > kLogLarge;
+  at::Tensor large = (log_quantile <= kLogLarge).logical_not();  // NaN as well: exp gives it back
   at::Tensor m = at::where(large, 0.0, rate.log_mean), v = at::where(large, 0.0, rate.log_var);
   at::Tensor whole = in_blocks(
       {m, v}, m, [p](const auto& a, const auto& b, const auto&) { return quantile_block(a, b, p); });
   return at::where(large, at::exp(log_quantile), whole);
+}
+
+at::Tensor mean_above_interval(const Rate& rate, const Interval& bounds) {
+  const at::Tensor centre = mean(rate);
+  return (centre > bounds.upper) & centre.isfinite();
 }
 
 }  // namespace slimbayes

@@ -39,8 +39,10 @@ double count_nll(const Counts& p, const at::Tensor& y) {
 }
 
 nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level) {
-  at::Tensor target = checked(p, y, "counts_report"), error = target - mean(p.rate);
+  at::Tensor target = checked(p, y, "counts_report"), centre = mean(p.rate), error = target - centre;
   Interval i = interval(p, level);
+  check_finite(centre, "counts_report", "mean rates");
+  check_finite(i.upper, "counts_report", "intervals");
   return {{"n", y.size(0)},
           {"mae", mean_of(error.abs())},
           {"rmse", std::sqrt(mean_of(error.square()))},

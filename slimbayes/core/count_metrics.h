@@ -9,7 +9,7 @@
 namespace slimbayes {
 
 /// Metrics of counts, each over rows, float64; y [n] holds whole numbers of at least 0. All throw std::invalid_argument
-/// for mismatched or empty inputs.
+/// for mismatched or empty inputs, and for a row whose rate overflows.
 
 /// Mean of -log P(y) under the Poisson-lognormal count.
 double count_nll(const Counts& p, const at::Tensor& y);

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "slimbayes/core/check.h"
@@ -122,13 +123,15 @@ at::Tensor cholesky_downdated(const at::Tensor& factor, const at::Tensor& rows) 
 }
 
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale) {
-  at::Tensor fits = var >= -1e-10 * scale;  // false for NaN
+  at::Tensor known = scale.isfinite();
+  at::Tensor fits = (var >= -1e-10 * scale) | known.logical_not();  // false for NaN beside a finite scale
   if (!fits.all().item<bool>())
     throw NumericalError(fmt::format(
         "[rounded_variance] expected variances above -1e-10 of their scale; received {} of {} below, or NaN; "
         "the covariance is not positive semidefinite: raise the noise variance or the jitter",
         fits.logical_not().sum().item<int64_t>(), var.numel()));
-  return {var.clamp_min(0), (var < 0).sum().item<int64_t>()};
+  at::Tensor nan = at::full({}, std::numeric_limits<double>::quiet_NaN(), var.options());
+  return {at::where(known, var.clamp_min(0), nan), ((var < 0) & known).sum().item<int64_t>()};
 }
 
 }  // namespace slimbayes

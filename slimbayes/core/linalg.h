@@ -39,8 +39,8 @@ struct RoundedVariance {
   int64_t clipped;  // how many there were
 };
 
-/// Elements in (-1e-10 x scale, 0) become 0 and are counted; below that, or NaN, throws NumericalError.
-/// `scale` (a scalar or the shape of `var`) is the size of the terms whose difference `var` is.
+/// Elements in (-1e-10 x scale, 0) become 0 and are counted; below that, or NaN, throws NumericalError. Where the scale is
+/// not finite, a term overflowed: that element alone is NaN. `scale` (a scalar or the shape of `var`) is the size of the terms whose difference `var` is.
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale);
 
 }  // namespace slimbayes

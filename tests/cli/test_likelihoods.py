@@ -137,6 +137,24 @@ def test_counts(tmp_path):
     assert best - 0.05 < report["nll"] < best + 0.1
 
 
+def test_the_mean_of_a_rate_that_nothing_is_known_of_is_said(tmp_path):
+    ok(tmp_path, "generate", "counts", "--rows", 300, "--out", "train.csv")
+    ok(tmp_path, "fit", "train.csv", "--target", "y", "--likelihood", "poisson", "--method", "sv-dbk", "--backbone", "mlp",
+       "--model", "m", "--ignore", "true_mean,true_sd", "--steps", 200, *SMALL)
+    (tmp_path / "near.csv").write_text("x\n0\n1\n")
+    near = run(tmp_path, "predict", "m", "near.csv")
+    assert near.returncode == 0 and "above the 95 % interval" not in near.stderr
+    (tmp_path / "far.csv").write_text("x\n0\n1\n" + "".join(f"{x}\n" for x in range(20, 100, 4)))
+    far = run(tmp_path, "predict", "m", "far.csv")
+    assert far.returncode == 0
+    mean, upper = (column(records(far.stdout), name) for name in ("mean", "upper"))
+    above = int((mean > upper).sum())
+    assert above > 0
+    assert f"in {above} of 22 rows" in far.stderr and "the mean lies above the 95 % interval" in far.stderr
+    # The rows near the data keep their answers, whatever stands beside them.
+    assert mean[:2] == pytest.approx(column(records(near.stdout), "mean"), rel=1e-6)
+
+
 def test_events_recover_their_intensity(tmp_path):
     ok(tmp_path, "generate", "cox", "--rows", 1500, "--out", "events.csv")
     words = ["fit", "events.csv", "--likelihood", "cox", "--domain", "0:1,0:2", "--ignore", "true_intensity"]

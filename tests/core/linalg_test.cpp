@@ -114,6 +114,11 @@ TEST(Linalg, RoundedVarianceClipsAndCountsOnlyRounding) {
   EXPECT_EQ(v.clipped, 2);
   EXPECT_THROW(rounded_variance(at::tensor({-2e-10}, at::kDouble), one), NumericalError);
   EXPECT_THROW(rounded_variance(at::tensor({std::nan("")}, at::kDouble), one), NumericalError);
+  // A row whose own terms overflowed has no variance; the others keep theirs.
+  at::Tensor scale = at::tensor({1.0, HUGE_VAL, std::nan("")}, at::kDouble);
+  RoundedVariance some = rounded_variance(at::tensor({0.5, std::nan(""), -7.0}, at::kDouble), scale);
+  EXPECT_EQ(some.var[0].item<double>(), 0.5);
+  EXPECT_EQ(some.var.isnan().sum().item<int64_t>(), 2);
   EXPECT_EQ(rounded_variance(at::tensor({-2e-10}, at::kDouble), 100 * one).clipped, 1);
 }
 

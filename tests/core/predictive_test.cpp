@@ -52,6 +52,14 @@ TEST(Predictive, IntervalIsCentralAndUsesTheTotalVariance) {
     EXPECT_THROW(interval(p, level), std::invalid_argument);
 }
 
+TEST(Predictive, ARowWithoutAnAnswerHasNoMutualInformation) {
+  const double nan = std::nan("");
+  Classes p{at::tensor({0.5, 0.5, nan, nan}, at::kDouble).reshape({2, 2}), row({0.6, nan}), row({0.4, nan})};
+  at::Tensor information = mutual_information(p);
+  EXPECT_NEAR(information[0].item<double>(), 0.2, 1e-15);
+  EXPECT_TRUE(std::isnan(information[1].item<double>()));
+}
+
 TEST(Predictive, RescaledIsAnAffineMap) {
   Regression p = rescaled({row({1, 2}), row({3, 4}), row({5, 6})}, -1, 2);
   EXPECT_TRUE(at::equal(p.mean, row({1, 3})));
