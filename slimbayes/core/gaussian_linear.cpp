@@ -9,7 +9,9 @@
 //   y^T C^-1 y = (yy - c_w^T H^-1 c_w / sigma2) / sigma2 = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) /
 //   sigma2,
 // where the right side does not cancel but needs the rows. The constant by generalised least squares is
-// 1^T C^-1 y / 1^T C^-1 1, both from the statistics.
+// 1^T C^-1 y / 1^T C^-1 1, both from the statistics. Its own variance, 1 / 1^T C^-1 1 under a flat prior, adds
+// (1 - 1^T C^-1 k(x))^2 / 1^T C^-1 1 to that of f(x) (eq. 2.42), where 1^T C^-1 k(x) = (H^-1 T^T Phi^T D^-1 1)^T T^T phi /
+// sigma2.
 // Gradients in closed form: dl/dS = -(T H^-1 T^T + w w^T) / (2 sigma2), dl/dc = w / sigma2,
 // dl/dlog sigma2 = (r - tr H^-1 - n + residuals / sigma2) / 2. The evidence depends on T only through S_w and
 // c_w, so scaling T scales S by s^2 and c by s. Cost O(n r^2) for the statistics, O(r^3) here. Source:
@@ -73,8 +75,14 @@ at::Tensor factorised(const LinearStatistics& s, const LinearModel& model) {
   return safe_cholesky(h, /*tries=*/0).factor;
 }
 
-double fitted_constant(const LinearStatistics& s, const LinearModel& model, const at::Tensor& precision) {
-  if (!model.fit_mean || s.n == 0) return s.y_shift;
+struct Constant {
+  double value;
+  at::Tensor response;  // as in LinearPosterior
+  double var;
+};
+
+Constant constant_of(const LinearStatistics& s, const LinearModel& model, const at::Tensor& precision) {
+  if (!model.fit_mean || s.n == 0) return {s.y_shift, at::zeros({s.rank()}, at::kDouble), 0};
   at::Tensor ones = whiten_vector(s.ones_phi, model.prior_factor);
   at::Tensor response = solve(precision, ones) / model.sigma2;
   double weight = s.ones_ones - ones.dot(response).item<double>();
@@ -84,14 +92,15 @@ double fitted_constant(const LinearStatistics& s, const LinearModel& model, cons
         "[linear_posterior] expected a constant mean that the {} rows determine; received a weight of {:.3g} "
         "beside {:.3g}: the features explain constants as well; raise sigma2 or fix the mean",
         s.n, weight, s.ones_ones));
-  return s.y_shift + sum / weight;
+  return {s.y_shift + sum / weight, response, model.sigma2 / weight};
 }
 
 LinearPosterior finished(const LinearStatistics& s, const LinearModel& model, const at::Tensor& precision) {
-  double constant = fitted_constant(s, model, precision);
-  at::Tensor c = whiten_vector(shifted(s, constant).c, model.prior_factor);
+  Constant constant = constant_of(s, model, precision);
+  at::Tensor c = whiten_vector(shifted(s, constant.value).c, model.prior_factor);
   at::Tensor whitened = solve(precision, c) / model.sigma2;
-  return {s, model, constant, colour(whitened, model.prior_factor), whitened, precision};
+  return {s,        model,     constant.value,    colour(whitened, model.prior_factor),
+          whitened, precision, constant.response, constant.var};
 }
 
 // ||D^-1/2 (y - constant - Phi w)||^2, by cancellation.
@@ -128,7 +137,8 @@ at::Tensor mean(const LinearPosterior& p, const at::Tensor& features) {
 
 at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features) {
   at::Tensor psi = whiten(checked_features(p, features, "epistemic_var"), p.model.prior_factor);
-  return solve_lower(p.precision, psi.t()).square().sum(0);
+  at::Tensor of_weights = solve_lower(p.precision, psi.t()).square().sum(0);
+  return of_weights + p.constant_var * (1 - at::mv(psi, p.response)).square();
 }
 
 LinearPosterior added(const LinearPosterior& p, const LinearRows& rows) {

@@ -23,6 +23,8 @@ struct LinearPosterior {
   at::Tensor weights;    // [r] posterior mean of w
   at::Tensor whitened;   // [r] T^-1 weights, got without the inverse
   at::Tensor precision;  // [r, r] lower L, L L^T = H = I + T^T S T / sigma2
+  at::Tensor response;   // [r] of the fitted constant: what T^T phi makes of it, H^-1 T^T Phi^T D^-1 1 / sigma2
+  double constant_var;   // of the fitted constant, 1 / 1^T C^-1 1; 0 of a fixed one
 };
 
 /// Throws std::invalid_argument unless sigma2 > 0 and T fits; NumericalError when sigma2 is too small for
@@ -32,7 +34,8 @@ LinearPosterior linear_posterior(const LinearStatistics& s, const LinearModel& m
 /// constant + <weights, phi>, float64. [b]
 at::Tensor mean(const LinearPosterior& p, const at::Tensor& features);
 
-/// ||L^-1 T^T phi||^2, float64; a sum of squares, never negative. [b]
+/// ||L^-1 T^T phi||^2 + constant_var (1 - <response, T^T phi>)^2: of the weights given the constant, and of a fitted
+/// constant under a flat prior. Float64; a sum of squares, never negative. [b]
 at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 
 /// The posterior with these rows as well, or without them, at the same features, sigma2 and T: O(k r^2) for k

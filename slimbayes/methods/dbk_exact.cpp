@@ -20,7 +20,7 @@
 // Model       that of dbk: f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise.
 // Estimator   backbone, basis and noise by full-batch steps on log p(y) (N-11), less alpha times the trace
 //             regulariser (E-11); basis rbf on its collapsed bound (N-3). The weights' posterior is exact and in
-//             float64; c is the generalised least-squares mean. With `correction`, E-12: D = 1 + c(x) / noise.
+//             float64; c is the generalised least-squares mean, and its own variance is part of the epistemic one. With `correction`, E-12: D = 1 + c(x) / noise.
 // Cost        O(n (h^2 + r h + r^2) + r^3) a step; memory chunk (h + r), free of n: pass 1 adds up Phi^T Phi and
 //             Phi^T y a chunk at a time without a graph, pass 2 sends their gradient back through each chunk.
 // Deviations  dbk's schedule and noise floor, a rate of 1e-2, a noise that starts at 0.1; the last
@@ -156,6 +156,7 @@ class DbkExactMethod : public Method {
     Summary summary =
         train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();
+    if (summary.valid_rows == 0) summary.notes.emplace_back(evidence_overfits());
     summary.jitter = model.map.jitter();
     Weights weights = snapshot(parameters);
     ExactFeatures final_model(options.basis, options.noise, spec, as_type(weights, at::kDouble));

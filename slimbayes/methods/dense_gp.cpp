@@ -65,7 +65,10 @@ DensePosterior::DensePosterior(const at::Tensor& theta, at::Tensor z, const at::
   Cholesky cholesky = safe_cholesky(hyper_.noisy_kernel(z_));
   factor_ = cholesky.factor;
   jitter_ = cholesky.jitter / (hyper_.amplitude + hyper_.noise_var).item<double>();
-  alpha_ = at::cholesky_solve((y.to(at::kDouble) - hyper_.offset).unsqueeze(-1), factor_).squeeze(-1);
+  at::Tensor residual = y.to(at::kDouble) - hyper_.offset;
+  at::Tensor solved = at::cholesky_solve(at::stack({residual, at::ones_like(residual)}, 1), factor_);
+  alpha_ = solved.select(1, 0).contiguous();
+  ones_ = solved.select(1, 1).contiguous();
 }
 
 Regression DensePosterior::operator()(const at::Tensor& z) const {
@@ -74,7 +77,8 @@ Regression DensePosterior::operator()(const at::Tensor& z) const {
   at::Tensor mean = at::mv(cross, alpha_) + hyper_.offset;
   at::Tensor explained = at::linalg_solve_triangular(factor_, cross.t(), false).square().sum(0);  // [b]
   RoundedVariance epistemic = rounded_variance(hyper_.amplitude - explained, hyper_.amplitude);
-  return {mean, hyper_.noise_var.expand_as(mean), epistemic.var, epistemic.clipped};
+  at::Tensor of_offset = (1 - at::mv(cross, ones_)).square() / ones_.sum();
+  return {mean, hyper_.noise_var.expand_as(mean), epistemic.var + of_offset, epistemic.clipped};
 }
 
 }  // namespace slimbayes

@@ -120,6 +120,7 @@ class DklExactMethod : public Method {
     Summary summary =
         train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();
+    if (summary.valid_rows == 0) summary.notes.emplace_back(evidence_overfits());
     if (training.batch < n)
       summary.notes.push_back(
           fmt::format("each step followed the evidence of about {} of {} rows (evidence_rows {})",

@@ -50,6 +50,11 @@ TabularRows validation_rows(const Dataset& data, const TabularRows& train, std::
   return rows;
 }
 
+const char* evidence_overfits() {
+  return "no validation rows: the evidence of a network's features overfits, and nothing ended the training "
+         "before it did; the sd may be far too small";
+}
+
 double mean_over_rows(const TabularRows& rows,
                       const std::function<at::Tensor(const at::Tensor& x, const at::Tensor& y)>& loss) {
   at::NoGradGuard no_grad;

@@ -31,6 +31,9 @@ TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_
 /// are none.
 TabularRows validation_rows(const Dataset& data, const TabularRows& train, std::string_view function);
 
+/// The note of a network that was trained on the evidence without validation rows.
+const char* evidence_overfits();
+
 /// Mean over the rows of a per-row loss [b], without gradients, a few thousand rows at a time.
 double mean_over_rows(const TabularRows& rows,
                       const std::function<at::Tensor(const at::Tensor& x, const at::Tensor& y)>& loss);

@@ -49,6 +49,17 @@ TEST(DbkExact, EveryBasisLearns) {
   }
 }
 
+TEST(DbkExact, WithoutValidationRowsItSaysThatTheEvidenceOverfits) {
+  auto said = [](const Fitted& model) {
+    int64_t count = 0;
+    for (const std::string& note : model.summary().notes) count += note.find("overfits") != std::string::npos;
+    return count;
+  };
+  const nlohmann::json quick = {{"rank", 8}, {"steps", 2}};
+  EXPECT_EQ(said(*fit(quick, {contract::toy(40, 1), contract::toy(0, 2)})), 1);
+  EXPECT_EQ(said(*fit(quick, {contract::toy(40, 1), contract::toy(20, 2)})), 0);
+}
+
 // E-12 by its dense twin: K = Phi Phi^T + diag(c), c = M - ||phi||^2 on the training rows, so that k(x, x) = M; a new
 // row's covariance with them is phi Phi^T.
 TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
@@ -69,7 +80,9 @@ TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
   at::Tensor ones = at::ones_like(y), inverse = at::linalg_inv(k);
   double constant = (at::mv(inverse, y).sum() / at::mv(inverse, ones).sum()).item<double>();
   at::Tensor mean = constant + at::mv(cross, at::mv(inverse, y - constant));
-  at::Tensor var = at::clamp_min(own, largest) - (at::mm(cross, inverse) * cross).sum(-1);
+  at::Tensor solved = at::mv(inverse, ones);  // the constant's own variance: Rasmussen and Williams, eq. 2.42
+  at::Tensor var = at::clamp_min(own, largest) - (at::mm(cross, inverse) * cross).sum(-1) +
+                   (1 - at::mv(cross, solved)).square() / solved.sum();
   Regression p = answer(*fitted, data);
   EXPECT_TRUE(at::allclose(p.mean, mean, 1e-6, 1e-7));
   EXPECT_TRUE(at::allclose(p.epistemic_var, var, 1e-6, 1e-8));

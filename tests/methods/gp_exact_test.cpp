@@ -52,7 +52,9 @@ TEST(GpExact, PredictsAsTheDenseFormulasDo) {
     Regression p = std::get<Regression>(gp->predict(data));
     at::Tensor cross = dense.kernel(data.all.inputs[0], dense.x);
     at::Tensor mean = at::mv(cross, at::mv(dense.inverse, dense.y - dense.offset)) + dense.offset;
-    at::Tensor var = dense.amplitude - (at::matmul(cross, dense.inverse) * cross).sum(-1);
+    at::Tensor one = at::ones_like(dense.y), solved = at::mv(dense.inverse, one);
+    at::Tensor var = dense.amplitude - (at::matmul(cross, dense.inverse) * cross).sum(-1) +
+                     (1 - at::mv(cross, solved)).square() / at::dot(one, solved);  // eq. 2.42
     EXPECT_TRUE(at::allclose(p.mean, mean, 1e-8, 1e-10));
     EXPECT_TRUE(at::allclose(p.epistemic_var, var, 1e-7, 1e-10));
     EXPECT_NEAR(p.aleatoric_var[0].item<double>(), dense.noise, 1e-12);
@@ -72,6 +74,19 @@ TEST(GpExact, TheHyperparametersMaximiseTheEvidence) {
       EXPECT_LT(Dense(file, moved).evidence(), best + 1e-4) << i;
     }
   }
+}
+
+// One search from l = sqrt(d) and a noise of 0.1 ends at "all noise" here: an amplitude of e^-20.
+TEST(GpExact, FewRowsOfAFastWaveAreNotTakenForNoise) {
+  at::Tensor x = at::linspace(-1.6, 1.6, 15, at::kDouble);
+  at::Tensor y = at::sin(7 * x) + 0.05 * Stream(4).normal({15});
+  Dataset data = contract::toy(15, 1);
+  data.schema.features.resize(1);
+  data.all = {{x.unsqueeze(1)}, y};
+  auto gp = registry_row("gp-exact").make({{"iterations", 60}})->fit({data, {}}, {Stream(0), nullptr, {}});
+  Regression p = std::get<Regression>(gp->predict(data));
+  EXPECT_LT((p.mean - at::sin(7 * x)).abs().max().item<double>(), 0.3);
+  EXPECT_LT(p.aleatoric_var[0].item<double>(), 0.05);
 }
 
 TEST(GpExact, TheHyperparametersMaySeeFewerRowsThanThePosterior) {

@@ -47,6 +47,8 @@ def case(name, n, r, sigma2, *, d=False, prior=False, fit_mean=False, duplicate=
         k = cross[i, :].T
         own = (X[i, :] * T * T.T * X[i, :].T)[0]
         var.append(own - (k.T * mp.lu_solve(C, k))[0])
+        if fit_mean:  # Rasmussen and Williams 2006, eq. 2.42, with a flat prior on the constant
+            var[-1] += (1 - (one.T * mp.lu_solve(C, k))[0]) ** 2 / (one.T * ci_one)[0]
     return {
         "name": name, "sigma2": sigma2, "fit_mean": fit_mean, "features": rounded(phi), "y": rounded(y),
         "d": rounded(scale) if d else None, "prior_factor": rounded(factor) if prior else None, "test": rounded(test),
