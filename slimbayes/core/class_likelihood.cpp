@@ -1,7 +1,11 @@
-// Classes. The Bernoulli integrals are one-dimensional, so a Gauss rule serves; the softmax has no such reduction, and
-// k logits per row are drawn. Draws come as z and -z: what is odd in z, the mean logit's error first of all, cancels.
-// Both rules have positive weights, so Jensen's inequality holds for them exactly: the mutual information is never
-// negative but for rounding.
+// Classes. The Bernoulli integrals are one-dimensional, so a Gauss rule serves while the belief is about as wide as the
+// sigmoid is steep. In a wide one the sigmoid is a step between its nodes, and the integral is taken the other way round:
+// sigmoid(f) = P(L < f) for a logistic L, so that E[sigmoid(f)] = E_L[Phi((m - L) / s)], smooth on the scale 1 whatever s
+// is; the trapezoid rule in L has an error below rounding (Trefethen and Weideman, SIAM Review 2014). E[log P], of which
+// training takes the gradient at every step, keeps the Gauss rule: softplus has no step, but a kink.
+// The softmax has no such reduction, and k logits per row are drawn. Draws come as z and -z: what is odd in z, the mean
+// logit's error first of all, cancels. All rules have positive weights, so Jensen's inequality holds for them: the mutual
+// information is never negative but for rounding.
 
 #include "slimbayes/core/class_likelihood.h"
 
@@ -11,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "slimbayes/core/check.h"
 
@@ -40,8 +45,42 @@ at::Tensor at_nodes(const Latent& f, const Quadrature& rule) {
   return f.mean.unsqueeze(1) + f.epistemic_var.clamp_min(tiny).sqrt().unsqueeze(1) * nodes;
 }
 
+constexpr double kWide = 9;    // variance of f above which the integral is turned round
+constexpr double kReach = 38;  // e^-38 is below rounding
+constexpr double kStep = 0.5;
+
+/// Nodes of the trapezoid rule and the logs of its weights. [q]
+struct Line {
+  at::Tensor nodes, log_weights;
+};
+
+Line trapezoid() {
+  at::Tensor nodes = at::arange(-kReach, kReach + kStep / 2, kStep, at::kDouble);
+  at::Tensor weights = at::full_like(nodes, kStep);
+  weights[0] = weights[-1] = kStep / 2;
+  return {nodes, weights.log()};
+}
+
+/// log E[sigmoid(f)] of a wide belief: over L on the nodes, and below them, where L has the density e^L, in closed form,
+/// E[e^min(f, -38)]. mean, sd [b]. [b]
+at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
+  static const Line line = trapezoid();
+  at::Tensor nodes = line.nodes.to(mean.scalar_type());
+  at::Tensor log_density = line.log_weights.to(mean.scalar_type()) - nodes - 2 * log_one_plus_exp(-nodes);
+  at::Tensor inside =
+      at::logsumexp(log_density + at::special_log_ndtr((mean.unsqueeze(1) - nodes) / sd.unsqueeze(1)), 1);
+  at::Tensor var = sd.square();
+  at::Tensor below = at::logaddexp(mean + var / 2 + at::special_log_ndtr((-kReach - mean - var) / sd),
+                                   at::special_log_ndtr((mean + kReach) / sd) - kReach);
+  return at::logaddexp(inside, below);
+}
+
 // -p log p, 0 at 0.
 at::Tensor entropy_term(const at::Tensor& p) { return -at::special_xlogy(p, p); }
+
+at::Tensor entropy_of_sigmoid(const at::Tensor& f) {
+  return entropy_term(at::sigmoid(f)) + entropy_term(at::sigmoid(-f));
+}
 
 }  // namespace
 
@@ -70,20 +109,34 @@ at::Tensor BernoulliLikelihood::log_predictive(const Latent& f, const at::Tensor
   check_one(f, "log_predictive");
   check_shape(y, f.mean.sizes(), "log_predictive", "y");
   check_classes(y, 2, "log_predictive");
-  at::Tensor sign = (2 * y - 1).unsqueeze(1).to(f.mean.scalar_type());
+  at::Tensor sign = (2 * y - 1).to(f.mean.scalar_type());
   at::Tensor log_weights = at::log(rule.weights).to(f.mean.scalar_type());
-  return at::logsumexp(log_weights - log_one_plus_exp(-sign * at_nodes(f, rule)), 1);
+  at::Tensor terms = log_one_plus_exp(-sign.unsqueeze(1) * at_nodes(f, rule));
+  at::Tensor narrow = at::logsumexp(log_weights - terms, 1);
+  at::Tensor wide = f.epistemic_var > kWide;
+  if (!wide.any().item<bool>()) return narrow;
+  at::Tensor sd = f.epistemic_var.clamp_min(kWide).sqrt();
+  return at::where(wide, log_sigmoid_of_wide(sign * f.mean, sd), narrow);
 }
 
 Predictive BernoulliLikelihood::predictive(const Latent& f) const {
   check_one(f, "predictive");
   at::NoGradGuard no_grad;
-  at::Tensor logits = at_nodes({f.mean.to(at::kDouble), f.epistemic_var.to(at::kDouble)}, rule);
-  at::Tensor yes = at::sigmoid(logits), no = at::sigmoid(-logits);  // [b, q]
-  at::Tensor p = at::stack({at::mv(no, rule.weights), at::mv(yes, rule.weights)}, 1);
+  Latent g{f.mean.to(at::kDouble), f.epistemic_var.to(at::kDouble)};
+  at::Tensor one = at::ones_like(g.mean);
+  at::Tensor p = at::stack({log_predictive(g, 0 * one), log_predictive(g, one)}, 1).exp();
   p = p / p.sum(1, true);
-  return Classes{p, entropy_term(p).sum(1), at::mv(entropy_term(yes) + entropy_term(no), rule.weights),
-                 f.zeroed};
+  at::Tensor logits = at_nodes(g, rule);  // [b, q]
+  at::Tensor expected = at::mv(entropy_of_sigmoid(logits), rule.weights);
+  if (at::Tensor wide = g.epistemic_var > kWide; wide.any().item<bool>()) {
+    static const Line line = trapezoid();
+    at::Tensor sd = g.epistemic_var.clamp_min(kWide).sqrt().unsqueeze(1);
+    at::Tensor z = (line.nodes - g.mean.unsqueeze(1)) / sd;
+    at::Tensor density =
+        at::exp(line.log_weights - 0.5 * z.square()) / (sd * std::sqrt(2 * std::numbers::pi));
+    expected = at::where(wide, at::mv(density, entropy_of_sigmoid(line.nodes)), expected);
+  }
+  return Classes{p, entropy_term(p).sum(1), expected, f.zeroed};
 }
 
 at::Tensor SoftmaxLikelihood::log_prob_draws(const Latent& f) const {
