@@ -50,7 +50,8 @@ std::string range_text(const json& column, const std::string& scale) {
   const auto from_to = [&](double a, double b) {
     return fmt::format("from {} to {}", value_text(a, time), value_text(b, time));
   };
-  if (const auto low = number(range, "low"), high = number(range, "high"); low && high) return from_to(*low, *high);
+  if (const auto low = number(range, "low"), high = number(range, "high"); low && high)
+    return from_to(*low, *high);
   const auto shift = number(column, "shift"), half = number(column, "scale");
   if (!shift || !half) return "";
   if (scale == "min-max") return from_to(*shift - *half, *shift + *half);
@@ -66,10 +67,11 @@ std::string levels_text(const json& column) {
       names += ", ...";
       break;
     }
-    names += (names.empty() ? "" : ", ") + (level.is_string() ? cut(level.get<std::string>(), kWidestName) : "?");
+    names +=
+        (names.empty() ? "" : ", ") + (level.is_string() ? cut(level.get<std::string>(), kWidestName) : "?");
   }
-  return fmt::format("{} categories{}: {}", levels.size(), is_set(column, "other") ? " and one for the others" : "",
-                     names);
+  return fmt::format("{} categories{}: {}", levels.size(),
+                     is_set(column, "other") ? " and one for the others" : "", names);
 }
 
 std::string fate(const json& column, const std::string& scale) {

@@ -106,7 +106,8 @@ void log_line(const std::string& text) {
 
 void log_note(const std::string& sentence, const std::string& of) {
   static std::set<std::string> said;
-  if (said.insert(sentence).second) log_line(fmt::format("note{}: {}", of.empty() ? "" : " (" + of + ")", sentence));
+  if (said.insert(sentence).second)
+    log_line(fmt::format("note{}: {}", of.empty() ? "" : " (" + of + ")", sentence));
 }
 
 }  // namespace slimbayes::cli

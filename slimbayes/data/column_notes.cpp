@@ -1,6 +1,6 @@
 // What looks odd in a column. A note costs a user a glance where it is needless and a model where it is lacking, so that
 // each rule is one that honest columns hardly meet: of the 430 columns of our published tables, two have a note on their
-// range (-9999 for a missing humidity and dew point) and two count their rows. Of 1,000 draws, a log-normal sample (sd of
+// range (-9999 for a missing humidity and dew point) and two count their rows. At 1,000 rows, a log-normal sample (sd of
 // the logarithm 1, 2, 3) has one in 0, 1 and 7 % of the cases, a Cauchy sample in 9 %.
 #include "slimbayes/data/column_notes.h"
 
@@ -16,8 +16,8 @@
 namespace slimbayes {
 namespace {
 
-constexpr double kStretch = 10;       // times the range of the other cells
-constexpr size_t kFewValues = 3;      // that stretch it together
+constexpr double kStretch = 10;        // times the range of the other cells
+constexpr size_t kFewValues = 3;       // that stretch it together
 constexpr size_t kFewestCounted = 10;  // rows
 
 /// A value at an end of a column.
@@ -57,7 +57,7 @@ size_t stretching(const std::vector<Extreme>& top, double low, size_t cells) {
     if (!(range(k - 1) > kStretch * range(k))) continue;
     const bool last = k + 1 == top.size() || !(range(k + 1) > 0);  // of the others, two values are left
     if (!last && range(k) > kStretch * range(k + 1)) continue;     // a scale of powers
-    if (last && k > 1) return 0;                                   // marks do not outnumber what they stand beside
+    if (last && k > 1) return 0;  // marks do not outnumber what they stand beside
     return 2 * cells_of(top, k) > static_cast<int64_t>(cells) ? 0 : k;
   }
   return 0;
@@ -76,7 +76,8 @@ std::string in_rows(const Table& table, const std::vector<Extreme>& top, size_t 
 bool counts_rows(const Column& column) {
   const std::vector<double>& x = column.values;
   if (column.kind != ColumnKind::numeric || x.size() < kFewestCounted) return false;
-  if (!std::ranges::all_of(x, [](double v) { return v == std::floor(v) && std::abs(v) < 9e15; })) return false;
+  if (!std::ranges::all_of(x, [](double v) { return v == std::floor(v) && std::abs(v) < 9e15; }))
+    return false;
   if (std::ranges::adjacent_find(x, std::greater_equal<>()) == x.end()) return true;
   if (std::ranges::adjacent_find(x, std::less_equal<>()) == x.end()) return true;
   const auto [low, high] = std::ranges::minmax(x);
@@ -93,15 +94,16 @@ bool counts_rows(const Column& column) {
 std::string range_note(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                        const std::string& whole) {
   if (column.kind != ColumnKind::numeric && column.kind != ColumnKind::datetime) return "";
-  const auto cells = static_cast<size_t>(
-      std::ranges::count_if(rows, [&](int64_t r) { return std::isfinite(column.values[static_cast<size_t>(r)]); }));
+  const auto cells = static_cast<size_t>(std::ranges::count_if(
+      rows, [&](int64_t r) { return std::isfinite(column.values[static_cast<size_t>(r)]); }));
   const std::vector<Extreme> high = extremes(column, rows, 1), low = extremes(column, rows, -1);
   // Each end against the other without its own odd cells: -999 would hide 999. At both ends they are to be rare, or a
   // column of a few values would have some.
   size_t above = 0, below = 0;
   for (size_t b = 0; above + below == 0 && b <= kFewValues && b < low.size(); ++b) {
     const size_t a = stretching(high, -low[b].value, cells);
-    const bool rare = a == 0 || b == 0 || 10 * (cells_of(high, a) + cells_of(low, b)) <= static_cast<int64_t>(cells);
+    const bool rare =
+        a == 0 || b == 0 || 10 * (cells_of(high, a) + cells_of(low, b)) <= static_cast<int64_t>(cells);
     if (rare && stretching(low, -high[a].value, cells) == b) above = a, below = b;
   }
   if (above + below == 0) return "";
@@ -113,17 +115,19 @@ std::string range_note(const Table& table, const Column& column, const std::vect
   if (below > 0) odd += fmt::format(" ({})", in_rows(table, low, below));
   const bool one = above + below == 1;
   return fmt::format(
-      "{}: {} {} the range, {} to {} without {}, more than tenfold: the other cells become hard to tell apart; leave "
+      "{}: {} {} the range, {} to {} without {}, more than tenfold: the other cells become hard to tell "
+      "apart; leave "
       "{} empty if missing is meant, or remove {}",
-      whole, odd, one ? "stretches" : "stretch", text(-low[below].value), text(high[above].value), one ? "it" : "them",
-      one ? "the cell" : "the cells", one ? "the row" : "the rows");
+      whole, odd, one ? "stretches" : "stretch", text(-low[below].value), text(high[above].value),
+      one ? "it" : "them", one ? "the cell" : "the cells", one ? "the row" : "the rows");
 }
 
 std::string row_number_note(const Column& column) {
   if (!counts_rows(column)) return "";
   const std::string name = in_quotes(column.name);
   return fmt::format(
-      "column {} looks like the numbers of the rows ({:.15g}, {:.15g}, {:.15g}, ...) and is an input; --ignore {} "
+      "column {} looks like the numbers of the rows ({:.15g}, {:.15g}, {:.15g}, ...) and is an input; "
+      "--ignore {} "
       "leaves it out",
       name, column.values[0], column.values[1], column.values[2], name);
 }
@@ -136,36 +140,39 @@ std::string row_label_note(const Column& column) {
 std::string padded_note(const Column& column) {
   if (column.kind != ColumnKind::numeric || column.words.empty()) return "";
   const std::string name = in_quotes(column.name);
-  return fmt::format("column {}: numbers with leading zeros ({}) are read as numbers; --categorical {} takes them as names",
-                     name, in_quotes(column.words[0]), name);
+  return fmt::format(
+      "column {}: numbers with leading zeros ({}) are read as numbers; --categorical {} takes them as names",
+      name, in_quotes(column.words[0]), name);
 }
 
 std::vector<std::string> category_notes(const std::vector<std::string>& levels, bool declared,
                                         const std::string& whole) {
   std::vector<std::string> notes;
   if (const Meant meant = meant_as(levels, 0.5); !meant.as.empty() && !declared) {
-    notes.push_back(fmt::format("{}: its categories look like {} ({}): to have them on a scale, write them as {}", whole,
-                                meant.as, in_quotes(meant.example),
-                                meant.as == "dates"   ? "2021-03-31"
-                                : meant.as == "times" ? "hours, such as 8.5"
-                                                      : "13000.5"));
+    notes.push_back(
+        fmt::format("{}: its categories look like {} ({}): to have them on a scale, write them as {}", whole,
+                    meant.as, in_quotes(meant.example),
+                    meant.as == "dates"   ? "2021-03-31"
+                    : meant.as == "times" ? "hours, such as 8.5"
+                                          : "13000.5"));
   }
   const auto padded = std::ranges::find_if(levels, [](const std::string& level) { return is_padded(level); });
   const bool codes = std::ranges::all_of(levels, [](const std::string& level) {
     return level.find_first_not_of("0123456789") == std::string::npos;
   });
   if (codes && padded != levels.end() && !declared) {
-    notes.push_back(
-        fmt::format("{}: leading zeros ({}) make names of its numbers, a category each; written without the zeros they "
-                    "are numbers (a target also by --likelihood gaussian)",
-                    whole, in_quotes(*padded)));
+    notes.push_back(fmt::format(
+        "{}: leading zeros ({}) make names of its numbers, a category each; written without the zeros they "
+        "are numbers (a target also by --likelihood gaussian)",
+        whole, in_quotes(*padded)));
   }
   const auto alike = lookalikes(levels);
   if (!alike.empty()) {
-    notes.push_back(fmt::format(
-        "{}: {} and {}{} differ by case or blanks alone and are different categories: write them alike if they are one",
-        whole, in_quotes(alike[0].first), in_quotes(alike[0].second),
-        alike.size() > 1 ? fmt::format(", as {} more pairs,", alike.size() - 1) : ""));
+    notes.push_back(
+        fmt::format("{}: {} and {}{} differ by case or blanks alone and are different categories: write them "
+                    "alike if they are one",
+                    whole, in_quotes(alike[0].first), in_quotes(alike[0].second),
+                    alike.size() > 1 ? fmt::format(" (one of {} such pairs)", alike.size()) : ""));
   }
   return notes;
 }

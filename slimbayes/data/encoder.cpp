@@ -192,7 +192,8 @@ std::vector<std::string> Encoder::notes_for(const Table& table) const {
   if (!options_.target.empty()) known.push_back(options_.target);
   for (const Feature& feature : features_) known.push_back(feature.name);
   for (const Column& column : table.columns) {
-    if (std::find(known.begin(), known.end(), column.name) != known.end() || is_row_label(column.name)) continue;
+    if (std::find(known.begin(), known.end(), column.name) != known.end() || is_row_label(column.name))
+      continue;
     notes.push_back(fmt::format("column {} was not there in training: not used", in_quotes(column.name)));
   }
   for (const Reader& reader : readers_of(features_, table)) {

@@ -93,7 +93,8 @@ class Encoder {
     bool other = false;               // a feature for every other level
     bool indicator = false;           // a feature that is 1 where the cell is missing
     std::optional<Range> range = {};  // where scaled; not known of events, nor by older model files
-    std::string dropped = "";  // why the cells are no input: "constant", "no value", "identifier or free text", "row labels"
+    // Why the cells are no input: "constant", "no value", "identifier or free text" or "row labels".
+    std::string dropped = "";
 
     int64_t width() const;  // 0: seen in training and dropped
   };

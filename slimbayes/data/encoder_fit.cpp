@@ -66,8 +66,8 @@ bool is_constant(const Column& column, const std::vector<int64_t>& rows) {
 }
 
 /// The levels to keep, sorted. False for free text, which is dropped. `declared`: known to be names.
-bool fit_levels(const Column& column, const std::vector<double>& values, bool declared, Encoder::Feature& feature,
-                std::vector<std::string>& notes) {
+bool fit_levels(const Column& column, const std::vector<double>& values, bool declared,
+                Encoder::Feature& feature, std::vector<std::string>& notes) {
   std::vector<int64_t> count(column.levels.size());
   for (double value : values) ++count[static_cast<size_t>(value)];
   std::vector<size_t> seen;
@@ -75,7 +75,8 @@ bool fit_levels(const Column& column, const std::vector<double>& values, bool de
   for (size_t i = 0; i < count.size(); ++i) {
     if (count[i] > 0) seen.push_back(i), levels.push_back(column.levels[i]);
   }
-  std::ranges::copy(category_notes(levels, declared, "column " + in_quotes(column.name)), std::back_inserter(notes));
+  std::ranges::copy(category_notes(levels, declared, "column " + in_quotes(column.name)),
+                    std::back_inserter(notes));
   if (is_free_text(values.size(), seen.size())) {
     notes.push_back(
         fmt::format("column {}: {} of {} training cells differ, as in an identifier or free text: dropped",
@@ -164,9 +165,8 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
 std::vector<std::string> dropped_notes(const std::vector<Encoder::Feature>& features) {
   constexpr size_t kFew = 5;
   std::vector<std::string> notes;
-  for (const auto& [why, one, many] :
-       {std::array{"constant", "is constant on", "are constant on"},
-        std::array{"no value", "holds no value in", "hold no value in"}}) {
+  for (const auto& [why, one, many] : {std::array{"constant", "is constant on", "are constant on"},
+                                       std::array{"no value", "holds no value in", "hold no value in"}}) {
     std::vector<std::string> names;
     for (const Encoder::Feature& feature : features) {
       if (feature.dropped == why) names.push_back(in_quotes(feature.name));
@@ -185,7 +185,8 @@ std::vector<std::string> dropped_notes(const std::vector<Encoder::Feature>& feat
 /// None of an only input, which cannot be left out.
 std::vector<std::string> row_number_notes(const Table& table, const std::vector<Encoder::Feature>& features) {
   std::vector<std::string> notes;
-  if (std::ranges::count_if(features, [](const Encoder::Feature& f) { return f.width() > 0; }) < 2) return notes;
+  if (std::ranges::count_if(features, [](const Encoder::Feature& f) { return f.width() > 0; }) < 2)
+    return notes;
   for (const Encoder::Feature& feature : features) {
     if (feature.scaled) notes.push_back(row_number_note(*table.find(feature.name)));
   }
@@ -195,7 +196,8 @@ std::vector<std::string> row_number_notes(const Table& table, const std::vector<
 std::vector<std::string> target_notes(const Table& table, const std::vector<int64_t>& rows, const Task& task,
                                       const EncoderOptions& options) {
   const std::string whole = "the target " + in_quotes(options.target);
-  if (task.kind == "classification") return category_notes(task.levels, holds(options.names, options.target), whole);
+  if (task.kind == "classification")
+    return category_notes(task.levels, holds(options.names, options.target), whole);
   return {range_note(table, *table.find(options.target), rows, whole)};
 }
 
@@ -302,7 +304,8 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
         fmt::format("the target {} is the same in every training row: there is nothing to learn, and the "
                     "predicted sd and intervals mean nothing",
                     in_quotes(options.target)));
-  std::ranges::copy(target_notes(table, rows, encoder.schema_.task, options), std::back_inserter(encoder.notes_));
+  std::ranges::copy(target_notes(table, rows, encoder.schema_.task, options),
+                    std::back_inserter(encoder.notes_));
   std::vector<int64_t> ranged = rows;
   if (options.scale_on == "all") {
     ranged.resize(static_cast<size_t>(table.rows));

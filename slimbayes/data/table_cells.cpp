@@ -206,7 +206,8 @@ Column as_categorical(const Column& column) {
 void name_row_labels(std::vector<std::string>& names) {
   if (names.size() < 2 || !names[0].empty()) return;
   names[0] = kRowLabels;
-  for (int i = 1; std::ranges::count(names, names[0]) > 1; ++i) names[0] = fmt::format("{}.{}", kRowLabels, i);
+  for (int i = 1; std::ranges::count(names, names[0]) > 1; ++i)
+    names[0] = fmt::format("{}.{}", kRowLabels, i);
 }
 
 void check_names(std::span<const std::string> names, const std::string& source) {
@@ -216,12 +217,13 @@ void check_names(std::span<const std::string> names, const std::string& source) 
   for (size_t i = 0; i < names.size(); ++i) {
     int64_t column = static_cast<int64_t>(i) + 1;
     if (names[i].empty()) {
-      throw DataError(source,
-                      fmt::format("expected a name for every column; received an empty name for column {}; "
-                                  "name it in the first line, or remove a trailing separator (only the first column, row "
-                                  "labels, may have none)",
-                                  column),
-                      1, column);
+      throw DataError(
+          source,
+          fmt::format("expected a name for every column; received an empty name for column {}; "
+                      "name it in the first line, or remove a trailing separator (only the first column, row "
+                      "labels, may have none)",
+                      column),
+          1, column);
     }
     if (!seen.insert(names[i]).second) {
       throw DataError(source,

@@ -136,7 +136,8 @@ std::vector<std::string> read_header(Walker& walker, const std::string& source) 
             "that holds one in double quotes{}",
             columns, record->fields.size(),
             first && columns > 1 && record->fields.size() == columns + 1
-                ? "; if each row begins with a label, as R's write.table has them, begin the header with a separator"
+                ? "; if each row begins with a label, as R's write.table has them, begin the header with a "
+                  "separator"
                 : ""),
         record->line);
   }
@@ -188,7 +189,8 @@ Column column_of(const std::string& name, std::span<const std::string_view> cell
   try {
     return column_from_cells(name, cells, std::ranges::find(reading.numbers, name) == reading.numbers.end());
   } catch (const BadCell&) {
-    bool unused = !reading.others_used || is_row_label(name) || std::ranges::find(reading.unused, name) != reading.unused.end();
+    bool unused = !reading.others_used || is_row_label(name) ||
+                  std::ranges::find(reading.unused, name) != reading.unused.end();
     if (!unused) throw;
     return column_of_kind(name, ColumnKind::categorical, cells);
   }

@@ -31,7 +31,8 @@ bool has_points_for_thousands(std::string_view cell) {
 bool is_dressed_number(std::string_view cell) {
   std::string bare(cell);
   const auto strip = [&bare](std::string_view dress) {
-    for (size_t at = bare.find(dress); at != std::string::npos; at = bare.find(dress)) bare.erase(at, dress.size());
+    for (size_t at = bare.find(dress); at != std::string::npos; at = bare.find(dress))
+      bare.erase(at, dress.size());
   };
   if (has_points_for_thousands(cell)) strip(".");
   for (const char* dress : {"$", "\u20ac", "\u00a3", "\u00a5", "USD", "EUR", "GBP", "CHF", "%", ",", " ", "'",
@@ -59,7 +60,8 @@ bool is_other_date(std::string_view cell) {
   size_t parts = 0, named = 0;
   while (parts < 3 && !cell.empty()) {
     const bool number = is_digit(cell[0]);
-    const auto end = number ? std::ranges::find_if_not(cell, is_digit) : std::ranges::find_if_not(cell, is_letter);
+    const auto end =
+        number ? std::ranges::find_if_not(cell, is_digit) : std::ranges::find_if_not(cell, is_letter);
     const auto size = static_cast<size_t>(end - cell.begin());
     if (!number && !is_month(cell.substr(0, size))) return false;
     digits[parts++] = number ? size : 0;
@@ -68,7 +70,8 @@ bool is_other_date(std::string_view cell) {
     if (parts < 3) cell.remove_prefix(std::min(cell.find_first_not_of("/., -"), cell.size()));
   }
   const auto day = [](size_t n) { return n <= 2; };  // or a month
-  if (parts == 2) return cell.empty() && ((digits[0] == 4 && day(digits[1])) || (day(digits[0]) && digits[1] == 4));
+  if (parts == 2)
+    return cell.empty() && ((digits[0] == 4 && day(digits[1])) || (day(digits[0]) && digits[1] == 4));
   if (parts < 3 || named > 1 || (!cell.empty() && cell[0] != ' ' && cell[0] != 'T')) return false;
   const auto year = [](size_t n) { return n == 4 || n == 2; };
   return (year(digits[2]) && day(digits[0]) && day(digits[1])) ||

@@ -10,7 +10,8 @@ namespace slimbayes {
 
 /// What cells were perhaps meant to be, and the first that shows it.
 struct Meant {
-  std::string_view as = "";  // "numbers" (1,000 or $5 or 45%), "dates" (31.12.2021, Dec 2021), "times" (8:30); "": none
+  std::string_view as =
+      "";  // "numbers" (1,000 or $5 or 45%), "dates" (31.12.2021, Dec 2021), "times" (8:30); "": none
   std::string example = "";
 };
 

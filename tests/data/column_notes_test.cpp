@@ -24,7 +24,8 @@ TEST(range_note, names_column_row_and_value) {
   std::vector<double> x = hundred();
   EXPECT_EQ(range_of(numbers("x", x)), "");
   x[16] = 999999;
-  expect_has(range_of(numbers("x", x)), "column 'x': 999999 (data row 17) stretches the range, 1 to 100 without it");
+  expect_has(range_of(numbers("x", x)),
+             "column 'x': 999999 (data row 17) stretches the range, 1 to 100 without it");
   x[3] = 999999;
   expect_has(range_of(numbers("x", x)), "999999 (2 cells, the first in data row 4) stretches");
   x[50] = 99999;  // two marks
@@ -44,7 +45,8 @@ TEST(range_note, counts_rows_as_the_file_does_and_only_those_given) {
   Table table = table_of({numbers("x", x)});
   EXPECT_EQ(range_note(table, table.columns[0], {0, 1, 2, 3, 4, 5}, "column 'x'"), "");
   Table some = take_rows(table, {10, 20, 30, 60});
-  expect_has(range_note(some, some.columns[0], all_rows(some), "the target 'x'"), "the target 'x': 1000000 (data row 61)");
+  expect_has(range_note(some, some.columns[0], all_rows(some), "the target 'x'"),
+             "the target 'x': 1000000 (data row 61)");
 }
 
 TEST(range_note, times_too) {
@@ -52,16 +54,18 @@ TEST(range_note, times_too) {
   for (int i = 0; i < 40; ++i) days.values.push_back(1577836800.0 + 86400 * i);
   EXPECT_EQ(range_of(days), "");
   days.values[5] = 253402214400.0;
-  expect_has(range_of(days), "9999-12-31 (data row 6) stretches the range, 2020-01-01 to 2020-02-09 without it");
+  expect_has(range_of(days),
+             "9999-12-31 (data row 6) stretches the range, 2020-01-01 to 2020-02-09 without it");
 }
 
 TEST(range_note, honest_columns_have_none) {
-  EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 1})), "");             // a rare mark
+  EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 1})), "");                 // a rare mark
   EXPECT_EQ(range_of(numbers("x", {0.001, 0.01, 0.1, 1, 10, 100})), "");  // a scale of powers
   EXPECT_EQ(range_of(numbers("x", {1, 10, 100, 1000})), "");
   EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 0, 0, 1000, 1001, 1010})), "");  // mostly nothing
   std::vector<double> few;
-  for (double value : {-5.0, -2.4, -2.3, -2.2, 0.0}) few.insert(few.end(), 50, value);  // yacht's lcb is like this
+  for (double value : {-5.0, -2.4, -2.3, -2.2, 0.0})
+    few.insert(few.end(), 50, value);  // yacht's lcb is like this
   EXPECT_EQ(range_of(numbers("x", few)), "");
   EXPECT_EQ(range_of(numbers("x", {7, 7, 7})), "");
   EXPECT_EQ(range_of(numbers("x", {kNone, kNone})), "");
@@ -74,7 +78,9 @@ TEST(range_note, honest_columns_have_none) {
 }
 
 TEST(row_number_note, of_counters) {
-  const auto counts = [](std::vector<double> values) { return !row_number_note(numbers("id", std::move(values))).empty(); };
+  const auto counts = [](std::vector<double> values) {
+    return !row_number_note(numbers("id", std::move(values))).empty();
+  };
   EXPECT_TRUE(counts(hundred()));
   EXPECT_TRUE(counts({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
   EXPECT_TRUE(counts({5, 9, 12, 13, 20, 21, 30, 31, 40, 55}));  // with gaps
@@ -86,18 +92,21 @@ TEST(row_number_note, of_counters) {
   EXPECT_FALSE(counts({0, 1, 2, 3, 4, 5, 6, 7, 8, kNone}));
   EXPECT_FALSE(counts({2010, 2010, 2011, 2011, 2012, 2012, 2013, 2013, 2014, 2014}));
   EXPECT_FALSE(counts({30, 7, 110, 1, 45, 22, 95, 81, 60, 50}));
-  expect_has(row_number_note(numbers("id", hundred())), "column 'id' looks like the numbers of the rows (1, 2, 3, ...)");
+  expect_has(row_number_note(numbers("id", hundred())),
+             "column 'id' looks like the numbers of the rows (1, 2, 3, ...)");
 }
 
 TEST(category_notes, of_codes_and_lookalikes) {
   const std::vector<std::string> zips = {"02139", "10001"}, styles = {"Colonial", "Ranch", "colonial"};
   ASSERT_EQ(category_notes(zips, false, "column 'zip'").size(), 1u);
-  expect_has(category_notes(zips, false, "column 'zip'")[0], "column 'zip': leading zeros ('02139') make names");
+  expect_has(category_notes(zips, false, "column 'zip'")[0],
+             "column 'zip': leading zeros ('02139') make names");
   EXPECT_TRUE(category_notes(zips, true, "column 'zip'").empty());
   EXPECT_TRUE(category_notes({"10001", "94110"}, false, "column 'zip'").empty());
   EXPECT_TRUE(category_notes({"02139", "A1"}, false, "column 'zip'").empty());
   ASSERT_EQ(category_notes(styles, true, "column 's'").size(), 1u);
-  expect_has(category_notes(styles, true, "column 's'")[0], "'Colonial' and 'colonial' differ by case or blanks alone");
+  expect_has(category_notes(styles, true, "column 's'")[0],
+             "'Colonial' and 'colonial' differ by case or blanks alone");
 }
 
 }  // namespace

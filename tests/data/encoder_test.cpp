@@ -128,8 +128,9 @@ TEST(Encoder_fit, many_dropped_columns_share_a_sentence) {
 }
 
 TEST(Encoder_fit, row_labels_are_no_input) {
-  const Table t = table_of({numbers("Unnamed: 0", {0, 1, 2}), numbers("x", {1, 2, 3}),
-                            categories("__index_level_0__", {0, 1, 2}, {"a", "b", "c"}), numbers("y", {1, 2, 3})});
+  const Table t =
+      table_of({numbers("Unnamed: 0", {0, 1, 2}), numbers("x", {1, 2, 3}),
+                categories("__index_level_0__", {0, 1, 2}, {"a", "b", "c"}), numbers("y", {1, 2, 3})});
   const Encoder e = Encoder::from_json(fitted(t).to_json());
   EXPECT_EQ(e.schema().features, (std::vector<std::string>{"x"}));
   EXPECT_TRUE(has_note(e.notes(), "column 'Unnamed: 0' (it has no name) holds row labels: no input"));
@@ -138,7 +139,10 @@ TEST(Encoder_fit, row_labels_are_no_input) {
   EXPECT_TRUE(e.notes_for(table_of({numbers("x", {1})})).empty());
   EXPECT_EQ(e.to_json()["columns"][0]["dropped"], "row labels");
   // Called names, it is an input.
-  EXPECT_EQ(Encoder::fit(t, all_rows(t), {"y", "min-max", {}, "train", "", {}, {"__index_level_0__"}}).schema().features.size(), 4u);
+  EXPECT_EQ(Encoder::fit(t, all_rows(t), {"y", "min-max", {}, "train", "", {}, {"__index_level_0__"}})
+                .schema()
+                .features.size(),
+            4u);
 }
 
 TEST(Encoder_fit, of_many_levels_63_and_other) {

@@ -113,7 +113,9 @@ TEST(tells_apart, levels_that_read_as_one_value) {
 }
 
 TEST(column_from_cells, leading_zeros_make_names_of_numbers) {
-  const auto kind = [](std::vector<std::string_view> cells) { return kind_name(column_from_cells("c", cells).kind); };
+  const auto kind = [](std::vector<std::string_view> cells) {
+    return kind_name(column_from_cells("c", cells).kind);
+  };
   EXPECT_EQ(kind({"02139", " 10001", "", "94110"}), "categorical");  // one length
   EXPECT_EQ(kind({"030", "0171", "089"}), "categorical");            // mostly so
   EXPECT_EQ(kind({"7", "05", "12", "100"}), "numeric");              // one was typed so

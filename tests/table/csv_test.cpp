@@ -133,8 +133,10 @@ TEST_F(csv, a_first_column_without_a_name_holds_row_labels) {
   // One index more, as a second to_csv writes it.
   const Table twice = read(",Unnamed: 0,x\n0,0,1\n");
   EXPECT_EQ(twice.names(), (std::vector<std::string>{"Unnamed: 0.1", "Unnamed: 0", "x"}));
-  for (const char* name : {"Unnamed: 0", "Unnamed: 0.1", "__index_level_0__"}) EXPECT_TRUE(is_row_label(name)) << name;
-  for (const char* name : {"", "Unnamed: 1", "Unnamed", "index", "x"}) EXPECT_FALSE(is_row_label(name)) << name;
+  for (const char* name : {"Unnamed: 0", "Unnamed: 0.1", "__index_level_0__"})
+    EXPECT_TRUE(is_row_label(name)) << name;
+  for (const char* name : {"", "Unnamed: 1", "Unnamed", "index", "x"})
+    EXPECT_FALSE(is_row_label(name)) << name;
   // Nobody needs them, so that they cannot fail.
   EXPECT_EQ(read(",x\n1,1\n2,2\ntotal,3\n").columns[0].kind, ColumnKind::categorical);
   expect_starts(error_of(",,x\n1,2,3\n"), "t.csv:1:2: expected a name for every column");

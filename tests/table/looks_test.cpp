@@ -1,6 +1,6 @@
-#include "slimbayes/data/table_looks.h"
-
 #include <gtest/gtest.h>
+
+#include "slimbayes/data/table_looks.h"
 
 namespace slimbayes {
 namespace {
@@ -40,7 +40,8 @@ TEST(meant_as, shows_a_cell_that_looks_so) {
 }
 
 TEST(lookalikes, differ_by_case_or_blanks_alone) {
-  const std::vector<std::string> levels = {"Colonial", "New York", "colonial", "New  York", "new\u00a0york ", "Ranch"};
+  const std::vector<std::string> levels = {"Colonial",  "New York",       "colonial",
+                                           "New  York", "new\u00a0york ", "Ranch"};
   const std::vector<std::pair<std::string, std::string>> pairs = {
       {"Colonial", "colonial"}, {"New York", "New  York"}, {"New York", "new\u00a0york "}};
   EXPECT_EQ(lookalikes(levels), pairs);
