@@ -13,8 +13,9 @@
 //             probe's peak, and its volume times the difference counts as error until it has. Before the search ends,
 //             places just outside the boxes that hold most are probes too: the flank of a peak that small boxes have
 //             found may lie in a large neighbour.
-// Sources     Berntsen, Espelid and Genz (ACM TOMS 1991) for the scheme; the rules are Boost.Math's. Libraries that have all
-//             of it were not taken: cubature is under the GPL, Cuba is no Debian package, forks and prints.
+// Sources     Berntsen, Espelid and Genz (ACM TOMS 1991) for the scheme; the rules are Boost.Math's. No library
+//             has all of it: Boost.Math's adaptive rules are for one axis and one place a call, cubature is under the GPL,
+//             which this library is not.
 #include "slimbayes/core/cubature.h"
 
 #include <ATen/ATen.h>
