@@ -69,7 +69,21 @@ CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins k
   return {gap.sum().item<double>() / static_cast<double>(n), (gap / rows.clamp_min(1)).max().item<double>()};
 }
 
+at::Tensor confusion(const Classes& p, const at::Tensor& y) {
+  at::Tensor label = checked(p, y, "confusion");
+  int64_t classes = p.probabilities.size(1);
+  at::Tensor cell = label * classes + predicted_class(p);
+  return at::bincount(cell, {}, classes * classes).reshape({classes, classes});
+}
+
+at::Tensor f1_scores(const at::Tensor& counts) {
+  check_shape(counts, {-1, counts.dim() == 2 ? counts.size(0) : 0}, "f1_scores", "counts");
+  at::Tensor either = (counts.sum(0) + counts.sum(1)).to(at::kDouble);  // true + predicted rows [C]
+  return 2 * counts.diagonal().to(at::kDouble) / either;                // 0 / 0: NaN
+}
+
 nlohmann::json classes_report(const Classes& p, const at::Tensor& y) {
+  constexpr int64_t kMostInAMatrix = 100;
   at::Tensor label = checked(p, y, "classes_report");
   CalibrationError mass = calibration_error(p, y);
   nlohmann::json report = {{"n", y.size(0)},
@@ -82,6 +96,17 @@ nlohmann::json classes_report(const Classes& p, const at::Tensor& y) {
   at::Tensor share = at::bincount(label).to(at::kDouble) / y.size(0);
   if (double constant = -at::xlogy(share, share).sum().item<double>(); constant > 0)
     report["nll_constant"] = constant;
+  report["base_rate"] = share.max().item<double>();
+  report["base_class"] = share.argmax().item<int64_t>();
+  at::Tensor counts = confusion(p, y), f1 = f1_scores(counts);
+  report["f1_macro"] = at::nanmean(f1).item<double>();
+  if (f1.size(0) == 2 && f1[1].isfinite().item<bool>()) report["f1"] = f1[1].item<double>();
+  if (f1.size(0) <= kMostInAMatrix) {
+    for (int64_t c = 0; c < f1.size(0); ++c) {
+      const int64_t* row = counts.const_data_ptr<int64_t>() + c * f1.size(0);
+      report["confusion"].push_back(std::vector<int64_t>(row, row + f1.size(0)));
+    }
+  }
   int64_t positives = (label == 1).sum().item<int64_t>();
   if (p.probabilities.size(1) == 2 && positives > 0 && positives < y.size(0)) {
     at::Tensor score = p.probabilities.select(1, 1);

@@ -289,16 +289,6 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   encoder.options_ = options;
   encoder.schema_.task = fit_task(table, rows, options.target, options.likelihood);
   encoder.target_kind_ = table.find(options.target)->kind;
-  if (options.likelihood.empty() && encoder.schema_.task.kind == "regression") {
-    const std::vector<double>& y = table.find(options.target)->values;
-    if (std::ranges::all_of(rows, [&](int64_t row) {
-          return y[static_cast<size_t>(row)] == 0 || y[static_cast<size_t>(row)] == 1;
-        }))
-      encoder.notes_.push_back(
-          fmt::format("the target {} holds 0 and 1 alone and is fitted as a number; --likelihood bernoulli "
-                      "makes it two classes",
-                      in_quotes(options.target)));
-  }
   if (encoder.schema_.task.kind == "regression" && is_constant(*table.find(options.target), rows))
     encoder.notes_.push_back(
         fmt::format("the target {} is the same in every training row: there is nothing to learn, and the "
@@ -326,6 +316,10 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
         "at least one input that varies over the training rows",
         encoder.features_.empty() ? "no column beside the target" : encoder.notes_.back(),
         "give more columns or rows");
+  if (options.likelihood.empty() && encoder.schema_.task.kind == "regression") {
+    std::string hint = likelihood_hint(table, options.target, rows);
+    if (!hint.empty()) encoder.notes_.push_back(std::move(hint));
+  }
   return encoder;
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
@@ -200,6 +201,33 @@ void check_standardised(const Table& table, const std::string& target, const Tas
                                "correct or remove the row",
                                in_quotes(target), kMost, task.y_scale, task.y_shift, value));
   }
+}
+
+std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows) {
+  constexpr double kSmallMean = 20;
+  constexpr size_t kFewRows = 20;  // too few to tell
+  const Column& column = target_column(table, target);
+  std::vector<double> values;
+  for (int64_t row : rows) values.push_back(present(table, column, row));
+  const std::set<double> different(values.begin(), values.end());
+  const bool whole = std::ranges::all_of(different, [](double y) { return y >= 0 && y == std::floor(y); });
+  if (!whole || different.size() < 2) return "";
+  if (*different.rbegin() == 1)
+    return fmt::format(
+        "the target {} holds 0 and 1 alone and is fitted as a number; --likelihood bernoulli makes it two "
+        "classes",
+        in_quotes(target));
+  if (values.size() < kFewRows) return "";
+  const Moments m = moments(values);
+  const auto up_to_mean = std::ranges::count_if(different, [&](double y) { return y <= m.mean; });
+  const double possible = std::floor(m.mean) - *different.begin() + 1;
+  const bool counts = different.size() >= 3 && *different.begin() <= 1 && m.mean <= kSmallMean &&
+                      m.sd * m.sd >= m.mean / 2 && 2 * static_cast<double>(up_to_mean) >= possible;
+  if (!counts) return "";
+  return fmt::format(
+      "the target {} holds whole numbers from {} to {} alone and is fitted by a Gaussian: if they are counts, "
+      "--likelihood poisson; if they number classes, softmax",
+      in_quotes(target), *different.begin(), *different.rbegin());
 }
 
 Table with_target(Table table, const std::string& target) {

@@ -30,6 +30,12 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
 /// float32 of training. Rows without a target pass.
 void check_standardised(const Table& table, const std::string& target, const Task& task);
 
+/// Where numbers that are fitted by their Gaussian look like two classes (0 and 1 alone) or like small counts: the sentence
+/// that says so; else empty. Counts: whole numbers from 0 or 1 on, three or more, most of those up to their mean, which is at
+/// most 20 (above it a Gaussian serves), with a variance of at least half the mean (a Poisson's is the mean), in 20 rows or
+/// more.
+std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
+
 /// The table without the rows that have no target: nothing can be learnt from them, or scored on them. Throws
 /// std::invalid_argument when no row has one; a table without such a column comes back as it is.
 Table with_target(Table table, const std::string& target);

@@ -184,6 +184,7 @@ TrainProblem make_problem(const LatentFit& fit, const NetworkSpec& spec, const P
   if (!spec.empty()) add("backbone", t.weight_decay);
   add("head", 0);
   problem.rows = fit.rows.x.size(0);
+  problem.score = "validation NLL";
   problem.step = [&fit, events](const at::Tensor& batch, const StepContext& at) {
     VariationalLoss loss = events ? fit.events_loss(batch, at.step) : fit.rows_loss(batch, at.step);
     loss.total.backward();

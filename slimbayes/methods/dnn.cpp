@@ -89,6 +89,7 @@ class DnnMethod : public Method {
     problem.groups = {{"network", parameters.values("network"), parameters.grads("network"),
                        options_.training.learning_rate, options_.training.weight_decay}};
     problem.rows = rows.x.size(0);
+    problem.score = "standardised validation MSE";
     problem.step = [&](const at::Tensor& batch, const StepContext&) {
       at::Tensor loss = squared_error(rows.x.index_select(0, batch), rows.y.index_select(0, batch)).mean();
       loss.backward();

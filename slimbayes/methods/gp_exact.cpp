@@ -57,6 +57,7 @@ class EvidenceSearch {
       : rows_(rows), options_(options), callback_(callback), summary_(summary) {}
 
   at::Tensor run() {
+    summary_.score = "-log evidence a row";
     summary_.best_score = std::numeric_limits<double>::infinity();
     summary_.stopped = "budget";
     const std::vector<Start> all = starts(rows_.x.size(0));

@@ -257,7 +257,12 @@ nlohmann::json TableModel::evaluate(const Table& table, double level, std::vecto
   const Predictive& given = a.answer;
   if (const auto* p = std::get_if<Intensity>(&given)) return events_report(*fitted_, *encoder_, probes_, *p);
   const at::Tensor y = target_as_given(*encoder_, table);
-  if (const auto* p = std::get_if<Classes>(&given)) return classes_report(*p, y);
+  if (const auto* p = std::get_if<Classes>(&given)) {
+    nlohmann::json report = classes_report(*p, y);
+    report["classes"] = task.levels;
+    report["base_class"] = task.levels.at(report["base_class"].get<size_t>());
+    return report;
+  }
   if (const auto* p = std::get_if<Counts>(&given)) return counts_report(*p, y, level);
   const auto& p = std::get<Regression>(given);
   return regression_report(p, y, task.y_scale, level, *a.interval);

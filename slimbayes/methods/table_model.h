@@ -86,9 +86,9 @@ class TableModel {
   /// interval() of any answer; none of classes.
   std::optional<Interval> interval(const Predictive& p, double level) const;
 
-  /// The report of the task's metrics on this table's rows (regression_report with interval(), classes_report,
-  /// counts_report, events_report). Throws when the target is absent or missing. A row without an answer is left out,
-  /// counted as "left_out" and listed in `bad`; without such a list it throws DataError.
+  /// The report of the task's metrics on this table's rows (regression_report with interval(), classes_report with the
+  /// names of the classes, counts_report, events_report). Throws when the target is absent or missing. A row without an
+  /// answer is left out, counted as "left_out" and listed in `bad`; without such a list it throws DataError.
   nlohmann::json evaluate(const Table& table, double level = 0.95, std::vector<BadRow>* bad = nullptr) const;
 
   const std::string& method() const { return method_; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
 
 namespace slimbayes {
 
@@ -28,10 +29,16 @@ TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type,
 void check_task(const Task& task, std::string_view method) {
   const MethodInfo& info = find_method(method);
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
+  // Of classes, numbers can be a regression as well; names cannot.
+  const bool of_numbers =
+      task.kind == "counts" || (task.kind == "classification" &&
+                                std::ranges::all_of(task.levels, [](const std::string& level) {
+                                  return parse_number(level).has_value();
+                                }));
   check(false, method, fmt::format("a task that it takes, {}", info.tasks[0]),
         fmt::format("{} ({})", task.kind, task.likelihood),
         fmt::format("{} take it (--method){}", methods_taking(task.kind),
-                    task.kind == "events" ? "" : "; --likelihood gaussian makes numbers a regression"));
+                    of_numbers ? "; --likelihood gaussian makes a regression of the numbers" : ""));
 }
 
 TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_view function) {

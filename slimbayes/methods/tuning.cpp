@@ -102,6 +102,7 @@ class Search {
                                        tried(), report_["tried"][0].value("failed", "")));
     }
     if (tried() < all_.size()) report_["interrupted"] = true;
+    report_["spread"] = spread();
     return {best_options_, best_, report_};
   }
 
@@ -110,6 +111,17 @@ class Search {
     json options = options_;
     options.update(all_[i]);
     return options;
+  }
+
+  /// The largest validation NLL among those tried less the smallest: what the choice was worth.
+  double spread() const {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const json& entry : report_["tried"]) {
+      if (!entry.contains("valid_nll")) continue;
+      least = std::min(least, entry["valid_nll"].get<double>());
+      most = std::max(most, entry["valid_nll"].get<double>());
+    }
+    return most >= least ? most - least : 0;  // nothing: the first was interrupted
   }
 
   std::unique_ptr<Method> method_of(size_t i) const { return registry_row(method_.name).make(with(i)); }

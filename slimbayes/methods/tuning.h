@@ -14,7 +14,8 @@ struct Tuned {
   nlohmann::json options;  // every option of the best
   std::shared_ptr<const Fitted> fitted;
   /// {"options": names, "combinations": how many, "tried": [{name: value, ..., "valid_nll": x or "failed":
-  /// sentence}], "best": {name: value, ..., "valid_nll": x}}, and "interrupted": true when not all were tried.
+  /// sentence}], "best": {name: value, ..., "valid_nll": x}, "spread": the largest valid_nll
+  /// less the smallest}, and "interrupted": true when not all were tried.
   nlohmann::json report;
 
   /// Stopped before its end: the best so far.

@@ -32,7 +32,8 @@ struct TrainProblem {
   std::vector<ParameterGroup> groups;
   GradientStep step;
   std::function<double()> validate;  // the selection score, lower is better; empty: keep the last parameters
-  int64_t rows = 0;                  // training rows
+  std::string score = "standardised validation NLL";  // what validate() returns (Summary::score)
+  int64_t rows = 0;                                   // training rows
 };
 
 }  // namespace slimbayes

@@ -12,8 +12,10 @@ namespace slimbayes {
 struct Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
-  /// What the kept parameters were chosen by: the NLL of the validation rows, dnn's mean squared error, gp-exact's -log
-  /// evidence a row of its training rows; nan (JSON: null) where there was nothing to choose by.
+  /// What the kept parameters were chosen by, lower is better: the NLL of the validation rows (of a regression that of the
+  /// standardised target), dnn's mean squared error, gp-exact's -log evidence a row of its training rows.
+  std::string score = "score";
+  /// Of the kept parameters; nan (JSON: null) where there was nothing to choose by.
   double best_score = std::numeric_limits<double>::quiet_NaN();
   double seconds = 0;  // of this process and those it resumed; not saved: the same fit gives the same file
   std::string stopped =

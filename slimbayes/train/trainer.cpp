@@ -96,6 +96,7 @@ class Run {
 
   Summary run() {
     if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_)) state_ = std::move(*found);
+    state_.summary.score = problem_.score;
     first_step_ = state_.epoch * plan_.steps_per_epoch;
     while (state_.epoch < plan_.epochs && !patience_spent()) {
       if (!round_or_failure()) break;

@@ -29,6 +29,28 @@ TEST(ClassMetrics, MatchScikitLearn) {
   EXPECT_NEAR(brier(kFive, kLabels), 0.406, 1e-15);
 }
 
+TEST(ClassMetrics, ConfusionAndF1MatchScikitLearn) {
+  // scikit-learn 1.9.1: confusion_matrix, f1_score of the predicted classes 0 1 2 1 1.
+  at::Tensor counts = confusion(kFive, kLabels);
+  at::Tensor expected = at::tensor({1, 0, 1, 0, 2, 0, 0, 1, 0}, at::TensorOptions().dtype(at::kLong));
+  EXPECT_TRUE(at::equal(counts, expected.reshape({3, 3})));
+  EXPECT_TRUE(at::allclose(f1_scores(counts), row({2 / 3., 0.8, 0})));
+  nlohmann::json report = classes_report(kFive, kLabels);
+  EXPECT_NEAR(report["f1_macro"], 0.48888888888888893, 1e-15);
+  EXPECT_EQ(report["confusion"].dump(), "[[1,0,1],[0,2,0],[0,1,0]]");
+  EXPECT_DOUBLE_EQ(report["base_rate"], 0.4);
+  EXPECT_EQ(report["base_class"], 0);  // of equals the first
+  EXPECT_FALSE(report.contains("f1"));
+}
+
+TEST(ClassMetrics, F1LeavesOutAClassThatIsNowhere) {
+  nlohmann::json report = classes_report(answer(row({.9, .1, 0, .2, .8, 0}).reshape({2, 3})), row({0, 0}));
+  EXPECT_DOUBLE_EQ(report["f1_macro"], 1 / 3.);  // 2/3 and 0; the third class is neither true nor predicted
+  nlohmann::json two = classes_report(binary(row({0.1, 0.8, 0.9, 0.2})), row({0, 1, 0, 1}));
+  EXPECT_DOUBLE_EQ(two["f1"], 0.5);  // of the second class: one right, one missed, one false
+  EXPECT_FALSE(classes_report(binary(row({0.1, 0.2})), row({0, 0})).contains("f1"));
+}
+
 TEST(ClassMetrics, ByHand) {
   Classes p = binary(row({0.75, 0.25, 0.5}));
   at::Tensor y = row({1, 1, 0});  // of equals the first class is taken

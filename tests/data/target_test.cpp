@@ -2,6 +2,9 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
+#include <functional>
+
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/storage/error.h"
@@ -107,6 +110,35 @@ TEST(Target, CountsAreWholeNumbers) {
     expect_has(error_of([&] { target_values(table, "y", task); }), "t.csv: data row 3: expected counts");
   }
   EXPECT_THROW(task_for(table_of({numbers("y", {0, kNone})}), "poisson"), DataError);
+}
+
+TEST(Target, WhatLooksLikeCountsIsSaid) {
+  const auto hint = [](const std::function<double(double)>& y) {
+    std::vector<double> values;
+    for (int i = 0; i < 200; ++i) values.push_back(y((i * 61 % 200 + 0.5) / 200));  // of a uniform share
+    const Table table = table_of({numbers("y", values)});
+    return likelihood_hint(table, "y", all_rows(table));
+  };
+  const auto poisson = [](double rate) {
+    return [rate](double share) {
+      double k = 0, p = std::exp(-rate), sum = p;
+      while (sum < share) p *= rate / ++k, sum += p;
+      return k;
+    };
+  };
+  const std::function<double(double)> geometric = [](double u) { return std::floor(-3 * std::log(1 - u)); };
+  for (double rate : {0.5, 2.0, 4.0}) expect_has(hint(poisson(rate)), "--likelihood poisson");
+  expect_has(hint(geometric), "whole numbers from 0 to");
+  expect_has(hint([](double u) { return std::floor(10 * u); }), "softmax");  // digits may be either
+  expect_has(hint([](double u) { return u > 0.3 ? 1.0 : 0.0; }), "--likelihood bernoulli");
+  EXPECT_EQ(hint(poisson(60)), "");                                                      // nearly Gaussian
+  EXPECT_EQ(hint([](double u) { return 1930 + std::floor(81 * u); }), "");               // years
+  EXPECT_EQ(hint([](double u) { return std::floor(100000 + 400000 * u * u); }), "");     // prices
+  EXPECT_EQ(hint([](double u) { return 1 + std::floor(5 * std::pow(u, 0.3)); }), "");    // ratings, mostly 4 and 5
+  EXPECT_EQ(hint([](double u) { return 1000 * std::floor(-3 * std::log(1 - u)); }), "");  // thousands
+  EXPECT_EQ(hint([](double u) { return std::floor(9 * u) - 4; }), "");                   // below 0
+  EXPECT_EQ(hint([](double u) { return std::floor(9 * u) / 2; }), "");
+  EXPECT_EQ(hint([](double) { return 1.0; }), "");
 }
 
 TEST(Target, ClassesNeedRows) {
