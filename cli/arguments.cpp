@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "cli/flags.h"
+#include "cli/help.h"
 #include "cli/revision.h"
 #include "slimbayes/catalog/nearest.h"
 
@@ -126,7 +127,7 @@ Command chosen(const std::string& name, Parsed& p) {
 
 Command parse_arguments(const Words& words) {
   CLI::App root("slimbayes: honest uncertainty for neural networks by slim Bayesian structure", "slimbayes");
-  root.get_formatter()->column_width(34);
+  root.formatter(help_formatter());
   const std::string built_from = *revision() ? fmt::format(" ({})", revision()) : "";
   root.set_version_flag("--version", "slimbayes " SLIMBAYES_VERSION + built_from);
   root.require_subcommand(1);

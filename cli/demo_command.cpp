@@ -13,6 +13,7 @@
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/text_table.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/synthetic.h"

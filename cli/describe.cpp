@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
 
 #include "cli/encoder_text.h"
-#include "cli/method_flags.h"
+#include "cli/terminal.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/storage/error.h"
@@ -56,20 +57,19 @@ json method_facts(const MethodInfo& info) {
           {"inner", info.inner.empty() ? json() : json(info.inner)}};
 }
 
+/// A paragraph, all of it `by` columns to the right.
 std::string indented(const std::string& text, size_t by) {
-  std::string out(by, ' ');
-  for (char c : wrapped(text, 100 - by)) {
-    out += c;
-    if (c == '\n') out.append(by, ' ');
-  }
-  return out + "\n";
+  return wrapped(std::string(by, ' ') + text, text_width()) + "\n";
+}
+
+/// A fact beside its name.
+std::string named(const std::string& name, const std::string& value) {
+  return wrapped(fmt::format("  {:<18} {}", name, value), text_width(), 19) + "\n";
 }
 
 std::string method_text(const MethodInfo& info) {
   std::string text = info.name + "\n" + indented(info.summary, 2) + "\n";
-  const auto row = [&](const char* name, const std::string& value) {
-    text += indented(value, 21).replace(0, 21, fmt::format("  {:<18} ", name));
-  };
+  const auto row = [&](const char* name, const std::string& value) { text += named(name, value); };
   if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
   row("tasks", fmt::format("{}", fmt::join(info.tasks, ", ")));
   row("inputs", fmt::format("{}, scaled {}", fmt::join(info.inputs, ", "), info.input_scale));
@@ -85,16 +85,18 @@ std::string method_text(const MethodInfo& info) {
     if (doc.range) facts += fmt::format(", {:g} to {:g}", doc.range->low, doc.range->high);
     if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
     if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
-    text += fmt::format("  {} ({}) [{}]\n", doc.name, facts, doc.source) + indented(doc.doc, 6);
+    text += wrapped(fmt::format("  {} ({}) [{}]", doc.name, facts, doc.source), text_width(), 2) + "\n" +
+            indented(doc.doc, 6);
   }
   if (!info.paper_preset.empty()) {
     text += "\n--preset paper sets\n";
     for (const auto& item : info.paper_preset.items())
-      text += fmt::format("  {:<18} {}\n", item.key(), plain(item.value()));
+      text += named(item.key(), plain(item.value()));
   }
   if (!info.inner.empty())
-    text += fmt::format("  and those of the method that --{0} names: slimbayes describe {1}\n", info.inner,
-                        inner_method(info, json::object()).name);
+    text += indented(fmt::format("and those of the method that --{} names: slimbayes describe {}", info.inner,
+                                 inner_method(info, json::object()).name),
+                     2);
   return text;
 }
 
@@ -243,6 +245,12 @@ std::string model_text(const json& facts) {
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }
 
+/// Rows that are too long go on below their value; off a terminal they stay whole.
+std::string for_terminal(const std::string& text) {
+  const auto width = terminal_width(STDOUT_FILENO);
+  return width ? wrapped(text, *width, 13) : text;
+}
+
 bool is_method(const std::string& name) {
   for (const MethodInfo& info : method_catalog()) {
     if (info.name == name || std::ranges::find(info.aliases, name) != info.aliases.end()) return true;
@@ -262,7 +270,8 @@ std::string list_methods(bool as_json) {
     text += info.name + aliases + "\n" +
             indented(fmt::format("{} [{}]", info.summary, fmt::join(info.tasks, ", ")), 4);
   }
-  return as_json ? dumped(list) : text + "\nslimbayes describe METHOD explains one and its options.\n";
+  text += "\n" + indented("slimbayes describe METHOD explains one and its options.", 0);
+  return as_json ? dumped(list) : text;
 }
 
 std::string describe(const std::string& name, bool as_json) {
@@ -278,7 +287,7 @@ std::string describe(const std::string& name, bool as_json) {
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !std::filesystem::exists(name)) find_method(name);  // throws with the nearest name
   const json facts = model_facts(name);
-  return as_json ? dumped(facts) : model_text(facts);
+  return as_json ? dumped(facts) : for_terminal(model_text(facts));
 }
 
 }  // namespace slimbayes::cli

@@ -9,6 +9,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "cli/terminal.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {
@@ -18,7 +19,7 @@ void print_error(std::string_view message) {
   std::ranges::replace_if(
       line, [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
   while (!line.empty() && line.back() == ' ') line.pop_back();
-  line = "error: " + line + "\n";
+  line = fitted_to(STDERR_FILENO, "error: " + line) + "\n";
   std::fflush(stdout);
   std::fwrite(line.data(), 1, line.size(), stderr);
 }

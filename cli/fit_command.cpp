@@ -3,6 +3,7 @@
 // interrupted fit's model has none: it is usable, not finished.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,8 +11,10 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/fit_report.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/terminal.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
@@ -130,7 +133,8 @@ void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& 
   const SplitRows& split = model.split();
   const json& test = reports.test;
   if (!r.json) {
-    print(fmt::format("{}: {}\n", r.model, model.fitted().summary().brief()));
+    print(fitted_to(STDOUT_FILENO, fmt::format("{}: {}\n{}", r.model, model.fitted().summary().brief(),
+                                               choices_text(model, r.level))));
     if (!test.is_null()) print("\ntest rows\n" + report_table(test, r.level));
     return;
   }
@@ -149,7 +153,7 @@ void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& 
     out["rows"]["calibration"] = rows;
     out["calibration"] = r.calibrate;
   }
-  if (!model.tuning().is_null()) out["tuning"] = model.tuning();
+  out.update(choices_json(model, r.level));
   if (!model.noise().empty()) out["noise"] = to_json(model.noise());
   if (!test.is_null()) out["test"] = test;
   if (!reports.valid.is_null()) out["valid"] = reports.valid;

@@ -51,7 +51,7 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
       ->group(group);
   app.add_option("--split", rows.split,
                  "grouped: rows with identical inputs stay on one side\nrandom: row by row\n"
-                 "auto: grouped, but row by row where an input comes too often to be held out, or\n"
+                 "auto: grouped, but row by row where an input comes too often to be held out, or "
                  "inputs come more than ten times on average [default auto]")
       ->type_name("KIND")
       ->check(CLI::IsMember({"auto", "grouped", "random"}))
@@ -67,7 +67,7 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
       ->check(CLI::IsMember({"train", "all"}))
       ->group(group);
   app.add_option("--likelihood", rows.likelihood,
-                 "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events\n"
+                 "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events "
                  "[default by the target: text and booleans are classes, numbers gaussian]")
       ->type_name("NAME")
       ->check(CLI::IsMember({"gaussian", "bernoulli", "softmax", "poisson", "cox"}))
@@ -118,8 +118,8 @@ void add_calibration(CLI::App& app, FitRequest& r) {
   const std::string group = "Calibration";
   CLI::Option* calibrate =
       app.add_option("--calibrate", r.calibrate,
-                     "conformal: scale the intervals so that they hold their level on rows kept for this\n"
-                     "(rows with identical inputs count once)\n"
+                     "conformal: scale the intervals so that they hold their level on rows kept for this "
+                     "(rows with identical inputs count once) "
                      "[default: intervals of the Gaussian answer]")
           ->type_name("KIND")
           ->check(CLI::IsMember({"conformal"}))
@@ -159,7 +159,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   app.add_option("--target", r.target, "column to predict; needed but for --likelihood cox")
       ->type_name("COLUMN");
   app.add_option("--method", r.method,
-                 "one of `slimbayes methods`\n[default dbk; vbll for classes and counts, sv-rbf for events]")
+                 "one of `slimbayes methods` [default dbk; vbll for classes and counts, sv-rbf for events]")
       ->type_name("NAME");
   add_preset(app, p.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
@@ -177,7 +177,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   add_rows(app, r.rows);
   app.add_flag(
       "--tune", p.tune,
-      "choose the method's weights (alpha, beta) by validation NLL over {0, .01, .1, 1}: a fit for each\n"
+      "choose the method's weights (alpha, beta) by validation NLL over {0, .01, .1, 1}: a fit for each "
       "combination of those that no flag sets; --resume goes on with the next one");
   add_calibration(app, r);
   p.fit_flags.add(app, flagged_methods(words, "--method", r.method));
@@ -190,7 +190,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
       "  slimbayes fit mails.csv --target spam\n"
       "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2\n"
-      "  slimbayes fit --method dnn --help          the options of another method");
+      "The options of another method: slimbayes fit --method dnn --help");
 }
 
 void add_on_bad_row(CLI::App& app, std::string& choice, const std::string& help, bool blank) {
@@ -221,7 +221,7 @@ void add_predict(CLI::App& root, Parsed& p) {
   add_threads(app, p.threads);
   app.footer(
       "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
-      "p_CLASS,\n"
+      "p_CLASS, "
       "entropy, mutual_information, label; of events mean, sd, lower, upper of the intensity.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
@@ -276,7 +276,8 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   add_rows(app, r.rows);
   p.compare_flags.add(app, flagged_methods(words, "--methods", p.compared));
   app.footer(
-      "The best of each column is bold, * where there is no terminal.\n\nExamples:\n"
+      "The best of each column is bold, * where there is no terminal; none where all show the same.\n\n"
+      "Examples:\n"
       "  slimbayes compare houses.csv --target price\n"
       "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json");
 }

@@ -38,25 +38,10 @@ std::string explained(const OptionDoc& doc) {
   if (doc.range) facts += fmt::format(", {:g} to {:g}", doc.range->low, doc.range->high);
   if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
   if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
-  return wrapped(fmt::format("{} [{}]", doc.doc, facts));
+  return fmt::format("{} [{}]", doc.doc, facts);
 }
 
 }  // namespace
-
-std::string wrapped(const std::string& text, size_t width) {
-  std::string out;
-  size_t column = 0, at = 0;
-  while (at < text.size()) {
-    const size_t end = std::min(text.find(' ', at), text.size());
-    const size_t length = end - at;
-    if (column > 0 && column + 1 + length > width) out += '\n', column = 0;
-    if (column > 0) out += ' ', ++column;
-    out.append(text, at, length);
-    column += length;
-    at = end + 1;
-  }
-  return out;
-}
 
 void MethodFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& methods) {
   for (const MethodInfo* method : methods) {

@@ -10,9 +10,6 @@
 
 namespace slimbayes::cli {
 
-/// Breaks text into lines of at most `width` characters.
-std::string wrapped(const std::string& text, size_t width = 72);
-
 /// The catalogue's options of some methods as command-line flags: `learning_rate` becomes `--learning-rate`.
 class MethodFlags {
  public:

@@ -142,7 +142,7 @@ int run_command(const PredictRequest& r) {
   Table answer;
   answer.rows = data.rows;
   answer.columns = with_kept(kept, data, std::move(columns));
-  print_or_write(r.out, r.on_bad_row == "skip" ? take_rows(answer, a.rows) : answer);
+  print_or_write(r.out, r.on_bad_row == "skip" ? take_rows(answer, a.rows) : answer, kept.size());
   for (const std::string& note : model.encoder().notes_for(data)) log_line("note: " + note);
   if (far && far->rows > 0)
     log_line(fmt::format("note: {}{}", outside_text(*far, data),

@@ -9,6 +9,10 @@
 #include <csignal>
 #include <cstdio>
 #include <set>
+#include <utility>
+#include <vector>
+
+#include "cli/terminal.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -17,7 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kLineEvery = std::chrono::seconds(4);
 constexpr auto kDrawEvery = std::chrono::milliseconds(100);
-constexpr int kBar = 24;
+constexpr size_t kBar = 24;
+constexpr int kEveryFact = 6;  // the highest rank
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -33,10 +38,55 @@ std::string duration(double seconds) {
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
 }
 
-std::string facts(const Progress& p) {
-  std::string text = fmt::format("epoch {}/{}  loss {:.4g}", p.epoch, p.epochs, p.loss);
-  if (!std::isnan(p.score)) text += fmt::format("  valid {:.4g} (best {:.4g})", p.score, p.best);
-  return text + fmt::format("  {:.0f} steps/s  {} left", p.steps_per_second, duration(p.seconds_left));
+double share_of(const Progress& p) {
+  return static_cast<double>(p.step) / static_cast<double>(std::max<int64_t>(1, p.steps));
+}
+
+std::string bar_of(double share, size_t size) {
+  const auto full = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * static_cast<double>(size));
+  return size == 0 ? "" : " [" + std::string(full, '#') + std::string(size - full, '.') + "]";
+}
+
+/// A fact with its rank: where a line is too short, the highest rank leaves first.
+struct Fact {
+  std::string text;
+  int rank;
+};
+
+std::vector<Fact> facts_of(const Progress& p) {
+  std::vector<Fact> facts = {{fmt::format("epoch {}/{}", p.epoch, p.epochs), 3},
+                             {fmt::format("loss {:.4g}", p.loss), 5}};
+  if (!std::isnan(p.score)) {
+    facts.push_back({fmt::format("valid {:.4g}", p.score), 2});
+    facts.push_back({fmt::format("(best {:.4g})", p.best), 4});
+  }
+  facts.push_back({fmt::format("{:.0f} steps/s", p.steps_per_second), 6});
+  facts.push_back({duration(p.seconds_left) + " left", 1});
+  return facts;
+}
+
+std::string joined(const std::vector<Fact>& facts, int highest) {
+  std::string text;
+  for (const Fact& fact : facts) {
+    if (fact.rank > highest) continue;
+    text += (text.empty() ? "" : fact.text.starts_with('(') ? " " : "  ") + fact.text;
+  }
+  return text;
+}
+
+/// The line of a terminal, at most `width` columns wide: speed and loss leave it first, then the bar shrinks, then the rest.
+std::string drawn(const std::string& title, const Progress& p, size_t width) {
+  const double share = share_of(p);
+  const std::vector<Fact> facts = facts_of(p);
+  constexpr std::pair<int, size_t> kSteps[] = {{kEveryFact, kBar},     {5, kBar}, {4, kBar}, {4, kBar / 2},
+                                               {4, kBar / 4}, {4, 0},    {3, 0},    {2, 0}, {1, 0}};
+  std::string line;
+  for (const auto& [highest, bar] : kSteps) {
+    line = fmt::format("{}{} {:3.0f} %  {}", title, bar_of(share, bar), 100 * share, joined(facts, highest));
+    if (display_width(line) <= width) return line;
+  }
+  line = fmt::format("{} {:3.0f} %", title, 100 * share);
+  return display_width(line) <= width ? line : line.substr(0, width);
 }
 
 }  // namespace
@@ -63,7 +113,7 @@ InterruptGuard::~InterruptGuard() {
 bool InterruptGuard::interrupted() { return stop_asked; }
 
 ProgressPrinter::ProgressPrinter(std::string title)
-    : title_(std::move(title)), terminal_(isatty(STDERR_FILENO) == 1), printed_(Clock::now()) {}
+    : title_(std::move(title)), printed_(Clock::now()) {}
 
 ProgressPrinter::~ProgressPrinter() { clear(); }
 
@@ -81,26 +131,22 @@ void ProgressPrinter::note(const std::string& sentence) {
 
 void ProgressPrinter::report(const Progress& progress) {
   const auto now = Clock::now();
-  if (terminal_) {
+  const std::string title = title_ + stage_;
+  if (const auto width = terminal_width(STDERR_FILENO)) {
     if (drawn_ && now - printed_ < kDrawEvery) return;
-    const double share =
-        static_cast<double>(progress.step) / static_cast<double>(std::max<int64_t>(1, progress.steps));
-    const auto full = static_cast<size_t>(std::clamp(share, 0.0, 1.0) * kBar);
-    const std::string bar = std::string(full, '#') + std::string(kBar - full, '.');
-    const std::string line =
-        fmt::format("\r{}{} [{}] {:3.0f} %  {}\x1b[K", title_, stage_, bar, 100 * share, facts(progress));
-    std::fputs(line.c_str(), stderr);
+    // The last column stays free: a character there makes some terminals begin the next line.
+    std::fputs(("\r" + drawn(title, progress, *width - 1) + "\x1b[K").c_str(), stderr);
     drawn_ = true;
   } else {
     if (now - printed_ < kLineEvery) return;
-    log_line(
-        fmt::format("{}{}: step {}/{}  {}", title_, stage_, progress.step, progress.steps, facts(progress)));
+    log_line(fmt::format("{}: step {}/{}  {}", title, progress.step, progress.steps,
+                         joined(facts_of(progress), kEveryFact)));
   }
   printed_ = now;
 }
 
 void log_line(const std::string& text) {
-  const std::string line = text + "\n";
+  const std::string line = fitted_to(STDERR_FILENO, text) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

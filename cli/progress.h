@@ -19,7 +19,7 @@ class InterruptGuard {
   static bool interrupted();
 };
 
-/// Prints a fit's progress to stderr: a bar on a terminal, else a line every few seconds.
+/// Prints a fit's progress to stderr: on a terminal one line that fits its width, else a line every few seconds.
 class ProgressPrinter : public Callback {
  public:
   explicit ProgressPrinter(std::string title);
@@ -34,7 +34,7 @@ class ProgressPrinter : public Callback {
   void clear();
 
   std::string title_, stage_;
-  bool terminal_, drawn_ = false;
+  bool drawn_ = false;
   std::chrono::steady_clock::time_point printed_;
 };
 

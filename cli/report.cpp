@@ -1,15 +1,18 @@
 #include "cli/report.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
 
 #include "cli/edge.h"
+#include "cli/text_table.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/table_csv.h"
 
 namespace slimbayes::cli {
@@ -17,57 +20,72 @@ namespace {
 
 using nlohmann::json;
 
-/// Characters of UTF-8: the bytes that continue one do not count.
-size_t width_of(const std::string& text) {
-  return static_cast<size_t>(
-      std::ranges::count_if(text, [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
-}
-
-// Marks do not count: the star and the escape codes lie outside the column's width.
-std::string set_in(const Cell& cell, size_t width, bool left, bool terminal) {
-  const std::string padding(width - std::min(width, width_of(cell.text)), ' ');
-  const std::string text = cell.best && terminal ? "\x1b[1m" + cell.text + "\x1b[0m" : cell.text;
-  const std::string mark = terminal || left ? "" : cell.best ? "*" : " ";
-  return left ? text + padding : padding + text + mark;
-}
-
 std::string number(const json& report, const std::string& key) {
   const auto found = report.find(key);
   if (found == report.end()) return "";
   return found->is_number() ? rounded(found->get<double>()) : "nan";
 }
 
+constexpr int kDigits = 9, kDigitsOfSd = 7, kEveryDigit = 17;
+
+int exponent_of(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
+
+/// The nearest number of so many significant digits, or the nearest on one side: below for -1, above for 1.
+double shortened(double x, int digits, int side) {
+  if (!std::isfinite(x) || x == 0 || digits >= kEveryDigit) return x;
+  const auto parsed = [&](double value) {
+    return std::strtod(fmt::format("{:.{}e}", value, digits - 1).c_str(), nullptr);
+  };
+  const double nearest = parsed(x);
+  if (side == 0 || (side < 0 ? nearest <= x : nearest >= x)) return nearest;
+  return parsed(nearest + side * std::pow(10.0, exponent_of(x) - digits + 1));
+}
+
+/// Nine digits, and more where the mean is so much larger than its sd that they would not show the sd's.
+void shorten(Column& column, const std::vector<double>* sd) {
+  if (column.kind != ColumnKind::numeric) return;
+  const int side = column.name == "lower" ? -1 : column.name == "upper" ? 1 : 0;
+  for (size_t i = 0; i < column.values.size(); ++i) {
+    double& x = column.values[i];
+    const bool beside_sd = sd != nullptr && std::isfinite((*sd)[i]) && (*sd)[i] > 0 && x != 0;
+    const int of_sd = beside_sd ? exponent_of(x) - exponent_of((*sd)[i]) + kDigitsOfSd : 0;
+    x = shortened(x, std::max(kDigits, of_sd), side);
+  }
+}
+
+/// A line a metric says what its name does not.
+std::string label_of(const std::string& key, const json& report, double level) {
+  if (key == "coverage" || key == "width" || key == "interval_score")
+    return fmt::format("{} at {:g} %", key, 100 * level);
+  if (key == "base_rate") return fmt::format("base_rate, {} for every row", class_name(report));
+  if (key == "f1") return fmt::format("f1 of {}", class_name(report, 1));
+  if (key == "f1_macro") return "f1_macro, mean over classes";
+  if (key == "brier") return "brier, summed over classes";
+  return key;
+}
+
+/// Counts of classes_report(), a row a true class.
+std::string confusion_table(const json& report) {
+  constexpr size_t kMostShown = 10;
+  const json& counts = report.at("confusion");
+  if (counts.size() > kMostShown)
+    return fmt::format("\nthe confusion matrix of {} classes: --json\n", counts.size());
+  std::vector<std::vector<Cell>> rows = {{{"true \\ predicted"}}};
+  for (size_t i = 0; i < counts.size(); ++i) {
+    rows[0].push_back({class_name(report, static_cast<int64_t>(i))});
+    rows.push_back({{class_name(report, static_cast<int64_t>(i))}});
+    for (const json& count : counts[i]) rows.back().push_back({fmt::format("{}", count.get<int64_t>())});
+  }
+  return "\n" + text_table(rows);
+}
+
 }  // namespace
-
-std::string rounded(double x) {
-  if (!std::isfinite(x)) return fmt::format("{}", x);
-  return std::abs(x) >= 1e4 || x == 0 ? fmt::format("{:.5g}", x) : fmt::format("{:#.4g}", x);
-}
-
-std::string text_table(const std::vector<std::vector<Cell>>& rows) {
-  const bool terminal = isatty(STDOUT_FILENO) == 1;
-  std::vector<size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i].text));
-  }
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (size_t i = 0; i < row.size(); ++i)
-      line += (i > 0 ? "  " : "") + set_in(row[i], widths[i], i == 0, terminal);
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 std::vector<std::string> metrics_of(const json& report) {
   std::vector<std::string> present;
   for (const char* name :
-       {"accuracy", "mae", "rmse", "nll", "nll_constant", "nll_uniform", "brier", "ece", "mce", "auroc",
-        "aupr", "crps", "coverage", "width", "interval_score", "expected",
-        "expected_error"}) {
+       {"accuracy", "base_rate", "f1", "f1_macro", "mae", "rmse", "nll", "nll_constant", "nll_uniform", "brier", "ece",
+        "mce", "auroc", "aupr", "crps", "coverage", "width", "interval_score", "expected", "expected_error"}) {
     if (report.contains(name)) present.emplace_back(name);
   }
   return present;
@@ -78,12 +96,16 @@ std::string report_table(const json& report, double level) {
   std::vector<std::vector<Cell>> rows = {{{fmt::format("{} rows", report.value("n", int64_t{0}))}}};
   if (scaled) rows[0].insert(rows[0].end(), {{"target's units"}, {"standardised"}});
   for (const std::string& key : metrics_of(report)) {
-    const bool of_interval = key == "coverage" || key == "width" || key == "interval_score";
-    const std::string label = of_interval ? fmt::format("{} at {:g} %", key, 100 * level) : key;
-    rows.push_back({{label}, {number(report, key)}});
+    rows.push_back({{label_of(key, report, level)}, {number(report, key)}});
     if (scaled) rows.back().push_back({number(report, key + "_standardized")});
   }
-  return text_table(rows);
+  return text_table(rows) + (report.contains("confusion") ? confusion_table(report) : "");
+}
+
+std::string class_name(const json& report, int64_t number) {
+  const json& name =
+      number < 0 ? report.at("base_class") : report.at("classes").at(static_cast<size_t>(number));
+  return in_quotes(name.get<std::string>());
 }
 
 void print(const std::string& text) {
@@ -94,7 +116,14 @@ void print(const std::string& text) {
 
 void print(const json& object) { print(object.dump(2, ' ', false, json::error_handler_t::replace) + "\n"); }
 
-void print_or_write(const std::string& out, const Table& table) {
+void print_or_write(const std::string& out, Table table, size_t exact) {
+  std::string ending = std::filesystem::path(out).extension().string();
+  std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  const Column* found = table.find("sd");
+  const std::vector<double> sd = found == nullptr ? std::vector<double>{} : found->values;
+  const bool text = ending != ".parquet" && ending != ".feather";
+  for (size_t i = exact; text && i < table.columns.size(); ++i)
+    shorten(table.columns[i], found == nullptr ? nullptr : &sd);
   if (out == "-")
     print(format_csv(table, ','));
   else

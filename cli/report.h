@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -8,30 +9,23 @@
 
 namespace slimbayes::cli {
 
-struct Cell {
-  std::string text;
-  bool best = false;
-};
-
-/// Rows of cells as aligned text: the first column to the left, the others to the right. The best cells are
-/// bold on a terminal and marked `*` elsewhere.
-std::string text_table(const std::vector<std::vector<Cell>>& rows);
-
 /// The names of a report's metrics, of whatever task, in the order in which they are shown.
 std::vector<std::string> metrics_of(const nlohmann::json& report);
 
 /// A report of core/: a line a metric, in the target's units and, of a regression, standardised.
 std::string report_table(const nlohmann::json& report, double level);
 
-/// Four significant digits.
-std::string rounded(double x);
+/// The name of a class of classes_report(): the commonest one, or that with this number.
+std::string class_name(const nlohmann::json& report, int64_t number = -1);
 
 /// Prints results to stdout; throws std::runtime_error when they could not be written.
 void print(const std::string& text);
 void print(const nlohmann::json& object);
 
-/// A table to a file, or as CSV to stdout for "-".
-void print_or_write(const std::string& out, const Table& table);
+/// A table to a file, or as CSV to stdout for "-". Text holds every digit of the first `exact` columns and nine significant
+/// ones of the others, more where a number is so large beside its row's `sd` that they would not show seven of the sd's;
+/// `lower` is rounded down and `upper` up. Parquet and Feather hold every digit.
+void print_or_write(const std::string& out, Table table, size_t exact = SIZE_MAX);
 
 /// Refuses to write over a file that is read. `flag` names the output.
 void check_not_input(const std::string& command, const std::string& flag, const std::string& out,

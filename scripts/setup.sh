@@ -38,6 +38,7 @@ nlohmann-json3-dev header nlohmann/json.hpp
 libcli11-dev    header CLI/CLI.hpp
 libfmt-dev      header fmt/format.h
 libxxhash-dev   header xxhash.h
+libutf8proc-dev header utf8proc.h
 librandom123-dev header Random123/philox.h
 libboost-math-dev header boost/math/quadrature/gauss_kronrod.hpp
 python3         command -v python3

@@ -6,6 +6,7 @@ import pathlib
 import random
 import subprocess
 
+import pyarrow.parquet as parquet
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -17,6 +18,15 @@ def run(folder, *words, **options):
     """The tool in a folder of its own, one thread: its process with text streams."""
     assert TOOL.exists(), f"build the tool first: {TOOL} is missing"
     return subprocess.run([TOOL, *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=120, **options)
+
+
+def predicted(folder, *words):
+    """What predict answers, columns by name, with every digit: text has nine."""
+    done = run(folder, "predict", *words, "--out", "every_digit.parquet")
+    assert done.returncode == 0, done.stderr
+    answers = parquet.read_table(folder / "every_digit.parquet").to_pydict()
+    (folder / "every_digit.parquet").unlink()
+    return answers
 
 
 def refused(folder, *words, code=2):

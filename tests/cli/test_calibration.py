@@ -1,18 +1,17 @@
 """Conformal intervals on the command line: saved with the model, used for every level, refused where rows are too few."""
 
 import csv
-import io
 import json
 import math
+import re
 
 import pytest
-from conftest import FEW, header, refused, run, toy_rows, write_csv
+from conftest import FEW, header, predicted, refused, run, toy_rows, write_csv
 
 
 def predictions(folder, *words):
-    done = run(folder, "predict", *words)
-    assert done.returncode == 0, done.stderr
-    return [{name: float(cell) for name, cell in row.items()} for row in csv.DictReader(io.StringIO(done.stdout))]
+    answers = predicted(folder, *words)
+    return [dict(zip(answers, row)) for row in zip(*answers.values())]
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +36,12 @@ def test_fit_keeps_rows_for_it_and_says_so(calibrated):
     assert "split conformal, calibrated on 60 rows" in run(calibrated, "describe", "m").stdout
 
 
+def test_fit_prints_the_factor(tmp_path, calibrated):
+    words = ["--target", "y", "--threads", 1, "--calibrate", "conformal", *FEW]
+    done = run(tmp_path, "fit", calibrated / "toy.csv", *words)
+    assert re.search(r"conformal interval at 95 %: mean ± [0-9.]+ sd \(a Gaussian's: 1.960\), from 30 rows", done.stdout), done.stdout
+
+
 def test_the_calibration_rows_can_be_scored(calibrated):
     """The interval's factor is the ceil(61 * .9)-th of their 60 scores."""
     done = run(calibrated, "evaluate", "m", "toy.csv", "--split", "calibration", "--level", 0.9, "--json")
@@ -58,6 +63,8 @@ def test_intervals_are_a_factor_of_sd_taken_from_the_scores(calibrated):
         by_hand = sorted(abs(targets[i] - answers[i]["mean"]) / answers[i]["sd"] for i in rows)
         assert scores == pytest.approx(by_hand, rel=1e-9)
         factor = scores[math.ceil(61 * level - 1e-9) - 1]
+        if level == 0.9:
+            assert json.loads((calibrated / "fit.json").read_text())["conformal"] == {"level": 0.9, "factor": factor}
         for answer in answers:
             assert answer["upper"] - answer["mean"] == pytest.approx(factor * answer["sd"], rel=1e-9)
             assert answer["mean"] - answer["lower"] == pytest.approx(factor * answer["sd"], rel=1e-9)

@@ -4,13 +4,14 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import time
 import xml.etree.ElementTree
 
 import pytest
-from conftest import FEW, TOOL, header, refused, run, toy_rows, write_csv
+from conftest import FEW, TOOL, header, predicted, refused, run, toy_rows, write_csv
 
 LONG = ["fit", "long.csv", "--target", "y", "--threads", "1", "--rank", "16", "--hidden", "16", "--patience", "0", "--json"]
 
@@ -52,17 +53,34 @@ def test_predict_needs_no_target_and_writes_parquet(tmp_path, toy):
     done = run(tmp_path, "predict", toy / "fitted.safetensors", "same.csv", "--level", 0.8, "--out", "p.parquet")
     assert done.returncode == 0 and done.stdout == ""
     parquet = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / "p.parquet").to_pydict()
-    for column, cells in parquet.items():
-        assert cells == [float(row[column]) for row in csv.DictReader(io.StringIO(plain.stdout))]
+    for column, cells in parquet.items():  # text has nine digits
+        text = [row[column] for row in csv.DictReader(io.StringIO(plain.stdout))]
+        assert [float(cell) for cell in text] == pytest.approx(cells, rel=1.1e-8)
+        assert all(len(re.sub(r"e.*|[-.]", "", cell).lstrip("0")) <= 9 for cell in text), text
+    inner, outer = parquet, [list(map(float, row.values())) for row in csv.DictReader(io.StringIO(plain.stdout))]
+    assert all(low <= exact for (*_, low, _), exact in zip(outer, inner["lower"]))  # rounded to hold what it held
+    assert all(high >= exact for (*_, high), exact in zip(outer, inner["upper"]))
 
 
-def test_evaluate_agrees_with_fit_and_with_hand_arithmetic(toy):
+def test_text_shows_an_sd_beside_a_large_mean(tmp_path):
+    """Nine digits of a mean of 1e10 would show nothing of an sd of 0.1."""
+    write_csv(tmp_path / "t.csv", header(2), [[a, b, repr(1e10 + y)] for a, b, y in toy_rows(100)])
+    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--threads", 1, *FEW)
+    assert done.returncode == 0, done.stderr
+    exact = predicted(tmp_path, "model.safetensors", "t.csv")
+    rows = list(csv.DictReader(io.StringIO(run(tmp_path, "predict", "model.safetensors", "t.csv").stdout)))
+    for i, row in enumerate(rows):
+        assert float(row["mean"]) == pytest.approx(exact["mean"][i], abs=1e-5 * exact["sd"][i], rel=0)
+
+
+def test_evaluate_agrees_with_fit_and_with_hand_arithmetic(tmp_path, toy):
     fit = json.loads((toy / "fit.json").read_text())
     scored = json.loads(run(toy, "evaluate", "fitted.safetensors", "toy.csv", "--split", "test", "--json").stdout)
     for key, value in fit["test"].items():
         assert scored[key] == pytest.approx(value, rel=1e-9), key
     whole = json.loads(run(toy, "evaluate", "fitted.safetensors", "toy.csv", "--json").stdout)
-    answers = list(csv.DictReader(io.StringIO(run(toy, "predict", "fitted.safetensors", "toy.csv").stdout)))
+    answers = predicted(tmp_path, toy / "fitted.safetensors", toy / "toy.csv")
+    answers = [dict(zip(answers, row)) for row in zip(*answers.values())]
     with open(toy / "toy.csv") as file:
         targets = [float(row["y"]) for row in csv.DictReader(file)]
     errors = [abs(float(a["mean"]) - y) for a, y in zip(answers, targets)]

@@ -7,7 +7,7 @@ import math
 import random
 
 import pytest
-from conftest import FEW, header, refused, run, toy_rows, write_csv
+from conftest import FEW, header, predicted, refused, run, toy_rows, write_csv
 
 
 def table(inputs=2, **changes):
@@ -98,14 +98,12 @@ def test_odd_tables_are_fitted(tmp_path, name, method):
     budget = FEW if method == "dbk" else ["--iterations", 5]
     done = run(tmp_path, "fit", "odd.csv", "--target", "y", "--method", method, "--threads", 1, "--json", *budget)
     assert done.returncode == 0, done.stderr
-    done = run(tmp_path, "predict", "model.safetensors", "odd.csv")
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert lines[0] == "mean,sd,sd_aleatoric,sd_epistemic,lower,upper" and len(lines) == len(rows) + 1
+    answers = predicted(tmp_path, "model.safetensors", "odd.csv")
+    assert list(answers) == ["mean", "sd", "sd_aleatoric", "sd_epistemic", "lower", "upper"]
+    assert len(answers["mean"]) == len(rows)
     targets = [row[-1] for row in rows]
     reach = 10 * (max(targets) - min(targets)) + 1
-    for line in lines[1:]:
-        mean, sd, aleatoric, epistemic, lower, upper = map(float, line.split(","))
+    for mean, sd, aleatoric, epistemic, lower, upper in zip(*answers.values()):
         assert math.isfinite(mean) and min(targets) - reach < mean < max(targets) + reach
         assert 0 < sd < reach and lower < mean < upper
         assert sd == pytest.approx(math.hypot(aleatoric, epistemic), rel=1e-9)
@@ -125,9 +123,7 @@ def fitted(folder, columns, rows, *words):
 
 def answers(folder, columns, rows):
     write_csv(folder / "new.csv", columns, rows)
-    done = run(folder, "predict", "m", "new.csv")
-    assert done.returncode == 0, done.stderr
-    return [float(line.split(",")[0]) for line in done.stdout.splitlines()[1:]]
+    return predicted(folder, "m", "new.csv")["mean"]
 
 
 def test_rows_are_read_as_the_model_knows_them(tmp_path):

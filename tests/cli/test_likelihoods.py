@@ -9,7 +9,7 @@ import random
 import numpy
 import pytest
 import sklearn.metrics as metrics
-from conftest import refused, run, write_csv
+from conftest import predicted, refused, run, write_csv
 
 SMALL = ["--rank", 16, "--threads", 1]
 QUICK = ["--steps", 400, *SMALL]
@@ -54,7 +54,7 @@ def classes(tmp_path_factory):
 
 
 def scored(folder, name):
-    answers = records(ok(folder, "predict", name, f"{name}_new.csv"))
+    answers = predicted(folder, name, f"{name}_new.csv")
     report = json.loads(ok(folder, "evaluate", name, f"{name}_new.csv", "--json"))
     with open(folder / f"{name}_new.csv") as file:
         truth = [row["kind"] for row in csv.DictReader(file)]
@@ -72,6 +72,10 @@ def test_classes_against_scikit_learn(classes):
     y = numpy.array([LEVELS.index(t) for t in truth])
     assert report["n"] == 200
     assert report["accuracy"] == pytest.approx(metrics.accuracy_score(truth, answers["label"]))
+    assert report["classes"] == LEVELS
+    assert report["confusion"] == metrics.confusion_matrix(truth, answers["label"], labels=LEVELS).tolist()
+    assert report["f1_macro"] == pytest.approx(metrics.f1_score(truth, answers["label"], average="macro"))
+    assert report["base_rate"] == max(truth.count(level) for level in LEVELS) / 200
     assert report["nll"] == pytest.approx(metrics.log_loss(y, p, labels=[0, 1, 2]), rel=1e-9)
     assert report["brier"] == pytest.approx(((p - numpy.eye(3)[y]) ** 2).sum(1).mean(), rel=1e-9)
     assert report["accuracy"] > 0.7 and report["nll"] < 0.75  # the best constant has 1.1
@@ -109,9 +113,29 @@ def test_fit_and_compare_print_the_metrics_of_classes(tmp_path, classes):
     report = json.loads(ok(tmp_path, "fit", classes / "two.csv", "--method", "sv-rbf", *words, "--json"))
     assert 0 <= report["test"]["accuracy"] <= 1 and "brier" in report["valid"]
     text = ok(tmp_path, "fit", classes / "two.csv", "--method", "sv-rbf", *words)
-    assert "accuracy" in text and "standardised" not in text
+    assert "accuracy" in text and "standardised" not in text and "best validation NLL" in text
+    assert "f1 of 'please'" in text and "brier, summed over classes" in text and "true \\ predicted" in text
+    assert report["test"]["base_class"] in ("no thanks", "please")
+    assert f"base_rate, '{report['test']['base_class']}' for every row" in text
     text = ok(tmp_path, "compare", classes / "two.csv", "--methods", "vbll,sv-rbf", "--seeds", 1, *words)
     assert "accuracy" in text and "vbll" in text and "sv-rbf" in text
+    assert "base rate" in text and "brier: summed over the classes" in text
+
+
+def test_equal_values_are_no_best(tmp_path):
+    """One row in fifty is of the other class and the input says nothing: every method answers 'no'."""
+    draw = random.Random(7)
+    write_csv(tmp_path / "t.csv", ["a", "ill"], [[draw.uniform(-1, 1), "yes" if i % 50 == 0 else "no"] for i in range(600)])
+    words = ["compare", "t.csv", "--target", "ill", "--methods", "vbll,sv-rbf,sv-dkl", "--seeds", 1, "--steps", 30, *SMALL]
+    done = run(tmp_path, *words)
+    head, *lines = done.stdout.split("\n\n")[0].split("\n")
+    end = head.index("accuracy") + len("accuracy")
+    cells = [line[:end + 1].split()[1] for line in lines if line]
+    assert len(cells) == 3 and len(set(cells)) == 1 and "*" not in cells[0]
+    rates = [method["runs"][0] for method in json.loads(run(tmp_path, *words, "--json").stdout)["methods"]]
+    assert {run["base_rate"] for run in rates} == {run["accuracy"] for run in rates} and len(rates) == 3
+    assert float(cells[0]) == pytest.approx(rates[0]["accuracy"], abs=1e-4)
+    assert f"the accuracy of 'no' (the commonest class of the test rows) for every row: {cells[0]}" in done.stdout
 
 
 def test_counts(tmp_path):
@@ -119,7 +143,7 @@ def test_counts(tmp_path):
     ok(tmp_path, "generate", "counts", "--rows", 300, "--seed", 1, "--out", "new.csv")
     ok(tmp_path, "fit", "train.csv", "--target", "y", "--likelihood", "poisson", "--method", "sv-rbf", "--model", "m",
        "--ignore", "true_mean,true_sd", "--steps", 1500, *SMALL)
-    answers = records(ok(tmp_path, "predict", "m", "new.csv", "--level", 0.8))
+    answers = predicted(tmp_path, "m", "new.csv", "--level", 0.8)
     report = json.loads(ok(tmp_path, "evaluate", "m", "new.csv", "--level", 0.8, "--json"))
     new = records((tmp_path / "new.csv").read_text())
     y, mean, lower, upper = column(new, "y"), *(column(answers, name) for name in ("mean", "lower", "upper"))

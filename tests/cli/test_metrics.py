@@ -1,19 +1,15 @@
 """What evaluate says against scikit-learn's arithmetic on what predict says."""
 
 import csv
-import io
 import json
 
 import pytest
 import sklearn.metrics as metrics
-from conftest import header, run, toy_rows, write_csv
+from conftest import header, predicted, run, toy_rows, write_csv
 
 
 def predictions(folder, table):
-    done = run(folder, "predict", "gp", table)
-    assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    return {name: [float(row[name]) for row in rows] for name in rows[0]}
+    return predicted(folder, "gp", table)
 
 
 @pytest.fixture(scope="module")

@@ -33,6 +33,17 @@ def test_tune_says_what_it_tried_and_keeps_the_best(tmp_path, toy):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["alone", "best"]
 
 
+def test_tune_says_what_the_choice_was_worth(tmp_path, toy):
+    words = ["fit", toy / "toy.csv", "--target", "y", *SMALL, "--tune", "--beta", 0, "--steps", 1500]
+    report = json.loads(run(tmp_path, *words, "--json").stdout)["tuning"]
+    tried = [entry["valid_nll"] for entry in report["tried"]]
+    assert report["spread"] == max(tried) - min(tried) > 0.01
+    text = run(tmp_path, *words).stdout
+    assert f"tuned: alpha {report['best']['alpha']:g} (validation NLL" in text and "of 4 combinations the best by up to" in text
+    done = run(tmp_path, *words[:-4], "--alpha", 0, "--steps", 1, "--learning-rate", 1e-8)  # whatever the weight, nothing moves
+    assert "of 4 combinations the best; it made no difference" in done.stdout, done.stdout
+
+
 def test_a_flag_fixes_its_option(tmp_path, toy):
     words = ["fit", toy / "toy.csv", "--target", "y", "--json", "--tune", *SMALL, *FEW]
     tuning = json.loads(run(tmp_path, *words, "--alpha", 0.5).stdout)["tuning"]

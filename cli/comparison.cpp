@@ -1,0 +1,190 @@
+#include "cli/comparison.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <optional>
+#include <set>
+
+#include "cli/report.h"
+#include "cli/terminal.h"
+#include "cli/text_table.h"
+
+namespace slimbayes::cli {
+namespace {
+
+using nlohmann::json;
+
+Spread spread(const Outcome& outcome, const std::string& key) {
+  std::vector<double> values;
+  for (const json& run : outcome.runs)
+    values.push_back(run.contains(key) && run.at(key).is_number() ? run.at(key).get<double>() : NAN);
+  if (values.empty()) return {};
+  const auto n = static_cast<double>(values.size());
+  double sum = 0, squares = 0;
+  for (double value : values) sum += value;
+  for (double value : values) squares += (value - sum / n) * (value - sum / n);
+  return {sum / n, n > 1 ? std::sqrt(squares / (n - 1)) : NAN};
+}
+
+const json* first_report(const std::vector<Outcome>& outcomes) {
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.runs.empty()) return &outcome.runs.front();
+  }
+  return nullptr;
+}
+
+/// The metrics of the first report: those of its task.
+std::vector<std::string> shown_metrics(const std::vector<Outcome>& outcomes) {
+  const json* first = first_report(outcomes);
+  if (first == nullptr) return {};
+  std::vector<std::string> names = metrics_of(*first);
+  for (const char* minor : {"interval_score", "mce", "aupr", "nll_constant", "nll_uniform", "base_rate"})
+    std::erase(names, minor);
+  if (first->contains("f1")) std::erase(names, "f1_macro");
+  return names;
+}
+
+/// Smaller is better, of accuracy, F1 and AUROC larger; of the coverage its distance to the level; a width alone or an
+/// expected count is no merit. By the digits that are shown: what cannot be seen is no difference.
+std::optional<double> badness(const std::string& shown, const std::string& metric, double level) {
+  const double mean = std::strtod(shown.c_str(), nullptr);
+  if (metric == "width" || metric == "expected" || !std::isfinite(mean)) return std::nullopt;
+  if (metric == "accuracy" || metric == "auroc" || metric.starts_with("f1")) return -mean;
+  return metric == "coverage" ? std::abs(mean - level) : mean;
+}
+
+/// Which of them are the best: none where all are equal.
+std::vector<bool> best_of(const std::vector<std::string>& shown, const std::string& metric, double level) {
+  std::vector<std::optional<double>> all;
+  for (const std::string& text : shown) all.push_back(badness(text, metric, level));
+  std::optional<double> least, most;
+  for (const auto& one : all) {
+    if (!one) continue;
+    least = std::min(least.value_or(*one), *one);
+    most = std::max(most.value_or(*one), *one);
+  }
+  std::vector<bool> best;
+  for (const auto& one : all) best.push_back(one && *least < *most && *one == *least);
+  return best;
+}
+
+/// What the numbers of classes are to be read against.
+std::string legend(const json& report) {
+  std::string text;
+  if (report.contains("base_rate"))
+    text += fmt::format(
+        "\nbase rate, the accuracy of {} (the commonest class of the test rows) for every row: {}\n",
+        class_name(report), rounded(report["base_rate"].get<double>()));
+  if (report.contains("f1")) text += fmt::format("f1: of the class {}\n", class_name(report, 1));
+  if (report.contains("brier")) text += "brier: summed over the classes, 0 to 2\n";
+  return text;
+}
+
+/// The note without its numbers; a name in quotes keeps its digits.
+std::string without_numbers(const std::string& note) {
+  std::string out;
+  bool quoted = false, in_number = false;
+  for (size_t i = 0; i < note.size(); ++i) {
+    const char c = note[i];
+    if (c == '\'') quoted = !quoted;
+    const bool digit = std::isdigit(static_cast<unsigned char>(c)) != 0;
+    const bool goes_on = in_number && (c == '.' || c == 'e' || c == '+' || c == '-') && i + 1 < note.size() &&
+                         std::isdigit(static_cast<unsigned char>(note[i + 1])) != 0;
+    if (quoted || !(digit || goes_on)) {
+      out += c;
+      in_number = false;
+      continue;
+    }
+    if (!in_number) out += '#';
+    in_number = true;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<SharedNote> shared_notes(const std::vector<Outcome>& outcomes) {
+  std::vector<SharedNote> notes;
+  std::set<std::string> seen;
+  const auto has = [](const json& run, const std::string& key) {
+    return std::ranges::any_of(run.at("notes"), [&](const json& note) {
+      return without_numbers(note.get<std::string>()) == key;
+    });
+  };
+  for (const Outcome& outcome : outcomes) {
+    for (const json& run : outcome.runs) {
+      for (const json& note : run.at("notes")) {
+        const std::string key = without_numbers(note.get<std::string>());
+        if (!seen.insert(key).second) continue;
+        std::vector<std::string> of;
+        bool all = true;
+        for (const Outcome& other : outcomes) {
+          const auto fits = std::ranges::count_if(other.runs, [&](const json& r) { return has(r, key); });
+          const auto runs = std::ssize(other.runs);
+          all = all && fits == runs;
+          if (fits > 0)
+            of.push_back(other.method + (fits < runs ? fmt::format(" ({} of {} fits)", fits, runs) : ""));
+        }
+        notes.push_back({note.get<std::string>(), all ? "" : fmt::format("{}", fmt::join(of, ", "))});
+      }
+    }
+  }
+  return notes;
+}
+
+std::string comparison_table(const std::vector<Outcome>& outcomes, double level) {
+  std::vector<const Outcome*> fitted;
+  std::vector<std::vector<Cell>> rows = {{{"method"}}};
+  for (const Outcome& outcome : outcomes) {
+    if (!outcome.failure.empty()) continue;
+    fitted.push_back(&outcome);
+    rows.push_back({{outcome.method}});
+  }
+  for (const std::string& metric : shown_metrics(outcomes)) {
+    std::vector<Spread> spreads;
+    std::vector<double> means;
+    for (const Outcome* outcome : fitted) {
+      spreads.push_back(spread(*outcome, metric));
+      means.push_back(spreads.back().mean);
+    }
+    const NumberFormat format(means);
+    std::vector<std::string> shown;
+    for (double mean : means) shown.push_back(format(mean));
+    const std::vector<bool> best = best_of(shown, metric, level);
+    const std::vector<std::string> cells = aligned(spreads, format);
+    rows[0].push_back({metric});
+    for (size_t i = 0; i < cells.size(); ++i) rows[i + 1].push_back({cells[i], best[i]});
+  }
+  rows[0].insert(rows[0].end(), {{"seconds"}, {"fits"}});
+  for (size_t i = 0; i < fitted.size(); ++i) {
+    rows[i + 1].push_back({fmt::format("{:.1f}", spread(*fitted[i], "seconds").mean)});
+    rows[i + 1].push_back({fmt::format("{}", fitted[i]->runs.size())});
+  }
+  const json* first = first_report(outcomes);
+  return text_table(rows) + (first == nullptr ? "" : fitted_to(STDOUT_FILENO, legend(*first)));
+}
+
+json comparison_json(const std::vector<Outcome>& outcomes) {
+  json methods = json::array(), notes = json::array();
+  for (const Outcome& outcome : outcomes) {
+    json entry = {{"method", outcome.method}, {"runs", outcome.runs}};
+    if (!outcome.failure.empty()) entry["failed"] = outcome.failure;
+    for (const std::string& metric : shown_metrics(outcomes)) {
+      if (outcome.runs.empty()) continue;
+      const Spread s = spread(outcome, metric);
+      entry["mean"][metric] = s.mean;
+      entry["sd"][metric] = s.sd;
+    }
+    methods.push_back(std::move(entry));
+  }
+  for (const SharedNote& note : shared_notes(outcomes))
+    notes.push_back({{"note", note.text}, {"methods", note.of.empty() ? json("all") : json(note.of)}});
+  return {{"methods", std::move(methods)}, {"notes", std::move(notes)}};
+}
+
+}  // namespace slimbayes::cli

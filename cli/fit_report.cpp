@@ -1,0 +1,56 @@
+#include "cli/fit_report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/core/conformal.h"
+
+namespace slimbayes::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kNoDifference = 1e-3;  // nats a row
+
+std::string tuning_text(const json& tuning) {
+  if (!tuning.is_object() || !tuning.contains("best")) return "";
+  std::string values;
+  for (const auto& item : tuning.at("best").items()) {
+    if (item.key() == "valid_nll") continue;
+    values += fmt::format("{}{} {:g}", values.empty() ? "" : ", ", item.key(), item.value().get<double>());
+  }
+  const double spread = tuning.value("spread", NAN);  // of a model file of an older version
+  std::string worth = spread < kNoDifference ? "; it made no difference: they differ by less than 0.001"
+                                             : fmt::format(" by up to {:.4g}", spread);
+  return fmt::format("tuned: {} (validation NLL {:.4f}, of {} combinations the best{})\n", values,
+                     tuning["best"].value("valid_nll", NAN), tuning.at("tried").size(),
+                     std::isnan(spread) ? "" : worth);
+}
+
+std::string conformal_text(const TableModel& model, double level) {
+  const ConformalScores& scores = model.calibration();
+  if (scores.groups == 0) return "";
+  const int64_t rows = scores.value.size(0);
+  const std::string groups =
+      scores.groups < rows ? fmt::format(" in {} groups of identical inputs", scores.groups) : "";
+  return fmt::format(
+      "conformal interval at {:g} %: mean ± {:#.4g} sd (a Gaussian's: {:#.4g}), from {} rows{}\n", 100 * level,
+      conformal_factor(scores, level), normal_quantile((1 + level) / 2), rows, groups);
+}
+
+}  // namespace
+
+std::string choices_text(const TableModel& model, double level) {
+  return tuning_text(model.tuning()) + conformal_text(model, level);
+}
+
+json choices_json(const TableModel& model, double level) {
+  json out = json::object();
+  if (!model.tuning().is_null()) out["tuning"] = model.tuning();
+  if (const ConformalScores& scores = model.calibration(); scores.groups > 0)
+    out["conformal"] = {{"level", level}, {"factor", conformal_factor(scores, level)}};
+  return out;
+}
+
+}  // namespace slimbayes::cli

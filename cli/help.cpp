@@ -1,0 +1,61 @@
+#include "cli/help.h"
+
+#include <algorithm>
+
+#include "cli/terminal.h"
+
+namespace slimbayes::cli {
+namespace {
+
+/// Sentences wrap at blanks; the examples, whose lines are indented, stay commands that a shell takes.
+std::string wrapped_footer(const std::string& footer, size_t width) {
+  std::string out;
+  for (const std::string& line : CLI::detail::split(footer, '\n'))
+    out += wrapped(line, width, line.starts_with("  ") ? 4 : 0, line.starts_with("  ") ? " \\" : "") + "\n";
+  return out;
+}
+
+class WrappingFormatter : public CLI::Formatter {
+ public:
+  WrappingFormatter() : width_(text_width()) { column_width(std::min<size_t>(34, 2 * width_ / 5)); }
+
+  std::string make_option(const CLI::Option* option, bool positional) const override {
+    std::string name = make_option_name(option, positional) + make_option_opts(option);
+    if (2 + display_width(name) > width_)  // a long list of choices
+      name = wrapped(CLI::detail::find_and_replace(name, ",", ", "), width_ - 2, 6);
+    return beside(name, make_option_desc(option));
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    return beside(command->get_display_name(true), command->get_description());
+  }
+
+  std::string make_description(const CLI::App* app) const override {
+    return wrapped(CLI::Formatter::make_description(app), width_);
+  }
+
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    return wrapped(CLI::Formatter::make_usage(app, std::move(name)), width_, 4);
+  }
+
+  std::string make_footer(const CLI::App* app) const override {
+    return wrapped_footer(app->get_footer(), width_);
+  }
+
+ private:
+  /// The name to the left, its description in the column to the right.
+  std::string beside(const std::string& name, const std::string& description) const {
+    const size_t room = width_ - std::min(width_ - 1, column_width_);
+    std::stringstream out;
+    CLI::detail::format_help(out, name, wrapped(description, room), column_width_);
+    return out.str();
+  }
+
+  size_t width_;
+};
+
+}  // namespace
+
+std::shared_ptr<CLI::Formatter> help_formatter() { return std::make_shared<WrappingFormatter>(); }
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,95 @@
+// What a terminal shows without wrapping in the middle of words. The width of a character is utf8proc's (the East Asian
+// widths of Unicode); the C library's wcwidth would need a locale, and the tool sets none. Bars and tables are our own: the
+// C++ libraries for them (indicators, tabulate, libfort) are in no Debian release, and draw more than a line that leaves
+// out what does not fit.
+#include "cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <utf8proc.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+namespace slimbayes::cli {
+namespace {
+
+constexpr size_t kUsualWidth = 80, kWidestText = 100;
+
+std::optional<size_t> width_from_environment() {
+  const char* given = std::getenv("COLUMNS");
+  const std::string_view text = given == nullptr ? "" : given;
+  size_t width = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+  if (error != std::errc() || end != text.data() + text.size() || width == 0) return std::nullopt;
+  return width;
+}
+
+/// One line of wrapped(), without its end.
+std::string wrapped_line(std::string_view line, size_t width, size_t hang, const std::string& mark) {
+  if (display_width(line) <= width) return std::string(line);
+  const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+  const size_t room = width - std::min(width, mark.size());
+  std::string out(indent, ' ');
+  size_t column = indent, start = indent;  // `start` is where the words of this line begin
+  for (size_t at = indent; at < line.size();) {
+    const size_t end = std::min(line.find(' ', at), line.size());
+    const std::string_view word = line.substr(at, end - at);
+    const size_t size = display_width(word);
+    const bool last = end == line.size();
+    if (column > start && column + 1 + size > (last ? width : room)) {
+      start = column = indent + hang;
+      out += mark + "\n" + std::string(column, ' ');
+    } else if (column > start) {
+      out += ' ', ++column;
+    }
+    out += word;
+    column += size;
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::optional<size_t> terminal_width(int stream) {
+  if (isatty(stream) != 1) return std::nullopt;
+  if (const auto given = width_from_environment()) return given;
+  struct winsize size = {};
+  const bool known = ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : kUsualWidth;
+}
+
+size_t text_width() { return std::min(kWidestText, terminal_width(STDOUT_FILENO).value_or(kWidestText)); }
+
+size_t display_width(std::string_view line) {
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(line.data());
+  const auto size = static_cast<utf8proc_ssize_t>(line.size());
+  size_t width = 0;
+  for (utf8proc_ssize_t at = 0; at < size;) {
+    utf8proc_int32_t letter = -1;
+    const utf8proc_ssize_t read = utf8proc_iterate(bytes + at, size - at, &letter);
+    width += letter < 0 ? 1 : static_cast<size_t>(std::max(0, utf8proc_charwidth(letter)));
+    at += std::max<utf8proc_ssize_t>(1, read);  // a byte that is no UTF-8 is one character
+  }
+  return width;
+}
+
+std::string wrapped(const std::string& text, size_t width, size_t hang, const std::string& mark) {
+  std::string out;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    out += wrapped_line(std::string_view(text).substr(at, end - at), width, hang, mark);
+    if (end < text.size()) out += '\n';
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string fitted_to(int stream, const std::string& line) {
+  const auto width = terminal_width(stream);
+  return width ? wrapped(line, *width, 2) : line;
+}
+
+}  // namespace slimbayes::cli
