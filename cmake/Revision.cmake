@@ -1,6 +1,7 @@
 # Run at each build: writes FILE, a header with the commit that last changed what is compiled, "-dirty" where the checkout
 # differs from it, "" outside a checkout. The file keeps its time where nothing changed, so that nothing is compiled anew.
 #   cmake -D SOURCE=<source folder> -D FILE=<header> -P Revision.cmake
+cmake_policy(VERSION 3.22)
 set(compiled slimbayes cli cmake CMakeLists.txt CMakePresets.json)
 
 function(ask answer)
