@@ -312,10 +312,11 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   std::ranges::copy(dropped_notes(encoder.features_), std::back_inserter(encoder.notes_));
   std::ranges::copy(row_number_notes(table, encoder.features_), std::back_inserter(encoder.notes_));
   std::erase(encoder.notes_, "");
-  check(!encoder.schema_.features.empty(), "Encoder::fit",
-        "at least one input that varies over the training rows",
-        encoder.features_.empty() ? "no column beside the target" : encoder.notes_.back(),
-        "give more columns or rows");
+  if (encoder.schema_.features.empty()) {
+    check(false, "Encoder::fit", "at least one input that varies over the training rows",
+          encoder.notes_.empty() ? "no column beside the target" : encoder.notes_.back(),
+          "give more columns or rows");
+  }
   if (options.likelihood.empty() && encoder.schema_.task.kind == "regression") {
     std::string hint = likelihood_hint(table, options.target, rows);
     if (!hint.empty()) encoder.notes_.push_back(std::move(hint));
