@@ -68,7 +68,7 @@ std::string recipe(const FitRequest& r, const nlohmann::json& options) {
                                  {"split_seed", rows.split_seed},
                                  {"valid_fraction", rows.valid_fraction},
                                  {"test_fraction", rows.test_fraction},
-                                 {"scale", rows.scale.empty() ? find_method(r.method).input_scale : rows.scale},
+                                 {"scale", rows.scale.empty() ? inner_method(find_method(r.method), options).input_scale : rows.scale},
                                  {"scale_on", rows.scale_on},
                                  {"ignore", rows.ignore},
                                  {"categorical", rows.categorical},

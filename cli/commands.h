@@ -38,4 +38,7 @@ std::vector<std::string> columns_named(const std::vector<std::string>& lists, co
 TableFit table_fit(const std::string& target, const std::string& method, const nlohmann::json& options,
                    uint64_t seed, const SplitRequest& rows);
 
+/// The report of evaluate, of the rows that have an answer, the others named in the log; null of no rows.
+nlohmann::json report_on(const TableModel& model, const Table& rows, double level);
+
 }  // namespace slimbayes::cli

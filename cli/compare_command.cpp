@@ -31,12 +31,10 @@ json one_run(const CompareRequest& r, const CompareRequest::Entry& entry, const 
       fit_table(table, table_fit(r.target, entry.method, entry.options, seed, r.rows), nullptr, &progress);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   check(!model.split().test.empty(), "compare", "test rows", "none", "use a --test-fraction above 0");
-  const auto report_on = [&](const std::vector<int64_t>& rows) {
-    return rows.empty() ? json() : model.evaluate(take_rows(table, rows), r.level);
-  };
-  json report = report_on(model.split().test);
+  json report = report_on(model, take_rows(table, model.split().test), r.level);
+  const json valid = report_on(model, take_rows(table, model.split().valid), r.level);
   report["notes"] = notes;
-  for (std::string& note : fit_notes(model, report_on(model.split().valid))) report["notes"].push_back(note);
+  for (std::string& note : fit_notes(model, valid)) report["notes"].push_back(note);
   report["seed"] = seed;
   report["seconds"] = seconds;
   return report;

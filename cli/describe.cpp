@@ -196,8 +196,8 @@ std::string interval_text(const json& facts) {
 std::string noise_text(const json& facts) {
   const json noise = facts.value("noise", json());
   if (!noise.is_object() || !noise.contains("folds") || noise["folds"] == 0) return "";
-  const json sd = noise.value("extra_sd", json());
-  return fmt::format("{}-fold cross-fitting on {} rows: extra sd {} in the target's units",
+  const json sd = noise.value("sd", json());
+  return fmt::format("{}-fold cross-fitting on {} rows: an sd of at least {} in the target's units",
                      plain(noise["folds"]), plain(noise.value("rows", json())),
                      sd.is_number() ? fmt::format("{:.4g}", sd.get<double>()) : plain(sd));
 }

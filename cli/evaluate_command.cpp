@@ -45,6 +45,8 @@ Table without(const EvaluateRequest& r, Table table, const std::vector<BadRow>& 
 json separation(const TableModel& model, const Table& near, const Table& far) {
   constexpr double kSds = 3;
   const Scores inside = model.ood(near), outside = model.ood(far);
+  check(!inside.empty(), "evaluate", "a method that scores foreign rows, or numeric inputs, for --ood",
+        model.method(), "use another --method, or fit again");
   json auc = json::object(), inverted = json::array();
   for (const auto& [name, scores] : inside) {
     auc[name] = auroc(scores, outside.at(name));
@@ -60,6 +62,9 @@ std::string separation_text(const json& ood, const std::string& table) {
     text += fmt::format("{:<18}  {:.4f}{}\n", item.key(), item.value().get<double>(),
                         inverted ? "  inverted: lower on the foreign table, not usable" : "");
   }
+  if (ood.contains("left_out"))
+    text += fmt::format("{} foreign rows, too far for any answer, are left out: the table is more foreign than this\n",
+                        ood["left_out"].get<int64_t>());
   return text;
 }
 
@@ -88,13 +93,14 @@ int run_command(const EvaluateRequest& r) {
         "out");
   std::vector<BadRow> bad;
   json report = model.evaluate(table, r.level, &bad);
-  table = without(r, std::move(table), bad);
   report_outside(model, table, report);
+  table = without(r, std::move(table), bad);
   json ood;
   if (!r.ood.empty()) {
     Table foreign = read_rows(r.ood, model.reading());
     const std::vector<BadRow> unanswered = model.answers(foreign).bad;
     ood = separation(model, table, without(r, std::move(foreign), unanswered));
+    if (!unanswered.empty()) ood["left_out"] = unanswered.size();
   }
   if (r.json) {
     report["method"] = model.method();

@@ -109,15 +109,6 @@ TableModel fitted(const std::function<TableModel()>& fit, const fs::path& checkp
   }
 }
 
-/// The report of evaluate, of the rows that have an answer; null of no rows.
-json report_on(const TableModel& model, const Table& rows, double level) {
-  if (rows.rows == 0) return json();
-  std::vector<BadRow> bad;
-  json report = model.evaluate(rows, level, &bad);
-  if (!bad.empty()) log_line("note: " + bad_rows_text(rows, bad, "left out of the report"));
-  return report;
-}
-
 struct HeldOut {
   json valid, test;
 };

@@ -78,19 +78,20 @@ Columns with_kept(const std::vector<std::string>& names, const Table& data, Colu
 }
 
 /// Far from its data a log rate is so uncertain that the rate's mean says nothing.
-void log_tails(const Predictive& answer, double level) {
+void log_tails(const Table& data, const Answers& a, double level) {
   const auto note = [&](const auto& p) {
-    const at::Tensor rows = mean_above_interval(p.rate, interval(p, level)).nonzero();
+    // A count's interval has whole ends, which the mean of a low rate may exceed: the rate's own tells a tail.
+    const at::Tensor rows = mean_above_interval(p.rate, interval(Intensity{p.rate}, level)).nonzero();
     if (rows.size(0) == 0) return;
     const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
     log_line(fmt::format(
-        "note: in {} of {} rows (the first: row {}) the mean lies above the {:g} % interval: the log rate's sd "
+        "note: in {} of {} rows (the first: data row {}) the mean lies above the {:g} % interval: the log rate's sd "
         "is {:.3g} or more, far from the training data, and the mean rests on the tail; read the interval",
-        rows.size(0), p.rate.log_mean.size(0), rows[0][0].item<int64_t>() + 1, 100 * level,
+        rows.size(0), data.rows, row_number(data, a.rows[static_cast<size_t>(rows[0][0].item<int64_t>())]), 100 * level,
         std::sqrt(least.item<double>())));
   };
-  if (const auto* p = std::get_if<Counts>(&answer)) note(*p);
-  if (const auto* p = std::get_if<Intensity>(&answer)) note(*p);
+  if (const auto* p = std::get_if<Counts>(&a.answer)) note(*p);
+  if (const auto* p = std::get_if<Intensity>(&a.answer)) note(*p);
 }
 
 void log_notes(const TableModel& model, const Predictive& answer) {
@@ -148,7 +149,7 @@ int run_command(const PredictRequest& r) {
     log_line(fmt::format("note: {}{}", outside_text(*far, data),
                          r.keep_outside ? "" : "; --keep-outside shows how far each row lies"));
   log_notes(model, a.answer);
-  log_tails(a.answer, r.level);
+  log_tails(data, a, r.level);
   if (r.level != PredictRequest{}.level && std::holds_alternative<Classes>(a.answer))
     log_line("note: --level says nothing of classes: they are answered by probabilities, not by intervals");
   return kDone;

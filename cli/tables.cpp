@@ -80,4 +80,12 @@ Table read_training(const std::string& path, const std::string& target, SplitReq
   return table;
 }
 
+nlohmann::json report_on(const TableModel& model, const Table& rows, double level) {
+  if (rows.rows == 0) return {};
+  std::vector<BadRow> bad;
+  nlohmann::json report = model.evaluate(rows, level, &bad);
+  if (!bad.empty()) log_line("note: " + bad_rows_text(rows, bad, "left out of the report"));
+  return report;
+}
+
 }  // namespace slimbayes::cli

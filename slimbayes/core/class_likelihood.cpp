@@ -4,8 +4,8 @@
 // is; the trapezoid rule in L has an error below rounding (Trefethen and Weideman, SIAM Review 2014). E[log P], of which
 // training takes the gradient at every step, keeps the Gauss rule: softplus has no step, but a kink.
 // The softmax has no such reduction, and k logits per row are drawn. Draws come as z and -z: what is odd in z, the mean
-// logit's error first of all, cancels. All rules have positive weights, so Jensen's inequality holds for them: the mutual
-// information is never negative but for rounding.
+// logit's error first of all, cancels. The rules have positive weights, so Jensen's inequality holds for each, and
+// the mutual information is never negative but for their errors.
 
 #include "slimbayes/core/class_likelihood.h"
 
@@ -69,8 +69,13 @@ at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   at::Tensor log_density = line.log_weights.to(mean.scalar_type()) - nodes - 2 * log_one_plus_exp(-nodes);
   at::Tensor inside =
       at::logsumexp(log_density + at::special_log_ndtr((mean.unsqueeze(1) - nodes) / sd.unsqueeze(1)), 1);
-  at::Tensor var = sd.square();
-  at::Tensor below = at::logaddexp(mean + var / 2 + at::special_log_ndtr((-kReach - mean - var) / sd),
+  // E[e^f; f < -38] is e^(mean + var / 2) Phi((-38 - mean - var) / sd): of a wide belief both logs are large and cancel, so
+  // there Phi is written by erfcx, whose exponential is taken out.
+  at::Tensor u = (-kReach - mean) / sd, a = sd - u;
+  at::Tensor cancelled = at::special_erfcx(a.clamp_min(0) / std::numbers::sqrt2);
+  at::Tensor far = -kReach - 0.5 * u.square() + at::log(0.5 * cancelled);
+  at::Tensor near = mean + 0.5 * sd.square() + at::special_log_ndtr((-a).clamp_min(0));
+  at::Tensor below = at::logaddexp(at::where(a > 0, far, near),
                                    at::special_log_ndtr((mean + kReach) / sd) - kReach);
   return at::logaddexp(inside, below);
 }

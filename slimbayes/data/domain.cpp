@@ -32,6 +32,11 @@ std::vector<Axis> parse_domain(const std::string& text) {
     axes.push_back(parse_axis(text.substr(start, end - start), text));
     start = end + 1;
   }
+  constexpr double kMost = 1e140;  // an intensity's variance has the volume's square in it
+  const double size = volume(axes);
+  check(size >= 1 / kMost && size <= kMost, "domain",
+        fmt::format("axes whose lengths have a product from {:g} to {:g}", 1 / kMost, kMost),
+        fmt::format("{:g}", size), "take another unit for the coordinates");
   return axes;
 }
 

@@ -12,7 +12,8 @@ struct Axis {
   double low = 0, high = 1;
 };
 
-/// "0:1,0:2" -> {0, 1}, {0, 2}. Throws std::invalid_argument unless every axis is two finite numbers, the lower first.
+/// "0:1,0:2" -> {0, 1}, {0, 2}. Throws std::invalid_argument unless every axis is two finite numbers, the lower first, and
+/// their volume, its inverse and the squares of both are numbers of double precision.
 std::vector<Axis> parse_domain(const std::string& text);
 
 /// Product of the sides, in the user's units.

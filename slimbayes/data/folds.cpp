@@ -1,15 +1,20 @@
 #include "slimbayes/data/folds.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "slimbayes/core/check.h"
 
 namespace slimbayes {
 
 std::vector<Fold> deal_folds(const std::vector<int64_t>& group, int64_t folds, double valid_fraction,
                              const Stream& stream) {
-  const int64_t groups = 1 + *std::ranges::max_element(group);
+  const int64_t groups = group.empty() ? 0 : 1 + *std::ranges::max_element(group);
+  check(folds >= 2 && groups >= 2, "deal_folds", "at least 2 folds of at least 2 groups",
+        fmt::format("{} folds of {} groups", folds, groups));
   std::vector<std::vector<int64_t>> rows(static_cast<size_t>(groups));
   for (size_t row = 0; row < group.size(); ++row)
     rows[static_cast<size_t>(group[row])].push_back(static_cast<int64_t>(row));

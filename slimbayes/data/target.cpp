@@ -56,8 +56,8 @@ double count(const Table& table, const Column& column, int64_t row) {
   double value = present(table, column, row);
   if (value >= 0 && value == std::floor(value) && value <= 1e15) return value;
   throw_bad_cell(table, row,
-                 fmt::format("expected counts, whole numbers of at least 0, in the target {}; received {}; "
-                             "--likelihood gaussian takes any number",
+                 fmt::format("expected counts, whole numbers from 0 to 1e15, in the target {}; received {}; correct the "
+                             "cell, or take any number by --likelihood gaussian",
                              in_quotes(column.name), value));
 }
 

@@ -53,8 +53,10 @@ Predictive taken(const Counts& p, const at::Tensor& rows) { return Counts{taken(
 
 Predictive taken(const Intensity& p, const at::Tensor& rows) { return Intensity{taken(p.rate, rows), p.zeroed}; }
 
-/// What may explain an answer that is not finite, from how far the row lies outside the training range.
-std::string cause(double beyond) {
+/// What may explain an answer that is not finite, from how far the row lies outside the training range, where that is known.
+std::string cause(const std::optional<Outside>& far, int64_t row) {
+  if (!far) return "the row may lie too far from the training data for this model";
+  const double beyond = far->beyond[static_cast<size_t>(row)];
   if (beyond == 0) return "the row lies within the training range: the model may not have converged";
   return fmt::format("the row lies {:.4g} half-ranges outside the training range, too far for this model", beyond);
 }
@@ -69,10 +71,10 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const Encoder
       rows.push_back(a.rows[i]);
       continue;
     }
-    if (!far) far = outside(encoder, table).value_or(Outside{0, {}, std::vector<double>(table.rows), {}});
+    if (!far) far = outside(encoder, table);
     a.bad.push_back(
         {a.rows[i], fmt::format("expected a finite answer; received one whose {}; {}", faults[i],
-                                 cause(far->beyond[static_cast<size_t>(a.rows[i])]))});
+                                 cause(far, a.rows[i]))});
   }
   if (kept.size() == faults.size()) return;
   const at::Tensor index = at::tensor(kept, at::kLong);

@@ -11,9 +11,10 @@ namespace {
 
 using nlohmann::json;
 
-/// Too short a training is silent otherwise: the answers look calm and are those of no model.
+/// Warns when the validation NLL is no better than a constant prediction. The constant is that of the validation rows
+/// themselves: of a few rows it is too good to be compared with.
 std::string nothing_learnt(const json& valid) {
-  if (!valid.contains("nll_constant")) return "";
+  if (!valid.contains("nll_constant") || valid["n"].get<int64_t>() < kEnoughRows) return "";
   const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
   if (nll < constant) return "";
   return fmt::format(
@@ -32,7 +33,7 @@ std::string too_large_a_rank(const TableModel& model) {
                      rank->get<int64_t>(), rows);
 }
 
-/// The guarantee's unit is not the row.
+/// Conformal intervals count groups of identical inputs, not rows.
 std::string few_groups(const ConformalScores& calibration) {
   const int64_t rows = calibration.groups > 0 ? calibration.value.size(0) : 0;
   if (calibration.groups == rows) return "";

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <exception>
 #include <limits>
 
 #include "slimbayes/catalog/gp_exact_options.h"
@@ -66,9 +67,10 @@ class EvidenceSearch {
     for (const Start& start : all) {
       const double before = summary_.best_score;
       from(start);
-      if (summary_.stopped == "interrupted") return best_;
-      if (summary_.best_score < before) stopped = summary_.stopped;
+      if (summary_.best_score < before || summary_.stopped == "interrupted") stopped = summary_.stopped;
+      if (summary_.stopped == "interrupted") break;
     }
+    if (!best_.defined()) std::rethrow_exception(failure_);
     summary_.stopped = stopped;
     summary_.best_epoch = summary_.epochs = summary_.steps;
     summary_.seconds = seconds();
@@ -80,7 +82,7 @@ class EvidenceSearch {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
-  /// One search; a numerical failure ends it, not the fit.
+  /// One search; a numerical failure ends it, not the fit, unless every search fails.
   void from(const Start& start) {
     constexpr int64_t kChunk = 5;         // iterations between two looks at the callback
     constexpr int64_t kEvaluations = 25;  // a line search's
@@ -122,7 +124,7 @@ class EvidenceSearch {
         }
       }
     } catch (const NumericalError& error) {
-      if (!best_.defined()) throw;
+      failure_ = std::current_exception();
       summary_.notes.push_back(fmt::format("a search for hyperparameters ended early: {}", error.what()));
       summary_.stopped = "failure";
     }
@@ -141,6 +143,7 @@ class EvidenceSearch {
   Callback* callback_;
   Summary& summary_;
   at::Tensor best_;
+  std::exception_ptr failure_;  // of the last search that failed
   int64_t budget_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

@@ -4,16 +4,17 @@
 //           the evidence of the training rows, and chooses its parameters by the same few rows. Ten rows leave one for
 //           validation: the least of 299 squared errors of one row is nearly 0, and intervals at 95 % hold nothing.
 // Method    K folds of the training and validation rows. The same method with the same options is fitted without each
-//           fold and predicts it: residuals r_i that no fit has seen, with the variances v_i that it gave them. The extra
-//           variance d >= 0 maximises sum_i log N(r_i; 0, v_i + d), the predictive likelihood of the rows left out (Stone
-//           1974; Geisser 1975). It is part of every answer's aleatoric variance.
+//           fold and predicts it: residuals r_i that no fit has seen, with the epistemic variances v_i that it gave them.
+//           The noise variance d >= 0 maximises sum_i w_i log N(r_i; 0, v_i + d), the predictive likelihood of the rows left
+//           out (Stone 1974; Geisser 1975). Every answer's aleatoric variance is at least d. The folds' own noise takes no
+//           part: with so few rows it differs from fit to fit, and says nothing of the main fit's.
 // Few rows  d is itself an estimate from g residuals. Where it is all of the variance and its prior is 1 / d, a new row is
 //           Student-t with g degrees of freedom and variance g / (g - 2) times the mean squared residual (Gelman et al.,
 //           Bayesian Data Analysis, section 3.2 with a known mean). d is multiplied by it; a Gaussian of that variance has
 //           2.19 sd at 95 % for g = 10, t_10 has 2.23. Residuals of one group share the error of the function, so g counts
-//           groups of identical inputs.
+//           groups of identical inputs, and a row of a group of k weighs w = 1 / k.
 // Bias      A fold's fit has fewer rows than the model: d is on the safe side. The inputs' scale is that of the model's
-//           training rows, which some folds hold; it knows no target.
+//           training rows, which some folds hold; it knows no target. Options that were tuned saw the validation rows.
 // Cost      K more fits, hence only where the validation rows are too few: from 30 on the model is what it is without.
 #include "slimbayes/methods/noise_folds.h"
 
@@ -24,6 +25,7 @@
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -69,24 +71,44 @@ int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_
   return std::ssize(seen);
 }
 
-/// "only 3 validation rows", "no validation rows".
-std::string few(const Split& parts) {
+/// 1 / the rows of its group among these. [rows]
+at::Tensor weights_of(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
+  std::map<int64_t, int64_t> size;
+  for (int64_t row : rows) ++size[group[static_cast<size_t>(row)]];
+  std::vector<double> weights;
+  for (int64_t row : rows)
+    weights.push_back(1 / static_cast<double>(size.at(group[static_cast<size_t>(row)])));
+  return at::tensor(weights, at::kDouble);
+}
+
+/// Rows of one input tell the noise of one input: where they were dealt together they count once.
+int64_t validation_units(const Split& parts, bool grouped) {
   const int64_t n = parts.valid.size();
-  return n == 0 ? "no validation rows" : fmt::format("only {} validation row{}", n, n == 1 ? "" : "s");
+  return grouped && n > 0 ? std::get<0>(at::unique_dim(parts.valid.all.inputs.at(0), 0)).size(0) : n;
+}
+
+/// "only 3 validation rows", "only 4 different inputs among 32 validation rows", "no validation rows".
+std::string few(const Split& parts, bool grouped) {
+  const int64_t n = parts.valid.size(), units = validation_units(parts, grouped);
+  if (n == 0) return "no validation rows";
+  if (units < n)
+    return fmt::format("only {} different input{} among {} validation rows", units, units == 1 ? "" : "s", n);
+  return fmt::format("only {} validation row{}", n, n == 1 ? "" : "s");
 }
 
 /// Where folds do not run: what the answers rest on.
-std::string few_rows_note(const Split& parts, int64_t folds) {
+std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
+  const int64_t folds = how.folds;
+  const std::string rests_on = few(parts, how.grouped);
   if (parts.train.schema.task.kind != "regression")
-    return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more rows", few(parts));
+    return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more rows", rests_on);
   if (folds > 0 && parts.train.size() > kMostRows)
-    return fmt::format("{}: the sd may be too small; raise --valid-fraction to have {}", few(parts),
-                       kEnoughRows);
+    return fmt::format("{}: the sd may be too small; raise --valid-fraction to have {}", rests_on, kEnoughRows);
   if (folds > 0)
     return fmt::format("{}, and fewer than {} different inputs: the sd may be far too small; give more rows",
-                       few(parts), kFewestGroups);
+                       rests_on, kFewestGroups);
   return fmt::format("{}: the sd may be far too small; --noise-folds 5 estimates it by cross-fitting",
-                     few(parts));
+                     rests_on);
 }
 
 /// A rank that all the training rows allow may be above those of a fold's fit.
@@ -105,6 +127,7 @@ class Series {
         context_(context),
         series_(context.checkpoint, kKind),
         all_(joined(parts.train, parts.valid)),
+        grouped_(folds.grouped),
         group_(groups_of(all_, folds.grouped)) {
     std::vector<int64_t> every(group_.size());
     std::iota(every.begin(), every.end(), 0);
@@ -119,7 +142,7 @@ class Series {
     const auto record = series_.start();
     if (!record || !resume(*record)) {
       main_ = main({context_.stream, context_.callback, series_.part(0)});
-      if (main_.interrupted()) return {main_, {}};
+      if (main_.interrupted()) return {main_, unknown("the fit was interrupted before it was estimated", true)};
       save();
     }
     bool stopped = false;
@@ -139,6 +162,7 @@ class Series {
     const Fold& fold = folds_[done_];
     const auto rows = std::ssize(fold.train);
     try {
+      if (rows < 2) throw NumericalError("[noise folds] fewer than 2 rows are left to train on");
       const auto fitted =
           registry_row(method_.name)
               .make(fold_options(main_.options, parts_.train.size(), rows))
@@ -148,40 +172,48 @@ class Series {
       if (interrupted(*fitted)) return false;
       const Dataset held = all_.subset(indices(fold.held));
       const auto p = std::get<Regression>(fitted->predict(held));
-      const at::Tensor residual = held.all.target - p.mean, var = total_var(p);
+      const at::Tensor residual = held.all.target - p.mean, var = p.epistemic_var;
       if (!at::isfinite(residual + var).all().item<bool>())
         throw NumericalError("[noise folds] an answer is not finite");
       residual_ = at::cat({residual_, residual});
       var_ = at::cat({var_, var});
+      weight_ = at::cat({weight_, weights_of(group_, fold.held)});
       groups_ += count_groups(group_, fold.held);
       ++served_;
     } catch (const NumericalError& error) {
-      notes_.push_back(fmt::format("fold {} of {} failed: {}", done_ + 1, folds_.size(), error.what()));
+      failed(error);
+    } catch (const std::invalid_argument& error) {  // an option that fits the table may not fit a fold
+      failed(error);
     }
     ++done_;
     save();
     return true;
   }
 
+  void failed(const std::exception& error) {
+    notes_.push_back(fmt::format("fold {} of {} failed: {}", done_ + 1, folds_.size(), error.what()));
+  }
+
+  /// No estimate, and why.
+  NoiseEstimate unknown(const std::string& why, bool stopped) const {
+    NoiseEstimate noise{0, 0, 0, 0, stopped, notes_};
+    noise.notes.push_back(fmt::format("{}: the sd may be far too small; {}", few(parts_, grouped_), why));
+    return noise;
+  }
+
   NoiseEstimate estimate(bool stopped) const {
+    if (groups_ < kFewestGroups) return unknown("too few folds could be fitted to estimate it", stopped);
     NoiseEstimate noise{served_, residual_.size(0)};
     noise.interrupted = stopped;
     noise.notes = notes_;
-    if (groups_ < kFewestGroups) {
-      noise = {0, 0, 0, 0, stopped, notes_};
-      noise.notes.push_back(fmt::format("{}: the sd may be far too small; too few folds could be fitted to "
-                                        "estimate it",
-                                        few(parts_)));
-      return noise;
-    }
     const double g = static_cast<double>(groups_);
-    noise.extra_var = extra_noise_var(residual_, var_) * g / (g - 2);
-    noise.extra_sd = std::sqrt(noise.extra_var) * parts_.train.schema.task.y_scale;
+    noise.var = noise_variance(residual_, var_, weight_) * g / (g - 2);
+    noise.sd = std::sqrt(noise.var) * parts_.train.schema.task.y_scale;
     noise.notes.push_back(fmt::format(
-        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: {}{}", few(parts_), served_,
-        noise.rows,
-        noise.extra_var > 0 ? fmt::format("extra sd {:.4g}", noise.extra_sd) : "no extra variance is needed",
-        groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : ""));
+        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}",
+        few(parts_, grouped_), served_, noise.rows, noise.sd,
+        groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
+        main_.report.is_null() ? "" : "; the tuned options saw the validation rows"));
     return noise;
   }
 
@@ -195,8 +227,8 @@ class Series {
     notes_ = kept.at("notes").get<std::vector<std::string>>();
     residual_ = stored_tensor(record, kResidual);
     var_ = stored_tensor(record, kVar);
-    record.tensors.erase(kResidual);
-    record.tensors.erase(kVar);
+    weight_ = stored_tensor(record, kWeight);
+    for (const char* name : {kResidual, kVar, kWeight}) record.tensors.erase(name);
     main_ = {kept.at("options"), registry_row(method_.name).load(record), kept.at("tuning")};
     return true;
   }
@@ -205,6 +237,7 @@ class Series {
     TensorFile record = main_.fitted->save();
     record.tensors[kResidual] = to_stored(residual_);
     record.tensors[kVar] = to_stored(var_);
+    record.tensors[kWeight] = to_stored(weight_);
     record.metadata["folds"] = json{{"done", done_},
                                     {"served", served_},
                                     {"groups", groups_},
@@ -217,18 +250,20 @@ class Series {
 
   static constexpr const char* kResidual = "folds.residual";
   static constexpr const char* kVar = "folds.var";
+  static constexpr const char* kWeight = "folds.weight";
 
   const MethodInfo& method_;
   const Split& parts_;
   const FitContext& context_;
   FitSeries series_;
   Dataset all_;                 // training, then validation rows
+  bool grouped_;
   std::vector<int64_t> group_;  // [n]
   std::vector<Fold> folds_;
   Tuned main_;
   size_t done_ = 0;                   // folds, failed ones too
   int64_t served_ = 0, groups_ = 0;   // folds that did not fail, and the groups that they held
-  at::Tensor residual_ = at::empty({0}, at::kDouble), var_ = at::empty({0}, at::kDouble);
+  at::Tensor residual_ = at::empty({0}, at::kDouble), var_ = residual_, weight_ = residual_;
   std::vector<std::string> notes_;
 };
 
@@ -237,43 +272,44 @@ class Series {
 json to_json(const NoiseEstimate& noise) {
   json out = {{"folds", noise.folds},
               {"rows", noise.rows},
-              {"extra_var", noise.extra_var},
-              {"extra_sd", noise.extra_sd},
+              {"var", noise.var},
+              {"sd", noise.sd},
               {"notes", noise.notes}};
   if (noise.interrupted) out["interrupted"] = true;
   return out;
 }
 
 NoiseEstimate noise_from_json(const json& given) {
-  NoiseEstimate noise{given.at("folds"), given.at("rows"), given.at("extra_var"), given.at("extra_sd"),
+  NoiseEstimate noise{given.at("folds"), given.at("rows"), given.at("var"), given.at("sd"),
                       given.contains("interrupted"), given.at("notes")};
-  const bool sane = std::isfinite(noise.extra_var) && noise.extra_var >= 0;
-  check(sane, "load", "an extra noise variance of at least 0", fmt::format("{}", noise.extra_var),
+  const bool sane = std::isfinite(noise.var) && noise.var >= 0;
+  check(sane, "load", "a noise variance of at least 0", fmt::format("{}", noise.var),
         "the model file is damaged");
   return noise;
 }
 
-double extra_noise_var(const at::Tensor& residuals, const at::Tensor& var) {
+double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const at::Tensor& weight) {
   const at::Tensor r2 = residuals.to(at::kDouble).square(), v = var.to(at::kDouble);
-  const auto cost = [&](double extra) {  // -2 log likelihood, less a constant
-    const at::Tensor total = v + extra;
-    return (total.log() + r2 / total).sum().item<double>();
+  const auto cost = [&](double noise) {  // -2 log likelihood, less a constant
+    const at::Tensor total = v + noise;
+    return (weight * (total.log() + r2 / total)).sum().item<double>();
   };
   // Above the largest r^2 - v every row's term rises. The terms may have several minima: a grid finds the lowest.
   const double most = (r2 - v).max().item<double>();
   if (!(most > 0)) return 0;
   constexpr int64_t kGrid = 120;
   const double step = std::log(1e12) / kGrid, end = std::log(most);
-  const auto at = [&](double log_extra) { return cost(std::exp(log_extra)); };
+  const auto at = [&](double log_noise) { return cost(std::exp(log_noise)); };
   int64_t best = 0;
   for (int64_t i = 1; i <= kGrid; ++i) {
     if (at(end - step * static_cast<double>(i)) < at(end - step * static_cast<double>(best))) best = i;
   }
   const double middle = end - step * static_cast<double>(best);
   constexpr int kBits = std::numeric_limits<double>::digits / 2;  // what a minimum can tell
-  const auto [log_extra, least] =
+  const auto [log_noise, least] =
       boost::math::tools::brent_find_minima(at, middle - step, middle + step, kBits);
-  return cost(0) <= least ? 0 : std::exp(log_extra);
+  const bool none = v.min().item<double>() > 0 && cost(0) <= least;  // a variance of 0 has no density
+  return none ? 0 : std::exp(log_noise);
 }
 
 CrossFitted fit_with_noise_folds(const MethodInfo& method,
@@ -281,7 +317,7 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
                                  const NoiseFolds& folds, const FitContext& context) {
   check(folds.folds == 0 || folds.folds > 1, "fit_table", "0 or at least 2 noise folds",
         std::to_string(folds.folds), "5 is usual");
-  const bool enough = parts.valid.size() >= kEnoughRows;
+  const bool enough = validation_units(parts, folds.grouped) >= kEnoughRows;
   const bool wanted = !enough && folds.folds > 0 && parts.train.schema.task.kind == "regression" &&
                       parts.train.size() <= kMostRows;
   if (wanted) {
@@ -289,7 +325,7 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
     if (series.possible()) return series.run(main);
   }
   CrossFitted fitted{main(context), {}};
-  if (!enough) fitted.noise.notes.push_back(few_rows_note(parts, folds.folds));
+  if (!enough) fitted.noise.notes.push_back(few_rows_note(parts, folds));
   return fitted;
 }
 

@@ -182,16 +182,15 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   check(fit.calibrate.empty() || task.kind == "regression", "fit_table", "a regression to calibrate",
         task.kind, "leave --calibrate out");
   model.table_hash_ = table_hash(table);
-  for (const std::string& note : notes_before_training(*model.encoder_, model.split_)) {
-    if (callback) callback->note(note);
-  }
-
   if (valid && !events) check_standardised(*valid, fit.target, task);
   Dataset all = model.encoder_->dataset(table, true);
   Split parts{all.subset(indices(model.split_.train)),
               valid ? model.encoder_->dataset(*valid, true) : all.subset(indices(model.split_.valid))};
   if (events) model.probes_ = event_probes(parts.train.all.inputs[0]);
   if (valid) std::ranges::copy(repeated_notes(parts), std::back_inserter(model.split_.notes));
+  for (const std::string& note : notes_before_training(*model.encoder_, model.split_)) {
+    if (callback) callback->note(note);
+  }
   const auto main = [&](const FitContext& context) -> Tuned {
     if (!fit.tune.empty()) return tune(info, model.options_, fit.tune, parts, context);
     return {model.options_, method->fit(parts, context), {}};
@@ -230,7 +229,7 @@ Predictive TableModel::answer_to(const Dataset& data, const PredictOptions& opti
   check(is_answer_to(answer, task), "predict", "answers to the encoder's " + task.kind, "those to another task",
         "the model file is damaged");
   if (auto* p = std::get_if<Regression>(&answer)) {
-    p->aleatoric_var = p->aleatoric_var + noise_.extra_var;
+    p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, noise_.var, at::kDouble));
     return rescaled(*p, task.y_shift, task.y_scale);
   }
   if (auto* p = std::get_if<Intensity>(&answer)) p->rate.log_mean = p->rate.log_mean + task.y_shift;
@@ -245,6 +244,7 @@ Regression TableModel::predict(const Table& table, const PredictOptions& options
 }
 
 nlohmann::json TableModel::evaluate(const Table& table, double level, std::vector<BadRow>* bad) const {
+  check_standardised(table, encoder_->target_name(), encoder_->schema().task);
   Answers a = answers(table, level);
   if (!a.bad.empty()) {
     if (bad == nullptr || a.rows.empty()) throw_bad_cell(table, a.bad.front().row, a.bad.front().reason);

@@ -24,7 +24,7 @@
 // A score that rises steadily is that of overfitting, and three quarters of the patience tell it from noise (criterion UP
 // of Prechelt, Early stopping - but when?, 1998, with strips as there; of noise 1 in 252 pairs of strips lie apart as the
 // first and the last must). Half is too little: with ten validation rows a score rose for 20 rounds and found its best at
-// the 23rd. A score that rises and falls has all of it.
+// the 23rd. Any other score has the whole patience.
 
 namespace slimbayes {
 

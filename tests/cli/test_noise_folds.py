@@ -17,13 +17,13 @@ def test_ten_rows_cover_the_rows_to_come_and_say_what_they_rest_on(tmp_path):
     write_csv(tmp_path / "small.csv", header(2), toy_rows(10))
     write_csv(tmp_path / "new.csv", header(2), toy_rows(500, seed=2))
     fit, log = fitted(tmp_path)
-    assert fit["noise"]["folds"] == 5 and fit["noise"]["rows"] == 10 and fit["noise"]["extra_var"] > 0
-    note = "only 1 validation row: the noise was estimated by 5-fold cross-fitting on 10 rows: extra sd "
+    assert fit["noise"]["folds"] == 5 and fit["noise"]["rows"] == 10 and fit["noise"]["var"] > 0
+    note = "only 1 validation row: the noise was estimated by 5-fold cross-fitting on 10 rows: an sd of at least "
     assert note in log and any(note in each for each in fit["notes"])
     scored = json.loads(run(tmp_path, "evaluate", "model.safetensors", "new.csv", "--json").stdout)
     assert scored["coverage"] > 0.6 and scored["nll_standardized"] < 4  # without folds 0.40 and 6.2
     text = run(tmp_path, "describe", "model.safetensors").stdout
-    assert "noise        5-fold cross-fitting on 10 rows: extra sd " in text
+    assert "noise        5-fold cross-fitting on 10 rows: an sd of at least " in text
     assert json.loads(run(tmp_path, "describe", "model.safetensors", "--json").stdout)["noise"] == fit["noise"]
     again, log = fitted(tmp_path, "--resume")
     assert "finished already" in log and again["notes"] == fit["notes"]

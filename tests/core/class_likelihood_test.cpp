@@ -84,6 +84,18 @@ TEST(Bernoulli, ProbabilitiesAreExactHoweverWideTheBelief) {
   }
 }
 
+// To the widest beliefs the sigmoid is a step: P = Phi(mean / sd), at most 1.
+TEST(Bernoulli, TheWidestBeliefsSeeAStep) {
+  for (at::ScalarType type : {at::kFloat, at::kDouble}) {
+    for (double sd : {1e4, 1e8, 1e12}) {
+      at::Tensor mean = (sd * at::linspace(-6, 6, 25, at::kDouble)).to(type), y = at::ones_like(mean);
+      at::Tensor log_p = BernoulliLikelihood{}.log_predictive({mean, at::full_like(mean, sd * sd)}, y);
+      EXPECT_LE(log_p.max().item<double>(), 1e-5) << sd;
+      EXPECT_LT((log_p - at::special_log_ndtr(mean / sd)).abs().max().item<double>(), 5e-3) << sd;
+    }
+  }
+}
+
 // Far in a tail the mass lies where the sigmoid is e^f: log P = mean + var / 2.
 TEST(Bernoulli, TheTailOfAWideBeliefIsInClosedForm) {
   Latent f{row({-200, -60, -3000}), row({16, 12, 100})};

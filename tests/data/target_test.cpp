@@ -106,7 +106,7 @@ TEST(Target, CountsAreWholeNumbers) {
     std::string sentence = error_of([&] { task_for(table, "poisson"); });
     expect_has(
         sentence,
-        "t.csv: data row 3: expected counts, whole numbers of at least 0, in the target 'y'; received");
+        "t.csv: data row 3: expected counts, whole numbers from 0 to 1e15, in the target 'y'; received");
     expect_has(error_of([&] { target_values(table, "y", task); }), "t.csv: data row 3: expected counts");
   }
   EXPECT_THROW(task_for(table_of({numbers("y", {0, kNone})}), "poisson"), DataError);
