@@ -93,8 +93,9 @@ int run_command(const EvaluateRequest& r) {
         "out");
   std::vector<BadRow> bad;
   json report = model.evaluate(table, r.level, &bad);
+  Table answered = without(r, table, bad);
   report_outside(model, table, report);
-  table = without(r, std::move(table), bad);
+  table = std::move(answered);
   json ood;
   if (!r.ood.empty()) {
     Table foreign = read_rows(r.ood, model.reading());
