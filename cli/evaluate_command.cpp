@@ -93,16 +93,15 @@ int run_command(const EvaluateRequest& r) {
         "out");
   std::vector<BadRow> bad;
   json report = model.evaluate(table, r.level, &bad);
-  Table answered = without(r, table, bad);
-  report_outside(model, table, report);
-  table = std::move(answered);
+  const Table answered = without(r, table, bad);
   json ood;
   if (!r.ood.empty()) {
     Table foreign = read_rows(r.ood, model.reading());
     const std::vector<BadRow> unanswered = model.answers(foreign).bad;
-    ood = separation(model, table, without(r, std::move(foreign), unanswered));
+    ood = separation(model, answered, without(r, std::move(foreign), unanswered));
     if (!unanswered.empty()) ood["left_out"] = unanswered.size();
   }
+  report_outside(model, table, report);
   if (r.json) {
     report["method"] = model.method();
     report["level"] = r.level;
