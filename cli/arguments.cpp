@@ -64,18 +64,22 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
 /// What decides a fit beside its tables, its seed and this program, every default filled in.
 std::string recipe(const FitRequest& r, const nlohmann::json& options) {
   const SplitRequest& rows = r.rows;
-  const nlohmann::json inputs = {{"split", rows.split},
-                                 {"split_seed", rows.split_seed},
-                                 {"valid_fraction", rows.valid_fraction},
-                                 {"test_fraction", rows.test_fraction},
-                                 {"scale", rows.scale.empty() ? inner_method(find_method(r.method), options).input_scale : rows.scale},
-                                 {"scale_on", rows.scale_on},
-                                 {"ignore", rows.ignore},
-                                 {"categorical", rows.categorical},
-                                 {"likelihood", rows.likelihood},
-                                 {"domain", rows.domain}};
-  const nlohmann::json all = {{"method", r.method}, {"options", options}, {"inputs", inputs},
-                              {"tune", r.tune},     {"calibrate", r.calibrate},
+  const nlohmann::json inputs = {
+      {"split", rows.split},
+      {"split_seed", rows.split_seed},
+      {"valid_fraction", rows.valid_fraction},
+      {"test_fraction", rows.test_fraction},
+      {"scale", rows.scale.empty() ? inner_method(find_method(r.method), options).input_scale : rows.scale},
+      {"scale_on", rows.scale_on},
+      {"ignore", rows.ignore},
+      {"categorical", rows.categorical},
+      {"likelihood", rows.likelihood},
+      {"domain", rows.domain}};
+  const nlohmann::json all = {{"method", r.method},
+                              {"options", options},
+                              {"inputs", inputs},
+                              {"tune", r.tune},
+                              {"calibrate", r.calibrate},
                               {"calibration_fraction", r.calibration_fraction},
                               {"noise_folds", rows.noise_folds}};
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

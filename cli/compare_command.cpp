@@ -105,8 +105,7 @@ int run_command(const CompareRequest& request) {
     if (!each.failure.empty())
       log_line(fmt::format("{} failed: {}", each.method, each.failure.substr(0, each.failure.find('\n'))));
   }
-  for (const SharedNote& note : shared_notes(outcomes))
-    log_note(note.text, note.of);
+  for (const SharedNote& note : shared_notes(outcomes)) log_note(note.text, note.of);
   r.json ? print(json_of(r, outcomes)) : print(comparison_table(outcomes, r.level));
   return InterruptGuard::interrupted() ? kInterrupted : kDone;
 }

@@ -112,9 +112,8 @@ std::vector<SharedNote> shared_notes(const std::vector<Outcome>& outcomes) {
   std::vector<SharedNote> notes;
   std::set<std::string> seen;
   const auto has = [](const json& run, const std::string& key) {
-    return std::ranges::any_of(run.at("notes"), [&](const json& note) {
-      return without_numbers(note.get<std::string>()) == key;
-    });
+    return std::ranges::any_of(
+        run.at("notes"), [&](const json& note) { return without_numbers(note.get<std::string>()) == key; });
   };
   for (const Outcome& outcome : outcomes) {
     for (const json& run : outcome.runs) {

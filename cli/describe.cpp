@@ -90,8 +90,7 @@ std::string method_text(const MethodInfo& info) {
   }
   if (!info.paper_preset.empty()) {
     text += "\n--preset paper sets\n";
-    for (const auto& item : info.paper_preset.items())
-      text += named(item.key(), plain(item.value()));
+    for (const auto& item : info.paper_preset.items()) text += named(item.key(), plain(item.value()));
   }
   if (!info.inner.empty())
     text += indented(fmt::format("and those of the method that --{} names: slimbayes describe {}", info.inner,

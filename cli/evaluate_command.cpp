@@ -63,8 +63,9 @@ std::string separation_text(const json& ood, const std::string& table) {
                         inverted ? "  inverted: lower on the foreign table, not usable" : "");
   }
   if (ood.contains("left_out"))
-    text += fmt::format("{} foreign rows, too far for any answer, are left out: the table is more foreign than this\n",
-                        ood["left_out"].get<int64_t>());
+    text += fmt::format(
+        "{} foreign rows, too far for any answer, are left out: the table is more foreign than this\n",
+        ood["left_out"].get<int64_t>());
   return text;
 }
 

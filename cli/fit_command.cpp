@@ -218,8 +218,8 @@ int run_command(const FitRequest& request) {
   if (model.interrupted()) {
     log_notes(notes_of(r, model, json(), read_notes));
     const bool goes_on = stamp(path) && (r.resume || stamp(path) != before);
-    log_line(fmt::format("interrupted; {} holds the best so far{}", r.model,
-                         goes_on ? ", --resume goes on" : ""));
+    log_line(
+        fmt::format("interrupted; {} holds the best so far{}", r.model, goes_on ? ", --resume goes on" : ""));
     return kInterrupted;
   }
   remove_checkpoint(path);

@@ -35,8 +35,8 @@ std::string conformal_text(const TableModel& model, double level) {
   const std::string groups =
       scores.groups < rows ? fmt::format(" in {} groups of identical inputs", scores.groups) : "";
   return fmt::format(
-      "conformal interval at {:g} %: mean ± {:#.4g} sd (a Gaussian's: {:#.4g}), from {} rows{}\n", 100 * level,
-      conformal_factor(scores, level), normal_quantile((1 + level) / 2), rows, groups);
+      "conformal interval at {:g} %: mean ± {:#.4g} sd (a Gaussian's: {:#.4g}), from {} rows{}\n",
+      100 * level, conformal_factor(scores, level), normal_quantile((1 + level) / 2), rows, groups);
 }
 
 }  // namespace

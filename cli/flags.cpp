@@ -75,9 +75,10 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
   app.add_option("--domain", rows.domain, "of events: LOW:HIGH for each coordinate, comma-separated")
       ->type_name("A:B,C:D")
       ->group(group);
-  app.add_option("--noise-folds", rows.noise_folds,
-                 "folds that estimate a regression's noise where fewer than 30 validation rows choose and at\n"
-                 "most 2,000 train: as many more fits; 0 for none [default 5]")
+  app.add_option(
+         "--noise-folds", rows.noise_folds,
+         "folds that estimate a regression's noise where fewer than 30 validation rows choose and at\n"
+         "most 2,000 train: as many more fits; 0 for none [default 5]")
       ->type_name("K")
       ->check(CLI::Range(int64_t{0}, int64_t{1000}))
       ->group(group);
@@ -167,8 +168,9 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   add_threads(app, p.threads);
   app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
   app.add_flag("--json", r.json, "print one JSON object");
-  app.add_flag("--dry-run", p.dry_run,
-               "fit nothing and read no table: print the options and the handling of rows that would be used");
+  app.add_flag(
+      "--dry-run", p.dry_run,
+      "fit nothing and read no table: print the options and the handling of rows that would be used");
   CLI::Option* fraction = add_valid_fraction(app, r.rows.valid_fraction);
   app.add_option("--valid", r.valid, "a validation table of its own")
       ->type_name("FILE")
@@ -210,13 +212,15 @@ void add_predict(CLI::App& root, Parsed& p) {
                  "comma-separated")
       ->type_name("A,B")
       ->allow_extra_args(false);
-  app.add_flag("--keep-outside", p.predict.keep_outside,
-               "add a column outside: how far the row lies beyond the training range, the largest distance over\n"
-               "its numeric columns in half-ranges; 0 within");
-  add_on_bad_row(app, p.predict.on_bad_row,
-                 "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
-                 "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
-                 true);
+  app.add_flag(
+      "--keep-outside", p.predict.keep_outside,
+      "add a column outside: how far the row lies beyond the training range, the largest distance over\n"
+      "its numeric columns in half-ranges; 0 within");
+  add_on_bad_row(
+      app, p.predict.on_bad_row,
+      "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
+      "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
+      true);
   add_level(app, p.predict.level);
   add_threads(app, p.threads);
   app.footer(

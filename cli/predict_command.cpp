@@ -85,10 +85,11 @@ void log_tails(const Table& data, const Answers& a, double level) {
     if (rows.size(0) == 0) return;
     const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
     log_line(fmt::format(
-        "note: in {} of {} rows (the first: data row {}) the mean lies above the {:g} % interval: the log rate's sd "
+        "note: in {} of {} rows (the first: data row {}) the mean lies above the {:g} % interval: the log "
+        "rate's sd "
         "is {:.3g} or more, far from the training data, and the mean rests on the tail; read the interval",
-        rows.size(0), data.rows, row_number(data, a.rows[static_cast<size_t>(rows[0][0].item<int64_t>())]), 100 * level,
-        std::sqrt(least.item<double>())));
+        rows.size(0), data.rows, row_number(data, a.rows[static_cast<size_t>(rows[0][0].item<int64_t>())]),
+        100 * level, std::sqrt(least.item<double>())));
   };
   if (const auto* p = std::get_if<Counts>(&a.answer)) note(*p);
   if (const auto* p = std::get_if<Intensity>(&a.answer)) note(*p);
@@ -107,7 +108,8 @@ void log_notes(const TableModel& model, const Predictive& answer) {
 std::optional<Outside> outside_of(const TableModel& model, const Table& data, bool needed) {
   std::optional<Outside> far = outside(model.encoder(), data);
   check(far.has_value() || !needed, "predict", "a model that knows its training range, for --keep-outside",
-        "one without numeric columns, of events, or written by an older version", "leave it out, or fit again");
+        "one without numeric columns, of events, or written by an older version",
+        "leave it out, or fit again");
   return far;
 }
 

@@ -78,8 +78,8 @@ std::string joined(const std::vector<Fact>& facts, int highest) {
 std::string drawn(const std::string& title, const Progress& p, size_t width) {
   const double share = share_of(p);
   const std::vector<Fact> facts = facts_of(p);
-  constexpr std::pair<int, size_t> kSteps[] = {{kEveryFact, kBar},     {5, kBar}, {4, kBar}, {4, kBar / 2},
-                                               {4, kBar / 4}, {4, 0},    {3, 0},    {2, 0}, {1, 0}};
+  constexpr std::pair<int, size_t> kSteps[] = {
+      {kEveryFact, kBar}, {5, kBar}, {4, kBar}, {4, kBar / 2}, {4, kBar / 4}, {4, 0}, {3, 0}, {2, 0}, {1, 0}};
   std::string line;
   for (const auto& [highest, bar] : kSteps) {
     line = fmt::format("{}{} {:3.0f} %  {}", title, bar_of(share, bar), 100 * share, joined(facts, highest));
@@ -112,8 +112,7 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() { return stop_asked; }
 
-ProgressPrinter::ProgressPrinter(std::string title)
-    : title_(std::move(title)), printed_(Clock::now()) {}
+ProgressPrinter::ProgressPrinter(std::string title) : title_(std::move(title)), printed_(Clock::now()) {}
 
 ProgressPrinter::~ProgressPrinter() { clear(); }
 

@@ -84,8 +84,9 @@ std::string confusion_table(const json& report) {
 std::vector<std::string> metrics_of(const json& report) {
   std::vector<std::string> present;
   for (const char* name :
-       {"accuracy", "base_rate", "f1", "f1_macro", "mae", "rmse", "nll", "nll_constant", "nll_uniform", "brier", "ece",
-        "mce", "auroc", "aupr", "crps", "coverage", "width", "interval_score", "expected", "expected_error"}) {
+       {"accuracy",    "base_rate",      "f1",       "f1_macro",      "mae",   "rmse", "nll",  "nll_constant",
+        "nll_uniform", "brier",          "ece",      "mce",           "auroc", "aupr", "crps", "coverage",
+        "width",       "interval_score", "expected", "expected_error"}) {
     if (report.contains(name)) present.emplace_back(name);
   }
   return present;

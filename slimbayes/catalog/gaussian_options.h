@@ -24,8 +24,8 @@ void describe(NoiseOptions& o, V& v) {
   v("noise_floor", o.noise_floor,
     "least noise variance of the standardised target; raise it where single rows ruin the NLL", Range{0, 1e6},
     "experiments/recipe");
-  v("noise_rate", o.noise_rate, "AdamW's peak rate of the noise, in the unit that noise_form trains", Range{1e-8, 10},
-    "experiments/recipe");
+  v("noise_rate", o.noise_rate, "AdamW's peak rate of the noise, in the unit that noise_form trains",
+    Range{1e-8, 10}, "experiments/recipe");
   v("noise_form", o.noise_form,
     "what is trained for the noise variance: its logarithm (exp) or inverse softplus (softplus) above the "
     "floor, or itself (variance) or its root (sd), held at the floor",

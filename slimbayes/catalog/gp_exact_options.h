@@ -15,9 +15,10 @@ struct GpExactOptions {
 template <class V>
 void describe(GpExactOptions& o, V& v) {
   v("iterations", o.iterations,
-    "L-BFGS iterations on the evidence, of each of seven searches up to 300 rows, of one beyond; raise it if the "
-    "summary says it did not converge", Range{0, 1e6},
-    "N section 2");
+    "L-BFGS iterations on the evidence, of each of seven searches up to 300 rows, of one beyond; raise it if "
+    "the "
+    "summary says it did not converge",
+    Range{0, 1e6}, "N section 2");
   v("evidence_rows", o.evidence_rows,
     "evenly spaced rows that the hyperparameters are fitted on, the posterior uses all; raise it if time "
     "permits",

@@ -50,8 +50,10 @@ MethodInfo network_method() {
 
 /// Of the predictive objectives (N section 3.2).
 constexpr const char* kSumAlone =
-    "sd and the interval are what is trained for; their parts are not noise and ignorance. sd_epistemic is the spread "
-    "|L^T phi(x)| of the weights that were trained, the objective's only way to fit noise that varies with the inputs: "
+    "sd and the interval are what is trained for; their parts are not noise and ignorance. sd_epistemic is "
+    "the spread "
+    "|L^T phi(x)| of the weights that were trained, the objective's only way to fit noise that varies with "
+    "the inputs: "
     "mostly that noise, and it may fall away from the data. sd_aleatoric is the constant noise that is left";
 
 /// Those of a method with SVGP's bound, which takes any likelihood.

@@ -75,8 +75,8 @@ at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   at::Tensor cancelled = at::special_erfcx(a.clamp_min(0) / std::numbers::sqrt2);
   at::Tensor far = -kReach - 0.5 * u.square() + at::log(0.5 * cancelled);
   at::Tensor near = mean + 0.5 * sd.square() + at::special_log_ndtr((-a).clamp_min(0));
-  at::Tensor below = at::logaddexp(at::where(a > 0, far, near),
-                                   at::special_log_ndtr((mean + kReach) / sd) - kReach);
+  at::Tensor below =
+      at::logaddexp(at::where(a > 0, far, near), at::special_log_ndtr((mean + kReach) / sd) - kReach);
   return at::logaddexp(inside, below);
 }
 

@@ -52,14 +52,13 @@ struct Boxes {
 
 Boxes joined(const Boxes& a, const Boxes& b) {
   auto cat = [](const at::Tensor& x, const at::Tensor& y) { return at::cat({x, y}); };
-  return {cat(a.low, b.low), cat(a.high, b.high), cat(a.value, b.value), cat(a.error, b.error),
-          cat(a.axis, b.axis), cat(a.greatest, b.greatest)};
+  return {cat(a.low, b.low),     cat(a.high, b.high), cat(a.value, b.value),
+          cat(a.error, b.error), cat(a.axis, b.axis), cat(a.greatest, b.greatest)};
 }
 
 Boxes chosen(const Boxes& a, const at::Tensor& which) {
   auto pick = [&](const at::Tensor& x) { return x.index_select(0, which); };
-  return {pick(a.low), pick(a.high), pick(a.value), pick(a.error), pick(a.axis),
-          pick(a.greatest)};
+  return {pick(a.low), pick(a.high), pick(a.value), pick(a.error), pick(a.axis), pick(a.greatest)};
 }
 
 /// On [-1, 1]: the nodes, Kronrod's weights and those of the Gauss rule on every second node, 0 on the others. [q]
@@ -72,7 +71,7 @@ Pair pair_of() {
   using Kronrod = boost::math::quadrature::gauss_kronrod<double, q>;
   using Gauss = boost::math::quadrature::gauss<double, (q - 1) / 2>;
   Pair pair{at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble)};
-  const size_t half = q / 2;  // odd: the Gauss rule has a node at 0
+  const size_t half = q / 2;            // odd: the Gauss rule has a node at 0
   for (size_t i = 0; i <= half; ++i) {  // Boost gives the half from 0 up
     for (size_t at : {half - i, half + i}) {
       const auto k = static_cast<int64_t>(at);

@@ -23,8 +23,9 @@ struct LinearPosterior {
   at::Tensor weights;    // [r] posterior mean of w
   at::Tensor whitened;   // [r] T^-1 weights, got without the inverse
   at::Tensor precision;  // [r, r] lower L, L L^T = H = I + T^T S T / sigma2
-  at::Tensor response;   // [r] of the fitted constant: what T^T phi makes of it, H^-1 T^T Phi^T D^-1 1 / sigma2
-  double constant_var;   // of the fitted constant, 1 / 1^T C^-1 1; 0 of a fixed one
+  at::Tensor
+      response;  // [r] of the fitted constant: what T^T phi makes of it, H^-1 T^T Phi^T D^-1 1 / sigma2
+  double constant_var;  // of the fitted constant, 1 / 1^T C^-1 1; 0 of a fixed one
 };
 
 /// Throws std::invalid_argument unless sigma2 > 0 and T fits; NumericalError when sigma2 is too small for

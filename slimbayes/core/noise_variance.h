@@ -18,7 +18,8 @@ class NoiseVariance {
   explicit NoiseVariance(const NoiseOptions& options) : options_(options) {}
 
   double operator()(double theta) const;
-  at::Tensor operator()(const at::Tensor& theta) const;  // scalar, in theta's type; differentiable for exp alone
+  at::Tensor operator()(
+      const at::Tensor& theta) const;  // scalar, in theta's type; differentiable for exp alone
 
   /// theta at noise_start. Throws std::invalid_argument in the name of `method` unless noise_start > noise_floor, and for
   /// a floor of 0 where the variance is clamped.

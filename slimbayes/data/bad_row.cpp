@@ -8,7 +8,8 @@ std::string bad_rows_text(const Table& table, const std::vector<BadRow>& bad, co
   constexpr size_t kShown = 3;
   std::string text = fmt::format("{} of {} rows without an answer, {}: ", bad.size(), table.rows, done);
   for (size_t i = 0; i < bad.size() && i < kShown; ++i)
-    text += fmt::format("{}data row {}: {}", i == 0 ? "" : "; ", row_number(table, bad[i].row), bad[i].reason);
+    text +=
+        fmt::format("{}data row {}: {}", i == 0 ? "" : "; ", row_number(table, bad[i].row), bad[i].reason);
   if (bad.size() > kShown) text += fmt::format("; and {} more", bad.size() - kShown);
   return text;
 }

@@ -31,7 +31,8 @@ double steps_between(double x, double y, double unit) {
 double beyond(double x, const Encoder::Feature& feature) {
   const Encoder::Range& range = *feature.range;
   const double half = range.high / 2 - range.low / 2;
-  const double unit = half > 0 ? half : feature.scale;  // the training rows alone may be constant (scale-on all)
+  const double unit =
+      half > 0 ? half : feature.scale;  // the training rows alone may be constant (scale-on all)
   const double by = std::max(steps_between(x, range.high, unit), steps_between(range.low, x, unit));
   return by > kRounding ? by : 0;
 }
@@ -79,8 +80,8 @@ std::string outside_text(const Outside& far, const Table& table) {
   for (size_t i = 0; i < far.columns.size() && i < kShown; ++i) {
     const Outside::Beyond& here = far.columns[i];
     text += fmt::format("{}{} ({} row{}; data row {} lies {:.4g} half-ranges beyond)", i == 0 ? "" : ", ",
-                        in_quotes(here.name), here.rows, here.rows == 1 ? "" : "s", row_number(table, here.row),
-                        here.farthest);
+                        in_quotes(here.name), here.rows, here.rows == 1 ? "" : "s",
+                        row_number(table, here.row), here.farthest);
   }
   if (far.columns.size() > kShown) text += fmt::format(" and {} more columns", far.columns.size() - kShown);
   return text;

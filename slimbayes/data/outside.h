@@ -18,9 +18,10 @@ struct Outside {
     int64_t row = 0;      // the farthest of them, in the table at hand
     double farthest = 0;  // in half-ranges beyond the range
   };
-  int64_t rows = 0;              // outside the training range of some column
-  std::vector<Beyond> columns;   // the farthest first; those with rows outside alone
-  std::vector<double> beyond;    // [n] largest distance over the columns, in half-ranges beyond the training range; 0 inside
+  int64_t rows = 0;             // outside the training range of some column
+  std::vector<Beyond> columns;  // the farthest first; those with rows outside alone
+  std::vector<double>
+      beyond;  // [n] largest distance over the columns, in half-ranges beyond the training range; 0 inside
   std::vector<double> distance;  // [n] root mean square over the columns of (x - training mean) / training sd
 };
 

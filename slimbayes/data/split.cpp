@@ -222,9 +222,8 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
         "whole inputs out and scores new ones",
         alike.count));
   if (groups.large > 0) {
-    const std::string which =
-        fmt::format("{} of {} rows repeat {} input{} too often to be held out together", groups.large_rows, n,
-                    groups.large, groups.large == 1 ? "" : "s");
+    const std::string which = fmt::format("{} of {} rows repeat {} input{} too often to be held out together",
+                                          groups.large_rows, n, groups.large, groups.large == 1 ? "" : "s");
     notes.push_back(options.kind == "auto"
                         ? which + ": they were split one by one; --split grouped keeps an input on one side"
                         : fmt::format("{}: they stay in training, and the held-out parts are fractions of "
@@ -232,13 +231,11 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
                                       which, n - groups.large_rows));
   }
   std::vector<bool> trained(static_cast<size_t>(alike.count));
-  for (int64_t row : rows.train)
-    trained[static_cast<size_t>(alike.of[static_cast<size_t>(row)])] = true;
+  for (int64_t row : rows.train) trained[static_cast<size_t>(alike.of[static_cast<size_t>(row)])] = true;
   int64_t repeated = 0;
   for (const auto* part : {&rows.test, &rows.valid, &rows.calibration})
-    repeated += std::ranges::count_if(*part, [&](int64_t row) {
-      return trained[static_cast<size_t>(alike.of[static_cast<size_t>(row)])];
-    });
+    repeated += std::ranges::count_if(
+        *part, [&](int64_t row) { return trained[static_cast<size_t>(alike.of[static_cast<size_t>(row)])]; });
   if (repeated > 0)
     notes.push_back(fmt::format(
         "{} of {} held-out rows have the inputs of a training row: their scores say nothing of new inputs",

@@ -13,7 +13,7 @@ namespace slimbayes {
 struct SplitRows {
   std::vector<int64_t> train, valid, test;
   std::vector<int64_t> calibration = {};  // seen by no fit and no choice: what an interval is calibrated on
-  std::vector<std::string> notes = {};      // sentences on what identical inputs did to the split
+  std::vector<std::string> notes = {};    // sentences on what identical inputs did to the split
 };
 
 struct SplitOptions {
@@ -32,8 +32,9 @@ struct SplitOptions {
 struct RowGroups {
   std::vector<int64_t> of;  // [n] every row's, 0, 1, ... by first appearance
   int64_t count = 0;
-  bool singly = false;     // "auto" found so few different inputs that every row is a group of its own
-  int64_t large = 0;       // inputs too frequent to be held out together: "auto" makes a group of each of their rows
+  bool singly = false;  // "auto" found so few different inputs that every row is a group of its own
+  int64_t large =
+      0;  // inputs too frequent to be held out together: "auto" makes a group of each of their rows
   int64_t large_rows = 0;  // rows with such inputs
 };
 

@@ -55,10 +55,11 @@ double present(const Table& table, const Column& column, int64_t row) {
 double count(const Table& table, const Column& column, int64_t row) {
   double value = present(table, column, row);
   if (value >= 0 && value == std::floor(value) && value <= 1e15) return value;
-  throw_bad_cell(table, row,
-                 fmt::format("expected counts, whole numbers from 0 to 1e15, in the target {}; received {}; correct the "
-                             "cell, or take any number by --likelihood gaussian",
-                             in_quotes(column.name), value));
+  throw_bad_cell(
+      table, row,
+      fmt::format("expected counts, whole numbers from 0 to 1e15, in the target {}; received {}; correct the "
+                  "cell, or take any number by --likelihood gaussian",
+                  in_quotes(column.name), value));
 }
 
 std::string likelihood_for(const Column& column) {
@@ -141,7 +142,8 @@ void standardise(const std::vector<double>& values, const std::string& target, T
   const Moments m = moments(values);
   const auto [low, high] = std::ranges::minmax(values);
   const bool usable = low == high || (m.sd >= kLeast && m.sd <= kMost);
-  check(usable, "target", fmt::format("a standard deviation of {} from {:g} to {:g}", in_quotes(target), kLeast, kMost),
+  check(usable, "target",
+        fmt::format("a standard deviation of {} from {:g} to {:g}", in_quotes(target), kLeast, kMost),
         fmt::format("{:g} over the training rows", m.sd),
         "its square is no number of double precision: rescale the target, for instance divide it by its sd");
   task.y_shift = m.mean;
@@ -196,10 +198,11 @@ void check_standardised(const Table& table, const std::string& target, const Tas
   for (int64_t row = 0; row < table.rows; ++row) {
     const double value = column.values[static_cast<size_t>(row)];
     if (std::isnan(value) || std::abs(value / task.y_scale - task.y_shift / task.y_scale) <= kMost) continue;
-    throw_bad_cell(table, row,
-                   fmt::format("expected a target {} within {:g} training sds ({:g}) of their mean {:g}; received {:g}; "
-                               "correct or remove the row",
-                               in_quotes(target), kMost, task.y_scale, task.y_shift, value));
+    throw_bad_cell(
+        table, row,
+        fmt::format("expected a target {} within {:g} training sds ({:g}) of their mean {:g}; received {:g}; "
+                    "correct or remove the row",
+                    in_quotes(target), kMost, task.y_scale, task.y_shift, value));
   }
 }
 
@@ -225,7 +228,8 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
                       m.sd * m.sd >= m.mean / 2 && 2 * static_cast<double>(up_to_mean) >= possible;
   if (!counts) return "";
   return fmt::format(
-      "the target {} holds whole numbers from {} to {} alone and is fitted by a Gaussian: if they are counts, "
+      "the target {} holds whole numbers from {} to {} alone and is fitted by a Gaussian: if they are "
+      "counts, "
       "--likelihood poisson; if they number classes, softmax",
       in_quotes(target), *different.begin(), *different.rbegin());
 }

@@ -14,7 +14,8 @@
 namespace slimbayes {
 namespace {
 
-using Numbers = std::vector<std::pair<const char*, at::Tensor>>;  // [n] each, in the order in which they are named
+using Numbers =
+    std::vector<std::pair<const char*, at::Tensor>>;  // [n] each, in the order in which they are named
 
 Numbers numbers_of(const Regression& p) {
   return {{"mean", p.mean},
@@ -51,18 +52,22 @@ Rate taken(const Rate& rate, const at::Tensor& rows) {
 
 Predictive taken(const Counts& p, const at::Tensor& rows) { return Counts{taken(p.rate, rows), p.zeroed}; }
 
-Predictive taken(const Intensity& p, const at::Tensor& rows) { return Intensity{taken(p.rate, rows), p.zeroed}; }
+Predictive taken(const Intensity& p, const at::Tensor& rows) {
+  return Intensity{taken(p.rate, rows), p.zeroed};
+}
 
 /// What may explain an answer that is not finite, from how far the row lies outside the training range, where that is known.
 std::string cause(const std::optional<Outside>& far, int64_t row) {
   if (!far) return "the row may lie too far from the training data for this model";
   const double beyond = far->beyond[static_cast<size_t>(row)];
   if (beyond == 0) return "the row lies within the training range: the model may not have converged";
-  return fmt::format("the row lies {:.4g} half-ranges outside the training range, too far for this model", beyond);
+  return fmt::format("the row lies {:.4g} half-ranges outside the training range, too far for this model",
+                     beyond);
 }
 
 /// Moves the rows with a fault to the bad ones.
-void leave_out(Answers& a, const std::vector<std::string>& faults, const Encoder& encoder, const Table& table) {
+void leave_out(Answers& a, const std::vector<std::string>& faults, const Encoder& encoder,
+               const Table& table) {
   std::vector<int64_t> kept, rows;
   std::optional<Outside> far;
   for (size_t i = 0; i < faults.size(); ++i) {
@@ -72,9 +77,8 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const Encoder
       continue;
     }
     if (!far) far = outside(encoder, table);
-    a.bad.push_back(
-        {a.rows[i], fmt::format("expected a finite answer; received one whose {}; {}", faults[i],
-                                 cause(far, a.rows[i]))});
+    a.bad.push_back({a.rows[i], fmt::format("expected a finite answer; received one whose {}; {}", faults[i],
+                                            cause(far, a.rows[i]))});
   }
   if (kept.size() == faults.size()) return;
   const at::Tensor index = at::tensor(kept, at::kLong);
@@ -108,7 +112,8 @@ std::vector<std::string> unfinished(const Predictive& p, const std::optional<Int
   return faults;
 }
 
-Answers TableModel::answers(const Table& table, std::optional<double> level, const PredictOptions& options) const {
+Answers TableModel::answers(const Table& table, std::optional<double> level,
+                            const PredictOptions& options) const {
   Answers a;
   Dataset data{encoder_->schema(), {{encoder_->inputs(table, &a.bad)}, {}}};
   a.rows = rows_without(a.bad, table.rows);

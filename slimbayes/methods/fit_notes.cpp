@@ -14,7 +14,8 @@ using nlohmann::json;
 /// Warns when the validation NLL is no better than a constant prediction. The constant is that of the validation rows
 /// themselves: of a few rows it is too good to be compared with.
 std::string nothing_learnt(const json& valid) {
-  if (!valid.contains("nll_constant") || valid["n"].get<int64_t>() < kEnoughRows) return "";
+  constexpr int64_t kFewest = 10;
+  if (!valid.contains("nll_constant") || valid["n"].get<int64_t>() < kFewest) return "";
   const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
   if (nll < constant) return "";
   return fmt::format(

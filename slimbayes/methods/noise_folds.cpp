@@ -101,9 +101,11 @@ std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
   const int64_t folds = how.folds;
   const std::string rests_on = few(parts, how.grouped);
   if (parts.train.schema.task.kind != "regression")
-    return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more rows", rests_on);
+    return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more rows",
+                       rests_on);
   if (folds > 0 && parts.train.size() > kMostRows)
-    return fmt::format("{}: the sd may be too small; raise --valid-fraction to have {}", rests_on, kEnoughRows);
+    return fmt::format("{}: the sd may be too small; raise --valid-fraction to have {}", rests_on,
+                       kEnoughRows);
   if (folds > 0)
     return fmt::format("{}, and fewer than {} different inputs: the sd may be far too small; give more rows",
                        rests_on, kFewestGroups);
@@ -114,7 +116,8 @@ std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
 /// A rank that all the training rows allow may be above those of a fold's fit.
 json fold_options(json options, int64_t train_rows, int64_t rows) {
   const auto rank = options.find("rank");
-  if (rank != options.end() && rank->get<int64_t>() > rows && rank->get<int64_t>() <= train_rows) *rank = rows;
+  if (rank != options.end() && rank->get<int64_t>() > rows && rank->get<int64_t>() <= train_rows)
+    *rank = rows;
   return options;
 }
 
@@ -142,7 +145,8 @@ class Series {
     const auto record = series_.start();
     if (!record || !resume(*record)) {
       main_ = main({context_.stream, context_.callback, series_.part(0)});
-      if (main_.interrupted()) return {main_, unknown("the fit was interrupted before it was estimated", true)};
+      if (main_.interrupted())
+        return {main_, unknown("the fit was interrupted before it was estimated", true)};
       save();
     }
     bool stopped = false;
@@ -163,12 +167,11 @@ class Series {
     const auto rows = std::ssize(fold.train);
     try {
       if (rows < 2) throw NumericalError("[noise folds] fewer than 2 rows are left to train on");
-      const auto fitted =
-          registry_row(method_.name)
-              .make(fold_options(main_.options, parts_.train.size(), rows))
-              ->fit({all_.subset(indices(fold.train)), all_.subset(indices(fold.valid))},
-                    {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
-                     context_.callback, series_.part(static_cast<int64_t>(done_) + 1)});
+      const auto fitted = registry_row(method_.name)
+                              .make(fold_options(main_.options, parts_.train.size(), rows))
+                              ->fit({all_.subset(indices(fold.train)), all_.subset(indices(fold.valid))},
+                                    {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
+                                     context_.callback, series_.part(static_cast<int64_t>(done_) + 1)});
       if (interrupted(*fitted)) return false;
       const Dataset held = all_.subset(indices(fold.held));
       const auto p = std::get<Regression>(fitted->predict(held));
@@ -238,12 +241,8 @@ class Series {
     record.tensors[kResidual] = to_stored(residual_);
     record.tensors[kVar] = to_stored(var_);
     record.tensors[kWeight] = to_stored(weight_);
-    record.metadata["folds"] = json{{"done", done_},
-                                    {"served", served_},
-                                    {"groups", groups_},
-                                    {"notes", notes_},
-                                    {"options", main_.options},
-                                    {"tuning", main_.report}}
+    record.metadata["folds"] = json{{"done", done_},   {"served", served_},        {"groups", groups_},
+                                    {"notes", notes_}, {"options", main_.options}, {"tuning", main_.report}}
                                    .dump();
     series_.keep(std::move(record), static_cast<int64_t>(done_) + 1);
   }
@@ -256,13 +255,13 @@ class Series {
   const Split& parts_;
   const FitContext& context_;
   FitSeries series_;
-  Dataset all_;                 // training, then validation rows
+  Dataset all_;  // training, then validation rows
   bool grouped_;
   std::vector<int64_t> group_;  // [n]
   std::vector<Fold> folds_;
   Tuned main_;
-  size_t done_ = 0;                   // folds, failed ones too
-  int64_t served_ = 0, groups_ = 0;   // folds that did not fail, and the groups that they held
+  size_t done_ = 0;                  // folds, failed ones too
+  int64_t served_ = 0, groups_ = 0;  // folds that did not fail, and the groups that they held
   at::Tensor residual_ = at::empty({0}, at::kDouble), var_ = residual_, weight_ = residual_;
   std::vector<std::string> notes_;
 };
@@ -280,8 +279,9 @@ json to_json(const NoiseEstimate& noise) {
 }
 
 NoiseEstimate noise_from_json(const json& given) {
-  NoiseEstimate noise{given.at("folds"), given.at("rows"), given.at("var"), given.at("sd"),
-                      given.contains("interrupted"), given.at("notes")};
+  NoiseEstimate noise{
+      given.at("folds"), given.at("rows"), given.at("var"), given.at("sd"), given.contains("interrupted"),
+      given.at("notes")};
   const bool sane = std::isfinite(noise.var) && noise.var >= 0;
   check(sane, "load", "a noise variance of at least 0", fmt::format("{}", noise.var),
         "the model file is damaged");

@@ -110,9 +110,10 @@ std::vector<std::string> repeated_notes(const Split& parts) {
   const int64_t rows = parts.valid.size();
   const int64_t repeated = repeated_inputs(parts.train.all.inputs.at(0), parts.valid.all.inputs.at(0));
   if (repeated == 0) return {};
-  return {fmt::format("{} of {} validation rows have the inputs of a training row: their score says nothing of "
-                      "new inputs",
-                      repeated, rows)};
+  return {
+      fmt::format("{} of {} validation rows have the inputs of a training row: their score says nothing of "
+                  "new inputs",
+                  repeated, rows)};
 }
 
 /// A file's method and its encoder may each be sound and speak of different tasks.
@@ -197,9 +198,9 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   };
   const ThreadScope threads(fit.threads == kThreadsOfMethod ? fit_threads(info) : fit.threads);
   const bool grouped = fit.split != "random" && !row_groups(table, split).singly;
-  CrossFitted fitted =
-      fit_with_noise_folds(info, main, parts, {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise")},
-                           {Stream(fit.seed), callback, std::move(checkpoint)});
+  CrossFitted fitted = fit_with_noise_folds(info, main, parts,
+                                            {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise")},
+                                            {Stream(fit.seed), callback, std::move(checkpoint)});
   model.fitted_ = std::move(fitted.main.fitted);
   model.tuning_ = std::move(fitted.main.report);
   model.noise_ = std::move(fitted.noise);
@@ -218,16 +219,15 @@ bool TableModel::interrupted() const {
 }
 
 Interval TableModel::interval(const Regression& p, double level) const {
-  return calibration_.groups > 0 ? conformal_interval(p, calibration_, level)
-                                 : slimbayes::interval(p, level);
+  return calibration_.groups > 0 ? conformal_interval(p, calibration_, level) : slimbayes::interval(p, level);
 }
 
 /// In the target's units; not finite where it overflows.
 Predictive TableModel::answer_to(const Dataset& data, const PredictOptions& options) const {
   const Task& task = encoder_->schema().task;
   Predictive answer = fitted_->predict(data, options);
-  check(is_answer_to(answer, task), "predict", "answers to the encoder's " + task.kind, "those to another task",
-        "the model file is damaged");
+  check(is_answer_to(answer, task), "predict", "answers to the encoder's " + task.kind,
+        "those to another task", "the model file is damaged");
   if (auto* p = std::get_if<Regression>(&answer)) {
     p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, noise_.var, at::kDouble));
     return rescaled(*p, task.y_shift, task.y_scale);

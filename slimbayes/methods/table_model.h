@@ -67,7 +67,8 @@ class TableModel {
   Predictive answer(const Table& table, const PredictOptions& options = {}) const;
 
   /// answer() of those rows that have one, with its interval where a level is given, and why the others have none.
-  Answers answers(const Table& table, std::optional<double> level = {}, const PredictOptions& options = {}) const;
+  Answers answers(const Table& table, std::optional<double> level = {},
+                  const PredictOptions& options = {}) const;
 
   /// answer() of a regression. Throws std::invalid_argument for another task.
   Regression predict(const Table& table, const PredictOptions& options = {}) const;

@@ -31,10 +31,10 @@ void check_task(const Task& task, std::string_view method) {
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
   // Of classes, numbers can be a regression as well; names cannot.
   const bool of_numbers =
-      task.kind == "counts" || (task.kind == "classification" &&
-                                std::ranges::all_of(task.levels, [](const std::string& level) {
-                                  return parse_number(level).has_value();
-                                }));
+      task.kind == "counts" ||
+      (task.kind == "classification" && std::ranges::all_of(task.levels, [](const std::string& level) {
+         return parse_number(level).has_value();
+       }));
   check(false, method, fmt::format("a task that it takes, {}", info.tasks[0]),
         fmt::format("{} ({})", task.kind, task.likelihood),
         fmt::format("{} take it (--method){}", methods_taking(task.kind),

@@ -20,7 +20,8 @@ struct Tuned {
 
   /// Stopped before its end: the best so far.
   bool interrupted() const {
-    return fitted->summary().stopped == "interrupted" || (report.is_object() && report.contains("interrupted"));
+    return fitted->summary().stopped == "interrupted" ||
+           (report.is_object() && report.contains("interrupted"));
   }
 };
 

@@ -65,9 +65,9 @@ def test_intervals_are_a_factor_of_sd_taken_from_the_scores(calibrated):
         factor = scores[math.ceil(61 * level - 1e-9) - 1]
         if level == 0.9:
             assert json.loads((calibrated / "fit.json").read_text())["conformal"] == {"level": 0.9, "factor": factor}
-        for answer in answers:
-            assert answer["upper"] - answer["mean"] == pytest.approx(factor * answer["sd"], rel=1e-9)
-            assert answer["mean"] - answer["lower"] == pytest.approx(factor * answer["sd"], rel=1e-9)
+        for answer in answers:  # wider by 1e-9 of it, so that the row of this score lies inside
+            assert answer["upper"] - answer["mean"] == pytest.approx(factor * answer["sd"], rel=2e-9)
+            assert answer["mean"] - answer["lower"] == pytest.approx(factor * answer["sd"], rel=2e-9)
 
 
 def test_evaluate_and_fit_report_the_calibrated_interval(calibrated):

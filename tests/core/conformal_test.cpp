@@ -70,7 +70,7 @@ TEST(Conformal, ARowOfAGroupWeighsItsShare) {
   // Weights up to each score: 1, 1.5, 1.83, 2.33, 2.67, 3 of the 4 that three groups and a further one weigh.
   ConformalScores scores(row({1, 2, 3, 4, 5, 6}), at::tensor({7, 1, 5, 1, 5, 5}, at::kLong));
   EXPECT_EQ(scores.groups, 3);
-  const std::pair<double, double> known[] = {{0.1, 1},  {0.25, 1}, {0.3, 2},  {0.4, 3},
+  const std::pair<double, double> known[] = {{0.1, 1},  {0.25, 1}, {0.3, 2}, {0.4, 3},
                                              {0.55, 4}, {0.6, 5},  {0.75, 6}};
   for (auto [level, factor] : known) EXPECT_EQ(conformal_factor(scores, level), factor) << level;
   try {

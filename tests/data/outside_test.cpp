@@ -35,7 +35,8 @@ TEST(Outside, CountsHalfRangesBeyondTheTrainingCells) {
       EXPECT_EQ(far->columns[0].row, 5);
       EXPECT_EQ(far->columns[1].farthest, 2);
       EXPECT_EQ(outside_text(*far, t),
-                "3 of 6 rows lie outside the training range: 'when' (2 rows; data row 6 lies 9 half-ranges beyond), 'x' "
+                "3 of 6 rows lie outside the training range: 'when' (2 rows; data row 6 lies 9 half-ranges "
+                "beyond), 'x' "
                 "(2 rows; data row 3 lies 2 half-ranges beyond)");
     }
   }
@@ -44,15 +45,17 @@ TEST(Outside, CountsHalfRangesBeyondTheTrainingCells) {
 TEST(Outside, TheDistanceIsInTrainingSds) {
   const Encoder e = fitted(training(), {"y", "min-max", {"when"}});
   const double sd = std::sqrt(8.0 / 3);
-  const auto far = outside(e, table_of({numbers("x", {1, 1 + sd, 1 - 5 * sd, kNone}), categories("c", {0, 0, 0, 0}, {"a"})}));
+  const auto far = outside(
+      e, table_of({numbers("x", {1, 1 + sd, 1 - 5 * sd, kNone}), categories("c", {0, 0, 0, 0}, {"a"})}));
   for (size_t i = 0; i < 4; ++i) EXPECT_NEAR(far->distance[i], (std::vector<double>{0, 1, 5, 0})[i], 1e-12);
 }
 
 TEST(Outside, IsFiniteAtTheEndsOfDoubles) {
-  const Encoder e = fitted(table_of({numbers("x", {-1.7e308, 1.7e308, 0}), numbers("tiny", {0, 1e-310, 2e-310}),
-                                     numbers("y", {1, 2, 3})}));
+  const Encoder e = fitted(table_of(
+      {numbers("x", {-1.7e308, 1.7e308, 0}), numbers("tiny", {0, 1e-310, 2e-310}), numbers("y", {1, 2, 3})}));
   const auto far = outside(e, table_of({numbers("x", {-1.7e308, 1.79e308}), numbers("tiny", {1e308, -0.0})}));
-  for (double by : {far->beyond[0], far->beyond[1], far->distance[0], far->distance[1]}) EXPECT_TRUE(std::isfinite(by));
+  for (double by : {far->beyond[0], far->beyond[1], far->distance[0], far->distance[1]})
+    EXPECT_TRUE(std::isfinite(by));
   EXPECT_GT(far->beyond[0], 1e300);
   EXPECT_NEAR(far->beyond[1], 0.09 / 1.7, 1e-12);
 }
@@ -80,7 +83,8 @@ TEST(BadRows, AreListedWhereTheOthersAreEncoded) {
   expect_has(bad[2].reason, "column 'x'; received -1e+200");
   expect_has(error_of([&] { e.inputs(t); }), "t.csv: data row 1: " + bad[0].reason);
   t.numbers = {10, 20, 30, 40};
-  expect_has(bad_rows_text(t, bad, "left out"), "3 of 4 rows without an answer, left out: data row 11: expected");
+  expect_has(bad_rows_text(t, bad, "left out"),
+             "3 of 4 rows without an answer, left out: data row 11: expected");
   expect_has(bad_rows_text(t, bad, "left out"), "; data row 21: ");
 }
 

@@ -11,8 +11,7 @@ namespace {
 TEST(repeated_inputs, counts_rows_that_are_known) {
   const at::Tensor known = at::tensor({1.0, 0.0, 2.0, 3.0, 2.0, 3.0}, at::kDouble).view({3, 2});
   const double near = 3 + 4 * std::numeric_limits<double>::epsilon();
-  const at::Tensor inputs =
-      at::tensor({1.0, -0.0, 2.0, near, 2.0, 3.0, 0.0, 1.0}, at::kDouble).view({4, 2});
+  const at::Tensor inputs = at::tensor({1.0, -0.0, 2.0, near, 2.0, 3.0, 0.0, 1.0}, at::kDouble).view({4, 2});
   EXPECT_EQ(repeated_inputs(known, inputs), 2);
   EXPECT_EQ(repeated_inputs(known, known), 3);
   EXPECT_EQ(repeated_inputs(known.slice(1, 0, 1), inputs.slice(1, 0, 1)), 3);

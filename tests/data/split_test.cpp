@@ -159,9 +159,10 @@ TEST(split_rows, errors) {
   expect_has(split_error(distinct(2), options(0.4, 0.4)), "rows left for training");
   expect_has(split_error(t, {0.1, 0, "grouped", {"yy"}}), "did you mean 'y'?");
   Table same = table_of({numbers("x", {1, 1, 1, 1}), numbers("y", {1, 2, 3, 4})});
-  expect_has(split_error(same, options(0.25, 0)),
-             "groups of at most 2 rows to hold out, for --split grouped; received 4 of 4 rows in 1 larger groups "
-             "of identical inputs; use --split auto");
+  expect_has(
+      split_error(same, options(0.25, 0)),
+      "groups of at most 2 rows to hold out, for --split grouped; received 4 of 4 rows in 1 larger groups "
+      "of identical inputs; use --split auto");
   Table pairs = table_of({numbers("x", {1, 1, 2, 2}), numbers("y", {1, 2, 3, 4})});
   expect_has(split_error(pairs, options(0.25, 0.25)),
              "none of 4 rows in 2 groups of identical inputs; use --split random");

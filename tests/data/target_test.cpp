@@ -61,7 +61,9 @@ TEST(Target, NumbersAreClassesWhereAskedFor) {
 // The variance in the target's units needs the scale's square, which 1e-155 and 1e155 do not have.
 TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
   for (double scale : {1e155, 1e200, 1e-155, 1e-200, 1e-310, 8e307}) {
-    const std::string error = error_of([&] { task_for(table_of({numbers("y", {scale, 2 * scale, -scale})})); });
+    const std::string error = error_of([&] {
+      task_for(table_of({numbers("y", {scale, 2 * scale, -scale})}));
+    });
     expect_has(error, "expected a standard deviation of 'y' from 1e-140 to 1e+140");
     expect_has(error, "rescale the target");
   }
@@ -69,19 +71,22 @@ TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
     const Task task = task_for(table_of({numbers("y", {scale, 2 * scale, -scale})}));
     EXPECT_NEAR(task.y_scale / scale, 1.247219, 1e-6);
   }
-  for (double same : {1e308, 1e-310, 0.0}) EXPECT_EQ(task_for(table_of({numbers("y", {same, same})})).y_scale, 1);
+  for (double same : {1e308, 1e-310, 0.0})
+    EXPECT_EQ(task_for(table_of({numbers("y", {same, same})})).y_scale, 1);
   EXPECT_EQ(task_for(table_of({numbers("y", {1e300, 0, 1e300, 0})}), "softmax").kind, "classification");
 }
 
 TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
-  const Table table = table_of({numbers("y", {1, 2, 3, kNone, 1e30})}), fine = table_of({numbers("y", {1, 2, 3, 1e17})});
+  const Table table = table_of({numbers("y", {1, 2, 3, kNone, 1e30})}),
+              fine = table_of({numbers("y", {1, 2, 3, 1e17})});
   const auto fit = [](const Table& t) { return fit_task(t, {0, 1, 2}, "y", ""); };
   const std::string error = error_of([&] { fit(table); });
   expect_has(error, "data row 5");
   expect_has(error, "within 1e+18 training sds");
   const Task task = fit(fine);
   expect_has(error_of([&] { check_standardised(table, "y", task); }), "data row 5");
-  EXPECT_THROW(fit(table_of({numbers("y", {1e308, 1e308, 1e308, -1e308})})), DataError);  // their difference overflows
+  EXPECT_THROW(fit(table_of({numbers("y", {1e308, 1e308, 1e308, -1e308})})),
+               DataError);  // their difference overflows
   Task counts = task;
   counts.kind = "counts";
   EXPECT_NO_THROW(check_standardised(table, "y", counts));
@@ -131,12 +136,13 @@ TEST(Target, WhatLooksLikeCountsIsSaid) {
   expect_has(hint(geometric), "whole numbers from 0 to");
   expect_has(hint([](double u) { return std::floor(10 * u); }), "softmax");  // digits may be either
   expect_has(hint([](double u) { return u > 0.3 ? 1.0 : 0.0; }), "--likelihood bernoulli");
-  EXPECT_EQ(hint(poisson(60)), "");                                                      // nearly Gaussian
-  EXPECT_EQ(hint([](double u) { return 1930 + std::floor(81 * u); }), "");               // years
-  EXPECT_EQ(hint([](double u) { return std::floor(100000 + 400000 * u * u); }), "");     // prices
-  EXPECT_EQ(hint([](double u) { return 1 + std::floor(5 * std::pow(u, 0.3)); }), "");    // ratings, mostly 4 and 5
+  EXPECT_EQ(hint(poisson(60)), "");                                                   // nearly Gaussian
+  EXPECT_EQ(hint([](double u) { return 1930 + std::floor(81 * u); }), "");            // years
+  EXPECT_EQ(hint([](double u) { return std::floor(100000 + 400000 * u * u); }), "");  // prices
+  EXPECT_EQ(hint([](double u) { return 1 + std::floor(5 * std::pow(u, 0.3)); }),
+            "");  // ratings, mostly 4 and 5
   EXPECT_EQ(hint([](double u) { return 1000 * std::floor(-3 * std::log(1 - u)); }), "");  // thousands
-  EXPECT_EQ(hint([](double u) { return std::floor(9 * u) - 4; }), "");                   // below 0
+  EXPECT_EQ(hint([](double u) { return std::floor(9 * u) - 4; }), "");                    // below 0
   EXPECT_EQ(hint([](double u) { return std::floor(9 * u) / 2; }), "");
   EXPECT_EQ(hint([](double) { return 1.0; }), "");
 }

@@ -40,7 +40,8 @@ TEST(Answers, NameTheFirstNumberThatIsNotFinite) {
   EXPECT_EQ(unfinished(p, bounds)[3], "lower is -inf");
   EXPECT_EQ(unfinished(Counts{{row({1, 800, 1}), row({1, 1, 2000})}}),
             (std::vector<std::string>{"", "mean is inf", "mean is inf"}));
-  EXPECT_EQ(unfinished(Classes{at::full({1, 2}, std::nan(""), at::kDouble), row({0}), row({0})})[0], "probability is nan");
+  EXPECT_EQ(unfinished(Classes{at::full({1, 2}, std::nan(""), at::kDouble), row({0}), row({0})})[0],
+            "probability is nan");
   EXPECT_TRUE(unfinished(Intensity{{row({}), row({})}}).empty());
   const auto some = std::get<Regression>(take(p, at::tensor(std::vector<int64_t>{3, 0})));
   EXPECT_TRUE(at::equal(some.mean, row({3, 1})));

@@ -141,9 +141,13 @@ TEST(Calibration, RowsOfOneInputCountOnce) {
   EXPECT_TRUE(at::equal(loaded.interval(p, 0.9).upper, model.interval(p, 0.9).upper));
   EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
   const std::vector<std::string> notes = fit_notes(model, nullptr);
-  EXPECT_EQ(std::ranges::count_if(notes, [](const std::string& note) {
-              return note.find("20 groups of identical inputs (160 calibration rows)") != std::string::npos;
-            }), 1);
+  EXPECT_EQ(
+      std::ranges::count_if(notes,
+                            [](const std::string& note) {
+                              return note.find("20 groups of identical inputs (160 calibration rows)") !=
+                                     std::string::npos;
+                            }),
+      1);
   // A file of before, whose every row counts.
   file.tensors.erase("calibration.groups");
   EXPECT_EQ(TableModel::from_file(file, "m").calibration().groups, 160);

@@ -51,7 +51,8 @@ void shapes(const Subject& subject, const Fitted& fitted) {
   }
   finite(p, "on toy data");
   for (const auto& [name, score] : ood_scores(p, ood_score(*subject.info, nlohmann::json::object()))) {
-    require(score.sizes() == at::IntArrayRef{33} && at::isfinite(score).all().item<bool>(), "no score " + name);
+    require(score.sizes() == at::IntArrayRef{33} && at::isfinite(score).all().item<bool>(),
+            "no score " + name);
     require(score.min().item<double>() < score.max().item<double>(), "a constant score " + name);
   }
   require(fitted.summary().rows >= 240, "a summary without its training rows");

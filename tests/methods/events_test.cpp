@@ -84,8 +84,7 @@ TEST(Events, TheExpectedCountIsTheIntegralOfTheIntensityHoweverNarrowItsPeaks) {
   fit.valid_fraction = 0.2;
   fit.options = {{"steps", 300}, {"rank", 32}};
   TableModel model = fit_table(table, fit);
-  const double by_hand =
-      mean(std::get<Intensity>(model.answer(cells(200'000))).rate).mean().item<double>();
+  const double by_hand = mean(std::get<Intensity>(model.answer(cells(200'000))).rate).mean().item<double>();
   nlohmann::json report = model.evaluate(take_rows(table, {0, 950}));  // the rows at hand do not matter
   EXPECT_NEAR(report["expected"].get<double>(), by_hand, 1e-4 * by_hand);
   EXPECT_FALSE(report.contains("expected_error"));

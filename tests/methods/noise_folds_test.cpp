@@ -45,7 +45,8 @@ TEST(NoiseVarianceOfResiduals, AGroupOfAlikeRowsCountsAsOne) {
   weight[3] = 0.1;
   weight.narrow(0, 20, 9).fill_(0.1);
   const at::Tensor none = at::zeros({20}, at::kDouble), more = at::zeros({29}, at::kDouble);
-  EXPECT_NEAR(noise_variance(repeated, more, weight), noise_variance(r, none, at::ones({20}, at::kDouble)), 1e-7);
+  EXPECT_NEAR(noise_variance(repeated, more, weight), noise_variance(r, none, at::ones({20}, at::kDouble)),
+              1e-7);
   EXPECT_NEAR(noise_variance(r, none, at::ones({20}, at::kDouble)), r.square().mean().item<double>(), 1e-7);
 }
 
@@ -139,7 +140,8 @@ TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
     const std::vector<std::string> notes = fit_table(table, fit).noise().notes;
     return notes.empty() ? std::string() : notes.back();
   };
-  expect_has(note(steps(30), small()), "only 3 validation rows: the noise was estimated by 5-fold cross-fitting on 30 rows");
+  expect_has(note(steps(30), small()),
+             "only 3 validation rows: the noise was estimated by 5-fold cross-fitting on 30 rows");
   TableFit fit = small();
   fit.noise_folds = 0;
   expect_has(note(steps(10), fit), "only 1 validation row: the sd may be far too small; --noise-folds 5");
@@ -153,12 +155,14 @@ TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
   TableFit counts = small("vbll");
   counts.likelihood = "poisson";
   EXPECT_EQ(note(generate("counts", 300, Stream(1)), counts), "");
-  expect_has(note(generate("counts", 60, Stream(1)), counts), "only 6 validation rows: the answers may be too sure");
+  expect_has(note(generate("counts", 60, Stream(1)), counts),
+             "only 6 validation rows: the answers may be too sure");
 }
 
 // The rank of the fit may be all the training rows, of which a fold has fewer.
 TEST(NoiseFolds, EveryKindOfFitIsCrossFitted) {
-  TableFit exact = small("dbk-exact"), tuned = small("dbk"), ensemble = small("ensemble"), gp = small("gp-exact");
+  TableFit exact = small("dbk-exact"), tuned = small("dbk"), ensemble = small("ensemble"),
+           gp = small("gp-exact");
   exact.options["rank"] = 18;
   tuned.options["rank"] = 8;
   tuned.tune = {"beta"};
@@ -178,12 +182,14 @@ TEST(NoiseFolds, AFoldThatFailsIsNotedAndTheOthersServe) {
   parts.train.all.target = parts.train.all.target.clone();
   parts.train.all.target[7] = 1e25;  // its loss overflows float32 in the four fits that train on it
   const auto ready = [&](const FitContext&) { return Tuned{options, main, {}}; };
-  const NoiseEstimate noise = fit_with_noise_folds(info, ready, parts, {5, true, Stream(2)}, {Stream(1)}).noise;
+  const NoiseEstimate noise =
+      fit_with_noise_folds(info, ready, parts, {5, true, Stream(2)}, {Stream(1)}).noise;
   EXPECT_EQ(noise.folds, 1);
   EXPECT_EQ(noise.rows, 6);
   ASSERT_EQ(noise.notes.size(), 5u);
   int failed = 0;
-  for (const std::string& note : noise.notes) failed += note.find("failed: [train] the loss is inf") != std::string::npos;
+  for (const std::string& note : noise.notes)
+    failed += note.find("failed: [train] the loss is inf") != std::string::npos;
   EXPECT_EQ(failed, 4);
 }
 
