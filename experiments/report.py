@@ -148,7 +148,9 @@ def noise_reading(scores):
     mae = [[reading, *[cell(scores.get(reading, t, n, "MAE"), digits=4, seeds=False) for t, n in cells]] for reading in READINGS]
     mae.append(["N", *[cell(published.get(t, n, "MAE"), digits=4, seeds=False) for t, n in cells]])
     whole = {reading: sum(far.values()) / len(far) for reading, far in found.items() if len(far) == len(cells)}
-    nearest = f"Nearest to N over all six: **{min(whole, key=whole.get)}**.\n" if whole else ""
+    nearest = "No reading is chosen before two have all six cells; `--preset paper` is still `exp`.\n"
+    if len(whole) > 1:
+        nearest = f"Nearest to N over all six: **{min(whole, key=whole.get)}**.\n"
     header = ["reading", *[f"{t}, {n}" for t, n in cells]]
     page("noise_reading", "What N's text on the noise may mean", scores,
          ["N appendix B: the noise variance \"is initialized to 1e-2 and constrained to be no smaller than 1e-6\", all at a rate of 1e-3; how "
