@@ -1,6 +1,7 @@
 // fit: a table to a model file. The checkpoint and the finished model carry a fingerprint of everything that
 // decides the result, so that --resume can tell "go on", "already done" and "another fit" apart. An
-// interrupted fit's model has none: it is usable, not finished.
+// interrupted fit's model has none: it is usable, not finished. The model is written last: whatever may fail comes before,
+// and leaves the older file. A lock keeps other processes from the same model and its checkpoint.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "slimbayes/data/target.h"
 #include "slimbayes/methods/fit_notes.h"
 #include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/file_lock.h"
 #include "slimbayes/train/checkpoint.h"
 
 namespace slimbayes::cli {
@@ -109,6 +111,28 @@ TableModel fitted(const std::function<TableModel()>& fit, const fs::path& checkp
   }
 }
 
+/// What comes after the training costs no checkpoint when it fails.
+void keeping_checkpoint(const fs::path& checkpoint, const std::function<void()>& finish) {
+  try {
+    finish();
+  } catch (...) {
+    if (stamp(checkpoint)) log_line(fmt::format("{} is kept: --resume goes on from it", checkpoint.string()));
+    throw;
+  }
+}
+
+/// Whether an interrupted fit's model was chosen by a score after at least one step, and may replace an older one.
+bool is_founded(const TableModel& model) {
+  const Summary& summary = model.fitted().summary();
+  return summary.steps > 0 && std::isfinite(summary.best_score);
+}
+
+/// "m.safetensors is left as it was", "no model is written".
+std::string untouched(const std::string& model) {
+  std::error_code absent;
+  return fs::exists(model, absent) ? model + " is left as it was" : "no model is written";
+}
+
 struct HeldOut {
   json valid, test;
 };
@@ -169,10 +193,13 @@ void log_notes(const std::vector<std::string>& notes) {
 
 int run_command(const FitRequest& request) {
   FitRequest r = request;
+  const fs::path path = r.model + ".ckpt";
   check(r.model != "-", "fit", "a file name for --model", "'-'", "a model is no text; name a file");
   check_not_input("fit", "--model", r.model, r.train);
   check_not_input("fit", "--model", r.model, r.valid);
   check_writable(r.model);
+  check_writable(path);
+  const FileLock lock(r.model);
   std::vector<std::string> read_notes;
   const Table table = read_training(r.train, r.target, r.rows, &read_notes);
   r = with_method(std::move(r), table);
@@ -182,7 +209,6 @@ int run_command(const FitRequest& request) {
   const Table* valid = own ? &*own : nullptr;
 
   const std::string print_of_fit = fingerprint(r, options, table, valid);
-  const fs::path path = r.model + ".ckpt";
   if (r.resume) {
     if (const auto model = finished(r.model, path, print_of_fit)) {
       log_line(fmt::format("{} is finished already; nothing to do", r.model));
@@ -199,6 +225,7 @@ int run_command(const FitRequest& request) {
                                "from it)",
                                path.string()));
   }
+  if (!lock.held()) log_note("this file system has no locks: let no second fit write the same --model");
   log_notes(read_notes);
   InterruptGuard interrupt;
   const auto fit_it = [&] {
@@ -208,24 +235,31 @@ int run_command(const FitRequest& request) {
     fit.calibration_fraction = r.calibration_fraction;
     fit.level = r.level;
     fit.tune = r.tune;
-    TableModel model = fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit});
+    return fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit});
+  };
+  const TableModel model = fitted(fit_it, path, before, r.resume);
+  const bool goes_on = stamp(path) && (r.resume || stamp(path) != before);
+  const std::string advice = goes_on ? ", --resume goes on" : "";
+  if (model.interrupted() && !is_founded(model)) {
+    log_line(fmt::format("interrupted before anything was validated: {}{}", untouched(r.model), advice));
+    return kInterrupted;
+  }
+  HeldOut reports;
+  const auto finish = [&] {  // all that may fail, then the write
+    reports = held_out(r, model, table, valid);
     TensorFile file = model.to_file();
     if (!model.interrupted()) file.metadata[kFingerprint] = print_of_fit;
     write_tensor_file(r.model, file);
-    return model;
   };
-  const TableModel model = fitted(fit_it, path, before, r.resume);
+  keeping_checkpoint(path, finish);
+  const std::vector<std::string> notes =
+      notes_of(r, model, model.interrupted() ? json() : reports.valid, read_notes);
+  log_notes(notes);
   if (model.interrupted()) {
-    log_notes(notes_of(r, model, json(), read_notes));
-    const bool goes_on = stamp(path) && (r.resume || stamp(path) != before);
-    log_line(
-        fmt::format("interrupted; {} holds the best so far{}", r.model, goes_on ? ", --resume goes on" : ""));
+    log_line(fmt::format("interrupted; {} holds the best so far{}", r.model, advice));
     return kInterrupted;
   }
   remove_checkpoint(path);
-  const HeldOut reports = held_out(r, model, table, valid);
-  const std::vector<std::string> notes = notes_of(r, model, reports.valid, read_notes);
-  log_notes(notes);
   print_outcome(r, model, reports, valid, notes);
   return kDone;
 }

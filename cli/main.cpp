@@ -1,5 +1,7 @@
 // The tool. Everything that needs no tensors is answered here, in milliseconds; the rest is a Request to the
 // engine, a plugin that is opened on demand because loading libtorch alone takes longer than all of this.
+#include <csignal>
+
 #include "cli/arguments.h"
 #include "cli/describe.h"
 #include "cli/edge.h"
@@ -29,5 +31,6 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   guard_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file beyond ulimit -f is then an error of the write, not the end of the process
   return guarded([&] { return run({argv + 1, argv + argc}); });
 }

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -26,7 +27,8 @@ constexpr int kEveryFact = 6;  // the highest rank
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
-struct sigaction old_interrupt, old_end, old_pipe;
+constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
+struct sigaction old_ending[std::size(kEnding)], old_pipe;
 
 extern "C" void ask_to_stop(int) { stop_asked = true; }
 
@@ -97,16 +99,18 @@ InterruptGuard::InterruptGuard() {
   sigemptyset(&action.sa_mask);
   action.sa_handler = ask_to_stop;
   action.sa_flags = SA_RESETHAND | SA_RESTART;  // the second one takes its default: it kills
-  sigaction(SIGINT, &action, &old_interrupt);
-  sigaction(SIGTERM, &action, &old_end);
+  for (size_t i = 0; i < std::size(kEnding); ++i) {
+    sigaction(kEnding[i], &action, &old_ending[i]);
+    const bool nohup = kEnding[i] == SIGHUP && old_ending[i].sa_handler == SIG_IGN;
+    if (nohup) sigaction(SIGHUP, &old_ending[i], nullptr);
+  }
   struct sigaction ignored = {};
   ignored.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignored, &old_pipe);
 }
 
 InterruptGuard::~InterruptGuard() {
-  sigaction(SIGINT, &old_interrupt, nullptr);
-  sigaction(SIGTERM, &old_end, nullptr);
+  for (size_t i = 0; i < std::size(kEnding); ++i) sigaction(kEnding[i], &old_ending[i], nullptr);
   sigaction(SIGPIPE, &old_pipe, nullptr);
 }
 

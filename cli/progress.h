@@ -7,8 +7,9 @@
 
 namespace slimbayes::cli {
 
-/// While it lives, the first Ctrl-C or SIGTERM (timeout, a batch system) asks the fit to stop and a second one kills; a
-/// closed stderr does not end the fit.
+/// While it lives, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a closed terminal) or SIGXCPU (a limit on
+/// processor time) asks the fit to stop and a second one kills; a closed stderr does not end the fit. After nohup
+/// SIGHUP stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();

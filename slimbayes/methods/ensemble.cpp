@@ -127,7 +127,7 @@ class EnsembleMethod : public Method {
 
   /// With a checkpoint, finished members are kept there and the one that runs has its own.
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    FitSeries series(context.checkpoint, kName);
+    FitSeries series(context.checkpoint, kName, context.callback);
     Members members;
     if (auto record = series.start()) members = members_from(*record, row_);
     const Stream stream = context.stream.split("member");

@@ -128,7 +128,7 @@ class Series {
       : method_(method),
         parts_(parts),
         context_(context),
-        series_(context.checkpoint, kKind),
+        series_(context.checkpoint, kKind, context.callback),
         all_(joined(parts.train, parts.valid)),
         grouped_(folds.grouped),
         group_(groups_of(all_, folds.grouped)) {

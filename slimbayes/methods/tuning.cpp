@@ -87,7 +87,7 @@ class Search {
         all_(combinations(options_of(method, options), names)),
         split_(split),
         context_(context),
-        series_(context.checkpoint, kKind),
+        series_(context.checkpoint, kKind, context.callback),
         report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
     for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // refused before the first fit, not after it
   }

@@ -3,12 +3,15 @@
 // rename() within a folder is atomic: whoever opens the path sees the old content or the new. The data must
 // be on the disk before the name points at it (fsync of the file), and the name must outlive a power cut
 // (fsync of the folder). The temporary lies in the same folder, under a name of process and count that is
-// created exclusively, so that neither two writers nor a leftover of a killed one can meet in it.
+// created exclusively, so that neither two writers nor a leftover of a killed one can meet in it. Its writer holds a
+// lock on it, which the kernel drops when the process ends: a temporary without a lock is a leftover. (A process id in
+// the name would not tell: another machine or container may write in the same folder.)
 
 #include "slimbayes/storage/atomic_file.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,7 +33,9 @@ namespace fs = std::filesystem;
   std::string hint;
   if (error == ENOENT) hint = "; check the path";
   if (error == EACCES || error == EPERM || error == EROFS) hint = "; choose a place you may write and read";
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) hint = "; free some space or choose another disk";
+  if (error == ENOSPC || error == EDQUOT) hint = "; free some space or choose another disk";
+  if (error == EFBIG) hint = "; raise the limit on a file's size (ulimit -f)";
+  if (error == ENAMETOOLONG) hint = "; choose a shorter name";
   throw DataError(path.string(), fmt::format("cannot {}: {}{}", action, std::strerror(error), hint));
 }
 
@@ -51,6 +56,21 @@ class Descriptor {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : "."; }
 
+constexpr const char* kPrefix = ".slimbayes-";
+constexpr const char* kSuffix = ".tmp";
+
+// The mode and owner of the file that is replaced, if there is one.
+void keep_owner_and_mode(const fs::path& target, int descriptor) {
+  struct stat old {}, own {};
+  if (::stat(target.c_str(), &old) != 0 || ::fstat(descriptor, &own) != 0) return;
+  mode_t mode = old.st_mode & 0777;
+  if (own.st_gid != old.st_gid && ::fchown(descriptor, static_cast<uid_t>(-1), old.st_gid) != 0)
+    mode &= ~static_cast<mode_t>(070);  // what the old group was allowed is not the new group's
+  // Only root may give a file away; without the right it stays the writer's.
+  if (own.st_uid != old.st_uid && ::fchown(descriptor, old.st_uid, static_cast<gid_t>(-1)) != 0) errno = 0;
+  if (::fchmod(descriptor, mode) != 0) fail(target, "write", errno);
+}
+
 // A new file beside the target; removed unless it was renamed.
 class Temporary {
  public:
@@ -68,22 +88,31 @@ class Temporary {
       if (written < 0) fail(target_, "write", errno);
       bytes = bytes.subspan(static_cast<size_t>(written));
     }
+    keep_owner_and_mode(target_, descriptor_.get());
     if (::fsync(descriptor_.get()) != 0) fail(target_, "write", errno);
-    if (descriptor_.close() != 0) fail(target_, "write", errno);
   }
 
   void rename_to_target() {
     if (::rename(path_.c_str(), target_.c_str()) != 0) fail(target_, "write", errno);
     path_.clear();
+    if (descriptor_.close() != 0) fail(target_, "write", errno);
   }
 
  private:
   Descriptor open_beside(const fs::path& target) {
     static std::atomic<unsigned> count{0};
+    struct stat old {};
+    // Until it has the mode of the file that it replaces, nobody else may read it.
+    const mode_t mode = ::stat(target.c_str(), &old) == 0 ? 0600 : 0644;
     for (;;) {
-      path_ = folder_of(target) / fmt::format(".slimbayes-{}-{}.tmp", ::getpid(), count++);
-      const int descriptor = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-      if (descriptor >= 0) return Descriptor(descriptor);
+      path_ = folder_of(target) / fmt::format("{}{}-{}{}", kPrefix, ::getpid(), count++, kSuffix);
+      Descriptor file(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
+      if (file.get() >= 0) {
+        while (::flock(file.get(), LOCK_EX) != 0 && errno == EINTR) continue;
+        struct stat info {};
+        if (::fstat(file.get(), &info) != 0 || info.st_nlink > 0) return file;
+        continue;  // it was taken for a leftover before it was locked
+      }
       if (errno == EEXIST || errno == EINTR) continue;
       const int error = errno;
       path_.clear();
@@ -96,23 +125,28 @@ class Temporary {
   Descriptor descriptor_;
 };
 
-// Where the bytes go: the end of a chain of links. Refuses what a rename must not replace.
-fs::path resolved(const fs::path& path) {
-  if (!path.has_filename())
-    throw DataError(path.string(), "expected the name of a file; received a folder or nothing");
-  struct stat info {};
-  if (::stat(path.c_str(), &info) != 0) {
-    if (errno == ENOENT) return path;
-    fail(path, "write", errno);
+// Removes the temporaries of writers that were killed: those that nobody holds a lock on.
+void remove_leftovers(const fs::path& folder) {
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    const std::string name = at->path().filename().string();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    const Descriptor file(::open(at->path().c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+    if (file.get() >= 0 && ::flock(file.get(), LOCK_EX | LOCK_NB) == 0) ::unlink(at->path().c_str());
   }
-  if (S_ISDIR(info.st_mode)) throw DataError(path.string(), "expected the name of a file; received a folder");
-  if (!S_ISREG(info.st_mode)) {
-    throw DataError(path.string(), "expected a regular file; received a device, pipe or socket");
-  }
-  std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  if (error) fail(path, "write", error.value());
-  return target;
+}
+
+// Throws unless the link at `path` may be written through.
+void check_link(const fs::path& path, const struct stat& link) {
+  struct stat folder {}, file {};
+  if (::stat(folder_of(path).c_str(), &folder) != 0) fail(path, "write", errno);
+  const bool exists = ::stat(path.c_str(), &file) == 0;
+  if (!exists && errno != ENOENT) fail(path, "write", errno);
+  const uid_t self = ::geteuid();
+  if (may_follow({link.st_uid, folder.st_uid, exists ? file.st_uid : self, folder.st_mode}, self)) return;
+  throw DataError(path.string(),
+                  "expected a link of your own to a file of your own; received somebody else's in a folder where "
+                  "everybody may write; name another file, or remove the link");
 }
 
 void sync_folder(const fs::path& target) {
@@ -124,15 +158,52 @@ void sync_folder(const fs::path& target) {
 
 }  // namespace
 
+bool may_follow(const LinkOwners& owners, uid_t self) {
+  if ((owners.folder_mode & S_ISVTX) == 0) return true;
+  return (owners.link == self || owners.link == owners.folder) && owners.file == self;
+}
+
+fs::path written_file(const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as the kernel's
+  if (!path.has_filename())
+    throw DataError(path.string(), "expected the name of a file; received a folder or nothing");
+  fs::path at = path;
+  for (int links = 0; links <= kMostLinks; ++links) {
+    struct stat info {};
+    if (::lstat(at.c_str(), &info) != 0) {
+      if (errno == ENOENT) return at;
+      fail(path, "write", errno);
+    }
+    if (!S_ISLNK(info.st_mode)) {
+      if (S_ISREG(info.st_mode)) return at;
+      throw DataError(path.string(), S_ISDIR(info.st_mode)
+                                         ? "expected the name of a file; received a folder"
+                                         : "expected a regular file; received a device, pipe or socket");
+    }
+    check_link(at, info);
+    std::error_code error;
+    const fs::path next = fs::read_symlink(at, error);
+    if (error) fail(path, "write", error.value());
+    at = folder_of(at) / next;  // an absolute one replaces the folder
+  }
+  fail(path, "write", ELOOP);
+}
+
+void remove_file(const fs::path& path) { ::unlink(path.c_str()); }
+
 void write_atomically(const fs::path& path, std::span<const std::byte> bytes) {
-  const fs::path target = resolved(path);
+  const fs::path target = written_file(path);
   Temporary temporary(target);
   temporary.write(bytes);
   temporary.rename_to_target();
   sync_folder(target);
 }
 
-void check_writable(const fs::path& path) { Temporary probe(resolved(path)); }
+void check_writable(const fs::path& path) {
+  const fs::path target = written_file(path);
+  remove_leftovers(folder_of(target));
+  const Temporary probe(target);
+}
 
 std::vector<std::byte> read_bytes(const fs::path& path) {
   // Without O_NONBLOCK a pipe would block before it can be refused.

@@ -5,12 +5,12 @@
 
 namespace slimbayes {
 
-/// Where a fit stands, reported after every validation round.
+/// Where a fit stands, reported after every validation and once a second between two.
 struct Progress {
   int64_t step, steps;
   int64_t epoch, epochs;
-  double loss;         // mean training loss of the round
-  double score, best;  // validation scores; NaN without validation rows
+  double loss;         // mean training loss since the last validation
+  double score, best;  // validation scores; NaN before the first and without validation rows
   double steps_per_second;
   double seconds, seconds_left;
 };

@@ -5,6 +5,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes {
@@ -52,12 +53,11 @@ void remove_parts(const fs::path& path) {
   for (const auto& entry : fs::directory_iterator(folder, failed)) {
     if (is_part(entry.path().filename().string(), path.filename().string())) parts.push_back(entry.path());
   }
-  for (const fs::path& part : parts) fs::remove(part, failed);
+  for (const fs::path& part : parts) remove_file(part);
 }
 
 void remove_checkpoint(const fs::path& path) {
-  std::error_code failed;
-  fs::remove(path, failed);
+  remove_file(path);
   remove_parts(path);
 }
 
@@ -66,7 +66,8 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
   TensorFile file;
   file.metadata["kind"] = "checkpoint";
   file.metadata["fingerprint"] = policy.fingerprint;
-  file.metadata["epoch"] = std::to_string(state.epoch);
+  file.metadata["step"] = std::to_string(state.step);
+  file.metadata["loss"] = exact(state.loss);
   file.metadata["seconds"] = exact(state.seconds);
   file.metadata["best_score"] = exact(state.summary.best_score);
   Summary summary = state.summary;
@@ -85,13 +86,15 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
 
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
                                           AdamW& optimiser) {
-  if (!policy.resume || policy.path.empty() || !std::filesystem::exists(policy.path)) return std::nullopt;
+  std::error_code absent;
+  if (!policy.resume || policy.path.empty() || !fs::exists(policy.path, absent)) return std::nullopt;
   TensorFile file = read_tensor_file(policy.path);
   check_fingerprint(stored_text(file, "fingerprint"), policy.fingerprint,
                     fmt::format("the checkpoint '{}' of this fit", policy.path.string()),
                     "repeat the first command with --resume, or remove the file");
   TrainState state;
-  state.epoch = std::stoll(stored_text(file, "epoch"));
+  state.step = std::stoll(stored_text(file, "step"));
+  state.loss = std::strtod(stored_text(file, "loss").c_str(), nullptr);
   const at::Tensor since = stored_tensor(file, "since_best");
   state.since_best.assign(since.const_data_ptr<double>(), since.const_data_ptr<double>() + since.numel());
   state.seconds = std::strtod(stored_text(file, "seconds").c_str(), nullptr);

@@ -12,10 +12,11 @@
 
 namespace slimbayes {
 
-/// Everything that a fit carries from one validation round to the next. With the options and the stream it
-/// determines all that follows, since batches depend on the epoch's number alone.
+/// Everything that a fit carries from one step to the next. With the options and the stream it determines all that
+/// follows, since batches depend on the epoch's number alone.
 struct TrainState {
-  int64_t epoch = 0;  // epochs done
+  int64_t step = 0;  // steps done
+  double loss = 0;   // sum over the steps since the last validation, for reports
   std::vector<double> since_best;  // validation scores of the rounds since the best one
   double seconds = 0;  // of earlier runs
   Summary summary;
@@ -27,11 +28,11 @@ struct TrainState {
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint);
 
-/// Removes a checkpoint and those of its parts (`path`.<i>, fit_series.h). What cannot be removed stays.
+/// Removes a checkpoint and those of its parts (`path`.<i>, fit_series.h). Folders and what cannot be removed stay.
 void remove_checkpoint(const std::filesystem::path& path);
 void remove_parts(const std::filesystem::path& path);
 
-/// Writes parameters, optimiser and state atomically to policy.path.
+/// Writes parameters, optimiser and state atomically to policy.path. Throws DataError.
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,
                      const TrainState& state);
 

@@ -6,18 +6,20 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
 
 namespace slimbayes {
 
 namespace fs = std::filesystem;
 
-FitSeries::FitSeries(CheckpointPolicy policy, std::string kind)
-    : policy_(std::move(policy)), kind_(std::move(kind)) {}
+FitSeries::FitSeries(CheckpointPolicy policy, std::string kind, Callback* callback)
+    : policy_(std::move(policy)), kind_(std::move(kind)), callback_(callback) {}
 
 std::optional<TensorFile> FitSeries::start() const {
   if (policy_.path.empty()) return std::nullopt;
-  if (policy_.resume && fs::exists(policy_.path)) {
+  std::error_code absent;
+  if (policy_.resume && fs::exists(policy_.path, absent)) {
     TensorFile record = read_tensor_file(policy_.path);
     const std::string what = fmt::format("the checkpoint '{}' of this fit", policy_.path.string());
     const std::string hint = "repeat the first command with --resume, or remove the file";
@@ -43,12 +45,13 @@ void FitSeries::keep(TensorFile record, int64_t done) const {
   record.metadata["kind"] = kind_;
   record.metadata["fingerprint"] = policy_.fingerprint;
   record.metadata["done"] = std::to_string(done);
-  write_tensor_file(policy_.path, record);
-  for (int64_t i = 0; i < done; ++i) {
-    std::error_code ignored;
-    fs::remove(part(i).path, ignored);
-    remove_parts(part(i).path);
+  try {
+    write_tensor_file(policy_.path, record);
+  } catch (const DataError& error) {  // a full disk: what the parts have saved is all that there is, and stays
+    if (callback_) callback_->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
+    return;
   }
+  for (int64_t i = 0; i < done; ++i) remove_checkpoint(part(i).path);
 }
 
 }  // namespace slimbayes

@@ -14,8 +14,9 @@ namespace slimbayes {
 /// a path nothing is written.
 class FitSeries {
  public:
-  /// `kind` stands in the record and tells it from other checkpoints.
-  FitSeries(CheckpointPolicy policy, std::string kind);
+  /// `kind` stands in the record and tells it from other checkpoints. `callback` (not owned, may be nullptr) gets a note
+  /// where a record cannot be written.
+  FitSeries(CheckpointPolicy policy, std::string kind, Callback* callback = nullptr);
 
   /// The record that an earlier run left, to go on from. Nothing where there is none or no wish to resume: then a
   /// fresh, empty one is written. Throws std::invalid_argument for another fit's, DataError for a damaged one.
@@ -24,12 +25,13 @@ class FitSeries {
   /// The checkpoint of the i-th fit.
   CheckpointPolicy part(int64_t i) const;
 
-  /// Writes the record of the first `done` fits; their own checkpoints go.
+  /// Writes the record of the first `done` fits; their own checkpoints go. Where it cannot be written they stay.
   void keep(TensorFile record, int64_t done) const;
 
  private:
   CheckpointPolicy policy_;
   std::string kind_;
+  Callback* callback_;
 };
 
 }  // namespace slimbayes

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/train/adamw.h"
 #include "slimbayes/train/checkpoint.h"
 
@@ -33,6 +34,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kRounds = 150;  // validations of a budget in steps: below twice as many
+constexpr auto kReportEvery = std::chrono::seconds(1);
+constexpr int kSavingShare = 20;  // saving takes a twentieth of the time at most,
+constexpr int kRarest = 10;       // unless a fit would be saved less often than each tenth interval
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// How the budget divides into epochs, rounds and steps.
@@ -89,7 +93,9 @@ class Run {
         plan_(make_plan(options, problem.rows)),
         optimiser_(problem.groups),
         start_(Clock::now()),
-        saved_(start_) {
+        next_save_(start_ + std::chrono::duration_cast<Clock::duration>(
+                                std::chrono::duration<double>(checkpoint.every_seconds))),
+        reported_(start_) {
     state_.summary.rows = problem.rows;
     state_.summary.best_score = kNan;
   }
@@ -97,8 +103,8 @@ class Run {
   Summary run() {
     if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_)) state_ = std::move(*found);
     state_.summary.score = problem_.score;
-    first_step_ = state_.epoch * plan_.steps_per_epoch;
-    while (state_.epoch < plan_.epochs && !patience_spent()) {
+    first_step_ = state_.step;
+    while (state_.step < plan_.steps && !patience_spent()) {
       if (!round_or_failure()) break;
     }
     return finish();
@@ -110,8 +116,11 @@ class Run {
   }
 
   bool ended() {
-    if (callback_ && callback_->stop()) state_.summary.stopped = "interrupted";
     if (options_.time_limit > 0 && seconds() > options_.time_limit) state_.summary.stopped = "time";
+    if (callback_ && callback_->stop()) {
+      state_.summary.stopped = "interrupted";
+      save();
+    }
     return state_.summary.stopped != "budget";
   }
 
@@ -136,29 +145,36 @@ class Run {
     }
   }
 
-  /// Epochs up to the next validation, and it. False when the fit ended inside.
+  /// Steps up to the next validation, and it. False when the fit ended inside.
   bool round() {
-    int64_t last = std::min(plan_.epochs, state_.epoch + plan_.epochs_per_round);
-    double loss = 0;
-    int64_t steps = 0;
-    for (int64_t epoch = state_.epoch; epoch < last; ++epoch) {
-      at::Tensor order = stream_.split("epoch").split(epoch).permutation(problem_.rows);
-      for (int64_t i = 0; i < plan_.steps_per_epoch; ++i, ++steps) {
-        if (ended()) return false;
-        int64_t low = i * problem_.rows / plan_.steps_per_epoch,
-                high = (i + 1) * problem_.rows / plan_.steps_per_epoch;
-        loss += step(order.narrow(0, low, high - low), epoch * plan_.steps_per_epoch + i);
-      }
+    const int64_t steps = plan_.epochs_per_round * plan_.steps_per_epoch;
+    const int64_t first = state_.step / steps * steps, last = std::min(plan_.steps, first + steps);
+    at::Tensor order;
+    for (; state_.step < last; ++state_.step) {
+      if (ended()) return false;
+      if (state_.step > first) between_validations(state_.step - first);
+      const int64_t epoch = state_.step / plan_.steps_per_epoch, i = state_.step % plan_.steps_per_epoch;
+      if (i == 0 || !order.defined()) order = stream_.split("epoch").split(epoch).permutation(problem_.rows);
+      const int64_t low = i * problem_.rows / plan_.steps_per_epoch,
+                    high = (i + 1) * problem_.rows / plan_.steps_per_epoch;
+      state_.loss += step(order.narrow(0, low, high - low), state_.step);
     }
-    state_.epoch = last;
-    state_.summary.epochs = last;
-    state_.summary.steps = last * plan_.steps_per_epoch;
-    double score = validate();
-    report(loss / static_cast<double>(steps), score);
+    score_ = validate();
+    report(last - first);
+    state_.loss = 0;
     patience_spent();
-    save();
+    save_if_due();
     return true;
   }
+
+  /// A round may last for hours: its state and its news go out by the clock.
+  void between_validations(int64_t steps_done) {
+    save_if_due();
+    const auto now = Clock::now();
+    if (now - reported_ > kReportEvery) report(steps_done);
+  }
+
+  int64_t epochs_done() const { return state_.step / plan_.steps_per_epoch; }
 
   double step(const at::Tensor& rows, int64_t number) {
     optimiser_.zero_grad();
@@ -179,7 +195,7 @@ class Run {
     Summary& summary = state_.summary;
     if (std::isfinite(score) && (std::isnan(summary.best_score) || score < summary.best_score)) {
       summary.best_score = score;
-      summary.best_epoch = state_.epoch;
+      summary.best_epoch = epochs_done();
       state_.since_best.clear();
       state_.best.clear();
       for (const ParameterGroup& group : problem_.groups) state_.best.push_back(group.value.clone());
@@ -189,30 +205,48 @@ class Run {
     return score;
   }
 
-  void report(double loss, double score) const {
+  /// With the mean loss of these many steps.
+  void report(int64_t steps) {
+    reported_ = Clock::now();
     if (!callback_) return;
-    const Summary& summary = state_.summary;
-    double here = std::chrono::duration<double>(Clock::now() - start_).count();
-    double rate = static_cast<double>(summary.steps - first_step_) / std::max(here, 1e-9);
-    callback_->report({summary.steps, plan_.steps, state_.epoch, plan_.epochs, loss, score,
-                       summary.best_score, rate, seconds(),
-                       static_cast<double>(plan_.steps - summary.steps) / std::max(rate, 1e-9)});
+    const double here = std::chrono::duration<double>(reported_ - start_).count();
+    const double rate = static_cast<double>(state_.step - first_step_) / std::max(here, 1e-9);
+    callback_->report({state_.step, plan_.steps, epochs_done(), plan_.epochs,
+                       state_.loss / static_cast<double>(steps), score_, state_.summary.best_score, rate,
+                       seconds(), static_cast<double>(plan_.steps - state_.step) / std::max(rate, 1e-9)});
   }
 
+  void save_if_due() {
+    if (!checkpoint_.path.empty() && Clock::now() >= next_save_) save();
+  }
+
+  /// A checkpoint that cannot be written (a full disk) does not end the fit: the next one may succeed.
   void save() {
     if (checkpoint_.path.empty()) return;
-    if (std::chrono::duration<double>(Clock::now() - saved_).count() < checkpoint_.every_seconds) return;
+    const auto began = Clock::now();
     TrainState state = state_;
     state.seconds = seconds();
     state.summary.stopped =
         "budget";  // a stop is not carried over: the rest of the state brings it about again
-    save_checkpoint(checkpoint_, problem_, optimiser_, state);
-    saved_ = Clock::now();
+    try {
+      save_checkpoint(checkpoint_, problem_, optimiser_, state);
+    } catch (const DataError& error) {
+      if (callback_)
+        callback_->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
+    }
+    const auto now = Clock::now();
+    const auto every = std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(checkpoint_.every_seconds));
+    next_save_ = now + std::max(every, std::min(kSavingShare * (now - began), kRarest * every));
   }
 
-  /// Puts the best parameters back. A fit that ended before its first round keeps what it has.
+  /// Puts the best parameters back. A fit that its time limit ended before the first validation is validated now; an
+  /// interrupted one has no score, and so nothing that should replace an older model.
   Summary finish() {
-    if (state_.best.empty() && problem_.validate && !std::isfinite(validate())) {
+    const bool unscored = state_.best.empty() && state_.summary.stopped != "interrupted";
+    state_.summary.steps = state_.step;
+    state_.summary.epochs = epochs_done();
+    if (unscored && problem_.validate && !std::isfinite(validate())) {
       throw NumericalError(
           "[train] the validation score was never finite; look for extreme targets among the validation "
           "rows");
@@ -233,8 +267,9 @@ class Run {
   Plan plan_;
   AdamW optimiser_;
   TrainState state_;
-  Clock::time_point start_, saved_;
+  Clock::time_point start_, next_save_, reported_;
   int64_t first_step_ = 0;
+  double score_ = kNan;  // of the last validation in this process
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "slimbayes/storage/atomic_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -74,7 +76,7 @@ TEST(WriteAtomically, AFailureKeepsTheOldFileAndRemovesTheTemporary) {
   const std::string message = message_of([&] { write_atomically(path, std::vector<std::byte>(10000)); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_NE(message.find("cannot write: File too large; free some space"), std::string::npos) << message;
+  EXPECT_NE(message.find("cannot write: File too large; raise the limit on a file's size"), std::string::npos) << message;
   EXPECT_EQ(read_bytes(path), raw("old"));
   EXPECT_EQ(entries(folder.path()), 1U);
 }
@@ -88,6 +90,55 @@ TEST(WriteAtomically, LeftoversOfAnotherProcessAreNeitherUsedNorTouched) {
   write_atomically(folder / "model", raw("x"));
   EXPECT_EQ(read_bytes(folder / "model"), raw("x"));
   EXPECT_EQ(entries(folder.path()), 1001U);
+}
+
+mode_t mode_of(const fs::path& path) {
+  struct stat info {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0);
+  return info.st_mode & 07777;
+}
+
+TEST(WriteAtomically, AReplacedFileKeepsItsMode) {
+  const Folder folder;
+  for (const mode_t mode : {0600, 0640, 0664, 0444}) {
+    write_atomically(folder / "model", raw("old"));
+    ASSERT_EQ(::chmod((folder / "model").c_str(), mode), 0);
+    write_atomically(folder / "model", raw("new"));
+    EXPECT_EQ(mode_of(folder / "model"), mode);
+    fs::remove(folder / "model");
+  }
+}
+
+TEST(MayFollow, InAStickyFolderOnlyAnOwnLinkToAnOwnFile) {
+  constexpr uid_t kRoot = 0, kSelf = 1000, kOther = 1001;
+  constexpr mode_t kSticky = 01777, kPlain = 0775;
+  EXPECT_TRUE(may_follow({kSelf, kRoot, kSelf, kSticky}, kSelf));
+  EXPECT_TRUE(may_follow({kRoot, kRoot, kSelf, kSticky}, kSelf));    // the folder's owner may link
+  EXPECT_FALSE(may_follow({kOther, kRoot, kSelf, kSticky}, kSelf));  // a planted link to an own file
+  EXPECT_FALSE(may_follow({kSelf, kRoot, kOther, kSticky}, kSelf));
+  EXPECT_FALSE(may_follow({kOther, kRoot, kOther, kSticky}, kRoot));  // root is no exception
+  EXPECT_TRUE(may_follow({kOther, kOther, kOther, kPlain}, kSelf));   // permissions decide
+}
+
+TEST(WrittenFile, FollowsAChainOfLinksToAFileThatNeedNotExist) {
+  const Folder folder;
+  fs::create_directory(folder / "sub");
+  fs::create_symlink("sub/second", folder / "first");
+  fs::create_symlink(folder / "model", folder / "sub/second");
+  EXPECT_EQ(written_file(folder / "first"), folder / "model");
+  write_atomically(folder / "first", raw("x"));
+  EXPECT_EQ(read_bytes(folder / "model"), raw("x"));
+  EXPECT_TRUE(fs::is_symlink(folder / "sub/second"));
+}
+
+TEST(RemoveFile, LeavesFolders) {
+  const Folder folder;
+  fs::create_directory(folder / "empty");
+  write_atomically(folder / "file", raw("x"));
+  remove_file(folder / "empty");
+  remove_file(folder / "file");
+  remove_file(folder / "absent");
+  EXPECT_EQ(entries(folder.path()), 1U);
 }
 
 // The child writes A and B in turns until it is killed; the file must be one of them at any moment.
@@ -155,6 +206,21 @@ TEST(CheckWritable, TouchesNothingWhenAllIsWell) {
   EXPECT_NO_THROW(write_atomically("plain-name", raw("x")));
   fs::current_path(here);
   EXPECT_EQ(entries(folder.path()), 2U);
+}
+
+// A killed writer's temporary goes, a running one's and other files stay.
+TEST(CheckWritable, RemovesTheTemporariesOfKilledWriters) {
+  const Folder folder;
+  std::ofstream(folder / ".slimbayes-1-0.tmp") << "left";
+  std::ofstream(folder / ".slimbayes-2-0.tmp") << "left";
+  std::ofstream(folder / ".slimbayes-notes") << "mine";
+  const int running = ::open((folder / ".slimbayes-2-0.tmp").c_str(), O_WRONLY);
+  ASSERT_EQ(::flock(running, LOCK_EX), 0);
+  check_writable(folder / "model");
+  EXPECT_FALSE(fs::exists(folder / ".slimbayes-1-0.tmp"));
+  EXPECT_TRUE(fs::exists(folder / ".slimbayes-2-0.tmp"));
+  EXPECT_EQ(entries(folder.path()), 2U);
+  ::close(running);
 }
 
 TEST(ReadBytes, RefusesWhatIsNotARegularFile) {

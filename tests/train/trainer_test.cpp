@@ -101,8 +101,32 @@ TEST(Train, ResumedAfterAnyStepEndsInTheSameBits) {
     EXPECT_TRUE(at::equal(rest.value, whole.value)) << stop;
     EXPECT_EQ(summary.best_score, expected.best_score);
     EXPECT_EQ(summary.steps, expected.steps);
-    EXPECT_EQ(rest.seen.size(), 24u - static_cast<size_t>(stop / 4 * 4)) << "only the lost steps run again";
+    EXPECT_EQ(rest.seen.size(), 24u - static_cast<size_t>(stop)) << "no step runs again";
   }
+}
+
+TEST(Train, AFitThatIsStoppedBeforeItsFirstValidationHasNoScore) {
+  Toy toy;
+  StopAt callback(3);
+  const Summary summary = toy.fit(few_epochs(6), &callback);
+  EXPECT_EQ(summary.stopped, "interrupted");
+  EXPECT_EQ(summary.steps, 3);
+  EXPECT_EQ(summary.epochs, 0);
+  EXPECT_TRUE(std::isnan(summary.best_score));
+}
+
+TEST(Train, ACheckpointThatCannotBeWrittenIsANote) {
+  struct Notes : Callback {
+    std::vector<std::string> all;
+    void note(const std::string& sentence) override { all.push_back(sentence); }
+  };
+  Notes notes;
+  Toy whole, toy;
+  whole.fit(few_epochs(2));
+  EXPECT_EQ(toy.fit(few_epochs(2), &notes, {scratch("absent") / "m.ckpt", false, "f", 0}).stopped, "budget");
+  EXPECT_TRUE(at::equal(toy.value, whole.value));
+  ASSERT_FALSE(notes.all.empty());
+  EXPECT_NE(notes.all[0].find("the fit goes on and tries again later"), std::string::npos) << notes.all[0];
 }
 
 TEST(Train, KeepsTheBestParametersAndStopsByPatience) {

@@ -1,0 +1,70 @@
+// POSIX record locks (fcntl): the kernel drops them with the process and knows who holds one, so that the file needs no
+// content and a full disk no bytes.
+#include "slimbayes/storage/file_lock.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+namespace {
+
+struct flock whole_file() {
+  struct flock range {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  return range;
+}
+
+/// The holder's id; 0 where it is not known, such as that of a process on another machine.
+pid_t holder(int descriptor) {
+  struct flock range = whole_file();
+  const bool known = ::fcntl(descriptor, F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
+  return known ? range.l_pid : 0;
+}
+
+/// The last holder removes the file: a lock on a removed one excludes nobody.
+bool is_still_at(const std::filesystem::path& path, int descriptor) {
+  struct stat opened {}, named {};
+  return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+}  // namespace
+
+FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)) {
+  lock_ += ".lock";
+  for (;;) {
+    descriptor_ = ::open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+    if (descriptor_ < 0)
+      throw DataError(lock_.string(), fmt::format("cannot make the file that locks '{}': {}", path.string(),
+                                                  std::strerror(errno)));
+    struct flock range = whole_file();
+    const int result = ::fcntl(descriptor_, F_SETLK, &range);
+    const int error = errno;
+    held_ = result == 0 && is_still_at(lock_, descriptor_);
+    if (held_) return;
+    if (result != 0 && error != EAGAIN && error != EACCES && error != EINTR) return;  // no locks here
+    const pid_t other = result == 0 ? 0 : holder(descriptor_);
+    ::close(descriptor_);
+    if (result == 0 || error == EINTR) continue;
+    throw DataError(path.string(),
+                    fmt::format("expected a file that nobody else is writing; {} is writing it; wait for its end, "
+                                "or name another file",
+                                other > 0 ? fmt::format("process {}", other) : "another process"));
+  }
+}
+
+FileLock::~FileLock() {
+  if (held_) remove_file(lock_);
+  ::close(descriptor_);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,73 @@
+#include "slimbayes/storage/file_lock.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+
+#include "slimbayes/storage/error.h"
+#include "tests/storage/sample.h"
+
+namespace slimbayes {
+namespace {
+
+using testing::Folder;
+using testing::message_of;
+
+/// A child process that holds the lock until it is killed. Returns when the lock is held.
+pid_t holder_of(const std::filesystem::path& path) {
+  int ready[2];
+  EXPECT_EQ(::pipe(ready), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const FileLock lock(path);
+    if (::write(ready[1], "x", 1) != 1) ::_exit(1);
+    for (;;) ::pause();
+  }
+  char byte = 0;
+  EXPECT_EQ(::read(ready[0], &byte, 1), 1);
+  ::close(ready[0]);
+  ::close(ready[1]);
+  return child;
+}
+
+void kill(pid_t child) {
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST(FileLock, NamesTheProcessThatHoldsItAndEndsWithIt) {
+  const Folder folder;
+  const pid_t child = holder_of(folder / "model");
+  const std::string message = message_of([&] { const FileLock lock(folder / "model"); });
+  EXPECT_NE(message.find(fmt::format("process {} is writing it", child)), std::string::npos) << message;
+  std::filesystem::create_symlink("model", folder / "link");
+  EXPECT_THROW(FileLock(folder / "link"), DataError);
+  EXPECT_NO_THROW(FileLock(folder / "other"));
+  kill(child);
+  EXPECT_TRUE(std::filesystem::exists(folder / "model.lock"));
+  {
+    const FileLock lock(folder / "model");
+    EXPECT_TRUE(lock.held());
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "model.lock"));
+}
+
+TEST(FileLock, LeavesNothingWhereAnotherHoldsIt) {
+  const Folder folder;
+  const pid_t child = holder_of(folder / "model");
+  EXPECT_THROW(FileLock(folder / "model"), DataError);
+  EXPECT_TRUE(std::filesystem::exists(folder / "model.lock"));  // the holder's
+  kill(child);
+}
+
+TEST(FileLock, AFolderThatIsNotThereIsADataError) {
+  const Folder folder;
+  EXPECT_THROW(FileLock(folder / "absent" / "model"), DataError);
+}
+
+}  // namespace
+}  // namespace slimbayes
