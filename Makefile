@@ -1,6 +1,6 @@
 # Thin fronts of scripts/ and the CMake presets.
 .DEFAULT_GOAL := build
-.PHONY: help setup build test demo asan debug bench format tidy clean
+.PHONY: help setup build test stress demo asan debug bench format tidy clean
 
 help:     ## this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -10,6 +10,9 @@ setup:    ## installs what is missing: system packages (apt) and .venv
 
 build: setup ## the library and the tool, build/slimbayes
 	@scripts/build.sh release slimbayes_tool slimbayes_commands
+
+stress: build ## disturbs 200 fits and predictions by signals and a full disk
+	@scripts/stress.py
 
 demo: build  ## fits a small table, draws bands on data whose noise is known
 	@build/slimbayes demo

@@ -235,7 +235,7 @@ int run_command(const FitRequest& request) {
     fit.calibration_fraction = r.calibration_fraction;
     fit.level = r.level;
     fit.tune = r.tune;
-    return fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit});
+    return fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit, r.checkpoint_every});
   };
   const TableModel model = fitted(fit_it, path, before, r.resume);
   const bool goes_on = stamp(path) && (r.resume || stamp(path) != before);

@@ -167,6 +167,10 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   app.add_option("--seed", r.seed, "seed of weights and batches [default 0]")->type_name("S");
   add_threads(app, p.threads);
   app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
+  app.add_option("--checkpoint-every", r.checkpoint_every,
+                 "seconds between two checkpoints, 0 for one after every step [default 2]")
+      ->type_name("S")
+      ->check(between("seconds", 0, 1e9, true));
   app.add_flag("--json", r.json, "print one JSON object");
   app.add_flag(
       "--dry-run", p.dry_run,

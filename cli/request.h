@@ -40,6 +40,7 @@ struct FitRequest {
   double level = 0.95;            // of the report's interval
   uint64_t seed = 0;
   bool resume = false, json = false;
+  double checkpoint_every = 2;  // seconds
 };
 
 struct PredictRequest {
