@@ -4,6 +4,7 @@
 // and leaves the older file. A lock keeps other processes from the same model and its checkpoint.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,6 +112,14 @@ TableModel fitted(const std::function<TableModel()>& fit, const fs::path& checkp
   }
 }
 
+/// A checkpoint beside a private model is as private: what the old model denies to others, new files of this process deny.
+void deny_as(const fs::path& model) {
+  struct stat info {};
+  if (::stat(model.c_str(), &info) != 0) return;
+  const mode_t mask = ::umask(077);
+  ::umask(mask | (~info.st_mode & 077));
+}
+
 /// What comes after the training costs no checkpoint when it fails.
 void keeping_checkpoint(const fs::path& checkpoint, const std::function<void()>& finish) {
   try {
@@ -199,6 +208,7 @@ int run_command(const FitRequest& request) {
   check_not_input("fit", "--model", r.model, r.valid);
   check_writable(r.model);
   check_writable(path);
+  deny_as(r.model);
   const FileLock lock(r.model);
   std::vector<std::string> read_notes;
   const Table table = read_training(r.train, r.target, r.rows, &read_notes);

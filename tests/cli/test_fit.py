@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 import pytest
 from conftest import FEW, TOOL, header, predicted, refused, run, toy_rows, write_csv
 
-LONG = ["fit", "long.csv", "--target", "y", "--threads", "1", "--rank", "16", "--hidden", "16", "--patience", "0", "--json"]
+LONG = ["fit", "long.csv", "--target", "y", "--threads", "1", "--rank", "16", "--hidden", "16", "--patience", "0", "--json", "--checkpoint-every", "0.1"]
 
 
 def test_fit_prints_one_object(toy):
@@ -130,7 +130,7 @@ def wait_for(condition, process):
 
 
 def test_killed_and_resumed_gives_the_same_bits(long_table):
-    words = [*LONG, "--steps", "24000"]  # well over the two seconds to the first checkpoint
+    words = [*LONG, "--steps", "6000"]
     assert run(long_table, *words, "--model", "whole.safetensors").returncode == 0
     process = subprocess.Popen([TOOL, *words, "--model", "m.safetensors"], cwd=long_table, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL)
@@ -145,7 +145,7 @@ def test_killed_and_resumed_gives_the_same_bits(long_table):
 
 
 def test_a_model_that_cannot_be_written_costs_no_training(long_table):
-    words = [*LONG, "--steps", "24000", "--model", "m.safetensors"]
+    words = [*LONG, "--steps", "6000", "--model", "m.safetensors"]
     process = subprocess.Popen([TOOL, *words], cwd=long_table, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     wait_for((long_table / "m.safetensors.ckpt").exists, process)
     (long_table / "m.safetensors").mkdir()

@@ -1,6 +1,7 @@
 """A model file, its checkpoint and long work survive signals, limits, a second fit and a failing end."""
 
 import json
+import os
 import resource
 import signal
 import stat
@@ -11,7 +12,7 @@ import pytest
 from conftest import FEW, TOOL, header, refused, run, toy_rows, write_csv
 
 FIT = ["fit", "toy.csv", "--target", "y", "--threads", "1", "--model", "m"]
-ENDLESS = [*FIT, "--steps", "20000000", "--patience", "0", "--batch", "8"]  # hours to its first validation
+ENDLESS = [*FIT, "--steps", "20000000", "--patience", "0", "--batch", "8", "--checkpoint-every", "0.1"]  # hours to its first validation
 
 
 @pytest.fixture
@@ -83,8 +84,8 @@ def test_nohup_keeps_a_fit_alive(folder):
 
 
 def test_a_round_killed_in_the_middle_resumes_to_the_same_bits(folder):
-    write_csv(folder / "toy.csv", header(2), toy_rows(4000))
-    words = [*FIT, "--epochs", "1", "--batch", "1", "--hidden", "200"]  # one validation, after 3,600 steps
+    write_csv(folder / "toy.csv", header(2), toy_rows(2000))
+    words = [*FIT, "--epochs", "1", "--batch", "1", "--checkpoint-every", "0.1"]  # one validation, after 1,800 steps
     process = start(folder, *words)
     wait_for((folder / "m.ckpt").exists, process)
     process.kill()
@@ -147,7 +148,7 @@ def test_a_limit_on_file_sizes_is_an_error_and_costs_no_training(fitted):
 
 
 def test_a_checkpoint_that_cannot_be_written_does_not_end_the_fit(folder):
-    done = run(folder, *FIT, "--steps", "4000000", "--patience", "0", "--batch", "8", "--hidden", "64", "--time-limit", 4,
+    done = run(folder, *FIT, "--steps", "4000000", "--patience", "0", "--batch", "8", "--time-limit", 3, "--checkpoint-every", "0.1",
                preexec_fn=small_files)
     assert done.returncode == 2 and "the fit goes on and tries again later" in done.stderr
     assert done.stderr.index("tries again later") < done.stderr.index("error: m: cannot write: File too large")
@@ -158,8 +159,21 @@ def test_a_replaced_model_keeps_its_mode(fitted):
     assert run(fitted, *FIT, *FEW).returncode == 0
     assert stat.S_IMODE((fitted / "m").stat().st_mode) == 0o600
     (fitted / "m").chmod(0o664)
+    if os.geteuid() == 0:  # nobody else may give files away
+        os.chown(fitted / "m", 1234, 1235)
+    before = (fitted / "m").stat()
     assert run(fitted, *FIT, *FEW).returncode == 0
-    assert stat.S_IMODE((fitted / "m").stat().st_mode) == 0o664
+    after = (fitted / "m").stat()
+    assert stat.S_IMODE(after.st_mode) == 0o664 and (after.st_uid, after.st_gid) == (before.st_uid, before.st_gid)
+
+
+def test_the_checkpoint_of_a_private_model_is_private(fitted):
+    (fitted / "m").chmod(0o600)
+    process = start(fitted, *ENDLESS)
+    wait_for((fitted / "m.ckpt").exists, process)
+    process.kill()
+    process.wait()
+    assert stat.S_IMODE((fitted / "m.ckpt").stat().st_mode) == 0o600
 
 
 def test_links_and_long_names(folder):
