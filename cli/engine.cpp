@@ -12,9 +12,9 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path program_folder() {
-  std::error_code failed;
+  std::error_code failed, ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  return failed ? fs::current_path() : program.parent_path();
+  return failed ? fs::current_path(ignored) : program.parent_path();
 }
 
 // The build tree has the plugin in lib beside the tool, an installation where CMake put libraries.
@@ -45,6 +45,17 @@ void* open_plugin(const fs::path& path) {
                   reason));
 }
 
+/// The engine's libraries end the process where there is none.
+void check_working_folder() {
+  std::error_code failed;
+  const fs::path here = fs::current_path(failed);
+  if (failed)
+    throw std::invalid_argument(fmt::format(
+        "expected a working folder; received one that cannot be found ({}): it was removed, or lies in a "
+        "folder that may not be read; cd to another",
+        failed.message()));
+}
+
 }  // namespace
 
 fs::path share_folder() {
@@ -56,6 +67,7 @@ fs::path share_folder() {
 }
 
 int run_in_engine(const Request& request) {
+  check_working_folder();
   void* plugin = open_plugin(plugin_path());
   const auto run = reinterpret_cast<decltype(&slimbayes_run)>(dlsym(plugin, "slimbayes_run"));
   if (run == nullptr)
