@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <latch>
+#include <new>
 #include <system_error>
 #include <thread>
 
@@ -101,6 +102,7 @@ int run_checked(const Request& request) {
         "limit, or use fewer --threads");
   } catch (const c10::Error& error) {  // its what() holds a backtrace
     const std::string text = error.what_without_backtrace();
+    if (text.find("can't allocate memory") != std::string::npos) throw std::bad_alloc();
     throw std::runtime_error("the tensor library failed: " + text.substr(0, text.find('\n')));
   }
 }

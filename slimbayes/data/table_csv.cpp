@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <optional>
 
 #include "slimbayes/data/table_cells.h"
@@ -217,9 +218,13 @@ arrow::ChunkedArrayVector cells_of(std::string_view body, const Walker& walker,
                                    const std::vector<std::string>& names, const TableBound& bound,
                                    const std::string& source, TablePool& pool) {
   const auto cut = [&](int64_t block) {
-    auto cells = cut_cells(body, names, walker.delimiter, block, &pool);
-    pool.check(cells.status());
-    return cells;
+    try {
+      auto cells = cut_cells(body, names, walker.delimiter, block, &pool);
+      pool.check(cells.status());
+      return cells;
+    } catch (const std::bad_alloc&) {
+      pool.throw_shortage();
+    }
   };
   auto cells = cut(1 << 20);
   if (!cells.ok() && cells.status().message().find("block") != std::string::npos)

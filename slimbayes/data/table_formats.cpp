@@ -114,7 +114,7 @@ Table parsed(std::span<const std::byte> bytes, const std::string& source, std::s
   } catch (const OutOfMemory&) {
     throw;
   } catch (const std::bad_alloc&) {
-    throw_out_of_memory(source);
+    pool->throw_shortage();
   } catch (const std::exception& error) {
     checked(arrow::Result<int>(arrow::Status::IOError(error.what())));
   }

@@ -53,7 +53,8 @@ std::optional<std::string> time_text(const arrow::Array& cells, int64_t row) {
 std::string printed(const arrow::Array& cells, int64_t row) {
   const auto scalar = cells.GetScalar(row);
   if (!scalar.ok()) throw std::runtime_error(scalar.status().message());
-  return (*scalar)->ToString();
+  const std::string text = (*scalar)->ToString(), type = cells.type()->ToString();
+  return text.starts_with(type) ? text.substr(type.size()) : text;  // of lists
 }
 
 }  // namespace

@@ -10,7 +10,8 @@
 
 namespace slimbayes {
 
-/// Arrow's memory for one table, up to the table's bound. It must outlive what was allocated from it.
+/// Arrow's memory for one table, up to the table's bound. It throws std::bad_alloc where there is no more, and must outlive
+/// what was allocated from it.
 class TablePool : public arrow::ProxyMemoryPool {
  public:
   /// `taken`: bytes that the table takes beside this pool.
@@ -21,11 +22,15 @@ class TablePool : public arrow::ProxyMemoryPool {
   arrow::Status Allocate(int64_t size, int64_t alignment, uint8_t** out) override;
   arrow::Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment, uint8_t** ptr) override;
 
-  /// Throws for a failure that is one of memory: as TableBound::check_unpacked() where the bound refused, else OutOfMemory.
+  /// After a shortage: throws as TableBound::check_unpacked() where the bound refused, OutOfMemory where the system did.
+  [[noreturn]] void throw_shortage() const;
+
+  /// Throws for a failure that is not the file's: as throw_shortage(), or std::system_error for a thread that could not be
+  /// started.
   void check(const arrow::Status& status) const;
 
  private:
-  arrow::Status room_for(int64_t more);
+  void check_room(int64_t more);
 
   TableBound bound_;
   uint64_t taken_;
