@@ -71,7 +71,9 @@ uint64_t left_in_groups(const fs::path& root) {
   return least;
 }
 
-uint64_t left_of_address_space(const fs::path& root) {
+}  // namespace
+
+uint64_t address_space_at_hand(const fs::path& root) {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnknown;
   const uint64_t pages = number_in(root / "proc/self/statm").value_or(0);
@@ -79,12 +81,10 @@ uint64_t left_of_address_space(const fs::path& root) {
   return limit.rlim_cur - std::min<uint64_t>(taken, limit.rlim_cur);
 }
 
-}  // namespace
-
 uint64_t memory_at_hand(const fs::path& root) {
   const auto available = number_in(root / "proc/meminfo", "MemAvailable:");
   const uint64_t free = available ? *available * 1024 : kUnknown;
-  return std::min({free, left_in_groups(root), left_of_address_space(root)});
+  return std::min({free, left_in_groups(root), address_space_at_hand(root)});
 }
 
 std::string bytes_text(uint64_t bytes) {
