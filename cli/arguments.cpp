@@ -88,7 +88,7 @@ std::string recipe(const FitRequest& r, const nlohmann::json& options) {
 Command chosen(const std::string& name, Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
-  Request request{{}, p.threads};
+  Request request{{}, p.threads, p.table_memory};
   const auto check_target = [](const std::string& target, const SplitRequest& rows) {
     if (target.empty() && rows.likelihood != "cox")
       misuse("expected --target COLUMN, the column to predict; received none");

@@ -17,6 +17,9 @@ int run_command(const CompareRequest& request);
 int run_command(const GenerateRequest& request);
 int run_command(const DemoRequest& request);
 
+/// Bounds on the tables that this command reads from now on.
+void limit_tables(const TableLimits& limits);
+
 /// A table to learn from, to score or to predict; "-" is CSV on stdin. Rows without the target, where there is one, are left
 /// out with a note, to `notes` or the log.
 Table read_rows(const std::string& path, const Reading& reading, const std::string& target = "",

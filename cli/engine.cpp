@@ -3,8 +3,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
+
+#include "cli/edge.h"
+#include "slimbayes/storage/memory.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -12,9 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path program_folder() {
-  std::error_code failed;
+  std::error_code failed, ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  return failed ? fs::current_path() : program.parent_path();
+  return failed ? fs::current_path(ignored) : program.parent_path();
 }
 
 // The build tree has the plugin in lib beside the tool, an installation where CMake put libraries.
@@ -45,6 +49,29 @@ void* open_plugin(const fs::path& path) {
                   reason));
 }
 
+/// The engine's libraries end the process where there is none.
+void check_working_folder() {
+  std::error_code failed;
+  const fs::path here = fs::current_path(failed);
+  if (failed)
+    throw std::invalid_argument(fmt::format(
+        "expected a working folder; received one that cannot be found ({}): it was removed, or lies in a "
+        "folder that may not be read; cd to another",
+        failed.message()));
+}
+
+/// A library whose start-up code finds no memory ends the process in its own way.
+void check_address_space() {
+  constexpr uint64_t kLeast = uint64_t{500} << 20;
+  const uint64_t left = address_space_at_hand();
+  if (left < kLeast)
+    throw std::runtime_error(
+        fmt::format("the engine could not be loaded: expected an address space of {} or more; received {}; "
+                    "raise its limit "
+                    "(ulimit -v)",
+                    bytes_text(kLeast), bytes_text(left)));
+}
+
 }  // namespace
 
 fs::path share_folder() {
@@ -56,11 +83,19 @@ fs::path share_folder() {
 }
 
 int run_in_engine(const Request& request) {
+  check_working_folder();
+  check_address_space();
+  // Arrow's own allocator starts a thread, and where there is none writes a line of its own.
+  setenv("ARROW_DEFAULT_MEMORY_POOL", "system", 0);
   void* plugin = open_plugin(plugin_path());
   const auto run = reinterpret_cast<decltype(&slimbayes_run)>(dlsym(plugin, "slimbayes_run"));
   if (run == nullptr)
     throw std::runtime_error("the engine has no entry slimbayes_run; install slimbayes again");
-  return run(request);  // the plugin stays open: its threads may outlive the call
+  const int code = run(request);  // the plugin stays open: its threads may outlive the call
+  if (code == kDone) return code;
+  // What failed for want of memory may fail again where libraries end. Nothing is left to do but to write what was said.
+  std::fflush(nullptr);
+  std::_Exit(code);
 }
 
 }  // namespace slimbayes::cli

@@ -37,6 +37,16 @@ void add_threads(CLI::App& app, int& threads) {
       ->check(CLI::Range(0, 4096));
 }
 
+void add_table_memory(CLI::App& app, uint64_t& bytes) {
+  app.add_option(
+         "--max-table-memory", bytes,
+         "memory that reading a table may take, such as 500M or 8G [default: three quarters of what is at "
+         "hand; "
+         "a packed table may hold 256 MB, or 100 times its size (.gz), 1,000 times (.parquet, .feather)]")
+      ->type_name("SIZE")
+      ->transform(CLI::AsSizeValue(false));
+}
+
 void add_rows(CLI::App& app, SplitRequest& rows) {
   const std::string group = "Rows and columns";
   app.add_option(
@@ -166,6 +176,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
   app.add_option("--seed", r.seed, "seed of weights and batches [default 0]")->type_name("S");
   add_threads(app, p.threads);
+  add_table_memory(app, p.table_memory);
   app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
   app.add_option("--checkpoint-every", r.checkpoint_every,
                  "seconds between two checkpoints, 0 for one after every step [default 2]")
@@ -211,9 +222,10 @@ void add_predict(CLI::App& root, Parsed& p) {
   app.add_option("DATA", p.predict.data, "table, - for CSV on stdin; no target column is needed")->required();
   app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
-  app.add_option("--keep", p.predict.keep,
-                 "columns of DATA to put before the answer's (text unless the model reads them as numbers), "
-                 "comma-separated")
+  app.add_option(
+         "--keep", p.predict.keep,
+         "columns of DATA to put before the answer's as DATA has them, comma-separated\n(of a text file text "
+         "in .parquet and .feather, but numbers that the model reads)")
       ->type_name("A,B")
       ->allow_extra_args(false);
   app.add_flag(
@@ -227,6 +239,7 @@ void add_predict(CLI::App& root, Parsed& p) {
       true);
   add_level(app, p.predict.level);
   add_threads(app, p.threads);
+  add_table_memory(app, p.table_memory);
   app.footer(
       "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
       "p_CLASS, "
@@ -255,6 +268,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
                  false);
   add_level(app, p.evaluate.level);
   add_threads(app, p.threads);
+  add_table_memory(app, p.table_memory);
   app.add_flag("--json", p.evaluate.json, "print one JSON object");
   app.footer(
       "Examples:\n"
@@ -279,6 +293,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
       ->check(CLI::Range(1, 1000));
   add_level(app, r.level);
   add_threads(app, p.threads);
+  add_table_memory(app, p.table_memory);
   app.add_flag("--json", r.json, "print one JSON object");
   add_valid_fraction(app, r.rows.valid_fraction);
   add_rows(app, r.rows);

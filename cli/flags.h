@@ -30,6 +30,7 @@ struct Parsed {
   Describe describe;
   std::string compared = every_method();
   int threads = kDefaultThreads;
+  uint64_t table_memory = 0;
   MethodFlags fit_flags, compare_flags;
   std::string preset;  // of fit or compare
   bool tune = false;   // of fit

@@ -131,9 +131,7 @@ int run_command(const PredictRequest& r) {
   }
   const TableModel model = TableModel::load(r.model);
   Reading reading = model.reading();
-  // Text that the model does not use is kept as it stands in the file: 007 is no number.
-  for (const std::string& name : perhaps_named(r.keep))
-    reading.kinds.try_emplace(name, ColumnKind::categorical);
+  reading.kept = perhaps_named(r.keep);
   const Table data = read_rows(r.data, reading);
   const std::vector<std::string> kept = columns_named(r.keep, "predict", "--keep", data);
   const Answers a = model.answers(data, r.level);

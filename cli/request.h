@@ -95,6 +95,7 @@ struct Request {
   std::variant<FitRequest, PredictRequest, EvaluateRequest, CompareRequest, GenerateRequest, DemoRequest>
       command;
   int threads = kDefaultThreads;
+  uint64_t table_memory = 0;  // bytes that reading a table may take; 0: what the library allows by itself
 };
 
 }  // namespace slimbayes::cli

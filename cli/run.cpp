@@ -1,6 +1,13 @@
 // The plugin's entry: the engine's side of the edge.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <latch>
+#include <new>
+#include <system_error>
+#include <thread>
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -8,6 +15,7 @@
 
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/progress.h"
 
 namespace slimbayes::cli {
 
@@ -54,13 +62,48 @@ int threads_of(const Request& request) {
   return networks ? 1 : kAllCores;
 }
 
+/// How many of these threads the system grants at once, this one counted.
+int granted_threads(int wanted) {
+  std::latch asked{1};
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<size_t>(wanted));
+  try {
+    while (std::ssize(threads) + 1 < wanted) threads.emplace_back([&] { asked.wait(); });
+  } catch (const std::system_error&) {  // a limit on processes or on the address space
+  }
+  asked.count_down();
+  for (std::thread& thread : threads) thread.join();
+  return static_cast<int>(threads.size()) + 1;
+}
+
+/// Where a thread cannot be started, libgomp ends the process with a line of its own. So the threads are asked for
+/// before it does, twice (libtorch has a second pool of as many) and one to spare for the reading of tables, and started
+/// before anything else takes them.
+void start_threads(const Request& request) {
+  const int asked = threads_of(request), wanted = asked == kAllCores ? at::get_num_threads() : asked;
+  const int granted = wanted > 1 ? std::max(granted_threads(2 * wanted) / 2, 1) : 1;
+  if (granted < wanted)
+    log_line(fmt::format("note: the system grants {} of {} threads (ulimit -u, ulimit -v): computing with {}",
+                         granted, wanted, granted));
+  if (asked != kAllCores || granted < wanted) at::set_num_threads(granted);
+  at::parallel_for(0, granted, 1, [](int64_t, int64_t) {});
+}
+
 int run_checked(const Request& request) {
   try {
     keep_freed_memory();
-    if (int threads = threads_of(request); threads != kAllCores) at::set_num_threads(threads);
+    limit_tables({.memory = request.table_memory});
+    start_threads(request);
     return std::visit([](const auto& command) { return run_command(command); }, request.command);
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) throw;
+    throw std::runtime_error(
+        "a thread could not be started: expected one more than the system grants (ulimit -u, ulimit -v); "
+        "raise that "
+        "limit, or use fewer --threads");
   } catch (const c10::Error& error) {  // its what() holds a backtrace
     const std::string text = error.what_without_backtrace();
+    if (text.find("can't allocate memory") != std::string::npos) throw std::bad_alloc();
     throw std::runtime_error("the tensor library failed: " + text.substr(0, text.find('\n')));
   }
 }

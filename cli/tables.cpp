@@ -19,10 +19,15 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-std::string read_stdin() {
+TableLimits limits_of_tables;
+
+std::string read_stdin(const TableBound& bound) {
   std::string text;
   std::array<char, 1 << 16> block;
-  while (const size_t got = std::fread(block.data(), 1, block.size(), stdin)) text.append(block.data(), got);
+  while (const size_t got = std::fread(block.data(), 1, block.size(), stdin)) {
+    text.append(block.data(), got);
+    bound.check(2 * text.size(), "stdin");  // its cells take as much again
+  }
   if (std::ferror(stdin) != 0) throw DataError("stdin", "expected CSV; received a read error; try a file");
   return text;
 }
@@ -58,8 +63,14 @@ Words columns_named(const Words& lists, const std::string& command, const std::s
   return names;
 }
 
+void limit_tables(const TableLimits& limits) { limits_of_tables = limits; }
+
 Table read_rows(const std::string& path, const Reading& reading, const std::string& target, Words* notes) {
-  Table table = path == "-" ? parse_csv(read_stdin(), ',', "stdin", reading) : read_table(path, reading);
+  const auto from_stdin = [&] {
+    const TableBound bound = TableBound::of(limits_of_tables, 0);
+    return parse_csv(read_stdin(bound), ',', "stdin", reading, bound);
+  };
+  Table table = path == "-" ? from_stdin() : read_table(path, reading, limits_of_tables);
   if (target.empty()) return table;
   const int64_t all = table.rows;
   table = with_target(std::move(table), target);
@@ -74,6 +85,7 @@ Table read_rows(const std::string& path, const Reading& reading, const std::stri
 Table read_training(const std::string& path, const std::string& target, SplitRequest& rows, Words* notes) {
   Reading reading{{}, perhaps_named(rows.categorical), perhaps_named(rows.ignore), true};
   if (rows.likelihood == "gaussian" || rows.likelihood == "poisson") reading.numbers = {target};
+  if (rows.likelihood == "bernoulli" || rows.likelihood == "softmax") reading.labels = {target};
   Table table = read_rows(path, reading, rows.likelihood == "cox" ? "" : target, notes);
   rows.ignore = columns_named(rows.ignore, "fit", "--ignore", table);
   rows.categorical = columns_named(rows.categorical, "fit", "--categorical", table);

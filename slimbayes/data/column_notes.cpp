@@ -132,6 +132,12 @@ std::string row_number_note(const Column& column) {
       name, column.values[0], column.values[1], column.values[2], name);
 }
 
+std::string rounded_note(const Column& column, const std::string& whole, const std::string& then) {
+  if (column.large.empty()) return "";
+  return fmt::format("{}: integers beyond 2^53 are rounded to 53 bits, {} (data row {}) to {:.0f}: {}", whole,
+                     column.large, column.large_row + 1, parse_number(column.large).value_or(NAN), then);
+}
+
 std::string row_label_note(const Column& column) {
   return fmt::format("column {}{} holds row labels: no input; rename it in the table to use it",
                      in_quotes(column.name), column.name.starts_with("Unnamed") ? " (it has no name)" : "");

@@ -22,6 +22,9 @@ std::string range_note(const Table& table, const Column& column, const std::vect
 /// falling) from row to row or almost without gaps. O(n).
 std::string row_number_note(const Column& column);
 
+/// Of integers beyond 2^53 (Column::large): the first, what it is read as, and `then`, what that means.
+std::string rounded_note(const Column& column, const std::string& whole, const std::string& then);
+
 /// Of row labels (is_row_label).
 std::string row_label_note(const Column& column);
 

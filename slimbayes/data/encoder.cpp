@@ -15,6 +15,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/domain.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
@@ -200,6 +201,9 @@ std::vector<std::string> Encoder::notes_for(const Table& table) const {
   }
   for (const Reader& reader : readers_of(features_, table)) {
     const Feature& feature = *reader.feature;
+    notes.push_back(rounded_note(*reader.column, "column " + in_quotes(feature.name),
+                                 "different ones may have become equal"));
+    if (notes.back().empty()) notes.pop_back();
     int64_t missing = 0, fresh = 0;
     std::string first;
     int64_t known_levels = static_cast<int64_t>(feature.levels.size());

@@ -23,6 +23,8 @@ namespace slimbayes {
 namespace {
 
 constexpr size_t kMaxLevels = 64;
+constexpr const char* kRoundedAlike =
+    "different ones may become equal; subtract a number in the table to keep their differences";
 
 bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -148,6 +150,14 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
                       in_quotes(column.name)));
     }
     fit_scale(values, present(column, ranged), options.scale == "standard", feature);
+    const bool alike = !feature.scaled && !column.large.empty();
+    if (alike) feature.dropped = "constant once rounded";
+    notes.push_back(rounded_note(
+        column, "column " + in_quotes(column.name),
+        fmt::format("{}, or take them as names by --categorical {}",
+                    alike ? "all training cells become one number: dropped; subtract a number in the table"
+                          : kRoundedAlike,
+                    in_quotes(column.name))));
     notes.push_back(range_note(table, column, ranged, "column " + in_quotes(column.name)));
     notes.push_back(padded_note(column));
   }
@@ -198,7 +208,8 @@ std::vector<std::string> target_notes(const Table& table, const std::vector<int6
   const std::string whole = "the target " + in_quotes(options.target);
   if (task.kind == "classification")
     return category_notes(task.levels, holds(options.names, options.target), whole);
-  return {range_note(table, *table.find(options.target), rows, whole)};
+  const Column& target = *table.find(options.target);
+  return {range_note(table, target, rows, whole), rounded_note(target, whole, kRoundedAlike)};
 }
 
 }  // namespace
@@ -269,9 +280,12 @@ Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows
     feature.scaled = true;
     feature.shift = feature.fill = axis.low / 2 + axis.high / 2;
     feature.scale = axis.high / 2 - axis.low / 2;
-    check_inside(table, *table.find(feature.name), axis);
+    const Column& column = *table.find(feature.name);
+    check_inside(table, column, axis);
+    encoder.notes_.push_back(rounded_note(column, "column " + in_quotes(column.name), kRoundedAlike));
     encoder.features_.push_back(std::move(feature));
   }
+  std::erase(encoder.notes_, "");
   Task& task = encoder.schema_.task;
   task.kind = "events";
   task.likelihood = "cox";

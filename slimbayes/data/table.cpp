@@ -8,6 +8,7 @@
 #include "slimbayes/data/table_arrow.h"
 #include "slimbayes/data/table_cells.h"
 #include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/table_kept.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 
@@ -31,15 +32,6 @@ std::string ending(const std::filesystem::path& path) {
 
 constexpr std::string_view kReadable = ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .arrow or .ipc";
 constexpr std::string_view kWritable = ".csv, .tsv, .parquet or .feather";
-
-/// Typed columns that are to be categorical, each cell's text its category.
-Table with_names(Table table, const Reading& reading) {
-  for (Column& column : table.columns) {
-    bool wanted = std::ranges::find(reading.names, column.name) != reading.names.end();
-    if (wanted && column.kind != ColumnKind::categorical) column = as_categorical(column);
-  }
-  return table;
-}
 
 }  // namespace
 
@@ -73,23 +65,35 @@ std::vector<std::string> Table::names() const {
   return all;
 }
 
-Table read_table(const std::filesystem::path& path, const Reading& reading) {
+Table read_table(const std::filesystem::path& path, const Reading& reading, const TableLimits& limits) {
+  constexpr uint64_t kTextRatio = 100, kTypedRatio = 1000;
   std::string format = ending(path), source = path.string();
   bool zipped = format.ends_with(".gz");
   std::string inner = zipped ? format.substr(0, format.size() - 3) : format;
   bool text = inner == "csv" || inner == "tsv";
   bool feather = format == "feather" || format == "arrow" || format == "ipc";
+  std::error_code unknown;
   if (!text && !feather && format != "parquet") {
     // A missing file is the likelier mistake, and read_bytes says so.
-    if (!std::filesystem::is_regular_file(path)) read_bytes(path);
+    if (!std::filesystem::is_regular_file(path, unknown)) read_bytes(path);
     throw_ending(path, kReadable);
   }
+  const uint64_t size = std::filesystem::file_size(path, unknown);
+  const TableBound bound = TableBound::of(limits, unknown ? 0 : size,
+                                          !text    ? kTypedRatio
+                                          : zipped ? kTextRatio
+                                                   : 0);
+  bound.check(bound.file, source);
   std::vector<std::byte> bytes = read_bytes(path);
-  if (feather) return with_names(parse_feather(bytes, source), reading);
-  if (!text) return with_names(parse_parquet(bytes, source), reading);
+  if (feather) return parse_feather(bytes, source, reading, bound);
+  if (!text) return parse_parquet(bytes, source, reading, bound);
   char delimiter = inner == "tsv" ? '\t' : ',';
-  if (zipped) return parse_csv(gunzip(bytes, source), delimiter, source, reading);
-  return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, source, reading);
+  if (!zipped)
+    return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, source, reading,
+                     bound);
+  const std::string unpacked = gunzip(bytes, source, bound);
+  bytes = {};
+  return parse_csv(unpacked, delimiter, source, reading, bound);
 }
 
 Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
@@ -104,9 +108,10 @@ Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
     out.numbers.push_back(table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]);
   for (size_t c = 0; c < out.columns.size(); ++c) {
     const std::vector<double>& from = table.columns[c].values;
-    std::vector<double> taken(rows.size());
-    for (size_t i = 0; i < rows.size(); ++i) taken[i] = from[static_cast<size_t>(rows[i])];
-    out.columns[c].values = std::move(taken);
+    std::vector<double> values(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) values[i] = from[static_cast<size_t>(rows[i])];
+    out.columns[c].values = std::move(values);
+    if (out.columns[c].kept) out.columns[c].kept = taken(out.columns[c].kept, rows);
   }
   return out;
 }
@@ -118,9 +123,9 @@ void write_table(const std::filesystem::path& path, const Table& table) {
   else if (format == "tsv")
     content = format_csv(table, '\t');
   else if (format == "parquet")
-    content = format_parquet(table);
+    content = format_parquet(table, path.string());
   else if (format == "feather")
-    content = format_feather(table);
+    content = format_feather(table, path.string());
   else
     throw_ending(path, kWritable);
   write_atomically(path, std::as_bytes(std::span(content)));

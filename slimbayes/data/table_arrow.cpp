@@ -8,16 +8,20 @@
 #include <arrow/api.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/table_kept.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 namespace {
 
+constexpr double kFirstShared = 0x1p53;  // the first integer that is another's double too
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 template <class ArrayType>
@@ -26,6 +30,12 @@ void append_values(const arrow::Array& chunk, double unit, std::vector<double>& 
   for (int64_t i = 0; i < array.length(); ++i) {
     out.push_back(array.IsNull(i) ? kMissing : static_cast<double>(array.Value(i)) * unit);
   }
+}
+
+/// The double nearest to each decimal.
+void append_decimals(const arrow::Array& chunk, std::vector<double>& out) {
+  for (int64_t i = 0; i < chunk.length(); ++i)
+    out.push_back(chunk.IsNull(i) ? kMissing : parse_number(cell_text(chunk, i)).value_or(kMissing));
 }
 
 /// Whole and fractional seconds apart: a product with 1e-9 would round twice.
@@ -160,15 +170,49 @@ bool append_chunk(const arrow::Array& chunk, Levels& levels, std::vector<double>
     case arrow::Type::DICTIONARY:
       return append_dictionary(chunk, levels, out);
     default:
-      return append_text(chunk, levels, out);
+      if (!arrow::is_decimal(chunk.type_id())) return append_text(chunk, levels, out);
+      append_decimals(chunk, out);
+      return true;
   }
+}
+
+/// Whether the numbers of this type may be integers that no double holds.
+bool may_be_large(const arrow::DataType& type) {
+  return type.id() == arrow::Type::INT64 || type.id() == arrow::Type::UINT64 || arrow::is_decimal(type.id());
+}
+
+/// Column::large of a column of numbers.
+void find_large(const arrow::ChunkedArray& cells, Column& column) {
+  if (!may_be_large(*cells.type())) return;
+  for (size_t row = 0; row < column.values.size(); ++row) {
+    if (!(std::abs(column.values[row]) >= kFirstShared)) continue;
+    const auto one = cells.Slice(static_cast<int64_t>(row), 1);
+    std::string text = cell_text(*one->chunk(0), 0);
+    if (text == "9007199254740992" || text == "-9007199254740992" || text.find('.') != std::string::npos)
+      continue;
+    column.large = std::move(text);
+    column.large_row = static_cast<int64_t>(row);
+    return;
+  }
+}
+
+/// Each integer's digits, or decimal's, as its category.
+Column exact_categories(const arrow::ChunkedArray& cells, const std::string& name) {
+  Column column{name, ColumnKind::categorical, {}, {}};
+  column.values.reserve(static_cast<size_t>(cells.length()));
+  Levels levels{column};
+  for (const auto& chunk : cells.chunks()) {
+    for (int64_t i = 0; i < chunk->length(); ++i)
+      column.values.push_back(chunk->IsNull(i) ? kMissing : levels(cell_text(*chunk, i)));
+  }
+  return column;
 }
 
 [[noreturn]] void throw_type(const std::string& name, const arrow::DataType& type,
                              const std::string& source) {
   throw DataError(
       source, fmt::format("expected numbers, booleans, text, dates or timestamps in column {}; received the "
-                          "type {}; cast it or write the table without it",
+                          "type {}; cast it, or leave the column out (fit: --ignore)",
                           in_quotes(name), type.ToString()));
 }
 
@@ -187,57 +231,98 @@ std::shared_ptr<arrow::Array> built(Builder&& builder, const Column& column, Val
   return finished(builder);
 }
 
-std::shared_ptr<arrow::Array> to_arrow(const Column& column) {
+std::shared_ptr<arrow::ChunkedArray> to_arrow(const Column& column, bool dictionaries) {
+  const auto whole = [](std::shared_ptr<arrow::Array> array) {
+    return std::make_shared<arrow::ChunkedArray>(std::move(array));
+  };
+  const auto level = [&](double x) -> const std::string& { return column.levels.at(static_cast<size_t>(x)); };
+  const bool exact = column.kind != ColumnKind::numeric || !column.large.empty();
+  if (column.kept && (exact || !are_text(column.kept)))
+    return std::make_shared<arrow::ChunkedArray>(column.kept->chunks(), column.kept->type());
   switch (column.kind) {
     case ColumnKind::boolean:
-      return built(arrow::BooleanBuilder(), column, [](double x) { return x != 0; });
+      return whole(built(arrow::BooleanBuilder(), column, [](double x) { return x != 0; }));
     case ColumnKind::datetime:
-      return built(arrow::TimestampBuilder(arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"),
-                                           arrow::default_memory_pool()),
-                   column, [](double x) { return static_cast<int64_t>(std::llround(x * 1e6)); });
+      return whole(built(arrow::TimestampBuilder(arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"),
+                                                 arrow::default_memory_pool()),
+                         column, [](double x) { return static_cast<int64_t>(std::llround(x * 1e6)); }));
     case ColumnKind::categorical:
-      return built(arrow::StringDictionaryBuilder(), column,
-                   [&](double x) -> const std::string& { return column.levels.at(static_cast<size_t>(x)); });
+      return whole(dictionaries ? built(arrow::StringDictionaryBuilder(), column, level)
+                                : built(arrow::StringBuilder(), column, level));
     default:
-      return built(arrow::DoubleBuilder(), column, [](double x) { return x; });
+      return whole(built(arrow::DoubleBuilder(), column, [](double x) { return x; }));
   }
 }
 
-}  // namespace
+bool in(const std::vector<std::string>& list, const std::string& name) {
+  return std::ranges::find(list, name) != list.end();
+}
 
-Table from_arrow(const arrow::Table& data, const std::string& source) {
-  Table table{source, {}, data.num_rows()};
-  std::vector<std::string> names = data.ColumnNames();
-  name_row_labels(names);
-  check_names(names, source);
-  if (table.rows == 0)
-    throw DataError(source, "expected rows; received none; check how the file was written");
-  for (int c = 0; c < data.num_columns(); ++c) {
-    const auto& type = *data.column(c)->type();
-    Column column{names[static_cast<size_t>(c)], kind_of(type), {}, {}};
-    column.values.reserve(static_cast<size_t>(table.rows));
-    Levels levels{column};
-    for (const auto& chunk : data.column(c)->chunks()) {
-      if (!append_chunk(*chunk, levels, column.values)) throw_type(column.name, type, source);
-    }
-    for (size_t i = 0; i < column.values.size(); ++i) {
-      if (!std::isinf(column.values[i])) continue;
+/// Numbers and dates that nobody needs may be infinite, and its cells be of any type: they are missing.
+Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const std::string& source,
+                   const Reading& reading, const TableBound& bound) {
+  const auto& type = *cells.type();
+  const bool needed = is_needed(reading, name);
+  const auto rows = static_cast<size_t>(cells.length());
+  Column column{name, kind_of(type), {}, {}};
+  column.values.reserve(rows);
+  Levels levels{column};
+  for (const auto& chunk : cells.chunks()) {
+    if (append_chunk(*chunk, levels, column.values)) continue;
+    if (needed) throw_type(name, type, source);
+    return {name, ColumnKind::categorical, std::vector<double>(rows, kMissing), {}};
+  }
+  for (const std::string& level : column.levels) bound.check_cell(level.size(), name, source);
+  for (size_t i = 0; i < rows; ++i) {
+    if (!std::isinf(column.values[i])) continue;
+    if (needed) {
       throw DataError(
           source,
           fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or "
                       "make the cell null",
-                      in_quotes(column.name), column.values[i], i + 1));
+                      in_quotes(name), column.values[i], i + 1));
     }
-    table.columns.push_back(std::move(column));
+    column.values[i] = kMissing;
+  }
+  find_large(cells, column);
+  const auto known = reading.kinds.find(name);
+  const bool categories =
+      in(reading.labels, name) || (known != reading.kinds.end() && known->second == ColumnKind::categorical);
+  const bool names = in(reading.names, name);
+  const auto shared = [](double x) { return std::abs(x) >= kFirstShared; };
+  if (may_be_large(type) && (names || (categories && std::ranges::any_of(column.values, shared))))
+    return exact_categories(cells, name);
+  return names && column.kind != ColumnKind::categorical ? as_categorical(column) : column;
+}
+
+}  // namespace
+
+Table from_arrow(std::shared_ptr<arrow::Table> data, const std::string& source, const Reading& reading,
+                 const TableBound& bound, const std::shared_ptr<arrow::MemoryPool>& memory) {
+  Table table{source, {}, data->num_rows()};
+  std::vector<std::string> names = data->ColumnNames();
+  name_row_labels(names);
+  check_names(names, source);
+  if (table.rows == 0)
+    throw DataError(source, "expected rows; received none; check how the file was written");
+  arrow::ChunkedArrayVector columns = data->columns();
+  data.reset();
+  const double numbers = 8.0 * static_cast<double>(table.rows) * static_cast<double>(columns.size());
+  const auto held = static_cast<double>(bound.file) + static_cast<double>(memory->bytes_allocated());
+  bound.check(static_cast<uint64_t>(std::min(numbers + held, 0x1p63)), source);
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const std::shared_ptr<arrow::ChunkedArray> cells = std::move(columns[c]);
+    table.columns.push_back(column_from(*cells, names[c], source, reading, bound));
+    if (in(reading.kept, names[c])) table.columns.back().kept = kept_cells(cells, memory);
   }
   return table;
 }
 
-std::shared_ptr<arrow::Table> to_arrow(const Table& table) {
+std::shared_ptr<arrow::Table> to_arrow(const Table& table, bool dictionaries) {
   arrow::FieldVector fields;
-  arrow::ArrayVector arrays;
+  arrow::ChunkedArrayVector arrays;
   for (const Column& column : table.columns) {
-    arrays.push_back(to_arrow(column));
+    arrays.push_back(to_arrow(column, dictionaries));
     fields.push_back(arrow::field(column.name, arrays.back()->type()));
   }
   return arrow::Table::Make(arrow::schema(fields), arrays, table.rows);

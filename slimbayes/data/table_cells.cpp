@@ -29,7 +29,19 @@ struct Count {
   int64_t numbers = 0, others = 0;
   int64_t first_other = -1, first_infinite = -1;
   int64_t padded = 0, first_padded = -1;  // numbers with leading zeros
+  int64_t first_large = -1;               // integer beyond 2^53
 };
+
+constexpr double kLargestExact = 0x1p53;
+
+/// Digits after perhaps a sign, of a number beyond 2^53: the double of 2^53 + 1 is 2^53.
+bool is_large(std::string_view cell, double number) {
+  if (!(std::abs(number) >= kLargestExact)) return false;
+  if (cell[0] == '+' || cell[0] == '-') cell.remove_prefix(1);
+  if (cell.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  cell.remove_prefix(cell.find_first_not_of('0'));
+  return cell != "9007199254740992";
+}
 
 Count read_numbers(std::span<const std::string_view> cells, std::vector<double>& values) {
   Count count;
@@ -43,6 +55,7 @@ Count read_numbers(std::span<const std::string_view> cells, std::vector<double>&
       ++count.numbers;
       if (std::isinf(*number) && count.first_infinite < 0) count.first_infinite = static_cast<int64_t>(i);
       if (is_padded(cell) && count.padded++ == 0) count.first_padded = static_cast<int64_t>(i);
+      if (count.first_large < 0 && is_large(cell, *number)) count.first_large = static_cast<int64_t>(i);
     } else if (!is_missing(cell)) {
       if (count.others++ == 0) count.first_other = static_cast<int64_t>(i);
     }
@@ -94,6 +107,10 @@ void read_levels(std::span<const std::string_view> cells, Column& column) {
 
 /// A column of numbers, none of them infinite.
 Column finite(Column column, std::span<const std::string_view> cells, const Count& count) {
+  if (count.first_large >= 0) {
+    column.large = trimmed(cells[static_cast<size_t>(count.first_large)]);
+    column.large_row = count.first_large;
+  }
   if (count.first_infinite < 0) return column;
   throw BadCell(
       count.first_infinite,
@@ -193,6 +210,14 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
   }
   if (kind == ColumnKind::boolean) read_words(cells, column);
   return column;
+}
+
+bool is_needed(const Reading& reading, const std::string& name) {
+  const auto in = [&](const std::vector<std::string>& list) {
+    return std::ranges::find(list, name) != list.end();
+  };
+  if (in(reading.names) || reading.kinds.contains(name)) return true;
+  return reading.others_used && !is_row_label(name) && !in(reading.unused);
 }
 
 Column as_categorical(const Column& column) {

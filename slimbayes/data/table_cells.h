@@ -26,6 +26,9 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
 /// A column of this kind. Throws BadCell for the first cell that is not of it; a category is any text.
 Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::string_view> cells);
 
+/// Whether anybody needs the column: one that nobody does cannot fail.
+bool is_needed(const Reading& reading, const std::string& name);
+
 /// Each cell's text as its category.
 Column as_categorical(const Column& column);
 

@@ -1,6 +1,6 @@
 // Delimited text, both ways.
 //
-// Arrow's multi-threaded reader cuts the text into cells (strings, no inference: table_cells judges them).
+// Arrow's reader cuts the text into cells (strings, no inference: table_cells judges them).
 // What Arrow does not say is where a fault lies, so a small walker over the same grammar reads the header
 // and, only after a fault, finds the line again. Reading costs two passes over the bytes and some 50 ns a
 // cell.
@@ -14,10 +14,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <optional>
 
 #include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/table_kept.h"
+#include "slimbayes/data/table_pool.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/memory.h"
 
 namespace slimbayes {
 namespace {
@@ -35,11 +39,12 @@ struct Walker {
   size_t at = 0;
   int64_t line = 1;
 
-  std::optional<Record> next() {
+  /// Of a field longer than `most`, what comes after is left out.
+  std::optional<Record> next(size_t most = std::string::npos) {
     while (at < text.size() && (text[at] == '\n' || text[at] == '\r')) end_line();
     if (at >= text.size()) return std::nullopt;
     Record record{line, {}};
-    do record.fields.push_back(field(record.open_quote));
+    do record.fields.push_back(field(record.open_quote, most));
     while (at < text.size() && text[at] == delimiter && ++at);
     if (at < text.size()) end_line();
     return record;
@@ -50,21 +55,22 @@ struct Walker {
     ++at, ++line;
   }
 
-  std::string field(bool& open_quote) {
+  std::string field(bool& open_quote, size_t most) {
     std::string out;
     bool inside = at < text.size() && text[at] == '"';
     for (at += inside; at < text.size(); ++at) {
       char c = text[at];
       if (inside && c == '"') {
         if (at + 1 < text.size() && text[at + 1] == '"')
-          out += text[++at];
-        else
+          ++at;
+        else {
           inside = false;
-        continue;
+          continue;
+        }
       }
       if (!inside && (c == delimiter || c == '\n' || c == '\r')) return out;
       if (c == '\n') ++line;
-      out += c;
+      if (out.size() <= most) out += c;
     }
     open_quote = open_quote || inside;
     return out;
@@ -93,14 +99,23 @@ void check_text(std::string_view text, const std::string& source) {
       source, "expected text in UTF-8; received other bytes; convert it, e.g. iconv -f latin1 -t utf8", line);
 }
 
-std::vector<std::string> read_header(Walker& walker, const std::string& source) {
-  std::optional<Record> header = walker.next();
+std::string long_cell(const TableBound& bound) {
+  return fmt::format("a cell longer than {}; shorten it, or write the table without its column",
+                     bytes_text(bound.cell));
+}
+
+std::vector<std::string> read_header(Walker& walker, const std::string& source, const TableBound& bound) {
+  std::optional<Record> header = walker.next(bound.cell);
   if (!header)
     throw DataError(source, "expected a header line and rows; received an empty file; check the path");
   if (header->open_quote)
     throw DataError(source, "expected a closing quote; received the end of the file; close it", header->line);
   std::vector<std::string> names;
-  for (const std::string& field : header->fields) names.emplace_back(trimmed(field));
+  for (const std::string& field : header->fields) {
+    if (field.size() > bound.cell)
+      throw DataError(source, "expected names of columns; received " + long_cell(bound), header->line);
+    names.emplace_back(trimmed(field));
+  }
   if (names.size() == 1) {
     for (char c : {',', ';', '\t', '|'}) {
       if (names[0].find(c) == std::string::npos) continue;
@@ -121,7 +136,8 @@ std::vector<std::string> read_header(Walker& walker, const std::string& source) 
 [[noreturn]] void throw_bad_record(Walker walker, size_t columns, const std::string& source,
                                    const arrow::Status& status) {
   bool first = true;
-  for (std::optional<Record> record = walker.next(); record; record = walker.next(), first = false) {
+  constexpr size_t most = 1 << 20;  // of a cell, whose text does not matter here
+  for (std::optional<Record> record = walker.next(most); record; record = walker.next(most), first = false) {
     if (record->open_quote) {
       throw DataError(
           source,
@@ -145,31 +161,91 @@ std::vector<std::string> read_header(Walker& walker, const std::string& source) 
       source, fmt::format("expected delimited text; received what Arrow cannot read: {}", status.message()));
 }
 
-arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view body, char delimiter,
-                                                       const std::vector<std::string>& names, int64_t block) {
+/// What reading takes: the text, and in Arrow's memory its cells again with an offset each; a number a cell; while a
+/// column is judged, a view of each of its cells.
+uint64_t bytes_to_read(std::string_view text, char delimiter) {
+  const auto rows = static_cast<uint64_t>(std::ranges::count(text, '\n')) + 1;
+  const uint64_t cells = static_cast<uint64_t>(std::ranges::count(text, delimiter)) + rows;
+  return 2 * text.size() + cells * (sizeof(int32_t) + sizeof(double)) + rows * sizeof(std::string_view);
+}
+
+/// The bytes of the longest row. Throws DataError for a cell beyond the bound and for a quote that stays open.
+size_t longest_row(Walker walker, const TableBound& bound, const std::string& source) {
+  size_t longest = 0;
+  for (size_t start = walker.at; true; start = walker.at) {
+    const std::optional<Record> record = walker.next(bound.cell);
+    if (!record) return longest;
+    longest = std::max(longest, walker.at - start);
+    const auto large = [&](const std::string& field) { return field.size() > bound.cell; };
+    const auto place = std::ranges::find_if(record->fields, large);
+    if (place == record->fields.end() && !record->open_quote) continue;
+    throw DataError(
+        source,
+        record->open_quote
+            ? "expected a closing quote; received the end of the file; close the quote that opens in this row"
+            : "expected cells of a table; received " + long_cell(bound),
+        record->line, std::min(place - record->fields.begin() + 1, std::ssize(record->fields)));
+  }
+}
+
+arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view body,
+                                                       const std::vector<std::string>& names, char delimiter,
+                                                       int64_t block, arrow::MemoryPool* pool) {
   auto read = arrow::csv::ReadOptions::Defaults();
   read.column_names = names;
   read.block_size = static_cast<int32_t>(std::min<int64_t>(block, INT32_MAX));
+  read.use_threads = false;  // they gain nothing, and could not say that memory is short
   auto parse = arrow::csv::ParseOptions::Defaults();
   parse.delimiter = delimiter;
   parse.newlines_in_values = body.find('"') != std::string_view::npos;
   auto convert = arrow::csv::ConvertOptions::Defaults();
   convert.check_utf8 = false;  // done
+  // Of kept cells "" is an empty text and nothing is none; the other spellings of a missing cell are not Arrow's to judge.
+  convert.null_values = {""};
+  convert.strings_can_be_null = true;
+  convert.quoted_strings_can_be_null = false;
   for (const std::string& name : names) convert.column_types[name] = arrow::utf8();
   auto buffer = std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(body.data()), body.size());
   ARROW_ASSIGN_OR_RAISE(
       auto reader,
-      arrow::csv::TableReader::Make(arrow::io::default_io_context(),
+      arrow::csv::TableReader::Make(arrow::io::IOContext(pool),
                                     std::make_shared<arrow::io::BufferReader>(buffer), read, parse, convert));
   return reader->Read();
 }
 
-std::vector<std::string_view> views(const arrow::ChunkedArray& column) {
+/// The columns as text; rows longer than a block take blocks of their own length.
+arrow::ChunkedArrayVector cells_of(std::string_view body, const Walker& walker,
+                                   const std::vector<std::string>& names, const TableBound& bound,
+                                   const std::string& source, TablePool& pool) {
+  const auto cut = [&](int64_t block) {
+    try {
+      auto cells = cut_cells(body, names, walker.delimiter, block, &pool);
+      pool.check(cells.status());
+      return cells;
+    } catch (const std::bad_alloc&) {
+      pool.throw_shortage();
+    }
+  };
+  auto cells = cut(1 << 20);
+  if (!cells.ok() && cells.status().message().find("block") != std::string::npos)
+    cells = cut(static_cast<int64_t>(longest_row(walker, bound, source)) + 1024);
+  if (!cells.ok()) throw_bad_record(walker, names.size(), source, cells.status());
+  // To Arrow the end of the file closes a quote: the rows after it would be one cell.
+  if (std::ranges::count(body, '"') % 2 != 0) longest_row(walker, bound, source);
+  return (*cells)->columns();
+}
+
+/// Throws BadCell for one beyond the bound.
+std::vector<std::string_view> views(const arrow::ChunkedArray& column, const TableBound& bound) {
   std::vector<std::string_view> out;
   out.reserve(static_cast<size_t>(column.length()));
   for (const auto& chunk : column.chunks()) {
     const auto& strings = static_cast<const arrow::StringArray&>(*chunk);
-    for (int64_t i = 0; i < strings.length(); ++i) out.push_back(strings.GetView(i));
+    for (int64_t i = 0; i < strings.length(); ++i) {
+      out.push_back(strings.GetView(i));
+      if (out.back().size() <= bound.cell) continue;
+      throw BadCell(std::ssize(out) - 1, "expected cells of a table; received " + long_cell(bound));
+    }
   }
   return out;
 }
@@ -186,12 +262,16 @@ Column column_of(const std::string& name, std::span<const std::string_view> cell
     return column_of_kind(name, ColumnKind::categorical, cells);
   if (auto known = reading.kinds.find(name); known != reading.kinds.end())
     return column_of_kind(name, known->second, cells);
+  const auto in = [&](const std::vector<std::string>& list) {
+    return std::ranges::find(list, name) != list.end();
+  };
+  if (in(reading.kept)) return column_of_kind(name, ColumnKind::categorical, cells);
   try {
-    return column_from_cells(name, cells, std::ranges::find(reading.numbers, name) == reading.numbers.end());
+    Column column = column_from_cells(name, cells, !in(reading.numbers));
+    if (column.large.empty() || !in(reading.labels)) return column;
+    return column_of_kind(name, ColumnKind::categorical, cells);
   } catch (const BadCell&) {
-    bool unused = !reading.others_used || is_row_label(name) ||
-                  std::ranges::find(reading.unused, name) != reading.unused.end();
-    if (!unused) throw;
+    if (is_needed(reading, name)) throw;
     return column_of_kind(name, ColumnKind::categorical, cells);
   }
 }
@@ -221,45 +301,52 @@ void append_cell(std::string& out, const Column& column, double value, char deli
 
 }  // namespace
 
-Table parse_csv(std::string_view text, char delimiter, const std::string& source, const Reading& reading) {
+Table parse_csv(std::string_view text, char delimiter, const std::string& source, const Reading& reading,
+                const TableBound& bound) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   check_text(text, source);
   Walker walker{text, delimiter};
-  std::vector<std::string> names = read_header(walker, source);
+  std::vector<std::string> names = read_header(walker, source, bound);
   std::string_view body = text.substr(std::min(walker.at, text.size()));
   if (body.find_first_not_of("\r\n") == std::string_view::npos) {
     throw DataError(
         source, "expected rows below the header; received the header alone; check how the file was written");
   }
-  auto cells = cut_cells(body, delimiter, names, 1 << 20);
-  // A row longer than a block: take the file as one.
-  if (!cells.ok() && cells.status().message().find("block") != std::string::npos) {
-    cells = cut_cells(body, delimiter, names, static_cast<int64_t>(body.size()) + 1);
-  }
-  if (!cells.ok()) throw_bad_record(walker, names.size(), source, cells.status());
-  Table table{source, {}, (*cells)->num_rows()};
+  bound.check(bytes_to_read(text, delimiter), source);
+  const auto pool = std::make_shared<TablePool>(bound, text.size(), source);
+  arrow::ChunkedArrayVector columns = cells_of(body, walker, names, bound, source, *pool);
+  Table table{source, {}, columns[0]->length()};
   for (size_t c = 0; c < names.size(); ++c) {
+    // Each column's text goes as its numbers come.
+    const std::shared_ptr<arrow::ChunkedArray> cells = std::move(columns[c]);
     try {
-      table.columns.push_back(column_of(names[c], views(*(*cells)->column(static_cast<int>(c))), reading));
+      table.columns.push_back(column_of(names[c], views(*cells, bound), reading));
     } catch (const BadCell& bad) {
       throw_cell(walker, bad, static_cast<int64_t>(c) + 1, source);
     }
+    if (std::ranges::find(reading.kept, names[c]) != reading.kept.end())
+      table.columns.back().kept = kept_cells(cells, pool);
   }
   return table;
 }
 
 std::string format_csv(const Table& table, char delimiter) {
   std::string out;
+  std::vector<std::optional<CellTexts>> kept;
   for (const Column& column : table.columns) {
     if (!out.empty()) out += delimiter;
     append_text(out, column.name, delimiter);
+    kept.push_back(column.kept ? std::optional<CellTexts>(column.kept) : std::nullopt);
   }
   out += '\n';
   for (int64_t row = 0; row < table.rows; ++row) {
     size_t start = out.size();
     for (size_t c = 0; c < table.columns.size(); ++c) {
       if (c > 0) out += delimiter;
-      append_cell(out, table.columns[c], table.columns[c].values[static_cast<size_t>(row)], delimiter);
+      if (!kept[c])
+        append_cell(out, table.columns[c], table.columns[c].values[static_cast<size_t>(row)], delimiter);
+      else if (const std::optional<std::string> text = kept[c]->next())
+        append_text(out, *text, delimiter);
     }
     // An empty line would be skipped.
     if (out.size() == start) out += "\"\"";

@@ -10,7 +10,10 @@
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
 
+#include <new>
+
 #include "slimbayes/data/table_arrow.h"
+#include "slimbayes/data/table_pool.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
@@ -21,12 +24,14 @@ std::shared_ptr<arrow::io::BufferReader> reader_of(std::span<const std::byte> by
       std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()));
 }
 
-arrow::Result<std::shared_ptr<arrow::Table>> read_parquet(std::span<const std::byte> bytes) {
+arrow::Result<std::shared_ptr<arrow::Table>> read_parquet(std::span<const std::byte> bytes,
+                                                          arrow::MemoryPool* pool) {
   parquet::arrow::FileReaderBuilder builder;
-  ARROW_RETURN_NOT_OK(builder.Open(reader_of(bytes)));
+  ARROW_RETURN_NOT_OK(builder.Open(reader_of(bytes), parquet::ReaderProperties(pool)));
+  builder.memory_pool(pool);
   std::unique_ptr<parquet::arrow::FileReader> reader;
   ARROW_RETURN_NOT_OK(builder.Build(&reader));
-  reader->set_use_threads(true);
+  reader->set_use_threads(false);  // one of them could not say that memory is short
 #if ARROW_VERSION_MAJOR >= 24
   return reader->ReadTable();
 #else
@@ -36,8 +41,12 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_parquet(std::span<const std::b
 #endif
 }
 
-arrow::Result<std::shared_ptr<arrow::Table>> read_feather(std::span<const std::byte> bytes) {
-  ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchFileReader::Open(reader_of(bytes)));
+arrow::Result<std::shared_ptr<arrow::Table>> read_feather(std::span<const std::byte> bytes,
+                                                          arrow::MemoryPool* pool) {
+  auto options = arrow::ipc::IpcReadOptions::Defaults();
+  options.memory_pool = pool;
+  options.use_threads = false;
+  ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchFileReader::Open(reader_of(bytes), options));
   arrow::RecordBatchVector batches;
   for (int i = 0; i < reader->num_record_batches(); ++i) {
     ARROW_ASSIGN_OR_RAISE(auto batch, reader->ReadRecordBatch(i));
@@ -46,16 +55,33 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_feather(std::span<const std::b
   return arrow::Table::FromRecordBatches(reader->schema(), batches);
 }
 
-arrow::Result<std::string> read_gzip(std::span<const std::byte> bytes) {
+/// What a gzip file says of its size, where a deflated one can be so large: else 0. It is that modulo 2^32, of the last of
+/// its parts.
+size_t claimed_size(std::span<const std::byte> bytes) {
+  constexpr size_t kMostDeflated = 1032;
+  if (bytes.size() < 4) return 0;
+  size_t size = 0;
+  for (const std::byte byte :
+       {bytes[bytes.size() - 1], bytes[bytes.size() - 2], bytes[bytes.size() - 3], bytes[bytes.size() - 4]})
+    size = size << 8 | std::to_integer<size_t>(byte);
+  return size <= kMostDeflated * bytes.size() ? size : 0;
+}
+
+arrow::Result<std::string> read_gzip(std::span<const std::byte> bytes, const std::string& source,
+                                     const TableBound& bound) {
   ARROW_ASSIGN_OR_RAISE(auto codec, arrow::util::Codec::Create(arrow::Compression::GZIP));
   ARROW_ASSIGN_OR_RAISE(auto stream, arrow::io::CompressedInputStream::Make(codec.get(), reader_of(bytes)));
   std::string text;
   constexpr int64_t block = 1 << 20;
+  const size_t claimed = claimed_size(bytes);
+  bound.check_unpacked(claimed, source);
+  text.reserve(claimed + block);
   for (int64_t got = block; got > 0;) {
     size_t size = text.size();
     text.resize(size + block);
     ARROW_ASSIGN_OR_RAISE(got, stream->Read(block, text.data() + size));
     text.resize(size + static_cast<size_t>(got));
+    bound.check_unpacked(text.size(), source);
   }
   return text;
 }
@@ -72,58 +98,81 @@ T value_or_throw(arrow::Result<T> result, const std::string& source, std::string
 }
 
 template <class Read>
-Table parsed(std::span<const std::byte> bytes, const std::string& source, std::string_view what, Read read) {
+Table parsed(std::span<const std::byte> bytes, const std::string& source, std::string_view what,
+             const Reading& reading, const TableBound& bound, Read read) {
+  const auto pool = std::make_shared<TablePool>(bound, bytes.size(), source);
+  const auto checked = [&](auto result) {
+    pool->check(result.status());
+    return value_or_throw(std::move(result), source, what);
+  };
   std::shared_ptr<arrow::Table> data;
   try {
-    data = value_or_throw(read(bytes), source, what);
-    if (auto status = data->ValidateFull(); !status.ok()) {
-      value_or_throw(arrow::Result<int>(status), source, what);
-    }
+    data = checked(read(bytes, pool.get()));
+    if (auto status = data->ValidateFull(); !status.ok()) checked(arrow::Result<int>(status));
   } catch (const DataError&) {
     throw;
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    pool->throw_shortage();
   } catch (const std::exception& error) {
-    value_or_throw(arrow::Result<int>(arrow::Status::IOError(error.what())), source, what);
+    checked(arrow::Result<int>(arrow::Status::IOError(error.what())));
   }
-  return from_arrow(*data, source);
+  return from_arrow(std::move(data), source, reading, bound, pool);
 }
 
 template <class Write>
-std::string formatted(const Table& table, Write write) {
+std::string formatted(const Table& table, const std::string& path, bool dictionaries, Write write) {
   auto sink = arrow::io::BufferOutputStream::Create().ValueOrDie();
-  auto data = to_arrow(table);
+  auto data = to_arrow(table, dictionaries);
   arrow::Status status = write(*data, sink);
   auto buffer = sink->Finish();
-  if (!status.ok()) throw std::runtime_error(status.message());
+  if (status.IsOutOfMemory()) throw std::bad_alloc();
+  if (status.IsNotImplemented()) {
+    throw DataError(
+        path, fmt::format("expected columns of types that such a file holds; received others: {}; write "
+                          "a .csv or a .feather",
+                          status.message()));
+  }
+  if (!status.ok()) throw std::runtime_error(path + ": " + status.message());
   return buffer.ValueOrDie()->ToString();
 }
 
 }  // namespace
 
-Table parse_parquet(std::span<const std::byte> bytes, const std::string& source) {
-  return parsed(bytes, source, "a Parquet file", read_parquet);
+Table parse_parquet(std::span<const std::byte> bytes, const std::string& source, const Reading& reading,
+                    const TableBound& bound) {
+  return parsed(bytes, source, "a Parquet file", reading, bound, read_parquet);
 }
 
-Table parse_feather(std::span<const std::byte> bytes, const std::string& source) {
-  return parsed(bytes, source, "a Feather (version 2) or Arrow file", read_feather);
+Table parse_feather(std::span<const std::byte> bytes, const std::string& source, const Reading& reading,
+                    const TableBound& bound) {
+  return parsed(bytes, source, "a Feather (version 2) or Arrow file", reading, bound, read_feather);
 }
 
-std::string format_parquet(const Table& table) {
-  return formatted(table, [](const arrow::Table& data, const auto& sink) {
-    return parquet::arrow::WriteTable(data, arrow::default_memory_pool(), sink);
+std::string format_parquet(const Table& table, const std::string& path) {
+  return formatted(table, path, false, [](const arrow::Table& data, const auto& sink) {
+    // Arrow's schema beside Parquet's: zones, units and dictionaries of kept columns.
+    return parquet::arrow::WriteTable(data, arrow::default_memory_pool(), sink,
+                                      parquet::DEFAULT_MAX_ROW_GROUP_LENGTH,
+                                      parquet::default_writer_properties(),
+                                      parquet::ArrowWriterProperties::Builder().store_schema()->build());
   });
 }
 
-std::string format_feather(const Table& table) {
-  return formatted(table, [](const arrow::Table& data, const auto& sink) -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto writer, arrow::ipc::MakeFileWriter(sink, data.schema()));
+std::string format_feather(const Table& table, const std::string& path) {
+  return formatted(table, path, true, [](const arrow::Table& data, const auto& sink) -> arrow::Status {
+    auto options = arrow::ipc::IpcWriteOptions::Defaults();
+    options.unify_dictionaries = true;  // of a kept column: the format has one for all chunks
+    ARROW_ASSIGN_OR_RAISE(auto writer, arrow::ipc::MakeFileWriter(sink, data.schema(), options));
     ARROW_RETURN_NOT_OK(writer->WriteTable(data));
     return writer->Close();
   });
 }
 
-std::string gunzip(std::span<const std::byte> bytes, const std::string& source) {
+std::string gunzip(std::span<const std::byte> bytes, const std::string& source, const TableBound& bound) {
   if (bytes.empty()) throw DataError(source, "expected a gzip file; received an empty file; check the path");
-  return value_or_throw(read_gzip(bytes), source, "a whole gzip file");
+  return value_or_throw(read_gzip(bytes, source, bound), source, "a whole gzip file");
 }
 
 }  // namespace slimbayes

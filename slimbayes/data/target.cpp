@@ -110,6 +110,10 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   check(meant_as(column.levels).as != "numbers", "target",
         fmt::format("numbers or names of classes in {}", in_quotes(column.name)),
         column.levels.empty() ? "none" : in_quotes(column.levels.front()), "write numbers as 13000.5");
+  check(column.large.empty(), "target",
+        fmt::format("classes in {} that are names, or numbers up to 2^53", in_quotes(column.name)),
+        column.large,
+        fmt::format("larger ones may be read as one: --categorical {}", in_quotes(column.name)));
   auto sizes = class_sizes(table, column, rows);
   check(likelihood != "bernoulli" || sizes.size() == 2, "target",
         fmt::format("two classes in {} for --likelihood bernoulli", in_quotes(column.name)),
@@ -257,6 +261,10 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
     auto found = std::ranges::find(task.levels, level);
     slots.push_back(found == task.levels.end() ? -1 : found - task.levels.begin());
   }
+  check(!classes || !slots.empty() || tells_apart(task.levels, column.kind), "target",
+        fmt::format("text in the target {}, where different classes read as one {} value",
+                    in_quotes(column.name), kind_name(column.kind)),
+        fmt::format("a {} column", kind_name(column.kind)), "read the table as the model's reading() says");
   at::Tensor y = at::empty({table.rows}, at::kDouble);
   double* out = y.data_ptr<double>();
   for (int64_t row = 0; row < table.rows; ++row) {

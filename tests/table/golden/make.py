@@ -1,6 +1,7 @@
 """Writes the files of formats_test.cpp with pyarrow (26.0.1): python make.py, in this folder."""
 
 import datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pyarrow.feather
@@ -29,3 +30,19 @@ pa.feather.write_feather(table, "types.feather", compression="lz4")
 pa.parquet.write_table(pa.table({"x": [1.0], "l": [[1, 2]]}), "list.parquet")
 pa.parquet.write_table(pa.table({"x": [1.0, float("inf")]}), "infinite.parquet")
 pa.parquet.write_table(pa.table({"x": pa.array([], pa.float64())}), "no_rows.parquet")
+
+# What no double holds.
+kept = {
+    "id": pa.array([2**53 + 1, None, -2**53 - 1], pa.int64()),
+    "big": pa.array([2**63 + 1, None, 2**64 - 1], pa.uint64()),
+    "cents": pa.array([Decimal("10000000000000000.01"), None, Decimal("-0.50")], pa.decimal128(30, 2)),
+    "single": pa.array([0.1, None, float("inf")], pa.float32()),
+    "yes": pa.array([True, None, False]),
+    "day": pa.array([datetime.date(1969, 12, 31), None, datetime.date(2020, 2, 29)], pa.date32()),
+    "stamp": pa.array([1577881815123456789, None, -1], pa.timestamp("ns")),
+    "local": pa.array([1577878215, None, -62135596800], pa.timestamp("s", tz="Europe/Berlin")),
+    "level": pa.array(["b", None, ""]).dictionary_encode(),
+    "list": pa.array([[1, 2], None, []], pa.list_(pa.int64())),
+}
+pa.parquet.write_table(pa.table(kept), "kept.parquet", row_group_size=2)
+pa.feather.write_feather(pa.table(kept), "kept.feather", compression="lz4")

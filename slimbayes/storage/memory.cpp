@@ -1,0 +1,100 @@
+// How much memory there is, from the files in which Linux says so. A file that is absent or reads otherwise sets no bound:
+// another system has none of them. The page cache counts as free, because the kernel gives it up when memory is asked for.
+#include "slimbayes/storage/memory.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <string_view>
+
+namespace slimbayes {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
+
+/// The number after `key` in a file of lines; after nothing where the key is empty.
+std::optional<uint64_t> number_in(const fs::path& path, std::string_view key = "") {
+  std::ifstream in(path);
+  for (std::string word; key.empty() || in >> word;) {
+    uint64_t number = 0;
+    if (!key.empty() && word != key) continue;
+    if (in >> number) return number;
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+/// The names of one version's files.
+struct GroupFiles {
+  const char *limit, *used, *cache;
+};
+
+/// What the limits of a group and of those above it leave.
+uint64_t left_in_groups(const fs::path& mount, const fs::path& group, const GroupFiles& files) {
+  uint64_t least = kUnknown;
+  for (fs::path below = group.relative_path();; below = below.parent_path()) {
+    const fs::path folder = mount / below;
+    const auto limit = number_in(folder / files.limit), used = number_in(folder / files.used);
+    if (limit && used) {
+      const uint64_t cache = number_in(folder / "memory.stat", files.cache).value_or(0);
+      const uint64_t taken = *used - std::min(cache, *used);
+      least = std::min(least, *limit - std::min(taken, *limit));
+    }
+    if (below.empty()) return least;
+  }
+}
+
+/// The groups of this process: "0::/path" in version 2, "N:memory:/path" in version 1.
+uint64_t left_in_groups(const fs::path& root) {
+  uint64_t least = kUnknown;
+  const fs::path mount = root / "sys/fs/cgroup";
+  std::ifstream in(root / "proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string kinds = "," + line.substr(first + 1, second - first - 1) + ",";
+    const fs::path group = line.substr(second + 1);
+    if (kinds == ",,")
+      least = std::min(least, left_in_groups(mount, group, {"memory.max", "memory.current", "file"}));
+    if (kinds.find(",memory,") != std::string::npos)
+      least =
+          std::min(least, left_in_groups(mount / "memory", group,
+                                         {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache"}));
+  }
+  return least;
+}
+
+}  // namespace
+
+uint64_t address_space_at_hand(const fs::path& root) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnknown;
+  const uint64_t pages = number_in(root / "proc/self/statm").value_or(0);
+  const uint64_t taken = pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur - std::min<uint64_t>(taken, limit.rlim_cur);
+}
+
+uint64_t memory_at_hand(const fs::path& root) {
+  const auto available = number_in(root / "proc/meminfo", "MemAvailable:");
+  const uint64_t free = available ? *available * 1024 : kUnknown;
+  return std::min({free, left_in_groups(root), address_space_at_hand(root)});
+}
+
+std::string bytes_text(uint64_t bytes) {
+  const auto text = [](double number, const char* unit) {
+    return fmt::format("{:.{}f} {}", number, number < 9.95 ? 1 : 0, unit);
+  };
+  const auto number = static_cast<double>(bytes);
+  if (bytes >= uint64_t{1} << 30) return text(number / 0x1p30, "GB");
+  if (bytes >= uint64_t{1} << 20) return text(number / 0x1p20, "MB");
+  return bytes >= 1024 ? text(number / 1024, "KB") : fmt::format("{} bytes", bytes);
+}
+
+}  // namespace slimbayes
