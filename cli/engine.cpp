@@ -5,6 +5,9 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <tuple>
+
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -45,6 +48,16 @@ void* open_plugin(const fs::path& path) {
                   reason));
 }
 
+/// The tensor library's MKL looks for itself from there, and ends the process where there is none.
+void check_working_folder() {
+  std::error_code gone;
+  std::ignore = fs::current_path(gone);
+  if (gone)
+    throw DataError("the working folder", fmt::format("expected one that exists; received an error ({}); change to "
+                                                      "another folder",
+                                                      gone.message()));
+}
+
 }  // namespace
 
 fs::path share_folder() {
@@ -56,6 +69,7 @@ fs::path share_folder() {
 }
 
 int run_in_engine(const Request& request) {
+  check_working_folder();
   void* plugin = open_plugin(plugin_path());
   const auto run = reinterpret_cast<decltype(&slimbayes_run)>(dlsym(plugin, "slimbayes_run"));
   if (run == nullptr)

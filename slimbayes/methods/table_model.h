@@ -113,6 +113,12 @@ class TableModel {
  private:
   friend TableModel fit_table(const Table&, const TableFit&, const Table*, Callback*, CheckpointPolicy);
   Predictive answer_to(const Dataset& data, const PredictOptions& options) const;
+  /// Of `asked` rows none has a finite answer. Throws DataError that blames the model unless all of them lie outside the
+  /// training range and the middle of it has one.
+  void check_answers_anything(const Table& table, const std::vector<int64_t>& asked,
+                              const std::vector<BadRow>& bad) const;
+  void take_from(TensorFile& file);  // the file's own part, the method's tensors are left
+  std::string source_ = "the model";  // its file
   std::string method_, table_hash_;
   nlohmann::json options_;
   std::shared_ptr<const Encoder> encoder_;

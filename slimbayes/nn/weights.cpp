@@ -32,7 +32,7 @@ Network::Lookup as_type(const Weights& weights, at::ScalarType type) {
   return [&weights, type](const std::string& name) {
     auto found = weights.find(name);
     if (found == weights.end())
-      throw DataError("model file", fmt::format("holds no tensor '{}'; fit it again", name));
+      throw DataError("model file", fmt::format("holds no tensor '{}'", name));
     return found->second.to(type);
   };
 }
