@@ -289,7 +289,8 @@ std::string describe(const std::string& name, bool as_json) {
   }
   std::error_code ignored;
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
-  if (!looks_like_path && !std::filesystem::exists(name, ignored)) find_method(name);  // throws with the nearest name
+  if (!looks_like_path && !std::filesystem::exists(name, ignored))
+    find_method(name);  // throws with the nearest name
   const json facts = model_facts(name);
   return as_json ? dumped(facts) : for_person(model_text(facts));
 }

@@ -70,8 +70,8 @@ std::string levels_text(const json& column) {
       names += ", ...";
       break;
     }
-    names +=
-        (names.empty() ? "" : ", ") + (level.is_string() ? cut(shown(level.get<std::string>()), kWidestName) : "?");
+    names += (names.empty() ? "" : ", ") +
+             (level.is_string() ? cut(shown(level.get<std::string>()), kWidestName) : "?");
   }
   return fmt::format("{} categories{}: {}", levels.size(),
                      is_set(column, "other") ? " and one for the others" : "", names);

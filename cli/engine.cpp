@@ -53,9 +53,10 @@ void check_working_folder() {
   std::error_code gone;
   std::ignore = fs::current_path(gone);
   if (gone)
-    throw DataError("the working folder", fmt::format("expected one that exists; received an error ({}); change to "
-                                                      "another folder",
-                                                      gone.message()));
+    throw DataError("the working folder",
+                    fmt::format("expected one that exists; received an error ({}); change to "
+                                "another folder",
+                                gone.message()));
 }
 
 }  // namespace

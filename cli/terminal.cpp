@@ -31,7 +31,8 @@ std::optional<size_t> width_from_environment() {
 bool commands(utf8proc_int32_t letter) {
   if (letter < 0) return true;
   const utf8proc_category_t category = utf8proc_category(letter);
-  if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP)
+  if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_ZL ||
+      category == UTF8PROC_CATEGORY_ZP)
     return true;
   switch (utf8proc_get_property(letter)->bidi_class) {
     case UTF8PROC_BIDI_CLASS_LRE:

@@ -17,9 +17,10 @@ size_t text_width();
 /// Columns that a line of UTF-8 takes on a terminal: two for a wide character, none for an accent of its own.
 size_t display_width(std::string_view line);
 
-/// Text of foreign origin (names, labels, paths, cells, the contents of a file) as a person may see it: one line of UTF-8
-/// without characters that command a terminal or reorder what is around them. Blanks of any kind become a blank; other
-/// control characters (C0, C1, DEL), bidirectional overrides, separators of lines and bytes that are no UTF-8 become U+FFFD.
+/// Text of foreign origin (names, labels, paths, cells, the contents of a file) as a person may see it: one
+/// line of UTF-8 without characters that command a terminal or reorder what is around them. Blanks of any
+/// kind become a blank; other control characters (C0, C1, DEL), bidirectional overrides, separators of lines
+/// and bytes that are no UTF-8 become U+FFFD.
 std::string shown(std::string_view foreign);
 
 /// The same of a text of several lines: line ends and tabs stay.

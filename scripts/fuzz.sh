@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # fuzz.sh [KIND...]: mutants of models, checkpoints, csv, parquet and feather files under the address and
-# undefined-behaviour sanitisers (tests/fuzz/mutants.cpp). Fails when one of them does, and prints how to repeat it.
+# undefined-behaviour sanitisers (tests/fuzz/mutants.cpp). Fails when one of them does, says how to repeat it.
 #
 #   PRESET=asan     release: without sanitisers, faster, and it limits the memory
 #   FIRST=0         the first seed
@@ -15,7 +15,8 @@ kinds=("$@")
 
 scripts/build.sh "$preset" mutants
 # libtorch and Arrow are not instrumented (scripts/test.sh).
-export ASAN_OPTIONS=detect_container_overflow=0:strict_string_checks=1 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
+export ASAN_OPTIONS=detect_container_overflow=0:strict_string_checks=1
+export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 SLIMBAYES_MUTANT=$(mktemp)
 export SLIMBAYES_MUTANT
 trap 'rm -f "$SLIMBAYES_MUTANT"' EXIT

@@ -7,8 +7,8 @@
 
 namespace slimbayes {
 
-/// The members of a JSON object of a file, none of which is believed before it is checked. What is absent, of another type
-/// or out of bounds throws std::invalid_argument("[where] expected ...; received ...").
+/// The members of a JSON object of a file, none of which is believed before it is checked. What is absent, of
+/// another type or out of bounds throws std::invalid_argument("[where] expected ...; received ...").
 class JsonReader {
  public:
   /// Throws unless `object` is one; it must outlive the reader.

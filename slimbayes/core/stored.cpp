@@ -50,22 +50,21 @@ at::Tensor from_stored(const StoredTensor& stored) {
 
 at::Tensor stored_tensor(const TensorFile& file, const std::string& name) {
   auto found = file.tensors.find(name);
-  if (found == file.tensors.end())
-    throw DataError(kContents, fmt::format("holds no tensor '{}'", name));
+  if (found == file.tensors.end()) throw DataError(kContents, fmt::format("holds no tensor '{}'", name));
   return from_stored(found->second);
 }
 
 const std::string& stored_text(const TensorFile& file, const std::string& key) {
   auto found = file.metadata.find(key);
-  if (found == file.metadata.end())
-    throw DataError(kContents, fmt::format("holds no '{}'", key));
+  if (found == file.metadata.end()) throw DataError(kContents, fmt::format("holds no '{}'", key));
   return found->second;
 }
 
 nlohmann::json stored_json(const TensorFile& file, const std::string& key) {
   constexpr int kDeepest = 32;
   const std::string& text = stored_text(file, key);
-  if (!nests_at_most(text, kDeepest)) throw DataError(kContents, fmt::format("its '{}' is nested too deep", key));
+  if (!nests_at_most(text, kDeepest))
+    throw DataError(kContents, fmt::format("its '{}' is nested too deep", key));
   nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
   if (value.is_discarded()) throw DataError(kContents, fmt::format("its '{}' is not JSON", key));
   return value;

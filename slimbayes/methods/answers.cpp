@@ -89,7 +89,6 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const Encoder
   a.rows = std::move(rows);
 }
 
-
 /// Whether the rows are not to blame: one of these lies within the training range, or that is not known.
 bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& rows) {
   const auto inside = [&](int64_t row) { return far->beyond[static_cast<size_t>(row)] == 0; };
@@ -131,15 +130,17 @@ std::vector<std::string> unfinished(const Predictive& p, const std::optional<Int
 void TableModel::check_answers_anything(const Table& table, const std::vector<int64_t>& asked,
                                         const std::vector<BadRow>& bad) const {
   const auto middle_is_finite = [&] {
-    const at::Tensor x = at::zeros({1, static_cast<int64_t>(encoder_->schema().features.size())}, at::kDouble);
+    const at::Tensor x =
+        at::zeros({1, static_cast<int64_t>(encoder_->schema().features.size())}, at::kDouble);
     return unfinished(answer_to({encoder_->schema(), {{x}, {}}}, {})).front().empty();
   };
   if (!some_inside(outside(*encoder_, table), asked) && middle_is_finite()) return;
   const BadRow& first = *std::ranges::find(bad, asked.front(), &BadRow::row);
   throw DataError(
-      source_, fmt::format("expected a model with finite answers; received none for {} rows (data row {}: {}); the "
-                           "model is damaged or its training has not converged: fit it again",
-                           asked.size(), row_number(table, first.row), first.reason));
+      source_,
+      fmt::format("expected a model with finite answers; received none for {} rows (data row {}: {}); the "
+                  "model is damaged or its training has not converged: fit it again",
+                  asked.size(), row_number(table, first.row), first.reason));
 }
 
 Answers TableModel::answers(const Table& table, std::optional<double> level,

@@ -308,8 +308,9 @@ json to_json(const NoiseEstimate& noise) {
 NoiseEstimate noise_from_json(const json& given) {
   constexpr int64_t kMost = int64_t{1} << 53;
   const JsonReader read(given, "noise");
-  NoiseEstimate noise{read.count("folds", 0, kMost), read.count("rows", 0, kMost),  read.number("var"),
-                      read.number("sd"),             read.has("interrupted"),       read.texts("notes")};
+  NoiseEstimate noise{
+      read.count("folds", 0, kMost), read.count("rows", 0, kMost), read.number("var"), read.number("sd"),
+      read.has("interrupted"),       read.texts("notes")};
   check(noise.var >= 0, "load", "a noise variance of at least 0", fmt::format("{}", noise.var),
         "the model file is damaged");
   return noise;

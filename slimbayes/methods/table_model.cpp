@@ -35,7 +35,8 @@ at::Tensor indices(const std::vector<int64_t>& rows) {
 std::vector<int64_t> take_row_list(TensorFile& file, const char* name) {
   const at::Tensor rows = stored_tensor(file, name);
   const bool sane = rows.dim() == 1 && rows.scalar_type() == at::kLong && (rows >= 0).all().item<bool>();
-  check(sane, "load", fmt::format("a list of rows, from 0, in {}", name), "others", "the model file is damaged");
+  check(sane, "load", fmt::format("a list of rows, from 0, in {}", name), "others",
+        "the model file is damaged");
   file.tensors.erase(name);
   return {rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.numel()};
 }
@@ -305,7 +306,8 @@ void TableModel::take_from(TensorFile& file) {
   options_ = stored_json(file, "options");
   encoder_ = std::make_shared<const Encoder>(Encoder::from_json(stored_json(file, "encoder")));
   table_hash_ = stored_text(file, "table_hash");
-  for (size_t i = 0; i < std::size(kSplitNames); ++i) split_.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
+  for (size_t i = 0; i < std::size(kSplitNames); ++i)
+    split_.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
   if (file.metadata.contains("split_notes"))
     split_.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
   calibration_ = take_calibration(file);

@@ -16,8 +16,8 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/count_metrics.h"
-#include "slimbayes/core/metrics.h"
 #include "slimbayes/core/json_reader.h"
+#include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
@@ -154,7 +154,8 @@ class Search {
       if (!best || tried[i]["valid_nll"] < tried[*best]["valid_nll"]) best = i;
     }
     report_["tried"] = tried;
-    if (best) consider(tried[*best], with(*best), finished_fit(registry_row(method_.name), record, split_.train));
+    if (best)
+      consider(tried[*best], with(*best), finished_fit(registry_row(method_.name), record, split_.train));
   }
 
   /// The next combination. False when it was interrupted.

@@ -1,5 +1,5 @@
-// nlohmann-json's parser with a callback, which could count the depth as well, searches the children of the parent at
-// the end of each object: quadratic, 11 s for a list of 200,000 objects.
+// nlohmann-json's parser with a callback, which could count the depth as well, searches the children of the
+// parent at the end of each object: quadratic, 40 s for a list of 200,000 objects.
 #include "slimbayes/storage/json_depth.h"
 
 #include <cstddef>

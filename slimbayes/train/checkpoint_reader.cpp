@@ -32,7 +32,8 @@ CheckpointReader::CheckpointReader(const TensorFile& file, const std::filesystem
     : file_(file), name_(checkpoint_name(path)) {}
 
 void CheckpointReader::check(bool ok, const std::string& expected, const std::string& received) const {
-  if (!ok) throw DataError(name_, fmt::format("expected {}; received {}; {}", expected, received, kCheckpointHint));
+  if (!ok)
+    throw DataError(name_, fmt::format("expected {}; received {}; {}", expected, received, kCheckpointHint));
 }
 
 const std::string& CheckpointReader::text(const std::string& key) const {
@@ -85,8 +86,8 @@ std::vector<at::Tensor> CheckpointReader::moments(const std::vector<at::Tensor>&
     const std::string name = fmt::format("optimiser.{}", i);
     all.push_back(like(name, own[i]));
     const bool may_be_negative = i % 2 == 0 && i + 1 < own.size();
-    check(may_be_negative || (all[i] >= 0).all().item<bool>(), fmt::format("no negative numbers in '{}'", name),
-          "some");
+    check(may_be_negative || (all[i] >= 0).all().item<bool>(),
+          fmt::format("no negative numbers in '{}'", name), "some");
   }
   return all;
 }
@@ -108,7 +109,8 @@ Summary CheckpointReader::summary(int64_t rows, int64_t epoch) const {
   const bool has_best = file_.tensors.contains("best.0");
   check(has_best == std::isfinite(s.best_score) && has_best == (s.best_epoch > 0) && s.best_epoch <= epoch,
         fmt::format("a best score of the epochs 1 to {} and its parameters, or neither", epoch),
-        fmt::format("{} of epoch {}, {} parameters", s.best_score, s.best_epoch, has_best ? "with" : "without"));
+        fmt::format("{} of epoch {}, {} parameters", s.best_score, s.best_epoch,
+                    has_best ? "with" : "without"));
   return s;
 }
 

@@ -20,8 +20,9 @@ std::string checkpoint_name(const std::filesystem::path& path);
 inline constexpr const char* kCheckpointHint =
     "the file is damaged: remove it, or leave --resume out, to fit anew";
 
-/// The contents of a checkpoint, none of which is believed before it is checked: it may be damaged, or come from anywhere.
-/// What is absent, of another type or shape, or out of bounds throws DataError in the checkpoint's name.
+/// The contents of a checkpoint, none of which is believed before it is checked: it may be damaged, or come
+/// from anywhere. What is absent, of another type or shape, or out of bounds throws DataError in the
+/// checkpoint's name.
 class CheckpointReader {
  public:
   /// `file` must outlive the reader.
@@ -44,15 +45,15 @@ class CheckpointReader {
   /// A finite tensor of the shape and type of `own`.
   at::Tensor like(const std::string& name, const at::Tensor& own) const;
 
-  /// Those of AdamW::state(), `own`: first and second moments in turn, then the count of steps. Second moments and the count
-  /// are at least 0.
+  /// Those of AdamW::state(), `own`: first and second moments in turn, then the count of steps. Second
+  /// moments and the count are at least 0.
   std::vector<at::Tensor> moments(const std::vector<at::Tensor>& own) const;
 
   /// The best parameters so far, those of each group; empty where there are none.
   std::vector<at::Tensor> best(const std::vector<ParameterGroup>& groups) const;
 
-  /// With its best score. It is that of a fit that goes on, of these rows, after `epoch` epochs; it has a best score where
-  /// there are best parameters, and there alone.
+  /// With its best score. It is that of a fit that goes on, of these rows, after `epoch` epochs; it has a
+  /// best score where there are best parameters, and there alone.
   Summary summary(int64_t rows, int64_t epoch) const;
 
  private:

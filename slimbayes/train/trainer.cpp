@@ -95,7 +95,8 @@ class Run {
   }
 
   Summary run() {
-    if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_, plan_.epochs)) state_ = std::move(*found);
+    if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_, plan_.epochs))
+      state_ = std::move(*found);
     state_.summary.score = problem_.score;
     first_step_ = state_.epoch * plan_.steps_per_epoch;
     while (state_.epoch < plan_.epochs && !patience_spent()) {

@@ -1,4 +1,4 @@
-"""Names, labels, paths and model files come from anywhere: no text of theirs commands a terminal, data stay as they are."""
+"""Names, labels, paths and model files come from anywhere: their text commands no terminal, data stay."""
 
 import json
 import os
@@ -11,8 +11,8 @@ from conftest import TOOL, run, toy_rows, write_csv
 
 ESCAPE, C1, BIDI = "\x1b[2J\x1b]0;title\x07", "\u009b31m", "\u202ereversed\u2066"
 EVIL = ESCAPE + C1 + BIDI
-FORBIDDEN = [chr(c) for c in [*range(9), *range(11, 32), 127, *range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-             if chr(c) not in "\r"]
+FORBIDDEN = [chr(c) for first, end in [(0, 9), (11, 13), (14, 32), (127, 0xA0), (0x202A, 0x202F),
+                                       (0x2066, 0x206A)] for c in range(first, end)]
 
 
 def on_terminal(folder, *words, code=0):
@@ -55,7 +55,8 @@ def evil(tmp_path_factory):
 
 
 @pytest.mark.parametrize("words", [
-    ["fit", "t.csv", "--target", f"y{EVIL}", "--model", f"again{EVIL}", "--threads", 1, "--steps", 30, "--test-fraction", 0.2],
+    ["fit", "t.csv", "--target", f"y{EVIL}", "--model", f"again{EVIL}", "--threads", 1, "--steps", 30,
+     "--test-fraction", 0.2],
     ["fit", f"{EVIL}.csv", "--target", f"y{EVIL}", "--model", "m2", "--threads", 1, "--steps", 30, "--json"],
     ["compare", "t.csv", "--target", f"y{EVIL}", "--methods", "vbll,sv-dkl", "--threads", 1, "--steps", 10],
     ["predict", "m", "t.csv", "--keep", f"c{EVIL}"],
@@ -69,8 +70,9 @@ def test_a_terminal_gets_no_commands(evil, words):
 
 
 @pytest.mark.parametrize("words", [
-    ["predict", "m", f"absent{EVIL}.csv"], ["predict", f"absent{EVIL}", "t.csv"], ["describe", f"./absent{EVIL}"],
-    ["fit", "t.csv", "--target", f"absent{EVIL}"], ["fit", "t.csv", "--target", f"y{EVIL}", "--ignore", f"no{EVIL}"],
+    ["predict", "m", f"absent{EVIL}.csv"], ["predict", f"absent{EVIL}", "t.csv"],
+    ["describe", f"./absent{EVIL}"], ["fit", "t.csv", "--target", f"absent{EVIL}"],
+    ["fit", "t.csv", "--target", f"y{EVIL}", "--ignore", f"no{EVIL}"],
     [EVIL], ["evaluate", "m", "t.csv", "--split", EVIL], ["fit", "t.csv", "--target", "y", f"--{EVIL}"],
 ])
 def test_errors_hold_none_wherever_they_go(evil, words):
@@ -89,7 +91,8 @@ def test_a_cell_that_is_quoted_holds_none(evil):
 
 def test_data_in_a_pipe_stay_as_they_are(evil):
     done = run(evil, "predict", "m", "t.csv", "--keep", f"c{EVIL}")
-    assert done.returncode == 0 and EVIL in done.stdout.splitlines()[0] and EVIL in done.stdout.splitlines()[1]
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0 and EVIL in lines[0] and EVIL in lines[1]
     assert f"y{EVIL}" in json.loads(run(evil, "describe", "m", "--json").stdout)["encoder"]["target"]
     harmless(run(evil, "describe", "m").stdout)  # for a person, wherever it goes
 
@@ -117,7 +120,8 @@ def test_a_working_folder_that_is_gone_is_one_line(tmp_path):
     gone = pathlib.Path(tmp_path / "gone")
     gone.mkdir()
     for words in ("describe m.safetensors", "evaluate m.safetensors t.csv"):
-        done = subprocess.run(f"cd '{gone}' && rmdir '{gone}' && exec '{TOOL}' {words}", shell=True, capture_output=True, text=True)
+        done = subprocess.run(f"cd '{gone}' && rmdir '{gone}' && exec '{TOOL}' {words}", shell=True,
+                              capture_output=True, text=True)
         gone.mkdir()
-        assert done.returncode == 2 and done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr
-        assert done.stdout == ""
+        assert done.returncode == 2 and done.stdout == ""
+        assert done.stderr.startswith("error: ") and done.stderr.count("\n") == 1, done.stderr

@@ -1,7 +1,7 @@
-// mutants KIND FIRST COUNT SECONDS: seeded mutants of models, checkpoints, csv, parquet or feather, from seed FIRST on, at
-// most COUNT of them in at most SECONDS. Each ends in a finite answer or in an error for the user, within five seconds of
-// processor time (thirty under a sanitiser) and within 1 GB (not under a sanitiser); else the program prints its seed
-// and fails. A crash leaves the seed in the file that SLIMBAYES_MUTANT names.
+// mutants KIND FIRST COUNT SECONDS: seeded mutants of models, checkpoints, csv, parquet or feather, from seed
+// FIRST on, at most COUNT of them in at most SECONDS. Each ends in a finite answer or in an error for the
+// user, within five seconds of processor time (thirty under a sanitiser) and 1 GB (8 under a sanitiser); else
+// the program prints its seed and fails. A crash leaves the seed in the file that SLIMBAYES_MUTANT names.
 #include <ATen/Parallel.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -114,12 +114,13 @@ int run(const std::string& kind, uint64_t first, uint64_t count, double seconds)
     if (taken > kSeconds) fault += fmt::format(" {:.1f} s", taken);
     if (gigabytes() > kGigabytes) fault += fmt::format(" {:.1f} GB", gigabytes());
     if (fault.empty()) continue;
-    std::printf("mutants %s %llu 1 300: %s: %s\n", kind.c_str(), static_cast<unsigned long long>(seed), what.c_str(),
-                fault.c_str());
+    std::printf("mutants %s %llu 1 300: %s: %s\n", kind.c_str(), static_cast<unsigned long long>(seed),
+                what.c_str(), fault.c_str());
     if (++failed == 20 || gigabytes() > kGigabytes) break;
   }
   std::printf("%s: %llu mutants, %llu answered, %d failed, %.2f GB\n", kind.c_str(),
-              static_cast<unsigned long long>(done), static_cast<unsigned long long>(answered), failed, gigabytes());
+              static_cast<unsigned long long>(done), static_cast<unsigned long long>(answered), failed,
+              gigabytes());
   return failed == 0 ? 0 : 1;
 }
 

@@ -23,11 +23,36 @@ const T& one_of(const std::vector<T>& all, std::mt19937_64& random) {
 }
 
 inline json odd_value(std::mt19937_64& random) {
-  static const std::vector<json> values = {
-      nullptr, true, false, 0, -1, 1, 2, 3, 1000, 4096, 1e300, -1e300, 1e-300, 0.5, -0.0, int64_t{1} << 40,
-      std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min(), std::numeric_limits<uint64_t>::max(),
-      9e18, "", "1", "nan", "text", "\x1b[2J\xc2\x9b\x31m\xe2\x80\xae", std::string(300, 'a'), json::array(),
-      json::object(), json::array({1, "a", nullptr}), json{{"a", 1}}};
+  static const std::vector<json> values = {nullptr,
+                                           true,
+                                           false,
+                                           0,
+                                           -1,
+                                           1,
+                                           2,
+                                           3,
+                                           1000,
+                                           4096,
+                                           1e300,
+                                           -1e300,
+                                           1e-300,
+                                           0.5,
+                                           -0.0,
+                                           int64_t{1} << 40,
+                                           std::numeric_limits<int64_t>::max(),
+                                           std::numeric_limits<int64_t>::min(),
+                                           std::numeric_limits<uint64_t>::max(),
+                                           9e18,
+                                           "",
+                                           "1",
+                                           "nan",
+                                           "text",
+                                           "\x1b[2J\xc2\x9b\x31m\xe2\x80\xae",
+                                           std::string(300, 'a'),
+                                           json::array(),
+                                           json::object(),
+                                           json::array({1, "a", nullptr}),
+                                           json{{"a", 1}}};
   return one_of(values, random);
 }
 
@@ -129,7 +154,8 @@ inline void mutate_shape(StoredTensor& tensor, std::mt19937_64& random) {
       std::reverse(tensor.shape.begin(), tensor.shape.end());
       break;
     case 3:
-      if (!tensor.shape.empty()) tensor.shape[below(random, tensor.shape.size())] = static_cast<int64_t>(below(random, 5));
+      if (!tensor.shape.empty())
+        tensor.shape[below(random, tensor.shape.size())] = static_cast<int64_t>(below(random, 5));
       break;
     case 4:
       if (!tensor.shape.empty()) tensor.shape[0] += 1;
@@ -156,19 +182,23 @@ inline void mutate_contents(TensorFile& file, std::mt19937_64& random) {
     const bool metadata = file.tensors.empty() || (!file.metadata.empty() && below(random, 2) == 0);
     if (metadata && file.metadata.empty()) return;
     if (metadata) {
-      const auto at = std::next(file.metadata.begin(), static_cast<std::ptrdiff_t>(below(random, file.metadata.size())));
+      const auto at =
+          std::next(file.metadata.begin(), static_cast<std::ptrdiff_t>(below(random, file.metadata.size())));
       if (below(random, 12) == 0)
         file.metadata.erase(at);
       else
         mutate_text(at->second, random);
       continue;
     }
-    const auto at = std::next(file.tensors.begin(), static_cast<std::ptrdiff_t>(below(random, file.tensors.size())));
+    const auto at =
+        std::next(file.tensors.begin(), static_cast<std::ptrdiff_t>(below(random, file.tensors.size())));
     const size_t action = below(random, 12);
     if (action == 0)
       file.tensors.erase(at);
     else if (action == 1)
-      at->second = std::next(file.tensors.begin(), static_cast<std::ptrdiff_t>(below(random, file.tensors.size())))->second;
+      at->second =
+          std::next(file.tensors.begin(), static_cast<std::ptrdiff_t>(below(random, file.tensors.size())))
+              ->second;
     else if (action < 6)
       mutate_shape(at->second, random);
     else
@@ -176,7 +206,8 @@ inline void mutate_contents(TensorFile& file, std::mt19937_64& random) {
   }
 }
 
-/// A model file or checkpoint with other contents under a right checksum, or, one time in ten, with other bytes.
+/// A model file or checkpoint with other contents under a right checksum, or, one time in ten, with other
+/// bytes.
 inline Bytes mutant_of(const TensorFile& good, std::mt19937_64& random) {
   if (below(random, 10) == 0) {
     Bytes bytes = to_bytes(good);

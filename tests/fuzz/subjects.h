@@ -20,8 +20,9 @@
 #include "tests/fuzz/mutator.h"
 #include "tests/storage/sample.h"
 
-// What is mutated: small fitted models of every method and task, checkpoints of fits and of series of fits, tables. A
-// mutant ends in an answer that is finite, or in DataError, std::invalid_argument or NumericalError; all else is thrown on.
+// What is mutated: small fitted models of every method and task, checkpoints of fits and of series of fits,
+// tables. A mutant ends in an answer that is finite, or in DataError, std::invalid_argument or
+// NumericalError; all else is thrown on.
 
 namespace slimbayes::testing {
 
@@ -30,10 +31,17 @@ inline Table small_table(int64_t rows = 40) {
   std::string csv = "x,z,colour,when,on,y,yes,label,count\n";
   for (int64_t i = 0; i < rows; ++i) {
     const auto u = static_cast<double>(i) / static_cast<double>(rows);
-    csv += fmt::format("{},{},{},2024-01-{:02},{},{},{},{},{}\n", u, i == 3 ? "" : fmt::format("{}", (i * 7) % 11),
-                       i % 3 == 0 ? "red" : i % 3 == 1 ? "green" : "blue", 1 + i % 28, i % 2 ? "true" : "false",
+    csv += fmt::format("{},{},{},2024-01-{:02},{},{},{},{},{}\n", u,
+                       i == 3 ? "" : fmt::format("{}", (i * 7) % 11),
+                       i % 3 == 0   ? "red"
+                       : i % 3 == 1 ? "green"
+                                    : "blue",
+                       1 + i % 28, i % 2 ? "true" : "false",
                        std::sin(3 * u) + 0.1 * static_cast<double>(i % 5), i % 4 < 2 ? "yes" : "no",
-                       i % 3 == 0 ? "low" : i % 3 == 1 ? "mid" : "high", (i * 5) % 7);
+                       i % 3 == 0   ? "low"
+                       : i % 3 == 1 ? "mid"
+                                    : "high",
+                       (i * 5) % 7);
   }
   return parse_csv(csv, ',', "small.csv");
 }
@@ -50,14 +58,17 @@ inline TableFit small_fit(const MethodInfo& info, const std::string& likelihood)
   fit.test_fraction = 0.2;
   fit.noise_folds = 0;
   fit.options = json::object();
-  const std::vector<std::pair<std::string, int>> sizes = {{"steps", 3},      {"hidden", 4}, {"rank", 3},
-                                                          {"blocks", 1},     {"members", 2}, {"iterations", 2}};
+  const std::vector<std::pair<std::string, int>> sizes = {{"steps", 3},  {"hidden", 4},  {"rank", 3},
+                                                          {"blocks", 1}, {"members", 2}, {"iterations", 2}};
   for (const OptionDoc& doc : options_of(info, json::object())) {
     for (const auto& [name, size] : sizes)
       if (doc.name == name) fit.options[name] = size;
   }
-  fit.target = likelihood == "cox" ? "" : likelihood == "bernoulli" ? "yes" : likelihood == "softmax" ? "label"
-               : likelihood == "poisson" ? "count" : "y";
+  fit.target = likelihood == "cox"         ? ""
+               : likelihood == "bernoulli" ? "yes"
+               : likelihood == "softmax"   ? "label"
+               : likelihood == "poisson"   ? "count"
+                                           : "y";
   if (likelihood == "cox") {
     fit.domain = "0:1,0:12";
     fit.ignore = {"colour", "when", "on", "y", "yes", "label", "count"};
@@ -148,7 +159,9 @@ struct Stopped {
   std::vector<std::pair<std::string, TensorFile>> files;
 };
 
-inline CheckpointPolicy checkpoint_in(const Folder& folder, bool resume) { return {folder / "m.ckpt", resume, "{}", 0}; }
+inline CheckpointPolicy checkpoint_in(const Folder& folder, bool resume) {
+  return {folder / "m.ckpt", resume, "{}", 0};
+}
 
 inline Stopped stopped_fit(const std::string& name, TableFit fit, int rounds) {
   const Folder folder;
@@ -162,7 +175,8 @@ inline Stopped stopped_fit(const std::string& name, TableFit fit, int rounds) {
   return out;
 }
 
-/// Checkpoints of a plain fit, of the folds of a small table, of an ensemble, of a search and of a search over ensembles.
+/// Checkpoints of a plain fit, of the folds of a small table, of an ensemble, of a search and of a search
+/// over ensembles.
 inline std::vector<Stopped> stopped_fits() {
   const auto fit = [](const char* method, int folds) {
     TableFit small = small_fit(find_method(method), "gaussian");
@@ -173,11 +187,14 @@ inline std::vector<Stopped> stopped_fits() {
   };
   std::vector<Stopped> all;
   all.push_back(stopped_fit("dnn", fit("dnn", 0), 4));
-  all.push_back(stopped_fit("vbll softmax", [&] {
-    TableFit classes = small_fit(find_method("vbll"), "softmax");
-    classes.options["steps"] = 20;
-    return classes;
-  }(), 4));
+  all.push_back(stopped_fit(
+      "vbll softmax",
+      [&] {
+        TableFit classes = small_fit(find_method("vbll"), "softmax");
+        classes.options["steps"] = 20;
+        return classes;
+      }(),
+      4));
   all.push_back(stopped_fit("dbk folds", fit("dbk", 3), 28));
   all.push_back(stopped_fit("ensemble folds", fit("ensemble", 2), 25));
   TableFit search = fit("dbk", 0);

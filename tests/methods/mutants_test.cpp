@@ -33,5 +33,30 @@ TEST(Mutants, CheckpointsGoOnOrAreRefused) {
   EXPECT_GT(answered, 5);
 }
 
+// A series' record says how many of its fits are finished.
+TEST(Mutants, ARecordHoldsWhatItSays) {
+  int tried = 0;
+  for (const testing::Stopped& stopped : testing::stopped_fits()) {
+    for (const auto& [changed, file] : stopped.files) {
+      if (!file.metadata.contains("done")) continue;
+      for (const char* done : {"-1", "2.5", "many", "9000000000000000000", "99"}) {
+        SCOPED_TRACE(::testing::Message() << stopped.name << " " << changed << " " << done);
+        const testing::Folder folder;
+        for (const auto& [name, good] : stopped.files) testing::write(folder / name, to_bytes(good));
+        TensorFile bad = file;
+        bad.metadata["done"] = done;
+        write_tensor_file(folder / changed, bad);
+        const std::string text = testing::message_of([&] {
+          fit_table(testing::table_for(stopped.fit), stopped.fit, nullptr, nullptr,
+                    testing::checkpoint_in(folder, true));
+        });
+        EXPECT_EQ(text.find("the checkpoint '" + (folder / changed).string()), 0u) << text;
+        ++tried;
+      }
+    }
+  }
+  EXPECT_GE(tried, 20);
+}
+
 }  // namespace
 }  // namespace slimbayes

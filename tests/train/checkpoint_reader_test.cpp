@@ -85,15 +85,19 @@ TEST_F(CheckpointTest, AGoodOneIsTaken) {
 }
 
 TEST_F(CheckpointTest, CountsAreWholeAndWithinTheBudget) {
-  for (const char* epoch : {"9000000000000000000", "-1", "7", "", "four", "4.5", "4 ", "99999999999999999999"})
-    EXPECT_NE(said_with("epoch", epoch).find("a whole number from 0 to 6 for 'epoch'"), std::string::npos) << epoch;
+  for (const char* epoch :
+       {"9000000000000000000", "-1", "7", "", "four", "4.5", "4 ", "99999999999999999999"})
+    EXPECT_NE(said_with("epoch", epoch).find("a whole number from 0 to 6 for 'epoch'"), std::string::npos)
+        << epoch;
   EXPECT_NE(said_with("epoch", "2"), "");  // more scores than epochs
-  for (const char* seconds : {"-1", "nan", "inf", "x", ""}) EXPECT_NE(said_with("seconds", seconds), "") << seconds;
+  for (const char* seconds : {"-1", "nan", "inf", "x", ""})
+    EXPECT_NE(said_with("seconds", seconds), "") << seconds;
 }
 
 TEST_F(CheckpointTest, TensorsAreThoseOfTheProblem) {
   for (const char* name : {"value.0", "best.0", "optimiser.0", "optimiser.1"}) {
-    EXPECT_NE(said_with(name, at::ones({4})).find("of shape [3], as this fit has it"), std::string::npos) << name;
+    EXPECT_NE(said_with(name, at::ones({4})).find("of shape [3], as this fit has it"), std::string::npos)
+        << name;
     EXPECT_NE(said_with(name, at::ones({3}, at::kDouble)), "") << name;
     EXPECT_NE(said_with(name, at::full({3}, std::nan(""))), "") << name;
     const TensorFile good = file_;
