@@ -1,6 +1,6 @@
 # Thin fronts of scripts/ and the CMake presets.
 .DEFAULT_GOAL := build
-.PHONY: help setup build test stress demo asan debug bench format tidy clean
+.PHONY: help setup build test stress demo asan fuzz debug bench format tidy clean
 
 help:     ## this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: setup  ## builds and runs every test
 
 asan: setup  ## the C++ tests under the address and undefined-behaviour sanitisers
 	@scripts/test.sh asan
+
+fuzz: setup  ## seeded mutants of models, checkpoints and tables under the sanitisers, five minutes a kind
+	@scripts/fuzz.sh
 
 debug: setup ## everything, unoptimised, in build-debug
 	@scripts/build.sh debug

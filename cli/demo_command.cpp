@@ -13,6 +13,7 @@
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/terminal.h"
 #include "cli/text_table.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/random.h"
@@ -69,8 +70,8 @@ void real_table(const DemoRequest& r, const fs::path& model_path) {
   const fs::path path = example_table(r.share);
   const Table table = read_table(path);
   const std::string target = table.columns.back().name;
-  print(fmt::format("{}: {} rows, target {}, a fifth kept for the test\n", path.filename().string(),
-                    table.rows, target));
+  print(fmt::format("{}: {} rows, target {}, a fifth kept for the test\n", shown(path.filename().string()),
+                    table.rows, shown(target)));
   std::vector<std::vector<Cell>> rows = {
       {{"method"}, {"mae"}, {"rmse"}, {"nll"}, {"crps"}, {"coverage"}, {"width"}, {"seconds"}}};
   for (const char* method : kMethods) {
@@ -187,7 +188,7 @@ int run_command(const DemoRequest& r) {
   real_table(r, model);
   bands(r, image);
   print(fmt::format("\n{} is the dbk model: slimbayes describe {}\n{} shows the three methods' bands\n",
-                    model.string(), model.string(), image.string()));
+                    shown(model.string()), shown(model.string()), shown(image.string())));
   return kDone;
 }
 

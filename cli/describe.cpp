@@ -13,6 +13,7 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/storage/json_depth.h"
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::cli {
@@ -24,9 +25,10 @@ std::string dumped(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
+/// A value for a person; that of a model file may come from anywhere.
 std::string plain(const json& value) {
-  return value.is_string() ? value.get<std::string>()
-                           : value.dump(-1, ' ', false, json::error_handler_t::replace);
+  return shown(value.is_string() ? value.get<std::string>()
+                                 : value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 json option_facts(const OptionDoc& doc) {
@@ -99,11 +101,11 @@ std::string method_text(const MethodInfo& info) {
   return text;
 }
 
-/// The metadata hold JSON values and plain words. What a hostile file nests deeper is dropped: printing
-/// recurses.
+/// The metadata hold JSON values and plain words. What a hostile file nests deeper stays text: printing recurses.
 json metadata_value(const std::string& text) {
-  const auto shallow = [](int depth, json::parse_event_t, json&) { return depth < 32; };
-  const json value = json::parse(text, shallow, false);
+  constexpr int kDeepest = 32;
+  if (!nests_at_most(text, kDeepest)) return text;
+  const json value = json::parse(text, nullptr, false);
   return value.is_object() || value.is_array() ? value : json(text);
 }
 
@@ -117,7 +119,9 @@ json model_facts(const std::string& path) {
   for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
   // After the metadata: what a file says of itself does not hide what was counted.
   facts["file"] = path;
-  facts["bytes"] = std::filesystem::file_size(path);
+  std::error_code failed;
+  const auto bytes = std::filesystem::file_size(path, failed);
+  facts["bytes"] = failed ? 0 : bytes;
   int64_t parameters = 0;
   json rows = json::object(), tensors = json::object();
   for (const auto& [name, tensor] : file.tensors) {
@@ -159,7 +163,7 @@ std::string tuning_text(const json& tuning) {
     std::string line;
     for (const auto& item : entry.items())
       line += fmt::format(
-          "{}{} {}", line.empty() ? "" : ", ", item.key(),
+          "{}{} {}", line.empty() ? "" : ", ", shown(item.key()),
           item.value().is_number() ? fmt::format("{:.5g}", item.value().get<double>()) : plain(item.value()));
     text += fmt::format("  {}{}\n", line, entry == best ? "  <- chosen" : "");
   }
@@ -239,15 +243,15 @@ std::string model_text(const json& facts) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += fmt::format("\n{}\n", group);
     for (const auto& item : facts[group].items())
-      text += fmt::format("  {:<18} {}\n", item.key(), plain(item.value()));
+      text += fmt::format("  {:<18} {}\n", shown(item.key()), plain(item.value()));
   }
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }
 
 /// Rows that are too long go on below their value; off a terminal they stay whole.
-std::string for_terminal(const std::string& text) {
+std::string for_person(const std::string& text) {
   const auto width = terminal_width(STDOUT_FILENO);
-  return width ? wrapped(text, *width, 13) : text;
+  return width ? wrapped(shown_lines(text), *width, 13) : shown_lines(text);
 }
 
 bool is_method(const std::string& name) {
@@ -283,10 +287,12 @@ std::string describe(const std::string& name, bool as_json) {
     facts["paper_preset"] = info.paper_preset;
     return dumped(facts);
   }
+  std::error_code ignored;
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
-  if (!looks_like_path && !std::filesystem::exists(name)) find_method(name);  // throws with the nearest name
+  if (!looks_like_path && !std::filesystem::exists(name, ignored))
+    find_method(name);  // throws with the nearest name
   const json facts = model_facts(name);
-  return as_json ? dumped(facts) : for_terminal(model_text(facts));
+  return as_json ? dumped(facts) : for_person(model_text(facts));
 }
 
 }  // namespace slimbayes::cli

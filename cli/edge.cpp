@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <new>
 #include <stdexcept>
@@ -15,9 +14,7 @@
 namespace slimbayes::cli {
 
 void print_error(std::string_view message) {
-  std::string line(message);
-  std::ranges::replace_if(
-      line, [](unsigned char c) { return c < ' ' || c == 127; }, ' ');
+  std::string line = shown(message);
   while (!line.empty() && line.back() == ' ') line.pop_back();
   line = fitted_to(STDERR_FILENO, "error: " + line) + "\n";
   std::fflush(stdout);

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "cli/terminal.h"
+
 namespace slimbayes::cli {
 namespace {
 
@@ -16,9 +18,10 @@ using nlohmann::json;
 constexpr size_t kMostColumns = 60;
 constexpr size_t kWidestName = 24;
 
+/// Foreign text: a model file may come from anywhere.
 std::string word(const json& object, const char* key) {
   const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+  return found != object.end() && found->is_string() ? shown(found->get<std::string>()) : "";
 }
 
 bool is_set(const json& object, const char* key) { return object.value(key, json()) == true; }
@@ -67,8 +70,8 @@ std::string levels_text(const json& column) {
       names += ", ...";
       break;
     }
-    names +=
-        (names.empty() ? "" : ", ") + (level.is_string() ? cut(level.get<std::string>(), kWidestName) : "?");
+    names += (names.empty() ? "" : ", ") +
+             (level.is_string() ? cut(shown(level.get<std::string>()), kWidestName) : "?");
   }
   return fmt::format("{} categories{}: {}", levels.size(),
                      is_set(column, "other") ? " and one for the others" : "", names);
@@ -102,7 +105,7 @@ std::string columns_text(const json& encoder) {
   const json ignored = encoder.value("ignore", json::array());
   for (const json& name : ignored.is_array() ? ignored : json::array()) {
     if (!name.is_string() || ++all > kMostColumns) continue;
-    lines.emplace_back(cut(name.get<std::string>(), kWidestName), "ignored");
+    lines.emplace_back(cut(shown(name.get<std::string>()), kWidestName), "ignored");
     width = std::max(width, lines.back().first.size());
   }
   std::string text;

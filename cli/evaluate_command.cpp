@@ -7,6 +7,7 @@
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/terminal.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/ranking.h"
 #include "slimbayes/data/outside.h"
@@ -56,7 +57,7 @@ json separation(const TableModel& model, const Table& near, const Table& far) {
 }
 
 std::string separation_text(const json& ood, const std::string& table) {
-  std::string text = fmt::format("\nAUROC of {} (0.5: told apart as by chance)\n", table);
+  std::string text = fmt::format("\nAUROC of {} (0.5: told apart as by chance)\n", shown(table));
   for (const auto& item : ood["auroc"].items()) {
     const bool inverted = std::ranges::find(ood["inverted"], json(item.key())) != ood["inverted"].end();
     text += fmt::format("{:<18}  {:.4f}{}\n", item.key(), item.value().get<double>(),

@@ -157,7 +157,7 @@ void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& 
   const SplitRows& split = model.split();
   const json& test = reports.test;
   if (!r.json) {
-    print(fitted_to(STDOUT_FILENO, fmt::format("{}: {}\n{}", r.model, model.fitted().summary().brief(),
+    print(fitted_to(STDOUT_FILENO, fmt::format("{}: {}\n{}", shown(r.model), model.fitted().summary().brief(),
                                                choices_text(model, r.level))));
     if (!test.is_null()) print("\ntest rows\n" + report_table(test, r.level));
     return;

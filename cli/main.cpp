@@ -1,18 +1,21 @@
 // The tool. Everything that needs no tensors is answered here, in milliseconds; the rest is a Request to the
 // engine, a plugin that is opened on demand because loading libtorch alone takes longer than all of this.
+#include <unistd.h>
+
 #include <csignal>
 
 #include "cli/arguments.h"
 #include "cli/describe.h"
 #include "cli/edge.h"
 #include "cli/engine.h"
+#include "cli/terminal.h"
 
 namespace {
 
 using namespace slimbayes::cli;
 
 int printed(const std::string& text) {
-  if (print_result(text)) return kDone;
+  if (print_result(data_for(STDOUT_FILENO, text))) return kDone;
   print_error("standard output could not be written; it is closed or its disk is full");
   return kFailed;
 }

@@ -116,7 +116,7 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() { return stop_asked; }
 
-ProgressPrinter::ProgressPrinter(std::string title) : title_(std::move(title)), printed_(Clock::now()) {}
+ProgressPrinter::ProgressPrinter(std::string title) : title_(shown(title)), printed_(Clock::now()) {}
 
 ProgressPrinter::~ProgressPrinter() { clear(); }
 
@@ -125,7 +125,7 @@ void ProgressPrinter::clear() {
   drawn_ = false;
 }
 
-void ProgressPrinter::stage(const std::string& name) { stage_ = " " + name; }
+void ProgressPrinter::stage(const std::string& name) { stage_ = " " + shown(name); }
 
 void ProgressPrinter::note(const std::string& sentence) {
   clear();
@@ -149,7 +149,7 @@ void ProgressPrinter::report(const Progress& progress) {
 }
 
 void log_line(const std::string& text) {
-  const std::string line = fitted_to(STDERR_FILENO, text) + "\n";
+  const std::string line = fitted_to(STDERR_FILENO, shown(text)) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -1,6 +1,7 @@
 #include "cli/report.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +11,7 @@
 #include <stdexcept>
 
 #include "cli/edge.h"
+#include "cli/terminal.h"
 #include "cli/text_table.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table_cell.h"
@@ -106,7 +108,7 @@ std::string report_table(const json& report, double level) {
 std::string class_name(const json& report, int64_t number) {
   const json& name =
       number < 0 ? report.at("base_class") : report.at("classes").at(static_cast<size_t>(number));
-  return in_quotes(name.get<std::string>());
+  return shown(in_quotes(name.get<std::string>()));
 }
 
 void print(const std::string& text) {
@@ -115,7 +117,9 @@ void print(const std::string& text) {
   }
 }
 
-void print(const json& object) { print(object.dump(2, ' ', false, json::error_handler_t::replace) + "\n"); }
+void print(const json& object) {
+  print(data_for(STDOUT_FILENO, object.dump(2, ' ', false, json::error_handler_t::replace) + "\n"));
+}
 
 void print_or_write(const std::string& out, Table table, size_t exact) {
   std::string ending = std::filesystem::path(out).extension().string();
@@ -126,7 +130,7 @@ void print_or_write(const std::string& out, Table table, size_t exact) {
   for (size_t i = exact; text && i < table.columns.size(); ++i)
     shorten(table.columns[i], found == nullptr ? nullptr : &sd);
   if (out == "-")
-    print(format_csv(table, ','));
+    print(data_for(STDOUT_FILENO, format_csv(table, ',')));
   else
     write_table(out, table);
 }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <utility>
 
 namespace slimbayes::cli {
 namespace {
@@ -24,6 +25,49 @@ std::optional<size_t> width_from_environment() {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
   if (error != std::errc() || end != text.data() + text.size() || width == 0) return std::nullopt;
   return width;
+}
+
+/// Whether a terminal takes it for a command or for a change of direction. -1: no UTF-8.
+bool commands(utf8proc_int32_t letter) {
+  if (letter < 0) return true;
+  const utf8proc_category_t category = utf8proc_category(letter);
+  if (category == UTF8PROC_CATEGORY_CC || category == UTF8PROC_CATEGORY_ZL ||
+      category == UTF8PROC_CATEGORY_ZP)
+    return true;
+  switch (utf8proc_get_property(letter)->bidi_class) {
+    case UTF8PROC_BIDI_CLASS_LRE:
+    case UTF8PROC_BIDI_CLASS_LRO:
+    case UTF8PROC_BIDI_CLASS_RLE:
+    case UTF8PROC_BIDI_CLASS_RLO:
+    case UTF8PROC_BIDI_CLASS_PDF:
+    case UTF8PROC_BIDI_CLASS_LRI:
+    case UTF8PROC_BIDI_CLASS_RLI:
+    case UTF8PROC_BIDI_CLASS_FSI:
+    case UTF8PROC_BIDI_CLASS_PDI:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// The text without such characters; those in `kept` stay.
+std::string filtered(std::string_view text, std::string_view kept) {
+  constexpr std::string_view kBlanks = "\t\n\v\f\r", kReplacement = "\xef\xbf\xbd";
+  const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
+  const auto size = static_cast<utf8proc_ssize_t>(text.size());
+  std::string out;
+  out.reserve(text.size());
+  for (utf8proc_ssize_t at = 0; at < size;) {
+    utf8proc_int32_t letter = -1;
+    const auto read = std::max<utf8proc_ssize_t>(1, utf8proc_iterate(bytes + at, size - at, &letter));
+    const std::string_view here = text.substr(static_cast<size_t>(at), static_cast<size_t>(read));
+    if (!commands(letter) || kept.find(here) != kept.npos)
+      out += here;
+    else
+      out += kBlanks.find(here) != kBlanks.npos ? " " : kReplacement;
+    at += read;
+  }
+  return out;
 }
 
 /// One line of wrapped(), without its end.
@@ -76,6 +120,14 @@ size_t display_width(std::string_view line) {
   return width;
 }
 
+std::string shown(std::string_view foreign) { return filtered(foreign, ""); }
+
+std::string shown_lines(std::string_view text) { return filtered(text, "\n\t"); }
+
+std::string data_for(int stream, std::string data) {
+  return isatty(stream) == 1 ? shown_lines(data) : std::move(data);
+}
+
 std::string wrapped(const std::string& text, size_t width, size_t hang, const std::string& mark) {
   std::string out;
   for (size_t at = 0; at <= text.size();) {
@@ -89,7 +141,7 @@ std::string wrapped(const std::string& text, size_t width, size_t hang, const st
 
 std::string fitted_to(int stream, const std::string& line) {
   const auto width = terminal_width(stream);
-  return width ? wrapped(line, *width, 2) : line;
+  return width ? wrapped(shown_lines(line), *width, 2) : shown_lines(line);
 }
 
 }  // namespace slimbayes::cli

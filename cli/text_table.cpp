@@ -48,8 +48,11 @@ int decimals_of(double x, int digits) {
 
 }  // namespace
 
-std::string text_table(const std::vector<std::vector<Cell>>& rows) {
+std::string text_table(std::vector<std::vector<Cell>> rows) {
   const std::optional<size_t> limit = terminal_width(STDOUT_FILENO);
+  for (auto& row : rows) {
+    for (Cell& cell : row) cell.text = shown(cell.text);
+  }
   std::vector<size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));

@@ -12,9 +12,9 @@ struct Cell {
   bool best = false;
 };
 
-/// Rows of cells as aligned text: the first column to the left, the others to the right. The best cells are bold on a
+/// Rows of cells, each as shown(), as aligned text: the first column to the left, the others to the right. The best cells are bold on a
 /// terminal and marked `*` elsewhere. On a terminal that is too narrow the columns go on below, beside the first one again.
-std::string text_table(const std::vector<std::vector<Cell>>& rows);
+std::string text_table(std::vector<std::vector<Cell>> rows);
 
 /// Four significant digits, whole from 10,000 on.
 std::string rounded(double x);

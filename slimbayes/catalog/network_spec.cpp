@@ -20,6 +20,7 @@ using nlohmann::json;
 constexpr const char* kKinds[] = {"linear", "layer_norm", "silu", "tanh", "relu", "residual"};
 constexpr int kDeepest = 8;           // residuals within residuals
 constexpr int64_t kWidest = 1 << 24;  // features of a layer
+constexpr int kMostLayers = 4096;     // in all; the options make 331 at most
 
 [[noreturn]] void refuse(const std::string& expected, const std::string& received) {
   throw std::invalid_argument(
@@ -37,9 +38,11 @@ int64_t width(const json& layer, const char* key) {
   return size;
 }
 
-NetworkSpec layers_from_json(const json& list, int depth);
+NetworkSpec layers_from_json(const json& list, int depth, int& left);
 
-LayerSpec layer_from_json(const json& entry, int depth) {
+/// `left`: how many layers there may still be.
+LayerSpec layer_from_json(const json& entry, int depth, int& left) {
+  if (--left < 0) refuse(fmt::format("at most {} layers", kMostLayers), "more");
   if (!entry.is_object()) refuse("a layer as an object", shown(entry));
   const auto kind = entry.find("kind");
   if (kind == entry.end() || !kind->is_string()) refuse("a layer with a 'kind'", shown(entry));
@@ -51,7 +54,7 @@ LayerSpec layer_from_json(const json& entry, int depth) {
   if (layer.kind != "linear" && layer.in != layer.out) refuse("a layer that keeps its width", shown(entry));
   if (residual) {
     if (!entry.contains("body")) refuse("a residual with a 'body'", shown(entry));
-    layer.body = layers_from_json(entry["body"], depth + 1);
+    layer.body = layers_from_json(entry["body"], depth + 1, left);
     if (layer.body.front().in != layer.in || layer.body.back().out != layer.out) {
       refuse("a body of the residual's width", shown(entry));
     }
@@ -61,12 +64,12 @@ LayerSpec layer_from_json(const json& entry, int depth) {
   return layer;
 }
 
-NetworkSpec layers_from_json(const json& list, int depth) {
+NetworkSpec layers_from_json(const json& list, int depth, int& left) {
   if (!list.is_array() || (list.empty() && depth > 0)) refuse("a list of layers", shown(list));
   if (depth > kDeepest) refuse(fmt::format("at most {} nested residuals", kDeepest), shown(list));
   NetworkSpec spec;
   for (const json& entry : list) {
-    LayerSpec layer = layer_from_json(entry, depth);
+    LayerSpec layer = layer_from_json(entry, depth, left);
     if (!spec.empty() && spec.back().out != layer.in) {
       refuse(fmt::format("a layer with in = {}", spec.back().out), shown(entry));
     }
@@ -113,6 +116,9 @@ nlohmann::json to_json(const NetworkSpec& spec) {
   return list;
 }
 
-NetworkSpec network_from_json(const nlohmann::json& json) { return layers_from_json(json, 0); }
+NetworkSpec network_from_json(const nlohmann::json& json) {
+  int left = kMostLayers;
+  return layers_from_json(json, 0, left);
+}
 
 }  // namespace slimbayes

@@ -32,7 +32,7 @@ NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::strin
 
 nlohmann::json to_json(const NetworkSpec& spec);
 
-/// Throws std::invalid_argument for an unknown kind or sizes that do not chain.
+/// Throws std::invalid_argument for an unknown kind, sizes that do not chain or more than 4,096 layers.
 NetworkSpec network_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

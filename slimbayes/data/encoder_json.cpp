@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/target.h"
 
@@ -114,7 +115,7 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
     encoder.target_kind_ = kind_from(json.at("target_kind").get<std::string>());
   Task& task = encoder.schema_.task;
   task.kind = json.at("task").get<std::string>();
-  task.outputs = json.at("outputs").get<int64_t>();
+  task.outputs = JsonReader(json, "Encoder::from_json").count("outputs", 1, int64_t{1} << 24);
   task.likelihood = json.at("likelihood").get<std::string>();
   task.levels = json.at("levels").get<std::vector<std::string>>();
   check_task(task);

@@ -10,6 +10,7 @@
 
 #include "slimbayes/data/outside.h"
 #include "slimbayes/methods/table_model.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 namespace {
@@ -88,7 +89,21 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const Encoder
   a.rows = std::move(rows);
 }
 
+/// Whether the rows are not to blame: one of these lies within the training range, or that is not known.
+bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& rows) {
+  const auto inside = [&](int64_t row) { return far->beyond[static_cast<size_t>(row)] == 0; };
+  return !far || std::ranges::any_of(rows, inside);
+}
+
 }  // namespace
+
+bool is_answer_to(const Predictive& p, const Task& task) {
+  if (std::holds_alternative<Regression>(p)) return task.kind == "regression";
+  if (std::holds_alternative<Counts>(p)) return task.kind == "counts";
+  if (std::holds_alternative<Intensity>(p)) return task.kind == "events";
+  return task.kind == "classification" &&
+         std::get<Classes>(p).probabilities.size(1) == static_cast<int64_t>(task.levels.size());
+}
 
 Predictive take(const Predictive& p, const at::Tensor& rows) {
   return std::visit([&](const auto& one) { return taken(one, rows); }, p);
@@ -112,18 +127,36 @@ std::vector<std::string> unfinished(const Predictive& p, const std::optional<Int
   return faults;
 }
 
+void TableModel::check_answers_anything(const Table& table, const std::vector<int64_t>& asked,
+                                        const std::vector<BadRow>& bad) const {
+  const auto middle_is_finite = [&] {
+    const at::Tensor x =
+        at::zeros({1, static_cast<int64_t>(encoder_->schema().features.size())}, at::kDouble);
+    return unfinished(answer_to({encoder_->schema(), {{x}, {}}}, {})).front().empty();
+  };
+  if (!some_inside(outside(*encoder_, table), asked) && middle_is_finite()) return;
+  const BadRow& first = *std::ranges::find(bad, asked.front(), &BadRow::row);
+  throw DataError(
+      source_,
+      fmt::format("expected a model with finite answers; received none for {} rows (data row {}: {}); the "
+                  "model is damaged or its training has not converged: fit it again",
+                  asked.size(), row_number(table, first.row), first.reason));
+}
+
 Answers TableModel::answers(const Table& table, std::optional<double> level,
                             const PredictOptions& options) const {
   Answers a;
   Dataset data{encoder_->schema(), {{encoder_->inputs(table, &a.bad)}, {}}};
   a.rows = rows_without(a.bad, table.rows);
   if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
+  const std::vector<int64_t> asked = a.rows;
   a.answer = answer_to(data, options);
   leave_out(a, unfinished(a.answer), *encoder_, table);  // before the interval, which is of finite answers
   if (level) {
     a.interval = interval(a.answer, *level);
     leave_out(a, unfinished(a.answer, a.interval), *encoder_, table);
   }
+  if (a.rows.empty() && !asked.empty()) check_answers_anything(table, asked, a.bad);
   std::ranges::sort(a.bad, {}, &BadRow::row);
   return a;
 }

@@ -6,6 +6,7 @@
 
 #include "slimbayes/core/predictive.h"
 #include "slimbayes/data/bad_row.h"
+#include "slimbayes/data/dataset.h"
 
 namespace slimbayes {
 
@@ -16,6 +17,9 @@ struct Answers {
   std::vector<int64_t> rows;         // [m] places in the table, ascending
   std::vector<BadRow> bad;           // the other rows, ascending
 };
+
+/// Whether it is an answer to this task: of its kind, with a probability for each class.
+bool is_answer_to(const Predictive& p, const Task& task);
 
 /// These rows [m] int64 of an answer.
 Predictive take(const Predictive& p, const at::Tensor& rows);

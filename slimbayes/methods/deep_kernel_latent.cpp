@@ -24,6 +24,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/count_distribution.h"
 #include "slimbayes/core/cubature.h"
+#include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/events.h"
 #include "slimbayes/methods/latent_model.h"
@@ -37,6 +38,7 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kLikelihood = "likelihood";  // in the model file
+constexpr int64_t kMostOutputs = int64_t{1} << 24;
 constexpr int64_t kStepDraws = 8;                  // of a softmax, a row, a step
 constexpr int64_t kValidationDraws = 64;
 constexpr int64_t kMaxGridAxes = 3;
@@ -63,9 +65,9 @@ class LatentFitted : public Fitted {
       : kernel_(std::move(kernel)),
         net_(std::move(net)),
         likelihood_(std::move(likelihood)),
-        name_(likelihood_.at("name").get<std::string>()),
-        stream_(likelihood_.at("seed").get<uint64_t>()),
-        model_(kernel_, net_.spec, likelihood_.at("outputs").get<int64_t>(),
+        name_(JsonReader(likelihood_, kLikelihood).text("name")),
+        stream_(static_cast<uint64_t>(JsonReader(likelihood_, kLikelihood).count("seed", 0, INT64_MAX))),
+        model_(kernel_, net_.spec, JsonReader(likelihood_, kLikelihood).count("outputs", 1, kMostOutputs),
                as_type(net_.weights, at::kDouble)) {
     if (name_ != kCox) likelihood_of(name_, Stream(0), 1, true);  // throws for an unknown one
   }

@@ -7,8 +7,10 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/mixture.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
 
 // ensemble: one method fitted several times (Lakshminarayanan, Pritzel and Blundell 2017).
@@ -51,13 +53,14 @@ Map below(const Map& map, const std::string& prefix) {
   return part;
 }
 
-Members members_from(const TensorFile& file, const Row& method) {
+/// Of a record, `train` are the rows that they must have been fitted on.
+Members members_from(const TensorFile& file, const Row& method, const Dataset* train = nullptr) {
   Members members;
   while (members.size() < kMostMembers) {
     const std::string prefix = prefix_of(members.size());
     TensorFile own{below(file.metadata, prefix), below(file.tensors, prefix)};
     if (own.metadata.empty() && own.tensors.empty()) break;
-    members.push_back(method.load(own));
+    members.push_back(train != nullptr ? finished_fit(method, own, *train) : method.load(own));
   }
   return members;
 }
@@ -92,8 +95,12 @@ class EnsembleFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     std::vector<Regression> answers;
-    for (const auto& member : members_)
-      answers.push_back(std::get<Regression>(member->predict(data, options)));
+    for (const auto& member : members_) {
+      Predictive answer = member->predict(data, options);
+      check(std::holds_alternative<Regression>(answer), kName, "members of a regression", "of another task",
+            "the model file is damaged");
+      answers.push_back(std::get<Regression>(std::move(answer)));
+    }
     return mixture(answers);
   }
 
@@ -129,7 +136,13 @@ class EnsembleMethod : public Method {
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     FitSeries series(context.checkpoint, kName, context.callback);
     Members members;
-    if (auto record = series.start()) members = members_from(*record, row_);
+    if (const auto record = series.start(static_cast<int64_t>(size_))) {
+      read_contents(series.name(), kCheckpointHint, [&] {
+        members = members_from(*record, row_, &split.train);
+        check(std::to_string(members.size()) == record->metadata.at("done"), kName,
+              record->metadata.at("done") + " members", std::to_string(members.size()));
+      });
+    }
     const Stream stream = context.stream.split("member");
     bool interrupted = false;
     while (members.size() < size_ && !interrupted) {

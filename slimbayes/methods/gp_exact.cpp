@@ -167,6 +167,8 @@ class GpExactFitted : public Fitted {
     check_shape(rows.y, {rows.x.size(0)}, kName, "data.y");
     check_shape(theta, {rows.x.size(1) + 3}, kName, "theta");
     for (const at::Tensor& each : {rows.x, rows.y, theta}) check_finite(each, kName, "model");
+    const bool floats = at::isFloatingType(rows.x.scalar_type()) && at::isFloatingType(rows.y.scalar_type());
+    check(floats && at::isFloatingType(theta.scalar_type()), kName, "floating point tensors", "others");
     return std::make_unique<GpExactFitted>(
         options_from_json<GpExactOptions>(stored_json(file, "options"), kName), std::move(rows),
         std::move(theta), summary_from_json(stored_json(file, "summary")));

@@ -30,9 +30,12 @@
 #include <set>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/data/folds.h"
+#include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
 
 namespace slimbayes {
@@ -142,8 +145,10 @@ class Series {
   bool possible() const { return !folds_.empty(); }
 
   CrossFitted run(const std::function<Tuned(const FitContext&)>& main) {
-    const auto record = series_.start();
-    if (!record || !resume(*record)) {
+    const auto record = series_.start(std::ssize(folds_) + 1);
+    bool resumed = false;
+    if (record) read_contents(series_.name(), kCheckpointHint, [&] { resumed = resume(*record); });
+    if (!resumed) {
       main_ = main({context_.stream, context_.callback, series_.part(0)});
       if (main_.interrupted())
         return {main_, unknown("the fit was interrupted before it was estimated", true)};
@@ -224,16 +229,38 @@ class Series {
   bool resume(TensorFile record) {
     if (!record.metadata.contains("folds")) return false;
     const json kept = stored_json(record, "folds");
-    done_ = kept.at("done").get<size_t>();
-    served_ = kept.at("served").get<int64_t>();
-    groups_ = kept.at("groups").get<int64_t>();
-    notes_ = kept.at("notes").get<std::vector<std::string>>();
-    residual_ = stored_tensor(record, kResidual);
-    var_ = stored_tensor(record, kVar);
-    weight_ = stored_tensor(record, kWeight);
-    for (const char* name : {kResidual, kVar, kWeight}) record.tensors.erase(name);
-    main_ = {kept.at("options"), registry_row(method_.name).load(record), kept.at("tuning")};
+    const JsonReader read(kept, kKind);
+    const int64_t done = read.count("done", 0, std::ssize(folds_));
+    check(std::to_string(done + 1) == record.metadata.at("done"), kKind,
+          "a record of " + record.metadata.at("done") + " fits", std::to_string(done + 1));
+    done_ = static_cast<size_t>(done);
+    served_ = read.count("served", 0, done);
+    groups_ = read.count("groups", 0, std::ssize(group_));
+    notes_ = read.texts("notes");
+    residual_ = taken(record, kResidual);
+    var_ = taken(record, kVar);
+    weight_ = taken(record, kWeight);
+    const int64_t rows = residual_.size(0);
+    check(rows >= groups_ && rows <= all_.size() && (rows > 0) == (served_ > 0), kKind,
+          fmt::format("{} to {} rows", groups_, all_.size()), std::to_string(rows));
+    check_shape(var_, {rows}, kKind, kVar);
+    check_shape(weight_, {rows}, kKind, kWeight);
+    check((var_ >= 0).all().item<bool>() && (weight_ > 0).all().item<bool>(), kKind,
+          "variances from 0 and weights above 0", "others");
+    if (!read.value("tuning").is_null()) check_tuning_report(read.value("tuning"));
+    main_ = {method_.resolve(read.value("options")),
+             finished_fit(registry_row(method_.name), record, parts_.train), read.value("tuning")};
     return true;
+  }
+
+  /// Finite float64 numbers of the record, which it then holds no more. [rows]
+  static at::Tensor taken(TensorFile& record, const char* name) {
+    at::Tensor x = stored_tensor(record, name);
+    check_shape(x, {-1}, kKind, name);
+    check(x.scalar_type() == at::kDouble, kKind, fmt::format("float64 numbers in {}", name), "others");
+    check_finite(x, kKind, name);
+    record.tensors.erase(name);
+    return x;
   }
 
   void save() const {
@@ -279,11 +306,12 @@ json to_json(const NoiseEstimate& noise) {
 }
 
 NoiseEstimate noise_from_json(const json& given) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  const JsonReader read(given, "noise");
   NoiseEstimate noise{
-      given.at("folds"), given.at("rows"), given.at("var"), given.at("sd"), given.contains("interrupted"),
-      given.at("notes")};
-  const bool sane = std::isfinite(noise.var) && noise.var >= 0;
-  check(sane, "load", "a noise variance of at least 0", fmt::format("{}", noise.var),
+      read.count("folds", 0, kMost), read.count("rows", 0, kMost), read.number("var"), read.number("sd"),
+      read.has("interrupted"),       read.texts("notes")};
+  check(noise.var >= 0, "load", "a noise variance of at least 0", fmt::format("{}", noise.var),
         "the model file is damaged");
   return noise;
 }

@@ -22,7 +22,6 @@
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/methods/tabular.h"
 #include "slimbayes/methods/tuning.h"
-#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 
@@ -32,9 +31,14 @@ at::Tensor indices(const std::vector<int64_t>& rows) {
   return at::tensor(rows, at::TensorOptions().dtype(at::kLong));
 }
 
-std::vector<int64_t> row_list(const at::Tensor& x) {
-  at::Tensor flat = x.to(at::kLong).contiguous();
-  return {flat.const_data_ptr<int64_t>(), flat.const_data_ptr<int64_t>() + flat.numel()};
+/// The rows that a file lists under this name, which it then holds no more.
+std::vector<int64_t> take_row_list(TensorFile& file, const char* name) {
+  const at::Tensor rows = stored_tensor(file, name);
+  const bool sane = rows.dim() == 1 && rows.scalar_type() == at::kLong && (rows >= 0).all().item<bool>();
+  check(sane, "load", fmt::format("a list of rows, from 0, in {}", name), "others",
+        "the model file is damaged");
+  file.tensors.erase(name);
+  return {rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.numel()};
 }
 
 /// A split's row lists lie in the file as `split.train`, ... beside the method's tensors.
@@ -114,15 +118,6 @@ std::vector<std::string> repeated_notes(const Split& parts) {
       fmt::format("{} of {} validation rows have the inputs of a training row: their score says nothing of "
                   "new inputs",
                   repeated, rows)};
-}
-
-/// A file's method and its encoder may each be sound and speak of different tasks.
-bool is_answer_to(const Predictive& p, const Task& task) {
-  if (std::holds_alternative<Regression>(p)) return task.kind == "regression";
-  if (std::holds_alternative<Counts>(p)) return task.kind == "counts";
-  if (std::holds_alternative<Intensity>(p)) return task.kind == "events";
-  return task.kind == "classification" &&
-         std::get<Classes>(p).probabilities.size(1) == static_cast<int64_t>(task.levels.size());
 }
 
 /// The target's own numbers, not those that standardising and its inverse round. [n]
@@ -299,38 +294,36 @@ TensorFile TableModel::to_file() const {
 TableModel TableModel::from_file(const TensorFile& source, const std::string& name) {
   TensorFile file = source;
   TableModel model;
-  try {
-    check(stored_text(file, "kind") == "model", "load", "a model file", "a " + stored_text(file, "kind"));
-    model.method_ = stored_text(file, "method");
-    model.options_ = stored_json(file, "options");
-    model.encoder_ = std::make_shared<const Encoder>(Encoder::from_json(stored_json(file, "encoder")));
-    model.table_hash_ = stored_text(file, "table_hash");
-    for (size_t i = 0; i < std::size(kSplitNames); ++i) {
-      model.split_.*kSplitLists[i] = row_list(stored_tensor(file, kSplitNames[i]));
-      file.tensors.erase(kSplitNames[i]);
-    }
-    if (file.metadata.contains("split_notes"))
-      model.split_.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
-    model.calibration_ = take_calibration(file);
-    if (file.tensors.contains(kProbes)) {
-      model.probes_ = stored_tensor(file, kProbes).to(at::kDouble);
-      check_shape(model.probes_, {-1, static_cast<int64_t>(model.encoder_->schema().features.size())}, "load",
-                  kProbes);
-      file.tensors.erase(kProbes);
-    }
-    if (file.tensors.contains(kCalibrationRows)) {
-      model.split_.calibration = row_list(stored_tensor(file, kCalibrationRows));
-      file.tensors.erase(kCalibrationRows);
-    }
-    if (file.metadata.contains("tuning")) model.tuning_ = stored_json(file, "tuning");
-    if (file.metadata.contains("noise")) model.noise_ = noise_from_json(stored_json(file, "noise"));
-    model.fitted_ = registry_row(model.method_).load(file);
-  } catch (const nlohmann::json::exception& error) {
-    throw DataError(name, fmt::format("its metadata cannot be read ({}); fit it again", error.what()));
-  } catch (const std::invalid_argument& error) {
-    throw DataError(name, error.what());
-  }
+  model.source_ = name;
+  read_contents(name, "fit it again", [&] { model.take_from(file); });
   return model;
+}
+
+void TableModel::take_from(TensorFile& file) {
+  check(stored_text(file, "kind") == "model", "load", "a model file",
+        "a " + stored_text(file, "kind").substr(0, 40));
+  method_ = stored_text(file, "method");
+  options_ = stored_json(file, "options");
+  encoder_ = std::make_shared<const Encoder>(Encoder::from_json(stored_json(file, "encoder")));
+  table_hash_ = stored_text(file, "table_hash");
+  for (size_t i = 0; i < std::size(kSplitNames); ++i)
+    split_.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
+  if (file.metadata.contains("split_notes"))
+    split_.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
+  calibration_ = take_calibration(file);
+  if (file.tensors.contains(kProbes)) {
+    probes_ = stored_tensor(file, kProbes).to(at::kDouble);
+    check_shape(probes_, {-1, static_cast<int64_t>(encoder_->schema().features.size())}, "load", kProbes);
+    check_finite(probes_, "load", kProbes);
+    file.tensors.erase(kProbes);
+  }
+  if (file.tensors.contains(kCalibrationRows)) split_.calibration = take_row_list(file, kCalibrationRows);
+  if (file.metadata.contains("tuning")) {
+    tuning_ = stored_json(file, "tuning");
+    check_tuning_report(tuning_);
+  }
+  if (file.metadata.contains("noise")) noise_ = noise_from_json(stored_json(file, "noise"));
+  fitted_ = registry_row(method_).load(file);
 }
 
 TableModel TableModel::load(const std::filesystem::path& path) {

@@ -67,6 +67,7 @@ class TableModel {
   Predictive answer(const Table& table, const PredictOptions& options = {}) const;
 
   /// answer() of those rows that have one, with its interval where a level is given, and why the others have none.
+  /// Throws DataError in the model's name where all its answers overflow, some of them within the training range.
   Answers answers(const Table& table, std::optional<double> level = {},
                   const PredictOptions& options = {}) const;
 
@@ -113,6 +114,12 @@ class TableModel {
  private:
   friend TableModel fit_table(const Table&, const TableFit&, const Table*, Callback*, CheckpointPolicy);
   Predictive answer_to(const Dataset& data, const PredictOptions& options) const;
+  /// Of `asked` rows none has a finite answer. Throws DataError that blames the model unless all of them lie outside the
+  /// training range and the middle of it has one.
+  void check_answers_anything(const Table& table, const std::vector<int64_t>& asked,
+                              const std::vector<BadRow>& bad) const;
+  void take_from(TensorFile& file);   // the file's own part, the method's tensors are left
+  std::string source_ = "the model";  // its file
   std::string method_, table_hash_;
   nlohmann::json options_;
   std::shared_ptr<const Encoder> encoder_;

@@ -16,9 +16,12 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/count_metrics.h"
+#include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
 
 namespace slimbayes {
@@ -93,7 +96,8 @@ class Search {
   }
 
   Tuned run() {
-    if (auto record = series_.start()) resume(*record);
+    if (const auto record = series_.start(std::ssize(all_)))
+      read_contents(series_.name(), kCheckpointHint, [&] { resume(*record); });
     while (tried() < all_.size() && !stopped()) {
       if (!next()) break;
     }
@@ -132,12 +136,26 @@ class Search {
   bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
 
   void resume(const TensorFile& record) {
-    if (!record.metadata.contains("report")) return;  // stopped within the first
-    report_ = stored_json(record, "report");
-    if (!report_.contains("best")) return;
-    best_options_ = stored_json(record, "tuned_options");
-    best_score_ = report_["best"].at("valid_nll").get<double>();
-    best_ = registry_row(method_.name).load(record);
+    json tried = json::array();
+    if (record.metadata.contains("report")) {  // not where it stopped within the first
+      const json report = stored_json(record, "report");
+      check_tuning_report(report);
+      tried = report["tried"];
+    }
+    const std::string done = record.metadata.at("done");
+    check(std::to_string(tried.size()) == done, "tune", done + " combinations that were tried",
+          std::to_string(tried.size()));
+    std::optional<size_t> best;
+    for (size_t i = 0; i < tried.size(); ++i) {
+      const std::string what = fmt::format("combination {} of this search", i + 1);
+      for (const auto& item : all_[i].items())
+        check(tried[i].value(item.key(), json()) == item.value(), "tune", what, "another");
+      if (!tried[i].contains("valid_nll")) continue;
+      if (!best || tried[i]["valid_nll"] < tried[*best]["valid_nll"]) best = i;
+    }
+    report_["tried"] = tried;
+    if (best)
+      consider(tried[*best], with(*best), finished_fit(registry_row(method_.name), record, split_.train));
   }
 
   /// The next combination. False when it was interrupted.
@@ -184,7 +202,6 @@ class Search {
   void save() const {
     TensorFile record;
     if (best_) record = best_->save();
-    record.metadata["tuned_options"] = best_options_.dump();
     record.metadata["report"] = report_.dump();
     series_.keep(std::move(record), static_cast<int64_t>(tried()));
   }
@@ -201,6 +218,24 @@ class Search {
 };
 
 }  // namespace
+
+void check_tuning_report(const nlohmann::json& report) {
+  constexpr const char* kWhere = "tuning report";
+  const auto is_entry = [](const json& entry) {
+    if (!entry.is_object() || entry.contains("valid_nll") == entry.contains("failed")) return false;
+    return std::ranges::all_of(entry.items(), [](const auto& item) {
+      return item.key() == "failed" ? item.value().is_string() : item.value().is_number();
+    });
+  };
+  const JsonReader read(report, kWhere);
+  const json& tried = read.value("tried");
+  check(tried.is_array() && std::ranges::all_of(tried, is_entry), kWhere,
+        "a list of what was tried, each with values and a valid_nll or why it failed", "others");
+  if (read.has("best"))
+    check(is_entry(report["best"]) && report["best"].contains("valid_nll"), kWhere,
+          "a best combination with its valid_nll", "another");
+  if (read.has("spread")) read.number("spread");
+}
 
 Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,
            const Split& split, const FitContext& context) {

@@ -25,6 +25,9 @@ struct Tuned {
   }
 };
 
+/// Throws std::invalid_argument unless it is what Tuned::report says: a file may hold anything in its place.
+void check_tuning_report(const nlohmann::json& report);
+
 /// Fits every combination of the options `names` over their grids in the catalogue, with the same seed, and keeps the
 /// one of the least NLL on the validation rows (of the standardised target, of classes or of counts; of events
 /// the method's own score; ties: the first). A combination that fails numerically is reported, not fatal, unless all do.

@@ -31,8 +31,7 @@ void store(const Weights& weights, TensorFile& file) {
 Network::Lookup as_type(const Weights& weights, at::ScalarType type) {
   return [&weights, type](const std::string& name) {
     auto found = weights.find(name);
-    if (found == weights.end())
-      throw DataError("model file", fmt::format("holds no tensor '{}'; fit it again", name));
+    if (found == weights.end()) throw DataError("model file", fmt::format("holds no tensor '{}'", name));
     return found->second.to(type);
   };
 }

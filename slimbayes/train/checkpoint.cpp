@@ -3,10 +3,14 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/json_depth.h"
 #include "slimbayes/storage/tensor_file.h"
+#include "slimbayes/train/checkpoint_reader.h"
 
 namespace slimbayes {
 
@@ -25,7 +29,9 @@ std::string exact(double x) { return fmt::format("{:a}", x); }
 
 /// The JSON object at its front (a series adds its own words); discarded when there is none.
 nlohmann::json parts_of(const std::string& fingerprint) {
-  return nlohmann::json::parse(fingerprint.substr(0, fingerprint.rfind('}') + 1), nullptr, false);
+  constexpr int kDeepest = 32;
+  const std::string front = fingerprint.substr(0, fingerprint.rfind('}') + 1);
+  return nlohmann::json::parse(nests_at_most(front, kDeepest) ? front : "", nullptr, false);
 }
 
 std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
@@ -85,31 +91,30 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
 }
 
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
-                                          AdamW& optimiser) {
+                                          AdamW& optimiser, int64_t steps, int64_t steps_per_epoch) {
   std::error_code absent;
   if (!policy.resume || policy.path.empty() || !fs::exists(policy.path, absent)) return std::nullopt;
-  TensorFile file = read_tensor_file(policy.path);
-  check_fingerprint(stored_text(file, "fingerprint"), policy.fingerprint,
-                    fmt::format("the checkpoint '{}' of this fit", policy.path.string()),
+  const TensorFile file = read_tensor_file(policy.path);
+  const CheckpointReader read(file, policy.path);
+  check_fingerprint(read.text("fingerprint"), policy.fingerprint,
+                    fmt::format("{} of this fit", checkpoint_name(policy.path)),
                     "repeat the first command with --resume, or remove the file");
+  read.check(read.text("kind") == "checkpoint", "the kind 'checkpoint'", "another");
   TrainState state;
-  state.step = std::stoll(stored_text(file, "step"));
-  state.loss = std::strtod(stored_text(file, "loss").c_str(), nullptr);
-  const at::Tensor since = stored_tensor(file, "since_best");
-  state.since_best.assign(since.const_data_ptr<double>(), since.const_data_ptr<double>() + since.numel());
-  state.seconds = std::strtod(stored_text(file, "seconds").c_str(), nullptr);
-  state.summary = summary_from_json(stored_json(file, "summary"));
-  state.summary.best_score = std::strtod(stored_text(file, "best_score").c_str(), nullptr);
-  bool has_best = file.tensors.contains("best.0");
-  for (size_t i = 0; i < problem.groups.size(); ++i) {
-    at::Tensor value = stored_tensor(file, fmt::format("value.{}", i));
-    check_shape(value, problem.groups[i].value.sizes(), "train", "the checkpoint's parameters");
-    problem.groups[i].value.copy_(value);
-    if (has_best) state.best.push_back(stored_tensor(file, fmt::format("best.{}", i)));
-  }
-  std::vector<at::Tensor> moments;
-  for (size_t i = 0; i < optimiser.state().size(); ++i)
-    moments.push_back(stored_tensor(file, fmt::format("optimiser.{}", i)));
+  state.step = read.count("step", 0, steps);
+  const int64_t epoch = state.step / steps_per_epoch;
+  state.loss = read.number("loss");
+  state.since_best = read.numbers("since_best", epoch);
+  state.seconds = read.number("seconds");
+  read.check(std::isfinite(state.seconds) && state.seconds >= 0, "seconds of at least 0", "others");
+  state.summary = read.summary(problem.rows, epoch);
+  state.best = read.best(problem.groups);
+  std::vector<at::Tensor> values;
+  for (size_t i = 0; i < problem.groups.size(); ++i)
+    values.push_back(read.like(fmt::format("value.{}", i), problem.groups[i].value));
+  const std::vector<at::Tensor> moments = read.moments(optimiser.state());
+  // Nothing is changed before all of it is known to fit.
+  for (size_t i = 0; i < values.size(); ++i) problem.groups[i].value.copy_(values[i]);
   optimiser.restore(moments);
   return state;
 }

@@ -37,8 +37,9 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
                      const TrainState& state);
 
 /// Restores them in place and returns the state; nothing when there is no file or no wish to resume. Throws
-/// std::invalid_argument when the file belongs to another fit, DataError when it is damaged.
+/// std::invalid_argument when the file belongs to another fit, DataError when it is damaged or holds what no fit of this
+/// problem over `steps` steps can have left; then neither problem nor optimiser is changed.
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
-                                          AdamW& optimiser);
+                                          AdamW& optimiser, int64_t steps, int64_t steps_per_epoch);
 
 }  // namespace slimbayes

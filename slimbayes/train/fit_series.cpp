@@ -5,9 +5,9 @@
 #include <filesystem>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/stored.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
+#include "slimbayes/train/checkpoint_reader.h"
 
 namespace slimbayes {
 
@@ -16,21 +16,25 @@ namespace fs = std::filesystem;
 FitSeries::FitSeries(CheckpointPolicy policy, std::string kind, Callback* callback)
     : policy_(std::move(policy)), kind_(std::move(kind)), callback_(callback) {}
 
-std::optional<TensorFile> FitSeries::start() const {
+std::optional<TensorFile> FitSeries::start(int64_t fits) const {
   if (policy_.path.empty()) return std::nullopt;
   std::error_code absent;
   if (policy_.resume && fs::exists(policy_.path, absent)) {
     TensorFile record = read_tensor_file(policy_.path);
-    const std::string what = fmt::format("the checkpoint '{}' of this fit", policy_.path.string());
+    const std::string what = fmt::format("{} of this fit", name());
     const std::string hint = "repeat the first command with --resume, or remove the file";
-    check(stored_text(record, "kind") == kind_, "train", what, "one of another kind of fit", hint);
-    check_fingerprint(stored_text(record, "fingerprint"), policy_.fingerprint, what, hint);
+    const CheckpointReader read(record, policy_.path);
+    check(read.text("kind") == kind_, "train", what, "one of another kind of fit", hint);
+    check_fingerprint(read.text("fingerprint"), policy_.fingerprint, what, hint);
+    read.count("done", 0, fits);
     return record;
   }
   if (!policy_.resume) remove_parts(policy_.path);
   keep({}, 0);
   return std::nullopt;
 }
+
+std::string FitSeries::name() const { return checkpoint_name(policy_.path); }
 
 CheckpointPolicy FitSeries::part(int64_t i) const {
   CheckpointPolicy part = policy_;

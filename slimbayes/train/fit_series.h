@@ -19,8 +19,12 @@ class FitSeries {
   FitSeries(CheckpointPolicy policy, std::string kind, Callback* callback = nullptr);
 
   /// The record that an earlier run left, to go on from. Nothing where there is none or no wish to resume: then a
-  /// fresh, empty one is written. Throws std::invalid_argument for another fit's, DataError for a damaged one.
-  std::optional<TensorFile> start() const;
+  /// fresh, empty one is written. Throws std::invalid_argument for another fit's, DataError for a damaged one; it says in
+  /// `done` that 0 to `fits` of them are finished, and the caller compares that with what it finds (read_contents()).
+  std::optional<TensorFile> start(int64_t fits) const;
+
+  /// "the checkpoint 'm.ckpt'".
+  std::string name() const;
 
   /// The checkpoint of the i-th fit.
   CheckpointPolicy part(int64_t i) const;

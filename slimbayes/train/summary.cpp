@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
+
+#include "slimbayes/core/json_reader.h"
 
 namespace slimbayes {
 
@@ -24,18 +27,21 @@ nlohmann::json to_json(const Summary& s) {
 }
 
 Summary summary_from_json(const nlohmann::json& json) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  const JsonReader read(json, "summary_from_json");
   Summary s;
-  s.rows = json.value("rows", s.rows);
-  s.valid_rows = json.value("valid_rows", s.valid_rows);
-  s.steps = json.value("steps", s.steps);
-  s.epochs = json.value("epochs", s.epochs);
-  s.best_epoch = json.value("best_epoch", s.best_epoch);
-  if (json.contains("best_score") && !json["best_score"].is_null())
-    s.best_score = json["best_score"].get<double>();
-  s.score = json.value("score", s.score);
-  s.stopped = json.value("stopped", s.stopped);
-  s.jitter = json.value("jitter", s.jitter);
-  s.notes = json.value("notes", s.notes);
+  for (const auto& [key, field] : {std::pair{"rows", &s.rows},
+                                   {"valid_rows", &s.valid_rows},
+                                   {"steps", &s.steps},
+                                   {"epochs", &s.epochs},
+                                   {"best_epoch", &s.best_epoch}}) {
+    if (read.has(key)) *field = read.count(key, 0, kMost);
+  }
+  if (read.has("best_score") && !json["best_score"].is_null()) s.best_score = read.number("best_score");
+  if (read.has("jitter")) s.jitter = read.number("jitter");
+  if (read.has("score")) s.score = read.text("score");
+  if (read.has("stopped")) s.stopped = read.text("stopped");
+  if (read.has("notes")) s.notes = read.texts("notes");
   return s;
 }
 

@@ -28,6 +28,8 @@ struct Summary {
 
 /// Without the seconds.
 nlohmann::json to_json(const Summary& summary);
+/// What is absent keeps its default. Throws std::invalid_argument for a value of another type, a count below 0 and a number
+/// that is not finite.
 Summary summary_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -101,7 +101,8 @@ class Run {
   }
 
   Summary run() {
-    if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_)) state_ = std::move(*found);
+    if (auto found = load_checkpoint(checkpoint_, problem_, optimiser_, plan_.steps, plan_.steps_per_epoch))
+      state_ = std::move(*found);
     state_.summary.score = problem_.score;
     first_step_ = state_.step;
     while (state_.step < plan_.steps && !patience_spent()) {
@@ -220,9 +221,16 @@ class Run {
     if (!checkpoint_.path.empty() && Clock::now() >= next_save_) save();
   }
 
+  /// Parameters that are not are no state to go on from: the next step says so.
+  bool is_finite() const {
+    return std::ranges::all_of(problem_.groups, [](const ParameterGroup& group) {
+      return at::isfinite(group.value).all().item<bool>();
+    });
+  }
+
   /// A checkpoint that cannot be written (a full disk) does not end the fit: the next one may succeed.
   void save() {
-    if (checkpoint_.path.empty()) return;
+    if (checkpoint_.path.empty() || !is_finite()) return;
     const auto began = Clock::now();
     TrainState state = state_;
     state.seconds = seconds();

@@ -79,5 +79,20 @@ TEST(NetworkSpec, MlpIsLinearAndActivationInTurn) {
   EXPECT_THROW(mlp(5, 16, 0, "tanh"), std::invalid_argument);
 }
 
+TEST(NetworkSpec, RefusesMoreLayersThanAnySaneNetworkHas) {
+  const json silu = {{"kind", "silu"}, {"in", 4}, {"out", 4}};
+  const auto refuses = [](const json& list) {
+    try {
+      network_from_json(list);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what()).find("at most 4096 layers") != std::string::npos;
+    }
+    return false;
+  };
+  EXPECT_FALSE(refuses(json(4096, silu)));
+  EXPECT_TRUE(refuses(json(4097, silu)));
+  EXPECT_TRUE(refuses(json(3, residual(4, json(2000, silu)))));
+}
+
 }  // namespace
 }  // namespace slimbayes

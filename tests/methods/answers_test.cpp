@@ -8,6 +8,7 @@
 #include "slimbayes/methods/table_model.h"
 #include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
+#include "tests/storage/sample.h"
 
 namespace slimbayes {
 namespace {
@@ -74,20 +75,44 @@ TEST(Answers, ARowThatIsTooFarDoesNotKeepTheOthersFromTheirs) {
   EXPECT_EQ(report, model.evaluate(others));
 }
 
-TEST(Answers, AnAnswerThatOverflowsIsNoAnswer) {
+TEST(Answers, WhereEachAnswerOverflowsTheModelIsToBlame) {
   const Table table = generate("steps", 40, Stream(1));
   TensorFile file = model_of(table).to_file();
   nlohmann::json encoder = nlohmann::json::parse(file.metadata["encoder"]);
   encoder["y_scale"] = 1e200;
   file.metadata["encoder"] = encoder.dump();
   const TableModel model = TableModel::from_file(file, "m");
-  const Answers a = model.answers(table, 0.95);
-  EXPECT_EQ(a.bad.size(), 40u);
-  EXPECT_EQ(std::get<Regression>(a.answer).mean.size(0), 0);
-  EXPECT_EQ(a.interval->lower.size(0), 0);
-  expect_has(a.bad[0].reason, "received one whose sd is inf");
+  const std::string text = testing::message_of([&] { model.answers(table, 0.95); });
+  expect_has(text, "m: expected a model with finite answers; received none for 40 rows");
+  expect_has(text, "received one whose sd is inf");
   std::vector<BadRow> bad;
   EXPECT_THROW(model.evaluate(table, 0.95, &bad), DataError);  // there is nothing to score
+}
+
+/// Finite weights so huge that no answer is.
+TEST(Answers, AModelWithoutAnyFiniteAnswerIsToBlame) {
+  const Table table = generate("steps", 60, Stream(1));
+  TableFit fit;
+  fit.target = "y";
+  fit.options = {{"steps", 5}};
+  fit.method = "dnn";
+  fit.ignore = {"true_mean", "true_sd"};
+  TensorFile file = fit_table(table, fit).to_file();
+  for (auto& [name, tensor] : file.tensors) {
+    if (!name.starts_with("network.")) continue;
+    tensor.type = StoredType::f64;
+    const std::vector<double> huge(tensor.bytes.size() / sizeof(float), 1e300);
+    tensor.bytes = testing::raw(huge);
+  }
+  const TableModel model = TableModel::from_file(file, "m.safetensors");
+  for (const Table& some : {table, with_far(table, {4}), take_rows(table, {0})}) {
+    std::string text = testing::message_of([&] { model.answers(some, 0.9); });
+    EXPECT_EQ(text.find("m.safetensors: expected a model with finite answers"), 0u) << text;
+    EXPECT_THROW(model.evaluate(some), DataError);
+  }
+  EXPECT_TRUE(model.answers(take_rows(table, {}), 0.9).rows.empty());
+  // Rows that are too far do not make a sound model one that is to blame.
+  EXPECT_EQ(model_of(table).answers(take_rows(with_far(table, {4}), {4}), 0.9).bad.size(), 1u);
 }
 
 }  // namespace

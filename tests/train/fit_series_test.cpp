@@ -43,27 +43,27 @@ using Names = std::vector<std::string>;
 
 TEST_F(FitSeriesTest, StartsWithAnEmptyRecordAndWithoutOldParts) {
   for (const char* name : {"m.ckpt.0", "m.ckpt.0.1", "m.ckpt.old", "m.ckptx.1", "n.ckpt.1"}) touch(name);
-  EXPECT_FALSE(FitSeries(policy(false), "toy").start());
+  EXPECT_FALSE(FitSeries(policy(false), "toy").start(3));
   EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.old", "m.ckptx.1", "n.ckpt.1"}));
 }
 
 TEST_F(FitSeriesTest, ResumesItsRecordAndKeepsTheRunningPart) {
   {
     FitSeries series(policy(false), "toy");
-    series.start();
+    series.start(3);
     for (const char* name : {"m.ckpt.0", "m.ckpt.0.4", "m.ckpt.1"}) touch(name);
     TensorFile record;
     record.metadata["what"] = "first";
     series.keep(record, 1);
   }
   EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.1"}));
-  auto found = FitSeries(policy(true), "toy").start();
+  auto found = FitSeries(policy(true), "toy").start(3);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->metadata.at("what"), "first");
   EXPECT_EQ(found->metadata.at("done"), "1");
   EXPECT_EQ(files(), (Names{"m.ckpt", "m.ckpt.1"}));
-  EXPECT_THROW(FitSeries(policy(true, "abd"), "toy").start(), std::invalid_argument);
-  EXPECT_THROW(FitSeries(policy(true), "other").start(), std::invalid_argument);
+  EXPECT_THROW(FitSeries(policy(true, "abd"), "toy").start(3), std::invalid_argument);
+  EXPECT_THROW(FitSeries(policy(true), "other").start(3), std::invalid_argument);
 }
 
 TEST_F(FitSeriesTest, PartsHavePathsAndFingerprintsOfTheirOwn) {
@@ -101,7 +101,7 @@ TEST_F(FitSeriesTest, AForeignFingerprintIsNamedByWhatDiffers) {
 
 TEST_F(FitSeriesTest, WithoutAPathNothingIsWritten) {
   FitSeries series({}, "toy");
-  EXPECT_FALSE(series.start());
+  EXPECT_FALSE(series.start(3));
   series.keep({}, 2);
   EXPECT_TRUE(series.part(1).path.empty());
   EXPECT_TRUE(files().empty());

@@ -1,0 +1,254 @@
+#pragma once
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/outside.h"
+#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/target.h"
+#include "slimbayes/methods/table_model.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/train/checkpoint.h"
+#include "tests/fuzz/mutator.h"
+#include "tests/storage/sample.h"
+
+// What is mutated: small fitted models of every method and task, checkpoints of fits and of series of fits,
+// tables. A mutant ends in an answer that is finite, or in DataError, std::invalid_argument or
+// NumericalError; all else is thrown on.
+
+namespace slimbayes::testing {
+
+/// A column of each kind, a missing cell, and a target for every likelihood.
+inline Table small_table(int64_t rows = 40) {
+  std::string csv = "x,z,colour,when,on,y,yes,label,count\n";
+  for (int64_t i = 0; i < rows; ++i) {
+    const auto u = static_cast<double>(i) / static_cast<double>(rows);
+    csv += fmt::format("{},{},{},2024-01-{:02},{},{},{},{},{}\n", u,
+                       i == 3 ? "" : fmt::format("{}", (i * 7) % 11),
+                       i % 3 == 0   ? "red"
+                       : i % 3 == 1 ? "green"
+                                    : "blue",
+                       1 + i % 28, i % 2 ? "true" : "false",
+                       std::sin(3 * u) + 0.1 * static_cast<double>(i % 5), i % 4 < 2 ? "yes" : "no",
+                       i % 3 == 0   ? "low"
+                       : i % 3 == 1 ? "mid"
+                                    : "high",
+                       (i * 5) % 7);
+  }
+  return parse_csv(csv, ',', "small.csv");
+}
+
+struct Subject {
+  std::string name;
+  TableFit fit;
+};
+
+inline TableFit small_fit(const MethodInfo& info, const std::string& likelihood) {
+  TableFit fit;
+  fit.method = info.name;
+  fit.likelihood = likelihood;
+  fit.test_fraction = 0.2;
+  fit.noise_folds = 0;
+  fit.options = json::object();
+  const std::vector<std::pair<std::string, int>> sizes = {{"steps", 3},  {"hidden", 4},  {"rank", 3},
+                                                          {"blocks", 1}, {"members", 2}, {"iterations", 2}};
+  for (const OptionDoc& doc : options_of(info, json::object())) {
+    for (const auto& [name, size] : sizes)
+      if (doc.name == name) fit.options[name] = size;
+  }
+  fit.target = likelihood == "cox"         ? ""
+               : likelihood == "bernoulli" ? "yes"
+               : likelihood == "softmax"   ? "label"
+               : likelihood == "poisson"   ? "count"
+                                           : "y";
+  if (likelihood == "cox") {
+    fit.domain = "0:1,0:12";
+    fit.ignore = {"colour", "when", "on", "y", "yes", "label", "count"};
+  } else {
+    for (const char* name : {"y", "yes", "label", "count"})
+      if (name != fit.target) fit.ignore.emplace_back(name);
+  }
+  return fit;
+}
+
+/// The table of such a fit: events have no missing coordinate.
+inline Table table_for(const TableFit& fit) {
+  Table table = small_table();
+  if (fit.likelihood == "cox") table.columns[1].values[3] = 5;
+  return table;
+}
+
+/// Every method with every likelihood that it takes; regressions also with noise folds, and calibrated.
+inline std::vector<Subject> subjects() {
+  std::vector<Subject> all;
+  for (const MethodInfo& info : method_catalog()) {
+    for (const char* likelihood : {"gaussian", "bernoulli", "softmax", "poisson", "cox"}) {
+      const std::string task = task_of(likelihood);
+      if (std::ranges::find(info.tasks, task) == info.tasks.end()) continue;
+      all.push_back({fmt::format("{} {}", info.name, likelihood), small_fit(info, likelihood)});
+    }
+    Subject calibrated{info.name + " calibrated", small_fit(info, "gaussian")};
+    calibrated.fit.calibrate = "conformal";
+    calibrated.fit.calibration_fraction = 0.3;
+    calibrated.fit.level = 0.5;
+    calibrated.fit.noise_folds = 2;
+    all.push_back(calibrated);
+  }
+  return all;
+}
+
+/// True when `use` ends well, false when it ends in an error that a user may see. Anything else goes on.
+template <class Use>
+bool answers(Use use) {
+  try {
+    use();
+    return true;
+  } catch (const DataError&) {
+  } catch (const std::invalid_argument&) {
+  } catch (const NumericalError&) {
+  }
+  return false;
+}
+
+struct NotFinite : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+inline void check_answers(const TableModel& model, const Table& table) {
+  const Answers a = model.answers(table, 0.5);
+  for (const std::string& fault : unfinished(a.answer, a.interval))
+    if (!fault.empty()) throw NotFinite(fault);
+  const auto far = outside(model.encoder(), table);
+  model.encoder().notes_for(table);
+}
+
+/// A model file, read and asked for answers, a report and its own file.
+inline bool try_model(const Bytes& bytes, const Table& table) {
+  return answers([&] {
+    const TableModel model = TableModel::from_file(parse_tensor_file(bytes, "mutant"), "mutant");
+    answers([&] { check_answers(model, table); });
+    std::vector<BadRow> bad;
+    answers([&] { model.evaluate(table, 0.5, &bad); });
+    TableModel::from_file(model.to_file(), "again");
+  });
+}
+
+/// Stops a fit after so many rounds.
+class StopAfter : public Callback {
+ public:
+  explicit StopAfter(int rounds) : left_(rounds) {}
+  void report(const Progress&) override { --left_; }
+  bool stop() override { return left_ <= 0; }
+
+ private:
+  int left_;
+};
+
+/// A fit that was stopped, and what lies beside its model: the checkpoint and those of its parts.
+struct Stopped {
+  std::string name;
+  TableFit fit;
+  std::vector<std::pair<std::string, TensorFile>> files;
+};
+
+inline CheckpointPolicy checkpoint_in(const Folder& folder, bool resume) {
+  return {folder / "m.ckpt", resume, "{}", 0};
+}
+
+inline Stopped stopped_fit(const std::string& name, TableFit fit, int rounds) {
+  const Folder folder;
+  StopAfter callback(rounds);
+  fit_table(table_for(fit), fit, nullptr, &callback, checkpoint_in(folder, false));
+  Stopped out{name, std::move(fit), {}};
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
+    out.files.emplace_back(entry.path().filename().string(), read_tensor_file(entry.path()));
+  std::ranges::sort(out.files, {}, [](const auto& file) { return file.first; });
+  if (out.files.empty()) throw std::logic_error(name + " left no checkpoint");
+  return out;
+}
+
+/// Checkpoints of a plain fit, of the folds of a small table, of an ensemble, of a search and of a search
+/// over ensembles.
+inline std::vector<Stopped> stopped_fits() {
+  const auto fit = [](const char* method, int folds) {
+    TableFit small = small_fit(find_method(method), "gaussian");
+    small.options["steps"] = 20;
+    small.options["patience"] = 0;
+    small.noise_folds = folds;
+    return small;
+  };
+  std::vector<Stopped> all;
+  all.push_back(stopped_fit("dnn", fit("dnn", 0), 4));
+  all.push_back(stopped_fit(
+      "vbll softmax",
+      [&] {
+        TableFit classes = small_fit(find_method("vbll"), "softmax");
+        classes.options["steps"] = 20;
+        return classes;
+      }(),
+      4));
+  all.push_back(stopped_fit("dbk folds", fit("dbk", 3), 28));
+  all.push_back(stopped_fit("ensemble folds", fit("ensemble", 2), 25));
+  TableFit search = fit("dbk", 0);
+  search.tune = {"alpha"};
+  all.push_back(stopped_fit("search", search, 28));
+  search.method = "ensemble";
+  search.noise_folds = 2;
+  search.options["members"] = 2;
+  search.options["of"] = "dbk";
+  all.push_back(stopped_fit("search of ensembles", search, 65));
+  return all;
+}
+
+inline void write(const std::filesystem::path& path, const Bytes& bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+/// A fit that goes on from its files, of which one is mutated.
+inline bool try_checkpoint(const Stopped& stopped, std::mt19937_64& random) {
+  const Folder folder;
+  const size_t which = below(random, stopped.files.size());
+  for (size_t i = 0; i < stopped.files.size(); ++i) {
+    const auto& [name, file] = stopped.files[i];
+    write(folder / name, i == which ? mutant_of(file, random) : to_bytes(file));
+  }
+  const Table table = table_for(stopped.fit);
+  return answers([&] {
+    const TableModel model = fit_table(table, stopped.fit, nullptr, nullptr, checkpoint_in(folder, true));
+    check_answers(model, table);
+    TableModel::from_file(model.to_file(), "again");
+  });
+}
+
+/// A table of this ending with mutated bytes: rectangular, of finite numbers and known levels.
+inline bool try_table(const Folder& folder, const std::string& ending, std::mt19937_64& random) {
+  const auto path = folder / ("t." + ending);
+  write_table(path, small_table());
+  std::ifstream in(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  Bytes bytes = raw(text);
+  for (size_t i = 0, n = 1 + below(random, 4); i < n; ++i) mutate(bytes, random);
+  write(path, bytes);
+  return answers([&] {
+    const Table table = read_table(path);
+    for (const Column& column : table.columns) {
+      if (static_cast<int64_t>(column.values.size()) != table.rows) throw NotFinite("a ragged table");
+      for (const double x : column.values) {
+        const bool level = column.kind != ColumnKind::categorical || std::isnan(x) ||
+                           (x >= 0 && x < static_cast<double>(column.levels.size()));
+        if (std::isinf(x) || !level) throw NotFinite("a cell of " + column.name);
+      }
+    }
+  });
+}
+
+}  // namespace slimbayes::testing
