@@ -97,7 +97,7 @@ MethodInfo dkl_exact() {
       "(time n^3, memory n^2).";
   info.paper = "N: deep basis kernels, section 4.1 (baseline DKL exact; Wilson et al. 2016)";
   info.splits_uncertainty = true;
-  info.paper_preset = joined({paper_full_batch(), paper_noise(), {{"evidence_rows", 6000}}});
+  info.paper_preset = joined({paper_full_batch(), paper_noise_values(), {{"evidence_rows", 6000}}});
   return with_options<DklExactOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<DklExactOptions>(given, "dkl-exact"));
   });
