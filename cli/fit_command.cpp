@@ -22,6 +22,7 @@
 #include "slimbayes/data/target.h"
 #include "slimbayes/methods/fit_notes.h"
 #include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/storage/file_lock.h"
 #include "slimbayes/train/checkpoint.h"
 
@@ -97,16 +98,43 @@ std::optional<fs::file_time_type> stamp(const fs::path& path) {
   return failed ? std::nullopt : std::optional(time);
 }
 
-/// A fit that fails keeps its checkpoint and says so, unless the words were wrong: then there is nothing to go on with.
-TableModel fitted(const std::function<TableModel()>& fit, const fs::path& checkpoint,
-                  std::optional<fs::file_time_type> before, bool resume) {
+/// Knows whether a training has begun: it asks before every step whether to stop.
+class FitProgress : public ProgressPrinter {
+ public:
+  using ProgressPrinter::ProgressPrinter;
+  bool stop() override {
+    began_ = true;
+    return ProgressPrinter::stop();
+  }
+  bool began() const { return began_; }
+
+ private:
+  bool began_ = false;
+};
+
+/// "m.safetensors is left as it was", "no model is written".
+std::string untouched(const std::string& model) {
+  std::error_code absent;
+  return fs::exists(model, absent) ? model + " is left as it was" : "no model is written";
+}
+
+/// A fit that fails keeps its checkpoint and says so, unless the arguments were invalid and no training began. One that was
+/// stopped early may fail in what it computes from parameters that nothing has chosen: then it was interrupted.
+TableModel fitted(const std::function<TableModel(FitProgress&)>& fit, const FitRequest& r,
+                  const fs::path& checkpoint, std::optional<fs::file_time_type> before) {
+  FitProgress progress(r.method);
   const auto made = [&] { return stamp(checkpoint) != before; };
   try {
-    return fit();
-  } catch (const std::invalid_argument&) {
-    if (made() && !(resume && before)) remove_checkpoint(checkpoint);
-    throw;
-  } catch (...) {
+    return fit(progress);
+  } catch (const std::exception& error) {
+    const bool invalid = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
+    if (invalid && !progress.began()) {
+      if (made() && !(r.resume && before)) remove_checkpoint(checkpoint);
+      throw;
+    }
+    if (InterruptGuard::interrupted())
+      throw Interrupted(fmt::format("the fit was interrupted before anything was validated: {}{}",
+                                    untouched(r.model), made() ? ", --resume goes on" : ""));
     if (made()) log_line(fmt::format("{} is kept: --resume goes on from it", checkpoint.string()));
     throw;
   }
@@ -130,16 +158,14 @@ void keeping_checkpoint(const fs::path& checkpoint, const std::function<void()>&
   }
 }
 
-/// Whether an interrupted fit's model was chosen by a score after at least one step, and may replace an older one.
-bool is_founded(const TableModel& model) {
+/// Whether an interrupted fit's model may be written: where a validation chose its parameters. Without validation rows nothing
+/// says whether it is better than an older one, which then stays.
+bool is_founded(const TableModel& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
-  return summary.steps > 0 && std::isfinite(summary.best_score);
-}
-
-/// "m.safetensors is left as it was", "no model is written".
-std::string untouched(const std::string& model) {
   std::error_code absent;
-  return fs::exists(model, absent) ? model + " is left as it was" : "no model is written";
+  const bool unrivalled = summary.valid_rows == 0 && !fs::exists(path, absent);
+  return summary.stopped != "interrupted" ||
+         (summary.steps > 0 && (std::isfinite(summary.best_score) || unrivalled));
 }
 
 struct HeldOut {
@@ -209,6 +235,7 @@ int run_command(const FitRequest& request) {
   check_writable(r.model);
   check_writable(path);
   deny_as(r.model);
+  InterruptGuard interrupt;  // before the lock, which a killed process leaves behind
   const FileLock lock(r.model);
   std::vector<std::string> read_notes;
   const Table table = read_training(r.train, r.target, r.rows, &read_notes);
@@ -237,9 +264,7 @@ int run_command(const FitRequest& request) {
   }
   if (!lock.held()) log_note("this file system has no locks: let no second fit write the same --model");
   log_notes(read_notes);
-  InterruptGuard interrupt;
-  const auto fit_it = [&] {
-    ProgressPrinter progress(r.method);
+  const auto fit_it = [&](FitProgress& progress) {
     TableFit fit = table_fit(r.target, r.method, options, r.seed, r.rows);
     fit.calibrate = r.calibrate;
     fit.calibration_fraction = r.calibration_fraction;
@@ -247,23 +272,23 @@ int run_command(const FitRequest& request) {
     fit.tune = r.tune;
     return fit_table(table, fit, valid, &progress, {path, r.resume, print_of_fit, r.checkpoint_every});
   };
-  const TableModel model = fitted(fit_it, path, before, r.resume);
+  const TableModel model = fitted(fit_it, r, path, before);
   const bool goes_on = stamp(path) && (r.resume || stamp(path) != before);
   const std::string advice = goes_on ? ", --resume goes on" : "";
-  if (model.interrupted() && !is_founded(model)) {
+  if (model.interrupted() && !is_founded(model, r.model)) {
     log_line(fmt::format("interrupted before anything was validated: {}{}", untouched(r.model), advice));
     return kInterrupted;
   }
   HeldOut reports;
   const auto finish = [&] {  // all that may fail, then the write
-    reports = held_out(r, model, table, valid);
+    if (!model.interrupted()) reports = held_out(r, model, table, valid);
     TensorFile file = model.to_file();
     if (!model.interrupted()) file.metadata[kFingerprint] = print_of_fit;
     write_tensor_file(r.model, file);
   };
   keeping_checkpoint(path, finish);
   const std::vector<std::string> notes =
-      notes_of(r, model, model.interrupted() ? json() : reports.valid, read_notes);
+      notes_of(r, model, reports.valid, read_notes);
   log_notes(notes);
   if (model.interrupted()) {
     log_line(fmt::format("interrupted; {} holds the best so far{}", r.model, advice));

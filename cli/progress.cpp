@@ -98,8 +98,9 @@ InterruptGuard::InterruptGuard() {
   struct sigaction action = {};
   sigemptyset(&action.sa_mask);
   action.sa_handler = ask_to_stop;
-  action.sa_flags = SA_RESETHAND | SA_RESTART;  // the second one takes its default: it kills
   for (size_t i = 0; i < std::size(kEnding); ++i) {
+    action.sa_flags = SA_RESTART;  // the system repeats SIGXCPU each second; the hard limit kills
+    if (kEnding[i] != SIGXCPU) action.sa_flags |= SA_RESETHAND;  // the second one takes its default: it kills
     sigaction(kEnding[i], &action, &old_ending[i]);
     const bool nohup = kEnding[i] == SIGHUP && old_ending[i].sa_handler == SIG_IGN;
     if (nohup) sigaction(SIGHUP, &old_ending[i], nullptr);

@@ -8,7 +8,8 @@
 namespace slimbayes::cli {
 
 /// While it lives, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a closed terminal) or SIGXCPU (a limit on
-/// processor time) asks the fit to stop and a second one kills; a closed stderr does not end the fit. After nohup
+/// processor time) asks the fit to stop and a second one kills (of
+/// SIGXCPU the hard limit); a closed stderr does not end the fit. After nohup
 /// SIGHUP stays ignored.
 class InterruptGuard {
  public:

@@ -205,8 +205,8 @@ def main():
                 return None
             try:
                 return one_round(number, options.seed, bench, has_disk)
-            except AssertionError as error:
-                print(f"FAILED {error}", flush=True)
+            except Exception as error:  # noqa: BLE001 a round that cannot be run has failed too
+                print(f"FAILED round {number}: {error}", flush=True)
                 return False
 
         results = list(pool.map(work, numbers))

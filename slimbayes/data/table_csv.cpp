@@ -214,6 +214,13 @@ arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view body,
 }
 
 /// The columns as text; rows longer than a block take blocks of their own length.
+/// Whether the table's last cell holds more than a line: the sign of a quote that the end of the file closed.
+bool ends_in_lines(const arrow::ChunkedArrayVector& columns) {
+  if (columns.empty() || columns.back()->length() == 0) return false;
+  const auto& last = static_cast<const arrow::StringArray&>(*columns.back()->chunks().back());
+  return last.length() > 0 && last.GetView(last.length() - 1).find('\n') != std::string_view::npos;
+}
+
 arrow::ChunkedArrayVector cells_of(std::string_view body, const Walker& walker,
                                    const std::vector<std::string>& names, const TableBound& bound,
                                    const std::string& source, TablePool& pool) {
@@ -231,7 +238,7 @@ arrow::ChunkedArrayVector cells_of(std::string_view body, const Walker& walker,
     cells = cut(static_cast<int64_t>(longest_row(walker, bound, source)) + 1024);
   if (!cells.ok()) throw_bad_record(walker, names.size(), source, cells.status());
   // To Arrow the end of the file closes a quote: the rows after it would be one cell.
-  if (std::ranges::count(body, '"') % 2 != 0) longest_row(walker, bound, source);
+  if (ends_in_lines((*cells)->columns())) longest_row(walker, bound, source);
   return (*cells)->columns();
 }
 

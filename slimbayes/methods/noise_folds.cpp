@@ -162,6 +162,8 @@ class Series {
  private:
   static bool interrupted(const Fitted& fitted) { return fitted.summary().stopped == "interrupted"; }
 
+  bool stopped() const { return context_.callback && context_.callback->stop(); }
+
   /// The next fold. False when it was interrupted.
   bool next() {
     if (context_.callback) {
@@ -189,8 +191,10 @@ class Series {
       groups_ += count_groups(group_, fold.held);
       ++served_;
     } catch (const NumericalError& error) {
+      if (stopped()) return false;  // of parameters that nothing has chosen
       failed(error);
     } catch (const std::invalid_argument& error) {  // an option that fits the table may not fit a fold
+      if (stopped()) return false;
       failed(error);
     }
     ++done_;

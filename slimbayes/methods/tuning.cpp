@@ -21,6 +21,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
 
@@ -101,6 +102,7 @@ class Search {
     while (tried() < all_.size() && !stopped()) {
       if (!next()) break;
     }
+    if (!best_ && tried() == 0) throw Interrupted("[tune] the search was interrupted before its first fit");
     if (!best_) {
       throw NumericalError(fmt::format("[tune] none of {} combinations could be fitted; the first said: {}",
                                        tried(), report_["tried"][0].value("failed", "")));
@@ -172,6 +174,7 @@ class Search {
       consider(entry, with(i), std::move(fitted));
       if (interrupted) return false;  // it is all there is: the answer, but not among those tried
     } catch (const NumericalError& error) {
+      if (context_.callback && context_.callback->stop()) return false;  // of parameters that nothing has chosen
       entry["failed"] = error.what();
     }
     report_["tried"].push_back(entry);

@@ -66,9 +66,10 @@ void keep_owner_and_mode(const fs::path& target, int descriptor) {
   mode_t mode = old.st_mode & 0777;
   if (own.st_gid != old.st_gid && ::fchown(descriptor, static_cast<uid_t>(-1), old.st_gid) != 0)
     mode &= ~static_cast<mode_t>(070);  // what the old group was allowed is not the new group's
-  // Only root may give a file away; without the right it stays the writer's.
+  // Some file systems have no modes: there the file keeps what it was made with. Only root may give a file away;
+  // without the right it stays the writer's.
+  if (::fchmod(descriptor, mode) != 0) errno = 0;
   if (own.st_uid != old.st_uid && ::fchown(descriptor, old.st_uid, static_cast<gid_t>(-1)) != 0) errno = 0;
-  if (::fchmod(descriptor, mode) != 0) fail(target, "write", errno);
 }
 
 // A new file beside the target; removed unless it was renamed.

@@ -30,6 +30,11 @@ pid_t holder(int descriptor) {
   return known ? range.l_pid : 0;
 }
 
+bool is_empty(int descriptor) {
+  struct stat info {};
+  return ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
+}
+
 /// The last holder removes the file: a lock on a removed one excludes nobody.
 bool is_still_at(const std::filesystem::path& path, int descriptor) {
   struct stat opened {}, named {};
@@ -44,8 +49,15 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
   for (;;) {
     descriptor_ = ::open(lock_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (descriptor_ < 0)
-      throw DataError(lock_.string(), fmt::format("cannot make the file that locks '{}': {}", path.string(),
-                                                  std::strerror(errno)));
+      throw DataError(lock_.string(),
+                      fmt::format("cannot open the file that locks '{}': {}; remove it if no fit is running",
+                                  path.string(), std::strerror(errno)));
+    if (!is_empty(descriptor_)) {  // such as uv.lock, the file of another tool
+      ::close(descriptor_);
+      throw DataError(lock_.string(), fmt::format("expected an empty file, which locks '{}'; received one with "
+                                                  "content; name another file",
+                                                  path.string()));
+    }
     struct flock range = whole_file();
     const int result = ::fcntl(descriptor_, F_SETLK, &range);
     const int error = errno;

@@ -29,7 +29,7 @@ std::optional<TensorFile> FitSeries::start(int64_t fits) const {
     read.count("done", 0, fits);
     return record;
   }
-  if (!policy_.resume) remove_parts(policy_.path);
+  if (!policy_.resume) remove_checkpoint(policy_.path);
   keep({}, 0);
   return std::nullopt;
 }

@@ -35,8 +35,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int64_t kRounds = 150;  // validations of a budget in steps: below twice as many
 constexpr auto kReportEvery = std::chrono::seconds(1);
-constexpr int kSavingShare = 20;  // saving takes a twentieth of the time at most,
-constexpr int kRarest = 10;       // unless a fit would be saved less often than each tenth interval
+constexpr int kSavingShare = 20;  // where saving is slow it takes 5 % of the time,
+constexpr int kRarest = 10;       // but two checkpoints are never more than ten intervals apart
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// How the budget divides into epochs, rounds and steps.
@@ -80,6 +80,12 @@ bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
   return *std::min_element(last, since_best.end()) > *std::max_element(first, first + strip);
 }
 
+Clock::duration save_interval(const CheckpointPolicy& policy) {
+  constexpr double kLongest = 1e8;  // seconds; its tenfold in nanoseconds is still an int64
+  return std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(std::clamp(policy.every_seconds, 0.0, kLongest)));
+}
+
 /// One fit in progress: the state that a checkpoint keeps, beside what it is made from.
 class Run {
  public:
@@ -93,8 +99,7 @@ class Run {
         plan_(make_plan(options, problem.rows)),
         optimiser_(problem.groups),
         start_(Clock::now()),
-        next_save_(start_ + std::chrono::duration_cast<Clock::duration>(
-                                std::chrono::duration<double>(checkpoint.every_seconds))),
+        next_save_(start_ + save_interval(checkpoint)),
         reported_(start_) {
     state_.summary.rows = problem.rows;
     state_.summary.best_score = kNan;
@@ -221,11 +226,11 @@ class Run {
     if (!checkpoint_.path.empty() && Clock::now() >= next_save_) save();
   }
 
-  /// Parameters that are not are no state to go on from: the next step says so.
+  /// A state with other numbers is never saved: load_checkpoint refuses it. Where it matters the next step reports it.
   bool is_finite() const {
-    return std::ranges::all_of(problem_.groups, [](const ParameterGroup& group) {
-      return at::isfinite(group.value).all().item<bool>();
-    });
+    const auto all = [](const at::Tensor& x) { return at::isfinite(x).all().item<bool>(); };
+    return std::ranges::all_of(problem_.groups, all, &ParameterGroup::value) &&
+           std::ranges::all_of(optimiser_.state(), all);
   }
 
   /// A checkpoint that cannot be written (a full disk) does not end the fit: the next one may succeed.
@@ -234,8 +239,7 @@ class Run {
     const auto began = Clock::now();
     TrainState state = state_;
     state.seconds = seconds();
-    state.summary.stopped =
-        "budget";  // a stop is not carried over: the rest of the state brings it about again
+    state.summary.stopped = "budget";  // not saved: a resumed run reaches the same decision from the other fields
     try {
       save_checkpoint(checkpoint_, problem_, optimiser_, state);
     } catch (const DataError& error) {
@@ -243,8 +247,7 @@ class Run {
         callback_->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
     }
     const auto now = Clock::now();
-    const auto every = std::chrono::duration_cast<Clock::duration>(
-        std::chrono::duration<double>(checkpoint_.every_seconds));
+    const auto every = save_interval(checkpoint_);
     next_save_ = now + std::max(every, std::min(kSavingShare * (now - began), kRarest * every));
   }
 

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <memory>
 
+#include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 #include "tests/storage/sample.h"
 
@@ -27,10 +28,10 @@ pid_t holder_of(const std::filesystem::path& path) {
     if (::write(ready[1], "x", 1) != 1) ::_exit(1);
     for (;;) ::pause();
   }
+  ::close(ready[1]);  // a child that fails then ends the read
   char byte = 0;
   EXPECT_EQ(::read(ready[0], &byte, 1), 1);
   ::close(ready[0]);
-  ::close(ready[1]);
   return child;
 }
 
@@ -62,6 +63,13 @@ TEST(FileLock, LeavesNothingWhereAnotherHoldsIt) {
   EXPECT_THROW(FileLock(folder / "model"), DataError);
   EXPECT_TRUE(std::filesystem::exists(folder / "model.lock"));  // the holder's
   kill(child);
+}
+
+TEST(FileLock, TheFileOfAnotherToolIsRefusedAndStays) {
+  const Folder folder;
+  write_atomically(folder / "uv.lock", testing::raw("content"));
+  EXPECT_NE(message_of([&] { const FileLock lock(folder / "uv"); }).find("expected an empty file"), std::string::npos);
+  EXPECT_EQ(read_bytes(folder / "uv.lock"), testing::raw("content"));
 }
 
 TEST(FileLock, AFolderThatIsNotThereIsADataError) {

@@ -43,7 +43,8 @@ TEST_F(limits, a_packed_file_unpacks_to_a_multiple_of_its_size) {
   const TableBound text = TableBound::of({}, 5'000'000, 100), small = TableBound::of({}, 100, 100);
   EXPECT_EQ(text.unpacked, 500'000'000u);
   EXPECT_EQ(small.unpacked, uint64_t{256} << 20);
-  EXPECT_EQ(TableBound::of({}, 5'000'000).unpacked, TableBound::of({}, 5'000'000).memory);
+  const TableBound plain = TableBound::of({}, 5'000'000);
+  EXPECT_EQ(plain.unpacked, plain.memory);
   const TableBound asked = TableBound::of({1 << 20}, 100, 100);
   EXPECT_EQ(asked.unpacked, 1u << 20);
   EXPECT_EQ(asked.memory, 1u << 20);
@@ -77,6 +78,7 @@ TEST_F(limits, cells_are_bounded) {
 
 TEST_F(limits, a_quote_that_stays_open_takes_no_rows_with_it) {
   expect_starts(error_of("x,t\n1,a\n2,\"oops\n3,b\n4,c\n"), "t.csv:3:2: expected a closing quote");
+  expect_starts(error_of("x,t\n1,5\" pipe\n2,\"oops\n3,b\n4,c\n"), "t.csv:3:2: expected a closing quote");
   EXPECT_EQ(read("x,t\n1,5\"\n2,b\n").rows, 2);
 }
 
