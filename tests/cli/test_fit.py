@@ -182,7 +182,8 @@ def test_resume_of_a_finished_fit_changes_nothing(tmp_path, toy):
 def test_interrupt_keeps_the_best_so_far(long_table, name):
     words = [*LONG, "--steps", "200000"]
     process = subprocess.Popen([TOOL, *words], cwd=long_table, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_for((long_table / "model.safetensors.ckpt").exists, process)
+    checkpoint = long_table / "model.safetensors.ckpt"
+    wait_for(lambda: checkpoint.exists() and b"best.0" in checkpoint.read_bytes(), process)  # a round is validated
     process.send_signal(getattr(signal, name))
     out, log = process.communicate(timeout=60)
     assert process.returncode == 130 and out == "" and "interrupted" in log and "--resume goes on" in log
