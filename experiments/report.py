@@ -148,9 +148,9 @@ def noise_reading(scores):
     mae = [[reading, *[cell(scores.get(reading, t, n, "MAE"), digits=4, seeds=False) for t, n in cells]] for reading in READINGS]
     mae.append(["N", *[cell(published.get(t, n, "MAE"), digits=4, seeds=False) for t, n in cells]])
     whole = {reading: sum(far.values()) / len(far) for reading, far in found.items() if len(far) == len(cells)}
-    ranked = [f"{reading} ({whole[reading]:.3f})" for reading in sorted(whole, key=whole.get)]
-    chosen = (f"From the nearest to N over all six: {', '.join(ranked)}; one seed a cell. `--preset paper` takes `sd`, which changes nothing "
-              "that N says. On protein every reading stays behind N: there the noise is not what differs.\n") if ranked else ""
+    first, *others = [f"{reading}** ({whole[reading]:.3f})" for reading in sorted(whole, key=whole.get)] or [""]
+    chosen = (f"Nearest to N over all six: **{first}{', then **' if others else ''}{', **'.join(others)}; one seed a cell. `--preset paper` takes `sd`, "
+              "which changes nothing that N says. On protein every reading stays behind N: there the noise is not what differs.\n") if first else ""
     header = ["reading", *[f"{t}, {n}" for t, n in cells]]
     page("noise_reading", "What N's text on the noise may mean", scores,
          ["N appendix B: the noise variance \"is initialized to 1e-2 and constrained to be no smaller than 1e-6\", all at a rate of 1e-3; how "
