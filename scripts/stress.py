@@ -203,6 +203,8 @@ def main():
         def work(number):
             if time.monotonic() - began > options.seconds:
                 return None
+            if number % 20 == 0 and options.only is None:
+                print(f"round {number} of {options.rounds}, {time.monotonic() - began:.0f} s", flush=True)
             try:
                 return one_round(number, options.seed, bench, has_disk)
             except Exception as error:  # noqa: BLE001 a round that cannot be run has failed too
