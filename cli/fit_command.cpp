@@ -163,9 +163,9 @@ void keeping_checkpoint(const fs::path& checkpoint, const std::function<void()>&
 bool is_founded(const TableModel& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
   std::error_code absent;
-  const bool unrivalled = summary.valid_rows == 0 && !fs::exists(path, absent);
+  const bool replaces_none = summary.valid_rows == 0 && !fs::exists(path, absent);
   return summary.stopped != "interrupted" ||
-         (summary.steps > 0 && (std::isfinite(summary.best_score) || unrivalled));
+         (summary.steps > 0 && (std::isfinite(summary.best_score) || replaces_none));
 }
 
 struct HeldOut {

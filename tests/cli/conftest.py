@@ -1,10 +1,14 @@
 """Drives the built tool: SLIMBAYES_TOOL, else build/slimbayes."""
 
+import fcntl
 import math
 import os
 import pathlib
+import pty
 import random
+import struct
 import subprocess
+import termios
 
 import pyarrow.parquet as parquet
 import pytest
@@ -18,6 +22,24 @@ def run(folder, *words, **options):
     """The tool in a folder of its own, one thread: its process with text streams."""
     assert TOOL.exists(), f"build the tool first: {TOOL} is missing"
     return subprocess.run([TOOL, *map(str, words)], cwd=folder, capture_output=True, text=True, timeout=120, **options)
+
+
+def raw_on_terminal(folder, words, code=0, columns=0, variables=None):
+    """The text that a terminal of so many columns gets from the tool, escape codes and all; 0: one that does not say its size."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | (variables or {})
+    process = subprocess.Popen([TOOL, *map(str, words)], cwd=folder, stdin=its, stdout=its, stderr=its, env=environment)
+    os.close(its)
+    text = b""
+    try:
+        while block := os.read(ours, 1 << 16):
+            text += block
+    except OSError:  # the other side is closed
+        pass
+    os.close(ours)
+    assert process.wait() == code, text
+    return text.decode()  # UTF-8 throughout
 
 
 def predicted(folder, *words):

@@ -1,13 +1,11 @@
 """Names, labels, paths and model files come from anywhere: their text commands no terminal, data stay."""
 
 import json
-import os
 import pathlib
-import pty
 import subprocess
 
 import pytest
-from conftest import TOOL, run, toy_rows, write_csv
+from conftest import TOOL, raw_on_terminal, run, toy_rows, write_csv
 
 ESCAPE, C1, BIDI = "\x1b[2J\x1b]0;title\x07", "\u009b31m", "\u202ereversed\u2066"
 EVIL = ESCAPE + C1 + BIDI
@@ -16,19 +14,7 @@ FORBIDDEN = [chr(c) for first, end in [(0, 9), (11, 13), (14, 32), (127, 0xA0), 
 
 
 def on_terminal(folder, *words, code=0):
-    """The raw text that a terminal gets."""
-    ours, its = pty.openpty()
-    process = subprocess.Popen([TOOL, *map(str, words)], cwd=folder, stdin=its, stdout=its, stderr=its)
-    os.close(its)
-    text = b""
-    try:
-        while block := os.read(ours, 1 << 16):
-            text += block
-    except OSError:  # the other side is closed
-        pass
-    os.close(ours)
-    assert process.wait() == code, text
-    return text.decode()  # UTF-8 throughout
+    return raw_on_terminal(folder, words, code)
 
 
 def harmless(text):

@@ -1,16 +1,10 @@
 """What a person sees on a terminal: nothing is wider than the window, whatever its size; off a terminal nothing is cut."""
 
-import fcntl
-import os
-import pty
 import re
-import struct
-import subprocess
-import termios
 import unicodedata
 
 import pytest
-from conftest import TOOL, header, run, toy_rows, write_csv
+from conftest import header, raw_on_terminal, run, toy_rows, write_csv
 
 COMMANDS = ["fit", "predict", "evaluate", "compare", "methods", "describe", "generate", "demo"]
 SIZES = [60, 80, 200]
@@ -18,20 +12,8 @@ SIZES = [60, 80, 200]
 
 def on_terminal(folder, columns, *words, code=0, **variables):
     """Everything that the tool writes to a terminal of so many columns, its escape codes removed."""
-    ours, its = pty.openpty()
-    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | variables
-    process = subprocess.Popen([TOOL, *map(str, words)], cwd=folder, stdin=its, stdout=its, stderr=its, env=environment)
-    os.close(its)
-    text = b""
-    try:
-        while block := os.read(ours, 1 << 16):
-            text += block
-    except OSError:  # the other side is closed
-        pass
-    os.close(ours)
-    assert process.wait() == code, text.decode()
-    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text.decode()).replace("\r\n", "\n")
+    text = raw_on_terminal(folder, words, code, columns, variables)
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", text).replace("\r\n", "\n")
 
 
 def width(text):
