@@ -191,6 +191,7 @@ def own_namespace():
 
 
 def main():
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and every fit would inherit that
     options = parse()
     has_disk = own_namespace()
     print("little space: a file system of 2 MB" if has_disk else "little space: a limit on file sizes, as no file system can be mounted",

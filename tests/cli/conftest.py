@@ -6,6 +6,7 @@ import os
 import pathlib
 import pty
 import random
+import signal
 import struct
 import subprocess
 import termios
@@ -16,6 +17,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 TOOL = pathlib.Path(os.environ.get("SLIMBAYES_TOOL", ROOT / "build" / "slimbayes")).resolve()
 FEW = ["--steps", "50"]
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored, and what we start would inherit that
 
 
 def run(folder, *words, **options):
