@@ -21,16 +21,16 @@ inline DeepKernel deep_kernel(const std::string& basis, const HeadObjective& obj
 }
 
 inline DeepKernel vbll(const std::string& basis) {
-  return deep_kernel(basis, {HeadObjective::Data::expected, 0, 1});
+  return deep_kernel(basis, {DataTerm::expected, 0, 1});
 }
 inline DeepKernel dppgp(const std::string& basis) {  // focus: the costlier start of a fit
-  return deep_kernel(basis, {HeadObjective::Data::predictive, 0.01, 0.01}, DeepKernel::Correction::none, 0.5);
+  return deep_kernel(basis, {DataTerm::predictive, 0.01, 0.01}, DeepKernel::Correction::none, 0.5);
 }
 inline DeepKernel svgp() {
-  return deep_kernel("rbf", {HeadObjective::Data::expected, 0, 1}, DeepKernel::Correction::kernel);
+  return deep_kernel("rbf", {DataTerm::expected, 0, 1}, DeepKernel::Correction::kernel);
 }
 inline DeepKernel ppgp() {
-  return deep_kernel("rbf", {HeadObjective::Data::predictive, 0, 0.01}, DeepKernel::Correction::kernel, 0.5);
+  return deep_kernel("rbf", {DataTerm::predictive, 0, 0.01}, DeepKernel::Correction::kernel, 0.5);
 }
 
 }  // namespace slimbayes

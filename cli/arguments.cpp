@@ -73,7 +73,7 @@ std::string recipe(const FitRequest& r, const nlohmann::json& options) {
       {"scale_on", rows.scale_on},
       {"ignore", rows.ignore},
       {"categorical", rows.categorical},
-      {"likelihood", rows.likelihood},
+      {"likelihood", name_of(rows.likelihood)},
       {"domain", rows.domain}};
   const nlohmann::json all = {{"method", r.method},
                               {"options", options},
@@ -90,7 +90,7 @@ Command chosen(const std::string& name, Parsed& p) {
   if (name == "describe") return p.describe;
   Request request{{}, p.threads, p.table_memory};
   const auto check_target = [](const std::string& target, const SplitRequest& rows) {
-    if (target.empty() && rows.likelihood != "cox")
+    if (target.empty() && rows.likelihood != LikelihoodKind::cox)
       misuse("expected --target COLUMN, the column to predict; received none");
   };
   if (name == "fit") {

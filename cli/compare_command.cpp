@@ -68,14 +68,13 @@ json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
 
 /// Those that were named, if they take the target; else all that do.
 std::vector<CompareRequest::Entry> chosen(const CompareRequest& r, const Table& table) {
-  const std::string kind = task_kind(table, r.target, r.rows.likelihood);
+  const TaskKind kind = task_kind(table, r.target, r.rows.likelihood);
   std::vector<CompareRequest::Entry> out;
   for (const auto& entry : r.methods) {
-    const std::vector<std::string>& tasks = find_method(entry.method).tasks;
-    const bool takes = std::ranges::find(tasks, kind) != tasks.end();
-    check(takes || !r.named, "compare", fmt::format("methods for {}", kind), in_quotes(entry.method),
+    const bool taken = takes(find_method(entry.method), kind, entry.options);
+    check(taken || !r.named, "compare", fmt::format("methods for {}", name_of(kind)), in_quotes(entry.method),
           methods_taking(kind) + " take it");
-    if (takes) out.push_back(entry);
+    if (taken) out.push_back(entry);
   }
   return out;
 }

@@ -135,7 +135,7 @@ double oracle_nll(const Table& table, const std::vector<int64_t>& rows) {
 
 Panel panel(const Table& table, const Table& grid, const TableModel& model) {
   const Regression p = model.predict(grid);
-  const Interval total = interval(p, kLevel);
+  const Interval total = model.interval(p, kLevel);
   const at::Tensor spread = kHalfWidth * p.epistemic_var.sqrt();
   const std::vector<double> x = grid.columns[0].values;
   const std::string method = model.method();

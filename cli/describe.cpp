@@ -43,11 +43,17 @@ json option_facts(const OptionDoc& doc) {
   return facts;
 }
 
+std::vector<std::string> task_names(const MethodInfo& info) {
+  std::vector<std::string> names;
+  for (TaskKind task : info.tasks) names.emplace_back(name_of(task));
+  return names;
+}
+
 json method_facts(const MethodInfo& info) {
   return {{"name", info.name},
           {"aliases", info.aliases},
           {"summary", info.summary},
-          {"tasks", info.tasks},
+          {"tasks", task_names(info)},
           {"inputs", info.inputs},
           {"paper", info.paper},
           {"input_scale", info.input_scale},
@@ -73,7 +79,7 @@ std::string method_text(const MethodInfo& info) {
   std::string text = info.name + "\n" + indented(info.summary, 2) + "\n";
   const auto row = [&](const char* name, const std::string& value) { text += named(name, value); };
   if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
-  row("tasks", fmt::format("{}", fmt::join(info.tasks, ", ")));
+  row("tasks", fmt::format("{}", fmt::join(task_names(info), ", ")));
   row("inputs", fmt::format("{}, scaled {}", fmt::join(info.inputs, ", "), info.input_scale));
   row("paper", info.paper);
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
@@ -173,7 +179,7 @@ std::string tuning_text(const json& tuning) {
 /// The box of a Cox process, as --domain takes it.
 std::string domain_text(const json& encoder) {
   const json columns = encoder.value("columns", json());
-  if (encoder.value("task", json()) != "events" || !columns.is_array()) return "";
+  if (encoder.value("task", json()) != json(name_of(TaskKind::events)) || !columns.is_array()) return "";
   std::string text;
   for (const json& column : columns) {
     if (!column.is_object()) return "";
@@ -271,7 +277,7 @@ std::string list_methods(bool as_json) {
     const std::string aliases =
         info.aliases.empty() ? "" : fmt::format(" (also {})", fmt::join(info.aliases, ", "));
     text += info.name + aliases + "\n" +
-            indented(fmt::format("{} [{}]", info.summary, fmt::join(info.tasks, ", ")), 4);
+            indented(fmt::format("{} [{}]", info.summary, fmt::join(task_names(info), ", ")), 4);
   }
   text += "\n" + indented("slimbayes describe METHOD explains one and its options.", 0);
   return as_json ? dumped(list) : text;

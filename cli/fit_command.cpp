@@ -48,7 +48,7 @@ std::string fingerprint(const FitRequest& r, const json& options, const Table& t
                     {"tuning", r.tune},
                     {"noise folds", r.rows.noise_folds},
                     {"ignored columns", r.rows.ignore},
-                    {"likelihood", {r.rows.likelihood, r.rows.domain}},
+                    {"likelihood", {name_of(r.rows.likelihood), r.rows.domain}},
                     {"threads", at::get_num_threads()}};
   return all.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -56,7 +56,7 @@ std::string fingerprint(const FitRequest& r, const json& options, const Table& t
 /// The method that the target's task calls for where none was named, and what it has to tune.
 FitRequest with_method(FitRequest r, const Table& table) {
   if (r.named) return r;
-  const std::string task = task_kind(table, r.target, r.rows.likelihood);
+  const TaskKind task = task_kind(table, r.target, r.rows.likelihood);
   const MethodInfo& info = default_method(task);
   r.method = info.name;
   if (!r.tune.empty()) r.tune = tunable_options(info, r.given);
@@ -213,9 +213,9 @@ void print_outcome(const FitRequest& r, const TableModel& model, const HeldOut& 
 /// Of the table, then of the fit.
 std::vector<std::string> notes_of(const FitRequest& r, const TableModel& model, const json& valid,
                                   std::vector<std::string> notes) {
-  const std::string& task = model.encoder().schema().task.kind;
-  if (!r.named && task != "regression")
-    notes.push_back(fmt::format("{} by {}; --method chooses another", task, r.method));
+  const TaskKind task = model.encoder().schema().task.kind;
+  if (!r.named && task != TaskKind::regression)
+    notes.push_back(fmt::format("{} by {}; --method chooses another", name_of(task), r.method));
   std::ranges::copy(fit_notes(model, valid), std::back_inserter(notes));
   return notes;
 }

@@ -76,7 +76,9 @@ void add_rows(CLI::App& app, SplitRequest& rows) {
       ->type_name("ROWS")
       ->check(CLI::IsMember({"train", "all"}))
       ->group(group);
-  app.add_option("--likelihood", rows.likelihood,
+  app.add_option_function<std::string>(
+         "--likelihood",
+         [&rows](const std::string& name) { rows.likelihood = likelihood_named(name); },
                  "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events "
                  "[default by the target: text and booleans are classes, numbers gaussian]")
       ->type_name("NAME")
@@ -130,8 +132,8 @@ void add_calibration(CLI::App& app, FitRequest& r) {
   CLI::Option* calibrate =
       app.add_option("--calibrate", r.calibrate,
                      "conformal: scale the intervals so that they hold their level on rows kept for this "
-                     "(rows with identical inputs count once) "
-                     "[default: intervals of the Gaussian answer]")
+                     "(rows with identical inputs count once); of classes, sets that hold it "
+                     "[default: intervals of the Gaussian answer, no sets]")
           ->type_name("KIND")
           ->check(CLI::IsMember({"conformal"}))
           ->group(group);
@@ -243,7 +245,7 @@ void add_predict(CLI::App& root, Parsed& p) {
   app.footer(
       "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
       "p_CLASS, "
-      "entropy, mutual_information, label; of events mean, sd, lower, upper of the intensity.\n\nExamples:\n"
+      "entropy, mutual_information, label, and the set of plausible classes of a calibrated model; of events mean, sd, lower, upper of the intensity.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict model.safetensors new.csv --level 0.8 | head");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
 #include "cli/columns.h"
 #include "cli/commands.h"
@@ -30,7 +31,26 @@ Columns columns_of(const Regression& p, const Answers& a, const TableModel&) {
           column("upper", a.interval->upper)};
 }
 
-Columns columns_of(const Classes& p, const Answers&, const TableModel& model) {
+/// The classes of each row's set, in the order of their numbers, joined by "|"; an empty cell for none.
+Column set_column(const PredictionSet& set, const std::vector<std::string>& names) {
+  Column column{"set", ColumnKind::categorical, {}, {}};
+  std::map<std::string, double> places;
+  const at::Tensor members = set.contiguous();
+  for (int64_t i = 0; i < members.size(0); ++i) {
+    std::vector<std::string> held;
+    for (size_t c = 0; c < names.size(); ++c) {
+      if (members.const_data_ptr<bool>()[i * members.size(1) + static_cast<int64_t>(c)])
+        held.push_back(names[c]);
+    }
+    const std::string text = fmt::format("{}", fmt::join(held, "|"));
+    const auto [place, added] = places.emplace(text, static_cast<double>(column.levels.size()));
+    if (added) column.levels.push_back(text);
+    column.values.push_back(place->second);
+  }
+  return column;
+}
+
+Columns columns_of(const Classes& p, const Answers& a, const TableModel& model) {
   const std::vector<std::string>& names = model.encoder().schema().task.levels;
   Columns columns;
   for (size_t c = 0; c < names.size(); ++c)
@@ -38,6 +58,7 @@ Columns columns_of(const Classes& p, const Answers&, const TableModel& model) {
   columns.push_back(column("entropy", p.predictive_entropy));
   columns.push_back(column("mutual_information", mutual_information(p)));
   columns.push_back({"label", ColumnKind::categorical, numbers(predicted_class(p)), names});
+  if (a.set) columns.push_back(set_column(*a.set, names));
   return columns;
 }
 
@@ -150,8 +171,10 @@ int run_command(const PredictRequest& r) {
                          r.keep_outside ? "" : "; --keep-outside shows how far each row lies"));
   log_notes(model, a.answer);
   log_tails(data, a, r.level);
-  if (r.level != PredictRequest{}.level && std::holds_alternative<Classes>(a.answer))
-    log_line("note: --level says nothing of classes: they are answered by probabilities, not by intervals");
+  if (r.level != PredictRequest{}.level && std::holds_alternative<Classes>(a.answer) && !a.set)
+    log_line(
+        "note: --level says nothing of these classes: only a model fitted with --calibrate conformal gives sets "
+        "of them");
   return kDone;
 }
 

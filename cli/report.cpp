@@ -61,6 +61,8 @@ std::string label_of(const std::string& key, const json& report, double level) {
     return fmt::format("{} at {:g} %", key, 100 * level);
   if (key == "base_rate") return fmt::format("base_rate, {} for every row", class_name(report));
   if (key == "f1") return fmt::format("f1 of {}", class_name(report, 1));
+  if (key == "set_size") return "set_size, classes in a set";
+  if (key == "empty") return "empty, share of sets without a class";
   if (key == "f1_macro") return "f1_macro, mean over classes";
   if (key == "brier") return "brier, summed over classes";
   return key;
@@ -88,7 +90,7 @@ std::vector<std::string> metrics_of(const json& report) {
   for (const char* name :
        {"accuracy",    "base_rate",      "f1",       "f1_macro",      "mae",   "rmse", "nll",  "nll_constant",
         "nll_uniform", "brier",          "ece",      "mce",           "auroc", "aupr", "crps", "coverage",
-        "width",       "interval_score", "expected", "expected_error"}) {
+        "set_size",    "empty",          "width",       "interval_score", "expected", "expected_error"}) {
     if (report.contains(name)) present.emplace_back(name);
   }
   return present;

@@ -2,9 +2,12 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include "slimbayes/catalog/task.h"
 
 namespace slimbayes::cli {
 
@@ -20,7 +23,8 @@ struct SplitRequest {
   std::string split = "auto";
   std::string scale;  // empty: the method's own
   std::string scale_on = "train";
-  std::string likelihood, domain;  // empty: by the target's kind, none
+  std::optional<LikelihoodKind> likelihood;  // none: by the target's column
+  std::string domain;                        // of events
   std::vector<std::string> ignore, categorical;
   int64_t noise_folds = 5;  // where few validation rows choose; 0: none
 };

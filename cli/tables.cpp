@@ -84,9 +84,10 @@ Table read_rows(const std::string& path, const Reading& reading, const std::stri
 
 Table read_training(const std::string& path, const std::string& target, SplitRequest& rows, Words* notes) {
   Reading reading{{}, perhaps_named(rows.categorical), perhaps_named(rows.ignore), true};
-  if (rows.likelihood == "gaussian" || rows.likelihood == "poisson") reading.numbers = {target};
-  if (rows.likelihood == "bernoulli" || rows.likelihood == "softmax") reading.labels = {target};
-  Table table = read_rows(path, reading, rows.likelihood == "cox" ? "" : target, notes);
+  using enum LikelihoodKind;
+  if (rows.likelihood == gaussian || rows.likelihood == poisson) reading.numbers = {target};
+  if (rows.likelihood == bernoulli || rows.likelihood == softmax) reading.labels = {target};
+  Table table = read_rows(path, reading, rows.likelihood == cox ? "" : target, notes);
   rows.ignore = columns_named(rows.ignore, "fit", "--ignore", table);
   rows.categorical = columns_named(rows.categorical, "fit", "--categorical", table);
   return table;

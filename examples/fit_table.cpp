@@ -27,7 +27,7 @@ void run(const char* path, const char* target) {
   const sb::TableModel loaded = sb::TableModel::load("concrete.safetensors");
   const sb::Table test = sb::take_rows(table, loaded.split().test);
   const sb::Regression p = loaded.predict(test);  // in the target's units
-  const sb::Interval range = sb::interval(p, 0.9);
+  const sb::Interval range = loaded.interval(p, 0.9);  // the calibrated one where the model is
   const at::Tensor sd = sb::total_var(p).sqrt();  // [n]
 
   std::puts("    mean       sd    lower    upper    truth");

@@ -41,7 +41,7 @@ nlohmann::json joined(std::initializer_list<nlohmann::json> parts) {
 /// What the network methods on tables have in common.
 MethodInfo network_method() {
   MethodInfo info;
-  info.tasks = {"regression"};
+  info.tasks = {TaskKind::regression};
   info.inputs = {"table"};
   info.input_scale = "min-max";
   info.resumable = true;
@@ -57,7 +57,9 @@ constexpr const char* kSumAlone =
     "mostly that noise, and it may fall away from the data. sd_aleatoric is the constant noise that is left";
 
 /// Those of a method with SVGP's bound, which takes any likelihood.
-std::vector<std::string> every_task() { return {"regression", "classification", "counts", "events"}; }
+std::vector<TaskKind> every_task() {
+  return {TaskKind::regression, TaskKind::classification, TaskKind::counts, TaskKind::events};
+}
 
 MethodInfo dbk() {
   MethodInfo info = network_method();
@@ -184,10 +186,12 @@ MethodInfo sv_dbk() {
 
 MethodInfo dnn() {
   MethodInfo info = network_method();
+  info.tasks = {TaskKind::regression, TaskKind::classification};
   info.name = "dnn";
   info.aliases = {"map", "deterministic"};
   info.summary =
-      "The same backbone trained on squared error, with one noise variance for all rows: the baseline.";
+      "The same backbone trained on squared error, with one noise variance for all rows, or on cross entropy: "
+      "the baseline.";
   info.paper = "N: deep basis kernels, appendix B (baseline DNN)";
   info.parts = "one noise for all rows, which holds the model's errors too; sd_epistemic is 0";
   info.paper_preset = paper_training();
@@ -223,7 +227,7 @@ MethodInfo ensemble() {
   info.name = "ensemble";
   info.summary =
       "Several fits of one method (--of), averaged: their disagreement widens what they say of their own.";
-  info.tasks = {"regression"};
+  info.tasks = every_task();  // that the members take
   info.inputs = {"table"};
   info.paper = "Lakshminarayanan, Pritzel and Blundell 2017 (deep ensembles)";
   info.parts =
@@ -240,7 +244,7 @@ MethodInfo gp_exact() {
   info.name = "gp-exact";
   info.summary =
       "Dense Gaussian process with an ARD RBF kernel: the reference on small tables (time n^3, memory n^2).";
-  info.tasks = {"regression"};
+  info.tasks = {TaskKind::regression};
   info.inputs = {"table"};
   info.paper = "N: deep basis kernels, section 2 (exact GP regression)";
   info.input_scale = "standard";
@@ -272,8 +276,8 @@ const MethodInfo& find_method(std::string_view name) {
                                           name.substr(0, 80), nearest_hint(name, known)));
 }
 
-const MethodInfo& default_method(std::string_view task) {
-  return find_method(task == "regression" ? "dbk" : task == "events" ? "sv-rbf" : "vbll");
+const MethodInfo& default_method(TaskKind task) {
+  return find_method(task == TaskKind::regression ? "dbk" : task == TaskKind::events ? "sv-rbf" : "vbll");
 }
 
 nlohmann::json preset_options(const MethodInfo& info, const std::string& preset,
@@ -326,10 +330,17 @@ std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann:
                   inner_method(info, given).name, fmt::join(others, ", ")));
 }
 
-std::string methods_taking(std::string_view task) {
+bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options) {
+  const auto has = [&](const MethodInfo& method) {
+    return std::ranges::find(method.tasks, task) != method.tasks.end();
+  };
+  return has(info) && has(inner_method(info, options));
+}
+
+std::string methods_taking(TaskKind task) {
   std::string names;
   for (const MethodInfo& info : method_catalog()) {
-    if (std::ranges::find(info.tasks, task) != info.tasks.end())
+    if (takes(info, task))
       names += (names.empty() ? "" : ", ") + info.name;
   }
   return names;

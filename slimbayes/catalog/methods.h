@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/option.h"
+#include "slimbayes/catalog/task.h"
 
 namespace slimbayes {
 
@@ -15,7 +16,7 @@ struct MethodInfo {
   std::string name;
   std::vector<std::string> aliases;
   std::string summary;              // one sentence
-  std::vector<std::string> tasks;   // "regression", "classification", "counts", "events"
+  std::vector<TaskKind> tasks;      // that it takes
   std::vector<std::string> inputs;  // "table"
   std::string paper;
   std::string input_scale;           // how the encoder brings numeric inputs to size: "min-max" or "standard"
@@ -38,14 +39,17 @@ std::span<const MethodInfo> method_catalog();
 const MethodInfo& find_method(std::string_view name);
 
 /// The method for a user who names none: dbk for numbers, vbll for classes and counts, sv-rbf for events.
-const MethodInfo& default_method(std::string_view task);
+const MethodInfo& default_method(TaskKind task);
 
 /// What a preset ("" or "paper") sets for this method, then what was given, checked and with every default.
 /// Throws std::invalid_argument.
 nlohmann::json preset_options(const MethodInfo& info, const std::string& preset, const nlohmann::json& given);
 
-/// The names of the methods that take this task, comma-separated.
-std::string methods_taking(std::string_view task);
+/// Whether a method with these options (absent keys: the default) takes a task: itself, and the method inside it.
+bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options = nlohmann::json::object());
+
+/// The names of the methods that take this task by default, comma-separated.
+std::string methods_taking(TaskKind task);
 
 /// The method that fits inside this one, as these options (absent keys: the default) name it; the method itself when it
 /// has none. Throws std::invalid_argument for an unknown name.

@@ -89,6 +89,14 @@ at::Tensor entropy_of_sigmoid(const at::Tensor& f) {
 
 }  // namespace
 
+Classes classes_of_logits(const at::Tensor& logits) {
+  check_shape(logits, {-1, -1}, "classes_of_logits", "logits");
+  const at::Tensor f = logits.detach().to(at::kDouble);
+  const at::Tensor all = f.size(1) == 1 ? at::cat({-f, f}, 1) / 2 : f;  // sigmoid(f) = softmax(-f / 2, f / 2)
+  const at::Tensor p = at::softmax(all, -1), entropy = -at::special_xlogy(p, p).sum(-1);
+  return {p, entropy, entropy};
+}
+
 void check_classes(const at::Tensor& y, int64_t classes, std::string_view function) {
   check_shape(y, {-1}, function, "y");
   at::Tensor bad = ((y < 0) | (y >= classes) | (y != at::floor(y))).nonzero();

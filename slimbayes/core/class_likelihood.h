@@ -13,6 +13,10 @@ namespace slimbayes {
 /// Throws std::invalid_argument unless y [n] holds whole numbers from 0 to classes - 1; names the first that is not.
 void check_classes(const at::Tensor& y, int64_t classes, std::string_view function);
 
+/// The classes of logits without uncertainty: the sigmoid of one (y = 0, y = 1), the softmax of k. Both entropies are that of
+/// the probabilities. logits [n, 1] or [n, k].
+Classes classes_of_logits(const at::Tensor& logits);
+
 /// P(y = 1) = sigmoid(f), y in {0, 1}, one latent function. Probabilities, entropies and log P: by Gauss-Hermite
 /// quadrature of 64 nodes up to a latent sd of 3, with an absolute error below 1e-6, beyond by an integral over the
 /// logistic, below 1e-10 at any sd (log P below 0.01, however small P is). E[log P] by the Gauss rule at any sd: absolute

@@ -87,10 +87,14 @@ at::Tensor conformal_scores(const Regression& p, const at::Tensor& y) {
 
 ConformalScores conformal_scores(const Regression& p, const at::Tensor& y,
                                  const std::vector<int64_t>& group) {
-  const auto [scores, order] = unsorted_scores(p, y).sort();
+  return sorted_scores(unsorted_scores(p, y), group);
+}
+
+ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group) {
   const at::Tensor groups = at::tensor(group, at::kLong);
   check_shape(groups, {scores.size(0)}, "conformal_scores", "group");
-  return {scores, groups.index_select(0, order)};
+  const auto [sorted, order] = scores.sort();
+  return {sorted, groups.index_select(0, order)};
 }
 
 int64_t conformal_rows(double level) {
@@ -104,7 +108,7 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows) {
   check_level(level, "conformal");
   const bool repeated = groups < rows;
   check(rank_of(groups, level) <= groups, "conformal",
-        fmt::format("at least {} {} for an interval of level {:g}", conformal_rows(level),
+        fmt::format("at least {} {} for a level of {:g}", conformal_rows(level),
                     repeated ? "groups of identical inputs among the calibration rows" : "calibration rows",
                     level),
         repeated ? fmt::format("{} groups ({} rows)", groups, rows) : fmt::format("{}", rows),

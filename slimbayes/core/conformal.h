@@ -9,7 +9,7 @@
 
 namespace slimbayes {
 
-/// |y - mean| / sd of rows that neither trained the model nor chose among models, ascending, and which of them count
+/// The scores, |y - mean| / sd of a regression, of rows that neither trained the model nor chose among models, ascending, and which of them count
 /// together: rows with identical inputs are no independent evidence.
 struct ConformalScores {
   ConformalScores() = default;
@@ -29,6 +29,9 @@ at::Tensor conformal_scores(const Regression& p, const at::Tensor& y);
 
 /// The same with the group of each row. [m]
 ConformalScores conformal_scores(const Regression& p, const at::Tensor& y, const std::vector<int64_t>& group);
+
+/// Scores [m] in the order of the rows, with the group of each. Throws std::invalid_argument for other shapes.
+ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group);
 
 /// The least m with ceil((m + 1) level) <= m: the rows, or groups of rows, without which no finite interval has this
 /// level. Throws std::invalid_argument unless 0 < level < 1.

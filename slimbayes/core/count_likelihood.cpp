@@ -38,4 +38,19 @@ Predictive PoissonLikelihood::predictive(const Latent& f) const {
   return Counts{rate(f), f.zeroed};
 }
 
+at::Tensor CoxLikelihood::expected_log_prob(const Latent& f, const at::Tensor&) const {
+  check_one(f, "expected_log_prob");
+  return f.mean;
+}
+
+at::Tensor CoxLikelihood::log_predictive(const Latent& f, const at::Tensor&) const {
+  check_one(f, "log_predictive");
+  return f.mean + 0.5 * f.epistemic_var;
+}
+
+Predictive CoxLikelihood::predictive(const Latent& f) const {
+  check_one(f, "predictive");
+  return Intensity{rate(f), f.zeroed};
+}
+
 }  // namespace slimbayes

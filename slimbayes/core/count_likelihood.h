@@ -18,10 +18,21 @@ struct PoissonLikelihood {
   Predictive predictive(const Latent& f) const;
 };
 
-/// Points of a Cox process whose log intensity is f (E A.5). The expected log-likelihood of n events is
-/// sum_i mean(x_i) - integral of exp(mean + var / 2); this is its part of the integral.
-///
-/// exp(mean + var / 2) at q nodes, the expected intensity. Differentiable. [q]
+/// Events of a Cox process whose log intensity is f (E A.5). The expected log-likelihood of n events is
+/// sum_i mean(x_i) - integral of exp(mean + var / 2) over the domain: this has the term of each event, cox_bound
+/// (objectives/variational_bound.h) the integral.
+struct CoxLikelihood {
+  /// E_f[f], the term of an event; y is not read. Differentiable. [b]
+  at::Tensor expected_log_prob(const Latent& f, const at::Tensor& y) const;
+
+  /// log E_f[exp f] = mean + var / 2; y is not read. Differentiable. [b]
+  at::Tensor log_predictive(const Latent& f, const at::Tensor& y) const;
+
+  /// In float64.
+  Predictive predictive(const Latent& f) const;
+};
+
+/// exp(mean + var / 2), the expected intensity. Differentiable. Shape of f.
 at::Tensor expected_intensity(const Latent& f);
 
 }  // namespace slimbayes

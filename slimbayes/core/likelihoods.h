@@ -9,14 +9,16 @@
 
 namespace slimbayes {
 
-/// The likelihoods whose posterior is no Gaussian: one latent function, k of a softmax.
-using Likelihood = std::variant<BernoulliLikelihood, SoftmaxLikelihood, PoissonLikelihood>;
+/// p(y | f) of every task: k latent functions of a softmax, one of each other.
+using Likelihood = std::variant<GaussianLikelihood, BernoulliLikelihood, SoftmaxLikelihood, PoissonLikelihood,
+                                CoxLikelihood>;
 
-/// Of the likelihood that is there; f [b, k]. [b]
+/// The active alternative's; f [b, k], y [b] (undefined for a Cox process). Both throw std::invalid_argument for other
+/// shapes. [b]
 at::Tensor expected_log_prob(const Likelihood& likelihood, const Latent& f, const at::Tensor& y);
 at::Tensor log_predictive(const Likelihood& likelihood, const Latent& f, const at::Tensor& y);
 
-/// In float64; f [n, k].
+/// The answer in float64; f [n, k].
 Predictive predictive(const Likelihood& likelihood, const Latent& f);
 
 }  // namespace slimbayes

@@ -92,13 +92,13 @@ double interval_score(const Interval& i, const at::Tensor& y, double level) {
 }
 
 double coverage(const Regression& p, const at::Tensor& y, double level) {
-  return coverage(interval(p, level), checked(p, y, "coverage"));
+  return coverage(gaussian_interval(p, level), checked(p, y, "coverage"));
 }
 
-double interval_width(const Regression& p, double level) { return interval_width(interval(p, level)); }
+double interval_width(const Regression& p, double level) { return interval_width(gaussian_interval(p, level)); }
 
 double interval_score(const Regression& p, const at::Tensor& y, double level) {
-  return interval_score(interval(p, level), checked(p, y, "interval_score"), level);
+  return interval_score(gaussian_interval(p, level), checked(p, y, "interval_score"), level);
 }
 
 at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins) {
@@ -122,7 +122,7 @@ CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
-  return regression_report(p, y, target_sd, level, interval(p, level));
+  return regression_report(p, y, target_sd, level, gaussian_interval(p, level));
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level,

@@ -42,7 +42,7 @@ at::Tensor var(const Rate& rate) { return mean(rate).square() * at::expm1(rate.l
 
 at::Tensor total_var(const Counts& p) { return mean(p.rate) + var(p.rate); }
 
-Interval interval(const Regression& p, double level) {
+Interval gaussian_interval(const Regression& p, double level) {
   check_level(level);
   at::Tensor half = normal_quantile((1 + level) / 2) * total_var(p).sqrt();
   return {p.mean - half, p.mean + half};
@@ -64,19 +64,6 @@ Regression rescaled(const Regression& p, double shift, double scale) {
   check(scale > 0 && std::isfinite(scale), "rescaled", "a finite scale > 0", std::to_string(scale));
   check(std::isfinite(shift), "rescaled", "a finite shift", std::to_string(shift));
   return {shift + scale * p.mean, scale * scale * p.aleatoric_var, scale * scale * p.epistemic_var, p.zeroed};
-}
-
-Regression concatenated(const std::vector<Regression>& parts) {
-  check(!parts.empty(), "concatenated", "at least one part", "none");
-  std::vector<at::Tensor> mean, aleatoric_var, epistemic_var;
-  int64_t zeroed = 0;
-  for (const Regression& part : parts) {
-    mean.push_back(part.mean);
-    aleatoric_var.push_back(part.aleatoric_var);
-    epistemic_var.push_back(part.epistemic_var);
-    zeroed += part.zeroed;
-  }
-  return {at::cat(mean), at::cat(aleatoric_var), at::cat(epistemic_var), zeroed};
 }
 
 }  // namespace slimbayes

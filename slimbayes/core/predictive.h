@@ -71,10 +71,11 @@ struct Interval {
   at::Tensor lower, upper;  // [n] units of the target
 };
 
-/// Throws std::invalid_argument unless 0 < level < 1.
-Interval interval(const Regression& p, double level);
+/// mean -+ z sd of the Gaussian answer; a calibrated model's own interval is TableModel::interval. Throws
+/// std::invalid_argument unless 0 < level < 1.
+Interval gaussian_interval(const Regression& p, double level);
 
-/// The whole numbers at which the cdf of the Poisson-lognormal count first reaches (1 -+ level) / 2.
+/// Throw std::invalid_argument unless 0 < level < 1. The whole numbers at which the cdf of the Poisson-lognormal count first reaches (1 -+ level) / 2.
 Interval interval(const Counts& p, double level);
 
 /// Log-normal quantiles of the rate itself.
@@ -82,9 +83,6 @@ Interval interval(const Intensity& p, double level);
 
 /// The answer for the target shift + scale * y. Throws std::invalid_argument unless scale > 0.
 Regression rescaled(const Regression& p, double shift, double scale);
-
-/// Rows of several answers, one after the other.
-Regression concatenated(const std::vector<Regression>& parts);
 
 /// Standard normal quantile; relative error below 1e-12 for p > 1e-300. Throws std::invalid_argument unless 0
 /// < p < 1.

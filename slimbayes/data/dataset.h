@@ -6,15 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/catalog/task.h"
+
 namespace slimbayes {
 
 /// What is predicted. Of a regression the affine map back to the user's units, y_user = y_shift + y_scale * y: mean and
 /// sd of the training targets (1 when they are all equal). Of events y_shift is what takes the log intensity of the
 /// training events over the encoded coordinates to that of all events per unit of the user's. Else 0 and 1.
 struct Task {
-  std::string kind = "regression";      // or "classification", "counts", "events"
-  std::string likelihood = "gaussian";  // or "bernoulli", "softmax"; "poisson"; "cox"
-  int64_t outputs = 1;                  // latent functions: the classes of a softmax, else 1
+  TaskKind kind = TaskKind::regression;
+  LikelihoodKind likelihood = LikelihoodKind::gaussian;  // one that serves `kind`
+  int64_t outputs = 1;  // latent functions: the classes of a softmax, else 1
   double y_shift = 0, y_scale = 1;
   std::vector<std::string> levels = {};  // names of the classes, in the order of their numbers
 };

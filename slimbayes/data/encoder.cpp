@@ -179,14 +179,14 @@ at::Tensor Encoder::target(const Table& table) const {
 
 std::vector<Axis> Encoder::domain() const {
   std::vector<Axis> axes;
-  if (schema_.task.kind != "events") return axes;
+  if (schema_.task.kind != TaskKind::events) return axes;
   for (const Feature& f : features_) axes.push_back({f.shift - f.scale, f.shift + f.scale});
   return axes;
 }
 
 Dataset Encoder::dataset(const Table& table, bool with_target) const {
   Dataset data{schema_, {{inputs(table)}, {}}};
-  if (with_target && schema_.task.kind != "events") data.all.target = target(table);
+  if (with_target && schema_.task.kind != TaskKind::events) data.all.target = target(table);
   return data;
 }
 

@@ -20,7 +20,7 @@ struct EncoderOptions {
   std::vector<std::string> ignore = {};  // columns that are no inputs
   std::string scale_on =
       "train";  // rows that give the numeric inputs' shift and scale; "all": every row, as N does
-  std::string likelihood = "";          // of the target; empty: by its kind, see fit_task
+  std::optional<LikelihoodKind> likelihood = {};  // of the target; none: by its column, see fit_task
   std::vector<Axis> domain = {};        // of the events of a Cox process, an axis a column
   std::vector<std::string> names = {};  // columns that were read as names (Reading), and are to be again
 };

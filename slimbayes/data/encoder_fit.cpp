@@ -36,7 +36,7 @@ void check_options(const Table& table, const std::vector<int64_t>& rows, const E
         in_quotes(options.scale));
   check(options.scale_on == "train" || options.scale_on == "all", fn, "scales from the rows 'train' or 'all'",
         in_quotes(options.scale_on));
-  if (options.likelihood != "cox")
+  if (options.likelihood != LikelihoodKind::cox)
     check(table.find(options.target), fn, "a target that is a column", in_quotes(options.target),
           nearest_hint(options.target, table.names()));
   for (const std::string& name : options.ignore) {
@@ -206,7 +206,7 @@ std::vector<std::string> row_number_notes(const Table& table, const std::vector<
 std::vector<std::string> target_notes(const Table& table, const std::vector<int64_t>& rows, const Task& task,
                                       const EncoderOptions& options) {
   const std::string whole = "the target " + in_quotes(options.target);
-  if (task.kind == "classification")
+  if (task.kind == TaskKind::classification)
     return category_notes(task.levels, holds(options.names, options.target), whole);
   const Column& target = *table.find(options.target);
   return {range_note(table, target, rows, whole), rounded_note(target, whole, kRoundedAlike)};
@@ -287,8 +287,8 @@ Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows
   }
   std::erase(encoder.notes_, "");
   Task& task = encoder.schema_.task;
-  task.kind = "events";
-  task.likelihood = "cox";
+  task.kind = TaskKind::events;
+  task.likelihood = LikelihoodKind::cox;
   double share = static_cast<double>(rows.size()) / static_cast<double>(table.rows);
   task.y_shift = static_cast<double>(d) * std::log(2.0) - std::log(volume(options.domain)) - std::log(share);
   return encoder;
@@ -296,14 +296,14 @@ Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows
 
 Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
   check_options(table, rows, options);
-  if (options.likelihood == "cox") return fit_events(table, rows, options);
+  if (options.likelihood == LikelihoodKind::cox) return fit_events(table, rows, options);
   check(options.domain.empty(), "Encoder::fit", "a domain for --likelihood cox alone", "one for another",
         "leave --domain out");
   Encoder encoder;
   encoder.options_ = options;
   encoder.schema_.task = fit_task(table, rows, options.target, options.likelihood);
   encoder.target_kind_ = table.find(options.target)->kind;
-  if (encoder.schema_.task.kind == "regression" && is_constant(*table.find(options.target), rows))
+  if (encoder.schema_.task.kind == TaskKind::regression && is_constant(*table.find(options.target), rows))
     encoder.notes_.push_back(
         fmt::format("the target {} is the same in every training row: there is nothing to learn, and the "
                     "predicted sd and intervals mean nothing",
@@ -331,7 +331,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
           encoder.notes_.empty() ? "no column beside the target" : encoder.notes_.back(),
           "give more columns or rows");
   }
-  if (options.likelihood.empty() && encoder.schema_.task.kind == "regression") {
+  if (!options.likelihood && encoder.schema_.task.kind == TaskKind::regression) {
     std::string hint = likelihood_hint(table, options.target, rows);
     if (!hint.empty()) encoder.notes_.push_back(std::move(hint));
   }

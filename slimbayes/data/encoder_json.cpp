@@ -71,11 +71,11 @@ Encoder::Feature feature_from(const json& j) {
 
 void check_task(const Task& task) {
   check(task_of(task.likelihood) == task.kind, "Encoder::from_json", "a task that its likelihood serves",
-        task.kind.substr(0, 40), "a newer version may read this model");
+        name_of(task.kind), "a newer version may read this model");
   size_t classes = task.levels.size();
-  bool sane = task.kind == "classification" ? classes >= 2 : classes == 0;
-  int64_t outputs = task.likelihood == "softmax" ? static_cast<int64_t>(classes) : 1;
-  check(sane && task.outputs == outputs && (task.likelihood != "bernoulli" || classes == 2),
+  bool sane = task.kind == TaskKind::classification ? classes >= 2 : classes == 0;
+  int64_t outputs = task.likelihood == LikelihoodKind::softmax ? static_cast<int64_t>(classes) : 1;
+  check(sane && task.outputs == outputs && (task.likelihood != LikelihoodKind::bernoulli || classes == 2),
         "Encoder::from_json", "the names of the classes, and an output each of a softmax",
         fmt::format("{} and {}", classes, task.outputs), "the model file is damaged");
 }
@@ -93,10 +93,10 @@ nlohmann::json Encoder::to_json() const {
   for (const Feature& feature : features_) columns.push_back(feature_json(feature));
   const Task& task = schema_.task;
   json whole = {{"target", options_.target}, {"scale", options_.scale},
-                {"ignore", options_.ignore}, {"task", task.kind},
+                {"ignore", options_.ignore}, {"task", name_of(task.kind)},
                 {"outputs", task.outputs},   {"y_shift", task.y_shift},
                 {"y_scale", task.y_scale},   {"columns", columns},
-                {"notes", notes_},           {"likelihood", task.likelihood},
+                {"notes", notes_},           {"likelihood", name_of(task.likelihood)},
                 {"levels", task.levels}};
   if (!options_.names.empty()) whole["names"] = options_.names;
   if (target_kind_) whole["target_kind"] = kind_name(*target_kind_);
@@ -114,9 +114,9 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
   if (json.contains("target_kind"))
     encoder.target_kind_ = kind_from(json.at("target_kind").get<std::string>());
   Task& task = encoder.schema_.task;
-  task.kind = json.at("task").get<std::string>();
+  task.kind = task_named(json.at("task").get<std::string>());
   task.outputs = JsonReader(json, "Encoder::from_json").count("outputs", 1, int64_t{1} << 24);
-  task.likelihood = json.at("likelihood").get<std::string>();
+  task.likelihood = likelihood_named(json.at("likelihood").get<std::string>());
   task.levels = json.at("levels").get<std::vector<std::string>>();
   check_task(task);
   task.y_shift = finite_from(json.at("y_shift"), false);

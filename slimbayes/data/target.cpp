@@ -23,15 +23,6 @@ namespace {
 
 constexpr size_t kMaxClasses = 1000;
 
-const std::vector<std::pair<std::string, std::string>>& likelihoods() {
-  static const std::vector<std::pair<std::string, std::string>> all = {{"gaussian", "regression"},
-                                                                       {"bernoulli", "classification"},
-                                                                       {"softmax", "classification"},
-                                                                       {"poisson", "counts"},
-                                                                       {"cox", "events"}};
-  return all;
-}
-
 const Column& target_column(const Table& table, const std::string& target) {
   const Column* column = table.find(target);
   check(column != nullptr, "target", fmt::format("the target column {}", in_quotes(target)),
@@ -62,13 +53,14 @@ double count(const Table& table, const Column& column, int64_t row) {
                   in_quotes(column.name), value));
 }
 
-std::string likelihood_for(const Column& column) {
-  if (of_numbers(column) && column.kind != ColumnKind::boolean) return "gaussian";
-  if (column.kind == ColumnKind::boolean) return "bernoulli";
+/// The likelihood for a user who names none; nothing for categories, whose number decides between bernoulli and softmax.
+std::optional<LikelihoodKind> likelihood_for(const Column& column) {
+  if (column.kind == ColumnKind::numeric) return LikelihoodKind::gaussian;
+  if (column.kind == ColumnKind::boolean) return LikelihoodKind::bernoulli;
   check(column.kind == ColumnKind::categorical, "target",
         fmt::format("numbers, booleans or categories in the target {}", in_quotes(column.name)),
         fmt::format("a {} column", kind_name(column.kind)));
-  return "";  // as many classes as there are
+  return std::nullopt;
 }
 
 /// Names with their rows: {all, training}.
@@ -103,7 +95,7 @@ void check_classes(const Column& column, const std::map<std::string, std::pair<i
 }
 
 Task class_task(const Table& table, const Column& column, const std::vector<int64_t>& rows,
-                std::string likelihood) {
+                std::optional<LikelihoodKind> likelihood) {
   check(column.kind != ColumnKind::datetime, "target",
         fmt::format("numbers, booleans or categories in the target {}", in_quotes(column.name)),
         "a datetime column");
@@ -115,7 +107,7 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
         column.large,
         fmt::format("larger ones may be read as one: --categorical {}", in_quotes(column.name)));
   auto sizes = class_sizes(table, column, rows);
-  check(likelihood != "bernoulli" || sizes.size() == 2, "target",
+  check(likelihood != LikelihoodKind::bernoulli || sizes.size() == 2, "target",
         fmt::format("two classes in {} for --likelihood bernoulli", in_quotes(column.name)),
         fmt::format("{}", sizes.size()),
         column.kind == ColumnKind::numeric
@@ -132,10 +124,10 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   if (column.kind == ColumnKind::numeric)
     std::ranges::sort(task.levels, {},
                       [](const std::string& level) { return parse_number(level).value_or(NAN); });
-  if (likelihood.empty()) likelihood = sizes.size() == 2 ? "bernoulli" : "softmax";
-  task.kind = "classification";
-  task.likelihood = likelihood;
-  task.outputs = likelihood == "softmax" ? static_cast<int64_t>(sizes.size()) : 1;
+  task.kind = TaskKind::classification;
+  task.likelihood =
+      likelihood.value_or(sizes.size() == 2 ? LikelihoodKind::bernoulli : LikelihoodKind::softmax);
+  task.outputs = task.likelihood == LikelihoodKind::softmax ? static_cast<int64_t>(sizes.size()) : 1;
   return task;
 }
 
@@ -156,39 +148,29 @@ void standardise(const std::vector<double>& values, const std::string& target, T
 
 }  // namespace
 
-std::string task_of(const std::string& likelihood) {
-  std::vector<std::string> names;
-  for (const auto& [name, kind] : likelihoods()) {
-    if (name == likelihood) return kind;
-    names.push_back(name);
-  }
-  check(false, "target", "the name of a likelihood", in_quotes(likelihood), nearest_hint(likelihood, names));
-  return "";
-}
-
-std::string task_kind(const Table& table, const std::string& target, const std::string& likelihood) {
-  const std::string chosen = likelihood.empty() ? likelihood_for(target_column(table, target)) : likelihood;
-  return chosen.empty() ? "classification" : task_of(chosen);
+TaskKind task_kind(const Table& table, const std::string& target, std::optional<LikelihoodKind> likelihood) {
+  const auto chosen = likelihood ? likelihood : likelihood_for(target_column(table, target));
+  return chosen ? task_of(*chosen) : TaskKind::classification;
 }
 
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
-              const std::string& likelihood) {
+              std::optional<LikelihoodKind> likelihood) {
   const Column& column = target_column(table, target);
-  const std::string chosen = likelihood.empty() ? likelihood_for(column) : likelihood;
-  const std::string kind = task_kind(table, target, likelihood);
-  if (kind == "classification") return class_task(table, column, rows, chosen);
-  check(kind != "events", "target", "no target for --likelihood cox, whose rows are events",
+  const auto chosen = likelihood ? likelihood : likelihood_for(column);
+  const TaskKind kind = task_kind(table, target, likelihood);
+  if (kind == TaskKind::classification) return class_task(table, column, rows, chosen);
+  check(kind != TaskKind::events, "target", "no target for --likelihood cox, whose rows are events",
         in_quotes(target), "leave --target out");
   check(of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
         fmt::format("a {} column", kind_name(column.kind)),
-        fmt::format("--likelihood {} needs numbers", chosen));
+        fmt::format("--likelihood {} needs numbers", name_of(chosen)));
   std::vector<double> values;
   for (int64_t row : rows)
-    values.push_back(kind == "counts" ? count(table, column, row) : present(table, column, row));
+    values.push_back(kind == TaskKind::counts ? count(table, column, row) : present(table, column, row));
   Task task;
   task.kind = kind;
-  task.likelihood = chosen;
-  if (kind == "regression") {
+  task.likelihood = *chosen;
+  if (kind == TaskKind::regression) {
     standardise(values, target, task);
     check_standardised(table, target, task);
   }
@@ -196,7 +178,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
 }
 
 void check_standardised(const Table& table, const std::string& target, const Task& task) {
-  if (task.kind != "regression") return;
+  if (task.kind != TaskKind::regression) return;
   constexpr double kMost = 1e18;
   const Column& column = target_column(table, target);
   for (int64_t row = 0; row < table.rows; ++row) {
@@ -253,9 +235,9 @@ Table with_target(Table table, const std::string& target) {
 
 at::Tensor target_values(const Table& table, const std::string& target, const Task& task) {
   const Column& column = target_column(table, target);
-  bool classes = task.kind == "classification";
+  bool classes = task.kind == TaskKind::classification;
   check(classes || of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
-        fmt::format("a {} column", kind_name(column.kind)), fmt::format("{} needs numbers", task.kind));
+        fmt::format("a {} column", kind_name(column.kind)), fmt::format("{} needs numbers", name_of(task.kind)));
   std::vector<int64_t> slots;  // of the column's own levels; -1: new
   for (const std::string& level : column.levels) {
     auto found = std::ranges::find(task.levels, level);
@@ -268,7 +250,7 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
   at::Tensor y = at::empty({table.rows}, at::kDouble);
   double* out = y.data_ptr<double>();
   for (int64_t row = 0; row < table.rows; ++row) {
-    double value = task.kind == "counts" ? count(table, column, row) : present(table, column, row);
+    double value = task.kind == TaskKind::counts ? count(table, column, row) : present(table, column, row);
     if (classes) {
       int64_t slot =
           slots.empty() ? level_like(task.levels, column.kind, value) : slots[static_cast<size_t>(value)];

@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,21 +11,17 @@
 
 namespace slimbayes {
 
-/// gaussian -> regression, bernoulli and softmax -> classification, poisson -> counts, cox -> events. Throws
-/// std::invalid_argument with the nearest name.
-std::string task_of(const std::string& likelihood);
+/// The task that a target asks for; without a likelihood the column decides. Throws std::invalid_argument.
+TaskKind task_kind(const Table& table, const std::string& target, std::optional<LikelihoodKind> likelihood);
 
-/// The kind of task that a target asks for; an empty likelihood follows the column. Throws std::invalid_argument.
-std::string task_kind(const Table& table, const std::string& target, const std::string& likelihood);
-
-/// The task of a target column, learnt from these training rows. An empty likelihood follows the column: text and
+/// The task of a target column, learnt from these training rows. Without a likelihood the column decides: text and
 /// booleans are classes (bernoulli of two, softmax of more), numbers a regression. Numbers are classes where a likelihood
 /// of classes is asked for. The names of the classes come from every row, sorted, numbers by value; each class needs two
 /// rows and one of the training rows. Throws std::invalid_argument for a column or a likelihood that do not fit, or a
 /// regression whose targets' sd lies outside 1e-140 to 1e140 (0 is fine), DataError for a cell (missing, infinite, a
 /// negative or fractional count; check_standardised, of every row).
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
-              const std::string& likelihood);
+              std::optional<LikelihoodKind> likelihood);
 
 /// Throws DataError for a row whose target lies over 1e18 of the training sds from their mean: its square overflows the
 /// float32 of training. Rows without a target pass.

@@ -8,54 +8,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/core/answers.h"
 #include "slimbayes/data/outside.h"
 #include "slimbayes/methods/table_model.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 namespace {
-
-using Numbers =
-    std::vector<std::pair<const char*, at::Tensor>>;  // [n] each, in the order in which they are named
-
-Numbers numbers_of(const Regression& p) {
-  return {{"mean", p.mean},
-          {"sd", total_var(p).sqrt()},
-          {"sd_aleatoric", p.aleatoric_var.sqrt()},
-          {"sd_epistemic", p.epistemic_var.sqrt()}};
-}
-
-Numbers numbers_of(const Classes& p) {
-  return {{"probability", p.probabilities.sum(-1)},
-          {"entropy", p.predictive_entropy},
-          {"expected entropy", p.expected_entropy}};
-}
-
-Numbers numbers_of(const Counts& p) {
-  return {{"mean", mean(p.rate)}, {"sd", total_var(p).sqrt()}, {"sd_epistemic", var(p.rate).sqrt()}};
-}
-
-Numbers numbers_of(const Intensity& p) { return {{"mean", mean(p.rate)}, {"sd", var(p.rate).sqrt()}}; }
-
-Predictive taken(const Regression& p, const at::Tensor& rows) {
-  return Regression{p.mean.index_select(0, rows), p.aleatoric_var.index_select(0, rows),
-                    p.epistemic_var.index_select(0, rows), p.zeroed};
-}
-
-Predictive taken(const Classes& p, const at::Tensor& rows) {
-  return Classes{p.probabilities.index_select(0, rows), p.predictive_entropy.index_select(0, rows),
-                 p.expected_entropy.index_select(0, rows), p.zeroed};
-}
-
-Rate taken(const Rate& rate, const at::Tensor& rows) {
-  return {rate.log_mean.index_select(0, rows), rate.log_var.index_select(0, rows)};
-}
-
-Predictive taken(const Counts& p, const at::Tensor& rows) { return Counts{taken(p.rate, rows), p.zeroed}; }
-
-Predictive taken(const Intensity& p, const at::Tensor& rows) {
-  return Intensity{taken(p.rate, rows), p.zeroed};
-}
 
 /// What may explain an answer that is not finite, from how far the row lies outside the training range, where that is known.
 std::string cause(const std::optional<Outside>& far, int64_t row) {
@@ -98,33 +57,9 @@ bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& 
 }  // namespace
 
 bool is_answer_to(const Predictive& p, const Task& task) {
-  if (std::holds_alternative<Regression>(p)) return task.kind == "regression";
-  if (std::holds_alternative<Counts>(p)) return task.kind == "counts";
-  if (std::holds_alternative<Intensity>(p)) return task.kind == "events";
-  return task.kind == "classification" &&
-         std::get<Classes>(p).probabilities.size(1) == static_cast<int64_t>(task.levels.size());
-}
-
-Predictive take(const Predictive& p, const at::Tensor& rows) {
-  return std::visit([&](const auto& one) { return taken(one, rows); }, p);
-}
-
-std::vector<std::string> unfinished(const Predictive& p, const std::optional<Interval>& interval) {
-  Numbers all = std::visit([](const auto& one) { return numbers_of(one); }, p);
-  if (interval) {
-    all.emplace_back("lower", interval->lower);
-    all.emplace_back("upper", interval->upper);
-  }
-  std::vector<std::string> faults(static_cast<size_t>(all.front().second.size(0)));
-  for (const auto& [name, values] : all) {
-    const at::Tensor bad = at::isfinite(values).logical_not().nonzero().squeeze(1);
-    for (int64_t i = 0; i < bad.size(0); ++i) {
-      const int64_t row = bad[i].item<int64_t>();
-      std::string& fault = faults[static_cast<size_t>(row)];
-      if (fault.empty()) fault = fmt::format("{} is {}", name, values[row].item<double>());
-    }
-  }
-  return faults;
+  if (task_of(p) != task.kind) return false;
+  const auto* classes = std::get_if<Classes>(&p);
+  return classes == nullptr || classes->probabilities.size(1) == std::ssize(task.levels);
 }
 
 void TableModel::check_answers_anything(const Table& table, const std::vector<int64_t>& asked,
@@ -146,7 +81,8 @@ void TableModel::check_answers_anything(const Table& table, const std::vector<in
 Answers TableModel::answers(const Table& table, std::optional<double> level,
                             const PredictOptions& options) const {
   Answers a;
-  Dataset data{encoder_->schema(), {{encoder_->inputs(table, &a.bad)}, {}}};
+  const at::Tensor inputs = encoder_->inputs(table, &a.bad);
+  Dataset data{encoder_->schema(), {{inputs}, {}}};
   a.rows = rows_without(a.bad, table.rows);
   if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
   const std::vector<int64_t> asked = a.rows;
@@ -155,6 +91,10 @@ Answers TableModel::answers(const Table& table, std::optional<double> level,
   if (level) {
     a.interval = interval(a.answer, *level);
     leave_out(a, unfinished(a.answer, a.interval), *encoder_, table);
+    const auto* classes = std::get_if<Classes>(&a.answer);
+    if (classes != nullptr && calibration_.groups > 0)
+      a.set = prediction_set(*classes, row_uniforms(inputs.index_select(0, at::tensor(a.rows, at::kLong))),
+                             calibration_, *level);
   }
   if (a.rows.empty() && !asked.empty()) check_answers_anything(table, asked, a.bad);
   std::ranges::sort(a.bad, {}, &BadRow::row);

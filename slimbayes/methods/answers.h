@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/core/prediction_set.h"
 #include "slimbayes/core/predictive.h"
 #include "slimbayes/data/bad_row.h"
 #include "slimbayes/data/dataset.h"
@@ -14,18 +15,12 @@ namespace slimbayes {
 struct Answers {
   Predictive answer;                 // [m] in the target's units; every number is finite
   std::optional<Interval> interval;  // [m]; none of classes
+  std::optional<PredictionSet> set;  // [m, C], of classes of a calibrated model
   std::vector<int64_t> rows;         // [m] places in the table, ascending
   std::vector<BadRow> bad;           // the other rows, ascending
 };
 
 /// Whether it is an answer to this task: of its kind, with a probability for each class.
 bool is_answer_to(const Predictive& p, const Task& task);
-
-/// These rows [m] int64 of an answer.
-Predictive take(const Predictive& p, const at::Tensor& rows);
-
-/// Of each row the first number of the answer that is not finite, as "sd is inf" (mean, sd and its parts, or what the task
-/// has for them; the interval, where given); empty for a finite row. [n]
-std::vector<std::string> unfinished(const Predictive& p, const std::optional<Interval>& interval = {});
 
 }  // namespace slimbayes

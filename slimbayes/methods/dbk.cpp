@@ -25,7 +25,7 @@ DeepKernel dbk(const nlohmann::json& options) {
   kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
   kernel.basis = o.basis;
   kernel.rank = o.rank;
-  kernel.objective = {HeadObjective::Data::predictive, o.alpha, o.beta};
+  kernel.objective = {DataTerm::predictive, o.alpha, o.beta};
   kernel.focus = o.focus;
   kernel.training = o.training;
   kernel.noise = o.noise;

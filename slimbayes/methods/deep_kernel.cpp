@@ -1,13 +1,16 @@
 #include "slimbayes/methods/deep_kernel.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/linalg.h"
-#include "slimbayes/methods/deep_kernel_latent.h"
+#include "slimbayes/core/count_distribution.h"
+#include "slimbayes/core/json_reader.h"
+#include "slimbayes/core/stored.h"
 #include "slimbayes/methods/deep_kernel_model.h"
+#include "slimbayes/methods/deep_kernel_training.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/weights.h"
@@ -16,109 +19,141 @@ namespace slimbayes {
 
 namespace {
 
-using Correction = DeepKernel::Correction;
-
 constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
+constexpr const char* kHead = "likelihood";            // in the model file
+constexpr int64_t kMostOutputs = int64_t{1} << 24;
+
+/// What the model file says of the likelihood.
+struct Head {
+  LikelihoodKind likelihood = LikelihoodKind::gaussian;
+  int64_t outputs = 1;
+  int64_t seed = 0;  // of a softmax's draws in prediction
+};
+
+nlohmann::json to_json(const Head& head) {
+  return {{"name", name_of(head.likelihood)}, {"outputs", head.outputs}, {"seed", head.seed}};
+}
+
+Head head_from(const nlohmann::json& json) {
+  const JsonReader read(json, kHead);
+  return {likelihood_named(read.text("name")), read.count("outputs", 1, kMostOutputs),
+          read.count("seed", 0, INT64_MAX)};
+}
 
 class DeepKernelFitted : public Fitted {
  public:
-  DeepKernelFitted(DeepKernel kernel, NetworkSpec spec, Weights weights, Summary summary)
+  DeepKernelFitted(DeepKernel kernel, NetworkFile net, Head head)
       : kernel_(std::move(kernel)),
-        spec_(std::move(spec)),
-        weights_(std::move(weights)),
-        summary_(std::move(summary)),
-        model_(kernel_, spec_, as_type(weights_, at::kDouble)),
+        net_(std::move(net)),
+        head_(head),
+        model_(kernel_, net_.spec, head_.likelihood, head_.outputs, as_type(net_.weights, at::kDouble)),
         factor_(model_.posterior.factor()),
-        noise_var_(model_.noise_var()) {
-    if (kernel_.correction == Correction::largest) {
-      largest_ = as_type(weights_, at::kDouble)(kLargest);
+        likelihood_(likelihood_of(head_.likelihood, model_, {Stream(static_cast<uint64_t>(head_.seed))})) {
+    if (model_.correction == DeepKernel::Correction::largest) {
+      largest_ = as_type(net_.weights, at::kDouble)(kLargest);
       check_shape(largest_, {}, kernel_.method.c_str(), kLargest);
     }
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, model_.features.inputs(), options, kernel_.method, [this](const at::Tensor& x) {
-      Expansion phi = model_.expansion(x);
-      at::Tensor mean = at::mv(phi.features, model_.posterior.mean) + model_.offset;
-      at::Tensor epistemic = at::matmul(phi.features, factor_).square().sum(-1);  // ||L^T phi||^2 [b]
-      RoundedVariance correction = missing_prior_var(phi, largest_);
-      return Regression{mean, noise_var_.expand_as(mean), epistemic + correction.var, correction.clipped};
-    });
+    const Latent f =
+        latent_rows(data, model_.features.inputs(), options, kernel_.method,
+                    [this](const at::Tensor& x) { return model_.latent(x, largest_, factor_); });
+    return predictive(likelihood_, f);
   }
 
   TensorFile save() const override {
-    return to_file(NetworkFile{kernel_.options, spec_, weights_, summary_});
+    TensorFile file = to_file(net_);
+    file.metadata[kHead] = to_json(head_).dump();
+    return file;
   }
 
-  const Summary& summary() const override { return summary_; }
+  const Summary& summary() const override { return net_.summary; }
 
  private:
   DeepKernel kernel_;
-  NetworkSpec spec_;
-  Weights weights_;  // float32, as trained
-  Summary summary_;
+  NetworkFile net_;  // weights in float32, as trained
+  Head head_;
   DeepKernelModel model_;  // float64
-  at::Tensor factor_;      // L [r, r]
-  at::Tensor noise_var_;   // scalar
+  at::Tensor factor_;      // L [k, r, r]
   at::Tensor largest_;     // M, scalar; undefined without the diagonal correction
+  Likelihood likelihood_;
 };
+
+/// Throws for a target that its likelihood cannot have.
+void check_targets(const Task& task, const TabularRows& rows, const std::string& method) {
+  if (!rows.y.defined()) return;
+  if (task.kind == TaskKind::counts) check_counts(rows.y, method);
+  if (task.kind == TaskKind::classification)
+    check_classes(rows.y, std::max<int64_t>(2, task.outputs), method);
+}
+
+/// The rows of one side of the split: events have no target. The tensors are undefined for no validation rows.
+TabularRows checked_rows(const Dataset& data, const TabularRows* train, const Task& task,
+                         const std::string& method) {
+  if (train != nullptr && data.size() == 0) return {};
+  TabularRows rows;
+  if (task.kind == TaskKind::events) {
+    rows = tabular_rows({data.all.inputs, {}}, train ? train->x.size(1) : -1, at::kFloat, method);
+    check(rows.x.size(0) > 0, method, "at least one training row", "an empty dataset");
+  } else {
+    rows = train ? validation_rows(data, *train, method) : training_rows(data, at::kFloat, method);
+  }
+  check_targets(task, rows, method);
+  return rows;
+}
+
+/// What of the options this likelihood does not have.
+std::vector<std::string> unused_options(const DeepKernel& kernel, LikelihoodKind likelihood) {
+  if (likelihood == LikelihoodKind::gaussian) return {};
+  std::vector<std::string> notes;
+  if (kernel.objective.alpha > 0 || kernel.correction == DeepKernel::Correction::largest)
+    notes.push_back(
+        fmt::format("alpha and the diagonal correction belong to the Gaussian likelihood: not used with {}",
+                    name_of(likelihood)));
+  if (kernel.noise != expected_noise())
+    notes.push_back(fmt::format(
+        "the options of the noise belong to the Gaussian likelihood: not used with {}", name_of(likelihood)));
+  return notes;
+}
 
 class DeepKernelMethod : public Method {
  public:
   explicit DeepKernelMethod(DeepKernel kernel) : kernel_(std::move(kernel)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    if (split.train.schema.task.kind != "regression") return fit_latent(kernel_, split, context);
-    TabularRows rows = training_rows(split.train, at::kFloat, kernel_.method);
-    TabularRows held_out = validation_rows(split.valid, rows, kernel_.method);
+    const Task& task = split.train.schema.task;
+    check_task(task, kernel_.method);
+    const TabularRows rows = checked_rows(split.train, nullptr, task, kernel_.method);
+    const TabularRows held_out = checked_rows(split.valid, &rows, task, kernel_.method);
     NetworkSpec spec = kernel_.network(rows.x.size(1));
-    Parameters parameters =
-        deep_kernel_parameters(kernel_, spec, rows.x.size(1), context.stream.split("start"));
-    DeepKernelModel model(kernel_, spec, [&](const std::string& name) { return parameters[name]; });
-    TrainProblem problem = make_problem(spec, parameters, model, rows, held_out);
+    const Parameters parameters =
+        deep_kernel_parameters(kernel_, spec, rows.x.size(1), task.likelihood, constant_offsets(task, rows),
+                               context.stream.split("start"));
+    const DeepKernelModel model(kernel_, spec, task.likelihood, task.outputs,
+                                [&](const std::string& name) { return parameters[name]; });
+    const Stream draws = context.stream.split("draws");
+    const DeepKernelFit fit{kernel_, task, rows, held_out, model, draws};
+    TrainProblem problem = deep_kernel_problem(fit, spec, parameters);
     Summary summary =
         train(problem, kernel_.training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();
     summary.jitter = model.features.jitter();
+    for (std::string& note : unused_options(kernel_, task.likelihood))
+      summary.notes.push_back(std::move(note));
     Weights weights = snapshot(parameters);
-    if (kernel_.correction == Correction::largest) {
-      DeepKernelModel fitted(kernel_, spec, as_type(weights, at::kDouble));
+    if (model.correction == DeepKernel::Correction::largest) {
+      const DeepKernelModel fitted(kernel_, spec, task.likelihood, task.outputs,
+                                   as_type(weights, at::kDouble));
       weights[kLargest] = fitted.largest_prior_var(rows.x);
     }
-    return std::make_unique<DeepKernelFitted>(kernel_, std::move(spec), std::move(weights),
-                                              std::move(summary));
+    // Below 2^53, so that every JSON reader keeps it.
+    const Head head{task.likelihood, task.outputs, static_cast<int64_t>(draws.split("predict").bits(0) >> 11)};
+    return std::make_unique<DeepKernelFitted>(
+        kernel_, NetworkFile{kernel_.options, std::move(spec), std::move(weights), std::move(summary)}, head);
   }
 
  private:
-  TrainProblem make_problem(const NetworkSpec& spec, const Parameters& parameters,
-                            const DeepKernelModel& model, const TabularRows& rows,
-                            const TabularRows& held_out) const {
-    const TrainingOptions& t = kernel_.training;
-    TrainProblem problem;
-    auto add = [&](const char* name, double rate, double decay) {
-      problem.groups.push_back({name, parameters.values(name), parameters.grads(name), rate, decay});
-    };
-    if (!spec.empty()) add("backbone", t.learning_rate, t.weight_decay);
-    add("head", t.learning_rate, 0);
-    add("noise", kernel_.noise.noise_rate, 0);
-    problem.rows = rows.x.size(0);
-    problem.step = [&model, &rows, this](const at::Tensor& batch, const StepContext& at) {
-      VariationalLoss loss =
-          model.backward(rows.x.index_select(0, batch), rows.y.index_select(0, batch), rows.x.size(0),
-                         kernel_.objective, focus_at(kernel_.focus, at.step, at.steps));
-      return loss.total.item<double>();
-    };
-    if (held_out.y.defined()) {
-      problem.validate = [&model, &rows, &held_out] {
-        at::Tensor largest = model.largest_prior_var(rows.x);
-        return mean_over_rows(held_out, [&](const at::Tensor& x, const at::Tensor& y) {
-          return -GaussianLikelihood{model.noise_var()}.log_predictive(model.latent(x, largest), y);
-        });
-      };
-    }
-    return problem;
-  }
-
   DeepKernel kernel_;
 };
 
@@ -134,10 +169,8 @@ std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel) {
 }
 
 std::unique_ptr<Fitted> load_deep_kernel(DeepKernel kernel, const TensorFile& file) {
-  if (is_latent(file)) return load_latent(kernel, file);
-  NetworkFile net = network_file(file);
-  return std::make_unique<DeepKernelFitted>(std::move(kernel), std::move(net.spec), std::move(net.weights),
-                                            std::move(net.summary));
+  return std::make_unique<DeepKernelFitted>(std::move(kernel), network_file(file),
+                                            head_from(stored_json(file, kHead)));
 }
 
 }  // namespace slimbayes

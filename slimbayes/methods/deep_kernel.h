@@ -41,7 +41,7 @@ struct DeepKernel {
 double focus_at(const FocusOptions& focus, int64_t step, int64_t steps);
 
 /// Trains it: AdamW on network, head (expansion, q, offset) and noise, weight decay on the network alone;
-/// keeps the parameters with the best validation NLL. Classes, counts and events: deep_kernel_latent.h.
+/// keeps the parameters with the best validation NLL (deep_kernel_training.cpp says how each task is trained).
 std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel);
 
 /// Reads it back; `kernel` is made from the file's options. Throws DataError or std::invalid_argument.

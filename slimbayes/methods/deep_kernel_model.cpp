@@ -10,33 +10,48 @@
 
 namespace slimbayes {
 
-DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec,
-                                 const Network::Lookup& lookup)
+namespace {
+
+using Correction = DeepKernel::Correction;
+
+constexpr const char* kNoise = "log_noise";  // the name in model files, older than the other forms
+
+/// E-12 divides by the noise variance: it belongs to the Gaussian likelihood (E A.5 has no such term).
+Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
+  const bool lost = kernel.correction == Correction::largest && likelihood != LikelihoodKind::gaussian;
+  return lost ? Correction::none : kernel.correction;
+}
+
+}  // namespace
+
+DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
+                                 int64_t outputs, const Network::Lookup& lookup)
     : features(kernel.basis, kernel.rank, spec, lookup, kernel.method),
       posterior{lookup("posterior.mean"), lookup("posterior.log_diagonal"), lookup("posterior.lower")},
       offset(lookup("offset")),
-      noise_theta(lookup("log_noise")),  // the name in model files, older than the other forms
       noise(kernel.noise),
-      correction(kernel.correction) {
+      correction(correction_for(kernel, likelihood)) {
   const char* method = kernel.method.c_str();
-  int64_t r = kernel.rank;
-  check_shape(posterior.mean, {r}, method, "posterior.mean");
-  check_shape(posterior.log_diagonal, {r}, method, "posterior.log_diagonal");
-  check_shape(posterior.lower, {r, r}, method, "posterior.lower");
-  check_shape(offset, {}, method, "offset");
-  check_shape(noise_theta, {}, method, "log_noise");
+  const int64_t r = kernel.rank;
+  check_shape(posterior.mean, {outputs, r}, method, "posterior.mean");
+  check_shape(posterior.log_diagonal, {outputs, r}, method, "posterior.log_diagonal");
+  check_shape(posterior.lower, {outputs, r, r}, method, "posterior.lower");
+  check_shape(offset, {outputs}, method, "offset");
+  if (likelihood != LikelihoodKind::gaussian) return;
+  noise_theta = lookup(kNoise);
+  check_shape(noise_theta, {}, method, kNoise);
 }
 
 Expansion DeepKernelModel::expansion(const at::Tensor& x) const {
   Expansion phi = features(x);
-  if (correction != DeepKernel::Correction::kernel) phi.correction = at::Tensor();
+  if (correction != Correction::kernel) phi.correction = at::Tensor();
   return phi;
 }
 
 at::Tensor DeepKernelModel::noise_var() const { return noise(noise_theta); }
 
 at::Tensor DeepKernelModel::largest_prior_var(const at::Tensor& x) const {
-  if (correction != DeepKernel::Correction::largest) return {};
+  if (correction != Correction::largest) return {};
   at::NoGradGuard no_grad;
   at::Tensor largest = at::zeros({}, at::kDouble);
   for (const at::Tensor& some : x.split(4096)) {
@@ -46,10 +61,22 @@ at::Tensor DeepKernelModel::largest_prior_var(const at::Tensor& x) const {
   return largest;
 }
 
-Latent DeepKernelModel::latent(const at::Tensor& x, const at::Tensor& largest) const {
-  Expansion phi = expansion(x);
-  Latent f = posterior.latent(phi.features, offset);
-  f.epistemic_var = f.epistemic_var + missing_prior_var(phi, largest).var;
+Latent DeepKernelModel::latent(const at::Tensor& x, const at::Tensor& largest,
+                               const at::Tensor& factor) const {
+  const Expansion phi = expansion(x);
+  Latent f = factor.defined() ? posterior.latent(phi.features, offset, factor)
+                              : posterior.latent(phi.features, offset);
+  if (f.epistemic_var.requires_grad()) {
+    // A training step takes the correction as it comes: rounding is part of its gradient's noise.
+    if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction.unsqueeze(1);
+    return f;
+  }
+  f.epistemic_var = f.epistemic_var.to(at::kDouble);
+  if (phi.correction.defined() || largest.defined()) {
+    const RoundedVariance missing = missing_prior_var(phi, largest);  // the same for each function
+    f.epistemic_var = f.epistemic_var + missing.var.unsqueeze(1);
+    f.zeroed = missing.clipped;
+  }
   return f;
 }
 
@@ -69,16 +96,17 @@ VariationalLoss DeepKernelModel::backward(const at::Tensor& x, const at::Tensor&
 }
 
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec, int64_t inputs,
-                                  const Stream& stream) {
-  int64_t r = kernel.rank;
+                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream) {
+  const int64_t r = kernel.rank, k = offset.size(0);
+  const double size = static_cast<double>(r);
   std::vector<ParameterSpec> specs = feature_parameters(kernel.basis, r, spec, inputs, stream);
-  double size = static_cast<double>(r);
-  double noise_theta = NoiseVariance(kernel.noise).start(kernel.method);
-  specs.push_back({"posterior.mean", "head", at::zeros({r}, at::kDouble)});
-  specs.push_back({"posterior.log_diagonal", "head", at::full({r}, -0.5 * std::log(size), at::kDouble)});
-  specs.push_back({"posterior.lower", "head", stream.split("posterior").normal({r, r}) / size});
-  specs.push_back({"offset", "head", at::zeros({}, at::kDouble)});
-  specs.push_back({"log_noise", "noise", at::full({}, noise_theta, at::kDouble)});
+  specs.push_back({"posterior.mean", "head", at::zeros({k, r}, at::kDouble)});
+  specs.push_back({"posterior.log_diagonal", "head", at::full({k, r}, -0.5 * std::log(size), at::kDouble)});
+  specs.push_back({"posterior.lower", "head", stream.split("posterior").normal({k, r, r}) / size});
+  specs.push_back({"offset", "head", offset});
+  if (likelihood == LikelihoodKind::gaussian)
+    specs.push_back(
+        {kNoise, "noise", at::full({}, NoiseVariance(kernel.noise).start(kernel.method), at::kDouble)});
   return Parameters(specs, at::kFloat);
 }
 

@@ -3,42 +3,47 @@
 #include "slimbayes/basis/feature_map.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/noise_variance.h"
+#include "slimbayes/data/dataset.h"
 #include "slimbayes/methods/deep_kernel.h"
 #include "slimbayes/nn/parameters.h"
 
 namespace slimbayes {
 
-/// A deep kernel bound to tensors: leaves of the flat buffer in training, float64 copies in prediction.
+/// A deep kernel with k latent functions bound to tensors: leaves of the flat buffer in training, float64 copies in
+/// prediction.
 struct DeepKernelModel {
   FeatureMap features;
   VariationalPosterior posterior;
-  at::Tensor offset, noise_theta;  // scalars
+  at::Tensor offset;       // [k]
+  at::Tensor noise_theta;  // scalar; undefined unless the likelihood is Gaussian
   NoiseVariance noise;
-  DeepKernel::Correction correction;
+  DeepKernel::Correction correction;  // what of the kernel's correction this likelihood has
 
   /// Throws std::invalid_argument for tensors that do not fit.
-  DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, const Network::Lookup& lookup);
+  DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood, int64_t outputs,
+                  const Network::Lookup& lookup);
 
   Expansion expansion(const at::Tensor& x) const;  // [b, d]; the correction only where it is the kernel's
-  at::Tensor noise_var() const;                    // noise(noise_theta), scalar
+  at::Tensor noise_var() const;                    // noise(noise_theta), scalar; of a Gaussian likelihood
 
-  /// M of E-12, the largest ||phi||^2 of these rows [n, d], in the model's type; a maximum of per-row values, so shards
-  /// and batches agree on it. Undefined without that correction. Scalar.
+  /// M of E-12, the largest ||phi||^2 of these rows [n, d], float64; a maximum of per-row values, so shards and batches
+  /// agree on it. Undefined without that correction. Scalar.
   at::Tensor largest_prior_var(const at::Tensor& x) const;
 
-  /// f(x) as it is predicted, with the correction in its variance; `largest` is M.
-  Latent latent(const at::Tensor& x, const at::Tensor& largest) const;
+  /// f(x) as it is predicted, with the correction in its variance; `largest` is M. `factor` is posterior.factor() where it
+  /// was computed before. x [b, d]. [b, k]
+  Latent latent(const at::Tensor& x, const at::Tensor& largest = {}, const at::Tensor& factor = {}) const;
 
-  /// A training step's gradients, added to those of the parameters; x [b, d], y [b], n = `rows` training
-  /// rows.
+  /// Gaussian noise: a training step's gradients in closed form, added to those of the parameters; x [b, d], y [b],
+  /// n = `rows` training rows.
   VariationalLoss backward(const at::Tensor& x, const at::Tensor& y, int64_t rows,
                            const HeadObjective& objective, double focus) const;
 };
 
-/// The start of N appendix B: m = 0, log L_ii = -1/2 log r, strictly lower part N(0, 1) / r, offset 0; groups
-/// "backbone" (empty without a network), "head", "noise". float32. Throws std::invalid_argument unless
-/// noise_start > noise_floor.
+/// The start of N appendix B: m = 0, log L_ii = -1/2 log r, strictly lower part N(0, 1) / r, these offsets [k]; groups
+/// "backbone" (empty without a network), "head", and "noise" of a Gaussian likelihood. float32. Throws
+/// std::invalid_argument unless noise_start > noise_floor.
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec, int64_t inputs,
-                                  const Stream& stream);
+                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream);
 
 }  // namespace slimbayes

@@ -2,6 +2,7 @@
 
 #include "slimbayes/catalog/dnn_options.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/tabular.h"
@@ -9,22 +10,23 @@
 
 // dnn: the plain network that the others are measured against (N appendix B, "DNN").
 //
-// Model       y = backbone(x) with a linear head + noise of one variance.
+// Model       y = backbone(x) with a linear head + noise of one variance; of classes the head's outputs are logits.
 // Estimator   mini-batch squared error; the epoch with the least validation MSE, which is also the noise
-//             variance (the training MSE where there are no validation rows).
+//             variance (the training MSE where there are no validation rows). Of classes the cross entropy.
 // Deviations  the recipe of catalog/training_options.h; the linear head decays with the backbone: it has no prior of its
 //             own, as the posterior heads have.
-// Cost        O(b h^2) a step. It knows no ignorance: the epistemic variance is 0.
+// Cost        O(b h^2) a step. It knows no ignorance: the epistemic variance and the mutual information are 0.
 
 namespace slimbayes {
 
 namespace {
 
 constexpr const char* kName = "dnn";
+constexpr const char* kNoise = "noise_var";  // in the model file, of a regression alone
 
-NetworkSpec network_spec(const DnnOptions& options, int64_t inputs) {
+NetworkSpec network_spec(const DnnOptions& options, int64_t inputs, int64_t outputs) {
   NetworkSpec spec = options.backbone.network(inputs);
-  spec.push_back({"linear", options.backbone.hidden, 1});
+  spec.push_back({"linear", options.backbone.hidden, outputs});
   return spec;
 }
 
@@ -35,11 +37,11 @@ class DnnFitted : public Fitted {
         spec_(std::move(spec)),
         weights_(std::move(weights)),
         summary_(std::move(summary)),
-        network_(spec_, "network", as_type(weights_, at::kDouble)),
-        noise_var_(as_type(weights_, at::kDouble)("noise_var")) {
-    check(!spec_.empty() && spec_.back().kind == "linear" && spec_.back().out == 1, kName,
-          "a network that ends in one output", "another", "the model file is damaged");
-    check_shape(noise_var_, {}, kName, "noise_var");
+        network_(spec_, "network", as_type(weights_, at::kDouble)) {
+    if (weights_.contains(kNoise)) noise_var_ = as_type(weights_, at::kDouble)(kNoise);
+    check(!spec_.empty() && spec_.back().kind == "linear" && (classifies() || spec_.back().out == 1), kName,
+          "a network that ends in its outputs, one of a regression", "another", "the model file is damaged");
+    if (!classifies()) check_shape(noise_var_, {}, kName, kNoise);
   }
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
@@ -49,8 +51,10 @@ class DnnFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, spec_.front().in, options, kName, [this](const at::Tensor& x) {
-      at::Tensor mean = network_(x).squeeze(-1);
+    return predict_rows(data, spec_.front().in, options, kName, [this](const at::Tensor& x) -> Predictive {
+      const at::Tensor output = network_(x);
+      if (classifies()) return classes_of_logits(output);
+      const at::Tensor mean = output.squeeze(-1);
       return Regression{mean, noise_var_.expand_as(mean), at::zeros_like(mean)};
     });
   }
@@ -62,13 +66,23 @@ class DnnFitted : public Fitted {
   const Summary& summary() const override { return summary_; }
 
  private:
+  bool classifies() const { return !noise_var_.defined(); }
+
   DnnOptions options_;
   NetworkSpec spec_;
   Weights weights_;
   Summary summary_;
   Network network_;       // float64
-  at::Tensor noise_var_;  // scalar
+  at::Tensor noise_var_;  // scalar; undefined where the outputs are logits
 };
+
+/// The loss of each row: the squared error, or the cross entropy of class numbers under one logit or one a class. [b]
+at::Tensor row_loss(const Task& task, const at::Tensor& output, const at::Tensor& y) {
+  if (task.kind == TaskKind::regression) return (output.squeeze(-1) - y).square();
+  if (task.outputs == 1)
+    return at::binary_cross_entropy_with_logits(output.squeeze(-1), y, {}, {}, at::Reduction::None);
+  return at::nll_loss(at::log_softmax(output, -1), y.to(at::kLong), {}, at::Reduction::None);
+}
 
 class DnnMethod : public Method {
  public:
@@ -77,33 +91,40 @@ class DnnMethod : public Method {
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     TabularRows rows = training_rows(split.train, at::kFloat, kName);
     TabularRows held_out = validation_rows(split.valid, rows, kName);
-    NetworkSpec spec = network_spec(options_, rows.x.size(1));
+    const Task& task = split.train.schema.task;
+    const bool regression = task.kind == TaskKind::regression;
+    for (const TabularRows* each : {&rows, &held_out}) {
+      if (!regression && each->y.defined()) check_classes(each->y, std::ssize(task.levels), kName);
+    }
+    NetworkSpec spec = network_spec(options_, rows.x.size(1), task.outputs);
     Parameters parameters(network_parameters(spec, "network", "network", context.stream.split("start")),
                           at::kFloat);
     Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
-    auto squared_error = [&](const at::Tensor& x, const at::Tensor& y) {
-      return (network(x).squeeze(-1) - y).square();
+    const auto loss_of = [&](const at::Tensor& x, const at::Tensor& y) {
+      return row_loss(task, network(x), y);
     };
 
     TrainProblem problem;
     problem.groups = {{"network", parameters.values("network"), parameters.grads("network"),
                        options_.training.learning_rate, options_.training.weight_decay}};
     problem.rows = rows.x.size(0);
-    problem.score = "standardised validation MSE";
+    problem.score = regression ? "standardised validation MSE" : "validation NLL";
     problem.step = [&](const at::Tensor& batch, const StepContext&) {
-      at::Tensor loss = squared_error(rows.x.index_select(0, batch), rows.y.index_select(0, batch)).mean();
+      at::Tensor loss = loss_of(rows.x.index_select(0, batch), rows.y.index_select(0, batch)).mean();
       loss.backward();
       return loss.item<double>();
     };
-    if (held_out.y.defined()) problem.validate = [&] { return mean_over_rows(held_out, squared_error); };
+    if (held_out.y.defined()) problem.validate = [&] { return mean_over_rows(held_out, loss_of); };
 
     Summary summary = train(problem, options_.training, context.stream.split("train"), context.callback,
                             context.checkpoint);
     summary.valid_rows = split.valid.size();
-    // A perfect fit of the rows at hand is no proof of a noise of zero.
-    double noise = std::max(mean_over_rows(held_out.y.defined() ? held_out : rows, squared_error), 1e-12);
     Weights weights = snapshot(parameters);
-    weights["noise_var"] = at::full({}, noise, at::kDouble);
+    if (regression) {
+      // A perfect fit of the rows at hand is no proof of a noise of zero.
+      const double noise = std::max(mean_over_rows(held_out.y.defined() ? held_out : rows, loss_of), 1e-12);
+      weights[kNoise] = at::full({}, noise, at::kDouble);
+    }
     return std::make_unique<DnnFitted>(options_, std::move(spec), std::move(weights), std::move(summary));
   }
 

@@ -5,7 +5,7 @@
 
 #include "slimbayes/catalog/ensemble_options.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/mixture.h"
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/method.h"
@@ -94,13 +94,8 @@ class EnsembleFitted : public Fitted {
       : options_(std::move(options)), members_(std::move(members)), summary_(std::move(summary)) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    std::vector<Regression> answers;
-    for (const auto& member : members_) {
-      Predictive answer = member->predict(data, options);
-      check(std::holds_alternative<Regression>(answer), kName, "members of a regression", "of another task",
-            "the model file is damaged");
-      answers.push_back(std::get<Regression>(std::move(answer)));
-    }
+    std::vector<Predictive> answers;
+    for (const auto& member : members_) answers.push_back(member->predict(data, options));
     return mixture(answers);
   }
 

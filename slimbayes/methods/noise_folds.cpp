@@ -103,7 +103,7 @@ std::string few(const Split& parts, bool grouped) {
 std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
   const int64_t folds = how.folds;
   const std::string rests_on = few(parts, how.grouped);
-  if (parts.train.schema.task.kind != "regression")
+  if (parts.train.schema.task.kind != TaskKind::regression)
     return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more rows",
                        rests_on);
   if (folds > 0 && parts.train.size() > kMostRows)
@@ -350,7 +350,7 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
   check(folds.folds == 0 || folds.folds > 1, "fit_table", "0 or at least 2 noise folds",
         std::to_string(folds.folds), "5 is usual");
   const bool enough = validation_units(parts, folds.grouped) >= kEnoughRows;
-  const bool wanted = !enough && folds.folds > 0 && parts.train.schema.task.kind == "regression" &&
+  const bool wanted = !enough && folds.folds > 0 && parts.train.schema.task.kind == TaskKind::regression &&
                       parts.train.size() <= kMostRows;
   if (wanted) {
     Series series(method, parts, folds, context);

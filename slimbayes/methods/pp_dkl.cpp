@@ -22,7 +22,7 @@ DeepKernel pp_dkl(const nlohmann::json& options) {
   kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
   kernel.basis = "rbf";
   kernel.rank = o.rank;
-  kernel.objective = {HeadObjective::Data::predictive, 0, o.beta};
+  kernel.objective = {DataTerm::predictive, 0, o.beta};
   kernel.correction = DeepKernel::Correction::kernel;
   kernel.focus = o.focus;
   kernel.training = o.training;

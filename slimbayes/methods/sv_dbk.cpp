@@ -23,7 +23,7 @@ DeepKernel sv_dbk(const nlohmann::json& options) {
   kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
   kernel.basis = o.basis;
   kernel.rank = o.rank;
-  kernel.objective = {HeadObjective::Data::expected, o.alpha, o.beta};
+  kernel.objective = {DataTerm::expected, o.alpha, o.beta};
   if (o.correction) kernel.correction = DeepKernel::Correction::largest;
   kernel.training = o.training;
   kernel.noise = o.noise;

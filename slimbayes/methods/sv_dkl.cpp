@@ -22,7 +22,7 @@ DeepKernel sv_dkl(const nlohmann::json& options) {
   kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
   kernel.basis = "rbf";
   kernel.rank = o.rank;
-  kernel.objective = {HeadObjective::Data::expected, 0, o.beta};
+  kernel.objective = {DataTerm::expected, 0, o.beta};
   kernel.correction = DeepKernel::Correction::kernel;
   kernel.training = o.training;
   kernel.noise = o.noise;

@@ -21,7 +21,7 @@ DeepKernel sv_rbf(const nlohmann::json& options) {
   kernel.network = [](int64_t) { return NetworkSpec{}; };
   kernel.basis = "rbf";
   kernel.rank = o.rank;
-  kernel.objective = {HeadObjective::Data::expected, 0, o.beta};
+  kernel.objective = {DataTerm::expected, 0, o.beta};
   kernel.correction = DeepKernel::Correction::kernel;
   kernel.training = o.training;
   kernel.noise = o.noise;

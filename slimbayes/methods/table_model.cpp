@@ -7,13 +7,12 @@
 #include <iterator>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/conformal.h"
-#include "slimbayes/core/count_metrics.h"
-#include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
+#include "slimbayes/data/outside.h"
 #include "slimbayes/data/repeated_inputs.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
@@ -56,8 +55,7 @@ constexpr const char* kCalibrationGroups = "calibration.groups";  // where rows 
 
 /// A target for rows, a domain for events.
 void check_target(const Table& table, const TableFit& fit) {
-  if (!fit.likelihood.empty()) task_of(fit.likelihood);  // throws for an unknown one
-  const bool events = fit.likelihood == "cox";
+  const bool events = fit.likelihood == LikelihoodKind::cox;
   check(events == fit.target.empty(), "fit_table", events ? "no target for events" : "a target column",
         events ? in_quotes(fit.target) : "none",
         events ? "leave --target out" : "name it by --target; only --likelihood cox has none");
@@ -160,7 +158,7 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   check_target(table, fit);
   check_names(table, fit);
   std::vector<std::string> not_inputs = fit.ignore;
-  const bool events = fit.likelihood == "cox";
+  const bool events = fit.likelihood == LikelihoodKind::cox;
   if (!events) not_inputs.push_back(fit.target);
   const std::vector<Axis> domain = fit.domain.empty() ? std::vector<Axis>{} : parse_domain(fit.domain);
   SplitOptions split{valid ? 0.0 : fit.valid_fraction, fit.test_fraction, fit.split, not_inputs,
@@ -175,8 +173,8 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   const Task& task = model.encoder_->schema().task;
   check_task(task, inner_method(info, model.options_).name);
   check_task(task, info.name);
-  check(fit.calibrate.empty() || task.kind == "regression", "fit_table", "a regression to calibrate",
-        task.kind, "leave --calibrate out");
+  check(fit.calibrate.empty() || task.kind == TaskKind::regression || task.kind == TaskKind::classification,
+        "fit_table", "a regression or classes to calibrate", name_of(task.kind), "leave --calibrate out");
   model.table_hash_ = table_hash(table);
   if (valid && !events) check_standardised(*valid, fit.target, task);
   Dataset all = model.encoder_->dataset(table, true);
@@ -201,12 +199,18 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   model.noise_ = std::move(fitted.noise);
   model.options_ =
       stored_json(model.fitted_->save(), "options");  // as they were resolved by the rows at hand
-  if (!fit.calibrate.empty()) {  // of answers as they are given: a row's score and its interval round alike
-    const Table held_out = take_rows(table, model.split_.calibration);
-    model.calibration_ =
-        conformal_scores(model.predict(held_out), target_as_given(*model.encoder_, held_out), groups);
-  }
+  if (!fit.calibrate.empty())
+    model.calibration_ = model.calibrated(take_rows(table, model.split_.calibration), groups);
   return model;
+}
+
+/// Of answers as they are given: a row's score and its interval round alike.
+ConformalScores TableModel::calibrated(const Table& held_out, const std::vector<int64_t>& groups) const {
+  const Predictive p = answer(held_out);
+  const at::Tensor y = target_as_given(*encoder_, held_out);
+  if (const auto* regression = std::get_if<Regression>(&p)) return conformal_scores(*regression, y, groups);
+  const at::Tensor u = row_uniforms(encoder_->inputs(held_out));
+  return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups);
 }
 
 bool TableModel::interrupted() const {
@@ -214,27 +218,24 @@ bool TableModel::interrupted() const {
 }
 
 Interval TableModel::interval(const Regression& p, double level) const {
-  return calibration_.groups > 0 ? conformal_interval(p, calibration_, level) : slimbayes::interval(p, level);
+  return calibration_.groups > 0 ? conformal_interval(p, calibration_, level) : gaussian_interval(p, level);
 }
 
 /// In the target's units; not finite where it overflows.
 Predictive TableModel::answer_to(const Dataset& data, const PredictOptions& options) const {
   const Task& task = encoder_->schema().task;
   Predictive answer = fitted_->predict(data, options);
-  check(is_answer_to(answer, task), "predict", "answers to the encoder's " + task.kind,
+  check(is_answer_to(answer, task), "predict", fmt::format("answers to the encoder's {}", name_of(task.kind)),
         "those to another task", "the model file is damaged");
-  if (auto* p = std::get_if<Regression>(&answer)) {
+  if (auto* p = std::get_if<Regression>(&answer))
     p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, noise_.var, at::kDouble));
-    return rescaled(*p, task.y_shift, task.y_scale);
-  }
-  if (auto* p = std::get_if<Intensity>(&answer)) p->rate.log_mean = p->rate.log_mean + task.y_shift;
-  return answer;
+  return in_units(answer, task.y_shift, task.y_scale);
 }
 
 Regression TableModel::predict(const Table& table, const PredictOptions& options) const {
   Predictive p = answer(table, options);
   check(std::holds_alternative<Regression>(p), "predict", "a model of a regression",
-        encoder_->schema().task.kind, "ask for answer()");
+        name_of(encoder_->schema().task.kind), "ask for answer()");
   return std::get<Regression>(std::move(p));
 }
 
@@ -244,23 +245,23 @@ nlohmann::json TableModel::evaluate(const Table& table, double level, std::vecto
   if (!a.bad.empty()) {
     if (bad == nullptr || a.rows.empty()) throw_bad_cell(table, a.bad.front().row, a.bad.front().reason);
     *bad = std::move(a.bad);
-    nlohmann::json report = evaluate(take_rows(table, a.rows), level);
-    report["left_out"] = bad->size();
-    return report;
+    nlohmann::json rest = evaluate(take_rows(table, a.rows), level);
+    rest["left_out"] = bad->size();
+    return rest;
   }
   const Task& task = encoder_->schema().task;
-  const Predictive& given = a.answer;
-  if (const auto* p = std::get_if<Intensity>(&given)) return events_report(*fitted_, *encoder_, probes_, *p);
-  const at::Tensor y = target_as_given(*encoder_, table);
-  if (const auto* p = std::get_if<Classes>(&given)) {
-    nlohmann::json report = classes_report(*p, y);
-    report["classes"] = task.levels;
-    report["base_class"] = task.levels.at(report["base_class"].get<size_t>());
-    return report;
+  if (const auto* p = std::get_if<Intensity>(&a.answer))
+    return events_report(*fitted_, *encoder_, probes_, *p);
+  return report(a.answer, target_as_given(*encoder_, table), {level, task.y_scale, a.interval, task.levels, a.set});
+}
+
+Scores TableModel::ood(const Table& table) const {
+  Scores all = scores(answer(table), ood_score(find_method(method_), options_));
+  if (const auto far = outside(*encoder_, table)) {
+    all["outside"] = at::tensor(far->beyond, at::kDouble);
+    all["distance"] = at::tensor(far->distance, at::kDouble);
   }
-  if (const auto* p = std::get_if<Counts>(&given)) return counts_report(*p, y, level);
-  const auto& p = std::get<Regression>(given);
-  return regression_report(p, y, task.y_scale, level, *a.interval);
+  return all;
 }
 
 TensorFile TableModel::to_file() const {

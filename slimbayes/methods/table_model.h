@@ -35,7 +35,7 @@ struct TableFit {
   std::string split = "auto";                         // "grouped" or "random" (SplitOptions)
   std::string scale = "";                             // of numeric inputs; empty: the method's own
   std::vector<std::string> ignore = {};               // columns that are no inputs
-  std::string likelihood = "";  // gaussian, bernoulli, softmax, poisson or cox; empty: by the target's kind
+  std::optional<LikelihoodKind> likelihood = {};  // none: by the target's column
   std::string domain = "";      // of events, LOW:HIGH for each coordinate, comma-separated
   std::string scale_on = "train";       // rows that give the inputs' range; "all": every row, as N does
   std::string calibrate = "";           // "conformal": intervals calibrated on rows of their own
@@ -66,7 +66,8 @@ class TableModel {
   /// finite; throws DataError for one that has none (see answers()).
   Predictive answer(const Table& table, const PredictOptions& options = {}) const;
 
-  /// answer() of those rows that have one, with its interval where a level is given, and why the others have none.
+  /// answer() of those rows that have one, and why the others have none; where a level is given with its interval, and
+  /// with its set of classes where the model was calibrated.
   /// Throws DataError in the model's name where all its answers overflow, some of them within the training range.
   Answers answers(const Table& table, std::optional<double> level = {},
                   const PredictOptions& options = {}) const;
@@ -89,7 +90,7 @@ class TableModel {
   std::optional<Interval> interval(const Predictive& p, double level) const;
 
   /// The report of the task's metrics on this table's rows (regression_report with interval(), classes_report with the
-  /// names of the classes, counts_report, events_report). Throws when the target is absent or missing. A row without an
+  /// names of the classes, and set_report where calibrated; counts_report; events_report). Throws when the target is absent or missing. A row without an
   /// answer is left out, counted as "left_out" and listed in `bad`; without such a list it throws DataError.
   nlohmann::json evaluate(const Table& table, double level = 0.95, std::vector<BadRow>* bad = nullptr) const;
 
@@ -100,7 +101,8 @@ class TableModel {
   const SplitRows& split() const { return split_; }
   /// Hash of the table that was fitted on; `evaluate --split` asks for the same one.
   const std::string& table_hash() const { return table_hash_; }
-  /// The calibration rows' scores with their groups of identical inputs; no group when the model was not calibrated.
+  /// The calibration rows' scores (conformal_scores of a regression, set_scores of classes) with their groups of identical
+  /// inputs; no group when the model was not calibrated.
   const ConformalScores& calibration() const { return calibration_; }
   /// event_probes() of the training events, encoded [p, d]; undefined for other tasks.
   const at::Tensor& probes() const { return probes_; }
@@ -118,6 +120,7 @@ class TableModel {
   /// training range and the middle of it has one.
   void check_answers_anything(const Table& table, const std::vector<int64_t>& asked,
                               const std::vector<BadRow>& bad) const;
+  ConformalScores calibrated(const Table& held_out, const std::vector<int64_t>& groups) const;
   void take_from(TensorFile& file);   // the file's own part, the method's tensors are left
   std::string source_ = "the model";  // its file
   std::string method_, table_hash_;

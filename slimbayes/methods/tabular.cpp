@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table_cell.h"
 
@@ -31,12 +32,12 @@ void check_task(const Task& task, std::string_view method) {
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
   // Of classes, numbers can be a regression as well; names cannot.
   const bool of_numbers =
-      task.kind == "counts" ||
-      (task.kind == "classification" && std::ranges::all_of(task.levels, [](const std::string& level) {
+      task.kind == TaskKind::counts ||
+      (task.kind == TaskKind::classification && std::ranges::all_of(task.levels, [](const std::string& level) {
          return parse_number(level).has_value();
        }));
-  check(false, method, fmt::format("a task that it takes, {}", info.tasks[0]),
-        fmt::format("{} ({})", task.kind, task.likelihood),
+  check(false, method, fmt::format("a task that it takes, {}", name_of(info.tasks[0])),
+        fmt::format("{} ({})", name_of(task.kind), name_of(task.likelihood)),
         fmt::format("{} take it (--method){}", methods_taking(task.kind),
                     of_numbers ? "; --likelihood gaussian makes a regression of the numbers" : ""));
 }
@@ -87,11 +88,11 @@ std::vector<at::Tensor> parts_of(const Dataset& data, int64_t inputs, const Pred
 
 }  // namespace
 
-Regression predict_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
+Predictive predict_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
                         std::string_view function,
-                        const std::function<Regression(const at::Tensor& x)>& answer) {
+                        const std::function<Predictive(const at::Tensor& x)>& answer) {
   at::NoGradGuard no_grad;
-  std::vector<Regression> parts;
+  std::vector<Predictive> parts;
   for (const at::Tensor& part : parts_of(data, inputs, options, function)) parts.push_back(answer(part));
   return parts.size() == 1 ? parts[0] : concatenated(parts);
 }

@@ -40,9 +40,9 @@ double mean_over_rows(const TabularRows& rows,
 
 /// `answer` on the rows in float64, a batch at a time, without gradients. An empty dataset gives an empty
 /// answer.
-Regression predict_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
+Predictive predict_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
                         std::string_view function,
-                        const std::function<Regression(const at::Tensor& x)>& answer);
+                        const std::function<Predictive(const at::Tensor& x)>& answer);
 
 /// A belief over latent functions in float64 on the rows, likewise. [n, k]
 Latent latent_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,

@@ -13,11 +13,9 @@
 #include <optional>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/class_metrics.h"
-#include "slimbayes/core/count_metrics.h"
 #include "slimbayes/core/json_reader.h"
-#include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
@@ -67,12 +65,7 @@ std::string text_of(const json& combination) {
 
 /// Of events the method's own score: their joint density has no closed form.
 double predictive_nll(const Fitted& fitted, const Dataset& valid) {
-  const Predictive answer = fitted.predict(valid);
-  const at::Tensor& y = valid.all.target;
-  if (const auto* p = std::get_if<Regression>(&answer)) return gaussian_nll(*p, y);
-  if (const auto* p = std::get_if<Classes>(&answer)) return class_nll(*p, y);
-  if (const auto* p = std::get_if<Counts>(&answer)) return count_nll(*p, y);
-  return fitted.summary().best_score;
+  return mean_nll(fitted.predict(valid), valid.all.target).value_or(fitted.summary().best_score);
 }
 
 double validation_nll(const Fitted& fitted, const Dataset& valid) {
@@ -245,8 +238,8 @@ Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::v
   check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
         "raise --valid-fraction, or give --valid FILE");
   std::vector<std::string> chosen = names;
-  // The trace belongs to Gaussian noise (methods/deep_kernel_latent.h): elsewhere every alpha gives the same fit.
-  if (split.train.schema.task.kind != "regression") std::erase(chosen, "alpha");
+  // The trace belongs to Gaussian noise (methods/deep_kernel_training.cpp): elsewhere every alpha gives the same fit.
+  if (split.train.schema.task.kind != TaskKind::regression) std::erase(chosen, "alpha");
   return Search(method, options, chosen, split, context).run();
 }
 

@@ -23,7 +23,7 @@ DeepKernel vbll(const nlohmann::json& options) {
   kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
   kernel.basis = o.basis;
   kernel.rank = o.rank;
-  kernel.objective = {HeadObjective::Data::expected, 0, o.beta};
+  kernel.objective = {DataTerm::expected, 0, o.beta};
   kernel.training = o.training;
   kernel.noise = o.noise;
   return kernel;

@@ -68,24 +68,25 @@ HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correct
   double b = static_cast<double>(phi.size(0)), r = static_cast<double>(phi.size(1));
   double noise = noise_var.item<double>(), alpha = objective.alpha;
   double kl_weight = objective.beta / static_cast<double>(rows);
-  at::Tensor diagonal = at::exp(posterior.log_diagonal);
-  at::Tensor factor = at::tril(posterior.lower, -1);
+  const at::Tensor m = posterior.mean.squeeze(0);                             // [r]
+  const at::Tensor diagonal = at::exp(posterior.log_diagonal).squeeze_(0);    // [r]
+  at::Tensor factor = at::tril(posterior.lower, -1).squeeze_(0);              // [r, r]
   factor.diagonal().copy_(diagonal);
 
   at::Tensor a = at::mm(phi, factor);               // [b, r]
   at::Tensor latent_var = at::linalg_vecdot(a, a);  // u [b]
   if (correction.defined()) latent_var.add_(correction);
-  at::Tensor error = y - at::mv(phi, posterior.mean).add_(offset);  // e [b]
-  DataGradient data = objective.data == HeadObjective::Data::predictive
+  at::Tensor error = y - at::mv(phi, m).add_(offset);  // e [b]
+  DataGradient data = objective.data == DataTerm::predictive
                           ? predictive(error, latent_var, noise, focus)
                           : expected(error, latent_var, noise);
 
   HeadGradient out;
   out.loss.data = data.loss.mean();
-  at::Tensor squares = at::dot(posterior.mean, posterior.mean) + factor.square().sum();
+  at::Tensor squares = at::dot(m, m) + factor.square().sum();
   out.loss.kl = (squares - 2 * posterior.log_diagonal.sum() - r).mul_(0.5);
   at::Tensor grad_a = a.mul_((2 * data.grad_var).unsqueeze_(-1));  // [b, r]
-  out.grad_features = at::mm(grad_a, factor.t()).addr_(data.grad_f, posterior.mean);
+  out.grad_features = at::mm(grad_a, factor.t()).addr_(data.grad_f, m);
   out.grad_noise_var = data.grad_noise.sum();
   if (correction.defined()) out.grad_correction = data.grad_var;
 
@@ -101,11 +102,11 @@ HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correct
     out.grad_noise_var.sub_(alpha * spread / (2 * noise * noise));
   }
 
-  out.grad_mean = at::mv(phi.t(), data.grad_f).add_(posterior.mean, kl_weight);
+  out.grad_mean = at::mv(phi.t(), data.grad_f).add_(m, kl_weight).unsqueeze_(0);
   at::Tensor grad_factor = at::mm(phi.t(), grad_a).add_(factor, kl_weight);  // [r, r]
-  out.grad_log_diagonal = (grad_factor.diagonal() * diagonal).sub_(kl_weight);
-  out.grad_lower = grad_factor.tril_(-1);
-  out.grad_offset = data.grad_f.sum();
+  out.grad_log_diagonal = (grad_factor.diagonal() * diagonal).sub_(kl_weight).unsqueeze_(0);
+  out.grad_lower = grad_factor.tril_(-1).unsqueeze_(0);
+  out.grad_offset = data.grad_f.sum().reshape({1});
   return out;
 }
 

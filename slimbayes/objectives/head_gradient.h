@@ -1,19 +1,17 @@
 #pragma once
 
-#include "slimbayes/objectives/variational.h"
-#include "slimbayes/objectives/variational_loss.h"
+#include "slimbayes/objectives/variational_bound.h"
 
 namespace slimbayes {
 
-/// What the Gaussian objectives differ in: dPPGP {predictive, alpha, beta}, PPGP {predictive, 0, beta} with a
+/// What the objectives of the deep kernels differ in: dPPGP {predictive, alpha, beta}, PPGP {predictive, 0, beta} with a
 /// correction, VBLL {expected, 0, 1}, SV-DBK {expected, 1, 1}, SVGP {expected, 0, 1} with a correction.
 struct HeadObjective {
-  enum class Data {
-    expected,   // E_q log N(y; f, noise)
-    predictive  // log E_q N(y; f, noise)
-  } data = Data::predictive;
-  double alpha = 0;  // weight of the trace regulariser
-  double beta = 1;   // weight of the KL term
+  DataTerm data = DataTerm::predictive;
+  /// Weight of the trace regulariser of Gaussian noise (N-15; E-11), the mean over the batch of
+  /// (max_b ||phi||^2 - ||phi||^2) / (2 noise_var), differentiated through both.
+  double alpha = 0;
+  double beta = 1;  // weight of the KL term
 };
 
 /// A loss with its gradient in closed form, without a graph: what a training step needs. The first two go
@@ -22,15 +20,16 @@ struct HeadGradient {
   VariationalLoss loss;
   at::Tensor grad_features;      // [b, r]
   at::Tensor grad_correction;    // [b]; undefined where there is no correction
-  at::Tensor grad_mean;          // [r]
-  at::Tensor grad_log_diagonal;  // [r]
-  at::Tensor grad_lower;         // [r, r] strictly lower
-  at::Tensor grad_offset;        // scalar
+  at::Tensor grad_mean;          // [1, r]
+  at::Tensor grad_log_diagonal;  // [1, r]
+  at::Tensor grad_lower;         // [1, r, r] strictly lower
+  at::Tensor grad_offset;        // [1]
   at::Tensor grad_noise_var;     // scalar
 };
 
-/// With focus = 0: equals automatic differentiation of dppgp, ppgp, vbll or svgp in every argument. features
-/// [b, r]; correction [b] or undefined; y [b]; offset and noise_var scalars; rows is n. With focus > 0 row i
+/// The gradient of the Gaussian objectives. With focus = 0 it equals automatic differentiation of variational_bound and the
+/// trace in every argument. features [b, r]; correction [b] or undefined; y [b]; a posterior of one function, offset [1],
+/// noise_var scalar; rows is n. With focus > 0 row i
 /// of a predictive data term has the weight v_i^focus / mean(v^focus), v the predictive variances, held
 /// constant (Seitzer et al. 2022, eq. 5): rows that the model has given up on keep their gradient, and focus
 /// = 1 moves the mean as squared error does. An expected data term has one variance for all rows and ignores

@@ -234,7 +234,7 @@ def test_numbers_that_may_be_labels_or_may_not(tmp_path):
 def test_compare_takes_the_methods_that_take_the_target(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "c"], [[i % 7, i * i % 5, "ab"[i % 7 > 3]] for i in range(60)])
     report = json.loads(ok(tmp_path, "compare", "t.csv", "--target", "c", "--seeds", 1, "--steps", 10, "--rank", 5, "--threads", 1, "--json"))
-    assert [each["method"] for each in report["methods"]] == ["vbll", "sv-dkl", "sv-rbf", "sv-dbk"]
+    assert [each["method"] for each in report["methods"]] == ["vbll", "sv-dkl", "sv-rbf", "sv-dbk", "dnn", "ensemble"]
     assert all(len(each["runs"]) == 1 for each in report["methods"])
 
 
@@ -250,7 +250,8 @@ BAD = {
     "three for bernoulli": (labelled(["a", "b", "c"] * 10), ["--likelihood", "bernoulli"], "two classes"),
     "text counted": (labelled(["a", "b"] * 15), ["--likelihood", "poisson"], "needs numbers"),
     "domain of a regression": (labelled([1, 2, 3] * 10), ["--domain", "0:1"], "--likelihood cox"),
-    "calibrated classes": (labelled(["a", "b"] * 60), ["--calibrate", "conformal", "--level", 0.5], "regression"),
+    "calibrated counts": (labelled([1, 2, 4] * 40), ["--likelihood", "poisson", "--calibrate", "conformal", "--level", 0.5],
+                          "a regression or classes to calibrate"),
 }
 
 
@@ -263,9 +264,9 @@ def test_bad_targets(tmp_path, case):
 
 def test_methods_without_the_task_name_those_with_it(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled(["a", "b"] * 15))
-    for method in ("dbk", "dnn", "gp-exact"):
+    for method in ("dbk", "pp-dkl", "gp-exact"):
         line = refused(tmp_path, "fit", "t.csv", "--target", "y", "--method", method)
-        assert "classification" in line and "vbll, sv-dkl, sv-rbf, sv-dbk take it (--method)" in line
+        assert "classification" in line and "vbll, sv-dkl, sv-rbf, sv-dbk, dnn, ensemble take it (--method)" in line
 
 
 SOME = [[i / 40, i / 20] for i in range(40)]
@@ -328,4 +329,35 @@ def test_compare_refuses_methods_without_the_task_before_any_fit(tmp_path):
 
 def test_a_level_means_nothing_to_classes(tmp_path, classes):
     write_csv(tmp_path / "new.csv", ["a", "b"], [[0, 0]])
-    assert "--level says nothing of classes" in run(tmp_path, "predict", classes / "three", "new.csv", "--level", 0.8).stderr
+    assert "--level says nothing of these classes" in run(tmp_path, "predict", classes / "three", "new.csv", "--level", 0.8).stderr
+
+
+def test_an_ensemble_and_the_plain_network_classify(tmp_path, classes):
+    nll = {}
+    for name, words in (("dnn", ["--method", "dnn"]), ("ensemble", ["--method", "ensemble", "--of", "vbll", "--members", 2, "--rank", 16])):
+        ok(tmp_path, "fit", classes / "three.csv", "--target", "kind", "--model", name, "--steps", 400, "--threads", 1, *words)
+        report = json.loads(ok(tmp_path, "evaluate", name, classes / "three_new.csv", "--json"))
+        nll[name] = report["nll"]
+        assert report["nll"] < report["nll_constant"] and report["classes"] == LEVELS
+        answers = predicted(tmp_path, name, classes / "three_new.csv")
+        probabilities = numpy.stack([answers[f"p_{level}"] for level in LEVELS])
+        assert numpy.allclose(probabilities.sum(0), 1) and (numpy.array(answers["mutual_information"]) >= 0).all()
+        assert (max(answers["mutual_information"]) > 0) == (name == "ensemble")  # a plain network knows no ignorance
+
+
+def test_calibrated_classes_are_answered_by_sets(tmp_path):
+    write_csv(tmp_path / "old.csv", ["a", "b", "kind"], flowers(1200, 1, LEVELS))
+    write_csv(tmp_path / "new.csv", ["a", "b", "kind"], flowers(1000, 2, LEVELS))
+    fit = ok(tmp_path, "fit", "old.csv", "--target", "kind", "--method", "dnn", "--model", "m", "--steps", 400, "--threads", 1,
+             "--calibrate", "conformal", "--calibration-fraction", 0.4, "--level", 0.8)
+    assert "conformal sets at 80 %: classes up to a summed probability of" in fit and "from 480 rows" in fit
+    report = json.loads(ok(tmp_path, "evaluate", "m", "new.csv", "--level", 0.8, "--json"))
+    sets = [set(filter(None, text.split("|"))) for text in records(ok(tmp_path, "predict", "m", "new.csv", "--level", 0.8))["set"]]
+    with open(tmp_path / "new.csv") as file:
+        truth = [row["kind"] for row in csv.DictReader(file)]
+    coverage = sum(kind in held for kind, held in zip(truth, sets)) / len(sets)
+    assert report["coverage"] == pytest.approx(coverage) and coverage == pytest.approx(0.8, abs=5 * 0.022)
+    assert report["set_size"] == pytest.approx(sum(map(len, sets)) / len(sets))
+    assert all(held <= set(LEVELS) for held in sets)
+    assert "at least 19 calibration rows" in refused(tmp_path, "fit", "old.csv", "--target", "kind", "--calibrate", "conformal",
+                                                     "--calibration-fraction", 0.01)

@@ -44,12 +44,12 @@ TEST(Predictive, NormalQuantileInvertsTheDistribution) {
 TEST(Predictive, IntervalIsCentralAndUsesTheTotalVariance) {
   Regression p{row({1, -2}), row({9, 0}), row({16, 0})};
   EXPECT_TRUE(at::equal(total_var(p), row({25, 0})));
-  Interval i = interval(p, 0.95);
+  Interval i = gaussian_interval(p, 0.95);
   EXPECT_NEAR(i.lower[0].item<double>(), 1 - 5 * 1.9599639845400545, 1e-12);
   EXPECT_NEAR(i.upper[0].item<double>(), 1 + 5 * 1.9599639845400545, 1e-12);
   EXPECT_EQ(i.lower[1].item<double>(), -2);  // no variance, no width
   for (double level : {0.0, 1.0, -1.0, 2.0, std::nan("")})
-    EXPECT_THROW(interval(p, level), std::invalid_argument);
+    EXPECT_THROW(gaussian_interval(p, level), std::invalid_argument);
 }
 
 TEST(Predictive, ARowWithoutAnAnswerHasNoMutualInformation) {
@@ -68,15 +68,6 @@ TEST(Predictive, RescaledIsAnAffineMap) {
   for (double scale : {0.0, -1.0, std::nan(""), HUGE_VAL})
     EXPECT_THROW(rescaled(p, 0, scale), std::invalid_argument);
   EXPECT_THROW(rescaled(p, HUGE_VAL, 1), std::invalid_argument);
-}
-
-TEST(Predictive, ConcatenatedKeepsTheOrderOfRows) {
-  Regression a{row({1}), row({2}), row({3})}, b{row({4, 5}), row({6, 7}), row({8, 9})};
-  Regression c = concatenated({a, b});
-  EXPECT_TRUE(at::equal(c.mean, row({1, 4, 5})));
-  EXPECT_TRUE(at::equal(c.aleatoric_var, row({2, 6, 7})));
-  EXPECT_TRUE(at::equal(c.epistemic_var, row({3, 8, 9})));
-  EXPECT_THROW(concatenated({}), std::invalid_argument);
 }
 
 }  // namespace

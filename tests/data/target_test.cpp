@@ -21,7 +21,7 @@ Column booleans(std::string name, std::vector<double> values) {
   return {std::move(name), ColumnKind::boolean, std::move(values), {}};
 }
 
-Task task_for(const Table& table, const std::string& likelihood = "") {
+Task task_for(const Table& table, std::optional<LikelihoodKind> likelihood = {}) {
   return fit_task(table, all_rows(table), "y", likelihood);
 }
 
@@ -29,32 +29,32 @@ TEST(Target, TheColumnsKindChoosesTheTask) {
   Table text = table_of({categories("y", {0, 1, 0, 1}, {"red", "blue"})});
   Task two = task_for(text);
   EXPECT_EQ(two.kind, "classification");
-  EXPECT_EQ(two.likelihood, "bernoulli");
+  EXPECT_EQ(two.likelihood, LikelihoodKind::bernoulli);
   EXPECT_EQ(two.outputs, 1);
   EXPECT_EQ(two.levels, (Words{"blue", "red"}));
   EXPECT_TRUE(equal(target_values(text, "y", two), {1, 0, 1, 0}));
   Task three = task_for(table_of({categories("y", {0, 1, 2, 2, 1, 0}, {"c", "b", "a"})}));
-  EXPECT_EQ(three.likelihood, "softmax");
+  EXPECT_EQ(three.likelihood, LikelihoodKind::softmax);
   EXPECT_EQ(three.outputs, 3);
   EXPECT_EQ(three.levels, (Words{"a", "b", "c"}));
   Task truth = task_for(table_of({booleans("y", {1, 0, 1, 0})}));
-  EXPECT_EQ(truth.likelihood, "bernoulli");
+  EXPECT_EQ(truth.likelihood, LikelihoodKind::bernoulli);
   EXPECT_EQ(truth.levels, (Words{"false", "true"}));
   Task number = task_for(table_of({numbers("y", {1, 2, 3})}));
   EXPECT_EQ(number.kind, "regression");
   EXPECT_DOUBLE_EQ(number.y_shift, 2);
   // Booleans measured as numbers where asked for.
-  EXPECT_EQ(task_for(table_of({booleans("y", {1, 0})}), "gaussian").kind, "regression");
+  EXPECT_EQ(task_for(table_of({booleans("y", {1, 0})}), LikelihoodKind::gaussian).kind, "regression");
 }
 
 TEST(Target, NumbersAreClassesWhereAskedFor) {
   Table table = table_of({numbers("y", {10, 9, 9, 10, 2.5, 2.5})});
-  Task task = task_for(table, "softmax");
+  Task task = task_for(table, LikelihoodKind::softmax);
   EXPECT_EQ(task.levels, (Words{"2.5", "9", "10"}));  // by value, not by spelling
   EXPECT_TRUE(equal(target_values(table, "y", task), {2, 1, 1, 2, 0, 0}));
-  Task two = task_for(table_of({numbers("y", {0, 1, 1, 0})}), "bernoulli");
+  Task two = task_for(table_of({numbers("y", {0, 1, 1, 0})}), LikelihoodKind::bernoulli);
   EXPECT_EQ(two.outputs, 1);
-  Task forced = task_for(table_of({numbers("y", {0, 1, 1, 0})}), "softmax");
+  Task forced = task_for(table_of({numbers("y", {0, 1, 1, 0})}), LikelihoodKind::softmax);
   EXPECT_EQ(forced.outputs, 2);
 }
 
@@ -73,7 +73,7 @@ TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
   }
   for (double same : {1e308, 1e-310, 0.0})
     EXPECT_EQ(task_for(table_of({numbers("y", {same, same})})).y_scale, 1);
-  EXPECT_EQ(task_for(table_of({numbers("y", {1e300, 0, 1e300, 0})}), "softmax").kind, "classification");
+  EXPECT_EQ(task_for(table_of({numbers("y", {1e300, 0, 1e300, 0})}), LikelihoodKind::softmax).kind, "classification");
 }
 
 TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
@@ -103,18 +103,18 @@ TEST(Target, LevelsAreKnownByTheirMeaningInAnotherTable) {
 
 TEST(Target, CountsAreWholeNumbers) {
   Table good = table_of({numbers("y", {0, 3, 7})});
-  Task task = task_for(good, "poisson");
-  EXPECT_EQ(task.kind, "counts");
+  Task task = task_for(good, LikelihoodKind::poisson);
+  EXPECT_EQ(task.kind, TaskKind::counts);
   EXPECT_TRUE(equal(target_values(good, "y", task), {0, 3, 7}));
   for (double bad : {-1.0, 2.5}) {
     Table table = table_of({numbers("y", {0, 1, bad})});
-    std::string sentence = error_of([&] { task_for(table, "poisson"); });
+    std::string sentence = error_of([&] { task_for(table, LikelihoodKind::poisson); });
     expect_has(
         sentence,
         "t.csv: data row 3: expected counts, whole numbers from 0 to 1e15, in the target 'y'; received");
     expect_has(error_of([&] { target_values(table, "y", task); }), "t.csv: data row 3: expected counts");
   }
-  EXPECT_THROW(task_for(table_of({numbers("y", {0, kNone})}), "poisson"), DataError);
+  EXPECT_THROW(task_for(table_of({numbers("y", {0, kNone})}), LikelihoodKind::poisson), DataError);
 }
 
 TEST(Target, WhatLooksLikeCountsIsSaid) {
@@ -156,17 +156,17 @@ TEST(Target, ClassesNeedRows) {
       error_of([&] { fit_task(held, {0, 1}, "y", ""); }),
       "a training row of each class of 'y'; received none of class 'b', whose 2 rows the split held out");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
-  expect_has(error_of([&] { task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), "bernoulli"); }),
+  expect_has(error_of([&] { task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), LikelihoodKind::bernoulli); }),
              "two classes in 'y' for --likelihood bernoulli; received 3");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, kNone, 0, 1, 1}, {"a", "b"})})); }),
              "row 2: expected a value in the target 'y'; received a missing cell");
 }
 
 TEST(Target, LikelihoodsAreNamed) {
-  EXPECT_EQ(task_of("cox"), "events");
-  expect_has(error_of([] { task_of("poison"); }), "did you mean 'poisson'?");
-  expect_has(error_of([] { task_for(table_of({numbers("y", {1})}), "cox"); }), "leave --target out");
-  expect_has(error_of([] { task_for(table_of({categories("y", {0, 0}, {"a"})}), "poisson"); }),
+  EXPECT_EQ(task_of(likelihood_named("cox")), TaskKind::events);
+  expect_has(error_of([] { likelihood_named("poison"); }), "did you mean 'poisson'?");
+  expect_has(error_of([] { task_for(table_of({numbers("y", {1})}), LikelihoodKind::cox); }), "leave --target out");
+  expect_has(error_of([] { task_for(table_of({categories("y", {0, 0}, {"a"})}), LikelihoodKind::poisson); }),
              "--likelihood poisson needs numbers");
   EXPECT_THROW(task_for(table_of({{"y", ColumnKind::datetime, {0, 1}, {}}})), std::invalid_argument);
 }
@@ -189,7 +189,7 @@ TEST(Events, CoordinatesAreScaledByTheDomain) {
   EXPECT_TRUE(
       at::allclose(e.inputs(table), at::tensor({-1., -1., 0., .5, 1., 1.}, at::kDouble).reshape({3, 2})));
   const Task& task = e.schema().task;
-  EXPECT_EQ(task.kind, "events");
+  EXPECT_EQ(task.kind, TaskKind::events);
   // Two of three events trained, four units of volume for four of the encoded: log(3/2 * 4/4).
   EXPECT_NEAR(task.y_shift, std::log(1.5), 1e-14);
   EXPECT_FALSE(e.dataset(table, true).all.target.defined());

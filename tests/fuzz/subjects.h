@@ -51,7 +51,7 @@ struct Subject {
   TableFit fit;
 };
 
-inline TableFit small_fit(const MethodInfo& info, const std::string& likelihood) {
+inline TableFit small_fit(const MethodInfo& info, LikelihoodKind likelihood) {
   TableFit fit;
   fit.method = info.name;
   fit.likelihood = likelihood;
@@ -64,12 +64,12 @@ inline TableFit small_fit(const MethodInfo& info, const std::string& likelihood)
     for (const auto& [name, size] : sizes)
       if (doc.name == name) fit.options[name] = size;
   }
-  fit.target = likelihood == "cox"         ? ""
-               : likelihood == "bernoulli" ? "yes"
-               : likelihood == "softmax"   ? "label"
-               : likelihood == "poisson"   ? "count"
+  fit.target = likelihood == LikelihoodKind::cox         ? ""
+               : likelihood == LikelihoodKind::bernoulli ? "yes"
+               : likelihood == LikelihoodKind::softmax   ? "label"
+               : likelihood == LikelihoodKind::poisson   ? "count"
                                            : "y";
-  if (likelihood == "cox") {
+  if (likelihood == LikelihoodKind::cox) {
     fit.domain = "0:1,0:12";
     fit.ignore = {"colour", "when", "on", "y", "yes", "label", "count"};
   } else {
@@ -82,7 +82,7 @@ inline TableFit small_fit(const MethodInfo& info, const std::string& likelihood)
 /// The table of such a fit: events have no missing coordinate.
 inline Table table_for(const TableFit& fit) {
   Table table = small_table();
-  if (fit.likelihood == "cox") table.columns[1].values[3] = 5;
+  if (fit.likelihood == LikelihoodKind::cox) table.columns[1].values[3] = 5;
   return table;
 }
 
@@ -90,12 +90,12 @@ inline Table table_for(const TableFit& fit) {
 inline std::vector<Subject> subjects() {
   std::vector<Subject> all;
   for (const MethodInfo& info : method_catalog()) {
-    for (const char* likelihood : {"gaussian", "bernoulli", "softmax", "poisson", "cox"}) {
-      const std::string task = task_of(likelihood);
-      if (std::ranges::find(info.tasks, task) == info.tasks.end()) continue;
-      all.push_back({fmt::format("{} {}", info.name, likelihood), small_fit(info, likelihood)});
+    using enum LikelihoodKind;
+    for (LikelihoodKind likelihood : {gaussian, bernoulli, softmax, poisson, cox}) {
+      if (!takes(info, task_of(likelihood))) continue;
+      all.push_back({fmt::format("{} {}", info.name, name_of(likelihood)), small_fit(info, likelihood)});
     }
-    Subject calibrated{info.name + " calibrated", small_fit(info, "gaussian")};
+    Subject calibrated{info.name + " calibrated", small_fit(info, LikelihoodKind::gaussian)};
     calibrated.fit.calibrate = "conformal";
     calibrated.fit.calibration_fraction = 0.3;
     calibrated.fit.level = 0.5;

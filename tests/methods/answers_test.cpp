@@ -2,8 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <limits>
-
 #include "slimbayes/data/synthetic.h"
 #include "slimbayes/methods/table_model.h"
 #include "slimbayes/storage/error.h"
@@ -12,10 +10,6 @@
 
 namespace slimbayes {
 namespace {
-
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-at::Tensor row(const std::vector<double>& values) { return at::tensor(values, at::kDouble); }
 
 TableModel model_of(const Table& table) {
   TableFit fit;
@@ -32,20 +26,6 @@ Table with_far(Table table, const std::vector<int64_t>& rows) {
     for (int64_t at : rows) column.values[static_cast<size_t>(at)] = 1e200;
   }
   return table;
-}
-
-TEST(Answers, NameTheFirstNumberThatIsNotFinite) {
-  const Regression p{row({1, kInfinite, 2, 3}), row({1, 1, std::nan(""), 1}), row({1, 1, 1, 1})};
-  EXPECT_EQ(unfinished(p), (std::vector<std::string>{"", "mean is inf", "sd is nan", ""}));
-  const Interval bounds{row({0, 0, 0, -kInfinite}), row({1, 1, 1, 1})};
-  EXPECT_EQ(unfinished(p, bounds)[3], "lower is -inf");
-  EXPECT_EQ(unfinished(Counts{{row({1, 800, 1}), row({1, 1, 2000})}}),
-            (std::vector<std::string>{"", "mean is inf", "mean is inf"}));
-  EXPECT_EQ(unfinished(Classes{at::full({1, 2}, std::nan(""), at::kDouble), row({0}), row({0})})[0],
-            "probability is nan");
-  EXPECT_TRUE(unfinished(Intensity{{row({}), row({})}}).empty());
-  const auto some = std::get<Regression>(take(p, at::tensor(std::vector<int64_t>{3, 0})));
-  EXPECT_TRUE(at::equal(some.mean, row({3, 1})));
 }
 
 TEST(Answers, ARowThatIsTooFarDoesNotKeepTheOthersFromTheirs) {

@@ -97,6 +97,42 @@ TEST(Calibration, TooFewRowsAreRefusedBeforeTheFit) {
   EXPECT_THROW(fit_table(table, lower), std::invalid_argument);
 }
 
+/// Three classes along x that overlap: the most probable one is right for some three rows of four.
+Table overlapping(int64_t rows, uint64_t seed) {
+  const at::Tensor x = 2 * Stream(seed).split("x").uniform({rows}) - 1;
+  const at::Tensor noisy = x + 0.35 * Stream(seed).split("noise").normal({rows});
+  Table table;
+  table.rows = rows;
+  table.columns = {{"x", ColumnKind::numeric, {}, {}}, {"y", ColumnKind::categorical, {}, {"low", "mid", "high"}}};
+  for (int64_t i = 0; i < rows; ++i) {
+    const double at = noisy[i].item<double>();
+    table.columns[0].values.push_back(x[i].item<double>());
+    table.columns[1].values.push_back(at < -0.3 ? 0 : at < 0.3 ? 1 : 2);
+  }
+  return table;
+}
+
+TEST(Calibration, OfClassesGivesSetsThatHoldTheirLevel) {
+  TableFit fit = quick("dnn");
+  fit.calibration_fraction = 0.4;
+  const Table fresh = overlapping(4000, 2);
+  const TableModel model = fit_table(overlapping(2500, 1), fit);
+  for (double level : {0.6, 0.8, 0.95}) {
+    const nlohmann::json report = model.evaluate(fresh, level);
+    // Five sds of a coverage that rests on 1,000 calibration rows and 4,000 fresh ones.
+    const double sd = std::sqrt(level * (1 - level) * (1.0 / 1000 + 1.0 / 4000));
+    EXPECT_NEAR(report["coverage"].get<double>(), level, 5 * sd);
+  }
+  const Answers whole = model.answers(fresh, 0.8);
+  const Answers some = model.answers(take_rows(fresh, {7, 3}), 0.8);
+  EXPECT_TRUE(at::equal(some.set->select(0, 0), whole.set->select(0, 7)));  // whatever stands beside a row
+  EXPECT_FALSE(model.answers(fresh).set.has_value());
+  const TableModel loaded = TableModel::from_file(model.to_file(), "m");
+  EXPECT_TRUE(at::equal(*loaded.answers(fresh, 0.8).set, *whole.set));
+  fit.calibrate = "";
+  EXPECT_FALSE(fit_table(overlapping(300, 1), fit).answers(fresh, 0.8).set.has_value());
+}
+
 /// 200 inputs in eight rows each, whose targets hardly differ.
 Table eightfold() {
   const Stream stream = Stream(6).split("eightfold");

@@ -10,7 +10,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/metrics.h"
-#include "slimbayes/methods/ood.h"
+#include "slimbayes/core/answers.h"
 
 namespace slimbayes::contract {
 
@@ -50,7 +50,7 @@ void shapes(const Subject& subject, const Fitted& fitted) {
     require(x.sizes() == at::IntArrayRef{33}, "an answer that is not [n]");
   }
   finite(p, "on toy data");
-  for (const auto& [name, score] : ood_scores(p, ood_score(*subject.info, nlohmann::json::object()))) {
+  for (const auto& [name, score] : scores(p, ood_score(*subject.info, nlohmann::json::object()))) {
     require(score.sizes() == at::IntArrayRef{33} && at::isfinite(score).all().item<bool>(),
             "no score " + name);
     require(score.min().item<double>() < score.max().item<double>(), "a constant score " + name);

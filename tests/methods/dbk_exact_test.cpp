@@ -9,7 +9,7 @@
 #include "slimbayes/methods/exact_features.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/registry.h"
-#include "slimbayes/objectives/collapsed.h"
+#include "tests/objectives/plain_forms.h"
 #include "slimbayes/objectives/exact_bound.h"
 #include "tests/methods/contract.h"
 

@@ -11,17 +11,14 @@
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/nn/weights.h"
-#include "slimbayes/objectives/dppgp.h"
-#include "slimbayes/objectives/ppgp.h"
-#include "slimbayes/objectives/svgp.h"
-#include "slimbayes/objectives/vbll.h"
 #include "tests/methods/contract.h"
+#include "tests/objectives/plain_forms.h"
 
 namespace slimbayes {
 namespace {
 
 using nlohmann::json;
-using Data = HeadObjective::Data;
+using Data = DataTerm;
 
 constexpr int64_t kRank = 6, kRows = 100;
 
@@ -37,6 +34,15 @@ DeepKernel kernel(const std::string& basis, HeadObjective objective) {
 
 NetworkSpec network() { return mlp(2, 5, 1, "tanh"); }
 
+Parameters parameters(const DeepKernel& k) {
+  return deep_kernel_parameters(k, network(), 2, LikelihoodKind::gaussian, at::zeros({1}, at::kDouble), Stream(1));
+}
+
+DeepKernelModel bound(const DeepKernel& k, const Weights& weights) {
+  return DeepKernelModel(k, network(), LikelihoodKind::gaussian, 1,
+                         [&](const std::string& name) { return weights.at(name); });
+}
+
 /// Leaves in float64 with gradients of zero.
 Weights leaves(const Weights& start) {
   Weights out;
@@ -50,50 +56,34 @@ Weights leaves(const Weights& start) {
 TEST(DeepKernelModel, StartsAsThePaperSays) {
   DeepKernel k = kernel("silu", {});
   k.rank = 400;
-  Parameters p = deep_kernel_parameters(k, network(), 2, Stream(1));
-  EXPECT_TRUE(at::equal(p["posterior.mean"], at::zeros({400})));
-  EXPECT_TRUE(at::allclose(p["posterior.log_diagonal"], at::full({400}, -0.5 * std::log(400))));
+  Parameters p = parameters(k);
+  EXPECT_TRUE(at::equal(p["posterior.mean"], at::zeros({1, 400})));
+  EXPECT_TRUE(at::allclose(p["posterior.log_diagonal"], at::full({1, 400}, -0.5 * std::log(400))));
   EXPECT_NEAR(p["posterior.lower"].std().item<double>() * 400, 1, 0.01);
   EXPECT_EQ(p["offset"].item<double>(), 0);
   EXPECT_NEAR(std::exp(p["log_noise"].item<double>()) + k.noise.noise_floor, 1e-2, 1e-8);
 }
 
 TEST(DeepKernelModel, AStepsGradientIsThatOfTheObjectiveInEveryParameter) {
-  struct Case {
-    const char* name;
-    DeepKernel kernel;
-    VariationalLoss (*loss)(const DeepKernelModel&, const Expansion&, const at::Tensor& y);
-  } cases[] = {
-      {"dppgp", kernel("silu", {Data::predictive, 0.3, 0.7}),
-       [](const DeepKernelModel& m, const Expansion& phi, const at::Tensor& y) {
-         return dppgp(phi.features, y, m.posterior, m.offset, m.noise_var(), kRows, 0.3, 0.7);
-       }},
-      {"vbll", kernel("linear", {Data::expected, 0.2, 1}),
-       [](const DeepKernelModel& m, const Expansion& phi, const at::Tensor& y) {
-         return vbll(phi.features, y, m.posterior, m.offset, m.noise_var(), kRows, 0.2, 1);
-       }},
-      {"ppgp", kernel("rbf", {Data::predictive, 0, 0.7}),
-       [](const DeepKernelModel& m, const Expansion& phi, const at::Tensor& y) {
-         return ppgp(phi.features, phi.correction, y, m.posterior, m.offset, m.noise_var(), kRows, 0.7);
-       }},
-      {"svgp", kernel("rbf", {Data::expected, 0, 1}),
-       [](const DeepKernelModel& m, const Expansion& phi, const at::Tensor& y) {
-         return svgp(phi.features, phi.correction, y, m.posterior, m.offset, m.noise_var(), kRows, 1);
-       }}};
+  const std::pair<const char*, DeepKernel> cases[] = {{"dppgp", kernel("silu", {Data::predictive, 0.3, 0.7})},
+                                                      {"vbll", kernel("linear", {Data::expected, 0.2, 1})},
+                                                      {"ppgp", kernel("rbf", {Data::predictive, 0, 0.7})},
+                                                      {"svgp", kernel("rbf", {Data::expected, 0, 1})}};
   at::Tensor x = Stream(2).normal({9, 2}), y = Stream(3).normal(at::IntArrayRef{9});
-  for (const Case& c : cases) {
-    SCOPED_TRACE(c.name);
-    Weights start = snapshot(deep_kernel_parameters(c.kernel, network(), 2, Stream(1)));
-    start["posterior.mean"] = Stream(4).normal(at::IntArrayRef{kRank});
+  for (const auto& [name, k] : cases) {
+    SCOPED_TRACE(name);
+    Weights start = snapshot(parameters(k));
+    start["posterior.mean"] = Stream(4).normal({1, kRank});
     Weights ours = leaves(start), theirs = leaves(start);
-    DeepKernelModel model(c.kernel, network(), [&](const std::string& n) { return ours.at(n); });
-    DeepKernelModel twin(c.kernel, network(), [&](const std::string& n) { return theirs.at(n); });
-    VariationalLoss got = model.backward(x, y, kRows, c.kernel.objective, 0);
-    VariationalLoss expected = c.loss(twin, twin.expansion(x), y);
+    DeepKernelModel model = bound(k, ours), twin = bound(k, theirs);
+    VariationalLoss got = model.backward(x, y, kRows, k.objective, 0);
+    const Expansion phi = twin.expansion(x);
+    VariationalLoss expected = gaussian_bound(phi.features, phi.correction, y, twin.posterior, twin.offset,
+                                              twin.noise_var(), kRows, k.objective);
     expected.total.backward();
     EXPECT_NEAR(got.total.item<double>(), expected.total.item<double>(), 1e-12);
-    for (const auto& [name, leaf] : ours)
-      EXPECT_TRUE(at::allclose(leaf.grad(), theirs.at(name).grad(), 1e-9, 1e-12)) << name;
+    for (const auto& [key, leaf] : ours)
+      EXPECT_TRUE(at::allclose(leaf.grad(), theirs.at(key).grad(), 1e-9, 1e-12)) << key;
   }
 }
 
@@ -104,12 +94,11 @@ TEST(DeepKernelModel, AStepsNoiseGradientIsThatOfEachForm) {
       SCOPED_TRACE(form);
       DeepKernel k = kernel("silu", {data, 0.3, 0.7});
       k.noise = {.noise_start = 0.3, .noise_floor = 1e-3, .noise_form = form};
-      Weights start = snapshot(deep_kernel_parameters(k, network(), 2, Stream(1))), at_theta;
+      Weights start = snapshot(parameters(k)), at_theta;
       auto loss_at = [&](double shift) {
         at_theta = leaves(start);
         at_theta.at("log_noise").detach().add_(shift);
-        DeepKernelModel model(k, network(), [&](const std::string& n) { return at_theta.at(n); });
-        return model.backward(x, y, kRows, k.objective, 0).total.item<double>();
+        return bound(k, at_theta).backward(x, y, kRows, k.objective, 0).total.item<double>();
       };
       const double h = 1e-5, difference = (loss_at(h) - loss_at(-h)) / (2 * h);
       loss_at(0);

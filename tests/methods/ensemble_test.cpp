@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "slimbayes/core/mixture.h"
+#include "slimbayes/core/answers.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/error.h"
 #include "tests/methods/contract.h"

@@ -14,7 +14,7 @@ namespace {
 TableFit cox_fit(const std::string& domain) {
   TableFit fit;
   fit.method = "sv-rbf";
-  fit.likelihood = "cox";
+  fit.likelihood = LikelihoodKind::cox;
   fit.domain = domain;
   fit.ignore = {"true_intensity"};
   fit.options = {{"steps", 400}, {"rank", 25}};
@@ -79,7 +79,7 @@ TEST(Events, TheExpectedCountIsTheIntegralOfTheIntensityHoweverNarrowItsPeaks) {
   Table table = spiked(900, 100, 0.001);
   TableFit fit;
   fit.method = "sv-dbk";
-  fit.likelihood = "cox";
+  fit.likelihood = LikelihoodKind::cox;
   fit.domain = "0:1";
   fit.valid_fraction = 0.2;
   fit.options = {{"steps", 300}, {"rank", 32}};

@@ -153,7 +153,7 @@ TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
   fit.noise_folds = 1;
   EXPECT_THROW(fit_table(steps(30), fit), std::invalid_argument);
   TableFit counts = small("vbll");
-  counts.likelihood = "poisson";
+  counts.likelihood = LikelihoodKind::poisson;
   EXPECT_EQ(note(generate("counts", 300, Stream(1)), counts), "");
   expect_has(note(generate("counts", 60, Stream(1)), counts),
              "only 6 validation rows: the answers may be too sure");

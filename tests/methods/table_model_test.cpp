@@ -150,7 +150,7 @@ TEST(TableModel, NamesAreThoseThatTheTableWasReadWith) {
 
 TEST(TableModel, EventsAreScaledFromTheirDomainAlone) {
   TableFit fit;
-  fit.likelihood = "cox";
+  fit.likelihood = LikelihoodKind::cox;
   fit.domain = "0:1";
   fit.method = "sv-dkl";
   const Table table{"t.csv", {{"x", ColumnKind::numeric, {0.1, 0.5, 0.7, 0.2}, {}}}, 4};

@@ -8,7 +8,7 @@
 #include "slimbayes/core/count_metrics.h"
 #include "slimbayes/data/synthetic_counts.h"
 #include "slimbayes/data/target.h"
-#include "slimbayes/methods/ood.h"
+#include "slimbayes/core/answers.h"
 
 namespace slimbayes::contract {
 
@@ -34,7 +34,7 @@ at::Tensor numbers_of(const Predictive& answer) {
   return at::stack({rate->log_mean, rate->log_var}, 1);
 }
 
-void shapes(const Subject& subject, const std::string& likelihood, const Fitted& fitted) {
+void shapes(const Subject& subject, LikelihoodKind likelihood, const Fitted& fitted) {
   Dataset data = task_toy(likelihood, 33, 3);
   Predictive answer = fitted.predict(data);
   at::Tensor all = numbers_of(answer);
@@ -42,7 +42,7 @@ void shapes(const Subject& subject, const std::string& likelihood, const Fitted&
   require(all.size(0) == 33, "an answer that is not [n]");
   require(at::isfinite(all).all().item<bool>(), "answers that are not finite");
   const auto* p = std::get_if<Classes>(&answer);
-  require((p != nullptr) == (task_of(likelihood) == "classification"), "classes for another task, or none");
+  require((p != nullptr) == (task_of(likelihood) == TaskKind::classification), "classes for another task, or none");
   if (p != nullptr) {
     int64_t classes = static_cast<int64_t>(data.schema.task.levels.size());
     require(p->probabilities.size(1) == classes, "other classes than the task's");
@@ -53,13 +53,13 @@ void shapes(const Subject& subject, const std::string& likelihood, const Fitted&
   } else {
     require((all.select(1, 1) >= 0).all().item<bool>(), "a negative variance");
   }
-  for (const auto& [name, score] : ood_scores(answer, ood_score(*subject.info, nlohmann::json::object()))) {
+  for (const auto& [name, score] : scores(answer, ood_score(*subject.info, nlohmann::json::object()))) {
     require(score.sizes() == at::IntArrayRef{33} && at::isfinite(score).all().item<bool>(),
             "no score " + name);
   }
 }
 
-void seeds(const Subject& subject, const std::string& likelihood, const Fitted& fitted) {
+void seeds(const Subject& subject, LikelihoodKind likelihood, const Fitted& fitted) {
   Dataset data = task_toy(likelihood, 50, 3);
   Split split = task_split(likelihood);
   at::Tensor first = numbers_of(fitted.predict(data));
@@ -69,7 +69,7 @@ void seeds(const Subject& subject, const std::string& likelihood, const Fitted& 
 }
 
 /// Lower is better; `answer` against the best constant one.
-void beats_constant(const Subject&, const std::string& likelihood, const Fitted& fitted) {
+void beats_constant(const Subject&, LikelihoodKind likelihood, const Fitted& fitted) {
   Dataset data = task_toy(likelihood, 400, 3);
   Predictive answer = fitted.predict(data);
   const at::Tensor& y = data.all.target;
@@ -95,7 +95,7 @@ void beats_constant(const Subject&, const std::string& likelihood, const Fitted&
   require(ours < constant - 0.05, "an NLL no better than the constant's");
 }
 
-void persists(const Subject& subject, const std::string& likelihood, const Fitted& fitted) {
+void persists(const Subject& subject, LikelihoodKind likelihood, const Fitted& fitted) {
   Dataset data = task_toy(likelihood, 50, 3);
   TensorFile file = fitted.save();
   file.metadata["method"] = subject.info->name;
@@ -104,7 +104,7 @@ void persists(const Subject& subject, const std::string& likelihood, const Fitte
           "other predictions after save and load");
 }
 
-void rows_apart(const Subject&, const std::string& likelihood, const Fitted& fitted) {
+void rows_apart(const Subject&, LikelihoodKind likelihood, const Fitted& fitted) {
   Dataset data = task_toy(likelihood, 101, 3);
   at::Tensor whole = numbers_of(fitted.predict(data)), order = Stream(9).permutation(101);
   require(at::allclose(whole, numbers_of(fitted.predict(data, {7})), 1e-5, 1e-8),
@@ -126,7 +126,7 @@ void refuses(Body body, const std::string& what) {
   throw Violation(what + " accepted");
 }
 
-void bad_input(const Subject& subject, const std::string& likelihood, const Fitted& fitted) {
+void bad_input(const Subject& subject, LikelihoodKind likelihood, const Fitted& fitted) {
   Split split = task_split(likelihood);
   Dataset nan = split.train;
   nan.all.inputs = {nan.all.inputs[0].clone()};
@@ -134,7 +134,7 @@ void bad_input(const Subject& subject, const std::string& likelihood, const Fitt
   refuses([&] { fit(subject, {nan, split.valid}); }, "a non-finite input to fit");
   refuses([&] { fitted.predict(nan); }, "a non-finite input to predict");
   refuses([&] { fit(subject, {task_toy(likelihood, 0, 1), split.valid}); }, "an empty training set");
-  if (likelihood == "cox") return;
+  if (likelihood == LikelihoodKind::cox) return;
   for (double bad : {-1.0, 0.5}) {
     Dataset data = split.train;
     data.all.target = data.all.target.clone();
@@ -144,11 +144,11 @@ void bad_input(const Subject& subject, const std::string& likelihood, const Fitt
 }
 
 /// Eight rows, fewer than the rank, one input constant, nothing to validate on, and no event counted at all.
-void odd_data(const Subject& subject, const std::string& likelihood, const Fitted&) {
+void odd_data(const Subject& subject, LikelihoodKind likelihood, const Fitted&) {
   Dataset few = task_toy(likelihood, 8, 4);
   few.all.inputs = {few.all.inputs[0].clone()};
   few.all.inputs[0].select(1, 1).fill_(0.25);
-  if (likelihood != "cox") {
+  if (likelihood != LikelihoodKind::cox) {
     const int64_t classes = std::max<int64_t>(1, std::ssize(few.schema.task.levels));
     few.all.target = at::arange(8, at::kDouble).remainder(classes);  // of counts: zeros
   }
@@ -158,7 +158,7 @@ void odd_data(const Subject& subject, const std::string& likelihood, const Fitte
 
 }  // namespace
 
-Dataset task_toy(const std::string& likelihood, int64_t rows, uint64_t seed) {
+Dataset task_toy(LikelihoodKind likelihood, int64_t rows, uint64_t seed) {
   Stream stream(seed);
   at::Tensor x = 2 * stream.split("x").uniform({rows, 2}) - 1, wave = at::sin(3 * x.select(1, 0));
   Dataset data;
@@ -167,16 +167,16 @@ Dataset task_toy(const std::string& likelihood, int64_t rows, uint64_t seed) {
   task.kind = task_of(likelihood);
   task.likelihood = likelihood;
   at::Tensor y;
-  if (likelihood == "bernoulli") {
+  if (likelihood == LikelihoodKind::bernoulli) {
     task.levels = {"no", "yes"};
     y = (stream.split("y").uniform({rows}) < at::sigmoid(4 * wave)).to(at::kDouble);
-  } else if (likelihood == "softmax") {
+  } else if (likelihood == LikelihoodKind::softmax) {
     task.levels = {"a", "b", "c"};
     task.outputs = 3;
     at::Tensor logits = at::stack({3 * wave, -3 * wave, 0 * wave}, 1);
     at::Tensor gumbel = -at::log(-at::log(stream.split("y").uniform({rows, 3})));
     y = (logits + gumbel).argmax(1).to(at::kDouble);
-  } else if (likelihood == "poisson") {
+  } else if (likelihood == LikelihoodKind::poisson) {
     y = at::empty({rows}, at::kDouble);
     for (int64_t i = 0; i < rows; ++i) {
       double rate = std::exp(1 + wave[i].item<double>());
@@ -191,7 +191,7 @@ Dataset task_toy(const std::string& likelihood, int64_t rows, uint64_t seed) {
   return data;
 }
 
-Split task_split(const std::string& likelihood) {
+Split task_split(LikelihoodKind likelihood) {
   return {task_toy(likelihood, 240, 1), task_toy(likelihood, 60, 2)};
 }
 

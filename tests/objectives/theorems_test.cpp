@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "slimbayes/core/random.h"
-#include "slimbayes/objectives/mml.h"
+#include "tests/objectives/plain_forms.h"
 
 // What the papers prove about the covariance that maximises the expected log evidence of y ~ N(mu, D): with
 // S = mu mu^T + D it is, up to constants, that of least J(Sigma) = log|Sigma| + tr(Sigma^-1 S) (N-19). J is taken from

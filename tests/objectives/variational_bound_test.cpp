@@ -1,4 +1,4 @@
-#include "slimbayes/objectives/likelihood_bound.h"
+#include "slimbayes/objectives/variational_bound.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -6,14 +6,13 @@
 #include <cmath>
 
 #include "slimbayes/core/random.h"
-#include "slimbayes/objectives/variational.h"
 
 namespace slimbayes {
 namespace {
 
 struct Sample {
   at::Tensor features, offset;
-  LatentPosterior posterior;
+  VariationalPosterior posterior;
 };
 
 Sample sample(int64_t b, int64_t r, int64_t k) {
@@ -24,26 +23,18 @@ Sample sample(int64_t b, int64_t r, int64_t k) {
            s.split("lower").normal({k, r, r})}};
 }
 
-TEST(LatentPosterior, OneFunctionIsTheVariationalPosterior) {
-  Sample s = sample(7, 4, 1);
-  VariationalPosterior one{s.posterior.mean[0], s.posterior.log_diagonal[0], s.posterior.lower[0]};
-  Latent f = s.posterior.latent(s.features, s.offset), g = one.latent(s.features, s.offset[0]);
-  EXPECT_TRUE(at::allclose(f.mean.squeeze(1), g.mean, 1e-12, 1e-12));
-  EXPECT_TRUE(at::allclose(f.epistemic_var.squeeze(1), g.epistemic_var, 1e-12, 1e-12));
-  EXPECT_NEAR(s.posterior.kl().item<double>(), one.kl().item<double>(), 1e-12);
-}
-
-TEST(LatentPosterior, FunctionsAreApart) {
+TEST(VariationalPosterior, IsItsFormulaWrittenOutForEachFunction) {
   Sample s = sample(5, 3, 4);
   Latent f = s.posterior.latent(s.features, s.offset);
   EXPECT_EQ(f.mean.sizes(), at::IntArrayRef({5, 4}));
   double kl = 0;
   for (int64_t c = 0; c < 4; ++c) {
-    VariationalPosterior one{s.posterior.mean[c], s.posterior.log_diagonal[c], s.posterior.lower[c]};
-    Latent g = one.latent(s.features, s.offset[c]);
-    EXPECT_TRUE(at::allclose(f.mean.select(1, c), g.mean, 1e-12, 1e-12));
-    EXPECT_TRUE(at::allclose(f.epistemic_var.select(1, c), g.epistemic_var, 1e-12, 1e-12));
-    kl += one.kl().item<double>();
+    const at::Tensor m = s.posterior.mean[c], d = s.posterior.log_diagonal[c];
+    const at::Tensor factor = s.posterior.lower[c].tril(-1) + at::diag(d.exp());
+    EXPECT_TRUE(at::allclose(f.mean.select(1, c), at::mv(s.features, m) + s.offset[c], 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(f.epistemic_var.select(1, c), at::mm(s.features, factor).square().sum(1), 1e-12,
+                             1e-12));
+    kl += 0.5 * (m.square().sum() + factor.square().sum() - 2 * d.sum() - 3).item<double>();
   }
   EXPECT_NEAR(s.posterior.kl().item<double>(), kl, 1e-10);
 }
@@ -77,50 +68,50 @@ void expect_gradient(const Sample& start, Loss loss) {
   }
 }
 
-TEST(LikelihoodBound, GradientsMatchCentralDifferences) {
+TEST(VariationalBound, GradientsMatchCentralDifferences) {
   at::Tensor labels = at::tensor({0.0, 1.0, 1.0, 0.0, 1.0}, at::kDouble);
   at::Tensor classes = at::tensor({0.0, 1.0, 2.0, 2.0, 1.0}, at::kDouble);
   at::Tensor counts = at::tensor({0.0, 3.0, 1.0, 7.0, 2.0}, at::kDouble);
   auto bound = [](const Likelihood& likelihood, const at::Tensor& y) {
     return [=](const Sample& s) {
-      return likelihood_bound(likelihood, s.posterior.latent(s.features, s.offset), y, s.posterior, 50, 0.7);
+      return variational_bound(likelihood, s.posterior.latent(s.features, s.offset), y, s.posterior, 50,
+                               DataTerm::expected, 0.7);
     };
   };
   expect_gradient(sample(5, 4, 1), bound(BernoulliLikelihood{}, labels));
   expect_gradient(sample(5, 4, 3), bound(SoftmaxLikelihood{Stream(1), 8, false}, classes));
   expect_gradient(sample(5, 4, 1), bound(PoissonLikelihood{}, counts));
   expect_gradient(sample(5, 4, 1), [](const Sample& s) {
-    Latent f = s.posterior.latent(s.features, s.offset);
-    at::Tensor mean = f.mean.squeeze(1), var = f.epistemic_var.squeeze(1);
-    return cox_bound(mean.narrow(0, 0, 2), {mean.narrow(0, 2, 3), var.narrow(0, 2, 3)},
-                     at::full({3}, 2.0 / 3, at::kDouble), s.posterior, 50, 0.7);
+    return cox_bound(s.posterior.latent(s.features, s.offset), at::full({3}, 2.0 / 3, at::kDouble),
+                     s.posterior, 50, 0.7);
   });
 }
 
-TEST(LikelihoodBound, IsTheDataTermAndTheKl) {
+TEST(VariationalBound, IsTheDataTermAndTheKl) {
   Sample s = sample(5, 4, 1);
   at::Tensor y = at::ones({5}, at::kDouble);
   Latent f = s.posterior.latent(s.features, s.offset);
-  VariationalLoss loss = likelihood_bound(BernoulliLikelihood{}, f, y, s.posterior, 50, 2);
+  VariationalLoss loss = variational_bound(BernoulliLikelihood{}, f, y, s.posterior, 50, DataTerm::expected, 2);
   Latent one{f.mean.squeeze(1), f.epistemic_var.squeeze(1)};
   EXPECT_NEAR(loss.data.item<double>(),
               -BernoulliLikelihood{}.expected_log_prob(one, y).mean().item<double>(), 1e-12);
   EXPECT_NEAR(loss.total.item<double>(), loss.data.item<double>() + 2.0 / 50 * loss.kl.item<double>(), 1e-12);
   // A softmax of one output per class, never of one in all.
   EXPECT_THROW(
-      likelihood_bound(PoissonLikelihood{}, {at::zeros({5, 2}), at::zeros({5, 2})}, y, s.posterior, 50),
+      variational_bound(PoissonLikelihood{}, {at::zeros({5, 2}), at::zeros({5, 2})}, y, s.posterior, 50,
+                        DataTerm::expected),
       std::invalid_argument);
 }
 
 TEST(CoxBound, AConstantIntensityIsBestAtTheCount) {
   // n events in a volume of 4 under a constant f = c: the loss exp(c) 4 / n - c is least at exp(c) = n / 4.
   int64_t n = 30;
-  LatentPosterior none{at::zeros({1, 1}, at::kDouble), at::full({1, 1}, -20, at::kDouble),
+  VariationalPosterior none{at::zeros({1, 1}, at::kDouble), at::full({1, 1}, -20, at::kDouble),
                        at::zeros({1, 1, 1}, at::kDouble)};
   at::Tensor weights = at::full({25}, 4.0 / 25, at::kDouble);
   auto loss = [&](double c) {
-    Latent nodes{at::full({25}, c, at::kDouble), at::zeros({25}, at::kDouble)};
-    return cox_bound(at::full({3}, c, at::kDouble), nodes, weights, none, n).data.item<double>();
+    const Latent f{at::full({28, 1}, c, at::kDouble), at::zeros({28, 1}, at::kDouble)};  // 3 events, 25 nodes
+    return cox_bound(f, weights, none, n).data.item<double>();
   };
   double best = std::log(30 / 4.0);
   EXPECT_NEAR(loss(best), 1 - best, 1e-12);
