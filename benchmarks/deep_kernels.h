@@ -1,6 +1,7 @@
 #pragma once
 
 #include "benchmarks/sizes.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/methods/deep_kernel_model.h"
 
 namespace slimbayes {
@@ -11,7 +12,7 @@ inline DeepKernel deep_kernel(const std::string& basis, const HeadObjective& obj
                               double focus = 0) {
   DeepKernel kernel;
   kernel.method = "benchmark";
-  kernel.network = [](int64_t inputs) { return tabular_resnet(inputs, kHidden, 2); };
+  kernel.network = [](const Shape& input, int64_t) { return tabular_resnet(input.width(), kHidden, 2); };
   kernel.basis = basis;
   kernel.rank = kRank;
   kernel.objective = objective;

@@ -20,11 +20,9 @@ constexpr int64_t kTrainingRows = 512;
 nlohmann::json briefly() { return {{"steps", 10}, {"hidden", kHidden}, {"rank", kRank}}; }
 
 Dataset gaussian_rows(int64_t n, const Stream& stream) {
-  Dataset data;
-  for (int64_t i = 0; i < kInputs; ++i) data.schema.features.push_back(fmt::format("x{}", i));
-  data.all.inputs = {stream.split("x").normal({n, kInputs})};
-  data.all.target = stream.split("y").normal({n});
-  return data;
+  Schema schema;
+  for (int64_t i = 0; i < kInputs; ++i) schema.features.push_back(fmt::format("x{}", i));
+  return dataset_of(schema, {{stream.split("x").normal({n, kInputs})}, stream.split("y").normal({n})});
 }
 
 Table gaussian_table(int64_t n, const Stream& stream) {
@@ -61,8 +59,8 @@ BENCHMARK(BM_TableModel_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benc
 void BM_DeepKernelModel_expansion_f64(benchmark::State& state) {
   at::NoGradGuard no_grad;
   DeepKernel kernel = dppgp("silu");
-  NetworkSpec spec = kernel.network(kInputs);
-  Parameters parameters = deep_kernel_parameters(kernel, spec, kInputs, LikelihoodKind::gaussian,
+  NetworkSpec spec = kernel.network({{kInputs}}, 0);
+  Parameters parameters = deep_kernel_parameters(kernel, spec, LikelihoodKind::gaussian,
                                                  at::zeros({1}, at::kDouble), Stream(0));
   DeepKernelModel model(kernel, spec, LikelihoodKind::gaussian, 1,
                         [&](const std::string& name) { return parameters[name].to(at::kDouble); });

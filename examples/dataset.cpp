@@ -23,7 +23,7 @@ sb::Dataset dataset(const at::Tensor& x, const at::Tensor& y, double shift, doub
   sb::Task task;  // regression, unless it says otherwise
   task.y_shift = shift;
   task.y_scale = scale;
-  return {{task, {"x"}}, {{x}, (y - shift) / scale}};
+  return sb::dataset_of({task, {"x"}}, {{x}, (y - shift) / scale});
 }
 
 void run() {
@@ -43,7 +43,7 @@ void run() {
   const sb::Dataset test = all.subset(order.slice(0, 1050));
   const auto answer = std::get<sb::Regression>(fitted->predict(test));
   const sb::Regression p = sb::rescaled(answer, shift, scale);  // in the units of y
-  const at::Tensor truth = test.all.target * scale + shift;
+  const at::Tensor truth = test.all().target * scale + shift;
   std::printf("%lld test rows: rmse %.3f, nll %.3f, 95 %% interval holds %.1f %%\n",
               static_cast<long long>(test.size()), sb::root_mean_squared_error(p, truth),
               sb::gaussian_nll(p, truth), 100 * sb::coverage(p, truth, 0.95));

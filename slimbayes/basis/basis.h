@@ -12,7 +12,7 @@
 
 namespace slimbayes {
 
-/// What an expansion makes of a batch of backbone outputs.
+/// What an expansion makes of a batch of network outputs.
 struct Expansion {
   at::Tensor features;    // phi [b, r], in the type of its input
   at::Tensor correction;  // k~(x, x) - ||phi||^2 [b] (N-4); undefined where phi approximates no kernel k~

@@ -8,22 +8,31 @@
 
 namespace slimbayes {
 
+namespace {
+
+/// The features that the network ends in.
+int64_t width_of(const NetworkSpec& spec) {
+  const Shape out = output(spec);
+  check(out.is_vector(), "network", "a network that ends in a vector", text_of(out));
+  return out.width();
+}
+
+}  // namespace
+
 FeatureMap::FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec,
                        const Network::Lookup& lookup, const std::string& method)
-    : network_(spec, "backbone", lookup), basis_(bind_basis(basis, "basis", lookup)) {
-  int64_t r = rank > 0 ? rank : basis_->rank();
-  check(basis_->rank() == r && (spec.empty() || basis_->inputs() == spec.back().out), method.c_str(),
+    : network_(spec, "network", lookup), basis_(bind_basis(basis, "basis", lookup)), input_(spec.input) {
+  const int64_t r = rank > 0 ? rank : basis_->rank();
+  check(basis_->rank() == r && basis_->inputs() == width_of(spec), method,
         fmt::format("an expansion of rank {} that fits its network", r),
         fmt::format("one of rank {} and {} inputs", basis_->rank(), basis_->inputs()));
-  inputs_ = spec.empty() ? basis_->inputs() : spec.front().in;
 }
 
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,
-                                              int64_t inputs, const Stream& stream) {
-  std::vector<ParameterSpec> specs =
-      network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
-  int64_t hidden = spec.empty() ? inputs : spec.back().out;
-  for (ParameterSpec& each : basis_parameters(basis, {hidden, rank, "basis", "head", stream.split("basis")}))
+                                              const Stream& stream) {
+  std::vector<ParameterSpec> specs = network_parameters(spec, "network", "network", stream.split("backbone"));
+  for (ParameterSpec& each :
+       basis_parameters(basis, {width_of(spec), rank, "basis", "head", stream.split("basis")}))
     specs.push_back(std::move(each));
   return specs;
 }

@@ -5,15 +5,15 @@
 #include <vector>
 
 #include "slimbayes/basis/basis.h"
-#include "slimbayes/catalog/network_spec.h"
+#include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/nn/network.h"
 #include "slimbayes/nn/parameters.h"
 
 namespace slimbayes {
 
-/// phi(x) = expansion(network(x)) (N section 3.1), bound to the tensors "backbone.*" and "basis.*"; an empty network is
-/// the identity.
+/// phi(x) = expansion(network(x)) (N section 3.1), bound to the tensors "network.*" and "basis.*"; an empty network is
+/// the identity. Throws std::invalid_argument for a network whose rows end in no vector.
 class FeatureMap {
  public:
   /// Throws std::invalid_argument in the name of `method` where tensors, network and rank do not fit; a rank of 0 takes
@@ -21,20 +21,22 @@ class FeatureMap {
   FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec, const Network::Lookup& lookup,
              const std::string& method);
 
-  Expansion operator()(const at::Tensor& x) const { return (*basis_)(network_(x)); }  // x [b, d]
-  int64_t inputs() const { return inputs_; }                                          // d
+  Expansion operator()(const Input& input, const ForwardContext& context = {}) const {
+    return (*basis_)(network_(input, context));
+  }
+  const Shape& input() const { return input_; }  // of a row
   int64_t rank() const { return basis_->rank(); }                                     // r
   double jitter() const { return basis_->jitter(); }
 
  private:
   Network network_;
   std::shared_ptr<const Basis> basis_;
-  int64_t inputs_;
+  Shape input_;
 };
 
-/// Its start: the network in group "backbone", the expansion in "head", float64.
+/// Its start: the network in group "network", the expansion in "head", float64.
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,
-                                              int64_t inputs, const Stream& stream);
+                                              const Stream& stream);
 
 /// c(x), the prior variance that ||phi||^2 lacks, for prediction: phi's own correction (N-4), else the one up to the
 /// `largest` prior variance of the training rows (E-12, scalar; the maximum is per row), else 0. float64. [b]

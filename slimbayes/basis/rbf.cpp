@@ -8,7 +8,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 
-// rbf: inducing points of an ARD RBF kernel k~ (N-12, N-16) at the backbone's outputs.
+// rbf: inducing points of an ARD RBF kernel k~ (N-12, N-16) at the network's outputs.
 //
 //   k~(u, v) = a exp(-1/2 sum_j (u_j - v_j)^2 / l_j^2),   phi(g) = L^-1 k~_Z(g),   L L^T = K_ZZ
 //

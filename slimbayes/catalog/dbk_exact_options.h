@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/full_batch_options.h"
 #include "slimbayes/catalog/gaussian_options.h"
 
@@ -10,7 +10,7 @@ namespace slimbayes {
 struct DbkExactOptions {
   FullBatchOptions training;
   int64_t chunk = 4096;
-  BackboneOptions backbone;
+  NetworkOptions network;
   int64_t rank = 0;
   std::string basis = "silu";
   double alpha = 0;
@@ -23,7 +23,7 @@ void describe(DbkExactOptions& o, V& v) {
   describe(o.training, v);
   v("chunk", o.chunk, "rows in memory at a time; the answer does not depend on it beyond rounding",
     Range{1, 1e7}, "slimbayes");
-  describe(o.backbone, v);
+  describe(o.network, v);
   v("rank", o.rank,
     "basis functions, at most the training rows; 0 takes 128, or the rows where they are fewer",
     Range{0, 4096}, "N appendix B.2");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/training_options.h"
 
@@ -9,7 +9,7 @@ namespace slimbayes {
 /// dbk: a deep basis kernel trained with dPPGP.
 struct DbkOptions {
   TrainingOptions training;
-  BackboneOptions backbone;
+  NetworkOptions network;
   int64_t rank = 128;
   std::string basis = "silu";
   double alpha = 0.01;
@@ -21,7 +21,7 @@ struct DbkOptions {
 template <class V>
 void describe(DbkOptions& o, V& v) {
   describe(o.training, v);
-  describe(o.backbone, v);
+  describe(o.network, v);
   v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096},
     "N appendix B.2");
   v("basis", o.basis,

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/full_batch_options.h"
 #include "slimbayes/catalog/gaussian_options.h"
 
@@ -9,7 +9,7 @@ namespace slimbayes {
 /// dkl-exact: a dense Gaussian process at a network's outputs.
 struct DklExactOptions {
   FullBatchOptions training;
-  BackboneOptions backbone;
+  NetworkOptions network;
   int64_t evidence_rows = 1000;
   int64_t max_rows = 6000;
   NoiseOptions noise = expected_noise();
@@ -18,7 +18,7 @@ struct DklExactOptions {
 template <class V>
 void describe(DklExactOptions& o, V& v) {
   describe(o.training, v);
-  describe(o.backbone, v);
+  describe(o.network, v);
   v("evidence_rows", o.evidence_rows,
     "most rows whose joint evidence a step follows, an equal share of the table; exact where the table has "
     "no "

@@ -1,20 +1,20 @@
 #pragma once
 
-#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
 
-/// dnn: the same backbone with a linear head, trained on squared error.
+/// dnn: the same network with a linear head, trained on squared error.
 struct DnnOptions {
   TrainingOptions training;
-  BackboneOptions backbone;
+  NetworkOptions network;
 };
 
 template <class V>
 void describe(DnnOptions& o, V& v) {
   describe(o.training, v);
-  describe(o.backbone, v);
+  describe(o.network, v);
 }
 
 }  // namespace slimbayes

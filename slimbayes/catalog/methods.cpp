@@ -190,7 +190,7 @@ MethodInfo dnn() {
   info.name = "dnn";
   info.aliases = {"map", "deterministic"};
   info.summary =
-      "The same backbone trained on squared error, with one noise variance for all rows, or on cross entropy: "
+      "The same network trained on squared error, with one noise variance for all rows, or on cross entropy: "
       "the baseline.";
   info.paper = "N: deep basis kernels, appendix B (baseline DNN)";
   info.parts = "one noise for all rows, which holds the model's errors too; sd_epistemic is 0";

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/training_options.h"
 
@@ -9,7 +9,7 @@ namespace slimbayes {
 /// pp-dkl: inducing points of an RBF kernel at the network's outputs, trained with PPGP.
 struct PpDklOptions {
   TrainingOptions training;
-  BackboneOptions backbone;
+  NetworkOptions network;
   int64_t rank = 128;
   double beta = 0.01;
   FocusOptions focus;
@@ -19,7 +19,7 @@ struct PpDklOptions {
 template <class V>
 void describe(PpDklOptions& o, V& v) {
   describe(o.training, v);
-  describe(o.backbone, v);
+  describe(o.network, v);
   v("rank", o.rank, "inducing points; raise it if the validation NLL falls", Range{1, 4096},
     "N appendix B.2");
   v("beta", o.beta, "weight of the KL term; raise it on small tables", Range{0, 1e6}, "N-6", paper_grid());

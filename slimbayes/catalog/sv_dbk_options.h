@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/training_options.h"
 
@@ -11,7 +11,7 @@ namespace slimbayes {
 /// both.
 struct SvDbkOptions {
   TrainingOptions training;
-  BackboneOptions backbone;
+  NetworkOptions network;
   int64_t rank = 128;
   std::string basis = "linear";
   double alpha = 1;
@@ -23,7 +23,7 @@ struct SvDbkOptions {
 template <class V>
 void describe(SvDbkOptions& o, V& v) {
   describe(o.training, v);
-  describe(o.backbone, v);
+  describe(o.network, v);
   v("rank", o.rank, "basis functions; 1 is the paper's ablation -r", Range{1, 4096}, "E section 4");
   v("basis", o.basis, "the expansion from network to basis functions",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "E section 3.1");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/training_options.h"
 
@@ -9,7 +9,7 @@ namespace slimbayes {
 /// sv-dkl: inducing points of an RBF kernel at the network's outputs, trained with SVGP.
 struct SvDklOptions {
   TrainingOptions training;
-  BackboneOptions backbone;
+  NetworkOptions network;
   int64_t rank = 128;
   double beta = 1;
   NoiseOptions noise = expected_noise();
@@ -18,7 +18,7 @@ struct SvDklOptions {
 template <class V>
 void describe(SvDklOptions& o, V& v) {
   describe(o.training, v);
-  describe(o.backbone, v);
+  describe(o.network, v);
   v("rank", o.rank, "inducing points; raise it if the validation NLL falls", Range{1, 4096},
     "N appendix B.2");
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "N-5", paper_grid());

@@ -31,7 +31,7 @@ void describe(TrainingOptions& o, V& v) {
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
     "experiments/recipe");
   v("weight_decay", o.weight_decay,
-    "decoupled decay of the backbone's weights (dnn: of all); raise it on small noisy tables", Range{0, 10},
+    "decoupled decay of the network's weights (dnn: of all); raise it on small noisy tables", Range{0, 10},
     "N appendix B");
   v("schedule", o.schedule, "one-cycle: linear warm-up, then a cosine to zero; constant: the papers' rate",
     Choices{{"one-cycle", "constant"}}, "experiments/recipe");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/backbone_options.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/training_options.h"
 
@@ -9,7 +9,7 @@ namespace slimbayes {
 /// vbll: the same model as dbk, trained on the evidence lower bound.
 struct VbllOptions {
   TrainingOptions training;
-  BackboneOptions backbone;
+  NetworkOptions network;
   int64_t rank = 128;
   std::string basis = "silu";
   double beta = 1;
@@ -19,7 +19,7 @@ struct VbllOptions {
 template <class V>
 void describe(VbllOptions& o, V& v) {
   describe(o.training, v);
-  describe(o.backbone, v);
+  describe(o.network, v);
   v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096},
     "N appendix B.2");
   v("basis", o.basis, "the expansion from network to basis functions",

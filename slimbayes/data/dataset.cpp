@@ -6,21 +6,24 @@
 
 namespace slimbayes {
 
-int64_t Dataset::size() const {
-  if (!all.inputs.empty()) return all.inputs[0].size(0);
-  return all.target.defined() ? all.target.size(0) : 0;
+Batch Dataset::rows(const at::Tensor& indices, const RowContext& context) const {
+  check(source != nullptr, "Dataset::rows", "a dataset with rows", "an empty one");
+  return source->rows(indices, context);
 }
 
-Batch Dataset::rows(const at::Tensor& indices) const {
-  check_shape(indices, {-1}, "Dataset::rows", "indices");
-  check(indices.scalar_type() == at::kLong, "Dataset::rows", "indices of type int64",
-        at::toString(indices.scalar_type()));
-  Batch batch;
-  for (const at::Tensor& input : all.inputs) batch.inputs.push_back(input.index_select(0, indices));
-  if (all.target.defined()) batch.target = all.target.index_select(0, indices);
-  return batch;
+Batch Dataset::all() const {
+  if (const auto* in_memory = dynamic_cast<const TensorSource*>(source.get())) return in_memory->all();
+  return source ? source->rows(at::arange(size()), {}) : Batch{};
 }
 
-Dataset Dataset::subset(const at::Tensor& indices) const { return {schema, rows(indices)}; }
+Dataset Dataset::subset(const at::Tensor& indices) const {
+  return {schema, std::make_shared<SubsetSource>(source, indices)};
+}
+
+Dataset dataset_of(Schema schema, Batch all) {
+  auto source = std::make_shared<TensorSource>(std::move(all));
+  if (schema.input.sizes.empty()) schema.input.sizes = source->all().inputs[0].sizes().slice(1).vec();
+  return {std::move(schema), std::move(source)};
+}
 
 }  // namespace slimbayes

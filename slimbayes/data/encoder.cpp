@@ -185,9 +185,9 @@ std::vector<Axis> Encoder::domain() const {
 }
 
 Dataset Encoder::dataset(const Table& table, bool with_target) const {
-  Dataset data{schema_, {{inputs(table)}, {}}};
-  if (with_target && schema_.task.kind != TaskKind::events) data.all.target = target(table);
-  return data;
+  Batch rows{{inputs(table)}};
+  if (with_target && schema_.task.kind != TaskKind::events) rows.target = target(table);
+  return dataset_of(schema_, std::move(rows));
 }
 
 std::vector<std::string> Encoder::notes_for(const Table& table) const {

@@ -40,6 +40,10 @@ class Encoder {
   /// the target that is missing or no count where counts are asked for; an event outside the domain.
   static Encoder fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
+  /// The inputs alone, where the target is known otherwise: `options` has none, and task and target stay the defaults. Throws
+  /// as fit().
+  static Encoder fit_inputs(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
+
   /// Inputs only, finite, float64. [n, d]. Columns are found by name: another order and added columns are
   /// fine; a missing column or another kind throws std::invalid_argument (a column without any value fits
   /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean.
@@ -103,6 +107,7 @@ class Encoder {
   const std::vector<Feature>& columns() const { return features_; }
 
  private:
+  void fit_columns(const Table& table, const std::vector<int64_t>& rows);
   static Encoder fit_events(const Table& table, const std::vector<int64_t>& rows,
                             const EncoderOptions& options);
   EncoderOptions options_;

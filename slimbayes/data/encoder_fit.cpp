@@ -36,7 +36,7 @@ void check_options(const Table& table, const std::vector<int64_t>& rows, const E
         in_quotes(options.scale));
   check(options.scale_on == "train" || options.scale_on == "all", fn, "scales from the rows 'train' or 'all'",
         in_quotes(options.scale_on));
-  if (options.likelihood != LikelihoodKind::cox)
+  if (!options.target.empty())
     check(table.find(options.target), fn, "a target that is a column", in_quotes(options.target),
           nearest_hint(options.target, table.names()));
   for (const std::string& name : options.ignore) {
@@ -294,11 +294,45 @@ Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows
   return encoder;
 }
 
+void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) {
+  std::vector<int64_t> ranged = rows;
+  if (options_.scale_on == "all") {
+    ranged.resize(static_cast<size_t>(table.rows));
+    std::iota(ranged.begin(), ranged.end(), 0);
+    notes_.push_back(
+        "numeric inputs are scaled by the range of every row, held-out rows too (scale-on all)");
+  }
+  for (const Column& column : table.columns) {
+    if (column.name == options_.target || holds(options_.ignore, column.name)) continue;
+    Feature feature = fit_feature(table, column, rows, ranged, options_, notes_);
+    for (std::string& name : feature_names(feature)) schema_.features.push_back(std::move(name));
+    features_.push_back(std::move(feature));
+  }
+  std::ranges::copy(dropped_notes(features_), std::back_inserter(notes_));
+  std::ranges::copy(row_number_notes(table, features_), std::back_inserter(notes_));
+  std::erase(notes_, "");
+  if (schema_.features.empty()) {
+    check(false, "Encoder::fit", "at least one input that varies over the training rows",
+          notes_.empty() ? "no column beside the target" : notes_.back(),
+          "give more columns or rows");
+  }
+}
+
+Encoder Encoder::fit_inputs(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
+  check(options.target.empty() && !options.likelihood, "Encoder::fit_inputs", "no target", in_quotes(options.target));
+  check_options(table, rows, options);
+  Encoder encoder;
+  encoder.options_ = options;
+  encoder.fit_columns(table, rows);
+  return encoder;
+}
+
 Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
   check_options(table, rows, options);
   if (options.likelihood == LikelihoodKind::cox) return fit_events(table, rows, options);
   check(options.domain.empty(), "Encoder::fit", "a domain for --likelihood cox alone", "one for another",
         "leave --domain out");
+  check(!options.target.empty(), "Encoder::fit", "a target that is a column", "none");
   Encoder encoder;
   encoder.options_ = options;
   encoder.schema_.task = fit_task(table, rows, options.target, options.likelihood);
@@ -310,27 +344,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
                     in_quotes(options.target)));
   std::ranges::copy(target_notes(table, rows, encoder.schema_.task, options),
                     std::back_inserter(encoder.notes_));
-  std::vector<int64_t> ranged = rows;
-  if (options.scale_on == "all") {
-    ranged.resize(static_cast<size_t>(table.rows));
-    std::iota(ranged.begin(), ranged.end(), 0);
-    encoder.notes_.push_back(
-        "numeric inputs are scaled by the range of every row, held-out rows too (scale-on all)");
-  }
-  for (const Column& column : table.columns) {
-    if (column.name == options.target || holds(options.ignore, column.name)) continue;
-    Feature feature = fit_feature(table, column, rows, ranged, options, encoder.notes_);
-    for (std::string& name : feature_names(feature)) encoder.schema_.features.push_back(std::move(name));
-    encoder.features_.push_back(std::move(feature));
-  }
-  std::ranges::copy(dropped_notes(encoder.features_), std::back_inserter(encoder.notes_));
-  std::ranges::copy(row_number_notes(table, encoder.features_), std::back_inserter(encoder.notes_));
-  std::erase(encoder.notes_, "");
-  if (encoder.schema_.features.empty()) {
-    check(false, "Encoder::fit", "at least one input that varies over the training rows",
-          encoder.notes_.empty() ? "no column beside the target" : encoder.notes_.back(),
-          "give more columns or rows");
-  }
+  encoder.fit_columns(table, rows);
   if (!options.likelihood && encoder.schema_.task.kind == TaskKind::regression) {
     std::string hint = likelihood_hint(table, options.target, rows);
     if (!hint.empty()) encoder.notes_.push_back(std::move(hint));

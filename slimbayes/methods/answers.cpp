@@ -67,7 +67,7 @@ void TableModel::check_answers_anything(const Table& table, const std::vector<in
   const auto middle_is_finite = [&] {
     const at::Tensor x =
         at::zeros({1, static_cast<int64_t>(encoder_->schema().features.size())}, at::kDouble);
-    return unfinished(answer_to({encoder_->schema(), {{x}, {}}}, {})).front().empty();
+    return unfinished(answer_to(dataset_of(encoder_->schema(), {{x}}), {})).front().empty();
   };
   if (!some_inside(outside(*encoder_, table), asked) && middle_is_finite()) return;
   const BadRow& first = *std::ranges::find(bad, asked.front(), &BadRow::row);
@@ -82,7 +82,7 @@ Answers TableModel::answers(const Table& table, std::optional<double> level,
                             const PredictOptions& options) const {
   Answers a;
   const at::Tensor inputs = encoder_->inputs(table, &a.bad);
-  Dataset data{encoder_->schema(), {{inputs}, {}}};
+  Dataset data = dataset_of(encoder_->schema(), {{inputs}});
   a.rows = rows_without(a.bad, table.rows);
   if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
   const std::vector<int64_t> asked = a.rows;

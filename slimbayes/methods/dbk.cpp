@@ -4,9 +4,9 @@
 
 // dbk: a deep basis kernel (N section 3).
 //
-// Model       f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise; phi = basis(backbone(x)) has r features, so
+// Model       f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise; phi = basis(network(x)) has r features, so
 //             the kernel <phi(x), phi(x')> has rank r.
-// Estimator   dPPGP (N-15): backbone, basis, q(w) = N(m, L L^T), c and the noise variance by mini-batches of
+// Estimator   dPPGP (N-15): network, basis, q(w) = N(m, L L^T), c and the noise variance by mini-batches of
 //             -log N(y; c + <m, phi>, ||L^T phi||^2 + noise) + alpha trace + beta / n KL.
 // Cost        O(b (h^2 + r h + r^2)) a step, O(r^2) a predicted row, free of n; basis rbf adds O(r^3).
 // Deviations  noise = exp(theta) + floor with a rate of its own; rows weighted by their variance early on
@@ -22,7 +22,9 @@ DeepKernel dbk(const nlohmann::json& options) {
   DeepKernel kernel;
   kernel.method = "dbk";
   kernel.options = options_to_json(o);
-  kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
+  kernel.network = [network = o.network](const Shape& input, int64_t tokens) {
+    return network_for(network, input, tokens);
+  };
   kernel.basis = o.basis;
   kernel.rank = o.rank;
   kernel.objective = {DataTerm::predictive, o.alpha, o.beta};

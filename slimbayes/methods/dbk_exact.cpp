@@ -9,6 +9,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/linalg.h"
+#include "slimbayes/methods/batches.h"
 #include "slimbayes/methods/exact_features.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/network_file.h"
@@ -18,7 +19,7 @@
 // dbk-exact: a deep basis kernel trained on the exact log evidence (N section 3.1, algorithm 1; E section 3.1).
 //
 // Model       that of dbk: f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise.
-// Estimator   backbone, basis and noise by full-batch steps on log p(y) (N-11), less alpha times the trace
+// Estimator   network, basis and noise by full-batch steps on log p(y) (N-11), less alpha times the trace
 //             regulariser (E-11); basis rbf on its collapsed bound (N-3). The weights' posterior is exact and in
 //             float64; c is the generalised least-squares mean, and its own variance is part of the epistemic one. With `correction`, E-12: D = 1 + c(x) / noise.
 // Cost        O(n (h^2 + r h + r^2) + r^3) a step; memory chunk (h + r), free of n: pass 1 adds up Phi^T Phi and
@@ -89,8 +90,8 @@ class DbkExactFitted : public Fitted {
                                     {model_.noise_var(), {}, /*fit_mean=*/true})) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, spec_.front().in, options, kName,
-                        [this](const at::Tensor& x) { return answer(model_, posterior_, largest_, x); });
+    return predict_rows(data, spec_.input, at::kDouble, options, kName,
+                        [this](const Input& x) { return answer(model_, posterior_, largest_, x.x); });
   }
 
   TensorFile save() const override {
@@ -129,15 +130,15 @@ class DbkExactMethod : public Method {
     TabularRows rows = training_rows(split.train, at::kFloat, kName);
     TabularRows held_out = validation_rows(split.valid, rows, kName);
     DbkExactOptions options = resolved(rows.x.size(0));
-    NetworkSpec spec = options.backbone.network(rows.x.size(1));
-    Parameters parameters = exact_parameters({options.basis, options.rank, options.noise}, spec,
-                                             rows.x.size(1), context.stream.split("start"));
+    NetworkSpec spec = network_for(options.network, split.train.schema.input);
+    Parameters parameters =
+        exact_parameters({options.basis, options.rank, options.noise}, spec, context.stream.split("start"));
     ExactFeatures model(options.basis, options.noise, spec,
                         [&](const std::string& name) { return parameters[name]; });
     TrainProblem problem;
     problem.groups = exact_groups(parameters, options.training, options.noise);
     problem.rows = rows.x.size(0);
-    problem.step = [&](const at::Tensor&, const StepContext&) {
+    problem.step = [&](const Batch&, const StepContext&) {
       return exact_step(model, rows, options.alpha, options.chunk);
     };
     if (held_out.y.defined()) {

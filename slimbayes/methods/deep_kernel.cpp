@@ -6,13 +6,12 @@
 #include <algorithm>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/count_distribution.h"
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/methods/batches.h"
 #include "slimbayes/methods/deep_kernel_model.h"
 #include "slimbayes/methods/deep_kernel_training.h"
 #include "slimbayes/methods/network_file.h"
-#include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/weights.h"
 
 namespace slimbayes {
@@ -40,13 +39,21 @@ Head head_from(const nlohmann::json& json) {
           read.count("seed", 0, INT64_MAX)};
 }
 
+/// Network and expansion as they were trained, in float32; what is computed from their features in float64.
+Network::Lookup for_prediction(const Weights& weights) {
+  return [as_trained = as_type(weights, at::kFloat), exact = as_type(weights, at::kDouble)](const std::string& name) {
+    const bool features = name.starts_with("network.") || name.starts_with("basis.");
+    return features ? as_trained(name) : exact(name);
+  };
+}
+
 class DeepKernelFitted : public Fitted {
  public:
   DeepKernelFitted(DeepKernel kernel, NetworkFile net, Head head)
       : kernel_(std::move(kernel)),
         net_(std::move(net)),
         head_(head),
-        model_(kernel_, net_.spec, head_.likelihood, head_.outputs, as_type(net_.weights, at::kDouble)),
+        model_(kernel_, net_.spec, head_.likelihood, head_.outputs, for_prediction(net_.weights)),
         factor_(model_.posterior.factor()),
         likelihood_(likelihood_of(head_.likelihood, model_, {Stream(static_cast<uint64_t>(head_.seed))})) {
     if (model_.correction == DeepKernel::Correction::largest) {
@@ -57,8 +64,8 @@ class DeepKernelFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     const Latent f =
-        latent_rows(data, model_.features.inputs(), options, kernel_.method,
-                    [this](const at::Tensor& x) { return model_.latent(x, largest_, factor_); });
+        latent_rows(data, model_.features.input(), at::kFloat, options, kernel_.method,
+                    [this](const Input& input) { return model_.latent(input, {}, largest_, factor_); });
     return predictive(likelihood_, f);
   }
 
@@ -74,34 +81,11 @@ class DeepKernelFitted : public Fitted {
   DeepKernel kernel_;
   NetworkFile net_;  // weights in float32, as trained
   Head head_;
-  DeepKernelModel model_;  // float64
+  DeepKernelModel model_;
   at::Tensor factor_;      // L [k, r, r]
   at::Tensor largest_;     // M, scalar; undefined without the diagonal correction
   Likelihood likelihood_;
 };
-
-/// Throws for a target that its likelihood cannot have.
-void check_targets(const Task& task, const TabularRows& rows, const std::string& method) {
-  if (!rows.y.defined()) return;
-  if (task.kind == TaskKind::counts) check_counts(rows.y, method);
-  if (task.kind == TaskKind::classification)
-    check_classes(rows.y, std::max<int64_t>(2, task.outputs), method);
-}
-
-/// The rows of one side of the split: events have no target. The tensors are undefined for no validation rows.
-TabularRows checked_rows(const Dataset& data, const TabularRows* train, const Task& task,
-                         const std::string& method) {
-  if (train != nullptr && data.size() == 0) return {};
-  TabularRows rows;
-  if (task.kind == TaskKind::events) {
-    rows = tabular_rows({data.all.inputs, {}}, train ? train->x.size(1) : -1, at::kFloat, method);
-    check(rows.x.size(0) > 0, method, "at least one training row", "an empty dataset");
-  } else {
-    rows = train ? validation_rows(data, *train, method) : training_rows(data, at::kFloat, method);
-  }
-  check_targets(task, rows, method);
-  return rows;
-}
 
 /// What of the options this likelihood does not have.
 std::vector<std::string> unused_options(const DeepKernel& kernel, LikelihoodKind likelihood) {
@@ -122,18 +106,16 @@ class DeepKernelMethod : public Method {
   explicit DeepKernelMethod(DeepKernel kernel) : kernel_(std::move(kernel)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Task& task = split.train.schema.task;
-    check_task(task, kernel_.method);
-    const TabularRows rows = checked_rows(split.train, nullptr, task, kernel_.method);
-    const TabularRows held_out = checked_rows(split.valid, &rows, task, kernel_.method);
-    NetworkSpec spec = kernel_.network(rows.x.size(1));
-    const Parameters parameters =
-        deep_kernel_parameters(kernel_, spec, rows.x.size(1), task.likelihood, constant_offsets(task, rows),
-                               context.stream.split("start"));
+    const Dataset rows = training_data(split.train, kernel_.method),
+                  held_out = validation_data(split.valid, rows, kernel_.method);
+    const Task& task = rows.schema.task;
+    NetworkSpec spec = kernel_.network(rows.schema.input, rows.schema.tokens);
+    const Parameters parameters = deep_kernel_parameters(kernel_, spec, task.likelihood, constant_offsets(rows),
+                                                         context.stream.split("start"));
     const DeepKernelModel model(kernel_, spec, task.likelihood, task.outputs,
                                 [&](const std::string& name) { return parameters[name]; });
     const Stream draws = context.stream.split("draws");
-    const DeepKernelFit fit{kernel_, task, rows, held_out, model, draws};
+    const DeepKernelFit fit{kernel_, rows, held_out, model, draws};
     TrainProblem problem = deep_kernel_problem(fit, spec, parameters);
     Summary summary =
         train(problem, kernel_.training, context.stream.split("train"), context.callback, context.checkpoint);
@@ -143,9 +125,8 @@ class DeepKernelMethod : public Method {
       summary.notes.push_back(std::move(note));
     Weights weights = snapshot(parameters);
     if (model.correction == DeepKernel::Correction::largest) {
-      const DeepKernelModel fitted(kernel_, spec, task.likelihood, task.outputs,
-                                   as_type(weights, at::kDouble));
-      weights[kLargest] = fitted.largest_prior_var(rows.x);
+      const DeepKernelModel fitted(kernel_, spec, task.likelihood, task.outputs, for_prediction(weights));
+      weights[kLargest] = fitted.largest_prior_var(rows);
     }
     // Below 2^53, so that every JSON reader keeps it.
     const Head head{task.likelihood, task.outputs, static_cast<int64_t>(draws.split("predict").bits(0) >> 11)};

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "slimbayes/catalog/gaussian_options.h"
-#include "slimbayes/catalog/network_spec.h"
+#include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/training_options.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/objectives/head_gradient.h"
@@ -26,7 +26,7 @@ struct DeepKernel {
 
   std::string method;      // its name
   nlohmann::json options;  // all of them, for the model file
-  std::function<NetworkSpec(int64_t inputs)> network;
+  std::function<NetworkSpec(const Shape& input, int64_t tokens)> network;
   std::string basis;
   int64_t rank;
   HeadObjective objective;

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/methods/batches.h"
 
 namespace slimbayes {
 
@@ -42,30 +43,29 @@ DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& sp
   check_shape(noise_theta, {}, method, kNoise);
 }
 
-Expansion DeepKernelModel::expansion(const at::Tensor& x) const {
-  Expansion phi = features(x);
+Expansion DeepKernelModel::expansion(const Input& input, const ForwardContext& context) const {
+  Expansion phi = features(input, context);
   if (correction != Correction::kernel) phi.correction = at::Tensor();
   return phi;
 }
 
 at::Tensor DeepKernelModel::noise_var() const { return noise(noise_theta); }
 
-at::Tensor DeepKernelModel::largest_prior_var(const at::Tensor& x) const {
+at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data) const {
   if (correction != Correction::largest) return {};
-  at::NoGradGuard no_grad;
   at::Tensor largest = at::zeros({}, at::kDouble);
-  for (const at::Tensor& some : x.split(4096)) {
-    at::Tensor phi = expansion(some.to(offset.scalar_type())).features.to(at::kDouble);
+  over_batches(data, {}, [&](const Batch& batch) {
+    const at::Tensor phi = expansion(input_of(batch)).features.to(at::kDouble);
     largest = at::maximum(largest, phi.square().sum(-1).max());
-  }
+  });
   return largest;
 }
 
-Latent DeepKernelModel::latent(const at::Tensor& x, const at::Tensor& largest,
+Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context, const at::Tensor& largest,
                                const at::Tensor& factor) const {
-  const Expansion phi = expansion(x);
-  Latent f = factor.defined() ? posterior.latent(phi.features, offset, factor)
-                              : posterior.latent(phi.features, offset);
+  const Expansion phi = expansion(input, context);
+  const at::Tensor features = phi.features.to(offset.scalar_type());  // of a float32 network in prediction
+  Latent f = factor.defined() ? posterior.latent(features, offset, factor) : posterior.latent(features, offset);
   if (f.epistemic_var.requires_grad()) {
     // A training step takes the correction as it comes: rounding is part of its gradient's noise.
     if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction.unsqueeze(1);
@@ -80,9 +80,10 @@ Latent DeepKernelModel::latent(const at::Tensor& x, const at::Tensor& largest,
   return f;
 }
 
-VariationalLoss DeepKernelModel::backward(const at::Tensor& x, const at::Tensor& y, int64_t rows,
-                                          const HeadObjective& objective, double focus) const {
-  Expansion phi = expansion(x);  // with a graph; everything after it is in closed form
+VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, int64_t rows,
+                                          const HeadObjective& objective, double focus,
+                                          const ForwardContext& context) const {
+  Expansion phi = expansion(input, context);  // with a graph; everything after it is in closed form
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
   HeadGradient g = head_gradient(phi.features.detach(), correction_only, y, posterior, offset,
                                  noise_var().detach(), rows, objective, focus);
@@ -95,11 +96,10 @@ VariationalLoss DeepKernelModel::backward(const at::Tensor& x, const at::Tensor&
   return g.loss;
 }
 
-Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec, int64_t inputs,
-                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream) {
+Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream) {
   const int64_t r = kernel.rank, k = offset.size(0);
   const double size = static_cast<double>(r);
-  std::vector<ParameterSpec> specs = feature_parameters(kernel.basis, r, spec, inputs, stream);
+  std::vector<ParameterSpec> specs = feature_parameters(kernel.basis, r, spec, stream);
   specs.push_back({"posterior.mean", "head", at::zeros({k, r}, at::kDouble)});
   specs.push_back({"posterior.log_diagonal", "head", at::full({k, r}, -0.5 * std::log(size), at::kDouble)});
   specs.push_back({"posterior.lower", "head", stream.split("posterior").normal({k, r, r}) / size});

@@ -21,6 +21,7 @@
 #include <cmath>
 
 #include "slimbayes/core/cubature.h"
+#include "slimbayes/methods/batches.h"
 #include "slimbayes/methods/events.h"
 #include "slimbayes/objectives/variational_bound.h"
 
@@ -52,44 +53,47 @@ std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   return {nodes.to(at::kFloat), volume_of(d) / static_cast<double>(nodes.size(0))};
 }
 
+/// The draws of a step that the bound itself makes, apart from the network's.
 Stream step_stream(const DeepKernelFit& fit, const StepContext& at) {
   return fit.draws.split("step").split(static_cast<uint64_t>(at.step));
 }
 
+/// The events of a batch, or all of them: places in the domain. [b, d]
+const at::Tensor& places(const Batch& batch) { return batch.inputs[0]; }
+
 /// The gradients are in the parameters when these return; the loss's value.
-double gaussian_step(const DeepKernelFit& fit, const at::Tensor& batch, const StepContext& at) {
-  VariationalLoss loss = fit.model.backward(
-      fit.rows.x.index_select(0, batch), fit.rows.y.index_select(0, batch), fit.rows.x.size(0),
-      fit.kernel.objective, focus_at(fit.kernel.focus, at.step, at.steps));
+double gaussian_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
+  VariationalLoss loss = fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(),
+                                            fit.kernel.objective, focus_at(fit.kernel.focus, at.step, at.steps),
+                                            {true, at.stream});
   return loss.total.item<double>();
 }
 
-double rows_step(const DeepKernelFit& fit, const at::Tensor& batch, const StepContext& at) {
+double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   const Likelihood likelihood =
-      likelihood_of(fit.task.likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
-  const Latent f = fit.model.latent(fit.rows.x.index_select(0, batch));
-  VariationalLoss loss =
-      variational_bound(likelihood, f, fit.rows.y.index_select(0, batch), fit.model.posterior,
-                        fit.rows.x.size(0), DataTerm::expected, fit.kernel.objective.beta);
+      likelihood_of(fit.task().likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
+  const Latent f = fit.model.latent(input_of(batch), {true, at.stream});
+  VariationalLoss loss = variational_bound(likelihood, f, batch.target.to(at::kFloat), fit.model.posterior,
+                                           fit.rows.size(), DataTerm::expected, fit.kernel.objective.beta);
   loss.total.backward();
   return loss.total.item<double>();
 }
 
-double events_step(const DeepKernelFit& fit, const at::Tensor& batch, const StepContext& at) {
-  const auto [nodes, weight] = random_nodes(fit.rows.x.size(1), step_stream(fit, at));
-  const Latent f = fit.model.latent(at::cat({fit.rows.x.index_select(0, batch), nodes}));
-  VariationalLoss loss = cox_bound(f, at::full({nodes.size(0)}, weight, f.mean.options()),
-                                   fit.model.posterior, fit.rows.x.size(0), fit.kernel.objective.beta);
+double events_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
+  const auto [nodes, weight] = random_nodes(places(batch).size(1), step_stream(fit, at));
+  const Latent f = fit.model.latent(at::cat({places(batch), nodes}), {true, at.stream});
+  VariationalLoss loss = cox_bound(f, at::full({nodes.size(0)}, weight, f.mean.options()), fit.model.posterior,
+                                   fit.rows.size(), fit.kernel.objective.beta);
   loss.total.backward();
   return loss.total.item<double>();
 }
 
 double rows_score(const DeepKernelFit& fit) {
   const Likelihood likelihood =
-      likelihood_of(fit.task.likelihood, fit.model, {fit.draws.split("valid"), kValidationDraws, true});
-  const at::Tensor largest = fit.model.largest_prior_var(fit.rows.x);
-  return mean_over_rows(fit.held_out, [&](const at::Tensor& x, const at::Tensor& y) {
-    return -log_predictive(likelihood, fit.model.latent(x, largest), y);
+      likelihood_of(fit.task().likelihood, fit.model, {fit.draws.split("valid"), kValidationDraws, true});
+  const at::Tensor largest = fit.model.largest_prior_var(fit.rows);
+  return mean_over_rows(fit.held_out, [&](const Input& input, const at::Tensor& y) {
+    return -log_predictive(likelihood, fit.model.latent(input, {}, largest), y);
   });
 }
 
@@ -100,9 +104,10 @@ double events_score(const DeepKernelFit& fit) {
     const Latent f = fit.model.latent(x.to(at::kFloat));
     return expected_intensity({f.mean.squeeze(1), f.epistemic_var.squeeze(1)});
   };
-  const double expected = integral(intensity, event_probes(fit.rows.x), kSelection).value;
-  const double n = static_cast<double>(fit.rows.x.size(0));
-  return expected / n - fit.model.latent(fit.held_out.x).mean.mean(at::kDouble).item<double>();
+  const Batch events = fit.rows.all(), others = fit.held_out.all();
+  const double expected = integral(intensity, event_probes(places(events)), kSelection).value;
+  const double n = static_cast<double>(fit.rows.size());
+  return expected / n - fit.model.latent(places(others)).mean.mean(at::kDouble).item<double>();
 }
 
 }  // namespace
@@ -110,36 +115,28 @@ double events_score(const DeepKernelFit& fit) {
 Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model,
                          const SoftmaxLikelihood& softmax) {
   switch (kind) {
-    case LikelihoodKind::gaussian:
-      return GaussianLikelihood{model.noise_var()};
-    case LikelihoodKind::bernoulli:
-      return BernoulliLikelihood{};
-    case LikelihoodKind::softmax:
-      return softmax;
-    case LikelihoodKind::poisson:
-      return PoissonLikelihood{};
-    case LikelihoodKind::cox:
-      break;
+    case LikelihoodKind::gaussian: return GaussianLikelihood{model.noise_var()};
+    case LikelihoodKind::bernoulli: return BernoulliLikelihood{};
+    case LikelihoodKind::softmax: return softmax;
+    case LikelihoodKind::poisson: return PoissonLikelihood{};
+    case LikelihoodKind::cox: break;
   }
   return CoxLikelihood{};
 }
 
-at::Tensor constant_offsets(const Task& task, const TabularRows& rows) {
-  const int64_t n = rows.x.size(0);
-  switch (task.kind) {
-    case TaskKind::regression:
-      return at::zeros({1}, at::kDouble);
-    case TaskKind::events:
-      return at::full({1}, std::log(static_cast<double>(n) / volume_of(rows.x.size(1))), at::kDouble);
-    case TaskKind::counts: {
-      const at::Tensor mean = rows.y.to(at::kDouble).mean();
-      return at::log(mean.clamp_min(0.5 / static_cast<double>(n))).reshape({1});
-    }
-    case TaskKind::classification:
-      break;
-  }
+at::Tensor constant_offsets(const Dataset& rows) {
+  const Task& task = rows.schema.task;
+  const int64_t n = rows.size();
+  if (task.kind == TaskKind::regression) return at::zeros({1}, at::kDouble);
+  if (task.kind == TaskKind::events)
+    return at::full({1}, std::log(static_cast<double>(n) / volume_of(rows.schema.input.width())), at::kDouble);
+  std::vector<at::Tensor> targets;
+  over_batches(rows, {}, [&](const Batch& batch) { targets.push_back(batch.target.to(at::kDouble)); });
+  const at::Tensor y = at::cat(targets);
+  if (task.kind == TaskKind::counts)
+    return at::log(y.mean().clamp_min(0.5 / static_cast<double>(n))).reshape({1});
   const at::Tensor share =
-      at::bincount(rows.y.to(at::kLong), {}, std::max<int64_t>(2, task.outputs)).to(at::kDouble) + 0.5;
+      at::bincount(y.to(at::kLong), {}, std::max<int64_t>(2, task.outputs)).to(at::kDouble) + 0.5;
   const at::Tensor log_share = at::log(share / share.sum());
   return task.outputs == 1 ? (log_share[1] - log_share[0]).reshape({1}) : log_share;
 }
@@ -147,21 +144,23 @@ at::Tensor constant_offsets(const Task& task, const TabularRows& rows) {
 TrainProblem deep_kernel_problem(const DeepKernelFit& fit, const NetworkSpec& spec,
                                  const Parameters& parameters) {
   const TrainingOptions& t = fit.kernel.training;
-  const bool regression = fit.task.kind == TaskKind::regression, events = fit.task.kind == TaskKind::events;
+  const TaskKind kind = fit.task().kind;
+  const bool regression = kind == TaskKind::regression, events = kind == TaskKind::events;
   TrainProblem problem;
   const auto add = [&](const char* name, double rate, double decay) {
     problem.groups.push_back({name, parameters.values(name), parameters.grads(name), rate, decay});
   };
-  if (!spec.empty()) add("backbone", t.learning_rate, t.weight_decay);
+  if (!spec.layers.empty()) add("network", t.learning_rate, t.weight_decay);
   add("head", t.learning_rate, 0);
   if (regression) add("noise", fit.kernel.noise.noise_rate, 0);
-  problem.rows = fit.rows.x.size(0);
+  if (parameters.has(kBuffers)) problem.buffers = {parameters.values(kBuffers)};
+  problem.source = fit.rows.source;
+  problem.plan = batch_plan(fit.rows, t);
+  problem.rows = fit.rows.size();
   if (!regression) problem.score = "validation NLL";
   const auto step = regression ? gaussian_step : events ? events_step : rows_step;
-  problem.step = [&fit, step](const at::Tensor& batch, const StepContext& at) {
-    return step(fit, batch, at);
-  };
-  if (fit.held_out.x.defined())
+  problem.step = [&fit, step](const Batch& batch, const StepContext& at) { return step(fit, batch, at); };
+  if (fit.held_out.size() > 0)
     problem.validate = [&fit, events] { return events ? events_score(fit) : rows_score(fit); };
   return problem;
 }

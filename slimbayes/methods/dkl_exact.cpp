@@ -9,6 +9,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/noise_variance.h"
+#include "slimbayes/methods/batches.h"
 #include "slimbayes/methods/dense_gp.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/network_file.h"
@@ -39,15 +40,15 @@ class DklExactFitted : public Fitted {
         spec_(std::move(spec)),
         weights_(std::move(weights)),
         summary_(std::move(summary)),
-        network_(spec_, "backbone", as_type(weights_, at::kDouble)),
+        network_(spec_, "network", as_type(weights_, at::kDouble)),
         posterior_(conditioned()) {
     summary_.jitter = posterior_.jitter();
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch holds [b, n] twice
-    return predict_rows(data, spec_.front().in, small, kName,
-                        [this](const at::Tensor& x) { return posterior_(network_(x)); });
+    return predict_rows(data, spec_.input, at::kDouble, small, kName,
+                        [this](const Input& x) { return posterior_(network_(x)); });
   }
 
   TensorFile save() const override {
@@ -61,10 +62,10 @@ class DklExactFitted : public Fitted {
     at::NoGradGuard no_grad;
     Network::Lookup lookup = as_type(weights_, at::kDouble);
     at::Tensor x = lookup("data.x"), y = lookup("data.y"), theta = lookup("theta");
-    check(!spec_.empty(), kName, "a network", "none");
-    check_shape(x, {-1, spec_.front().in}, kName, "data.x");
+    check(!spec_.layers.empty(), kName, "a network", "none");
+    check_shape(x, {-1, spec_.input.width()}, kName, "data.x");
     check_shape(y, {x.size(0)}, kName, "data.y");
-    check_shape(theta, {spec_.back().out + 3}, kName, "theta");
+    check_shape(theta, {output(spec_).width() + 3}, kName, "theta");
     return {theta, network_(x), y, options_.noise.noise_floor};
   }
 
@@ -86,20 +87,21 @@ class DklExactMethod : public Method {
     int64_t n = rows.x.size(0);
     check(n <= options_.max_rows, kName, fmt::format("at most {} rows (max_rows)", options_.max_rows),
           std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk-exact");
-    NetworkSpec spec = options_.backbone.network(rows.x.size(1));
+    NetworkSpec spec = network_for(options_.network, split.train.schema.input);
     Parameters parameters = start(spec, context.stream.split("start"));
-    Network network(spec, "backbone", [&](const std::string& name) { return parameters[name]; });
+    Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
     const at::Tensor& theta = parameters["theta"];
     double floor = options_.noise.noise_floor;
 
     TrainProblem problem = make_problem(parameters, n);
-    problem.step = [&](const at::Tensor& batch, const StepContext&) {
-      at::Tensor z = network(rows.x.index_select(0, batch));
+    problem.source = std::make_shared<TensorSource>(Batch{{rows.x}, rows.y});
+    problem.step = [&](const Batch& batch, const StepContext&) {
+      at::Tensor z = network(batch.inputs[0]);
       if (!at::isfinite(z.detach().sum()).item<bool>())
         throw NumericalError(
             "[dkl-exact] the features are no longer finite; lower the learning rate or look for extreme "
             "inputs");
-      return dense_evidence_backward(theta, z, rows.y.index_select(0, batch), floor);
+      return dense_evidence_backward(theta, z, batch.target, floor);
     };
     if (held_out.y.defined()) {
       int64_t k = std::min(n, options_.evidence_rows);
@@ -135,9 +137,9 @@ class DklExactMethod : public Method {
  private:
   Parameters start(const NetworkSpec& spec, const Stream& stream) const {
     std::vector<ParameterSpec> specs =
-        network_parameters(spec, "backbone", "backbone", stream.split("backbone"));
+        network_parameters(spec, "network", "network", stream.split("network"));
     double log_noise = NoiseVariance(options_.noise).start(kName);
-    specs.push_back({"theta", "kernel", dense_start(spec.back().out, log_noise)});
+    specs.push_back({"theta", "kernel", dense_start(output(spec).width(), log_noise)});
     return Parameters(specs, at::kFloat);
   }
 
@@ -145,7 +147,7 @@ class DklExactMethod : public Method {
     const TrainingOptions& t = options_.training;
     TrainProblem problem;
     problem.groups = {
-        {"backbone", parameters.values("backbone"), parameters.grads("backbone"), t.learning_rate,
+        {"network", parameters.values("network"), parameters.grads("network"), t.learning_rate,
          t.weight_decay},
         {"kernel", parameters.values("kernel"), parameters.grads("kernel"), options_.noise.noise_rate, 0}};
     problem.rows = n;

@@ -3,17 +3,17 @@
 #include "slimbayes/catalog/dnn_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/methods/batches.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/network_file.h"
-#include "slimbayes/methods/tabular.h"
 #include "slimbayes/nn/weights.h"
 
 // dnn: the plain network that the others are measured against (N appendix B, "DNN").
 //
-// Model       y = backbone(x) with a linear head + noise of one variance; of classes the head's outputs are logits.
+// Model       y = network(x) with a linear head + noise of one variance; of classes the head's outputs are logits.
 // Estimator   mini-batch squared error; the epoch with the least validation MSE, which is also the noise
 //             variance (the training MSE where there are no validation rows). Of classes the cross entropy.
-// Deviations  the recipe of catalog/training_options.h; the linear head decays with the backbone: it has no prior of its
+// Deviations  the recipe of catalog/training_options.h; the linear head decays with the network: it has no prior of its
 //             own, as the posterior heads have.
 // Cost        O(b h^2) a step. It knows no ignorance: the epistemic variance and the mutual information are 0.
 
@@ -24,9 +24,9 @@ namespace {
 constexpr const char* kName = "dnn";
 constexpr const char* kNoise = "noise_var";  // in the model file, of a regression alone
 
-NetworkSpec network_spec(const DnnOptions& options, int64_t inputs, int64_t outputs) {
-  NetworkSpec spec = options.backbone.network(inputs);
-  spec.push_back({"linear", options.backbone.hidden, outputs});
+NetworkSpec network_spec(const DnnOptions& options, const Schema& schema) {
+  NetworkSpec spec = network_for(options.network, schema.input, schema.tokens);
+  spec.layers.push_back(Linear{schema.task.outputs});
   return spec;
 }
 
@@ -37,10 +37,11 @@ class DnnFitted : public Fitted {
         spec_(std::move(spec)),
         weights_(std::move(weights)),
         summary_(std::move(summary)),
-        network_(spec_, "network", as_type(weights_, at::kDouble)) {
+        network_(spec_, "network", as_type(weights_, at::kFloat)) {
     if (weights_.contains(kNoise)) noise_var_ = as_type(weights_, at::kDouble)(kNoise);
-    check(!spec_.empty() && spec_.back().kind == "linear" && (classifies() || spec_.back().out == 1), kName,
-          "a network that ends in its outputs, one of a regression", "another", "the model file is damaged");
+    const Shape out = output(spec_);
+    check(out.is_vector() && (classifies() || out.width() == 1), kName,
+          "a network that ends in its outputs, one of a regression", text_of(out), "the model file is damaged");
     if (!classifies()) check_shape(noise_var_, {}, kName, kNoise);
   }
 
@@ -51,8 +52,8 @@ class DnnFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, spec_.front().in, options, kName, [this](const at::Tensor& x) -> Predictive {
-      const at::Tensor output = network_(x);
+    return predict_rows(data, spec_.input, at::kFloat, options, kName, [this](const Input& input) -> Predictive {
+      const at::Tensor output = network_(input).to(at::kDouble);
       if (classifies()) return classes_of_logits(output);
       const at::Tensor mean = output.squeeze(-1);
       return Regression{mean, noise_var_.expand_as(mean), at::zeros_like(mean)};
@@ -72,7 +73,7 @@ class DnnFitted : public Fitted {
   NetworkSpec spec_;
   Weights weights_;
   Summary summary_;
-  Network network_;       // float64
+  Network network_;       // float32, as trained
   at::Tensor noise_var_;  // scalar; undefined where the outputs are logits
 };
 
@@ -89,32 +90,30 @@ class DnnMethod : public Method {
   explicit DnnMethod(const DnnOptions& options) : options_(options) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    TabularRows rows = training_rows(split.train, at::kFloat, kName);
-    TabularRows held_out = validation_rows(split.valid, rows, kName);
+    const Dataset rows = training_data(split.train, kName), held_out = validation_data(split.valid, rows, kName);
     const Task& task = split.train.schema.task;
     const bool regression = task.kind == TaskKind::regression;
-    for (const TabularRows* each : {&rows, &held_out}) {
-      if (!regression && each->y.defined()) check_classes(each->y, std::ssize(task.levels), kName);
-    }
-    NetworkSpec spec = network_spec(options_, rows.x.size(1), task.outputs);
+    NetworkSpec spec = network_spec(options_, rows.schema);
     Parameters parameters(network_parameters(spec, "network", "network", context.stream.split("start")),
                           at::kFloat);
     Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
-    const auto loss_of = [&](const at::Tensor& x, const at::Tensor& y) {
-      return row_loss(task, network(x), y);
-    };
+    const auto loss_of = [&](const Input& input, const at::Tensor& y) { return row_loss(task, network(input), y); };
 
     TrainProblem problem;
     problem.groups = {{"network", parameters.values("network"), parameters.grads("network"),
                        options_.training.learning_rate, options_.training.weight_decay}};
-    problem.rows = rows.x.size(0);
+    if (parameters.has(kBuffers)) problem.buffers = {parameters.values(kBuffers)};
+    problem.source = rows.source;
+    problem.plan = batch_plan(rows, options_.training);
+    problem.rows = rows.size();
     problem.score = regression ? "standardised validation MSE" : "validation NLL";
-    problem.step = [&](const at::Tensor& batch, const StepContext&) {
-      at::Tensor loss = loss_of(rows.x.index_select(0, batch), rows.y.index_select(0, batch)).mean();
+    problem.step = [&](const Batch& batch, const StepContext& at) {
+      const at::Tensor output = network(input_of(batch), {true, at.stream});
+      at::Tensor loss = row_loss(task, output, batch.target.to(at::kFloat)).mean();
       loss.backward();
       return loss.item<double>();
     };
-    if (held_out.y.defined()) problem.validate = [&] { return mean_over_rows(held_out, loss_of); };
+    if (held_out.size() > 0) problem.validate = [&] { return mean_over_rows(held_out, loss_of); };
 
     Summary summary = train(problem, options_.training, context.stream.split("train"), context.callback,
                             context.checkpoint);
@@ -122,7 +121,7 @@ class DnnMethod : public Method {
     Weights weights = snapshot(parameters);
     if (regression) {
       // A perfect fit of the rows at hand is no proof of a noise of zero.
-      const double noise = std::max(mean_over_rows(held_out.y.defined() ? held_out : rows, loss_of), 1e-12);
+      const double noise = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of), 1e-12);
       weights[kNoise] = at::full({}, noise, at::kDouble);
     }
     return std::make_unique<DnnFitted>(options_, std::move(spec), std::move(weights), std::move(summary));

@@ -33,7 +33,7 @@ Integral expected_events(const Fitted& fitted, const Encoder& encoder, const at:
   const auto axes = static_cast<int64_t>(encoder.schema().features.size());
   const at::Tensor none = at::zeros({0, axes}, at::kDouble);
   auto intensity = [&](const at::Tensor& x) {
-    return mean(std::get<Intensity>(fitted.predict({encoder.schema(), {{x}, {}}})).rate);
+    return mean(std::get<Intensity>(fitted.predict(dataset_of(encoder.schema(), {{x}}))).rate);
   };
   Integral whole = integral(intensity, probes.defined() ? probes : none, kAccuracy);
   const double scale = std::exp(encoder.schema().task.y_shift + log_volume(encoder) -

@@ -21,15 +21,14 @@ constexpr const char* kFunction = "dbk-exact";
 ExactFeatures::ExactFeatures(const std::string& basis_name, const NoiseOptions& options,
                              const NetworkSpec& spec, const Network::Lookup& lookup)
     : map(basis_name, 0, spec, lookup, kFunction), noise_theta(lookup("log_noise")), noise(options) {
-  check(!spec.empty(), kFunction, "a network", "none");
+  check(!spec.layers.empty(), kFunction, "a network", "none");
   check_shape(noise_theta, {}, kFunction, "log_noise");
 }
 
 double ExactFeatures::noise_var() const { return noise(noise_theta.item<double>()); }
 
-Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, int64_t inputs,
-                            const Stream& stream) {
-  std::vector<ParameterSpec> specs = feature_parameters(start.basis, start.rank, spec, inputs, stream);
+Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream) {
+  std::vector<ParameterSpec> specs = feature_parameters(start.basis, start.rank, spec, stream);
   double noise_theta = NoiseVariance(start.noise).start(kFunction);
   specs.push_back({"log_noise", "noise", at::full({}, noise_theta, at::kDouble)});
   return Parameters(specs, at::kFloat);
@@ -40,7 +39,7 @@ std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const Tra
   auto group = [&](const char* name, double rate, double decay) {
     return ParameterGroup{name, parameters.values(name), parameters.grads(name), rate, decay};
   };
-  return {group("backbone", training.learning_rate, training.weight_decay),
+  return {group("network", training.learning_rate, training.weight_decay),
           group("head", training.learning_rate, 0), group("noise", noise.noise_rate, 0)};
 }
 

@@ -2,7 +2,7 @@
 
 #include "slimbayes/basis/feature_map.h"
 #include "slimbayes/catalog/gaussian_options.h"
-#include "slimbayes/catalog/network_spec.h"
+#include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/training_options.h"
 #include "slimbayes/core/linear_statistics.h"
 #include "slimbayes/core/noise_variance.h"
@@ -35,11 +35,10 @@ struct ExactStart {
   NoiseOptions noise;
 };
 
-/// Groups "backbone", "head" and "noise", float32. Throws std::invalid_argument unless noise_start > noise_floor.
-Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, int64_t inputs,
-                            const Stream& stream);
+/// Groups "network", "head" and "noise", float32. Throws std::invalid_argument unless noise_start > noise_floor.
+Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream);
 
-/// Weight decay on the backbone alone, the noise's own rate.
+/// Weight decay on the network alone, the noise's own rate.
 std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
                                          const NoiseOptions& noise);
 

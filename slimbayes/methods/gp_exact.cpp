@@ -11,6 +11,7 @@
 #include "slimbayes/catalog/gp_exact_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/methods/batches.h"
 #include "slimbayes/methods/dense_gp.h"
 #include "slimbayes/methods/method.h"
 #include "slimbayes/methods/tabular.h"
@@ -176,8 +177,8 @@ class GpExactFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch holds [b, n] twice
-    return predict_rows(data, rows_.x.size(1), small, kName,
-                        [this](const at::Tensor& x) { return posterior_(x); });
+    return predict_rows(data, {{rows_.x.size(1)}}, at::kDouble, small, kName,
+                        [this](const Input& x) { return posterior_(x.x); });
   }
 
   TensorFile save() const override {

@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "slimbayes/catalog/network_spec.h"
+#include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/nn/weights.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/train/summary.h"

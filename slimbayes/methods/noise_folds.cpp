@@ -50,10 +50,11 @@ constexpr int64_t kFewestGroups = 4;
 
 Dataset joined(const Dataset& a, const Dataset& b) {
   if (b.size() == 0) return a;
-  Dataset all{a.schema, {{}, at::cat({a.all.target, b.all.target})}};
-  for (size_t i = 0; i < a.all.inputs.size(); ++i)
-    all.all.inputs.push_back(at::cat({a.all.inputs[i], b.all.inputs[i]}));
-  return all;
+  const Batch first = a.all(), second = b.all();
+  Batch all{{}, at::cat({first.target, second.target})};
+  for (size_t i = 0; i < first.inputs.size(); ++i)
+    all.inputs.push_back(at::cat({first.inputs[i], second.inputs[i]}));
+  return dataset_of(a.schema, std::move(all));
 }
 
 at::Tensor indices(const std::vector<int64_t>& rows) {
@@ -64,7 +65,7 @@ at::Tensor indices(const std::vector<int64_t>& rows) {
 std::vector<int64_t> groups_of(const Dataset& all, bool grouped) {
   const int64_t n = all.size();
   at::Tensor group = at::arange(n);
-  if (grouped) group = std::get<1>(at::unique_dim(all.all.inputs.at(0), 0, true, true)).contiguous();
+  if (grouped) group = std::get<1>(at::unique_dim(all.all().inputs.at(0), 0, true, true)).contiguous();
   return {group.const_data_ptr<int64_t>(), group.const_data_ptr<int64_t>() + n};
 }
 
@@ -87,7 +88,7 @@ at::Tensor weights_of(const std::vector<int64_t>& group, const std::vector<int64
 /// Rows of one input tell the noise of one input: where they were dealt together they count once.
 int64_t validation_units(const Split& parts, bool grouped) {
   const int64_t n = parts.valid.size();
-  return grouped && n > 0 ? std::get<0>(at::unique_dim(parts.valid.all.inputs.at(0), 0)).size(0) : n;
+  return grouped && n > 0 ? std::get<0>(at::unique_dim(parts.valid.all().inputs.at(0), 0)).size(0) : n;
 }
 
 /// "only 3 validation rows", "only 4 different inputs among 32 validation rows", "no validation rows".
@@ -182,7 +183,7 @@ class Series {
       if (interrupted(*fitted)) return false;
       const Dataset held = all_.subset(indices(fold.held));
       const auto p = std::get<Regression>(fitted->predict(held));
-      const at::Tensor residual = held.all.target - p.mean, var = p.epistemic_var;
+      const at::Tensor residual = held.all().target - p.mean, var = p.epistemic_var;
       if (!at::isfinite(residual + var).all().item<bool>())
         throw NumericalError("[noise folds] an answer is not finite");
       residual_ = at::cat({residual_, residual});

@@ -20,7 +20,9 @@ DeepKernel sv_dbk(const nlohmann::json& options) {
   DeepKernel kernel;
   kernel.method = "sv-dbk";
   kernel.options = options_to_json(o);
-  kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
+  kernel.network = [network = o.network](const Shape& input, int64_t tokens) {
+    return network_for(network, input, tokens);
+  };
   kernel.basis = o.basis;
   kernel.rank = o.rank;
   kernel.objective = {DataTerm::expected, o.alpha, o.beta};

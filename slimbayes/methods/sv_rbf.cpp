@@ -18,7 +18,7 @@ DeepKernel sv_rbf(const nlohmann::json& options) {
   DeepKernel kernel;
   kernel.method = "sv-rbf";
   kernel.options = options_to_json(o);
-  kernel.network = [](int64_t) { return NetworkSpec{}; };
+  kernel.network = [](const Shape& input, int64_t) { return NetworkSpec{input}; };
   kernel.basis = "rbf";
   kernel.rank = o.rank;
   kernel.objective = {DataTerm::expected, 0, o.beta};

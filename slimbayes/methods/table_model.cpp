@@ -110,7 +110,7 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
 /// A validation table of its own may hold what was trained on; split_rows knows of one table.
 std::vector<std::string> repeated_notes(const Split& parts) {
   const int64_t rows = parts.valid.size();
-  const int64_t repeated = repeated_inputs(parts.train.all.inputs.at(0), parts.valid.all.inputs.at(0));
+  const int64_t repeated = repeated_inputs(parts.train.all().inputs.at(0), parts.valid.all().inputs.at(0));
   if (repeated == 0) return {};
   return {
       fmt::format("{} of {} validation rows have the inputs of a training row: their score says nothing of "
@@ -180,7 +180,7 @@ TableModel fit_table(const Table& table, const TableFit& fit, const Table* valid
   Dataset all = model.encoder_->dataset(table, true);
   Split parts{all.subset(indices(model.split_.train)),
               valid ? model.encoder_->dataset(*valid, true) : all.subset(indices(model.split_.valid))};
-  if (events) model.probes_ = event_probes(parts.train.all.inputs[0]);
+  if (events) model.probes_ = event_probes(parts.train.all().inputs[0]);
   if (valid) std::ranges::copy(repeated_notes(parts), std::back_inserter(model.split_.notes));
   for (const std::string& note : notes_before_training(*model.encoder_, model.split_)) {
     if (callback) callback->note(note);

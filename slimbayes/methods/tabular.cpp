@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table_cell.h"
 
@@ -44,7 +43,7 @@ void check_task(const Task& task, std::string_view method) {
 
 TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_view function) {
   check_task(data.schema.task, function);
-  TabularRows rows = tabular_rows(data.all, -1, type, function);
+  TabularRows rows = tabular_rows(data.all(), -1, type, function);
   check(rows.y.defined(), function, "training rows with a target", "none");
   check(rows.x.size(0) > 0, function, "at least one training row", "an empty dataset");
   check(rows.x.size(1) > 0, function, "at least one input", "inputs without columns");
@@ -53,7 +52,7 @@ TabularRows training_rows(const Dataset& data, at::ScalarType type, std::string_
 
 TabularRows validation_rows(const Dataset& data, const TabularRows& train, std::string_view function) {
   if (data.size() == 0) return {};
-  TabularRows rows = tabular_rows(data.all, train.x.size(1), train.x.scalar_type(), function);
+  TabularRows rows = tabular_rows(data.all(), train.x.size(1), train.x.scalar_type(), function);
   check(rows.y.defined(), function, "validation rows with a target", "none");
   return rows;
 }
@@ -73,42 +72,6 @@ double mean_over_rows(const TabularRows& rows,
     sum += loss(rows.x.narrow(0, low, size), rows.y.narrow(0, low, size)).sum(at::kDouble).item<double>();
   }
   return sum / static_cast<double>(rows.x.size(0));
-}
-
-namespace {
-
-// The rows in float64, in parts of at most a batch; one part, perhaps empty, at least.
-std::vector<at::Tensor> parts_of(const Dataset& data, int64_t inputs, const PredictOptions& options,
-                                 std::string_view function) {
-  at::Tensor x = tabular_rows({data.all.inputs, {}}, inputs, at::kDouble, function).x;
-  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
-  if (x.size(0) <= options.batch) return {x};
-  return x.split(options.batch);
-}
-
-}  // namespace
-
-Predictive predict_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
-                        std::string_view function,
-                        const std::function<Predictive(const at::Tensor& x)>& answer) {
-  at::NoGradGuard no_grad;
-  std::vector<Predictive> parts;
-  for (const at::Tensor& part : parts_of(data, inputs, options, function)) parts.push_back(answer(part));
-  return parts.size() == 1 ? parts[0] : concatenated(parts);
-}
-
-Latent latent_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
-                   std::string_view function, const std::function<Latent(const at::Tensor& x)>& answer) {
-  at::NoGradGuard no_grad;
-  std::vector<at::Tensor> mean, var;
-  int64_t zeroed = 0;
-  for (const at::Tensor& part : parts_of(data, inputs, options, function)) {
-    Latent f = answer(part);
-    mean.push_back(f.mean);
-    var.push_back(f.epistemic_var);
-    zeroed += f.zeroed;
-  }
-  return {at::cat(mean), at::cat(var), zeroed};
 }
 
 }  // namespace slimbayes

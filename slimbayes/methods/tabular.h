@@ -38,14 +38,4 @@ const char* evidence_overfits();
 double mean_over_rows(const TabularRows& rows,
                       const std::function<at::Tensor(const at::Tensor& x, const at::Tensor& y)>& loss);
 
-/// `answer` on the rows in float64, a batch at a time, without gradients. An empty dataset gives an empty
-/// answer.
-Predictive predict_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
-                        std::string_view function,
-                        const std::function<Predictive(const at::Tensor& x)>& answer);
-
-/// A belief over latent functions in float64 on the rows, likewise. [n, k]
-Latent latent_rows(const Dataset& data, int64_t inputs, const PredictOptions& options,
-                   std::string_view function, const std::function<Latent(const at::Tensor& x)>& answer);
-
 }  // namespace slimbayes

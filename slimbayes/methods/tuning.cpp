@@ -65,7 +65,7 @@ std::string text_of(const json& combination) {
 
 /// Of events the method's own score: their joint density has no closed form.
 double predictive_nll(const Fitted& fitted, const Dataset& valid) {
-  return mean_nll(fitted.predict(valid), valid.all.target).value_or(fitted.summary().best_score);
+  return mean_nll(fitted.predict(valid), valid.all().target).value_or(fitted.summary().best_score);
 }
 
 double validation_nll(const Fitted& fitted, const Dataset& valid) {

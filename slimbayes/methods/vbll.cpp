@@ -5,7 +5,7 @@
 // vbll: a variational Bayesian last layer (Harrison et al. 2024; N appendix B).
 //
 // Model       that of dbk.
-// Estimator   the evidence lower bound: backbone, basis, q(w), c and the noise variance by mini-batches of
+// Estimator   the evidence lower bound: network, basis, q(w), c and the noise variance by mini-batches of
 //             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL.
 // Cost        that of dbk.
 // Deviations  dbk's recipe, with a noise that starts at 0.1; none of the noise or prior hierarchies of the
@@ -20,7 +20,9 @@ DeepKernel vbll(const nlohmann::json& options) {
   DeepKernel kernel;
   kernel.method = "vbll";
   kernel.options = options_to_json(o);
-  kernel.network = [backbone = o.backbone](int64_t inputs) { return backbone.network(inputs); };
+  kernel.network = [network = o.network](const Shape& input, int64_t tokens) {
+    return network_for(network, input, tokens);
+  };
   kernel.basis = o.basis;
   kernel.rank = o.rank;
   kernel.objective = {DataTerm::expected, 0, o.beta};

@@ -27,8 +27,10 @@ Parameters::Parameters(const std::vector<ParameterSpec>& specs, at::ScalarType t
       int64_t size = spec.start.numel();
       at::Tensor view = flat_.narrow(0, offset, size).view(spec.start.sizes());
       view.copy_(spec.start);
-      view.set_requires_grad(true);
-      view.mutable_grad() = grad_.narrow(0, offset, size).view(spec.start.sizes());
+      if (spec.group != kBuffers) {
+        view.set_requires_grad(true);
+        view.mutable_grad() = grad_.narrow(0, offset, size).view(spec.start.sizes());
+      }
       views_[spec.name] = view;
       names_.push_back(spec.name);
       offset += size;
@@ -44,6 +46,7 @@ const at::Tensor& Parameters::operator[](const std::string& name) const {
 }
 
 at::Tensor Parameters::values(const std::string& group) const {
+  internal_check(has(group), "Parameters", "no group " + group);
   auto [offset, size] = groups_.at(group);
   return flat_.narrow(0, offset, size);
 }

@@ -10,6 +10,9 @@
 
 namespace slimbayes {
 
+/// The group of tensors that lie beside the parameters and are not trained, such as running averages.
+inline constexpr const char* kBuffers = "buffers";
+
 /// A named parameter before it has memory.
 struct ParameterSpec {
   std::string name;
@@ -19,15 +22,16 @@ struct ParameterSpec {
 
 /// Every parameter of a model in one flat buffer, with named views of it. The views are autograd leaves whose
 /// gradients are views of one flat gradient, so that an optimiser updates a whole group in one call and
-/// zeroes it in one.
+/// zeroes it in one. Those of kBuffers have no gradient.
 class Parameters {
  public:
   /// Throws std::logic_error for a repeated name.
   Parameters(const std::vector<ParameterSpec>& specs, at::ScalarType type);
 
-  const at::Tensor& operator[](const std::string& name) const;      // throws std::logic_error if absent
-  at::Tensor values(const std::string& group) const;                // [p_group] view
-  at::Tensor grads(const std::string& group) const;                 // [p_group] view
+  const at::Tensor& operator[](const std::string& name) const;  // throws std::logic_error if absent
+  at::Tensor values(const std::string& group) const;            // [p_group] view
+  at::Tensor grads(const std::string& group) const;             // [p_group] view
+  bool has(const std::string& group) const { return groups_.contains(group); }
   const std::vector<std::string>& names() const { return names_; }  // in memory order
   int64_t size() const { return flat_.numel(); }                    // p
 

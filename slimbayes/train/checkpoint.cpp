@@ -79,8 +79,9 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
   Summary summary = state.summary;
   summary.best_score = 0;
   file.metadata["summary"] = to_json(summary).dump();
-  for (size_t i = 0; i < problem.groups.size(); ++i) {
-    file.tensors[fmt::format("value.{}", i)] = to_stored(problem.groups[i].value);
+  const std::vector<at::Tensor> values = changing_tensors(problem);
+  for (size_t i = 0; i < values.size(); ++i) {
+    file.tensors[fmt::format("value.{}", i)] = to_stored(values[i]);
     if (!state.best.empty()) file.tensors[fmt::format("best.{}", i)] = to_stored(state.best[i]);
   }
   file.tensors["since_best"] = to_stored(at::tensor(state.since_best, at::kDouble));
@@ -108,13 +109,13 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
   state.seconds = read.number("seconds");
   read.check(std::isfinite(state.seconds) && state.seconds >= 0, "seconds of at least 0", "others");
   state.summary = read.summary(problem.rows, epoch);
-  state.best = read.best(problem.groups);
+  const std::vector<at::Tensor> own = changing_tensors(problem);
+  state.best = read.best(own);
   std::vector<at::Tensor> values;
-  for (size_t i = 0; i < problem.groups.size(); ++i)
-    values.push_back(read.like(fmt::format("value.{}", i), problem.groups[i].value));
+  for (size_t i = 0; i < own.size(); ++i) values.push_back(read.like(fmt::format("value.{}", i), own[i]));
   const std::vector<at::Tensor> moments = read.moments(optimiser.state());
   // Nothing is changed before all of it is known to fit.
-  for (size_t i = 0; i < values.size(); ++i) problem.groups[i].value.copy_(values[i]);
+  for (size_t i = 0; i < values.size(); ++i) own[i].copy_(values[i]);
   optimiser.restore(moments);
   return state;
 }

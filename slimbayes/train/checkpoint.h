@@ -20,7 +20,7 @@ struct TrainState {
   std::vector<double> since_best;  // validation scores of the rounds since the best one
   double seconds = 0;  // of earlier runs
   Summary summary;
-  std::vector<at::Tensor> best;  // values of each group at the best score; empty before the first round
+  std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty before the first round
 };
 
 /// Throws std::invalid_argument when a fit's fingerprint is not the one found in `what`; of JSON objects it names the keys

@@ -92,10 +92,10 @@ std::vector<at::Tensor> CheckpointReader::moments(const std::vector<at::Tensor>&
   return all;
 }
 
-std::vector<at::Tensor> CheckpointReader::best(const std::vector<ParameterGroup>& groups) const {
+std::vector<at::Tensor> CheckpointReader::best(const std::vector<at::Tensor>& own) const {
   std::vector<at::Tensor> all;
   if (!file_.tensors.contains("best.0")) return all;
-  for (size_t i = 0; i < groups.size(); ++i) all.push_back(like(fmt::format("best.{}", i), groups[i].value));
+  for (size_t i = 0; i < own.size(); ++i) all.push_back(like(fmt::format("best.{}", i), own[i]));
   return all;
 }
 

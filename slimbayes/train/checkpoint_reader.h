@@ -49,8 +49,8 @@ class CheckpointReader {
   /// moments and the count are at least 0.
   std::vector<at::Tensor> moments(const std::vector<at::Tensor>& own) const;
 
-  /// The best parameters so far, those of each group; empty where there are none.
-  std::vector<at::Tensor> best(const std::vector<ParameterGroup>& groups) const;
+  /// The best state so far, like changing_tensors(), `own`; empty where there is none.
+  std::vector<at::Tensor> best(const std::vector<at::Tensor>& own) const;
 
   /// With its best score. It is that of a fit that goes on, of these rows, after `epoch` epochs; it has a
   /// best score where there are best parameters, and there alone.

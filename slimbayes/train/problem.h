@@ -4,8 +4,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/data/source.h"
 
 namespace slimbayes {
 
@@ -19,21 +23,32 @@ struct ParameterGroup {
 };
 
 struct StepContext {
-  int64_t step;   // from 0
-  int64_t steps;  // budget
+  int64_t step;       // from 0
+  int64_t steps;      // budget
+  int64_t epoch = 0;  // from 0
+  Stream stream{0};   // of this step's own draws, such as dropout's
 };
 
-/// Fills the groups' gradients from the rows of a batch ([b] int64 indices) and returns the loss that was differentiated:
-/// mini-batch, two-pass and sharpness-aware alike.
-using GradientStep = std::function<double(const at::Tensor& rows, const StepContext&)>;
+/// Fills the groups' gradients from a batch and returns the loss that was differentiated: mini-batch, two-pass and
+/// sharpness-aware alike. Without TrainProblem::source the batch is empty.
+using GradientStep = std::function<double(const Batch& batch, const StepContext&)>;
+
+/// The batches of an epoch, a list of row indices [b] each: a function of the stream alone.
+using BatchPlan = std::function<std::vector<at::Tensor>(const Stream& stream)>;
 
 /// What the trainer trains: it knows flat buffers and a step, no layers.
 struct TrainProblem {
   std::vector<ParameterGroup> groups;
+  std::vector<at::Tensor> buffers = {};  // what steps change beside them, such as running averages: kept with the best
+  std::shared_ptr<const Source> source = {};  // of the batches; nullptr for a method that reads its rows by itself
+  int64_t rows = 0;                           // training rows
+  BatchPlan plan = {};  // as many batches every epoch; empty: a permutation, cut into steps of nearly equal size
   GradientStep step;
   std::function<double()> validate;  // the selection score, lower is better; empty: keep the last parameters
   std::string score = "standardised validation NLL";  // what validate() returns (Summary::score)
-  int64_t rows = 0;                                   // training rows
 };
+
+/// What steps change, as views: the values of each group, then the buffers. A checkpoint and the best state hold these.
+std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
 
 }  // namespace slimbayes

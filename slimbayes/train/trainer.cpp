@@ -44,14 +44,14 @@ struct Plan {
   int64_t steps_per_epoch, epochs, epochs_per_round, steps;
 };
 
-Plan make_plan(const TrainingOptions& options, int64_t rows) {
+Plan make_plan(const TrainingOptions& options, const TrainProblem& problem) {
   Plan plan;
-  int64_t batch = batch_size(options, rows);
-  plan.steps_per_epoch = (rows + batch - 1) / batch;
+  const int64_t batch = batch_size(options, problem.rows);
+  plan.steps_per_epoch = problem.plan ? std::ssize(problem.plan(Stream(0))) : (problem.rows + batch - 1) / batch;
   plan.epochs = options.epochs > 0
                     ? options.epochs
                     : std::max<int64_t>(1, (options.steps + plan.steps_per_epoch / 2) / plan.steps_per_epoch);
-  // Who asks for epochs has each validated, as the papers do.
+  // With a budget in epochs, every epoch is validated, as in the papers.
   plan.epochs_per_round = options.epochs > 0 ? 1 : std::max<int64_t>(1, plan.epochs / kRounds);
   plan.steps = plan.epochs * plan.steps_per_epoch;
   return plan;
@@ -96,7 +96,7 @@ class Run {
         stream_(stream),
         callback_(callback),
         checkpoint_(checkpoint),
-        plan_(make_plan(options, problem.rows)),
+        plan_(make_plan(options, problem)),
         optimiser_(problem.groups),
         start_(Clock::now()),
         next_save_(start_ + save_interval(checkpoint)),
@@ -155,15 +155,14 @@ class Run {
   bool round() {
     const int64_t steps = plan_.epochs_per_round * plan_.steps_per_epoch;
     const int64_t first = state_.step / steps * steps, last = std::min(plan_.steps, first + steps);
-    at::Tensor order;
+    std::vector<at::Tensor> batches;
     for (; state_.step < last; ++state_.step) {
       if (ended()) return false;
       if (state_.step > first) between_validations(state_.step - first);
       const int64_t epoch = state_.step / plan_.steps_per_epoch, i = state_.step % plan_.steps_per_epoch;
-      if (i == 0 || !order.defined()) order = stream_.split("epoch").split(epoch).permutation(problem_.rows);
-      const int64_t low = i * problem_.rows / plan_.steps_per_epoch,
-                    high = (i + 1) * problem_.rows / plan_.steps_per_epoch;
-      state_.loss += step(order.narrow(0, low, high - low), state_.step);
+      const Stream own = stream_.split("epoch").split(epoch);
+      if (i == 0 || batches.empty()) batches = batches_of(own);
+      state_.loss += step(batches[static_cast<size_t>(i)], own, {state_.step, plan_.steps, epoch});
     }
     score_ = validate();
     report(last - first);
@@ -182,9 +181,29 @@ class Run {
 
   int64_t epochs_done() const { return state_.step / plan_.steps_per_epoch; }
 
-  double step(const at::Tensor& rows, int64_t number) {
+  /// The epoch's batches: the problem's own, or a permutation cut into steps of nearly equal size.
+  std::vector<at::Tensor> batches_of(const Stream& epoch) const {
+    if (problem_.plan) {
+      std::vector<at::Tensor> own = problem_.plan(epoch);
+      internal_check(std::ssize(own) == plan_.steps_per_epoch, "train", "a plan with another number of batches");
+      return own;
+    }
+    const at::Tensor order = epoch.permutation(problem_.rows);
+    std::vector<at::Tensor> batches;
+    for (int64_t i = 0; i < plan_.steps_per_epoch; ++i) {
+      const int64_t low = i * problem_.rows / plan_.steps_per_epoch,
+                    high = (i + 1) * problem_.rows / plan_.steps_per_epoch;
+      batches.push_back(order.narrow(0, low, high - low));
+    }
+    return batches;
+  }
+
+  double step(const at::Tensor& rows, const Stream& epoch, StepContext context) {
+    const int64_t number = context.step;
+    context.stream = epoch.split("step").split(static_cast<uint64_t>(number));
     optimiser_.zero_grad();
-    const double loss = problem_.step(rows, {number, plan_.steps});
+    const Batch batch = problem_.source ? problem_.source->rows(rows, {true, epoch.split("rows")}) : Batch{};
+    const double loss = problem_.step(batch, context);
     if (!std::isfinite(loss)) {
       throw NumericalError(
           fmt::format("[train] the loss is {} at step {} of {}; lower the learning rate ({}) or look for "
@@ -204,7 +223,7 @@ class Run {
       summary.best_epoch = epochs_done();
       state_.since_best.clear();
       state_.best.clear();
-      for (const ParameterGroup& group : problem_.groups) state_.best.push_back(group.value.clone());
+      for (const at::Tensor& x : changing_tensors(problem_)) state_.best.push_back(x.clone());
     } else {
       state_.since_best.push_back(score);
     }
@@ -229,7 +248,7 @@ class Run {
   /// A state with other numbers is never saved: load_checkpoint refuses it. Where it matters the next step reports it.
   bool is_finite() const {
     const auto all = [](const at::Tensor& x) { return at::isfinite(x).all().item<bool>(); };
-    return std::ranges::all_of(problem_.groups, all, &ParameterGroup::value) &&
+    return std::ranges::all_of(changing_tensors(problem_), all) &&
            std::ranges::all_of(optimiser_.state(), all);
   }
 
@@ -262,7 +281,8 @@ class Run {
           "[train] the validation score was never finite; look for extreme targets among the validation "
           "rows");
     }
-    for (size_t i = 0; i < state_.best.size(); ++i) problem_.groups[i].value.copy_(state_.best[i]);
+    const std::vector<at::Tensor> own = changing_tensors(problem_);
+    for (size_t i = 0; i < state_.best.size(); ++i) own[i].copy_(state_.best[i]);
     state_.summary.seconds = seconds();
     if (!problem_.validate)
       state_.summary.notes.emplace_back(

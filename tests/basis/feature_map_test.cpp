@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -29,19 +30,19 @@ struct Mapped {
 
   Mapped(const std::string& basis, int64_t rank, NetworkSpec network)
       : spec(std::move(network)),
-        parameters(feature_parameters(basis, rank, spec, 3, Stream(4)), at::kDouble),
+        parameters(feature_parameters(basis, rank, spec, Stream(4)), at::kDouble),
         map(basis, rank, spec, [this](const std::string& name) { return parameters[name]; }, "test") {}
 };
 
 TEST(FeatureMap, IsTheExpansionOfTheNetwork) {
-  Mapped with("linear", 5, tabular_resnet(3, 4, 1)), without("rbf", 6, {});
+  Mapped with("linear", 5, tabular_resnet(3, 4, 1)), without("rbf", 6, {{{3}}});
   at::Tensor x = Stream(5).normal({7, 3});
-  Network network(with.spec, "backbone", [&](const std::string& name) { return with.parameters[name]; });
+  Network network(with.spec, "network", [&](const std::string& name) { return with.parameters[name]; });
   auto basis = bind_basis("linear", "basis", [&](const std::string& name) { return with.parameters[name]; });
   EXPECT_TRUE(at::equal(with.map(x).features, (*basis)(network(x)).features));
-  EXPECT_EQ(with.map.inputs(), 3);
+  EXPECT_EQ(with.map.input(), (Shape{{3}}));
   EXPECT_EQ(with.map.rank(), 5);
-  EXPECT_EQ(without.map.inputs(), 3);
+  EXPECT_EQ(without.map.input(), (Shape{{3}}));
   EXPECT_EQ(without.map(x).features.size(1), 6);
   auto lookup = [&](const std::string& name) { return with.parameters[name]; };
   EXPECT_THROW(FeatureMap("linear", 9, with.spec, lookup, "test"), std::invalid_argument);
@@ -58,7 +59,7 @@ TEST(FeatureMap, BackwardAddsTheGradientOfBothParts) {
     at::Tensor loss = (phi.features * g).sum();
     if (corrected) loss = loss + (phi.correction * c).sum();
     loss.backward();
-    for (const char* group : {"backbone", "head"}) {
+    for (const char* group : {"network", "head"}) {
       at::Tensor expected = by_autograd.parameters.grads(group);
       EXPECT_GT(expected.abs().max().item<double>(), 0);
       EXPECT_TRUE(at::allclose(closed.parameters.grads(group), expected, 1e-12, 1e-14)) << group;

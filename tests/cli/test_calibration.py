@@ -110,7 +110,7 @@ def test_a_level_that_needs_more_rows(tmp_path, calibrated):
 def test_too_few_calibration_rows_are_refused_before_the_fit(tmp_path, calibrated):
     words = ["fit", calibrated / "toy.csv", "--target", "y", "--calibrate", "conformal", "--steps", 10**8]
     line = refused(tmp_path, *words, "--calibration-fraction", 0.06)
-    assert "at least 19 calibration rows for an interval of level 0.95" in line and "received 18" in line
+    assert "at least 19 calibration rows for a level of 0.95" in line and "received 18" in line
     assert "at least 999" in refused(tmp_path, *words, "--level", 0.999)
     assert "fractions that leave rows" in refused(tmp_path, *words, "--calibration-fraction", 0.95)
 

@@ -31,7 +31,7 @@ def models(tmp_path_factory):
     write_csv(folder / "counts.csv", header(2), [[a, b, max(0, round(2 * y + 3))] for a, b, y in rows])
     fits = {
         "dbk": ["toy.csv"], "dnn": ["toy.csv", "--method", "dnn"],
-        "plain": ["toy.csv", "--method", "dnn", "--backbone", "mlp"], "deep": ["toy.csv", "--backbone", "mlp"],
+        "plain": ["toy.csv", "--method", "dnn", "--network", "mlp"], "deep": ["toy.csv", "--network", "mlp"],
         "vbll": ["toy.csv", "--method", "vbll"], "classes": ["classes.csv"],
         "counts": ["counts.csv", "--likelihood", "poisson"],
         "ensemble": ["toy.csv", "--method", "ensemble", "--members", 2],

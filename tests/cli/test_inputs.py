@@ -134,7 +134,8 @@ def test_rows_are_read_as_the_model_knows_them(tmp_path):
     assert len(set(alone)) == 7
     for some in (codes, codes[4:], codes[:0:-1], codes[5:]):
         together = answers(tmp_path, ["flag", "code"], [["yes", code] for code in some])
-        assert together == pytest.approx([alone[codes.index(code)] for code in some], rel=1e-9)
+        # The network runs in float32, whose rounding depends on the size of the batch.
+        assert together == pytest.approx([alone[codes.index(code)] for code in some], rel=1e-6)
     assert answers(tmp_path, ["code", "flag"], [["A1", 1]]) == alone[:1]
     assert "new.csv:3:2: expected yes or no" in refused_rows(tmp_path, ["code", "flag"], [["A1", "yes"], ["A1", "perhaps"]])
 

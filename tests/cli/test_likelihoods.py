@@ -163,7 +163,7 @@ def test_counts(tmp_path):
 
 def test_the_mean_of_a_rate_that_nothing_is_known_of_is_said(tmp_path):
     ok(tmp_path, "generate", "counts", "--rows", 300, "--out", "train.csv")
-    ok(tmp_path, "fit", "train.csv", "--target", "y", "--likelihood", "poisson", "--method", "sv-dbk", "--backbone", "mlp",
+    ok(tmp_path, "fit", "train.csv", "--target", "y", "--likelihood", "poisson", "--method", "sv-dbk", "--network", "mlp",
        "--model", "m", "--ignore", "true_mean,true_sd", "--steps", 200, *SMALL)
     (tmp_path / "near.csv").write_text("x\n0\n1\n")
     near = run(tmp_path, "predict", "m", "near.csv")

@@ -28,8 +28,20 @@ def fitted(folder):
     return folder
 
 
+STARTED = []
+
+
 def start(folder, *words, **options):
-    return subprocess.Popen([TOOL, *map(str, words)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    STARTED.append(subprocess.Popen([TOOL, *map(str, words)], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options))
+    return STARTED[-1]
+
+
+@pytest.fixture(autouse=True)
+def nothing_runs_on():
+    """The fits here have no end of their own: a test that fails must not leave one behind."""
+    yield
+    while STARTED:
+        STARTED.pop().kill()
 
 
 def wait_for(condition, process, seconds=60):

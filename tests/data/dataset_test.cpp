@@ -7,33 +7,44 @@ namespace slimbayes {
 namespace {
 
 Dataset small() {
-  return {{{}, {"a", "b"}}, {{at::arange(8, at::kDouble).view({4, 2})}, at::arange(4, at::kDouble)}};
+  return dataset_of({{}, {"a", "b"}}, {{at::arange(8, at::kDouble).view({4, 2})}, at::arange(4, at::kDouble)});
 }
 
-TEST(Dataset, rows_and_subset_take_inputs_and_target) {
-  Dataset data = small();
+at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
+
+TEST(Dataset, RowsAndSubsetsTakeInputsAndTarget) {
+  const Dataset data = small();
   EXPECT_EQ(data.size(), 4);
-  at::Tensor indices = at::tensor({3, 0}, at::kLong);
-  Batch batch = data.rows(indices);
+  EXPECT_EQ(data.schema.input, (Shape{{2}}));
+  const Batch batch = data.rows(indices({3, 0}));
   EXPECT_TRUE(at::equal(batch.inputs[0], at::tensor({6.0, 7.0, 0.0, 1.0}, at::kDouble).view({2, 2})));
   EXPECT_TRUE(at::equal(batch.target, at::tensor({3.0, 0.0}, at::kDouble)));
-  Dataset part = data.subset(indices);
-  EXPECT_EQ(part.size(), 2);
+  const Dataset part = data.subset(indices({3, 0, 2}));
+  EXPECT_EQ(part.size(), 3);
   EXPECT_EQ(part.schema.features, data.schema.features);
-  EXPECT_EQ(data.size(), 4);
+  EXPECT_TRUE(at::equal(part.all().target, at::tensor({3.0, 0.0, 2.0}, at::kDouble)));
+  EXPECT_TRUE(at::equal(part.subset(indices({2, 1})).all().target, at::tensor({2.0, 0.0}, at::kDouble)));
 }
 
-TEST(Dataset, no_target_no_rows) {
-  Dataset data = small();
-  data.all.target = at::Tensor();
-  EXPECT_FALSE(data.rows(at::tensor({1}, at::kLong)).target.defined());
+TEST(Dataset, IsNotCopied) {
+  const Dataset data = small();
+  EXPECT_EQ(data.all().inputs[0].const_data_ptr(), Dataset(data).all().inputs[0].const_data_ptr());
+}
+
+TEST(Dataset, MayHaveNoTargetAndNoRows) {
+  const Dataset data = dataset_of({}, {{at::zeros({4, 2})}});
+  EXPECT_FALSE(data.rows(indices({1})).target.defined());
   EXPECT_EQ(data.subset(at::empty({0}, at::kLong)).size(), 0);
   EXPECT_EQ(Dataset{}.size(), 0);
+  EXPECT_TRUE(Dataset{}.all().inputs.empty());
 }
 
-TEST(Dataset, refuses_indices_of_another_type_or_shape) {
+TEST(Dataset, RefusesTensorsAndIndicesThatDoNotFit) {
   EXPECT_THROW(small().rows(at::zeros({2}, at::kDouble)), std::invalid_argument);
   EXPECT_THROW(small().rows(at::zeros({2, 1}, at::kLong)), std::invalid_argument);
+  EXPECT_THROW(small().subset(indices({4})), std::invalid_argument);
+  EXPECT_THROW(dataset_of({}, {{at::zeros({4, 2})}, at::zeros({3})}), std::invalid_argument);
+  EXPECT_THROW(dataset_of({}, {}), std::invalid_argument);
 }
 
 }  // namespace

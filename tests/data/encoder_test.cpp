@@ -139,7 +139,7 @@ TEST(Encoder_fit, row_labels_are_no_input) {
   EXPECT_TRUE(e.notes_for(table_of({numbers("x", {1})})).empty());
   EXPECT_EQ(e.to_json()["columns"][0]["dropped"], "row labels");
   // Called names, it is an input.
-  EXPECT_EQ(Encoder::fit(t, all_rows(t), {"y", "min-max", {}, "train", "", {}, {"__index_level_0__"}})
+  EXPECT_EQ(Encoder::fit(t, all_rows(t), {"y", "min-max", {}, "train", {}, {}, {"__index_level_0__"}})
                 .schema()
                 .features.size(),
             4u);
@@ -193,10 +193,10 @@ TEST(Encoder_fit, huge_and_tiny_magnitudes_stay_finite) {
                         numbers("y", {-1e135, 1e135, 5e134})});
     Encoder e = fitted(t, {"y", scale});
     Dataset data = e.dataset(t, true);
-    EXPECT_TRUE(at::isfinite(data.all.inputs[0]).all().item<bool>());
-    EXPECT_TRUE(at::isfinite(data.all.target).all().item<bool>());
-    EXPECT_NEAR(data.all.target.square().mean().item<double>(), 1, 1e-12);
-    EXPECT_LE(data.all.inputs[0].abs().max().item<double>(), 2);
+    EXPECT_TRUE(at::isfinite(data.all().inputs[0]).all().item<bool>());
+    EXPECT_TRUE(at::isfinite(data.all().target).all().item<bool>());
+    EXPECT_NEAR(data.all().target.square().mean().item<double>(), 1, 1e-12);
+    EXPECT_LE(data.all().inputs[0].abs().max().item<double>(), 2);
     expect_has(error_of([&] { e.inputs(table_of({numbers("x", {0, 0}), numbers("tiny", {0, 1e300})})); }),
                "t.csv: data row 2: ");
   }
@@ -214,7 +214,7 @@ TEST(Encoder_fit, boolean_and_datetime_columns) {
   Table t = table_of({{"b", ColumnKind::boolean, {1, 0}, {}},
                       {"d", ColumnKind::datetime, {0, 86400}, {}},
                       {"y", ColumnKind::boolean, {1, 0}, {}}});
-  Encoder e = fitted(t, {"y", "min-max", {}, "train", "gaussian"});
+  Encoder e = fitted(t, {"y", "min-max", {}, "train", LikelihoodKind::gaussian});
   EXPECT_TRUE(equal(e.inputs(t), {1, -1, -1, 1}));
   EXPECT_TRUE(equal(e.target(t), {1, -1}));
 }
@@ -228,7 +228,7 @@ TEST(Encoder_fit, errors) {
   expect_has(fit_error({0}, {"prise"}),
              "[Encoder::fit] expected a target that is a column; received 'prise'; did you mean "
              "'price'?");
-  expect_has(fit_error({0}, {"c", "min-max", {}, "train", "gaussian"}),
+  expect_has(fit_error({0}, {"c", "min-max", {}, "train", LikelihoodKind::gaussian}),
              "received a categorical column; --likelihood gaussian needs numbers");
   expect_has(fit_error({0, 1, 2}, {"y"}),
              "t.csv: data row 2: expected a finite number in the target 'y'; received a missing cell");
@@ -244,7 +244,7 @@ TEST(Encoder_fit, errors) {
   Encoder e = Encoder::fit(t, {0, 2}, {"y"});
   expect_has(error_of([&] { e.target(t); }), "t.csv: data row 2: ");
   expect_has(error_of([&] { e.target(table_of({numbers("x", {1})})); }), "the target column 'y'");
-  EXPECT_FALSE(e.dataset(t, false).all.target.defined());
+  EXPECT_FALSE(e.dataset(t, false).all().target.defined());
 }
 
 TEST(Encoder_json, round_trip_is_exact) {

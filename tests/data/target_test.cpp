@@ -28,7 +28,7 @@ Task task_for(const Table& table, std::optional<LikelihoodKind> likelihood = {})
 TEST(Target, TheColumnsKindChoosesTheTask) {
   Table text = table_of({categories("y", {0, 1, 0, 1}, {"red", "blue"})});
   Task two = task_for(text);
-  EXPECT_EQ(two.kind, "classification");
+  EXPECT_EQ(two.kind, TaskKind::classification);
   EXPECT_EQ(two.likelihood, LikelihoodKind::bernoulli);
   EXPECT_EQ(two.outputs, 1);
   EXPECT_EQ(two.levels, (Words{"blue", "red"}));
@@ -41,10 +41,10 @@ TEST(Target, TheColumnsKindChoosesTheTask) {
   EXPECT_EQ(truth.likelihood, LikelihoodKind::bernoulli);
   EXPECT_EQ(truth.levels, (Words{"false", "true"}));
   Task number = task_for(table_of({numbers("y", {1, 2, 3})}));
-  EXPECT_EQ(number.kind, "regression");
+  EXPECT_EQ(number.kind, TaskKind::regression);
   EXPECT_DOUBLE_EQ(number.y_shift, 2);
   // Booleans measured as numbers where asked for.
-  EXPECT_EQ(task_for(table_of({booleans("y", {1, 0})}), LikelihoodKind::gaussian).kind, "regression");
+  EXPECT_EQ(task_for(table_of({booleans("y", {1, 0})}), LikelihoodKind::gaussian).kind, TaskKind::regression);
 }
 
 TEST(Target, NumbersAreClassesWhereAskedFor) {
@@ -73,13 +73,13 @@ TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
   }
   for (double same : {1e308, 1e-310, 0.0})
     EXPECT_EQ(task_for(table_of({numbers("y", {same, same})})).y_scale, 1);
-  EXPECT_EQ(task_for(table_of({numbers("y", {1e300, 0, 1e300, 0})}), LikelihoodKind::softmax).kind, "classification");
+  EXPECT_EQ(task_for(table_of({numbers("y", {1e300, 0, 1e300, 0})}), LikelihoodKind::softmax).kind, TaskKind::classification);
 }
 
 TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
   const Table table = table_of({numbers("y", {1, 2, 3, kNone, 1e30})}),
               fine = table_of({numbers("y", {1, 2, 3, 1e17})});
-  const auto fit = [](const Table& t) { return fit_task(t, {0, 1, 2}, "y", ""); };
+  const auto fit = [](const Table& t) { return fit_task(t, {0, 1, 2}, "y", {}); };
   const std::string error = error_of([&] { fit(table); });
   expect_has(error, "data row 5");
   expect_has(error, "within 1e+18 training sds");
@@ -88,7 +88,7 @@ TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
   EXPECT_THROW(fit(table_of({numbers("y", {1e308, 1e308, 1e308, -1e308})})),
                DataError);  // their difference overflows
   Task counts = task;
-  counts.kind = "counts";
+  counts.kind = TaskKind::counts;
   EXPECT_NO_THROW(check_standardised(table, "y", counts));
 }
 
@@ -153,7 +153,7 @@ TEST(Target, ClassesNeedRows) {
              "at least two rows of each class of 'y'; received one row of class 'b'");
   Table held = table_of({categories("y", {0, 0, 1, 1}, {"a", "b"})});
   expect_has(
-      error_of([&] { fit_task(held, {0, 1}, "y", ""); }),
+      error_of([&] { fit_task(held, {0, 1}, "y", {}); }),
       "a training row of each class of 'y'; received none of class 'b', whose 2 rows the split held out");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
   expect_has(error_of([&] { task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), LikelihoodKind::bernoulli); }),
@@ -185,14 +185,14 @@ TEST(Domain, IsParsedOrRefusedWithASentence) {
 
 TEST(Events, CoordinatesAreScaledByTheDomain) {
   Table table = table_of({numbers("a", {0, 0.5, 1}), numbers("b", {-1, 2, 3})});
-  Encoder e = Encoder::fit(table, {0, 2}, {"", "min-max", {}, "train", "cox", {{0, 1}, {-1, 3}}});
+  Encoder e = Encoder::fit(table, {0, 2}, {"", "min-max", {}, "train", LikelihoodKind::cox, {{0, 1}, {-1, 3}}});
   EXPECT_TRUE(
       at::allclose(e.inputs(table), at::tensor({-1., -1., 0., .5, 1., 1.}, at::kDouble).reshape({3, 2})));
   const Task& task = e.schema().task;
   EXPECT_EQ(task.kind, TaskKind::events);
   // Two of three events trained, four units of volume for four of the encoded: log(3/2 * 4/4).
   EXPECT_NEAR(task.y_shift, std::log(1.5), 1e-14);
-  EXPECT_FALSE(e.dataset(table, true).all.target.defined());
+  EXPECT_FALSE(e.dataset(table, true).all().target.defined());
   Encoder back = Encoder::from_json(nlohmann::json::parse(e.to_json().dump()));
   EXPECT_TRUE(at::equal(back.inputs(table), e.inputs(table)));
   EXPECT_EQ(back.to_json(), e.to_json());
@@ -205,7 +205,7 @@ TEST(Events, BadInputIsNamed) {
   Table table = table_of({numbers("a", {0, 0.5}), numbers("b", {0, 9}), categories("c", {0, 0}, {"u"})});
   auto message = [&](std::vector<Axis> domain, Words ignore, std::string target = "") {
     return error_of(
-        [&] { Encoder::fit(table, {0, 1}, {target, "min-max", ignore, "train", "cox", domain}); });
+        [&] { Encoder::fit(table, {0, 1}, {target, "min-max", ignore, "train", LikelihoodKind::cox, domain}); });
   };
   expect_has(message({{0, 1}, {0, 10}}, {}),
              "coordinates that are numbers; received the categorical column 'c'");
@@ -238,7 +238,7 @@ TEST(Target, RowsWithoutOneAreLeftOut) {
   // A bad cell is named by its place in the whole table.
   Table gaps = table_of({numbers("y", {kNone, 1, 2, 0.5})});
   Task counts;
-  counts.kind = "counts";
+  counts.kind = TaskKind::counts;
   expect_has(error_of([&] { target_values(with_target(gaps, "y"), "y", counts); }),
              "t.csv: data row 4: expected counts");
   EXPECT_EQ(with_target(t, "absent").rows, 3);

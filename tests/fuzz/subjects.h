@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/outside.h"
 #include "slimbayes/data/table_csv.h"
@@ -179,7 +180,7 @@ inline Stopped stopped_fit(const std::string& name, TableFit fit, int rounds) {
 /// over ensembles.
 inline std::vector<Stopped> stopped_fits() {
   const auto fit = [](const char* method, int folds) {
-    TableFit small = small_fit(find_method(method), "gaussian");
+    TableFit small = small_fit(find_method(method), LikelihoodKind::gaussian);
     small.options["steps"] = 20;
     small.options["patience"] = 0;
     small.noise_folds = folds;
@@ -190,7 +191,7 @@ inline std::vector<Stopped> stopped_fits() {
   all.push_back(stopped_fit(
       "vbll softmax",
       [&] {
-        TableFit classes = small_fit(find_method("vbll"), "softmax");
+        TableFit classes = small_fit(find_method("vbll"), LikelihoodKind::softmax);
         classes.options["steps"] = 20;
         return classes;
       }(),

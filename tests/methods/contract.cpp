@@ -77,7 +77,7 @@ void seeds(const Subject& subject, const Fitted& fitted) {
 
 void beats_constant(const Subject& subject, const Fitted& fitted) {
   Dataset data = toy(400, 3);
-  const at::Tensor& y = data.all.target;
+  const at::Tensor y = data.all().target;
   Regression constant{y.mean().expand_as(y), y.var(false).expand_as(y), at::zeros_like(y)};
   Regression p = answer(fitted, data);
   require(root_mean_squared_error(p, y) < 0.5 * root_mean_squared_error(constant, y),
@@ -88,7 +88,7 @@ void beats_constant(const Subject& subject, const Fitted& fitted) {
 void grows_away(const Subject& subject, const Fitted& fitted) {
   if (!subject.info->variance_grows_away) return;
   Dataset far = toy(50, 3);
-  far.all.inputs[0] = far.all.inputs[0] + 5;
+  far = changed(far, [](Batch& b) { b.inputs[0] = b.inputs[0] + 5; });
   double near_var = answer(fitted, toy(50, 3)).epistemic_var.max().item<double>();
   require(answer(fitted, far).epistemic_var.min().item<double>() > near_var,
           "a variance that does not grow away");
@@ -120,13 +120,17 @@ void bad_input(const Subject& subject, const Fitted& fitted) {
   refuses([&] { fitted.predict(toy(5, 3, 3)); }, "a prediction with another number of inputs");
   for (double bad : {std::nan(""), std::numeric_limits<double>::infinity()}) {
     Dataset data = toy(5, 3);
-    data.all.inputs[0] = data.all.inputs[0].clone();
-    data.all.inputs[0][2][1] = bad;
+    data = changed(data, [bad](Batch& b) {
+      b.inputs[0] = b.inputs[0].clone();
+      b.inputs[0][2][1] = bad;
+    });
     refuses([&] { fitted.predict(data); }, "a non-finite input to predict");
     refuses([&] { fit(subject, 5, {data, toy(5, 4)}); }, "a non-finite input to fit");
     Dataset target = toy(50, 3);
-    target.all.target = target.all.target.clone();
-    target.all.target[2] = bad;
+    target = changed(target, [bad](Batch& b) {
+      b.target = b.target.clone();
+      b.target[2] = bad;
+    });
     refuses([&] { fit(subject, 5, {target, toy(5, 4)}); }, "a non-finite target");
   }
   refuses([&] { fit(subject, 5, {toy(0, 3), toy(5, 4)}); }, "an empty training set");
@@ -136,12 +140,15 @@ void bad_input(const Subject& subject, const Fitted& fitted) {
 void odd_data(const Subject& subject, const Fitted& fitted) {
   Split constant = toy_split();
   for (Dataset* data : {&constant.train, &constant.valid}) {
-    data->all.inputs[0] = data->all.inputs[0].clone();
-    data->all.inputs[0].select(1, 1).fill_(0.25);
+    *data = changed(*data, [](Batch& b) {
+      b.inputs[0] = b.inputs[0].clone();
+      b.inputs[0].select(1, 1).fill_(0.25);
+    });
   }
   finite(answer(*fit(subject, 5, constant), constant.valid), "with a constant column");
   Split flat = toy_split();
-  for (Dataset* data : {&flat.train, &flat.valid}) data->all.target = at::zeros_like(data->all.target);
+  for (Dataset* data : {&flat.train, &flat.valid})
+    *data = changed(*data, [](Batch& b) { b.target = at::zeros_like(b.target); });
   Regression p = answer(*fit(subject, 5, flat), flat.valid);
   finite(p, "with equal targets");
   require((total_var(p) > 0).all().item<bool>(), "no variance with equal targets");
@@ -166,12 +173,12 @@ void rows_apart(const Subject& subject, const Fitted& fitted) {
 
 void leaves_the_world_alone(const Subject& subject, const Fitted& fitted) {
   Split split = toy_split();
-  at::Tensor x = split.train.all.inputs[0].clone(), y = split.train.all.target.clone();
+  at::Tensor x = split.train.all().inputs[0].clone(), y = split.train.all().target.clone();
   at::Tensor random = at::detail::getDefaultCPUGenerator().get_state().clone();
   int threads = at::get_num_threads();
   auto dtype = c10::get_default_dtype();
   answer(*subject.make()->fit(split, {Stream(5), nullptr, {}}), toy(5, 3));
-  require(at::equal(x, split.train.all.inputs[0]) && at::equal(y, split.train.all.target), "changed inputs");
+  require(at::equal(x, split.train.all().inputs[0]) && at::equal(y, split.train.all().target), "changed inputs");
   require(at::equal(random, at::detail::getDefaultCPUGenerator().get_state()),
           "a changed global random state");
   require(threads == at::get_num_threads(), "a changed thread count");
@@ -186,10 +193,9 @@ Dataset toy(int64_t rows, uint64_t seed, int64_t inputs) {
   Stream stream(seed);
   at::Tensor x = 2 * stream.split("x").uniform({rows, inputs}) - 1;
   at::Tensor y = at::sin(3 * x.select(1, 0)) + 0.1 * stream.split("noise").normal(at::IntArrayRef{rows});
-  Dataset data;
-  for (int64_t i = 0; i < inputs; ++i) data.schema.features.push_back(fmt::format("x{}", i));
-  data.all = {{x}, y};
-  return data;
+  Schema schema;
+  for (int64_t i = 0; i < inputs; ++i) schema.features.push_back(fmt::format("x{}", i));
+  return dataset_of(schema, {{x}, y});
 }
 
 const std::vector<Clause>& clauses() {

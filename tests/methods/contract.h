@@ -9,6 +9,14 @@
 
 namespace slimbayes::contract {
 
+/// The dataset with edit(its rows) in their place.
+template <class Edit>
+Dataset changed(const Dataset& data, Edit edit) {
+  Batch rows = data.all();
+  edit(rows);
+  return dataset_of(data.schema, std::move(rows));
+}
+
 /// A method under test, with options that make its fit quick.
 struct Subject {
   const MethodInfo* info;

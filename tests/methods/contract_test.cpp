@@ -22,8 +22,7 @@ using contract::Subject;
 int answer_elsewhere(const char* model_path, const char* inputs_path, const char* out_path) {
   at::set_num_threads(1);  // as in the first process: the same bits need the same threads
   TensorFile model = read_tensor_file(model_path);
-  Dataset data;
-  data.all.inputs = {stored_tensor(read_tensor_file(inputs_path), "x")};
+  const Dataset data = dataset_of({}, {{stored_tensor(read_tensor_file(inputs_path), "x")}});
   auto fitted = registry_row(stored_text(model, "method")).load(model);
   Regression p = std::get<Regression>(fitted->predict(data));
   TensorFile out;
@@ -39,7 +38,7 @@ Regression ask_another_process(const TensorFile& model, const Dataset& data) {
   std::string stem =
       (folder / fmt::format("contract-{}", ::testing::UnitTest::GetInstance()->random_seed())).string();
   TensorFile inputs;
-  inputs.tensors["x"] = to_stored(data.all.inputs[0]);
+  inputs.tensors["x"] = to_stored(data.all().inputs[0]);
   write_tensor_file(stem + ".model", model);
   write_tensor_file(stem + ".inputs", inputs);
   std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
@@ -113,7 +112,7 @@ class BrokenFitted : public Fitted {
       : fault_(std::move(fault)), inner_(std::move(inner)) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    if (fault_ == "careless" && data.all.inputs[0].isnan().any().item<bool>())
+    if (fault_ == "careless" && data.all().inputs[0].isnan().any().item<bool>())
       return inner_->predict(data.subset(at::zeros({1}, at::kLong)));
     Regression p = std::get<Regression>(inner_->predict(data, options));
     if (fault_ == "float32") p.mean = p.mean.to(at::kFloat);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "slimbayes/basis/feature_map.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/methods/exact_features.h"
 #include "slimbayes/methods/network_file.h"
@@ -44,8 +45,8 @@ TEST(DbkExact, EveryBasisLearns) {
   Dataset data = contract::toy(200, 3);
   for (const char* basis : {"silu", "linear", "rbf", "fourier"}) {
     Regression p = answer(*fit({{"basis", basis}, {"rank", 32}, {"steps", 100}}), data);
-    EXPECT_LT(root_mean_squared_error(p, data.all.target), 0.25) << basis;
-    EXPECT_LT(gaussian_nll(p, data.all.target), 0.3) << basis;
+    EXPECT_LT(root_mean_squared_error(p, data.all().target), 0.25) << basis;
+    EXPECT_LT(gaussian_nll(p, data.all().target), 0.3) << basis;
   }
 }
 
@@ -69,10 +70,10 @@ TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
   Network::Lookup lookup = as_type(file.weights, at::kDouble);
   FeatureMap map("silu", 20, file.spec, lookup, "test");
   Dataset data = contract::toy(40, 3);
-  data.all.inputs[0] = 2 * data.all.inputs[0];  // some rows beyond M
-  at::Tensor phi = map(split.train.all.inputs[0].to(at::kDouble)).features,
-             y = split.train.all.target.to(at::kDouble);
-  at::Tensor now = map(data.all.inputs[0].to(at::kDouble)).features;
+  data = contract::changed(data, [](Batch& b) { b.inputs[0] = 2 * b.inputs[0]; });  // some rows beyond M
+  at::Tensor phi = map(split.train.all().inputs[0].to(at::kDouble)).features,
+             y = split.train.all().target.to(at::kDouble);
+  at::Tensor now = map(data.all().inputs[0].to(at::kDouble)).features;
   at::Tensor prior = phi.square().sum(-1), own = now.square().sum(-1);
   double largest = prior.max().item<double>(), noise = answer(*fitted, data).aleatoric_var[0].item<double>();
 
@@ -130,7 +131,7 @@ TEST(DklExact, BlocksOfTheEvidenceLearnToo) {
                     .make({{"steps", 60}, {"hidden", 16}, {"blocks", 1}, {"evidence_rows", 60}})
                     ->fit(contract::toy_split(), {Stream(3), nullptr, {}});
   Dataset data = contract::toy(200, 3);
-  EXPECT_LT(root_mean_squared_error(answer(*fitted, data), data.all.target), 0.25);
+  EXPECT_LT(root_mean_squared_error(answer(*fitted, data), data.all().target), 0.25);
   ASSERT_EQ(fitted->summary().notes.size(), 1u);
   EXPECT_NE(fitted->summary().notes[0].find("60 of 240 rows"), std::string::npos);
 }
@@ -138,12 +139,12 @@ TEST(DklExact, BlocksOfTheEvidenceLearnToo) {
 /// Both passes over chunks, through the network, against automatic differentiation of the bound of all rows.
 TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
   Dataset data = contract::toy(41, 5);
-  TabularRows rows{data.all.inputs[0].to(at::kDouble), data.all.target.to(at::kDouble)};
+  TabularRows rows{data.all().inputs[0].to(at::kDouble), data.all().target.to(at::kDouble)};
   const NetworkSpec spec = mlp(2, 5, 1, "tanh");
   for (const char* basis : {"silu", "linear", "rbf"}) {
     SCOPED_TRACE(basis);
     const double alpha = std::string(basis) == "rbf" ? 0.0 : 0.7;
-    Weights start = snapshot(exact_parameters({basis, 6, {}}, spec, 2, Stream(1))), ours, theirs;
+    Weights start = snapshot(exact_parameters({basis, 6, {}}, spec, Stream(1))), ours, theirs;
     for (const auto& [name, value] : start) {
       for (Weights* leaves : {&ours, &theirs}) {
         (*leaves)[name] = value.to(at::kDouble).clone().set_requires_grad(true);
@@ -175,12 +176,12 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
 
 TEST(DbkExact, AStepsNoiseGradientIsThatOfEachForm) {
   Dataset data = contract::toy(41, 5);
-  TabularRows rows{data.all.inputs[0].to(at::kDouble), data.all.target.to(at::kDouble)};
+  TabularRows rows{data.all().inputs[0].to(at::kDouble), data.all().target.to(at::kDouble)};
   const NetworkSpec spec = mlp(2, 5, 1, "tanh");
   for (const char* form : {"exp", "softplus", "variance", "sd"}) {
     SCOPED_TRACE(form);
     NoiseOptions noise{.noise_start = 0.3, .noise_floor = 1e-3, .noise_form = form};
-    Weights start = snapshot(exact_parameters({"silu", 6, noise}, spec, 2, Stream(1))), leaves;
+    Weights start = snapshot(exact_parameters({"silu", 6, noise}, spec, Stream(1))), leaves;
     auto loss_at = [&](double shift) {
       for (const auto& [name, value] : start) {
         at::Tensor leaf = value.to(at::kDouble) + (name == "log_noise" ? shift : 0.0);

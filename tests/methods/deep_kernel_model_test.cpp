@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/methods/network_file.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/nn/weights.h"
@@ -35,7 +36,7 @@ DeepKernel kernel(const std::string& basis, HeadObjective objective) {
 NetworkSpec network() { return mlp(2, 5, 1, "tanh"); }
 
 Parameters parameters(const DeepKernel& k) {
-  return deep_kernel_parameters(k, network(), 2, LikelihoodKind::gaussian, at::zeros({1}, at::kDouble), Stream(1));
+  return deep_kernel_parameters(k, network(), LikelihoodKind::gaussian, at::zeros({1}, at::kDouble), Stream(1));
 }
 
 DeepKernelModel bound(const DeepKernel& k, const Weights& weights) {
@@ -129,7 +130,7 @@ TEST(DeepKernelModel, TheBackboneAloneDecaysAndTheNoiseHasItsRate) {
     for (const auto& [name, value] : plain) {
       if (name.starts_with("statistics.") || name == "largest_prior_var")
         continue;  // of the features at the end
-      bool decays = name.starts_with("backbone."), bias = name.ends_with(".bias");  // which may be 0
+      bool decays = name.starts_with("network."), bias = name.ends_with(".bias");  // which may be 0
       if (!decays || !bias) {
         EXPECT_EQ(at::equal(value, decayed.at(name)), !decays) << name;
       }

@@ -41,7 +41,7 @@ TEST(DeepKernel, WhatIsSelectedByIsTheNllOfWhatIsPredicted) {
   for (const char* method :
        {"dbk", "vbll", "sv-dkl", "pp-dkl", "sv-rbf", "sv-dbk", "dbk-exact", "dkl-exact"}) {
     auto fitted = fit(method);
-    EXPECT_NEAR(fitted->summary().best_score, gaussian_nll(answer(*fitted, valid), valid.all.target), 2e-4)
+    EXPECT_NEAR(fitted->summary().best_score, gaussian_nll(answer(*fitted, valid), valid.all().target), 2e-4)
         << method;
   }
 }
@@ -52,19 +52,20 @@ TEST(DeepKernel, TheDiagonalCorrectionOfSvDbk) {
   auto corrected = fit("sv-dbk", options);
   NetworkFile file = network_file(corrected->save());
   Network::Lookup lookup = as_type(file.weights, at::kDouble);
-  FeatureMap map("silu", 12, file.spec, lookup, "test");
-  auto prior_var = [&](const Dataset& data) {
-    return map(data.all.inputs[0].to(at::kDouble)).features.square().sum(-1);
+  const FeatureMap map("silu", 12, file.spec, as_type(file.weights, at::kFloat), "test");
+  const auto features = [&](const Dataset& data) {
+    return map(data.all().inputs[0].to(at::kFloat)).features.to(at::kDouble);
   };
+  auto prior_var = [&](const Dataset& data) { return features(data).square().sum(-1); };
   double largest = prior_var(contract::toy_split().train).max().item<double>();
   EXPECT_NEAR(lookup("largest_prior_var").item<double>(), largest, 1e-6 * largest);
 
   Dataset far = contract::toy(40, 3);
-  far.all.inputs[0] = 30 * far.all.inputs[0];
+  far = contract::changed(far, [](Batch& b) { b.inputs[0] = 30 * b.inputs[0]; });
   VariationalPosterior q{lookup("posterior.mean"), lookup("posterior.log_diagonal"),
                          lookup("posterior.lower")};
   for (const Dataset& data : {contract::toy(40, 3), far}) {
-    at::Tensor phi = map(data.all.inputs[0].to(at::kDouble)).features, own = prior_var(data);
+    at::Tensor phi = features(data), own = prior_var(data);
     at::Tensor expected = at::matmul(phi, q.factor()[0]).square().sum(-1) + at::clamp_min(own, largest) - own;
     EXPECT_TRUE(at::allclose(answer(*corrected, data).epistemic_var, expected, 1e-6, 1e-9));
   }

@@ -50,7 +50,7 @@ TEST(GpExact, PredictsAsTheDenseFormulasDo) {
     Dense dense(file, stored_tensor(file, "theta"));
     Dataset data = contract::toy(15, 3);
     Regression p = std::get<Regression>(gp->predict(data));
-    at::Tensor cross = dense.kernel(data.all.inputs[0], dense.x);
+    at::Tensor cross = dense.kernel(data.all().inputs[0], dense.x);
     at::Tensor mean = at::mv(cross, at::mv(dense.inverse, dense.y - dense.offset)) + dense.offset;
     at::Tensor one = at::ones_like(dense.y), solved = at::mv(dense.inverse, one);
     at::Tensor var = dense.amplitude - (at::matmul(cross, dense.inverse) * cross).sum(-1) +
@@ -80,9 +80,7 @@ TEST(GpExact, TheHyperparametersMaximiseTheEvidence) {
 TEST(GpExact, FewRowsOfAFastWaveAreNotTakenForNoise) {
   at::Tensor x = at::linspace(-1.6, 1.6, 15, at::kDouble);
   at::Tensor y = at::sin(7 * x) + 0.05 * Stream(4).normal({15});
-  Dataset data = contract::toy(15, 1);
-  data.schema.features.resize(1);
-  data.all = {{x.unsqueeze(1)}, y};
+  const Dataset data = dataset_of({{}, {"x"}}, {{x.unsqueeze(1)}, y});
   auto gp = registry_row("gp-exact").make({{"iterations", 60}})->fit({data, {}}, {Stream(0), nullptr, {}});
   Regression p = std::get<Regression>(gp->predict(data));
   EXPECT_LT((p.mean - at::sin(7 * x)).abs().max().item<double>(), 0.3);

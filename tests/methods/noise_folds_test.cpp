@@ -179,8 +179,10 @@ TEST(NoiseFolds, AFoldThatFailsIsNotedAndTheOthersServe) {
   const json options = info.resolve({{"steps", 20}, {"hidden", 8}, {"blocks", 1}});
   Split parts{contract::toy(30, 1), contract::toy(0, 2)};
   const std::shared_ptr<const Fitted> main = registry_row("dnn").make(options)->fit(parts, {Stream(1)});
-  parts.train.all.target = parts.train.all.target.clone();
-  parts.train.all.target[7] = 1e25;  // its loss overflows float32 in the four fits that train on it
+  Batch rows = parts.train.all();
+  rows.target = rows.target.clone();
+  rows.target[7] = 1e25;  // its loss overflows float32 in the four fits that train on it
+  parts.train = dataset_of(parts.train.schema, std::move(rows));
   const auto ready = [&](const FitContext&) { return Tuned{options, main, {}}; };
   const NoiseEstimate noise =
       fit_with_noise_folds(info, ready, parts, {5, true, Stream(2)}, {Stream(1)}).noise;

@@ -72,7 +72,7 @@ void seeds(const Subject& subject, LikelihoodKind likelihood, const Fitted& fitt
 void beats_constant(const Subject&, LikelihoodKind likelihood, const Fitted& fitted) {
   Dataset data = task_toy(likelihood, 400, 3);
   Predictive answer = fitted.predict(data);
-  const at::Tensor& y = data.all.target;
+  const at::Tensor y = data.all().target;
   double ours = 0, constant = 0;
   if (const auto* p = std::get_if<Classes>(&answer)) {
     at::Tensor share = at::bincount(y.to(at::kLong)).to(at::kDouble) / y.size(0);
@@ -82,9 +82,8 @@ void beats_constant(const Subject&, LikelihoodKind likelihood, const Fitted& fit
     ours = count_nll(*p, y);
     constant = count_nll({{y.mean().log().expand({400}), at::zeros({400}, at::kDouble)}}, y);
   } else {  // the density of places, against that of the uniform process on the square of area 4
-    Dataset grid = data;
     at::Tensor axis = at::linspace(-0.975, 0.975, 40, at::kDouble);
-    grid.all.inputs = {at::cartesian_prod({axis, axis})};
+    const Dataset grid = dataset_of(data.schema, {{at::cartesian_prod({axis, axis})}});
     at::Tensor everywhere = mean(std::get<Intensity>(fitted.predict(grid)).rate);
     at::Tensor here = mean(std::get<Intensity>(answer).rate);
     ours = std::log(4 * everywhere.mean().item<double>()) - here.log().mean().item<double>();
@@ -128,17 +127,19 @@ void refuses(Body body, const std::string& what) {
 
 void bad_input(const Subject& subject, LikelihoodKind likelihood, const Fitted& fitted) {
   Split split = task_split(likelihood);
-  Dataset nan = split.train;
-  nan.all.inputs = {nan.all.inputs[0].clone()};
-  nan.all.inputs[0][2][1] = std::nan("");
+  const Dataset nan = changed(split.train, [](Batch& b) {
+    b.inputs[0] = b.inputs[0].clone();
+    b.inputs[0][2][1] = std::nan("");
+  });
   refuses([&] { fit(subject, {nan, split.valid}); }, "a non-finite input to fit");
   refuses([&] { fitted.predict(nan); }, "a non-finite input to predict");
   refuses([&] { fit(subject, {task_toy(likelihood, 0, 1), split.valid}); }, "an empty training set");
   if (likelihood == LikelihoodKind::cox) return;
   for (double bad : {-1.0, 0.5}) {
-    Dataset data = split.train;
-    data.all.target = data.all.target.clone();
-    data.all.target[2] = bad;
+    const Dataset data = changed(split.train, [bad](Batch& b) {
+      b.target = b.target.clone();
+      b.target[2] = bad;
+    });
     refuses([&] { fit(subject, {data, split.valid}); }, "a class or count that is none");
   }
 }
@@ -146,12 +147,12 @@ void bad_input(const Subject& subject, LikelihoodKind likelihood, const Fitted& 
 /// Eight rows, fewer than the rank, one input constant, nothing to validate on, and no event counted at all.
 void odd_data(const Subject& subject, LikelihoodKind likelihood, const Fitted&) {
   Dataset few = task_toy(likelihood, 8, 4);
-  few.all.inputs = {few.all.inputs[0].clone()};
-  few.all.inputs[0].select(1, 1).fill_(0.25);
-  if (likelihood != LikelihoodKind::cox) {
-    const int64_t classes = std::max<int64_t>(1, std::ssize(few.schema.task.levels));
-    few.all.target = at::arange(8, at::kDouble).remainder(classes);  // of counts: zeros
-  }
+  const int64_t classes = std::max<int64_t>(1, std::ssize(few.schema.task.levels));
+  few = changed(few, [&](Batch& b) {
+    b.inputs[0] = b.inputs[0].clone();
+    b.inputs[0].select(1, 1).fill_(0.25);
+    if (likelihood != LikelihoodKind::cox) b.target = at::arange(8, at::kDouble).remainder(classes);  // counts: zeros
+  });
   auto fitted = fit(subject, {few, task_toy(likelihood, 0, 2)});
   require(at::isfinite(numbers_of(fitted->predict(few))).all().item<bool>(), "answers that are not finite");
 }
@@ -161,9 +162,8 @@ void odd_data(const Subject& subject, LikelihoodKind likelihood, const Fitted&) 
 Dataset task_toy(LikelihoodKind likelihood, int64_t rows, uint64_t seed) {
   Stream stream(seed);
   at::Tensor x = 2 * stream.split("x").uniform({rows, 2}) - 1, wave = at::sin(3 * x.select(1, 0));
-  Dataset data;
-  data.schema.features = {"x0", "x1"};
-  Task& task = data.schema.task;
+  Schema schema{{}, {"x0", "x1"}};
+  Task& task = schema.task;
   task.kind = task_of(likelihood);
   task.likelihood = likelihood;
   at::Tensor y;
@@ -187,8 +187,7 @@ Dataset task_toy(LikelihoodKind likelihood, int64_t rows, uint64_t seed) {
     at::Tensor keep = stream.split("keep").uniform({8 * rows}) * 1.9 < 1 + 0.9 * at::sin(3 * x.select(1, 0));
     x = x.index_select(0, keep.nonzero().squeeze(1)).narrow(0, 0, rows);
   }
-  data.all = {{x}, y};
-  return data;
+  return dataset_of(schema, {{x}, y});
 }
 
 Split task_split(LikelihoodKind likelihood) {

@@ -66,7 +66,7 @@ TEST(Tune, TriesTheWholeGridAndKeepsTheLeastNll) {
   EXPECT_EQ(best.options["beta"], chosen["beta"]);
   EXPECT_FALSE(best.report.contains("interrupted"));
   Dataset valid = contract::toy_split().valid;
-  EXPECT_EQ(gaussian_nll(std::get<Regression>(best.fitted->predict(valid)), valid.all.target), least);
+  EXPECT_EQ(gaussian_nll(std::get<Regression>(best.fitted->predict(valid)), valid.all().target), least);
 }
 
 TEST(Tune, TheBestIsTheFitWithItsOptionsBitForBit) {
@@ -152,13 +152,13 @@ TEST_F(TuneFiles, InterruptedInTheFirstItAnswersWithIt) {
 
 TEST(Tune, FailsWhereEveryCombinationFails) {
   Split split = contract::toy_split();
-  split.train.all.target = 1e25 * split.train.all.target;  // every loss overflows float32
+  split.train = contract::changed(split.train, [](Batch& b) { b.target = 1e25 * b.target; });  // every loss overflows float32
   EXPECT_THROW(tune(find_method("dbk"), quick(), {"beta"}, split, {Stream(7)}), NumericalError);
 }
 
 TEST(Tune, AlphaIsLeftOutWhereItMeansNothing) {
   json options = find_method("sv-dbk").resolve({{"steps", 20}, {"rank", 8}, {"hidden", 8}, {"blocks", 1}});
-  Tuned best = tune(find_method("sv-dbk"), options, kBoth, contract::task_split("softmax"), {Stream(7)});
+  Tuned best = tune(find_method("sv-dbk"), options, kBoth, contract::task_split(LikelihoodKind::softmax), {Stream(7)});
   EXPECT_EQ(best.report["tried"].size(), 4u);
   EXPECT_EQ(best.report["options"], json({"beta"}));
 }

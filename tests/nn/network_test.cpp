@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/nn/weights.h"
 
 namespace slimbayes {
@@ -39,7 +40,7 @@ TEST(Network, TabularResnetEqualsItsFormulaWrittenOut) {
 }
 
 TEST(Network, StartsAsPyTorchDoes) {
-  Parameters p(network_parameters({{"linear", 400, 300}}, "net", "all", Stream(5)), at::kFloat);
+  Parameters p(network_parameters({{{400}}, {Linear{300}}}, "net", "all", Stream(5)), at::kFloat);
   at::Tensor w = p["net.0.weight"].detach() * std::sqrt(400.0);
   EXPECT_LE(w.abs().max().item<double>(), 1.0001);
   EXPECT_NEAR(w.square().mean().item<double>(), 1.0 / 3, 0.01);
@@ -68,6 +69,31 @@ TEST(Parameters, ViewsAndGradientsShareTheFlatBuffers) {
   EXPECT_EQ(p["net.0.bias"].sum().item<double>(), 35);
   grad.zero_();
   EXPECT_EQ(p["net.0.weight"].grad().abs().sum().item<double>(), 0);
+}
+
+TEST(Network, TracesWhatGoesIntoAndOutOfEachLayerWithWeights) {
+  const Parameters p = small();
+  const at::Tensor x = Stream(2).normal({4, 3});
+  const Traced traced = bind(p).traced(x);
+  EXPECT_TRUE(at::equal(traced.output, bind(p)(x)));
+  ASSERT_EQ(traced.taps.size(), 5u);
+  EXPECT_EQ(traced.taps[0].layer, "net.0");
+  EXPECT_EQ(traced.taps[2].layer, "net.1.3");
+  EXPECT_TRUE(at::equal(traced.taps[0].input, x));
+  for (const Tap& tap : traced.taps)
+    EXPECT_TRUE(at::allclose(tap.output, at::linear(tap.input, p[tap.layer + ".weight"], p[tap.layer + ".bias"])));
+}
+
+TEST(Parameters, BuffersHaveNoGradient) {
+  const NetworkSpec spec{{{2, 4, 4}}, {BatchNorm2d{}, MeanOverImage{}}};
+  const Parameters p(network_parameters(spec, "net", "all", Stream(1)), at::kFloat);
+  ASSERT_TRUE(p.has(kBuffers));
+  EXPECT_EQ(p.values(kBuffers).numel(), 4);
+  EXPECT_FALSE(p["net.0.running_var"].requires_grad());
+  const Network network(spec, "net", [&](const std::string& name) { return p[name]; });
+  network(Stream(2).normal({3, 2, 4, 4}, at::kFloat), {true});
+  EXPECT_NE(p.values(kBuffers)[2].item<float>(), 1);  // the running variance, in the flat buffer
+  EXPECT_FALSE(small().has(kBuffers));
 }
 
 TEST(Parameters, GroupsLieSideBySide) {

@@ -25,8 +25,9 @@ struct Toy {
     p.groups = {{"all", value, grad, 0.05, 0}};
     p.rows = 50;
     p.validate = validate;
-    p.step = [this](const at::Tensor& rows, const StepContext&) {
-      at::Tensor xb = x.index_select(0, rows), error = at::mv(xb, value) - y.index_select(0, rows);
+    p.source = std::make_shared<TensorSource>(Batch{{x, at::arange(50)}, y});
+    p.step = [this](const Batch& batch, const StepContext&) {
+      const at::Tensor &xb = batch.inputs[0], &rows = batch.inputs[1], error = at::mv(xb, value) - batch.target;
       grad.add_(at::mv(xb.t(), error) * (2.0 / static_cast<double>(rows.size(0))));
       seen.emplace_back(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0));
       double loss = error.square().mean().item<double>();

@@ -1,0 +1,236 @@
+// A network as data: the model file holds it as JSON, so reading checks it as untrusted. Shapes are inferred once, from the
+// first row on; every size that a computation needs comes from here.
+#include "slimbayes/catalog/network/network_spec.h"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+namespace slimbayes {
+
+namespace {
+
+using detail::shown;
+using nlohmann::json;
+
+constexpr int kDeepest = 8;        // residuals within residuals
+constexpr int kMostLayers = 4096;  // in all
+
+[[noreturn]] void refuse(const std::string& expected, const std::string& received) {
+  throw std::invalid_argument(
+      fmt::format("[network_from_json] expected {}; received {}; the description of the network is damaged",
+                  expected, received));
+}
+
+/// Where a message says that the layer stands.
+struct Place {
+  const std::string& of;
+  const char* kind;
+  const Shape& input;
+
+  void check(bool ok, const std::string& expected) const {
+    if (ok) return;
+    throw std::invalid_argument(fmt::format("[network] expected {} for the layer {}{}; received {}", expected,
+                                            kind, of.empty() ? "" : " (" + of + ")", text_of(input)));
+  }
+};
+
+Shape with_width(Shape shape, int64_t width) {
+  shape.sizes.back() = width;
+  return shape;
+}
+
+int64_t windows(int64_t size, int64_t kernel, int64_t stride, int64_t padding) {
+  return (size + 2 * padding - kernel) / stride + 1;
+}
+
+Shape chained(const std::vector<LayerSpec>& layers, Shape shape, const std::string& place) {
+  for (size_t i = 0; i < layers.size(); ++i)
+    shape = output(layers[i], shape, place.empty() ? fmt::format("{}", i) : fmt::format("{}.{}", place, i));
+  return shape;
+}
+
+Shape output_of(const Linear& layer, const Shape& in, const Place& place) {
+  place.check(in.is_vector() || in.is_sequence(), "a vector or a sequence");
+  return with_width(in, layer.out);
+}
+Shape output_of(const Activation&, const Shape& in, const Place& place) {
+  place.check(!in.tokens, "numbers");
+  return in;
+}
+Shape output_of(const LayerNorm&, const Shape& in, const Place& place) {
+  place.check(in.is_vector() || in.is_sequence(), "a vector or a sequence");
+  return in;
+}
+Shape output_of(const BatchNorm2d&, const Shape& in, const Place& place) {
+  place.check(in.is_image(), "an image");
+  return in;
+}
+Shape output_of(const Dropout&, const Shape& in, const Place& place) {
+  place.check(!in.tokens, "numbers");
+  return in;
+}
+Shape output_of(const Conv2d& layer, const Shape& in, const Place& place) {
+  place.check(in.is_image(), "an image");
+  const int64_t h = windows(in.sizes[1], layer.kernel, layer.stride, layer.padding),
+                w = windows(in.sizes[2], layer.kernel, layer.stride, layer.padding);
+  const int64_t wide = layer.kernel - 2 * layer.padding;
+  place.check(in.sizes[1] >= wide && in.sizes[2] >= wide,
+              fmt::format("an image of at least {0} x {0} pixels", wide));
+  return {{layer.out, h, w}};
+}
+Shape output_of(const Pool2d& layer, const Shape& in, const Place& place) {
+  place.check(in.is_image() && in.sizes[1] >= layer.size && in.sizes[2] >= layer.size,
+              fmt::format("an image of at least {0} x {0} pixels", layer.size));
+  return {{in.sizes[0], in.sizes[1] / layer.size, in.sizes[2] / layer.size}};
+}
+Shape output_of(const MeanOverImage&, const Shape& in, const Place& place) {
+  place.check(in.is_image(), "an image");
+  return {{in.sizes[0]}};
+}
+Shape output_of(const Flatten&, const Shape& in, const Place& place) {
+  const double all = in.is_image() ? static_cast<double>(in.sizes[0]) * static_cast<double>(in.sizes[1]) *
+                                         static_cast<double>(in.sizes[2])
+                                   : 0;
+  place.check(all > 0 && all <= kSizes.high, "an image of at most 2^24 numbers");
+  return {{in.sizes[0] * in.sizes[1] * in.sizes[2]}};
+}
+Shape output_of(const Embedding& layer, const Shape& in, const Place& place) {
+  place.check(in.tokens && in.sizes[0] > 0, "tokens of a bounded length");
+  return {{in.sizes[0], layer.out}};
+}
+Shape output_of(const Lstm& layer, const Shape& in, const Place& place) {
+  place.check(in.is_sequence(), "a sequence");
+  return with_width(in, layer.out);
+}
+Shape output_of(const Attention& layer, const Shape& in, const Place& place) {
+  place.check(in.is_sequence() && in.width() % layer.heads == 0,
+              fmt::format("a sequence whose width is a multiple of {} heads", layer.heads));
+  return in;
+}
+Shape output_of(const MeanOverSteps&, const Shape& in, const Place& place) {
+  place.check(in.is_sequence(), "a sequence");
+  return {{in.width()}};
+}
+Shape output_of(const LastStep&, const Shape& in, const Place& place) {
+  place.check(in.is_sequence(), "a sequence");
+  return {{in.width()}};
+}
+Shape output_of(const Residual& layer, const Shape& in, const Place& place) {
+  const Shape body = chained(layer.body, in, place.of), shortcut = chained(layer.shortcut, in, place.of);
+  place.check(
+      !layer.body.empty() && body == shortcut,
+      fmt::format("a body and a shortcut of one shape ({} and {})", text_of(body), text_of(shortcut)));
+  return body;
+}
+
+json layers_to_json(const std::vector<LayerSpec>& layers) {
+  json list = json::array();
+  for (const LayerSpec& layer : layers) {
+    list.push_back(std::visit(
+        [](const auto& one) {
+          json entry = options_to_json(one);
+          entry["kind"] = one.kind;
+          if constexpr (std::is_same_v<std::decay_t<decltype(one)>, Residual>) {
+            entry["body"] = layers_to_json(one.body);
+            if (!one.shortcut.empty()) entry["shortcut"] = layers_to_json(one.shortcut);
+          }
+          return entry;
+        },
+        layer));
+  }
+  return list;
+}
+
+std::vector<LayerSpec> layers_from_json(const json& list, int depth, int& left);
+
+template <class Layer>
+LayerSpec read_layer(json entry, int depth, int& left) {
+  entry.erase("kind");
+  if constexpr (std::is_same_v<Layer, Residual>) {
+    for (const auto& item : entry.items())
+      if (item.key() != "body" && item.key() != "shortcut")
+        refuse("a residual's body and shortcut alone", shown(item.key()));
+    if (!entry.contains("body")) refuse("a residual with a 'body'", shown(entry));
+    Residual layer{layers_from_json(entry["body"], depth + 1, left), {}};
+    if (entry.contains("shortcut")) layer.shortcut = layers_from_json(entry["shortcut"], depth + 1, left);
+    return layer;
+  } else {
+    return options_from_json<Layer>(entry, Layer::kind);
+  }
+}
+
+/// The layer whose kind this is, or refuses.
+template <size_t I = 0>
+LayerSpec layer_of_kind(const std::string& kind, const json& entry, int depth, int& left) {
+  using Alternatives = LayerSpec::variant;
+  if constexpr (I == std::variant_size_v<Alternatives>) {
+    refuse("a layer of a known kind", shown(kind));
+  } else {
+    using Layer = std::variant_alternative_t<I, Alternatives>;
+    if (kind == Layer::kind) return read_layer<Layer>(entry, depth, left);
+    return layer_of_kind<I + 1>(kind, entry, depth, left);
+  }
+}
+
+std::vector<LayerSpec> layers_from_json(const json& list, int depth, int& left) {
+  if (!list.is_array()) refuse("a list of layers", shown(list));
+  if (depth > kDeepest) refuse(fmt::format("at most {} nested residuals", kDeepest), shown(list));
+  std::vector<LayerSpec> layers;
+  for (const json& entry : list) {
+    if (--left < 0) refuse(fmt::format("at most {} layers", kMostLayers), "more");
+    if (!entry.is_object() || !entry.contains("kind") || !entry["kind"].is_string())
+      refuse("a layer with a 'kind'", shown(entry));
+    layers.push_back(layer_of_kind(entry["kind"].get<std::string>(), entry, depth, left));
+  }
+  return layers;
+}
+
+void add_lines(const std::vector<LayerSpec>& layers, Shape shape, std::vector<std::string>& lines) {
+  for (const LayerSpec& layer : layers) {
+    shape = output(layer, shape);
+    const json options = std::visit([](const auto& one) { return options_to_json(one); }, layer);
+    std::string line = kind_of(layer);
+    for (const auto& item : options.items())
+      line += fmt::format(" {} {}", item.key(),
+                          item.value().is_string() ? item.value().get<std::string>() : item.value().dump());
+    lines.push_back(fmt::format("{} -> {}", line, text_of(shape)));
+  }
+}
+
+}  // namespace
+
+std::string kind_of(const LayerSpec& layer) {
+  return std::visit([](const auto& one) { return std::string(one.kind); }, layer);
+}
+
+Shape output(const LayerSpec& layer, const Shape& input, const std::string& place) {
+  return std::visit(
+      [&](const auto& one) {
+        return output_of(one, input, Place{place, one.kind, input});
+      },
+      layer);
+}
+
+Shape output(const NetworkSpec& spec) { return chained(spec.layers, spec.input, ""); }
+
+std::vector<std::string> lines_of(const NetworkSpec& spec) {
+  std::vector<std::string> lines;
+  add_lines(spec.layers, spec.input, lines);
+  return lines;
+}
+
+nlohmann::json to_json(const NetworkSpec& spec) {
+  return {{"input", to_json(spec.input)}, {"layers", layers_to_json(spec.layers)}};
+}
+
+NetworkSpec network_from_json(const nlohmann::json& json) {
+  if (!json.is_object() || !json.contains("input") || !json.contains("layers"))
+    refuse("a network with 'input' and 'layers'", shown(json));
+  int left = kMostLayers;
+  NetworkSpec spec{shape_from_json(json["input"]), layers_from_json(json["layers"], 0, left)};
+  output(spec);  // throws where the layers do not fit
+  return spec;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,141 @@
+#include "slimbayes/catalog/network/networks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <stdexcept>
+
+namespace slimbayes {
+
+namespace {
+
+using Layers = std::vector<LayerSpec>;
+
+void add(Layers& layers, Layers more) {
+  for (LayerSpec& layer : more) layers.push_back(std::move(layer));
+}
+
+Conv2d conv(int64_t out, int64_t kernel, int64_t stride) {
+  return {out, kernel, stride, kernel / 2, /*bias=*/false};  // a batch norm follows, which has its own
+}
+
+/// Two blocks of two 3 x 3 convolutions on 28 x 28 pixels: conv, norm, relu, conv, norm, relu, pool.
+NetworkSpec convnet(const NetworkOptions& o, const Shape& input) {
+  NetworkSpec spec{input};
+  for (int64_t width : {o.hidden / 2, o.hidden}) {
+    const int64_t out = std::max<int64_t>(1, width);
+    for (int i = 0; i < 2; ++i) add(spec.layers, {conv(out, 3, 1), BatchNorm2d{}, Activation{"relu"}});
+    const Shape here = output(spec);
+    if (here.sizes[1] >= 2 && here.sizes[2] >= 2) spec.layers.push_back(Pool2d{"max", 2});
+  }
+  add(spec.layers, {Flatten{}, Linear{2 * o.hidden}, Activation{"relu"}});
+  if (o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
+  return spec;
+}
+
+/// He et al. 2016 with the stem of CIFAR: a 3 x 3 convolution, no pooling; four stages of two blocks.
+NetworkSpec resnet18(const NetworkOptions& o, const Shape& input) {
+  NetworkSpec spec{input, {conv(o.hidden, 3, 1), BatchNorm2d{}, Activation{"relu"}}};
+  int64_t width = o.hidden;
+  for (int stage = 0; stage < 4; ++stage) {
+    const int64_t out = o.hidden << stage;
+    for (int block = 0; block < 2; ++block) {
+      const int64_t stride = stage > 0 && block == 0 ? 2 : 1;
+      Residual residual{
+          {conv(out, 3, stride), BatchNorm2d{}, Activation{"relu"}, conv(out, 3, 1), BatchNorm2d{}}, {}};
+      if (stride != 1 || width != out) residual.shortcut = {conv(out, 1, stride), BatchNorm2d{}};
+      spec.layers.push_back(std::move(residual));
+      spec.layers.push_back(Activation{"relu"});
+      width = out;
+    }
+  }
+  spec.layers.push_back(MeanOverImage{});
+  return spec;
+}
+
+NetworkSpec lstm(const NetworkOptions& o, const Shape& input) {
+  NetworkSpec spec{input};
+  for (int64_t i = 0; i < std::max<int64_t>(1, o.blocks); ++i) {
+    if (i > 0 && o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
+    spec.layers.push_back(Lstm{o.hidden});
+  }
+  add(spec.layers, {LastStep{}, LayerNorm{}});
+  return spec;
+}
+
+/// Pre-norm (Xiong et al. 2020): x + Attention(LayerNorm x), x + MLP(LayerNorm x), a last LayerNorm, the mean over the steps.
+NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tokens) {
+  NetworkSpec spec{input};
+  if (input.tokens)
+    spec.layers.push_back(Embedding{tokens, o.hidden});
+  else
+    spec.layers.push_back(Linear{o.hidden});
+  const auto dropped = [&](Layers layers) {
+    if (o.dropout > 0) layers.push_back(Dropout{o.dropout});
+    return layers;
+  };
+  spec.layers = dropped(std::move(spec.layers));
+  for (int64_t i = 0; i < o.blocks; ++i) {
+    spec.layers.push_back(Residual{dropped({LayerNorm{}, Attention{o.heads}}), {}});
+    spec.layers.push_back(
+        Residual{dropped({LayerNorm{}, Linear{4 * o.hidden}, Activation{"gelu"}, Linear{o.hidden}}), {}});
+  }
+  add(spec.layers, {LayerNorm{}, MeanOverSteps{}});
+  return spec;
+}
+
+enum class Input { vector, sequence, image, tokens };
+
+Input input_of(const Shape& shape) {
+  if (shape.tokens) return Input::tokens;
+  return shape.is_image() ? Input::image : shape.is_sequence() ? Input::sequence : Input::vector;
+}
+
+std::vector<std::string> networks_for(Input input) {
+  switch (input) {
+    case Input::vector:
+      return {"tabular_resnet", "mlp"};
+    case Input::sequence:
+      return {"lstm", "transformer"};
+    case Input::image:
+      return {"convnet", "resnet18"};
+    case Input::tokens:
+      break;
+  }
+  return {"transformer"};
+}
+
+}  // namespace
+
+NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks, const std::string& activation) {
+  NetworkSpec spec{{{inputs}}, {Linear{hidden}}};
+  for (int64_t block = 0; block < blocks; ++block)
+    spec.layers.push_back(
+        Residual{{LayerNorm{}, Linear{hidden}, Activation{activation}, Linear{hidden}}, {}});
+  add(spec.layers, {LayerNorm{}, Activation{activation}});
+  return spec;
+}
+
+NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation) {
+  if (layers < 1) throw std::invalid_argument("[mlp] expected at least one layer; received none");
+  NetworkSpec spec{{{inputs}}};
+  for (int64_t layer = 0; layer < layers; ++layer) add(spec.layers, {Linear{hidden}, Activation{activation}});
+  return spec;
+}
+
+NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens) {
+  const std::vector<std::string> known = networks_for(input_of(input));
+  const std::string name = options.network == "auto" ? known.front() : options.network;
+  if (std::ranges::find(known, name) == known.end())
+    throw std::invalid_argument(
+        fmt::format("[network] expected a network for {}; received '{}'; {} take it (--network)",
+                    text_of(input), name, fmt::join(known, " and ")));
+  if (name == "mlp") return mlp(input.sizes[0], options.hidden, options.blocks, options.activation);
+  if (name == "lstm") return lstm(options, input);
+  if (name == "convnet") return convnet(options, input);
+  if (name == "resnet18") return resnet18(options, input);
+  if (name == "transformer") return transformer(options, input, tokens);
+  return tabular_resnet(input.sizes[0], options.hidden, options.blocks, options.activation);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+
+#include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/catalog/option.h"
+
+namespace slimbayes {
+
+/// The network in front of the basis, from a row to its last features.
+struct NetworkOptions {
+  std::string network = "auto";
+  std::string activation = "silu";
+  int64_t hidden = 64;
+  int64_t blocks = 2;
+  int64_t heads = 4;
+  double dropout = 0;
+};
+
+/// N appendix B: Linear d to h, `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU; with another activation
+/// in SiLU's place. Of a vector.
+NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
+                           const std::string& activation = "silu");
+
+/// `layers` times Linear and activation, each of width h (E section 4: two of 128, tanh). Of a vector. Throws
+/// std::invalid_argument without layers.
+NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation);
+
+/// The network that the options name, for rows of this shape; "auto" is tabular_resnet for vectors, lstm for sequences, convnet
+/// for images and transformer for tokens. tokens: how many different ones there are. Throws std::invalid_argument for a
+/// network that does not take such rows; names those that do.
+NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
+
+template <class V>
+void describe(NetworkOptions& o, V& v) {
+  v("network", o.network,
+    "auto: by the inputs. tabular_resnet: residual blocks with layer norms, for tables; mlp: plain layers, "
+    "rarely better; "
+    "lstm: windows; convnet: small grey images; resnet18: colour images; transformer: text, or windows",
+    Choices{{"auto", "tabular_resnet", "mlp", "lstm", "convnet", "resnet18", "transformer"}},
+    "N appendix B, E section 4; He et al. 2016");
+  v("activation", o.activation, "nonlinearity of tabular_resnet and mlp", Choices{{"silu", "tanh", "relu"}},
+    "N appendix B, E section 4");
+  v("hidden", o.hidden, "width of the network; raise it on large data", Range{1, 65536}, "N appendix B.2");
+  v("blocks", o.blocks, "residual blocks, or layers of an mlp, an lstm or a transformer", Range{0, 64},
+    "N appendix B");
+  v("heads", o.heads, "attention heads of a transformer; a divisor of hidden", Range{1, 1024},
+    "Vaswani et al. 2017");
+  v("dropout", o.dropout, "share of the features set to zero in training, in lstm, convnet and transformer",
+    Range{0, 0.9}, "Srivastava et al. 2014");
+}
+
+}  // namespace slimbayes

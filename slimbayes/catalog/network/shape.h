@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace slimbayes {
+
+/// The sizes of one row on its way through a network, without the batch: {d} a vector, {t, d} a sequence of t vectors,
+/// {c, h, w} an image, {t} with `tokens` a sequence of whole numbers. t = -1 stands for any length.
+struct Shape {
+  std::vector<int64_t> sizes;
+  bool tokens = false;
+
+  bool is_vector() const { return sizes.size() == 1 && !tokens; }
+  bool is_sequence() const { return sizes.size() == 2; }
+  bool is_image() const { return sizes.size() == 3; }
+  int64_t width() const {
+    return sizes.empty() ? 0 : sizes.back();
+  }  // features of a vector or of a sequence's steps
+
+  bool operator==(const Shape&) const = default;
+};
+
+/// "a vector of 8", "a sequence of 24 x 8", "an image of 3 x 32 x 32", "up to 256 tokens".
+std::string text_of(const Shape& shape);
+
+nlohmann::json to_json(const Shape& shape);
+Shape shape_from_json(const nlohmann::json& json);  // throws std::invalid_argument
+
+}  // namespace slimbayes

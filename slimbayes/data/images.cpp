@@ -1,0 +1,308 @@
+// Images from files of bytes. They stay bytes in memory, a quarter of what float32 takes; a batch is scaled, and varied in
+// training, when it is asked for.
+#include "slimbayes/data/images.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
+#include "slimbayes/data/table_arrow.h"
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kSide = 32, kPixels = 3 * kSide * kSide;  // of a CIFAR record
+constexpr uint64_t kGzipRatio = 1000;                       // black images pack well
+
+/// Bytes that tensors may share: they live as long as one of them.
+struct Bytes {
+  std::shared_ptr<const std::string> text;
+
+  int64_t size() const { return static_cast<int64_t>(text->size()); }
+  int64_t at(int64_t i) const { return static_cast<unsigned char>((*text)[static_cast<size_t>(i)]); }
+  int64_t word(int64_t i) const { return at(i) << 24 | at(i + 1) << 16 | at(i + 2) << 8 | at(i + 3); }
+
+  /// [sizes] uint8 from byte `first` on; a view.
+  at::Tensor tensor(int64_t first, at::IntArrayRef sizes) const {
+    auto* data = const_cast<char*>(text->data()) + first;  // never written to
+    return at::from_blob(
+        data, sizes, [keep = text](void*) {}, at::TensorOptions().dtype(at::kByte));
+  }
+};
+
+Bytes contents(const fs::path& path, const TableLimits& limits) {
+  const std::string name = path.string();
+  const std::vector<std::byte> file = read_bytes(path);
+  if (file.empty()) throw DataError(name, "expected images; received an empty file; check the path");
+  if (path.extension() == ".gz")
+    return {std::make_shared<const std::string>(
+        gunzip(file, name, TableBound::of(limits, file.size(), kGzipRatio)))};
+  return {std::make_shared<const std::string>(reinterpret_cast<const char*>(file.data()), file.size())};
+}
+
+/// The sizes in the head of an IDX file of bytes with so many dimensions.
+std::vector<int64_t> idx_sizes(const Bytes& bytes, int64_t dimensions, const std::string& name) {
+  const int64_t head = 4 + 4 * dimensions;
+  const bool right = bytes.size() >= head && bytes.word(0) == (0x0800 | dimensions);
+  if (!right)
+    throw DataError(
+        name,
+        fmt::format("expected an IDX file of bytes in {} dimensions (its head is 00 00 08 {:02x}); received "
+                    "another file; --format says how else to read it",
+                    dimensions, dimensions));
+  std::vector<int64_t> sizes;
+  double all = static_cast<double>(head);
+  for (int64_t i = 0; i < dimensions; ++i) sizes.push_back(bytes.word(4 + 4 * i));
+  double product = 1;
+  for (int64_t size : sizes) product *= static_cast<double>(size);
+  all += product;
+  if (all != static_cast<double>(bytes.size()) || product == 0)
+    throw DataError(name,
+                    fmt::format("expected {} bytes, as its head says ({}); received {}; the file is cut "
+                                "short or damaged: get it again",
+                                all, fmt::join(sizes, " x "), bytes.size()));
+  return sizes;
+}
+
+Images read_idx(const fs::path& path, const TableLimits& limits) {
+  const std::string name = path.string();
+  const Bytes bytes = contents(path, limits);
+  const std::vector<int64_t> sizes = idx_sizes(bytes, 3, name);
+  Images images{name, bytes.tensor(16, {sizes[0], 1, sizes[1], sizes[2]}), {}};
+  const fs::path beside = labels_beside(path);
+  std::error_code ignored;
+  if (beside == path || !fs::exists(beside, ignored)) return images;
+  const Bytes labels = contents(beside, limits);
+  const int64_t n = idx_sizes(labels, 1, beside.string())[0];
+  if (n != sizes[0])
+    throw DataError(beside.string(),
+                    fmt::format("expected {} labels, one for each image of {}; received {}; the two files do "
+                                "not belong together",
+                                sizes[0], name, n));
+  images.labels = labels.tensor(8, {n}).to(at::kLong);
+  return images;
+}
+
+Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits) {
+  const std::string name = path.string();
+  const Bytes bytes = contents(path, limits);
+  int64_t labels = 1;
+  if (hundred && bytes.size() % (1 + kPixels) != 0) labels = 2;
+  const int64_t record = labels + kPixels;
+  if (bytes.size() % record != 0)
+    throw DataError(
+        name,
+        fmt::format("expected records of {} bytes{} (label, 32 x 32 planes of red, green, blue); received "
+                    "{} bytes, {} more than whole records; the file is cut short or of another format",
+                    1 + kPixels, hundred ? fmt::format(" or {}", 2 + kPixels) : "", bytes.size(),
+                    bytes.size() % record));
+  const int64_t n = bytes.size() / record;
+  const at::Tensor records = bytes.tensor(0, {n, record});
+  Images images{
+      name, records.as_strided({n, 3, kSide, kSide}, {record, kSide * kSide, kSide, 1}, labels), {}};
+  images.labels = records.select(1, labels - 1).to(at::kLong);
+  const int64_t classes = hundred ? 100 : 10, most = images.labels.max().item<int64_t>();
+  if (most >= classes)
+    throw DataError(name, fmt::format("expected labels below {}; received {}; --format says how to read it",
+                                      classes, most));
+  return images;
+}
+
+/// Batches of scaled images.
+class ImageSource : public Source {
+ public:
+  ImageSource(at::Tensor pixels, at::Tensor target, at::Tensor mean, at::Tensor sd, const Augmentation& how)
+      : pixels_(std::move(pixels)),
+        target_(std::move(target)),
+        mean_(std::move(mean)),
+        sd_(std::move(sd)),
+        how_(how) {}
+
+  int64_t size() const override { return pixels_.size(0); }
+
+  Batch rows(const at::Tensor& indices, const RowContext& context) const override {
+    at::Tensor x = pixels_.index_select(0, indices);
+    if (context.training) x = varied(x, indices, context.stream);
+    Batch batch;
+    batch.inputs = {x.to(at::kFloat).sub_(mean_).div_(sd_)};
+    if (target_.defined()) batch.target = target_.index_select(0, indices);
+    return batch;
+  }
+
+ private:
+  /// What happens to an image depends on its number and the stream alone, not on the batch.
+  at::Tensor varied(const at::Tensor& x, const at::Tensor& indices, const Stream& stream) const {
+    if (how_.crop == 0 && !how_.flip) return x;
+    const at::Tensor wide = at::constant_pad_nd(x, {how_.crop, how_.crop, how_.crop, how_.crop});
+    const int64_t places = 2 * how_.crop + 1;
+    at::Tensor out = at::empty_like(x);
+    for (int64_t i = 0; i < x.size(0); ++i) {
+      const Stream own = stream.split(static_cast<uint64_t>(indices[i].item<int64_t>()));
+      const auto place = [&](uint64_t axis) {
+        return static_cast<int64_t>(own.uniform(axis) * static_cast<double>(places));
+      };
+      at::Tensor image = wide[i].narrow(1, place(0), x.size(2)).narrow(2, place(1), x.size(3));
+      if (how_.flip && own.uniform(uint64_t{2}) < 0.5) image = image.flip(2);
+      out[i].copy_(image);
+    }
+    return out;
+  }
+
+  at::Tensor pixels_, target_;  // [n, c, h, w] uint8, [n] float64
+  at::Tensor mean_, sd_;        // [c, 1, 1] float32
+  Augmentation how_;
+};
+
+std::string replaced(std::string text, std::string_view old, std::string_view with) {
+  const size_t at = text.rfind(old);
+  return at == std::string::npos ? text : text.replace(at, old.size(), with);
+}
+
+at::Tensor per_channel(const std::vector<double>& values) {
+  return at::tensor(values, at::kFloat).view({-1, 1, 1});
+}
+
+}  // namespace
+
+std::string image_format(const fs::path& path) {
+  return path.filename().string().find("idx3") == std::string::npos ? "" : "idx";
+}
+
+fs::path labels_beside(const fs::path& images) {
+  const std::string name = replaced(replaced(images.filename().string(), "images", "labels"), "idx3", "idx1");
+  return images.parent_path() / name;
+}
+
+Images read_images(const fs::path& path, std::string_view format, const TableLimits& limits) {
+  if (format == "idx") return read_idx(path, limits);
+  check(format == "cifar10" || format == "cifar100", "read_images", "the format idx, cifar10 or cifar100",
+        in_quotes(std::string(format)));
+  return read_cifar(path, format == "cifar100", limits);
+}
+
+Images take_images(const Images& images, const std::vector<int64_t>& rows) {
+  const at::Tensor index = at::tensor(rows, at::kLong);
+  const int64_t n = images.pixels.size(0);
+  const auto inside = [n](int64_t row) { return row >= 0 && row < n; };
+  check(std::ranges::all_of(rows, inside), "take_images", fmt::format("rows from 0 to below {}", n),
+        "others");
+  Images some{images.source, images.pixels.index_select(0, index), {}};
+  if (images.labels.defined()) some.labels = images.labels.index_select(0, index);
+  return some;
+}
+
+ImageEncoder ImageEncoder::fit(const Images& training) {
+  constexpr const char* kFunction = "ImageEncoder::fit";
+  check_shape(training.pixels, {-1, -1, -1, -1}, kFunction, "pixels");
+  check(training.pixels.size(0) > 0, kFunction, "at least one image", "none");
+  check(training.labels.defined(), kFunction, "a label for each image",
+        fmt::format("none beside '{}'", training.source),
+        fmt::format("the labels of an IDX file lie in '{}'",
+                    labels_beside(training.source).filename().string()));
+  ImageEncoder encoder;
+  encoder.size_ = training.pixels.sizes().slice(1).vec();
+  // Sums of bytes are exact: the statistics are the same in any order.
+  const int64_t channels = encoder.size_[0];
+  for (int64_t c = 0; c < channels; ++c) {
+    const at::Tensor counts = at::bincount(training.pixels.select(1, c).reshape({-1}).to(at::kLong), {}, 256);
+    const at::Tensor share = counts.to(at::kDouble) / counts.sum(), level = at::arange(256, at::kDouble);
+    const double mean = (share * level).sum().item<double>();
+    const double var = (share * (level - mean).square()).sum().item<double>();
+    encoder.mean_.push_back(mean);
+    encoder.sd_.push_back(var > 0 ? std::sqrt(var) : 1);
+  }
+  Task& task = encoder.schema_.task;
+  const at::Tensor known = std::get<0>(at::_unique2(training.labels));
+  for (int64_t i = 0; i < known.size(0); ++i)
+    task.levels.push_back(fmt::format("{}", known[i].item<int64_t>()));
+  check(task.levels.size() >= 2, kFunction, "labels of at least two classes", task.levels.front());
+  task.kind = TaskKind::classification;
+  task.likelihood = LikelihoodKind::softmax;
+  task.outputs = std::ssize(task.levels);
+  encoder.schema_.input.sizes = encoder.size_;
+  return encoder;
+}
+
+Dataset ImageEncoder::dataset(const Images& images, bool with_target,
+                              const Augmentation& augmentation) const {
+  if (images.pixels.sizes().slice(1) != at::IntArrayRef(size_))
+    throw DataError(images.source,
+                    fmt::format("expected images of {}; received {} (channels x height x width)",
+                                fmt::join(size_, " x "), fmt::join(images.pixels.sizes().slice(1), " x ")));
+  at::Tensor target;
+  if (with_target && images.labels.defined()) {
+    std::vector<int64_t> numbers;
+    for (const std::string& level : schema_.task.levels) numbers.push_back(std::stoll(level));
+    const at::Tensor known = at::tensor(numbers, at::kLong);
+    const at::Tensor place = at::searchsorted(known, images.labels).clamp_max(known.size(0) - 1);
+    const at::Tensor strange = known.index_select(0, place).ne(images.labels).nonzero();
+    if (strange.size(0) > 0)
+      throw DataError(
+          images.source,
+          fmt::format("expected labels of the training images ({}); received {} at image {}",
+                      fmt::join(schema_.task.levels, ", "), images.labels[strange[0][0]].item<int64_t>(),
+                      strange[0][0].item<int64_t>() + 1));
+    target = place.to(at::kDouble);
+  }
+  return {schema_, std::make_shared<ImageSource>(images.pixels, target, per_channel(mean_), per_channel(sd_),
+                                                 augmentation)};
+}
+
+nlohmann::json ImageEncoder::to_json() const {
+  return {{"kind", "images"}, {"size", size_}, {"mean", mean_}, {"sd", sd_}, {"levels", schema_.task.levels}};
+}
+
+ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
+  constexpr const char* kWhere = "ImageEncoder::from_json";
+  constexpr int64_t kMostPixels = int64_t{1} << 16;
+  const JsonReader read(json, kWhere);
+  ImageEncoder encoder;
+  Task& task = encoder.schema_.task;
+  task.levels = read.texts("levels");
+  const auto numbers = [&](const char* key, bool positive) {
+    std::vector<double> all;
+    const nlohmann::json& list = read.value(key);
+    check(list.is_array(), kWhere, fmt::format("a list of numbers in '{}'", key), "another value");
+    for (const nlohmann::json& value : list) {
+      check(value.is_number() && std::isfinite(value.get<double>()) && (!positive || value.get<double>() > 0),
+            kWhere, fmt::format("{} numbers in '{}'", positive ? "positive" : "finite", key), "others",
+            "the model file is damaged");
+      all.push_back(value.get<double>());
+    }
+    return all;
+  };
+  for (double size : numbers("size", true)) {
+    check(size == std::floor(size) && size <= kMostPixels, kWhere, "whole sizes of an image",
+          fmt::format("{}", size), "the model file is damaged");
+    encoder.size_.push_back(static_cast<int64_t>(size));
+  }
+  encoder.mean_ = numbers("mean", false);
+  encoder.sd_ = numbers("sd", true);
+  const auto is_label = [](const std::string& level) {
+    return !level.empty() && level.size() <= 18 &&
+           std::ranges::all_of(level, [](char c) { return c >= '0' && c <= '9'; });
+  };
+  const bool sane = encoder.size_.size() == 3 && std::ssize(encoder.mean_) == encoder.size_[0] &&
+                    encoder.sd_.size() == encoder.mean_.size() && task.levels.size() >= 2 &&
+                    std::ranges::all_of(task.levels, is_label);
+  check(sane, kWhere, "three sizes, a mean and an sd for each channel, and the numbers of the classes",
+        "others", "the model file is damaged");
+  task.kind = TaskKind::classification;
+  task.likelihood = LikelihoodKind::softmax;
+  task.outputs = std::ssize(task.levels);
+  encoder.schema_.input.sizes = encoder.size_;
+  return encoder;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,39 @@
+#include "slimbayes/data/task.h"
+
+#include <fmt/format.h>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
+
+namespace slimbayes {
+
+nlohmann::json to_json(const Task& task) {
+  return {{"likelihood", name_of(task.likelihood)},
+          {"outputs", task.outputs},
+          {"y_shift", task.y_shift},
+          {"y_scale", task.y_scale},
+          {"levels", task.levels}};
+}
+
+Task task_from_json(const nlohmann::json& json, std::string_view where) {
+  constexpr int64_t kMostOutputs = int64_t{1} << 24;
+  const JsonReader read(json, std::string(where));
+  Task task;
+  task.likelihood = likelihood_named(read.text("likelihood"));
+  task.kind = task_of(task.likelihood);
+  task.outputs = read.count("outputs", 1, kMostOutputs);
+  task.y_shift = read.number("y_shift");
+  task.y_scale = read.number("y_scale");
+  task.levels = read.texts("levels");
+  const int64_t classes = std::ssize(task.levels);
+  const bool names = task.kind == TaskKind::classification ? classes >= 2 : classes == 0;
+  const int64_t outputs = task.likelihood == LikelihoodKind::softmax ? classes : 1;
+  check(names && task.outputs == outputs && (task.likelihood != LikelihoodKind::bernoulli || classes == 2),
+        where, "the names of the classes, and an output for each of a softmax",
+        fmt::format("{} and {}", classes, task.outputs), "the model file is damaged");
+  check(task.y_scale > 0, where, "a positive scale", fmt::format("{}", task.y_scale),
+        "the model file is damaged");
+  return task;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,219 @@
+// The rows are encoded once, in the order of their series and time; a window is a view of the matrix, gathered when its batch
+// is asked for.
+#include "slimbayes/data/window_encoder.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <numbers>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/target.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kFunction = "windows";
+constexpr double kDay = 86400, kWeek = 7 * kDay, kYear = 365.2425 * kDay;
+
+/// Encoded rows and where each window ends among them.
+class WindowSource : public Source {
+ public:
+  WindowSource(at::Tensor rows, at::Tensor last, int64_t window, at::Tensor target)
+      : rows_(std::move(rows)),
+        last_(std::move(last)),
+        back_(at::arange(1 - window, 1, at::kLong)),
+        target_(std::move(target)) {}
+
+  int64_t size() const override { return last_.size(0); }
+
+  Batch rows(const at::Tensor& indices, const RowContext&) const override {
+    const at::Tensor last = last_.index_select(0, indices);
+    const at::Tensor places = (last.unsqueeze(1) + back_).reshape({-1});
+    Batch batch;
+    batch.inputs = {rows_.index_select(0, places).view({last.size(0), back_.size(0), rows_.size(1)})};
+    if (target_.defined()) batch.target = target_.index_select(0, indices);
+    return batch;
+  }
+
+ private:
+  at::Tensor rows_;    // [n, d] float32, in the order of Windows::order
+  at::Tensor last_;    // [m]
+  at::Tensor back_;    // [window] 1 - window, ..., 0
+  at::Tensor target_;  // [m] float64
+};
+
+std::vector<int64_t> rows_of(const Windows& windows, const std::vector<int64_t>& places) {
+  std::vector<int64_t> rows;
+  for (int64_t place : places) rows.push_back(windows.order[static_cast<size_t>(place)]);
+  return rows;
+}
+
+/// The places of every row that one of these windows sees, ascending.
+std::vector<int64_t> seen_places(const Windows& windows, const std::vector<int64_t>& chosen, int64_t window) {
+  std::vector<bool> seen(windows.order.size());
+  for (int64_t i : chosen) {
+    const int64_t last = windows.last[static_cast<size_t>(i)];
+    for (int64_t place = last - window + 1; place <= last; ++place) seen[static_cast<size_t>(place)] = true;
+  }
+  std::vector<int64_t> places;
+  for (size_t place = 0; place < seen.size(); ++place) {
+    if (seen[place]) places.push_back(static_cast<int64_t>(place));
+  }
+  return places;
+}
+
+std::string past_of(const std::string& target) { return target + " (past)"; }
+
+const char* period_name(double period) {
+  return period == kDay ? "hour of the day" : period == kWeek ? "day of the week" : "day of the year";
+}
+
+}  // namespace
+
+Table WindowEncoder::with_past(const Table& table) const {
+  Table all = table;
+  const Column* found = table.find(target_);
+  check(found != nullptr, kFunction, fmt::format("the column {}, whose past is an input", in_quotes(target_)),
+        "a table without it", nearest_hint(target_, table.names()));
+  for (Column& column : all.columns) {
+    if (column.name == target_) column.name = past_of(target_);
+  }
+  return all;
+}
+
+WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, const WindowOptions& options,
+                                 const std::vector<int64_t>& train, const EncoderOptions& given) {
+  check(!train.empty(), "WindowEncoder::fit", "at least one training window", "none");
+  WindowEncoder encoder;
+  encoder.options_ = options;
+  encoder.target_ = given.target;
+  std::vector<int64_t> targets;
+  for (int64_t i : train) targets.push_back(windows.target[static_cast<size_t>(i)]);
+  Task task = fit_task(table, rows_of(windows, targets), given.target, given.likelihood);
+  check(task.kind != TaskKind::events, "WindowEncoder::fit", "a target a row", "events");
+
+  EncoderOptions inputs = given;
+  inputs.likelihood.reset();
+  inputs.target = "";
+  for (const std::string& name : options.time) inputs.ignore.push_back(name);
+  const std::vector<int64_t> seen = seen_places(windows, train, options.window);
+  encoder.rows_ = Encoder::fit_inputs(encoder.with_past(table), rows_of(windows, seen), inputs);
+  encoder.schema_.task = std::move(task);
+  encoder.schema_.features = encoder.rows_.schema().features;
+  const double span =
+      windows.time[static_cast<size_t>(seen.back())] - windows.time[static_cast<size_t>(seen.front())];
+  for (double period : {kDay, kWeek, kYear}) {
+    if (!windows.calendar || windows.step > period / 4 || span < period) continue;
+    encoder.periods_.push_back(period);
+    for (const char* wave : {"sine", "cosine"})
+      encoder.schema_.features.push_back(fmt::format("{} of the {}", wave, period_name(period)));
+  }
+  encoder.schema_.input.sizes = {options.window, std::ssize(encoder.schema_.features)};
+  return encoder;
+}
+
+Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const std::vector<int64_t>& chosen,
+                               bool with_target, std::vector<BadRow>* bad) const {
+  std::vector<BadRow> bad_rows;
+  const at::Tensor index = at::tensor(windows.order, at::kLong);
+  std::vector<at::Tensor> columns = {
+      rows_.inputs(with_past(table), bad ? &bad_rows : nullptr).index_select(0, index).to(at::kFloat)};
+  const at::Tensor time = at::tensor(windows.time, at::kDouble);
+  for (double period : periods_) {
+    const at::Tensor angle = (time * (2 * std::numbers::pi / period)).unsqueeze(1);
+    columns.push_back(at::sin(angle).to(at::kFloat));
+    columns.push_back(at::cos(angle).to(at::kFloat));
+  }
+  std::vector<int64_t> last;
+  for (int64_t i : chosen) last.push_back(windows.last[static_cast<size_t>(i)]);
+  if (!bad_rows.empty()) {
+    std::vector<const std::string*> reason(windows.order.size());
+    std::map<int64_t, const std::string*> of_row;
+    for (const BadRow& row : bad_rows) of_row[row.row] = &row.reason;
+    for (size_t place = 0; place < reason.size(); ++place) {
+      const auto found = of_row.find(windows.order[place]);
+      if (found != of_row.end()) reason[place] = found->second;
+    }
+    for (size_t k = 0; k < last.size(); ++k) {
+      for (int64_t place = last[k] - options_.window + 1; place <= last[k]; ++place) {
+        if (reason[static_cast<size_t>(place)] == nullptr) continue;
+        bad->push_back(
+            {static_cast<int64_t>(k),
+             fmt::format("in data row {}: {}", row_number(table, windows.order[static_cast<size_t>(place)]),
+                         *reason[static_cast<size_t>(place)])});
+        break;
+      }
+    }
+  }
+  at::Tensor target;
+  if (with_target) {
+    std::vector<int64_t> targets;
+    for (int64_t i : chosen) {
+      const int64_t place = windows.target[static_cast<size_t>(i)];
+      check(place >= 0, "WindowEncoder::dataset", "windows whose target lies in the table",
+            "one beyond its end");
+      targets.push_back(place);
+    }
+    const Table rows = take_rows(table, rows_of(windows, targets));
+    target = target_values(rows, target_, schema_.task);
+  }
+  return {schema_, std::make_shared<WindowSource>(at::cat(columns, 1), at::tensor(last, at::kLong),
+                                                  options_.window, std::move(target))};
+}
+
+Reading WindowEncoder::reading() const {
+  Reading reading = rows_.reading(false);
+  const auto renamed = [&](auto& names) {
+    for (auto& name : names) {
+      if (name == past_of(target_)) name = target_;
+    }
+  };
+  if (auto node = reading.kinds.extract(past_of(target_)); !node.empty()) {
+    node.key() = target_;
+    reading.kinds.insert(std::move(node));
+  }
+  renamed(reading.names);
+  renamed(reading.numbers);
+  return reading;
+}
+
+nlohmann::json WindowEncoder::to_json() const {
+  return {{"kind", "windows"},       {"window", options_.window}, {"horizon", options_.horizon},
+          {"time", options_.time},   {"group", options_.group},   {"target", target_},
+          {"rows", rows_.to_json()}, {"periods", periods_},       {"task", slimbayes::to_json(schema_.task)}};
+}
+
+WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
+  constexpr const char* kWhere = "WindowEncoder::from_json";
+  const JsonReader read(json, kWhere);
+  WindowEncoder encoder;
+  encoder.options_ = {read.count("window", 1, kLongestWindow), read.count("horizon", 1, kLongestWindow),
+                      read.texts("time"), read.texts("group")};
+  encoder.target_ = read.text("target");
+  encoder.rows_ = Encoder::from_json(read.value("rows"));
+  encoder.schema_.features = encoder.rows_.schema().features;
+  const nlohmann::json& periods = read.value("periods");
+  check(periods.is_array() && periods.size() <= 3, kWhere, "at most three periods", "others",
+        "the model file is damaged");
+  for (const nlohmann::json& period : periods) {
+    check(period.is_number() && std::isfinite(period.get<double>()) && period.get<double>() > 0, kWhere,
+          "positive periods", "others", "the model file is damaged");
+    encoder.periods_.push_back(period.get<double>());
+    for (const char* wave : {"sine", "cosine"})
+      encoder.schema_.features.push_back(
+          fmt::format("{} of the {}", wave, period_name(encoder.periods_.back())));
+  }
+  encoder.schema_.input.sizes = {encoder.options_.window, std::ssize(encoder.schema_.features)};
+  encoder.schema_.task = task_from_json(read.value("task"), kWhere);
+  return encoder;
+}
+
+}  // namespace slimbayes

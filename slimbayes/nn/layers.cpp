@@ -1,0 +1,303 @@
+// What each layer of catalog/network/layers.h computes. ATen's own kernels do the work; dropout draws from our streams, since
+// ATen's draws from a global generator.
+#include "slimbayes/nn/layers.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Specs = std::vector<ParameterSpec>;
+using Layer = Network::Layer;
+using Pass = Network::Pass;
+
+constexpr double kEpsilon = 1e-5;  // of the norms, as in PyTorch
+
+/// Where a layer's tensors come from, or go to.
+struct Names {
+  const std::string& layer;
+  const std::string& group;
+  const Stream& stream;
+
+  ParameterSpec uniform(const std::string& name, at::IntArrayRef shape, int64_t in) const {
+    const double bound = 1 / std::sqrt(static_cast<double>(in));
+    return {layer + "." + name, group, bound * (2 * stream.split(name).uniform(shape) - 1)};
+  }
+  ParameterSpec fixed(const std::string& name, int64_t size, double value) const {
+    return {layer + "." + name, group, at::full({size}, value, at::kDouble)};
+  }
+};
+
+struct Bound {
+  const std::string& layer;
+  const Network::Lookup& lookup;
+
+  at::Tensor operator()(const std::string& name, at::IntArrayRef shape) const {
+    const at::Tensor x = lookup(layer + "." + name);
+    check_shape(x, shape, "Network", layer + "." + name);
+    return x;
+  }
+};
+
+/// A layer that reports what goes through.
+template <class Forward>
+Layer tapped(const std::string& name, Forward forward) {
+  return [name, forward](const at::Tensor& x, const Pass& pass) {
+    at::Tensor y = forward(x, pass);
+    if (pass.taps != nullptr) pass.taps->push_back({name, x, y});
+    return y;
+  };
+}
+
+// --- Linear
+
+Specs parameters_of(const Linear& layer, const Shape& in, const Names& names) {
+  Specs specs = {names.uniform("weight", {layer.out, in.width()}, in.width())};
+  if (layer.bias) specs.push_back(names.uniform("bias", {layer.out}, in.width()));
+  return specs;
+}
+
+Layer bind(const Linear& layer, const Shape& in, const Bound& bound) {
+  const LinearMap map = DenseMap{bound("weight", {layer.out, in.width()})};
+  const at::Tensor bias = layer.bias ? bound("bias", {layer.out}) : at::Tensor();
+  return tapped(bound.layer, [map, bias](const at::Tensor& x, const Pass&) { return apply(map, x, bias); });
+}
+
+// --- Activation
+
+Specs parameters_of(const Activation&, const Shape&, const Names&) { return {}; }
+
+Layer bind(const Activation& layer, const Shape&, const Bound&) {
+  if (layer.function == "tanh") return [](const at::Tensor& x, const Pass&) { return at::tanh(x); };
+  if (layer.function == "relu") return [](const at::Tensor& x, const Pass&) { return at::relu(x); };
+  if (layer.function == "gelu") return [](const at::Tensor& x, const Pass&) { return at::gelu(x); };
+  return [](const at::Tensor& x, const Pass&) { return at::silu(x); };
+}
+
+// --- Norms
+
+Specs parameters_of(const LayerNorm&, const Shape& in, const Names& names) {
+  return {names.fixed("weight", in.width(), 1), names.fixed("bias", in.width(), 0)};
+}
+
+Layer bind(const LayerNorm&, const Shape& in, const Bound& bound) {
+  const at::Tensor weight = bound("weight", {in.width()}), bias = bound("bias", {in.width()});
+  return [weight, bias](const at::Tensor& x, const Pass&) {
+    return at::layer_norm(x, weight.sizes(), weight, bias, kEpsilon);
+  };
+}
+
+Specs parameters_of(const BatchNorm2d&, const Shape& in, const Names& names) {
+  const int64_t c = in.sizes[0];
+  const Names buffers{names.layer, kBuffers, names.stream};
+  return {names.fixed("weight", c, 1), names.fixed("bias", c, 0), buffers.fixed("running_mean", c, 0),
+          buffers.fixed("running_var", c, 1)};
+}
+
+Layer bind(const BatchNorm2d& layer, const Shape& in, const Bound& bound) {
+  const int64_t c = in.sizes[0];
+  const at::Tensor weight = bound("weight", {c}), bias = bound("bias", {c}),
+                   mean = bound("running_mean", {c}), var = bound("running_var", {c});
+  return [=, momentum = layer.momentum](const at::Tensor& x, const Pass& pass) {
+    return at::batch_norm(x, weight, bias, mean, var, pass.context.training, momentum, kEpsilon, false);
+  };
+}
+
+// --- Dropout
+
+Specs parameters_of(const Dropout&, const Shape&, const Names&) { return {}; }
+
+Layer bind(const Dropout& layer, const Shape&, const Bound& bound) {
+  return [rate = layer.rate, name = bound.layer](const at::Tensor& x, const Pass& pass) {
+    if (!pass.context.training || rate == 0) return x;
+    const at::Tensor u = pass.context.stream.split(name).uniform(x.sizes(), at::kFloat);
+    return x * (u >= rate).to(x.scalar_type()).div_(1 - rate);
+  };
+}
+
+// --- Images
+
+Specs parameters_of(const Conv2d& layer, const Shape& in, const Names& names) {
+  const int64_t fan = in.sizes[0] * layer.kernel * layer.kernel;
+  Specs specs = {names.uniform("weight", {layer.out, in.sizes[0], layer.kernel, layer.kernel}, fan)};
+  if (layer.bias) specs.push_back(names.uniform("bias", {layer.out}, fan));
+  return specs;
+}
+
+Layer bind(const Conv2d& layer, const Shape& in, const Bound& bound) {
+  const at::Tensor weight = bound("weight", {layer.out, in.sizes[0], layer.kernel, layer.kernel});
+  const at::Tensor bias = layer.bias ? bound("bias", {layer.out}) : at::Tensor();
+  return tapped(bound.layer, [=](const at::Tensor& x, const Pass&) {
+    return at::conv2d(x, weight, bias, layer.stride, layer.padding);
+  });
+}
+
+Specs parameters_of(const Pool2d&, const Shape&, const Names&) { return {}; }
+
+Layer bind(const Pool2d& layer, const Shape&, const Bound&) {
+  return [layer](const at::Tensor& x, const Pass&) {
+    return layer.of == "max" ? at::max_pool2d(x, layer.size) : at::avg_pool2d(x, layer.size);
+  };
+}
+
+Specs parameters_of(const MeanOverImage&, const Shape&, const Names&) { return {}; }
+
+Layer bind(const MeanOverImage&, const Shape&, const Bound&) {
+  return [](const at::Tensor& x, const Pass&) { return x.mean({2, 3}); };
+}
+
+Specs parameters_of(const Flatten&, const Shape&, const Names&) { return {}; }
+
+Layer bind(const Flatten&, const Shape&, const Bound&) {
+  return [](const at::Tensor& x, const Pass&) { return x.flatten(1); };
+}
+
+// --- Sequences
+
+Specs parameters_of(const Embedding& layer, const Shape& in, const Names& names) {
+  const double sd = 1 / std::sqrt(static_cast<double>(layer.out));
+  return {{names.layer + ".weight", names.group,
+           sd * names.stream.split("weight").normal({layer.tokens, layer.out})},
+          {names.layer + ".positions", names.group,
+           sd * names.stream.split("positions").normal({in.sizes[0], layer.out})}};
+}
+
+Layer bind(const Embedding& layer, const Shape& in, const Bound& bound) {
+  const at::Tensor weight = bound("weight", {layer.tokens, layer.out}),
+                   positions = bound("positions", {in.sizes[0], layer.out});
+  return [weight, positions](const at::Tensor& x, const Pass&) {
+    return at::embedding(weight, x) + positions.narrow(0, 0, x.size(1));
+  };
+}
+
+Specs parameters_of(const Lstm& layer, const Shape& in, const Names& names) {
+  const int64_t h = layer.out;
+  return {names.uniform("weight_ih", {4 * h, in.width()}, h), names.uniform("weight_hh", {4 * h, h}, h),
+          names.uniform("bias_ih", {4 * h}, h), names.uniform("bias_hh", {4 * h}, h)};
+}
+
+Layer bind(const Lstm& layer, const Shape& in, const Bound& bound) {
+  const int64_t h = layer.out;
+  const std::vector<at::Tensor> weights = {bound("weight_ih", {4 * h, in.width()}),
+                                           bound("weight_hh", {4 * h, h}), bound("bias_ih", {4 * h}),
+                                           bound("bias_hh", {4 * h})};
+  return tapped(bound.layer, [weights, h](const at::Tensor& x, const Pass& pass) {
+    const at::Tensor start = at::zeros({1, x.size(0), h}, x.options());
+    return std::get<0>(at::lstm(x, {start, start}, weights, /*has_biases=*/true, /*num_layers=*/1,
+                                /*dropout=*/0, pass.context.training, /*bidirectional=*/false,
+                                /*batch_first=*/true));
+  });
+}
+
+Specs parameters_of(const Attention&, const Shape& in, const Names& names) {
+  const int64_t h = in.width();
+  return {names.uniform("in_weight", {3 * h, h}, h), names.uniform("in_bias", {3 * h}, h),
+          names.uniform("out_weight", {h, h}, h), names.uniform("out_bias", {h}, h)};
+}
+
+Layer bind(const Attention& layer, const Shape& in, const Bound& bound) {
+  const int64_t h = in.width();
+  const LinearMap into = DenseMap{bound("in_weight", {3 * h, h})},
+                  out = DenseMap{bound("out_weight", {h, h})};
+  const at::Tensor in_bias = bound("in_bias", {3 * h}), out_bias = bound("out_bias", {h});
+  return tapped(bound.layer, [=, heads = layer.heads](const at::Tensor& x, const Pass& pass) {
+    const int64_t b = x.size(0), t = x.size(1);
+    const at::Tensor all = apply(into, x, in_bias).view({b, t, 3, heads, h / heads}).permute({2, 0, 3, 1, 4});
+    std::optional<at::Tensor> mask;
+    if (pass.mask.defined()) mask = pass.mask.view({b, 1, 1, t});
+    const at::Tensor y =
+        at::scaled_dot_product_attention(all[0], all[1], all[2], mask);  // [b, heads, t, h / heads]
+    return apply(out, y.transpose(1, 2).reshape({b, t, h}), out_bias);
+  });
+}
+
+Specs parameters_of(const MeanOverSteps&, const Shape&, const Names&) { return {}; }
+
+Layer bind(const MeanOverSteps&, const Shape&, const Bound&) {
+  return [](const at::Tensor& x, const Pass& pass) {
+    if (!pass.mask.defined()) return x.mean(1);
+    const at::Tensor there = pass.mask.to(x.scalar_type()).unsqueeze(2);  // [b, t, 1]
+    return (x * there).sum(1) / there.sum(1);
+  };
+}
+
+Specs parameters_of(const LastStep&, const Shape&, const Names&) { return {}; }
+
+Layer bind(const LastStep&, const Shape&, const Bound&) {
+  return [](const at::Tensor& x, const Pass& pass) {
+    if (!pass.mask.defined()) return x.select(1, -1);
+    const at::Tensor last = (pass.mask.sum(1) - 1).view({-1, 1, 1}).expand({-1, 1, x.size(2)});
+    return x.gather(1, last).squeeze(1);
+  };
+}
+
+// --- Residual
+
+Specs chain_parameters(const std::vector<LayerSpec>& layers, Shape shape, const std::string& name,
+                       const std::string& group, const Stream& stream) {
+  Specs specs;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::string own = fmt::format("{}.{}", name, i);
+    for (ParameterSpec& spec : layer_parameters(layers[i], shape, own, group, stream.split(i)))
+      specs.push_back(std::move(spec));
+    shape = output(layers[i], shape, own);
+  }
+  return specs;
+}
+
+std::vector<Layer> chain(const std::vector<LayerSpec>& layers, Shape shape, const std::string& name,
+                         const Network::Lookup& lookup) {
+  std::vector<Layer> bound;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::string own = fmt::format("{}.{}", name, i);
+    bound.push_back(bind_layer(layers[i], shape, own, lookup));
+    shape = output(layers[i], shape, own);
+  }
+  return bound;
+}
+
+at::Tensor run(const std::vector<Layer>& layers, at::Tensor x, const Pass& pass) {
+  for (const Layer& layer : layers) x = layer(x, pass);
+  return x;
+}
+
+std::string shortcut_name(const std::string& layer) { return layer + ".shortcut"; }
+
+Specs parameters_of(const Residual& layer, const Shape& in, const Names& names) {
+  Specs specs = chain_parameters(layer.body, in, names.layer, names.group, names.stream);
+  for (ParameterSpec& spec : chain_parameters(layer.shortcut, in, shortcut_name(names.layer), names.group,
+                                              names.stream.split("shortcut")))
+    specs.push_back(std::move(spec));
+  return specs;
+}
+
+Layer bind(const Residual& layer, const Shape& in, const Bound& bound) {
+  const std::vector<Layer> body = chain(layer.body, in, bound.layer, bound.lookup),
+                           shortcut = chain(layer.shortcut, in, shortcut_name(bound.layer), bound.lookup);
+  return [body, shortcut](const at::Tensor& x, const Pass& pass) {
+    const at::Tensor straight = run(shortcut, x, pass);
+    return straight + run(body, x, pass);
+  };
+}
+
+}  // namespace
+
+Specs layer_parameters(const LayerSpec& layer, const Shape& input, const std::string& name,
+                       const std::string& group, const Stream& stream) {
+  const Names names{name, group, stream};
+  return std::visit([&](const auto& one) { return parameters_of(one, input, names); }, layer);
+}
+
+Layer bind_layer(const LayerSpec& layer, const Shape& input, const std::string& name,
+                 const Network::Lookup& lookup) {
+  const Bound bound{name, lookup};
+  return std::visit([&](const auto& one) { return bind(one, input, bound); }, layer);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,158 @@
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/catalog/network/networks.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+std::string error_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void expect_has(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+json vector_of(int64_t size, json layers) {
+  return {{"input", {{"sizes", {size}}}}, {"layers", std::move(layers)}};
+}
+json linear(int64_t out) { return {{"kind", "linear"}, {"out", out}}; }
+json residual(json body) { return {{"kind", "residual"}, {"body", std::move(body)}}; }
+
+/// What comes out of one layer.
+Shape through(const LayerSpec& layer, Shape input) { return output(layer, std::move(input)); }
+
+TEST(Networks, TabularResnetIsAppendixB) {
+  const NetworkSpec spec = tabular_resnet(5, 16, 2);
+  const json as_json = to_json(spec)["layers"];
+  ASSERT_EQ(as_json.size(), 5u);
+  EXPECT_EQ(as_json[0], (json{{"kind", "linear"}, {"out", 16}, {"bias", true}}));
+  ASSERT_EQ(as_json[1]["body"].size(), 4u);
+  EXPECT_EQ(as_json[1]["body"][0]["kind"], "layer_norm");
+  EXPECT_EQ(as_json[1]["body"][2]["function"], "silu");
+  EXPECT_EQ(as_json[1], as_json[2]);
+  EXPECT_EQ(output(spec), (Shape{{16}}));
+  EXPECT_EQ(tabular_resnet(5, 16, 0).layers.size(), 3u);
+}
+
+TEST(Networks, MlpIsLinearAndActivationInTurn) {
+  const json layers = to_json(mlp(5, 16, 2, "tanh"))["layers"];
+  ASSERT_EQ(layers.size(), 4u);
+  EXPECT_EQ(layers[3]["function"], "tanh");
+  EXPECT_THROW(mlp(5, 16, 0, "tanh"), std::invalid_argument);
+}
+
+TEST(Networks, EachTakesItsRowsAndEndsInAVector) {
+  const struct {
+    Shape input;
+    std::vector<std::string> names;
+  } kinds[] = {{{{7}}, {"tabular_resnet", "mlp"}},
+               {{{24, 9}}, {"lstm", "transformer"}},
+               {{{1, 28, 28}}, {"convnet", "resnet18"}},
+               {{{3, 33, 31}}, {"resnet18", "convnet"}},
+               {{{50}, true}, {"transformer"}}};
+  for (const auto& kind : kinds) {
+    for (const std::string& name : kind.names) {
+      NetworkOptions options{.network = name, .dropout = 0.1};
+      const NetworkSpec spec = network_for(options, kind.input, 100);
+      EXPECT_TRUE(output(spec).is_vector()) << name;
+      EXPECT_EQ(to_json(network_from_json(to_json(spec))), to_json(spec)) << name;
+    }
+    NetworkOptions wrong{.network = kind.input.is_image() ? "lstm" : "convnet"};
+    expect_has(error_of([&] { network_for(wrong, kind.input, 100); }), kind.names.front());
+  }
+  EXPECT_EQ(output(network_for({}, {{3, 32, 32}})), (Shape{{128}}));  // auto: convnet
+  EXPECT_EQ(output(network_for({.network = "resnet18"}, {{3, 32, 32}})), (Shape{{512}}));
+}
+
+TEST(NetworkSpec, InfersShapes) {
+  EXPECT_EQ(through(Linear{4}, {{9}}), (Shape{{4}}));
+  EXPECT_EQ(through(Linear{4}, {{-1, 9}}), (Shape{{-1, 4}}));
+  EXPECT_EQ(through(Conv2d{8, 3, 2, 1}, {{2, 7, 6}}), (Shape{{8, 4, 3}}));
+  EXPECT_EQ(through(Pool2d{"max", 2}, {{2, 7, 6}}), (Shape{{2, 3, 3}}));
+  EXPECT_EQ(through(Flatten{}, {{2, 3, 3}}), (Shape{{18}}));
+  EXPECT_EQ(through(MeanOverImage{}, {{2, 3, 3}}), (Shape{{2}}));
+  EXPECT_EQ(through(Embedding{50, 6}, {{12}, true}), (Shape{{12, 6}}));
+  EXPECT_EQ(through(Lstm{5}, {{24, 3}}), (Shape{{24, 5}}));
+  EXPECT_EQ(through(LastStep{}, {{24, 5}}), (Shape{{5}}));
+}
+
+TEST(NetworkSpec, AMismatchIsASentence) {
+  expect_has(error_of([] { through(Conv2d{}, {{9}}); }),
+             "expected an image for the layer conv2d; received a vector of 9");
+  expect_has(error_of([] {
+               through(Lstm{}, {{3, 8, 8}});
+             }),
+             "expected a sequence for the layer lstm; received an image of 3 x 8 x 8");
+  expect_has(error_of([] { through(Attention{4}, {{5, 6}}); }), "multiple of 4 heads");
+  expect_has(error_of([] { through(Conv2d{1, 5, 1, 0}, {{1, 4, 9}}); }), "at least 5 x 5 pixels");
+  expect_has(error_of([] { through(Embedding{}, {{9}}); }), "tokens of a bounded length");
+  const NetworkSpec late{{{3, 8, 8}}, {Flatten{}, Activation{}, Conv2d{}}};
+  expect_has(error_of([&] { output(late); }), "conv2d (2)");
+  const NetworkSpec uneven{{{4}}, {Residual{{Linear{9}}, {}}}};
+  expect_has(error_of([&] { output(uneven); }),
+             "a body and a shortcut of one shape (a vector of 9 and a vector of 4)");
+}
+
+TEST(NetworkSpec, LinesSayWhatComesOut) {
+  const std::vector<std::string> lines = lines_of(network_for({}, {{1, 28, 28}}));
+  EXPECT_EQ(lines.front(),
+            "conv2d bias false kernel 3 out 32 padding 1 stride 1 -> an image of 32 x 28 x 28");
+  EXPECT_EQ(lines.back(), "activation function relu -> a vector of 128");
+}
+
+TEST(NetworkSpec, WithoutLayersIsTheIdentity) {
+  const NetworkSpec spec = network_from_json(vector_of(3, json::array()));
+  EXPECT_TRUE(spec.layers.empty());
+  EXPECT_EQ(output(spec), (Shape{{3}}));
+}
+
+TEST(NetworkSpec, RefusesHostileJson) {
+  EXPECT_NO_THROW(network_from_json(vector_of(3, {linear(4), linear(2)})));
+  const json unknown = {{"kind", "conv9d"}}, text = {{"kind", "linear"}, {"out", "3"}},
+             odd = {{"kind", "linear"}, {"in", 3}}, empty = residual(json::array()),
+             extra = {{"kind", "residual"}, {"body", {linear(3)}}, {"out", 3}},
+             huge = {{"kind", "linear"}, {"out", UINT64_MAX}},
+             wide = {{"kind", "linear"}, {"out", int64_t{1} << 40}};
+  for (const json& bad :
+       {unknown, text, odd, empty, extra, huge, wide, linear(0), linear(-1), json(7), json::object()})
+    EXPECT_THROW(network_from_json(vector_of(3, {bad})), std::invalid_argument) << bad;
+  for (const json& bad :
+       {json::object(), json::array(), json(3), json{{"layers", json::array()}}, vector_of(0, json::array()),
+        vector_of(-1, json::array()), json{{"input", {{"sizes", {1, 2, 3, 4}}}}, {"layers", json::array()}}})
+    EXPECT_THROW(network_from_json(bad), std::invalid_argument) << bad;
+  json nested = json::array({linear(2)});
+  for (int depth = 0; depth < 1000; ++depth) nested = json::array({residual(std::move(nested))});
+  EXPECT_THROW(network_from_json(vector_of(2, nested)), std::invalid_argument);
+  json deep = json::array();
+  for (int depth = 0; depth < 200000; ++depth) {
+    json outer = json::array();
+    outer.push_back(std::move(deep));
+    deep = std::move(outer);
+  }
+  EXPECT_THROW(network_from_json(vector_of(2, std::move(deep))), std::invalid_argument);
+}
+
+TEST(NetworkSpec, RefusesMoreLayersThanAnySaneNetworkHas) {
+  const json silu = {{"kind", "activation"}};
+  const auto refuses = [](const json& list) {
+    return error_of([&] { network_from_json(vector_of(4, list)); }).find("at most 4096 layers") !=
+           std::string::npos;
+  };
+  EXPECT_FALSE(refuses(json(4096, silu)));
+  EXPECT_TRUE(refuses(json(4097, silu)));
+  EXPECT_TRUE(refuses(json(3, residual(json(2000, silu)))));
+}
+
+}  // namespace
+}  // namespace slimbayes

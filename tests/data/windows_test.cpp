@@ -1,0 +1,214 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "slimbayes/data/window_encoder.h"
+#include "slimbayes/storage/error.h"
+#include "tests/data/tables.h"
+
+namespace slimbayes {
+namespace {
+
+constexpr double kHour = 3600;
+
+/// Hourly rows of one series; x counts up, y = 10 x.
+Table hourly(int64_t rows) {
+  std::vector<double> time, x, y;
+  for (int64_t i = 0; i < rows; ++i) {
+    time.push_back(static_cast<double>(i) * kHour);
+    x.push_back(static_cast<double>(i));
+    y.push_back(10 * static_cast<double>(i));
+  }
+  Table table = table_of({numbers("t", time), numbers("x", x), numbers("y", y)});
+  table.columns[0].kind = ColumnKind::datetime;
+  return table;
+}
+
+WindowOptions options(int64_t window, int64_t horizon = 1) { return {window, horizon, {"t"}, {}}; }
+
+EncoderOptions encoding() {
+  EncoderOptions options;
+  options.target = "y";
+  options.scale = "standard";
+  return options;
+}
+
+std::vector<int64_t> all_of(const Windows& windows) {
+  std::vector<int64_t> all;
+  for (int64_t i = 0; i < std::ssize(windows.last); ++i)
+    if (windows.target[static_cast<size_t>(i)] >= 0) all.push_back(i);
+  return all;
+}
+
+TEST(Windows, SeeTheirRowsAndAnswerForTheOneAhead) {
+  const Table table = hourly(10);
+  const Windows windows = find_windows(table, options(4, 2));
+  EXPECT_EQ(windows.last, (std::vector<int64_t>{3, 4, 5, 6, 7, 8, 9}));
+  EXPECT_EQ(windows.target, (std::vector<int64_t>{5, 6, 7, 8, 9, -1, -1}));
+  EXPECT_EQ(windows.step, kHour);
+  EXPECT_EQ(windows.forecast_times(options(4, 2)).back(), 11 * kHour);  // beyond the table
+  const std::vector<int64_t> chosen = all_of(windows);
+  const WindowEncoder encoder = WindowEncoder::fit(table, windows, options(4, 2), chosen, encoding());
+  const Dataset data = encoder.dataset(table, windows, chosen, true);
+  const Batch batch = data.source->rows(at::tensor(std::vector<int64_t>{4, 0}), {});
+  EXPECT_EQ(batch.inputs[0].sizes(), at::IntArrayRef({2, 4, 2}));  // x and the target's past
+  EXPECT_EQ(encoder.schema().features, (std::vector<std::string>{"x", "y (past)"}));
+  const at::Tensor x = batch.inputs[0].select(2, 0);
+  EXPECT_TRUE(at::allclose(x[0] - x[1], at::full({4}, 4 / 2.2912878, at::kFloat), 1e-5));  // sd of 0 to 7
+  const Task& task = encoder.schema().task;
+  EXPECT_NEAR(batch.target[0].item<double>() * task.y_scale + task.y_shift, 90, 1e-9);
+}
+
+TEST(Windows, ReachOverNoGapAndNoSeries) {
+  Table table = hourly(20);
+  for (int64_t i = 12; i < 20; ++i) table.columns[0].values[static_cast<size_t>(i)] += 5 * kHour;
+  const Windows windows = find_windows(table, options(5));
+  EXPECT_EQ(windows.last, (std::vector<int64_t>{4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19}));
+  EXPECT_EQ(windows.target[7], -1);
+  ASSERT_EQ(windows.notes.size(), 1u);
+  expect_has(windows.notes[0], "1 gaps in time");
+
+  table = hourly(20);
+  std::vector<double> of;
+  for (int i = 0; i < 20; ++i) of.push_back(i % 2);
+  table.columns.push_back(categories("g", of, {"a", "b"}));
+  WindowOptions grouped = options(4);
+  grouped.group = {"g"};
+  const Windows both = find_windows(table, grouped);
+  EXPECT_EQ(both.step, 2 * kHour);
+  EXPECT_EQ(both.last.size(), 14u);
+  EXPECT_EQ(both.order[10], 1);  // the second series
+}
+
+TEST(Windows, SortRowsAndRefuseTwoOfOneTime) {
+  Table table = hourly(8);
+  for (Column& column : table.columns) std::swap(column.values[2], column.values[6]);
+  const Windows windows = find_windows(table, options(3));
+  EXPECT_EQ(windows.order[2], 6);
+  expect_has(windows.notes.at(0), "sorted");
+  table.columns[0].values[2] = table.columns[0].values[3];
+  expect_has(error_of([&] { find_windows(table, options(3)); }),
+             "expected one row for each time; received the time of");
+}
+
+TEST(Windows, TimesComeFromSeveralColumns) {
+  Table table = table_of({numbers("Year", {2012, 2012, 2012}), numbers("month", {2, 2, 3}),
+                          numbers("day", {28, 29, 1}), numbers("y", {1, 2, 3})});
+  WindowOptions parts{2, 1, {"Year", "month", "day"}, {}};
+  const Windows windows = find_windows(table, parts);
+  EXPECT_EQ(windows.step, 86400);
+  EXPECT_EQ(windows.time[0], 1330387200);  // 2012-02-28T00:00:00Z
+  EXPECT_EQ(windows.last.size(), 2u);
+  table.columns[1].values[1] = 13;
+  expect_has(error_of([&] { find_windows(table, parts); }), "data row 2: expected a month from 1 to 12");
+  parts.time = {"Year", "week"};
+  expect_has(error_of([&] { find_windows(table, parts); }), "year, month, day, hour, minute, second");
+}
+
+TEST(Windows, RefuseWhatGivesNone) {
+  const Table table = hourly(10);
+  expect_has(error_of([&] { find_windows(table, options(11)); }), "at most 10");
+  expect_has(error_of([&] { find_windows(table, options(0)); }), "--window from 1");
+  WindowOptions none = options(3);
+  none.time = {};
+  expect_has(error_of([&] { find_windows(table, none); }), "--time");
+  none.time = {"tt"};
+  expect_has(error_of([&] { find_windows(table, none); }), "did you mean 't'?");
+  Table missing = table;
+  missing.columns[0].values[4] = kNone;
+  expect_has(error_of([&] { find_windows(missing, options(3)); }), "data row 5: expected a time in 't'");
+}
+
+TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
+  const Table table = hourly(400);
+  const WindowOptions how = options(6, 2);
+  const Windows windows = find_windows(table, how);
+  SplitOptions split;
+  split.valid_fraction = 0.1;
+  split.test_fraction = 0.2;
+  split.calibration_fraction = 0.15;
+  const SplitRows parts = split_windows(table, windows, how, "y", split);
+  const auto rows = [&](const std::vector<int64_t>& part) {
+    std::set<int64_t> seen;
+    for (int64_t i : part) {
+      for (int64_t p = windows.last[static_cast<size_t>(i)] - 5; p <= windows.last[static_cast<size_t>(i)];
+           ++p)
+        seen.insert(p);
+      seen.insert(windows.target[static_cast<size_t>(i)]);
+    }
+    return seen;
+  };
+  int64_t before = -1;
+  for (const auto* part : {&parts.train, &parts.valid, &parts.calibration, &parts.test}) {
+    const std::set<int64_t> seen = rows(*part);
+    EXPECT_GT(*seen.begin(), before);
+    before = *seen.rbegin();
+  }
+  EXPECT_EQ(before, 399);
+  EXPECT_NEAR(static_cast<double>(parts.test.size()), 0.2 * 393, 8);
+  split.kind = "random";
+  EXPECT_THROW(split_windows(table, windows, how, "y", split), std::invalid_argument);
+  split.kind = "auto";
+  split.valid_fraction = 0.01;
+  expect_has(error_of([&] { split_windows(table, windows, how, "y", split); }), "longer than a window");
+}
+
+TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
+  Table table = hourly(60);
+  table.columns[2].values[30] = kNone;
+  const WindowOptions how = options(4);
+  const Windows windows = find_windows(table, how);
+  SplitOptions split;
+  split.valid_fraction = 0.2;
+  const SplitRows parts = split_windows(table, windows, how, "y", split);
+  for (int64_t i : parts.train) EXPECT_NE(windows.target[static_cast<size_t>(i)], 30);
+  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, parts.train, encoding());
+  // A missing value of the past is imputed, and marked.
+  EXPECT_EQ(encoder.rows().schema().features,
+            (std::vector<std::string>{"x", "y (past)", "y (past) (missing)"}));
+  std::vector<int64_t> every(windows.last.size());
+  for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<int64_t>(i);
+  const Dataset data = encoder.dataset(table, windows, every, false);
+  EXPECT_EQ(data.size(), 57);
+  EXPECT_FALSE(data.source->rows(at::arange(3), {}).target.defined());
+}
+
+TEST(WindowEncoder, KnowsTheHourWhereTheRowsSpanADay) {
+  const Table table = hourly(24 * 3);
+  const WindowOptions how = options(5);
+  const Windows windows = find_windows(table, how);
+  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
+  EXPECT_EQ(encoder.schema().features,
+            (std::vector<std::string>{"x", "y (past)", "sine of the hour of the day",
+                                      "cosine of the hour of the day"}));
+  const Batch batch = encoder.dataset(table, windows, all_of(windows), true).source->rows(at::arange(1), {});
+  EXPECT_NEAR(batch.inputs[0][0][4][2].item<double>(), std::sin(2 * M_PI * 4 / 24), 1e-6);
+  const WindowEncoder again = WindowEncoder::from_json(encoder.to_json());
+  EXPECT_EQ(again.to_json(), encoder.to_json());
+  const Batch same = again.dataset(table, windows, all_of(windows), true).source->rows(at::arange(1), {});
+  EXPECT_TRUE(at::equal(same.inputs[0], batch.inputs[0]));
+  EXPECT_EQ(again.schema().features, encoder.schema().features);
+  EXPECT_TRUE(again.reading().kinds.contains("y"));
+}
+
+TEST(WindowEncoder, NamesTheWindowsThatHoldABadRow) {
+  const Table table = hourly(30);
+  const WindowOptions how = options(4);
+  const Windows windows = find_windows(table, how);
+  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
+  Table far = table;
+  far.columns[1].values[10] = 1e200;
+  std::vector<BadRow> bad;
+  encoder.dataset(far, windows, {5, 7, 10, 11}, false, &bad);
+  ASSERT_EQ(bad.size(), 2u);  // windows 7 to 10 see row 10
+  EXPECT_EQ(bad[0].row, 1);
+  EXPECT_EQ(bad[1].row, 2);
+  expect_has(bad[0].reason, "in data row 11: ");
+  EXPECT_THROW(encoder.dataset(far, windows, {7}, false), DataError);
+}
+
+}  // namespace
+}  // namespace slimbayes
