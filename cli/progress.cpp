@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <ctime>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -30,7 +31,23 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 struct sigaction old_ending[std::size(kEnding)], old_pipe;
 
-extern "C" void ask_to_stop(int) { stop_asked = true; }
+constexpr int64_t kTogether = 500;  // ms: signals so close are one wish; timeout(1) sends its own to child and group
+std::atomic<int64_t> asked_at{0};   // ms of the monotonic clock; 0: not yet
+static_assert(std::atomic<int64_t>::is_always_lock_free);
+
+/// Async-signal-safe: clock_gettime, signal and raise are.
+extern "C" void ask_to_stop(int number) {
+  struct timespec now = {};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  const int64_t ms = static_cast<int64_t>(now.tv_sec) * 1000 + now.tv_nsec / 1000000;
+  int64_t first = 0;
+  if (asked_at.compare_exchange_strong(first, ms)) {
+    stop_asked = true;
+  } else if (number != SIGXCPU && ms - first > kTogether) {
+    std::signal(number, SIG_DFL);
+    std::raise(number);  // taken when this handler returns
+  }
+}
 
 std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return "?";
@@ -95,12 +112,12 @@ std::string drawn(const std::string& title, const Progress& p, size_t width) {
 
 InterruptGuard::InterruptGuard() {
   stop_asked = false;
+  asked_at = 0;
   struct sigaction action = {};
   sigemptyset(&action.sa_mask);
   action.sa_handler = ask_to_stop;
   for (size_t i = 0; i < std::size(kEnding); ++i) {
-    action.sa_flags = SA_RESTART;  // the system repeats SIGXCPU each second; the hard limit kills
-    if (kEnding[i] != SIGXCPU) action.sa_flags |= SA_RESETHAND;  // the second one takes its default: it kills
+    action.sa_flags = SA_RESTART;
     sigaction(kEnding[i], &action, &old_ending[i]);
     const bool nohup = kEnding[i] == SIGHUP && old_ending[i].sa_handler == SIG_IGN;
     if (nohup) sigaction(SIGHUP, &old_ending[i], nullptr);

@@ -8,9 +8,8 @@
 namespace slimbayes::cli {
 
 /// While it lives, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a closed terminal) or SIGXCPU (a limit on
-/// processor time) asks the fit to stop and a second one kills (of
-/// SIGXCPU the hard limit); a closed stderr does not end the fit. After nohup
-/// SIGHUP stays ignored.
+/// processor time) asks the fit to stop, and one that comes more than half a second later kills (of SIGXCPU, which the
+/// system repeats, the hard limit does); a closed stderr does not end the fit. After nohup SIGHUP stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
