@@ -44,4 +44,7 @@ TableFit table_fit(const std::string& target, const std::string& method, const n
 /// The report of evaluate, of the rows that have an answer, the others named in the log; null of no rows.
 nlohmann::json report_on(const TableModel& model, const Table& rows, double level);
 
+/// Says of a model whose fit was interrupted that it is the best so far.
+void log_unfinished(const TableModel& model);
+
 }  // namespace slimbayes::cli

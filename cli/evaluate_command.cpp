@@ -86,6 +86,7 @@ void report_outside(const TableModel& model, const Table& table, json& report) {
 int run_command(const EvaluateRequest& r) {
   check_model_first("evaluate", r.model, r.data);
   const TableModel model = TableModel::load(r.model);
+  log_unfinished(model);
   Table table = read_rows(r.data, model.reading(true), model.encoder().target_name());
   if (!r.split.empty())
     table = part_of(model, table, r.split);

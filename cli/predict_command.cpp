@@ -151,6 +151,7 @@ int run_command(const PredictRequest& r) {
     check_writable(r.out);
   }
   const TableModel model = TableModel::load(r.model);
+  log_unfinished(model);
   Reading reading = model.reading();
   reading.kept = perhaps_named(r.keep);
   const Table data = read_rows(r.data, reading);
@@ -173,7 +174,8 @@ int run_command(const PredictRequest& r) {
   log_tails(data, a, r.level);
   if (r.level != PredictRequest{}.level && std::holds_alternative<Classes>(a.answer) && !a.set)
     log_line(
-        "note: --level says nothing of these classes: only a model fitted with --calibrate conformal gives sets "
+        "note: --level says nothing of these classes: only a model fitted with --calibrate conformal gives "
+        "sets "
         "of them");
   return kDone;
 }

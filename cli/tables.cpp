@@ -93,6 +93,13 @@ Table read_training(const std::string& path, const std::string& target, SplitReq
   return table;
 }
 
+void log_unfinished(const TableModel& model) {
+  if (model.interrupted())
+    log_line(
+        "note: the fit of this model was stopped before its end: it is the best so far (fit --resume goes "
+        "on)");
+}
+
 nlohmann::json report_on(const TableModel& model, const Table& rows, double level) {
   if (rows.rows == 0) return {};
   std::vector<BadRow> bad;

@@ -106,7 +106,7 @@ def test_without_an_old_model_an_early_signal_writes_none(folder):
 
 def test_signals_that_come_together_are_one(fitted):
     """timeout(1) signals its child and the child's group: the second one must not kill the fit that is saving."""
-    process = start(fitted, *FIT, "--steps", 20000000, "--patience", 0, "--batch", 300)
+    process = start(fitted, *FIT, "--epochs", 1000000, "--patience", 0, "--batch", 300)
     wait_for((fitted / "m.ckpt").exists, process)
     time.sleep(1)  # some rounds: a validated state
     for name in (signal.SIGTERM, signal.SIGTERM, signal.SIGHUP, signal.SIGTERM):
@@ -114,6 +114,7 @@ def test_signals_that_come_together_are_one(fitted):
         time.sleep(0.001)
     assert process.wait(timeout=60) == 130, process.communicate()
     assert "interrupted" in process.communicate()[1]
+    assert "stopped before its end" in run(fitted, "predict", "m", "toy.csv").stderr
 
 
 def test_nohup_keeps_a_fit_alive(folder):
