@@ -225,6 +225,11 @@ nlohmann::json to_json(const NetworkSpec& spec) {
 }
 
 NetworkSpec network_from_json(const nlohmann::json& json) {
+  if (json.is_array())
+    throw std::invalid_argument(
+        "[network_from_json] expected a network with the shape of its rows; received a bare list of layers, "
+        "as earlier "
+        "versions wrote it");
   if (!json.is_object() || !json.contains("input") || !json.contains("layers"))
     refuse("a network with 'input' and 'layers'", shown(json));
   int left = kMostLayers;
