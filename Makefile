@@ -1,6 +1,6 @@
 # Thin fronts of scripts/ and the CMake presets.
 .DEFAULT_GOAL := build
-.PHONY: help setup build test stress demo asan fuzz debug bench format tidy clean
+.PHONY: help setup build test check stress demo asan fuzz debug bench format tidy clean
 
 help:     ## this list
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ demo: build  ## fits a small table, draws bands on data whose noise is known
 
 test: setup  ## builds and runs every test
 	@scripts/test.sh release
+
+check: setup ## format, tidy, headers alone, sanitisers, mutants, on what changed since SINCE
+	@scripts/check.sh
 
 asan: setup  ## the C++ tests under the address and undefined-behaviour sanitisers
 	@scripts/test.sh asan

@@ -5,7 +5,7 @@
 
 #include "benchmarks/deep_kernels.h"
 #include "slimbayes/methods/registry.h"
-#include "slimbayes/methods/table_model.h"
+#include "slimbayes/workflow/model.h"
 #include "slimbayes/nn/weights.h"
 
 // Mean and variance of new rows by a fitted dbk, from a Dataset and from a Table, and the floor: its bare
@@ -46,14 +46,14 @@ void BM_Fitted_predict(benchmark::State& state) {
 }
 BENCHMARK(BM_Fitted_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
-void BM_TableModel_predict(benchmark::State& state) {
-  TableModel model =
-      fit_table(gaussian_table(kTrainingRows, Stream(0)), {.target = "y", .options = briefly()});
+void BM_Model_predict(benchmark::State& state) {
+  Model model =
+      fit_model(gaussian_table(kTrainingRows, Stream(0)), {.target = "y", .options = briefly()});
   Table rows = gaussian_table(state.range(0), Stream(1));
   for (auto _ : state) benchmark::DoNotOptimize(model.predict(rows));
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
-BENCHMARK(BM_TableModel_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
+BENCHMARK(BM_Model_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
 // Backbone and basis alone, without checks and head.
 void BM_DeepKernelModel_expansion_f64(benchmark::State& state) {

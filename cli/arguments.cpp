@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <stdexcept>
 
@@ -61,27 +62,37 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
   return app;
 }
 
-/// What decides a fit beside its tables, its seed and this program, every default filled in.
-std::string recipe(const FitRequest& r, const nlohmann::json& options) {
-  const SplitRequest& rows = r.rows;
-  const nlohmann::json inputs = {
-      {"split", rows.split},
-      {"split_seed", rows.split_seed},
-      {"valid_fraction", rows.valid_fraction},
-      {"test_fraction", rows.test_fraction},
-      {"scale", rows.scale.empty() ? inner_method(find_method(r.method), options).input_scale : rows.scale},
-      {"scale_on", rows.scale_on},
-      {"ignore", rows.ignore},
-      {"categorical", rows.categorical},
-      {"likelihood", name_of(rows.likelihood)},
-      {"domain", rows.domain}};
-  const nlohmann::json all = {{"method", r.method},
-                              {"options", options},
-                              {"inputs", inputs},
-                              {"tune", r.tune},
-                              {"calibrate", r.calibrate},
-                              {"calibration_fraction", r.calibration_fraction},
-                              {"noise_folds", rows.noise_folds}};
+/// The options of a fit that flags set, those of the method apart.
+FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
+  nlohmann::json given = flags.set_options(option_docs(defaults));
+  nlohmann::json all = options_to_json(defaults);
+  all.update(given);
+  FitOptions fit = options_from_json<FitOptions>(all, "fit");
+  fit.method = defaults.method;
+  fit.seed = defaults.seed;
+  fit.level = defaults.level;
+  return fit;
+}
+
+/// What can be said of a request before its data are read.
+void check_request(const FitOptions& fit, bool named_images) {
+  const InputKind kind = input_kind(fit);
+  if (fit.target.empty() && fit.likelihood != LikelihoodKind::cox && kind != InputKind::images &&
+      !named_images)
+    misuse("expected --target COLUMN, the column to predict; received none");
+}
+
+/// What decides a fit beside its data, its seed and this program, every default filled in.
+std::string recipe(const FitRequest& r, const MethodInfo& method, const nlohmann::json& options) {
+  nlohmann::json inputs = options_to_json(r.fit), all = {{"method", method.name}, {"options", options}};
+  if (r.fit.scale == "auto") inputs["scale"] = inner_method(method, options).input_scale;
+  for (const char* name : {"calibrate", "calibration_fraction", "noise_folds"}) {
+    all[name] = inputs.at(name);
+    inputs.erase(name);
+  }
+  inputs.erase("target");
+  all["inputs"] = std::move(inputs);
+  all["tune"] = r.tune ? tunable_options(method, r.fit.options) : std::vector<std::string>{};
   return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -89,32 +100,34 @@ Command chosen(const std::string& name, Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
   Request request{{}, p.threads, p.table_memory};
-  const auto check_target = [](const std::string& target, const SplitRequest& rows) {
-    if (target.empty() && rows.likelihood != LikelihoodKind::cox)
-      misuse("expected --target COLUMN, the column to predict; received none");
-  };
   if (name == "fit") {
-    check_target(p.fit.target, p.fit.rows);
-    const MethodInfo& method = find_method(p.fit.method);
-    p.fit.method = method.name;
-    p.fit.given = p.fit_flags.set_options(method);
-    p.fit.preset = p.preset;
-    const nlohmann::json options = preset_options(method, p.preset, p.fit.given);
-    if (p.tune) p.fit.tune = tunable_options(method, p.fit.given);
-    request.command = p.fit;
-    if (p.preset == "paper" && inner_method(method, options).paper_preset.empty())
+    FitRequest& r = p.fit;
+    r.fit = fit_options(p.fit_flags, r.fit);
+    check_request(r.fit, !image_format(r.train).empty());
+    if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
+      misuse("expected --valid or --valid-fraction; received both; leave one of them out");
+    const bool named = !r.fit.method.empty();
+    const MethodInfo& method = find_method(named ? r.fit.method : "dbk");
+    if (named) r.fit.method = method.name;
+    r.fit.options = p.fit_flags.set_options(method);
+    const nlohmann::json options = preset_options(method, r.preset, r.fit.options);
+    if (r.tune) tunable_options(method, r.fit.options);  // throws where there is none
+    if (r.preset == "paper" && inner_method(method, options).paper_preset.empty())
       misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
                          method.name));
-    if (p.dry_run) return ShowText{recipe(p.fit, options)};
+    if (p.dry_run) return ShowText{recipe(r, method, options)};
+    request.command = r;
   } else if (name == "compare") {
-    check_target(p.compare.target, p.compare.rows);
-    p.compare.named = p.compared != every_method();
+    CompareRequest& r = p.compare;
+    r.fit = fit_options(p.compare_flags, r.fit);
+    check_request(r.fit, !image_format(r.data).empty());
+    r.named = p.compared != every_method();
     for (const MethodInfo* method : methods_of(p.compared)) {
-      p.compare.methods.push_back({method->name,
-                                   preset_options(*method, p.preset, p.compare_flags.set_options(*method)),
-                                   method->seeded});
+      r.methods.push_back({method->name,
+                           preset_options(*method, p.preset, p.compare_flags.set_options(*method)),
+                           method->seeded});
     }
-    request.command = p.compare;
+    request.command = r;
   } else if (name == "predict") {
     request.command = p.predict;
   } else if (name == "evaluate") {

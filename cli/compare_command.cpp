@@ -15,24 +15,28 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table_cell.h"
-#include "slimbayes/data/target.h"
-#include "slimbayes/methods/fit_notes.h"
+#include "slimbayes/workflow/fit_file.h"
+#include "slimbayes/workflow/fit_notes.h"
 
 namespace slimbayes::cli {
 namespace {
 
 using nlohmann::json;
 
-json one_run(const CompareRequest& r, const CompareRequest::Entry& entry, const Table& table, uint64_t seed,
-             const std::vector<std::string>& notes) {
+json one_run(const CompareRequest& r, const CompareRequest::Entry& entry, const Examples& data, uint64_t seed,
+             std::vector<std::string> notes) {
   const auto start = std::chrono::steady_clock::now();
   ProgressPrinter progress(fmt::format("{} seed {}", entry.method, seed));
-  const TableModel model =
-      fit_table(table, table_fit(r.target, entry.method, entry.options, seed, r.rows), nullptr, &progress);
+  FitOptions fit = r.fit;
+  fit.method = entry.method;
+  fit.options = entry.options;
+  fit.seed = seed;
+  fit.threads = kAllCores;  // run_checked chose for the whole command
+  const Model model = fit_model(data, fit, nullptr, &progress);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   check(!model.split().test.empty(), "compare", "test rows", "none", "use a --test-fraction above 0");
-  json report = report_on(model, take_rows(table, model.split().test), r.level);
-  const json valid = report_on(model, take_rows(table, model.split().valid), r.level);
+  json report = report_on(model, take(data, model.split().test), r.fit.level, notes);
+  const json valid = report_on(model, take(data, model.split().valid), r.fit.level, notes);
   report["notes"] = notes;
   for (std::string& note : fit_notes(model, valid)) report["notes"].push_back(note);
   report["seed"] = seed;
@@ -40,13 +44,13 @@ json one_run(const CompareRequest& r, const CompareRequest::Entry& entry, const 
   return report;
 }
 
-Outcome all_runs(const CompareRequest& r, const CompareRequest::Entry& entry, const Table& table,
+Outcome all_runs(const CompareRequest& r, const CompareRequest::Entry& entry, const Examples& data,
                  const std::vector<std::string>& notes) {
   Outcome outcome{entry.method, {}, "", nullptr};
   const int seeds = entry.seeded ? r.seeds : 1;  // a deterministic method would repeat itself
   try {
     for (int seed = 0; seed < seeds && !InterruptGuard::interrupted(); ++seed) {
-      json run = one_run(r, entry, table, static_cast<uint64_t>(seed), notes);
+      json run = one_run(r, entry, data, static_cast<uint64_t>(seed), notes);
       if (!InterruptGuard::interrupted()) outcome.runs.push_back(std::move(run));
     }
   } catch (const c10::Error& error) {
@@ -61,19 +65,24 @@ Outcome all_runs(const CompareRequest& r, const CompareRequest::Entry& entry, co
 
 json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
   json answer = comparison_json(outcomes);
-  answer.update({{"data", r.data}, {"target", r.target}, {"seeds", r.seeds}, {"level", r.level}});
+  answer.update(
+      {{"data", r.data}, {"target", r.fit.target}, {"seeds", r.seeds}, {"level", r.fit.level}});
   if (InterruptGuard::interrupted()) answer["interrupted"] = true;
   return answer;
 }
 
-/// Those that were named, if they take the target; else all that do.
-std::vector<CompareRequest::Entry> chosen(const CompareRequest& r, const Table& table) {
-  const TaskKind kind = task_kind(table, r.target, r.rows.likelihood);
+/// Those that were named, if they take the data; else all that do.
+std::vector<CompareRequest::Entry> chosen(const CompareRequest& r, const Examples& data) {
+  const TaskKind task = task_asked(data, r.fit);
+  const InputKind kind = kind_asked(data, r.fit);
   std::vector<CompareRequest::Entry> out;
   for (const auto& entry : r.methods) {
-    const bool taken = takes(find_method(entry.method), kind, entry.options);
-    check(taken || !r.named, "compare", fmt::format("methods for {}", name_of(kind)), in_quotes(entry.method),
-          methods_taking(kind) + " take it");
+    const MethodInfo& info = find_method(entry.method);
+    const bool taken = takes(info, task, entry.options) && takes(info, kind, entry.options);
+    check(taken || !r.named, "compare",
+          fmt::format("methods for {}{}", name_of(task),
+                      kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind))),
+          in_quotes(entry.method), methods_taking(task, kind) + " take it");
     if (taken) out.push_back(entry);
   }
   return out;
@@ -84,14 +93,17 @@ std::vector<CompareRequest::Entry> chosen(const CompareRequest& r, const Table& 
 int run_command(const CompareRequest& request) {
   CompareRequest r = request;
   std::vector<std::string> notes;  // of the table
-  const Table table = read_training(r.data, r.target, r.rows, &notes);
+  Examples data = read_training(r.data, r.fit, data_source(), &notes);
+  for (const std::string& note : notes) log_note(note);
+  check_target(data, r.fit);
+  data = examples_of(std::move(data), r.fit);
   InterruptGuard interrupt;
   std::vector<Outcome> outcomes;
   bool any = false;
-  const std::vector<CompareRequest::Entry> methods = chosen(r, table);
+  const std::vector<CompareRequest::Entry> methods = chosen(r, data);
   for (const auto& entry : methods) {
     if (InterruptGuard::interrupted()) break;
-    outcomes.push_back(all_runs(r, entry, table, notes));
+    outcomes.push_back(all_runs(r, entry, data, notes));
     any = any || outcomes.back().failure.empty();
   }
   if (!any && !outcomes.empty()) std::rethrow_exception(outcomes.front().thrown);
@@ -105,7 +117,7 @@ int run_command(const CompareRequest& request) {
       log_line(fmt::format("{} failed: {}", each.method, each.failure.substr(0, each.failure.find('\n'))));
   }
   for (const SharedNote& note : shared_notes(outcomes)) log_note(note.text, note.of);
-  r.json ? print(json_of(r, outcomes)) : print(comparison_table(outcomes, r.level));
+  r.json ? print(json_of(r, outcomes)) : print(comparison_table(outcomes, r.fit.level));
   return InterruptGuard::interrupted() ? kInterrupted : kDone;
 }
 

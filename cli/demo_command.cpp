@@ -20,6 +20,7 @@
 #include "slimbayes/data/synthetic.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/workflow/model.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -54,14 +55,14 @@ json options_of(const std::string& method, int64_t steps) {
   return info.resolve(given);
 }
 
-TableModel fitted(const Table& table, const std::string& method, const std::string& target, int64_t steps,
-                  double test_fraction, const std::vector<std::string>& ignore) {
-  SplitRequest rows;
-  rows.test_fraction = test_fraction;
-  rows.ignore = ignore;
+Model fitted(const Table& table, const std::string& method, const std::string& target, int64_t steps,
+             double test_fraction, const std::vector<std::string>& ignore) {
+  FitOptions fit{
+      .target = target, .method = method, .options = options_of(method, steps), .threads = kAllCores};
+  fit.test_fraction = test_fraction;
+  fit.ignore = ignore;
   ProgressPrinter progress(method);
-  TableModel model =
-      fit_table(table, table_fit(target, method, options_of(method, steps), 0, rows), nullptr, &progress);
+  Model model = fit_model(table, fit, nullptr, &progress);
   if (InterruptGuard::interrupted()) throw Interrupted("the demo was interrupted");
   return model;
 }
@@ -75,7 +76,7 @@ void real_table(const DemoRequest& r, const fs::path& model_path) {
   std::vector<std::vector<Cell>> rows = {
       {{"method"}, {"mae"}, {"rmse"}, {"nll"}, {"crps"}, {"coverage"}, {"width"}, {"seconds"}}};
   for (const char* method : kMethods) {
-    const TableModel model = fitted(table, method, target, r.steps, 0.2, {});
+    const Model model = fitted(table, method, target, r.steps, 0.2, {});
     const json report = model.evaluate(take_rows(table, model.split().test), kLevel);
     std::vector<Cell> row = {{method}};
     for (const char* metric : {"mae", "rmse", "nll", "crps", "coverage", "width"})
@@ -133,7 +134,7 @@ double oracle_nll(const Table& table, const std::vector<int64_t>& rows) {
                       at::tensor(picked(table, "y", rows), at::kDouble));
 }
 
-Panel panel(const Table& table, const Table& grid, const TableModel& model) {
+Panel panel(const Table& table, const Table& grid, const Model& model) {
   const Regression p = model.predict(grid);
   const Interval total = model.interval(p, kLevel);
   const at::Tensor spread = kHalfWidth * p.epistemic_var.sqrt();

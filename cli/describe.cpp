@@ -49,12 +49,18 @@ std::vector<std::string> task_names(const MethodInfo& info) {
   return names;
 }
 
+std::vector<std::string> input_names(const MethodInfo& info) {
+  std::vector<std::string> names;
+  for (InputKind kind : info.inputs) names.emplace_back(name_of(kind));
+  return names;
+}
+
 json method_facts(const MethodInfo& info) {
   return {{"name", info.name},
           {"aliases", info.aliases},
           {"summary", info.summary},
           {"tasks", task_names(info)},
-          {"inputs", info.inputs},
+          {"inputs", input_names(info)},
           {"paper", info.paper},
           {"input_scale", info.input_scale},
           {"seeded", info.seeded},
@@ -80,7 +86,7 @@ std::string method_text(const MethodInfo& info) {
   const auto row = [&](const char* name, const std::string& value) { text += named(name, value); };
   if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
   row("tasks", fmt::format("{}", fmt::join(task_names(info), ", ")));
-  row("inputs", fmt::format("{}, scaled {}", fmt::join(info.inputs, ", "), info.input_scale));
+  row("inputs", fmt::format("{}; numbers of a table scaled {}", fmt::join(input_names(info), ", "), info.input_scale));
   row("paper", info.paper);
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
   row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");

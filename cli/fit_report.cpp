@@ -28,13 +28,13 @@ std::string tuning_text(const json& tuning) {
                      std::isnan(spread) ? "" : worth);
 }
 
-std::string conformal_text(const TableModel& model, double level) {
+std::string conformal_text(const Model& model, double level) {
   const ConformalScores& scores = model.calibration();
   if (scores.groups == 0) return "";
   const int64_t rows = scores.value.size(0);
   const std::string groups =
       scores.groups < rows ? fmt::format(" in {} groups of identical inputs", scores.groups) : "";
-  if (model.encoder().schema().task.kind == TaskKind::classification)
+  if (model.schema().task.kind == TaskKind::classification)
     return fmt::format("conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {} rows{}\n",
                        100 * level, conformal_factor(scores, level), rows, groups);
   return fmt::format(
@@ -44,11 +44,11 @@ std::string conformal_text(const TableModel& model, double level) {
 
 }  // namespace
 
-std::string choices_text(const TableModel& model, double level) {
+std::string choices_text(const Model& model, double level) {
   return tuning_text(model.tuning()) + conformal_text(model, level);
 }
 
-json choices_json(const TableModel& model, double level) {
+json choices_json(const Model& model, double level) {
   json out = json::object();
   if (!model.tuning().is_null()) out["tuning"] = model.tuning();
   if (const ConformalScores& scores = model.calibration(); scores.groups > 0)

@@ -47,73 +47,6 @@ void add_table_memory(CLI::App& app, uint64_t& bytes) {
       ->transform(CLI::AsSizeValue(false));
 }
 
-void add_rows(CLI::App& app, SplitRequest& rows) {
-  const std::string group = "Rows and columns";
-  app.add_option(
-         "--test-fraction", rows.test_fraction,
-         fmt::format("share of all rows kept for the final report [default {:g}]", rows.test_fraction))
-      ->type_name("F")
-      ->check(between("a fraction", 0, 1, true))
-      ->group(group);
-  app.add_option("--split-seed", rows.split_seed,
-                 "seed of the split alone, so that seeds share one [default 0]")
-      ->type_name("S")
-      ->group(group);
-  app.add_option("--split", rows.split,
-                 "grouped: rows with identical inputs stay on one side\nrandom: row by row\n"
-                 "auto: grouped, but row by row where an input comes too often to be held out, or "
-                 "inputs come more than ten times on average [default auto]")
-      ->type_name("KIND")
-      ->check(CLI::IsMember({"auto", "grouped", "random"}))
-      ->group(group);
-  app.add_option("--scale", rows.scale, "of numeric inputs: min-max or standard [default: the method's own]")
-      ->type_name("KIND")
-      ->check(CLI::IsMember({"min-max", "standard"}))
-      ->group(group);
-  app.add_option(
-         "--scale-on", rows.scale_on,
-         "rows that give the numeric inputs' range: train, or all as in the papers' tables [default train]")
-      ->type_name("ROWS")
-      ->check(CLI::IsMember({"train", "all"}))
-      ->group(group);
-  app.add_option_function<std::string>(
-         "--likelihood",
-         [&rows](const std::string& name) { rows.likelihood = likelihood_named(name); },
-                 "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events "
-                 "[default by the target: text and booleans are classes, numbers gaussian]")
-      ->type_name("NAME")
-      ->check(CLI::IsMember({"gaussian", "bernoulli", "softmax", "poisson", "cox"}))
-      ->group(group);
-  app.add_option("--domain", rows.domain, "of events: LOW:HIGH for each coordinate, comma-separated")
-      ->type_name("A:B,C:D")
-      ->group(group);
-  app.add_option(
-         "--noise-folds", rows.noise_folds,
-         "folds that estimate a regression's noise where fewer than 30 validation rows choose and at\n"
-         "most 2,000 train: as many more fits; 0 for none [default 5]")
-      ->type_name("K")
-      ->check(CLI::Range(int64_t{0}, int64_t{1000}))
-      ->group(group);
-  app.add_option("--ignore", rows.ignore, "columns that are no inputs, comma-separated")
-      ->type_name("A,B")
-      ->allow_extra_args(false)
-      ->group(group);
-  app.add_option("--categorical", rows.categorical,
-                 "columns of names, however their cells look (codes, years), comma-separated")
-      ->type_name("A,B")
-      ->allow_extra_args(false)
-      ->group(group);
-}
-
-CLI::Option* add_valid_fraction(CLI::App& app, double& fraction) {
-  return app
-      .add_option("--valid-fraction", fraction,
-                  "share of all rows that choose the best parameters [default 0.1]")
-      ->type_name("F")
-      ->check(between("a fraction", 0, 1, true))
-      ->group("Rows and columns");
-}
-
 void add_preset(CLI::App& app, std::string& preset) {
   app.add_option("--preset", preset,
                  "paper: the options of the method's paper, where flags do not say otherwise")
@@ -125,25 +58,6 @@ void add_level(CLI::App& app, double& level) {
   app.add_option("--level", level, "probability of the interval [default 0.95]")
       ->type_name("P")
       ->check(between("a probability", 0, 1, false));
-}
-
-void add_calibration(CLI::App& app, FitRequest& r) {
-  const std::string group = "Calibration";
-  CLI::Option* calibrate =
-      app.add_option("--calibrate", r.calibrate,
-                     "conformal: scale the intervals so that they hold their level on rows kept for this "
-                     "(rows with identical inputs count once); of classes, sets that hold it "
-                     "[default: intervals of the Gaussian answer, no sets]")
-          ->type_name("KIND")
-          ->check(CLI::IsMember({"conformal"}))
-          ->group(group);
-  app.add_option("--calibration-fraction", r.calibration_fraction,
-                 "share of all rows kept to calibrate on [default 0.1]")
-      ->type_name("F")
-      ->check(between("a fraction", 0, 1, false))
-      ->needs(calibrate)
-      ->group(group);
-  add_level(app, r.level);
 }
 
 /// The methods whose flags a command takes: those named by `flag`, then those that they name in turn (--of).
@@ -163,20 +77,18 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
 }
 
 void add_fit(CLI::App& root, Parsed& p, const Words& words) {
-  CLI::App& app = *root.add_subcommand("fit", "Fit a method on a table and save the model");
+  CLI::App& app = *root.add_subcommand("fit", "Fit a method on a table, a time series, images or text, and save the model");
   FitRequest& r = p.fit;
-  r.named = !value_of(words, "--method", "").empty();
   app.add_option("TRAIN", r.train,
-                 "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin")
+                 "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin; or images: an "
+                 "IDX file (idx3 in its name, .gz or not), CIFAR records with --format")
       ->required();
-  app.add_option("--target", r.target, "column to predict; needed but for --likelihood cox")
-      ->type_name("COLUMN");
-  app.add_option("--method", r.method,
+  app.add_option("--method", r.fit.method,
                  "one of `slimbayes methods` [default dbk; vbll for classes and counts, sv-rbf for events]")
       ->type_name("NAME");
-  add_preset(app, p.preset);
+  add_preset(app, r.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
-  app.add_option("--seed", r.seed, "seed of weights and batches [default 0]")->type_name("S");
+  app.add_option("--seed", r.fit.seed, "seed of weights and batches [default 0]")->type_name("S");
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
   app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
@@ -188,18 +100,16 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   app.add_flag(
       "--dry-run", p.dry_run,
       "fit nothing and read no table: print the options and the handling of rows that would be used");
-  CLI::Option* fraction = add_valid_fraction(app, r.rows.valid_fraction);
-  app.add_option("--valid", r.valid, "a validation table of its own")
-      ->type_name("FILE")
-      ->excludes(fraction)
-      ->group("Rows and columns");
-  add_rows(app, r.rows);
+  p.valid = app.add_option("--valid", r.valid, "validation data of their own, instead of --valid-fraction")
+                ->type_name("FILE")
+                ->group("Split");
   app.add_flag(
-      "--tune", p.tune,
+      "--tune", r.tune,
       "choose the method's weights (alpha, beta) by validation NLL over {0, .01, .1, 1}: a fit for each "
       "combination of those that no flag sets; --resume goes on with the next one");
-  add_calibration(app, r);
-  p.fit_flags.add(app, flagged_methods(words, "--method", r.method));
+  add_level(app, r.fit.level);
+  p.fit_flags.add(app, option_docs<FitOptions>());
+  p.fit_flags.add(app, flagged_methods(words, "--method", "dbk"));
   app.footer(
       "Examples:\n"
       "  slimbayes fit houses.csv --target price\n"
@@ -209,6 +119,10 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
       "  slimbayes fit mails.csv --target spam\n"
       "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2\n"
+      "  slimbayes fit air.csv --target pm --window 24 --time date\n"
+      "  slimbayes fit reviews.csv --target stars --text review\n"
+      "  slimbayes fit train-images-idx3-ubyte.gz --epochs 5\n"
+      "  slimbayes fit data_batch.bin --format cifar10 --network resnet18 --crop 4 --flip\n"
       "The options of another method: slimbayes fit --method dnn --help");
 }
 
@@ -219,9 +133,9 @@ void add_on_bad_row(CLI::App& app, std::string& choice, const std::string& help,
 }
 
 void add_predict(CLI::App& root, Parsed& p) {
-  CLI::App& app = *root.add_subcommand("predict", "Predict the rows of a table: mean, uncertainty, interval");
+  CLI::App& app = *root.add_subcommand("predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
   app.add_option("MODEL", p.predict.model, "file written by fit")->required();
-  app.add_option("DATA", p.predict.data, "table, - for CSV on stdin; no target column is needed")->required();
+  app.add_option("DATA", p.predict.data, "data of the kind that was fitted on, - for CSV on stdin; no target is needed")->required();
   app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
   app.add_option(
@@ -244,23 +158,23 @@ void add_predict(CLI::App& root, Parsed& p) {
   add_table_memory(app, p.table_memory);
   app.footer(
       "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
-      "p_CLASS, "
-      "entropy, mutual_information, label, and the set of plausible classes of a calibrated model; of events mean, sd, lower, upper of the intensity.\n\nExamples:\n"
+      "p_CLASS, entropy, mutual_information, label, and the set of plausible classes of a calibrated model; of "
+      "events mean, sd, lower, upper of the intensity; of windows forecast_time before them.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict model.safetensors new.csv --level 0.8 | head");
 }
 
 void add_evaluate(CLI::App& root, Parsed& p) {
-  CLI::App& app = *root.add_subcommand("evaluate", "Score a model on a table that holds the target");
+  CLI::App& app = *root.add_subcommand("evaluate", "Score a model on data that hold the target");
   app.add_option("MODEL", p.evaluate.model, "file written by fit")->required();
-  app.add_option("DATA", p.evaluate.data, "table with the target column, - for CSV on stdin")->required();
+  app.add_option("DATA", p.evaluate.data, "data with their target, - for CSV on stdin")->required();
   app.add_option("--split", p.evaluate.split,
-                 "train, valid, calibration or test rows of the table that was fitted on")
+                 "train, valid, calibration or test part of the data that were fitted on")
       ->type_name("PART")
       ->check(CLI::IsMember({"train", "valid", "calibration", "test"}));
   app.add_option("--ood", p.evaluate.ood,
-                 "a foreign table: prints how well each score tells it from DATA (AUROC): the method's own,\n"
+                 "foreign data: prints how well each score tells it from DATA (AUROC): the method's own,\n"
                  "outside (half-ranges beyond the training range) and distance (root mean square of\n"
                  "(x - training mean) / training sd over the numeric columns)")
       ->type_name("FILE");
@@ -281,24 +195,19 @@ void add_evaluate(CLI::App& root, Parsed& p) {
 void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   CLI::App& app = *root.add_subcommand("compare", "Fit several methods with several seeds on one split");
   CompareRequest& r = p.compare;
-  r.rows.test_fraction = 0.1;
-  app.add_option("DATA", r.data,
-                 "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin")
-      ->required();
-  app.add_option("--target", r.target, "column to predict; needed but for --likelihood cox")
-      ->type_name("COLUMN");
-  app.add_option("--methods", p.compared, "comma-separated [default: all that take the target]")
+  r.fit.test_fraction = 0.1;
+  app.add_option("DATA", r.data, "table or images, as fit takes them")->required();
+  app.add_option("--methods", p.compared, "comma-separated [default: all that take the data]")
       ->type_name("A,B,C");
   add_preset(app, p.preset);
   app.add_option("--seeds", r.seeds, "fits of each method that has a seed [default 5]")
       ->type_name("K")
       ->check(CLI::Range(1, 1000));
-  add_level(app, r.level);
+  add_level(app, r.fit.level);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
   app.add_flag("--json", r.json, "print one JSON object");
-  add_valid_fraction(app, r.rows.valid_fraction);
-  add_rows(app, r.rows);
+  p.compare_flags.add(app, option_docs(r.fit));
   p.compare_flags.add(app, flagged_methods(words, "--methods", p.compared));
   app.footer(
       "The best of each column is bold, * where there is no terminal; none where all show the same.\n\n"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "cli/method_flags.h"
+#include "cli/option_flags.h"
 
 namespace slimbayes::cli {
 
@@ -29,12 +29,12 @@ struct Parsed {
   ListMethods methods;
   Describe describe;
   std::string compared = every_method();
-  int threads = kDefaultThreads;
+  int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;
-  MethodFlags fit_flags, compare_flags;
-  std::string preset;  // of fit or compare
-  bool tune = false;   // of fit
-  bool dry_run = false;
+  OptionFlags fit_flags, compare_flags;  // of methods and of FitOptions
+  std::string preset;                    // of compare
+  bool dry_run = false;       // of fit
+  CLI::Option* valid = nullptr;  // --valid FILE
 };
 
 /// Gives `root` every command with its flags, help and examples. The words choose the methods whose flags fit

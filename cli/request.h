@@ -2,47 +2,24 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
-#include "slimbayes/catalog/task.h"
+#include "slimbayes/catalog/fit_options.h"
 
 namespace slimbayes::cli {
 
 /// What the tool asks of the engine: plain data, checked as far as that is possible without tensors.
 inline constexpr int kAllCores = 0;
-/// As many as suit the method (fit_threads in slimbayes/methods/table_model.h).
-inline constexpr int kDefaultThreads = -1;
-
-/// How rows are shared out, common to fit and compare.
-struct SplitRequest {
-  double valid_fraction = 0.1, test_fraction = 0;
-  uint64_t split_seed = 0;
-  std::string split = "auto";
-  std::string scale;  // empty: the method's own
-  std::string scale_on = "train";
-  std::optional<LikelihoodKind> likelihood;  // none: by the target's column
-  std::string domain;                        // of events
-  std::vector<std::string> ignore, categorical;
-  int64_t noise_folds = 5;  // where few validation rows choose; 0: none
-};
 
 struct FitRequest {
-  std::string train, target;
-  std::string method = "dbk";
-  bool named = false;                               // else the target's task may call for another
-  nlohmann::json given = nlohmann::json::object();  // its options that flags set
-  std::string preset;                               // "paper" or empty
+  std::string train;
+  FitOptions fit;      // `options` are those that flags set
+  std::string preset;  // "paper" or empty
+  bool tune = false;   // the options with a grid that no flag sets
   std::string model = "model.safetensors";
-  std::string valid;  // a table of its own; empty: the fraction
-  SplitRequest rows;
-  std::string calibrate;  // "conformal"; empty: not
-  double calibration_fraction = 0.1;
-  std::vector<std::string> tune;  // options to choose by validation NLL
-  double level = 0.95;            // of the report's interval
-  uint64_t seed = 0;
+  std::string valid;  // a file of its own; empty: the fraction
   bool resume = false, json = false;
   double checkpoint_every = 2;  // seconds
 };
@@ -58,8 +35,8 @@ struct PredictRequest {
 
 struct EvaluateRequest {
   std::string model, data;
-  std::string ood;    // a table that is known to be foreign; empty: none
-  std::string split;  // a part of the fitted table; empty: every row
+  std::string ood;    // data that are known to be foreign; empty: none
+  std::string split;  // a part of the fitted data; empty: everything
   std::string on_bad_row = "error";  // or "skip"
   double level = 0.95;
   bool json = false;
@@ -71,12 +48,11 @@ struct CompareRequest {
     nlohmann::json options;  // resolved
     bool seeded = true;
   };
-  std::string data, target;
+  std::string data;
   std::vector<Entry> methods;
-  bool named = false;  // else those that take the target
+  bool named = false;  // else those that take the data
   int seeds = 5;
-  SplitRequest rows;
-  double level = 0.95;
+  FitOptions fit;  // of each, but for method, options and seed
   bool json = false;
 };
 
@@ -98,8 +74,8 @@ struct DemoRequest {
 struct Request {
   std::variant<FitRequest, PredictRequest, EvaluateRequest, CompareRequest, GenerateRequest, DemoRequest>
       command;
-  int threads = kDefaultThreads;
-  uint64_t table_memory = 0;  // bytes that reading a table may take; 0: what the library allows by itself
+  int threads = kThreadsOfMethod;
+  uint64_t table_memory = 0;  // bytes that reading data may take; 0: what the library allows by itself
 };
 
 }  // namespace slimbayes::cli

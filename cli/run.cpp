@@ -19,28 +19,6 @@
 
 namespace slimbayes::cli {
 
-TableFit table_fit(const std::string& target, const std::string& method, const nlohmann::json& options,
-                   uint64_t seed, const SplitRequest& rows) {
-  TableFit fit;
-  fit.target = target;
-  fit.method = method;
-  fit.options = options;
-  fit.seed = seed;
-  fit.split_seed = rows.split_seed;
-  fit.valid_fraction = rows.valid_fraction;
-  fit.test_fraction = rows.test_fraction;
-  fit.split = rows.split;
-  fit.scale = rows.scale;
-  fit.scale_on = rows.scale_on;
-  fit.ignore = rows.ignore;
-  fit.names = rows.categorical;
-  fit.likelihood = rows.likelihood;
-  fit.domain = rows.domain;
-  fit.noise_folds = rows.noise_folds;
-  fit.threads = kAllCores;  // run_checked chose for the whole command, the reports after the fit too
-  return fit;
-}
-
 namespace {
 
 /// A step's larger tensors are freed and asked for again thousands of times: kept, not unmapped, they cost a
@@ -54,9 +32,9 @@ void keep_freed_memory() {
 
 /// 0: as many as the library takes by itself.
 int threads_of(const Request& request) {
-  if (request.threads != kDefaultThreads) return request.threads;
+  if (request.threads != kThreadsOfMethod) return request.threads;
   if (const auto* fit = std::get_if<FitRequest>(&request.command))
-    return fit_threads(find_method(fit->method));
+    return fit->fit.method.empty() ? 1 : fit_threads(find_method(fit->fit.method));
   bool networks = std::holds_alternative<CompareRequest>(request.command) ||
                   std::holds_alternative<DemoRequest>(request.command);
   return networks ? 1 : kAllCores;

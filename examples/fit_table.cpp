@@ -2,7 +2,7 @@
 // Compile with examples/CMakeLists.txt; run: fit_table examples/data/concrete.csv y
 #include <ATen/ATen.h>
 #include <slimbayes/data/table.h>
-#include <slimbayes/methods/table_model.h>
+#include <slimbayes/workflow/model.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -15,16 +15,16 @@ namespace {
 void run(const char* path, const char* target) {
   const sb::Table table = sb::read_table(path);  // .csv, .csv.gz, .tsv, .parquet, .feather
 
-  sb::TableFit fit;
+  sb::FitOptions fit;
   fit.target = target;
   fit.method = "dbk";               // or "dnn", "gp-exact": slimbayes methods
   fit.options = {{"steps", 4000}};  // absent options keep their defaults: slimbayes describe dbk
   fit.test_fraction = 0.1;
-  const sb::TableModel model = sb::fit_table(table, fit);
+  const sb::Model model = sb::fit_model(table, fit);
   std::printf("%s\n", model.fitted().summary().brief().c_str());
   model.save("concrete.safetensors");
 
-  const sb::TableModel loaded = sb::TableModel::load("concrete.safetensors");
+  const sb::Model loaded = sb::Model::load("concrete.safetensors");
   const sb::Table test = sb::take_rows(table, loaded.split().test);
   const sb::Regression p = loaded.predict(test);  // in the target's units
   const sb::Interval range = loaded.interval(p, 0.9);  // the calibrated one where the model is

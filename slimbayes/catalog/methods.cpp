@@ -38,11 +38,16 @@ nlohmann::json joined(std::initializer_list<nlohmann::json> parts) {
   return all;
 }
 
-/// What the network methods on tables have in common.
+/// Those of a method whose network decides what it reads.
+std::vector<InputKind> every_input() {
+  return {InputKind::table, InputKind::windows, InputKind::images, InputKind::text};
+}
+
+/// What the network methods have in common.
 MethodInfo network_method() {
   MethodInfo info;
   info.tasks = {TaskKind::regression};
-  info.inputs = {"table"};
+  info.inputs = every_input();
   info.input_scale = "min-max";
   info.resumable = true;
   return info;
@@ -93,6 +98,7 @@ MethodInfo dbk_exact() {
 MethodInfo dkl_exact() {
   MethodInfo info = network_method();
   info.name = "dkl-exact";
+  info.inputs = {InputKind::table};  // the model file holds the training rows
   info.summary =
       "Dense Gaussian process with an RBF kernel at a network's outputs: deep kernel learning for small "
       "tables "
@@ -149,6 +155,7 @@ MethodInfo pp_dkl() {
 MethodInfo sv_rbf() {
   MethodInfo info = network_method();
   info.tasks = every_task();
+  info.inputs = {InputKind::table};  // its kernel reads the inputs themselves
   info.name = "sv-rbf";
   info.summary = "Sparse variational Gaussian process with an ARD RBF kernel at the inputs (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-RBF; Hensman et al. 2013)";
@@ -228,7 +235,7 @@ MethodInfo ensemble() {
   info.summary =
       "Several fits of one method (--of), averaged: their disagreement widens what they say of their own.";
   info.tasks = every_task();  // that the members take
-  info.inputs = {"table"};
+  info.inputs = every_input();
   info.paper = "Lakshminarayanan, Pritzel and Blundell 2017 (deep ensembles)";
   info.parts =
       "sd_epistemic is the members' own and their disagreement, sd_aleatoric what they say of the noise; "
@@ -245,7 +252,7 @@ MethodInfo gp_exact() {
   info.summary =
       "Dense Gaussian process with an ARD RBF kernel: the reference on small tables (time n^3, memory n^2).";
   info.tasks = {TaskKind::regression};
-  info.inputs = {"table"};
+  info.inputs = {InputKind::table};
   info.paper = "N: deep basis kernels, section 2 (exact GP regression)";
   info.input_scale = "standard";
   info.seeded = false;
@@ -330,18 +337,27 @@ std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann:
                   inner_method(info, given).name, fmt::join(others, ", ")));
 }
 
-bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options) {
-  const auto has = [&](const MethodInfo& method) {
-    return std::ranges::find(method.tasks, task) != method.tasks.end();
-  };
-  return has(info) && has(inner_method(info, options));
+namespace {
+
+template <class T>
+bool holds(const std::vector<T>& list, T value) {
+  return std::ranges::find(list, value) != list.end();
 }
 
-std::string methods_taking(TaskKind task) {
+}  // namespace
+
+bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options) {
+  return holds(info.tasks, task) && holds(inner_method(info, options).tasks, task);
+}
+
+bool takes(const MethodInfo& info, InputKind kind, const nlohmann::json& options) {
+  return holds(info.inputs, kind) && holds(inner_method(info, options).inputs, kind);
+}
+
+std::string methods_taking(TaskKind task, InputKind kind) {
   std::string names;
   for (const MethodInfo& info : method_catalog()) {
-    if (takes(info, task))
-      names += (names.empty() ? "" : ", ") + info.name;
+    if (takes(info, task) && takes(info, kind)) names += (names.empty() ? "" : ", ") + info.name;
   }
   return names;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/catalog/option.h"
 #include "slimbayes/catalog/task.h"
 
@@ -17,7 +18,7 @@ struct MethodInfo {
   std::vector<std::string> aliases;
   std::string summary;              // one sentence
   std::vector<TaskKind> tasks;      // that it takes
-  std::vector<std::string> inputs;  // "table"
+  std::vector<InputKind> inputs;    // that it takes
   std::string paper;
   std::string input_scale;           // how the encoder brings numeric inputs to size: "min-max" or "standard"
   bool seeded = true;                // false: deterministic, every seed gives the same bits
@@ -48,8 +49,12 @@ nlohmann::json preset_options(const MethodInfo& info, const std::string& preset,
 /// Whether a method with these options (absent keys: the default) takes a task: itself, and the method inside it.
 bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options = nlohmann::json::object());
 
-/// The names of the methods that take this task by default, comma-separated.
-std::string methods_taking(TaskKind task);
+/// Whether a method with these options takes this kind of input: itself, and the method inside it.
+bool takes(const MethodInfo& info, InputKind kind,
+           const nlohmann::json& options = nlohmann::json::object());
+
+/// The names of the methods that take this task, and this kind of input, by default, comma-separated.
+std::string methods_taking(TaskKind task, InputKind kind = InputKind::table);
 
 /// The method that fits inside this one, as these options (absent keys: the default) name it; the method itself when it
 /// has none. Throws std::invalid_argument for an unknown name.

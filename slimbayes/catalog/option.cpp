@@ -41,6 +41,8 @@ bool has_type(const OptionDoc& doc, const json& value) {
   if (doc.type == "boolean") return value.is_boolean();
   if (doc.type == "integer") return is_whole(value);
   if (doc.type == "number") return value.is_number();
+  if (doc.type == "list")
+    return value.is_array() && std::ranges::all_of(value, [](const json& word) { return word.is_string(); });
   return value.is_string();
 }
 

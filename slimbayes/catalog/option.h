@@ -8,6 +8,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "slimbayes/catalog/task.h"
+
 namespace slimbayes {
 
 /// Inclusive bounds of a numeric option.
@@ -32,13 +34,14 @@ struct Grid {
 ///   }
 struct OptionDoc {
   std::string name;  // as in JSON: words joined by '_'; the flag joins them by '-'
-  std::string type;  // "integer", "number", "boolean" or "text"
+  std::string type;  // "integer", "number", "boolean", "text" or "list" (of texts)
   std::string doc;
   std::string source;
   nlohmann::json fallback;  // the default
   std::optional<Range> range;
   std::vector<std::string> choices;
   std::vector<double> grid = {};  // of a number that may be tuned; empty: it may not
+  std::string section = "";       // heading under which --help lists it; empty: the method's own
 };
 
 namespace detail {
@@ -57,6 +60,7 @@ const char* option_type() {
   if constexpr (std::is_same_v<T, bool>) return "boolean";
   if constexpr (std::is_integral_v<T>) return "integer";
   if constexpr (std::is_floating_point_v<T>) return "number";
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) return "list";
   return "text";
 }
 
@@ -64,33 +68,45 @@ const char* option_type() {
 template <class Body>
 struct OptionVisitor {
   Body body;
+  std::string heading = "";
+
+  /// The options that follow stand under this heading.
+  void section(std::string name) { heading = std::move(name); }
 
   template <class T>
   void operator()(std::string name, T& field, std::string doc, Range range, std::string source) {
-    body(OptionDoc{std::move(name), option_type<T>(), std::move(doc), std::move(source), field, range, {}},
-         field);
+    hand({std::move(name), option_type<T>(), std::move(doc), std::move(source), field, range, {}}, field);
   }
   template <class T>
   void operator()(std::string name, T& field, std::string doc, Choices choices, std::string source) {
-    body(
-        OptionDoc{
-            std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, choices.words},
-        field);
+    hand({std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, choices.words},
+         field);
   }
   void operator()(std::string name, double& field, std::string doc, Range range, std::string source,
                   Grid grid) {
-    body(OptionDoc{std::move(name),
-                   "number",
-                   std::move(doc),
-                   std::move(source),
-                   field,
-                   range,
-                   {},
-                   std::move(grid.values)},
+    hand({std::move(name), "number", std::move(doc), std::move(source), field, range, {}, grid.values},
          field);
   }
-  void operator()(std::string name, bool& field, std::string doc, std::string source) {
-    body(OptionDoc{std::move(name), "boolean", std::move(doc), std::move(source), field, {}, {}}, field);
+  /// A boolean, a free text or a list of texts.
+  template <class T>
+  void operator()(std::string name, T& field, std::string doc, std::string source) {
+    hand({std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, {}}, field);
+  }
+  /// A likelihood by its name; "auto" for none.
+  void operator()(std::string name, std::optional<LikelihoodKind>& field, std::string doc,
+                  std::string source) {
+    std::string text(field ? name_of(*field) : "auto");
+    std::vector<std::string> words = likelihood_names();
+    words.insert(words.begin(), "auto");
+    hand({std::move(name), "text", std::move(doc), std::move(source), text, {}, std::move(words)}, text);
+    field = text == "auto" ? std::nullopt : std::optional(likelihood_named(text));
+  }
+
+ private:
+  template <class T>
+  void hand(OptionDoc doc, T& field) {
+    doc.section = heading;
+    body(std::move(doc), field);
   }
 };
 
@@ -102,10 +118,9 @@ void visit_options(O& options, Body body) {
 
 }  // namespace detail
 
-/// The docs of every option of O, in the order of its describe().
+/// The docs of every option of O, in the order of its describe(), with these values as the defaults.
 template <class O>
-std::vector<OptionDoc> option_docs() {
-  O defaults;
+std::vector<OptionDoc> option_docs(O defaults = {}) {
   std::vector<OptionDoc> docs;
   detail::visit_options(defaults, [&](OptionDoc doc, auto&) { docs.push_back(std::move(doc)); });
   return docs;

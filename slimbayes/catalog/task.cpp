@@ -55,8 +55,10 @@ std::string_view name_of(LikelihoodKind likelihood) {
   return kLikelihoods.at(static_cast<size_t>(likelihood)).second;
 }
 
-std::string_view name_of(std::optional<LikelihoodKind> likelihood) {
-  return likelihood ? name_of(*likelihood) : std::string_view();
+std::vector<std::string> likelihood_names() {
+  std::vector<std::string> names;
+  for (const LikelihoodRow& row : kLikelihoods) names.emplace_back(row.second);
+  return names;
 }
 
 TaskKind task_named(std::string_view name) { return named(kTasks, name, "task"); }

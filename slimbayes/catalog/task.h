@@ -1,8 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace slimbayes {
 
@@ -20,8 +21,8 @@ TaskKind task_of(LikelihoodKind likelihood);
 std::string_view name_of(TaskKind task);
 std::string_view name_of(LikelihoodKind likelihood);
 
-/// "" for none: the target's column then decides.
-std::string_view name_of(std::optional<LikelihoodKind> likelihood);
+/// The name of every likelihood.
+std::vector<std::string> likelihood_names();
 
 /// The task or likelihood of this name. Throws std::invalid_argument with the nearest name.
 TaskKind task_named(std::string_view name);

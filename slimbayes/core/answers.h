@@ -56,7 +56,7 @@ struct ReportOptions {
 
 /// The task's metrics: regression_report, classes_report (with the names of the classes and of the commonest one, and
 /// set_report) or
-/// counts_report. Throws std::invalid_argument for an intensity (methods/events.h reports on events).
+/// counts_report. Throws std::invalid_argument for an intensity (workflow/events.h reports on events).
 nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOptions& options);
 
 /// Scores by which a foreign row may be told, larger is further from the training data. Of a regression the one that `score`

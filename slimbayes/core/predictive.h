@@ -71,7 +71,7 @@ struct Interval {
   at::Tensor lower, upper;  // [n] units of the target
 };
 
-/// mean -+ z sd of the Gaussian answer; a calibrated model's own interval is TableModel::interval. Throws
+/// mean -+ z sd of the Gaussian answer; a calibrated model's own interval is Model::interval. Throws
 /// std::invalid_argument unless 0 < level < 1.
 Interval gaussian_interval(const Regression& p, double level);
 

@@ -16,15 +16,6 @@ namespace {
 
 using nlohmann::json;
 
-ColumnKind kind_from(const std::string& name) {
-  for (ColumnKind kind :
-       {ColumnKind::numeric, ColumnKind::boolean, ColumnKind::categorical, ColumnKind::datetime}) {
-    if (kind_name(kind) == name) return kind;
-  }
-  check(false, "Encoder::from_json", "a column kind", name.substr(0, 40));
-  return ColumnKind::numeric;
-}
-
 double finite_from(const json& value, bool positive) {
   double x = value.get<double>();
   check(std::isfinite(x) && (!positive || x > 0), "Encoder::from_json",
@@ -52,7 +43,7 @@ Encoder::Range range_from(const json& j) {
 Encoder::Feature feature_from(const json& j) {
   Encoder::Feature f;
   f.name = j.at("name").get<std::string>();
-  f.kind = kind_from(j.at("kind").get<std::string>());
+  f.kind = kind_named(j.at("kind").get<std::string>());
   f.scaled = j.at("scaled").get<bool>();
   f.shift = finite_from(j.at("shift"), false);
   f.scale = finite_from(j.at("scale"), true);
@@ -112,7 +103,7 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
   encoder.options_.scale_on = json.value("scale_on", "train");
   encoder.options_.names = json.value("names", std::vector<std::string>{});
   if (json.contains("target_kind"))
-    encoder.target_kind_ = kind_from(json.at("target_kind").get<std::string>());
+    encoder.target_kind_ = kind_named(json.at("target_kind").get<std::string>());
   Task& task = encoder.schema_.task;
   task.kind = task_named(json.at("task").get<std::string>());
   task.outputs = JsonReader(json, "Encoder::from_json").count("outputs", 1, int64_t{1} << 24);

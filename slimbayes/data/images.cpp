@@ -175,10 +175,6 @@ at::Tensor per_channel(const std::vector<double>& values) {
 
 }  // namespace
 
-std::string image_format(const fs::path& path) {
-  return path.filename().string().find("idx3") == std::string::npos ? "" : "idx";
-}
-
 fs::path labels_beside(const fs::path& images) {
   const std::string name = replaced(replaced(images.filename().string(), "images", "labels"), "idx3", "idx1");
   return images.parent_path() / name;
@@ -240,23 +236,24 @@ Dataset ImageEncoder::dataset(const Images& images, bool with_target,
     throw DataError(images.source,
                     fmt::format("expected images of {}; received {} (channels x height x width)",
                                 fmt::join(size_, " x "), fmt::join(images.pixels.sizes().slice(1), " x ")));
-  at::Tensor target;
-  if (with_target && images.labels.defined()) {
-    std::vector<int64_t> numbers;
-    for (const std::string& level : schema_.task.levels) numbers.push_back(std::stoll(level));
-    const at::Tensor known = at::tensor(numbers, at::kLong);
-    const at::Tensor place = at::searchsorted(known, images.labels).clamp_max(known.size(0) - 1);
-    const at::Tensor strange = known.index_select(0, place).ne(images.labels).nonzero();
-    if (strange.size(0) > 0)
-      throw DataError(
-          images.source,
-          fmt::format("expected labels of the training images ({}); received {} at image {}",
-                      fmt::join(schema_.task.levels, ", "), images.labels[strange[0][0]].item<int64_t>(),
-                      strange[0][0].item<int64_t>() + 1));
-    target = place.to(at::kDouble);
-  }
-  return {schema_, std::make_shared<ImageSource>(images.pixels, target, per_channel(mean_), per_channel(sd_),
+  const at::Tensor classes = with_target && images.labels.defined() ? target(images) : at::Tensor();
+  return {schema_, std::make_shared<ImageSource>(images.pixels, classes, per_channel(mean_), per_channel(sd_),
                                                  augmentation)};
+}
+
+at::Tensor ImageEncoder::target(const Images& images) const {
+  std::vector<int64_t> numbers;
+  for (const std::string& level : schema_.task.levels) numbers.push_back(std::stoll(level));
+  const at::Tensor known = at::tensor(numbers, at::kLong);
+  const at::Tensor place = at::searchsorted(known, images.labels).clamp_max(known.size(0) - 1);
+  const at::Tensor strange = known.index_select(0, place).ne(images.labels).nonzero();
+  if (strange.size(0) > 0)
+    throw DataError(
+        images.source,
+        fmt::format("expected labels of the training images ({}); received {} at image {}",
+                    fmt::join(schema_.task.levels, ", "), images.labels[strange[0][0]].item<int64_t>(),
+                    strange[0][0].item<int64_t>() + 1));
+  return place.to(at::kDouble);
 }
 
 nlohmann::json ImageEncoder::to_json() const {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/data/table_limits.h"
 
@@ -19,9 +20,6 @@ struct Images {
   at::Tensor pixels;   // [n, c, h, w] uint8
   at::Tensor labels;   // [n] int64, at least 0; undefined where there are none
 };
-
-/// "idx" for a file name with "idx3" in it (MNIST's train-images-idx3-ubyte.gz), else "": a table.
-std::string image_format(const std::filesystem::path& path);
 
 /// The file of labels that belongs to an IDX file of images: "labels" for "images" and "idx1" for "idx3" in its name.
 std::filesystem::path labels_beside(const std::filesystem::path& images);
@@ -55,6 +53,10 @@ class ImageEncoder {
   /// inputs float32 [b, c, h, w]; the target, where the images have labels and `with_target`, a class's number. Throws
   /// DataError for images of another size, and for a label that was not there in training.
   Dataset dataset(const Images& images, bool with_target, const Augmentation& augmentation = {}) const;
+
+  /// The number of each image's class, float64. [n] The images have labels. Throws DataError for one that was not there in
+  /// training.
+  at::Tensor target(const Images& images) const;
 
   const Schema& schema() const { return schema_; }
 

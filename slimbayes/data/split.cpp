@@ -97,6 +97,11 @@ RowGroups alike_rows(const Table& table, const std::vector<std::string>& not_inp
   return groups;
 }
 
+/// Groups that are numbered 0, 1, ... without a gap.
+RowGroups groups_of(const std::vector<int64_t>& alike) {
+  return {alike, alike.empty() ? 0 : 1 + *std::ranges::max_element(alike)};
+}
+
 /// ceil(fraction * n); 0.07 * 100 is 7 although its product is not.
 int64_t part_size(double fraction, int64_t n) {
   return static_cast<int64_t>(std::ceil(fraction * static_cast<double>(n) - 1e-9));
@@ -175,7 +180,7 @@ RowGroups dealt_groups(const RowGroups& alike, const SplitOptions& options) {
   return groups;
 }
 
-void check_options(const Table& table, const SplitOptions& options) {
+void check_options(int64_t n, const SplitOptions& options) {
   auto fraction = [](double value, std::string_view name) {
     check(value >= 0 && value < 1, "split_rows", fmt::format("{} from 0 to below 1", name),
           fmt::format("{}", value));
@@ -191,7 +196,7 @@ void check_options(const Table& table, const SplitOptions& options) {
       "lower one of them");
   check(options.kind == "auto" || options.kind == "grouped" || options.kind == "random", "split_rows",
         "a split 'auto', 'grouped' or 'random'", options.kind);
-  check(table.rows > 0, "split_rows", "rows to split", "none");
+  check(n > 0, "split_rows", "rows to split", "none");
 }
 
 /// The part of each group of these sizes. A group that makes a part too large is left for the next one.
@@ -243,34 +248,16 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
   return notes;
 }
 
-}  // namespace
-
-RowGroups row_groups(const Table& table, const SplitOptions& options) {
-  check_options(table, options);
-  return dealt_groups(alike_rows(table, options.not_inputs), options);
-}
-
-std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int64_t>& rows) {
-  std::unordered_map<int64_t, int64_t> number;
-  std::vector<int64_t> among;
-  among.reserve(rows.size());
-  for (int64_t row : rows) {
-    const int64_t group = groups.of.at(static_cast<size_t>(row));
-    among.push_back(number.try_emplace(group, static_cast<int64_t>(number.size())).first->second);
-  }
-  return among;
-}
-
-SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream) {
-  check_options(table, options);
-  const int64_t n = table.rows;
+/// The parts, given the rows of identical inputs.
+SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const Stream& stream) {
+  const auto n = static_cast<int64_t>(alike.of.size());
   SplitRows rows;
   if (std::ranges::all_of(part_sizes(options, n), [](int64_t size) { return size == 0; })) {
     rows.train.resize(static_cast<size_t>(n));
     std::iota(rows.train.begin(), rows.train.end(), 0);
     return rows;
   }
-  const RowGroups alike = alike_rows(table, options.not_inputs), groups = dealt_groups(alike, options);
+  const RowGroups groups = dealt_groups(alike, options);
   const PartSizes asked = part_sizes(options, options.kind == "grouped" ? n - groups.large_rows : n);
   const Allowance allowed = allowance(options, n);
   const std::vector<size_t> part = dealt(sizes_of(groups), asked, allowed, stream);
@@ -298,6 +285,39 @@ SplitRows split_rows(const Table& table, const SplitOptions& options, const Stre
                       kNames[i], size, asked[i]));
   }
   return rows;
+}
+
+}  // namespace
+
+RowGroups row_groups(const Table& table, const SplitOptions& options) {
+  check_options(table.rows, options);
+  return dealt_groups(alike_rows(table, options.not_inputs), options);
+}
+
+RowGroups row_groups(const std::vector<int64_t>& alike, const SplitOptions& options) {
+  check_options(std::ssize(alike), options);
+  return dealt_groups(groups_of(alike), options);
+}
+
+std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int64_t>& rows) {
+  std::unordered_map<int64_t, int64_t> number;
+  std::vector<int64_t> among;
+  among.reserve(rows.size());
+  for (int64_t row : rows) {
+    const int64_t group = groups.of.at(static_cast<size_t>(row));
+    among.push_back(number.try_emplace(group, static_cast<int64_t>(number.size())).first->second);
+  }
+  return among;
+}
+
+SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream) {
+  check_options(table.rows, options);
+  return split_alike(alike_rows(table, options.not_inputs), options, stream);
+}
+
+SplitRows split_rows(const std::vector<int64_t>& alike, const SplitOptions& options, const Stream& stream) {
+  check_options(std::ssize(alike), options);
+  return split_alike(groups_of(alike), options, stream);
 }
 
 }  // namespace slimbayes

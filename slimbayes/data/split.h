@@ -42,6 +42,10 @@ struct RowGroups {
 /// "random" and where "auto" splits one by one. Throws std::invalid_argument as split_rows does.
 RowGroups row_groups(const Table& table, const SplitOptions& options);
 
+/// The same for examples whose identical ones are known: alike[i] is the number of the group of example i, numbered 0, 1, ...
+/// by first appearance.
+RowGroups row_groups(const std::vector<int64_t>& alike, const SplitOptions& options);
+
 /// The group of each of these rows, numbered anew by first appearance among them. [rows.size()]
 std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int64_t>& rows);
 
@@ -50,5 +54,8 @@ std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int
 /// two sizes of the smallest part. Throws std::invalid_argument for fractions outside [0, 1), a sum of 1 or more, an
 /// unknown kind, when no training row would be left, or when "grouped" has no group that can be held out.
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream);
+
+/// The same for examples whose identical ones are known, as row_groups takes them.
+SplitRows split_rows(const std::vector<int64_t>& alike, const SplitOptions& options, const Stream& stream);
 
 }  // namespace slimbayes

@@ -49,6 +49,15 @@ std::string_view kind_name(ColumnKind kind) {
   throw std::logic_error("[kind_name] internal error: no such kind");
 }
 
+ColumnKind kind_named(std::string_view name) {
+  for (ColumnKind kind :
+       {ColumnKind::numeric, ColumnKind::boolean, ColumnKind::categorical, ColumnKind::datetime}) {
+    if (kind_name(kind) == name) return kind;
+  }
+  throw std::invalid_argument(
+      fmt::format("[load] expected the kind of a column; received '{}'; the model file is damaged", name.substr(0, 40)));
+}
+
 bool is_row_label(std::string_view name) {
   return name == "Unnamed: 0" || name.starts_with("Unnamed: 0.") ||
          (name.starts_with("__index_level_") && name.ends_with("__"));

@@ -21,6 +21,9 @@ enum class ColumnKind { numeric, boolean, categorical, datetime };
 /// "numeric", "boolean", "categorical" or "datetime".
 std::string_view kind_name(ColumnKind kind);
 
+/// The kind of this name. Throws std::invalid_argument for another word.
+ColumnKind kind_named(std::string_view name);
+
 /// Whether a column of this name numbers or names the rows, as the index that pandas writes: "Unnamed: 0" (a first column
 /// without a name, or one that pandas read so) and "__index_level_0__" (Parquet, Feather). It is no input.
 bool is_row_label(std::string_view name);

@@ -163,7 +163,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
         in_quotes(target), "leave --target out");
   check(of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
         fmt::format("a {} column", kind_name(column.kind)),
-        fmt::format("--likelihood {} needs numbers", name_of(chosen)));
+        fmt::format("--likelihood {} needs numbers", name_of(chosen.value())));
   std::vector<double> values;
   for (int64_t row : rows)
     values.push_back(kind == TaskKind::counts ? count(table, column, row) : present(table, column, row));

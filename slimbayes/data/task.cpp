@@ -1,11 +1,20 @@
 #include "slimbayes/data/task.h"
 
+#include <ATen/ATen.h>
+
 #include <fmt/format.h>
 
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 
 namespace slimbayes {
+
+bool is_answer_to(const Predictive& p, const Task& task) {
+  if (task_of(p) != task.kind) return false;
+  const auto* classes = std::get_if<Classes>(&p);
+  return classes == nullptr || classes->probabilities.size(1) == std::ssize(task.levels);
+}
 
 nlohmann::json to_json(const Task& task) {
   return {{"likelihood", name_of(task.likelihood)},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/task.h"
+#include "slimbayes/core/predictive.h"
 
 namespace slimbayes {
 
@@ -20,6 +21,9 @@ struct Task {
   double y_shift = 0, y_scale = 1;
   std::vector<std::string> levels = {};  // names of the classes, in the order of their numbers
 };
+
+/// Whether it is an answer to this task: of its kind, with a probability for each class.
+bool is_answer_to(const Predictive& p, const Task& task);
 
 nlohmann::json to_json(const Task& task);
 

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <memory>
@@ -100,6 +101,15 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
   Task task = fit_task(table, rows_of(windows, targets), given.target, given.likelihood);
   check(task.kind != TaskKind::events, "WindowEncoder::fit", "a target a row", "events");
 
+  for (const auto* names : {&options.time, &options.group}) {
+    for (const std::string& name : *names) {
+      const Column* column = table.find(name);
+      check(column != nullptr, kFunction, fmt::format("a column {}", in_quotes(name)), "a table without it",
+            nearest_hint(name, table.names()));
+      encoder.keys_[name] = column->kind;
+    }
+  }
+
   EncoderOptions inputs = given;
   inputs.likelihood.reset();
   inputs.target = "";
@@ -169,6 +179,10 @@ Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const
                                                   options_.window, std::move(target))};
 }
 
+std::vector<std::string> WindowEncoder::notes_for(const Table& table) const {
+  return rows_.notes_for(with_past(table));
+}
+
 Reading WindowEncoder::reading() const {
   Reading reading = rows_.reading(false);
   const auto renamed = [&](auto& names) {
@@ -182,13 +196,19 @@ Reading WindowEncoder::reading() const {
   }
   renamed(reading.names);
   renamed(reading.numbers);
+  for (const auto& [name, kind] : keys_) {
+    if (std::ranges::find(reading.names, name) == reading.names.end()) reading.kinds[name] = kind;
+  }
   return reading;
 }
 
 nlohmann::json WindowEncoder::to_json() const {
+  nlohmann::json keys = nlohmann::json::object();
+  for (const auto& [name, kind] : keys_) keys[name] = kind_name(kind);
   return {{"kind", "windows"},       {"window", options_.window}, {"horizon", options_.horizon},
           {"time", options_.time},   {"group", options_.group},   {"target", target_},
-          {"rows", rows_.to_json()}, {"periods", periods_},       {"task", slimbayes::to_json(schema_.task)}};
+          {"rows", rows_.to_json()}, {"periods", periods_},       {"task", slimbayes::to_json(schema_.task)},
+          {"keys", keys}};
 }
 
 WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
@@ -198,6 +218,13 @@ WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
   encoder.options_ = {read.count("window", 1, kLongestWindow), read.count("horizon", 1, kLongestWindow),
                       read.texts("time"), read.texts("group")};
   encoder.target_ = read.text("target");
+  const nlohmann::json& keys = read.value("keys");
+  check(keys.is_object(), kWhere, "the kinds of the columns of time and group", "another value",
+        "the model file is damaged");
+  const JsonReader kinds(keys, kWhere);
+  for (const auto* names : {&encoder.options_.time, &encoder.options_.group}) {
+    for (const std::string& name : *names) encoder.keys_[name] = kind_named(kinds.text(name.c_str()));
+  }
   encoder.rows_ = Encoder::from_json(read.value("rows"));
   encoder.schema_.features = encoder.rows_.schema().features;
   const nlohmann::json& periods = read.value("periods");

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -28,6 +30,8 @@ class WindowEncoder {
   const Encoder& rows() const { return rows_; }  // of one row's inputs, without calendar
   const std::string& target_name() const { return target_; }
   Reading reading() const;
+  /// As Encoder::notes_for; the columns of time and group are known.
+  std::vector<std::string> notes_for(const Table& table) const;
 
   nlohmann::json to_json() const;
   static WindowEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
@@ -39,6 +43,7 @@ class WindowEncoder {
   Encoder rows_;
   Schema schema_;                // of the window: every feature of a row
   std::vector<double> periods_;  // seconds; a sine and a cosine each
+  std::map<std::string, ColumnKind, std::less<>> keys_;  // columns of time and group, by the kind that training saw
 };
 
 }  // namespace slimbayes

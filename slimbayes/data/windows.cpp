@@ -228,8 +228,19 @@ Windows find_windows(const Table& table, const WindowOptions& options) {
   return windows;
 }
 
-SplitRows split_windows(const Table& table, const Windows& windows, const WindowOptions& options,
-                        const std::string& target, const SplitOptions& split) {
+std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
+                                         const std::string& target) {
+  const Column& column = column_of(table, target, "target");
+  std::vector<int64_t> usable;
+  for (int64_t i = 0; i < std::ssize(windows.last); ++i) {
+    const int64_t at = windows.target[static_cast<size_t>(i)];
+    if (at >= 0 && !std::isnan(cell_at(column, windows, at))) usable.push_back(i);
+  }
+  return usable;
+}
+
+SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usable,
+                        const WindowOptions& options, const SplitOptions& split) {
   constexpr const char* kSplit = "split_windows";
   check(split.kind == "auto", kSplit, "the split auto, by time", in_quotes(split.kind),
         "windows overlap: a random split would show the test rows in training");
@@ -239,16 +250,16 @@ SplitRows split_windows(const Table& table, const Windows& windows, const Window
     check(share >= 0 && share < 1, kSplit, "fractions from 0 to below 1", fmt::format("{}", share));
   check(sum < 1, kSplit, "fractions whose sum is below 1", fmt::format("{}", sum));
 
-  const Column& column = column_of(table, target, "target");
-  std::vector<int64_t> usable;
-  for (int64_t i = 0; i < std::ssize(windows.last); ++i) {
-    const int64_t at = windows.target[static_cast<size_t>(i)];
-    if (at >= 0 && !std::isnan(cell_at(column, windows, at))) usable.push_back(i);
-  }
-  const std::vector<double> times = windows.forecast_times(options);
-  std::ranges::stable_sort(usable, {}, [&](int64_t i) { return times[static_cast<size_t>(i)]; });
+  check(!usable.empty(), kSplit, "windows whose target is in the table", "none",
+        "lower --window or --horizon, or give more rows");
+  std::vector<int64_t> order(usable.size());
+  std::iota(order.begin(), order.end(), 0);
+  const std::vector<double> forecasts = windows.forecast_times(options);
+  std::vector<double> times;  // of each usable window
+  for (int64_t i : usable) times.push_back(forecasts[static_cast<size_t>(i)]);
+  std::ranges::stable_sort(order, {}, [&](int64_t i) { return times[static_cast<size_t>(i)]; });
   const double n = static_cast<double>(usable.size());
-  // The parts by their last place in `usable`: training, validation, calibration, test.
+  // The parts by their last place in `order`: training, validation, calibration, test.
   int64_t ends[4] = {0, 0, 0, std::ssize(usable)};
   for (int p = 2; p >= 0; --p)
     ends[p] = std::max<int64_t>(0, ends[p + 1] - static_cast<int64_t>(std::ceil(shares[p] * n - 1e-9)));
@@ -260,13 +271,13 @@ SplitRows split_windows(const Table& table, const Windows& windows, const Window
   for (int p = 0; p < 4; ++p) {
     const int64_t begin = p == 0 ? 0 : ends[p - 1];
     for (int64_t k = begin; k < ends[p]; ++k) {
-      const int64_t i = usable[static_cast<size_t>(k)];
+      const int64_t i = order[static_cast<size_t>(k)];
       if (times[static_cast<size_t>(i)] - reached > gap)
         lists[p]->push_back(i);
       else
         ++left_out;
     }
-    if (ends[p] > begin) reached = times[static_cast<size_t>(usable[static_cast<size_t>(ends[p] - 1)])];
+    if (ends[p] > begin) reached = times[static_cast<size_t>(order[static_cast<size_t>(ends[p] - 1)])];
     check(ends[p] == begin || !lists[p]->empty(), kSplit, "parts longer than a window and its horizon",
           fmt::format("a part of {} windows", ends[p] - begin), "lower --window, or raise the fractions");
     std::ranges::sort(*lists[p]);

@@ -41,11 +41,15 @@ struct Windows {
 /// a series.
 Windows find_windows(const Table& table, const WindowOptions& options);
 
-/// A chronological split of the windows whose target is present, by the time of their forecast: training first, then
+/// The places in Windows::last of the windows whose target is in the table, ascending.
+std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
+                                         const std::string& target);
+
+/// A chronological split of these windows, `usable` (windows_with_target), by the time of their forecast: training first, then
 /// validation, calibration and test, each a share of those windows (SplitOptions; kind "auto"). Between two parts
-/// window + horizon - 1 steps are left out, so that no row is seen from both sides. The lists hold places in Windows::last.
+/// window + horizon - 1 steps are left out, so that no row is seen from both sides. The lists hold places in `usable`.
 /// Throws std::invalid_argument as split_rows, and where a part is left empty.
-SplitRows split_windows(const Table& table, const Windows& windows, const WindowOptions& options,
-                        const std::string& target, const SplitOptions& split);
+SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usable,
+                        const WindowOptions& options, const SplitOptions& split);
 
 }  // namespace slimbayes

@@ -9,11 +9,11 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/linalg.h"
-#include "slimbayes/methods/batches.h"
-#include "slimbayes/methods/exact_features.h"
-#include "slimbayes/methods/method.h"
-#include "slimbayes/methods/network_file.h"
-#include "slimbayes/methods/tabular.h"
+#include "slimbayes/families/batches.h"
+#include "slimbayes/families/exact_features.h"
+#include "slimbayes/families/method.h"
+#include "slimbayes/families/network_file.h"
+#include "slimbayes/families/tabular.h"
 #include "slimbayes/objectives/exact_bound.h"
 
 // dbk-exact: a deep basis kernel trained on the exact log evidence (N section 3.1, algorithm 1; E section 3.1).
@@ -41,17 +41,16 @@ struct Conditioned {
   at::Tensor largest;  // M, scalar; undefined without the diagonal correction
 };
 
-Conditioned conditioned(const ExactFeatures& model, const TabularRows& rows, const DbkExactOptions& options) {
+Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const DbkExactOptions& options) {
   at::NoGradGuard no_grad;
-  at::ScalarType type = model.noise_theta.scalar_type();
   Conditioned out{linear_statistics(model.map.rank()), {}};
   double noise = model.noise_var();
-  int64_t n = rows.x.size(0);
+  const int64_t n = rows.size();
   for (bool measure : {true, false}) {
     if (measure && !options.correction) continue;
     for (int64_t low = 0; low < n; low += options.chunk) {
-      int64_t size = std::min(options.chunk, n - low);
-      at::Tensor phi = model(rows.x.narrow(0, low, size).to(type)).features.to(at::kDouble);
+      const Batch batch = chunk_of(rows, low, options.chunk);
+      at::Tensor phi = model(model.input(batch)).features.to(at::kDouble);
       at::Tensor prior_var = phi.square().sum(1);
       if (measure) {
         at::Tensor here = prior_var.max();
@@ -60,7 +59,7 @@ Conditioned conditioned(const ExactFeatures& model, const TabularRows& rows, con
       }
       at::Tensor d;
       if (options.correction) d = 1 + (out.largest - prior_var) / noise;
-      out.statistics = added(out.statistics, {phi, rows.y.narrow(0, low, size), d});
+      out.statistics = added(out.statistics, {phi, batch.target, d});
     }
   }
   return out;
@@ -68,7 +67,7 @@ Conditioned conditioned(const ExactFeatures& model, const TabularRows& rows, con
 
 /// Mean, noise and epistemic variance under a posterior.
 Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, const at::Tensor& largest,
-                  const at::Tensor& x) {
+                  const Input& x) {
   Expansion phi = model(x);
   at::Tensor features = phi.features.to(at::kDouble);
   RoundedVariance extra = missing_prior_var(phi, largest);
@@ -91,7 +90,7 @@ class DbkExactFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     return predict_rows(data, spec_.input, at::kDouble, options, kName,
-                        [this](const Input& x) { return answer(model_, posterior_, largest_, x.x); });
+                        [this](const Input& x) { return answer(model_, posterior_, largest_, x); });
   }
 
   TensorFile save() const override {
@@ -127,25 +126,27 @@ class DbkExactMethod : public Method {
   }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    TabularRows rows = training_rows(split.train, at::kFloat, kName);
-    TabularRows held_out = validation_rows(split.valid, rows, kName);
-    DbkExactOptions options = resolved(rows.x.size(0));
-    NetworkSpec spec = network_for(options.network, split.train.schema.input);
+    const Dataset rows = training_data(split.train, kName);
+    const Dataset held_out = validation_data(split.valid, rows, kName);
+    DbkExactOptions options = resolved(rows.size());
+    const Schema& schema = split.train.schema;
+    NetworkSpec spec = network_for(options.network, schema.input, schema.tokens);
+    check_exact_network(spec, kName);
     Parameters parameters =
         exact_parameters({options.basis, options.rank, options.noise}, spec, context.stream.split("start"));
     ExactFeatures model(options.basis, options.noise, spec,
                         [&](const std::string& name) { return parameters[name]; });
     TrainProblem problem;
     problem.groups = exact_groups(parameters, options.training, options.noise);
-    problem.rows = rows.x.size(0);
+    problem.rows = rows.size();
     problem.step = [&](const Batch&, const StepContext&) {
       return exact_step(model, rows, options.alpha, options.chunk);
     };
-    if (held_out.y.defined()) {
+    if (held_out.size() > 0) {
       problem.validate = [&] {
         Conditioned now = conditioned(model, rows, options);
         LinearPosterior posterior = linear_posterior(now.statistics, {model.noise_var(), {}, true});
-        return mean_over_rows(held_out, [&](const at::Tensor& x, const at::Tensor& y) {
+        return mean_over_rows(held_out, [&](const Input& x, const at::Tensor& y) {
           Regression p = answer(model, posterior, now.largest, x);
           return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},
                                                                      y.to(at::kDouble));
@@ -153,7 +154,7 @@ class DbkExactMethod : public Method {
       };
     }
     TrainingOptions training = options.training;
-    training.batch = rows.x.size(0);  // a step is an epoch
+    training.batch = rows.size();  // a step is an epoch
     Summary summary =
         train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();

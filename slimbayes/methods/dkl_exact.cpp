@@ -9,11 +9,11 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/noise_variance.h"
-#include "slimbayes/methods/batches.h"
-#include "slimbayes/methods/dense_gp.h"
-#include "slimbayes/methods/method.h"
-#include "slimbayes/methods/network_file.h"
-#include "slimbayes/methods/tabular.h"
+#include "slimbayes/families/batches.h"
+#include "slimbayes/families/dense_gp.h"
+#include "slimbayes/families/method.h"
+#include "slimbayes/families/network_file.h"
+#include "slimbayes/families/tabular.h"
 #include "slimbayes/nn/weights.h"
 
 // dkl-exact: deep kernel learning without an approximation (Wilson et al. 2016; the papers' exact DKL).

@@ -3,9 +3,9 @@
 #include "slimbayes/catalog/dnn_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_likelihood.h"
-#include "slimbayes/methods/batches.h"
-#include "slimbayes/methods/method.h"
-#include "slimbayes/methods/network_file.h"
+#include "slimbayes/families/batches.h"
+#include "slimbayes/families/method.h"
+#include "slimbayes/families/network_file.h"
 #include "slimbayes/nn/weights.h"
 
 // dnn: the plain network that the others are measured against (N appendix B, "DNN").

@@ -8,7 +8,7 @@
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/finished_fit.h"
-#include "slimbayes/methods/method.h"
+#include "slimbayes/families/method.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"

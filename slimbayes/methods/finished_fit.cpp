@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/methods/answers.h"
 
 namespace slimbayes {
 

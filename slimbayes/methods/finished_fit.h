@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "slimbayes/methods/method.h"
+#include "slimbayes/families/method.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/tensor_file.h"
 

@@ -11,10 +11,10 @@
 #include "slimbayes/catalog/gp_exact_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/methods/batches.h"
-#include "slimbayes/methods/dense_gp.h"
-#include "slimbayes/methods/method.h"
-#include "slimbayes/methods/tabular.h"
+#include "slimbayes/families/batches.h"
+#include "slimbayes/families/dense_gp.h"
+#include "slimbayes/families/method.h"
+#include "slimbayes/families/tabular.h"
 
 // gp-exact: the dense Gaussian process that the low-rank methods are measured against (Rasmussen and Williams
 // 2006, ch. 2, 5).

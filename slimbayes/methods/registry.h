@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "slimbayes/methods/method.h"
+#include "slimbayes/families/method.h"
 
 namespace slimbayes {
 

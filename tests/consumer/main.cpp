@@ -1,7 +1,7 @@
 // What a user's program does: read a table, fit, save, load, predict.
 #include <ATen/ATen.h>
 #include <slimbayes/data/table.h>
-#include <slimbayes/methods/table_model.h>
+#include <slimbayes/workflow/model.h>
 #include <slimbayes/version.h>
 
 #include <cmath>
@@ -25,14 +25,14 @@ int run() {
   write_csv("train.csv");
   const slimbayes::Table table = slimbayes::read_table("train.csv");
 
-  slimbayes::TableFit fit;
+  slimbayes::FitOptions fit;
   fit.target = "y";
   fit.method = "dbk";
   fit.options = {{"steps", 300}};
-  const slimbayes::TableModel model = slimbayes::fit_table(table, fit);
+  const slimbayes::Model model = slimbayes::fit_model(table, fit);
   model.save("model.safetensors");
 
-  const auto loaded = slimbayes::TableModel::load("model.safetensors");
+  const auto loaded = slimbayes::Model::load("model.safetensors");
   const slimbayes::Regression before = model.predict(table);
   const slimbayes::Regression p = loaded.predict(table);
   const at::Tensor sd = at::sqrt(slimbayes::total_var(p));  // [n]

@@ -1,5 +1,6 @@
 #include "slimbayes/data/outside.h"
 
+#include "slimbayes/data/examples.h"
 #include "tests/data/tables.h"
 
 namespace slimbayes {
@@ -83,9 +84,9 @@ TEST(BadRows, AreListedWhereTheOthersAreEncoded) {
   expect_has(bad[2].reason, "column 'x'; received -1e+200");
   expect_has(error_of([&] { e.inputs(t); }), "t.csv: data row 1: " + bad[0].reason);
   t.numbers = {10, 20, 30, 40};
-  expect_has(bad_rows_text(t, bad, "left out"),
+  expect_has(bad_examples_text(t, bad, "left out"),
              "3 of 4 rows without an answer, left out: data row 11: expected");
-  expect_has(bad_rows_text(t, bad, "left out"), "; data row 21: ");
+  expect_has(bad_examples_text(t, bad, "left out"), "; data row 21: ");
 }
 
 }  // namespace

@@ -130,7 +130,7 @@ TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
   split.valid_fraction = 0.1;
   split.test_fraction = 0.2;
   split.calibration_fraction = 0.15;
-  const SplitRows parts = split_windows(table, windows, how, "y", split);
+  const SplitRows parts = split_windows(windows, windows_with_target(table, windows, "y"), how, split);
   const auto rows = [&](const std::vector<int64_t>& part) {
     std::set<int64_t> seen;
     for (int64_t i : part) {
@@ -150,10 +150,10 @@ TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
   EXPECT_EQ(before, 399);
   EXPECT_NEAR(static_cast<double>(parts.test.size()), 0.2 * 393, 8);
   split.kind = "random";
-  EXPECT_THROW(split_windows(table, windows, how, "y", split), std::invalid_argument);
+  EXPECT_THROW(split_windows(windows, windows_with_target(table, windows, "y"), how, split), std::invalid_argument);
   split.kind = "auto";
   split.valid_fraction = 0.01;
-  expect_has(error_of([&] { split_windows(table, windows, how, "y", split); }), "longer than a window");
+  expect_has(error_of([&] { split_windows(windows, windows_with_target(table, windows, "y"), how, split); }), "longer than a window");
 }
 
 TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
@@ -163,7 +163,9 @@ TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
   const Windows windows = find_windows(table, how);
   SplitOptions split;
   split.valid_fraction = 0.2;
-  const SplitRows parts = split_windows(table, windows, how, "y", split);
+  const std::vector<int64_t> usable = windows_with_target(table, windows, "y");
+  SplitRows parts = split_windows(windows, usable, how, split);
+  for (int64_t& i : parts.train) i = usable[static_cast<size_t>(i)];
   for (int64_t i : parts.train) EXPECT_NE(windows.target[static_cast<size_t>(i)], 30);
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, parts.train, encoding());
   // A missing value of the past is imputed, and marked.

@@ -37,7 +37,7 @@ std::vector<BaseModel> base_models() {
   std::vector<BaseModel> all;
   for (const Subject& subject : subjects()) {
     Table table = table_for(subject.fit);
-    TensorFile file = fit_table(table, subject.fit).to_file();
+    TensorFile file = fit_model(table, subject.fit).to_file();
     all.push_back({subject.name, std::move(file), std::move(table)});
   }
   return all;

@@ -15,7 +15,7 @@
 #include "slimbayes/data/outside.h"
 #include "slimbayes/data/table_csv.h"
 #include "slimbayes/data/target.h"
-#include "slimbayes/methods/table_model.h"
+#include "slimbayes/workflow/model.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
 #include "tests/fuzz/mutator.h"
@@ -49,11 +49,11 @@ inline Table small_table(int64_t rows = 40) {
 
 struct Subject {
   std::string name;
-  TableFit fit;
+  FitOptions fit;
 };
 
-inline TableFit small_fit(const MethodInfo& info, LikelihoodKind likelihood) {
-  TableFit fit;
+inline FitOptions small_fit(const MethodInfo& info, LikelihoodKind likelihood) {
+  FitOptions fit;
   fit.method = info.name;
   fit.likelihood = likelihood;
   fit.test_fraction = 0.2;
@@ -81,7 +81,7 @@ inline TableFit small_fit(const MethodInfo& info, LikelihoodKind likelihood) {
 }
 
 /// The table of such a fit: events have no missing coordinate.
-inline Table table_for(const TableFit& fit) {
+inline Table table_for(const FitOptions& fit) {
   Table table = small_table();
   if (fit.likelihood == LikelihoodKind::cox) table.columns[1].values[3] = 5;
   return table;
@@ -123,22 +123,22 @@ struct NotFinite : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-inline void check_answers(const TableModel& model, const Table& table) {
+inline void check_answers(const Model& model, const Table& table) {
   const Answers a = model.answers(table, 0.5);
   for (const std::string& fault : unfinished(a.answer, a.interval))
     if (!fault.empty()) throw NotFinite(fault);
   const auto far = outside(model.encoder(), table);
-  model.encoder().notes_for(table);
+  notes_for(model.encoder(), table);
 }
 
 /// A model file, read and asked for answers, a report and its own file.
 inline bool try_model(const Bytes& bytes, const Table& table) {
   return answers([&] {
-    const TableModel model = TableModel::from_file(parse_tensor_file(bytes, "mutant"), "mutant");
+    const Model model = Model::from_file(parse_tensor_file(bytes, "mutant"), "mutant");
     answers([&] { check_answers(model, table); });
     std::vector<BadRow> bad;
     answers([&] { model.evaluate(table, 0.5, &bad); });
-    TableModel::from_file(model.to_file(), "again");
+    Model::from_file(model.to_file(), "again");
   });
 }
 
@@ -156,7 +156,7 @@ class StopAfter : public Callback {
 /// A fit that was stopped, and what lies beside its model: the checkpoint and those of its parts.
 struct Stopped {
   std::string name;
-  TableFit fit;
+  FitOptions fit;
   std::vector<std::pair<std::string, TensorFile>> files;
 };
 
@@ -164,10 +164,10 @@ inline CheckpointPolicy checkpoint_in(const Folder& folder, bool resume) {
   return {folder / "m.ckpt", resume, "{}", 0};
 }
 
-inline Stopped stopped_fit(const std::string& name, TableFit fit, int rounds) {
+inline Stopped stopped_fit(const std::string& name, FitOptions fit, int rounds) {
   const Folder folder;
   StopAfter callback(rounds);
-  fit_table(table_for(fit), fit, nullptr, &callback, checkpoint_in(folder, false));
+  fit_model(table_for(fit), fit, nullptr, &callback, checkpoint_in(folder, false));
   Stopped out{name, std::move(fit), {}};
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     out.files.emplace_back(entry.path().filename().string(), read_tensor_file(entry.path()));
@@ -180,7 +180,7 @@ inline Stopped stopped_fit(const std::string& name, TableFit fit, int rounds) {
 /// over ensembles.
 inline std::vector<Stopped> stopped_fits() {
   const auto fit = [](const char* method, int folds) {
-    TableFit small = small_fit(find_method(method), LikelihoodKind::gaussian);
+    FitOptions small = small_fit(find_method(method), LikelihoodKind::gaussian);
     small.options["steps"] = 20;
     small.options["patience"] = 0;
     small.noise_folds = folds;
@@ -191,14 +191,14 @@ inline std::vector<Stopped> stopped_fits() {
   all.push_back(stopped_fit(
       "vbll softmax",
       [&] {
-        TableFit classes = small_fit(find_method("vbll"), LikelihoodKind::softmax);
+        FitOptions classes = small_fit(find_method("vbll"), LikelihoodKind::softmax);
         classes.options["steps"] = 20;
         return classes;
       }(),
       4));
   all.push_back(stopped_fit("dbk folds", fit("dbk", 3), 28));
   all.push_back(stopped_fit("ensemble folds", fit("ensemble", 2), 25));
-  TableFit search = fit("dbk", 0);
+  FitOptions search = fit("dbk", 0);
   search.tune = {"alpha"};
   all.push_back(stopped_fit("search", search, 28));
   search.method = "ensemble";
@@ -224,9 +224,9 @@ inline bool try_checkpoint(const Stopped& stopped, std::mt19937_64& random) {
   }
   const Table table = table_for(stopped.fit);
   return answers([&] {
-    const TableModel model = fit_table(table, stopped.fit, nullptr, nullptr, checkpoint_in(folder, true));
+    const Model model = fit_model(table, stopped.fit, nullptr, nullptr, checkpoint_in(folder, true));
     check_answers(model, table);
-    TableModel::from_file(model.to_file(), "again");
+    Model::from_file(model.to_file(), "again");
   });
 }
 

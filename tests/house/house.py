@@ -28,7 +28,9 @@ ENTRY = {
     "train": _DATA | {"table", "train"},
     "runtime": {"storage", "runtime"},
 }
-ENTRY["methods"] = set(ENTRY) - {"runtime"} | {"methods"}
+ENTRY["families"] = set(ENTRY) - {"runtime"} | {"families"}
+ENTRY["methods"] = ENTRY["families"] | {"methods"}
+ENTRY["workflow"] = ENTRY["methods"] | {"workflow"}
 ENTRY["root"] = set(ENTRY) | {"root"}  # slimbayes/*.h: version
 TOOL_ENTRY = {"storage", "catalog", "root"}  # of the executable, which opens the engine only when it must
 

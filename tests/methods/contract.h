@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/methods/method.h"
+#include "slimbayes/families/method.h"
 
 namespace slimbayes::contract {
 

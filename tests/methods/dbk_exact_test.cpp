@@ -7,8 +7,8 @@
 #include "slimbayes/basis/feature_map.h"
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/core/metrics.h"
-#include "slimbayes/methods/exact_features.h"
-#include "slimbayes/methods/network_file.h"
+#include "slimbayes/families/exact_features.h"
+#include "slimbayes/families/network_file.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/objectives/plain_forms.h"
 #include "slimbayes/objectives/exact_bound.h"
@@ -139,7 +139,8 @@ TEST(DklExact, BlocksOfTheEvidenceLearnToo) {
 /// Both passes over chunks, through the network, against automatic differentiation of the bound of all rows.
 TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
   Dataset data = contract::toy(41, 5);
-  TabularRows rows{data.all().inputs[0].to(at::kDouble), data.all().target.to(at::kDouble)};
+  const at::Tensor x = data.all().inputs[0].to(at::kDouble), y = data.all().target.to(at::kDouble);
+  const Dataset rows = dataset_of(data.schema, {{x}, y});
   const NetworkSpec spec = mlp(2, 5, 1, "tanh");
   for (const char* basis : {"silu", "linear", "rbf"}) {
     SCOPED_TRACE(basis);
@@ -157,16 +158,16 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
     const double loss = exact_step(model, rows, alpha, 10);
 
     at::AutoGradMode graph(true);
-    Expansion phi = twin(rows.x);
+    Expansion phi = twin(x);
     at::Tensor prior = phi.features.square().sum(-1);
     at::Tensor slack = phi.correction.defined() ? phi.correction : alpha * (prior.max() - prior);
     ExactSums sums = exact_sums(6);
-    sums = added(sums, {phi.features.detach(), rows.y, {}}, slack.detach(), 0);
+    sums = added(sums, {phi.features.detach(), y, {}}, slack.detach(), 0);
     // The constant is the best one, so that its derivative is zero.
     at::Tensor constant =
         at::full({}, exact_bound(sums, twin.noise_var(), 0).posterior.constant, at::kDouble);
     at::Tensor noise = at::exp(twin.noise_theta) + 1e-6;
-    at::Tensor expected = -collapsed_bound(phi.features, slack, rows.y, constant, noise) / 41;
+    at::Tensor expected = -collapsed_bound(phi.features, slack, y, constant, noise) / 41;
     expected.backward();
     EXPECT_NEAR(loss, expected.item<double>(), 1e-10);
     for (const auto& [name, leaf] : ours)
@@ -176,7 +177,8 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
 
 TEST(DbkExact, AStepsNoiseGradientIsThatOfEachForm) {
   Dataset data = contract::toy(41, 5);
-  TabularRows rows{data.all().inputs[0].to(at::kDouble), data.all().target.to(at::kDouble)};
+  const Dataset rows = dataset_of(
+      data.schema, {{data.all().inputs[0].to(at::kDouble)}, data.all().target.to(at::kDouble)});
   const NetworkSpec spec = mlp(2, 5, 1, "tanh");
   for (const char* form : {"exp", "softplus", "variance", "sd"}) {
     SCOPED_TRACE(form);

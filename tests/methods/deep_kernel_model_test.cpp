@@ -1,6 +1,6 @@
 // How a variational fit is wired: where it starts, whose decay and rate a parameter has, and that a step's gradient is
 // that of the objective in every parameter.
-#include "slimbayes/methods/deep_kernel_model.h"
+#include "slimbayes/families/deep_kernel_model.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include <cmath>
 
 #include "slimbayes/catalog/network/networks.h"
-#include "slimbayes/methods/network_file.h"
+#include "slimbayes/families/network_file.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/nn/weights.h"
 #include "tests/methods/contract.h"

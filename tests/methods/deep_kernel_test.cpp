@@ -1,11 +1,11 @@
-#include "slimbayes/methods/deep_kernel.h"
+#include "slimbayes/families/deep_kernel.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "slimbayes/basis/feature_map.h"
 #include "slimbayes/core/metrics.h"
-#include "slimbayes/methods/network_file.h"
+#include "slimbayes/families/network_file.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
 

@@ -84,25 +84,10 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   return spec;
 }
 
-enum class Input { vector, sequence, image, tokens };
-
-Input input_of(const Shape& shape) {
-  if (shape.tokens) return Input::tokens;
-  return shape.is_image() ? Input::image : shape.is_sequence() ? Input::sequence : Input::vector;
-}
-
-std::vector<std::string> networks_for(Input input) {
-  switch (input) {
-    case Input::vector:
-      return {"tabular_resnet", "mlp"};
-    case Input::sequence:
-      return {"lstm", "transformer"};
-    case Input::image:
-      return {"convnet", "resnet18"};
-    case Input::tokens:
-      break;
-  }
-  return {"transformer"};
+InputKind kind_of(const Shape& shape) {
+  if (shape.tokens) return InputKind::text;
+  if (shape.is_image()) return InputKind::images;
+  return shape.is_sequence() ? InputKind::windows : InputKind::table;
 }
 
 }  // namespace
@@ -123,8 +108,22 @@ NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::strin
   return spec;
 }
 
+std::vector<std::string> networks_for(InputKind kind) {
+  switch (kind) {
+    case InputKind::table:
+      return {"tabular_resnet", "mlp"};
+    case InputKind::windows:
+      return {"lstm", "transformer"};
+    case InputKind::images:
+      return {"convnet", "resnet18"};
+    case InputKind::text:
+      break;
+  }
+  return {"transformer"};
+}
+
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens) {
-  const std::vector<std::string> known = networks_for(input_of(input));
+  const std::vector<std::string> known = networks_for(kind_of(input));
   const std::string name = options.network == "auto" ? known.front() : options.network;
   if (std::ranges::find(known, name) == known.end())
     throw std::invalid_argument(

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/option.h"
 
@@ -30,6 +31,9 @@ NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::strin
 /// for images and transformer for tokens. tokens: how many different ones there are. Throws std::invalid_argument for a
 /// network that does not take such rows; names those that do.
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
+
+/// The names of the networks that take this kind of input, the one of "auto" first.
+std::vector<std::string> networks_for(InputKind kind);
 
 template <class V>
 void describe(NetworkOptions& o, V& v) {

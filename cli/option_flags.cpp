@@ -1,0 +1,111 @@
+#include "cli/option_flags.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace slimbayes::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string flag_name(std::string name) {
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
+template <class T>
+bool parse_whole(const std::string& text, T& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// What does not parse stays text: the catalogue's check then names the option and what it expects.
+json value_of(const OptionDoc& doc, const std::string& text) {
+  int64_t integer = 0;
+  uint64_t large = 0;
+  double number = 0;
+  if (doc.type == "integer" && parse_whole(text, integer)) return integer;
+  if (doc.type == "integer" && parse_whole(text, large)) return large;
+  if ((doc.type == "integer" || doc.type == "number") && parse_whole(text, number)) return number;
+  if (doc.type == "boolean" && (text == "true" || text == "false")) return text == "true";
+  return text;
+}
+
+std::string explained(const OptionDoc& doc) {
+  std::string facts;
+  if (!doc.fallback.is_array() && doc.fallback != "")
+    facts = "default " + (doc.fallback.is_string() ? doc.fallback.get<std::string>() : doc.fallback.dump());
+  if (doc.range && doc.range->high < 1e15)
+    facts += fmt::format("{}{:g} to {:g}", facts.empty() ? "" : ", ", doc.range->low, doc.range->high);
+  if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
+  if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
+  return facts.empty() ? doc.doc : fmt::format("{} [{}]", doc.doc, facts);
+}
+
+const char* type_name(const OptionDoc& doc) {
+  if (doc.type == "list") return "A,B";
+  if (doc.type == "text") return "NAME";
+  return doc.type == "integer" ? "N" : doc.type == "number" ? "X" : "BOOL";
+}
+
+}  // namespace
+
+void OptionFlags::add(CLI::App& command, const std::vector<OptionDoc>& docs, const std::string& heading) {
+  for (const OptionDoc& doc : docs) {
+    if (std::ranges::find(flags_, doc.name, &Flag::name) != flags_.end()) continue;
+    Flag& flag = flags_.emplace_back(Flag{doc.name, "", {}, nullptr});
+    const std::string name = flag_name(doc.name), help = explained(doc);
+    if (doc.type == "list")
+      flag.option = command.add_option(name, flag.list, help)->allow_extra_args(false);
+    else
+      flag.option = command.add_option(name, flag.text, help);
+    if (doc.type == "boolean") flag.option->expected(0, 1)->default_str("true");
+    flag.option->type_name(type_name(doc));
+    flag.option->group(doc.section.empty() ? heading : doc.section);
+  }
+}
+
+void OptionFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& methods) {
+  for (const MethodInfo* method : methods)
+    add(command, method->options,
+        methods.size() == 1 ? "Options of " + method->name : "Options of the methods that have them");
+}
+
+json OptionFlags::set_options(const std::vector<OptionDoc>& docs) const {
+  json options = json::object();
+  for (const OptionDoc& doc : docs) {
+    const Flag* flag = find(doc.name);
+    if (flag == nullptr) continue;
+    if (doc.type == "list")
+      options[doc.name] = flag->list;
+    else
+      options[doc.name] = value_of(doc, doc.type == "boolean" && flag->text.empty() ? "true" : flag->text);
+  }
+  return options;
+}
+
+json OptionFlags::set_options(const MethodInfo& method) const {
+  json inner = json::object();
+  if (const Flag* flag = find(method.inner)) inner[method.inner] = flag->text;
+  const std::vector<OptionDoc> docs = options_of(method, inner);
+  json options = set_options(docs);
+  const bool in_epochs = std::ranges::find(docs, "epochs", &OptionDoc::name) != docs.end();
+  if (in_epochs && given("steps")) {
+    if (given("epochs") && options["epochs"] != 0) {
+      throw std::invalid_argument(
+          "[fit] expected the budget as --steps or as --epochs; received both; leave one of them out");
+    }
+    options["epochs"] = 0;  // not the preset's
+  }
+  return options;
+}
+
+const OptionFlags::Flag* OptionFlags::find(const std::string& option) const {
+  const auto flag = std::ranges::find(flags_, option, &Flag::name);
+  return flag != flags_.end() && flag->option->count() > 0 ? &*flag : nullptr;
+}
+
+}  // namespace slimbayes::cli

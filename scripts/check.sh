@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# check.sh: what a change should pass beside the tests: clang-format on the lines that changed, clang-tidy on the files that
+# changed, every header alone, the C++ tests under the sanitisers, each kind of mutant for a minute. Fails when one does.
+#
+#   SINCE=origin/main  changed since this commit (default: origin/main where there is one, else HEAD~1)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+since=${SINCE:-$(git rev-parse --verify --quiet origin/main || git rev-parse --verify HEAD~1)}
+readonly since
+failed=()
+
+say() { printf '[check] %s\n' "$*" >&2; }
+
+# clang-format's own tool; Debian names it by its version.
+format_diff=$(compgen -c clang-format-diff | sort -V | tail -n 1)
+say "format: lines changed since $since"
+if [[ -z $format_diff ]]; then
+  say "clang-format-diff is missing: not checked"
+  failed+=(format)
+else
+  changes=$(git diff -U0 --no-color "$since" -- '*.h' '*.cpp' | "$format_diff" -p1)
+  [[ -z $changes ]] || { printf '%s\n' "$changes" >&2; failed+=(format); }
+fi
+
+mapfile -t changed < <(git diff --name-only --diff-filter=d "$since" -- 'slimbayes/*.cpp' 'cli/*.cpp')
+say "tidy: ${#changed[@]} changed files"
+((${#changed[@]} == 0)) || scripts/tidy.sh "${changed[@]}" || failed+=(tidy)
+
+say "headers alone"
+scripts/build.sh release headers_base headers_engine || failed+=(headers)
+
+say "C++ tests under the sanitisers"
+scripts/test.sh asan || failed+=(asan)
+
+say "mutants, a minute a kind"
+SECONDS_EACH=60 scripts/fuzz.sh || failed+=(fuzz)
+
+if ((${#failed[@]})); then
+  say "FAILED: ${failed[*]}"
+  exit 1
+fi
+say "all passed in $SECONDS s"

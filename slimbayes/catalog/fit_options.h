@@ -1,0 +1,133 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/input_kind.h"
+#include "slimbayes/catalog/option.h"
+#include "slimbayes/catalog/task.h"
+
+namespace slimbayes {
+
+/// As many threads as suit the method: 1 for one that trains a network, whose short steps gain little from more and wait for
+/// each other beside other work; else as many as the process uses.
+inline constexpr int kThreadsOfMethod = -1;
+
+/// How data become a model. `target` and the fields from `likelihood` on are described once: flags, the fingerprint of a resumed fit and the
+/// model file derive from them.
+struct FitOptions {
+  std::string target = "";  // column to predict; empty for events and for images, whose labels lie beside them
+  std::string method = "";  // empty: default_method of the target's task
+  nlohmann::json options = nlohmann::json::object();  // of the method; absent keys keep their defaults
+  uint64_t seed = 0;                                  // of weights and batches
+  std::vector<std::string> tune = {};  // options of the method to choose by validation NLL (workflow/tuning.h)
+  double level = 0.95;                 // that the calibration rows must be enough for
+  int threads = kThreadsOfMethod;      // while it fits; 0: as many as the process uses
+
+  std::optional<LikelihoodKind> likelihood = {};  // none: by the target's column
+  std::vector<std::string> ignore = {};           // columns that are no inputs
+  std::vector<std::string> categorical = {};      // columns that the table was read with as names (Reading)
+  std::string scale = "auto";                     // of numeric inputs; auto: the method's own
+  std::string scale_on = "train";                 // rows that give the inputs' range; "all": every row, as N does
+  std::string domain = "";                        // of events, LOW:HIGH for each coordinate, comma-separated
+
+  int64_t window = 0;  // rows that a forecast sees; 0: rows are no time series
+  int64_t horizon = 1;
+  std::vector<std::string> time = {}, group = {};
+
+  std::string text = "";  // column of text; the others are no inputs then
+  int64_t vocabulary = 20000;
+  int64_t longest = 256;
+
+  std::string format = "auto";  // of a file of images; auto: by its name
+  int64_t crop = 0;
+  bool flip = false;
+
+  double valid_fraction = 0.1;  // of all examples, ceil
+  double test_fraction = 0;
+  std::string split = "auto";
+  uint64_t split_seed = 0;
+
+  std::string calibrate = "none";
+  double calibration_fraction = 0.1;
+  int64_t noise_folds = 5;
+};
+
+/// What the options say that one example is. Throws std::invalid_argument for options of two kinds at once.
+InputKind input_kind(const FitOptions& options);
+
+/// "idx" for a file name with "idx3" in it (MNIST's train-images-idx3-ubyte.gz), else "": a table.
+std::string image_format(const std::filesystem::path& path);
+
+template <class V>
+void describe(FitOptions& o, V& v) {
+  const char* kNone = "";
+  v.section("Target and columns");
+  v("target", o.target, "column to predict; not needed for images and for --likelihood cox", kNone);
+  v("likelihood", o.likelihood,
+    "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events; auto: text and "
+    "booleans are classes, numbers gaussian (with --text two different numbers are classes)",
+    kNone);
+  v("ignore", o.ignore, "columns that are no inputs, comma-separated", kNone);
+  v("categorical", o.categorical,
+    "columns of names, however their cells look (codes, years), comma-separated", kNone);
+  v("scale", o.scale, "of numeric inputs; auto: the method's own", Choices{{"auto", "min-max", "standard"}},
+    "N section 4");
+  v("scale_on", o.scale_on, "rows that give the numeric inputs' range: train, or all as in the papers' tables",
+    Choices{{"train", "all"}}, "N appendix B");
+  v("domain", o.domain, "of events: LOW:HIGH for each coordinate, comma-separated", kNone);
+
+  v.section("Windows of a time series");
+  v("window", o.window,
+    "rows that a forecast sees, the target's past among them; 0: rows are no time series", Range{0, 100000},
+    kNone);
+  v("horizon", o.horizon, "rows from the last one seen to the one that is predicted", Range{1, 100000}, kNone);
+  v("time", o.time,
+    "column of times, or those named year, month, day, hour, minute, second, comma-separated", kNone);
+  v("group", o.group, "columns that tell one series from another, comma-separated", kNone);
+
+  v.section("Text");
+  v("text", o.text, "column of text, the input; other columns are not used", kNone);
+  v("vocabulary", o.vocabulary, "most frequent words of the training rows that have a token of their own",
+    Range{1, 16777216}, kNone);
+  v("longest", o.longest, "tokens of a text; the rest is cut off", Range{1, 65536}, kNone);
+
+  v.section("Images");
+  v("format", o.format,
+    "idx: grey images, labels in a file beside them (MNIST); cifar10, cifar100: records; auto: idx for a "
+    "name with idx3 in it, else a table",
+    Choices{{"auto", "table", "idx", "cifar10", "cifar100"}}, kNone);
+  v("crop", o.crop, "pixels by which a training image is shifted at most, at random", Range{0, 1024},
+    "He et al. 2016");
+  v("flip", o.flip, "mirror half of the training images, left to right", "He et al. 2016");
+
+  v.section("Split");
+  v("valid_fraction", o.valid_fraction, "share of all examples that choose the best parameters", Range{0, 1},
+    kNone);
+  v("test_fraction", o.test_fraction, "share of all examples kept for the final report", Range{0, 1}, kNone);
+  v("split", o.split,
+    "grouped: examples with identical inputs stay on one side\nrandom: one by one\nauto: grouped, but one by "
+    "one where an input comes too often to be held out, or inputs come more than ten times on average; "
+    "windows are split by time",
+    Choices{{"auto", "grouped", "random"}}, kNone);
+  v("split_seed", o.split_seed, "seed of the split alone, so that seeds share one",
+    Range{0, 18446744073709549568.0}, kNone);
+
+  v.section("Calibration");
+  v("calibrate", o.calibrate,
+    "conformal: scale the intervals so that they hold their level on examples kept for this (those with "
+    "identical inputs count once); of classes, sets that hold it; none: intervals of the Gaussian answer",
+    Choices{{"none", "conformal"}}, "Romano, Sesia and Candes 2020");
+  v("calibration_fraction", o.calibration_fraction, "share of all examples kept to calibrate on", Range{0, 1},
+    kNone);
+  v("noise_folds", o.noise_folds,
+    "folds that estimate a regression's noise where fewer than 30 validation rows choose and at most 2,000 "
+    "train: as many more fits; 0 for none",
+    Range{0, 1000}, "Stone 1974; Geisser 1975");
+}
+
+}  // namespace slimbayes

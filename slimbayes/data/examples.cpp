@@ -1,0 +1,160 @@
+#include "slimbayes/data/examples.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <cmath>
+#include <unordered_map>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Bytes of several parts as one text; each part's size is hashed too, so that parts cannot run into each other.
+class Hash {
+ public:
+  Hash() : state_(XXH3_createState(), XXH3_freeState) { XXH3_128bits_reset(state_.get()); }
+
+  void add(const void* bytes, size_t size) {
+    XXH3_128bits_update(state_.get(), &size, sizeof size);
+    XXH3_128bits_update(state_.get(), bytes, size);
+  }
+
+  void add(const at::Tensor& tensor) {
+    const at::Tensor whole = tensor.contiguous();
+    add(whole.const_data_ptr(), static_cast<size_t>(whole.numel()) * whole.element_size());
+  }
+
+  std::string text() const {
+    const XXH128_hash_t hash = XXH3_128bits_digest(state_.get());
+    return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+  }
+
+ private:
+  std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
+};
+
+/// The row of the table that stands for an example.
+int64_t last_row(const WindowTable& windows, int64_t example) {
+  const int64_t place = windows.windows->last[static_cast<size_t>(
+      windows.chosen[static_cast<size_t>(example)])];
+  return windows.windows->order[static_cast<size_t>(place)];
+}
+
+}  // namespace
+
+int64_t count(const Examples& examples) {
+  if (const auto* table = std::get_if<Table>(&examples)) return table->rows;
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) return std::ssize(windows->chosen);
+  const at::Tensor& pixels = std::get<Images>(examples).pixels;
+  return pixels.defined() ? pixels.size(0) : 0;
+}
+
+const std::string& source_of(const Examples& examples) {
+  if (const auto* table = std::get_if<Table>(&examples)) return table->source;
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) return windows->table->source;
+  return std::get<Images>(examples).source;
+}
+
+Examples take(const Examples& examples, const std::vector<int64_t>& places) {
+  if (const auto* table = std::get_if<Table>(&examples)) return take_rows(*table, places);
+  if (const auto* images = std::get_if<Images>(&examples)) return take_images(*images, places);
+  const auto& windows = std::get<WindowTable>(examples);
+  WindowTable some{windows.table, windows.windows, {}};
+  for (int64_t place : places) {
+    check(place >= 0 && place < std::ssize(windows.chosen), "take",
+          fmt::format("windows from 0 to below {}", windows.chosen.size()), fmt::format("{}", place));
+    some.chosen.push_back(windows.chosen[static_cast<size_t>(place)]);
+  }
+  return some;
+}
+
+std::shared_ptr<const Table> last_rows(const Examples& examples) {
+  if (const auto* table = std::get_if<Table>(&examples))
+    return {table, [](const Table*) {}};  // not owned: it lives as long as the examples
+  const auto* windows = std::get_if<WindowTable>(&examples);
+  if (windows == nullptr) return nullptr;
+  std::vector<int64_t> rows;
+  for (int64_t i = 0; i < std::ssize(windows->chosen); ++i) rows.push_back(last_row(*windows, i));
+  return std::make_shared<const Table>(take_rows(*windows->table, rows));
+}
+
+std::string place_of(const Examples& examples, int64_t example) {
+  if (const auto* table = std::get_if<Table>(&examples))
+    return fmt::format("data row {}", row_number(*table, example));
+  if (const auto* windows = std::get_if<WindowTable>(&examples))
+    return fmt::format("the window up to data row {}",
+                       row_number(*windows->table, last_row(*windows, example)));
+  return fmt::format("image {}", example + 1);
+}
+
+const char* noun_of(const Examples& examples) {
+  if (std::holds_alternative<Table>(examples)) return "rows";
+  return std::holds_alternative<WindowTable>(examples) ? "windows" : "images";
+}
+
+std::string bad_examples_text(const Examples& examples, const std::vector<BadRow>& bad,
+                              const std::string& done) {
+  constexpr size_t kShown = 3;
+  std::string text = fmt::format("{} of {} {} without an answer, {}: ", bad.size(), count(examples),
+                                 noun_of(examples), done);
+  for (size_t i = 0; i < bad.size() && i < kShown; ++i)
+    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", place_of(examples, bad[i].row), bad[i].reason);
+  if (bad.size() > kShown) text += fmt::format("; and {} more", bad.size() - kShown);
+  return text;
+}
+
+void throw_bad_example(const Examples& examples, const BadRow& bad) {
+  if (const auto* table = std::get_if<Table>(&examples)) throw_bad_cell(*table, bad.row, bad.reason);
+  throw DataError(source_of(examples), fmt::format("{}: {}", place_of(examples, bad.row), bad.reason));
+}
+
+std::string table_hash(const Table& table) {
+  Hash hash;
+  for (const Column& column : table.columns) {
+    hash.add(column.name.data(), column.name.size());
+    hash.add(&column.kind, sizeof column.kind);
+    for (const std::string& level : column.levels) hash.add(level.data(), level.size());
+    hash.add(column.values.data(), column.values.size() * sizeof(double));
+  }
+  return hash.text();
+}
+
+std::string hash_of(const Examples& examples) {
+  if (const auto* table = std::get_if<Table>(&examples)) return table_hash(*table);
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) return table_hash(*windows->table);
+  const auto& images = std::get<Images>(examples);
+  Hash hash;
+  const at::IntArrayRef sizes = images.pixels.sizes();
+  hash.add(sizes.data(), sizes.size() * sizeof(int64_t));
+  hash.add(images.pixels);
+  if (images.labels.defined()) hash.add(images.labels);
+  return hash.text();
+}
+
+std::vector<int64_t> alike_images(const Images& images) {
+  std::unordered_map<std::string, int64_t> known;
+  std::vector<int64_t> alike;
+  for (int64_t i = 0; i < images.pixels.size(0); ++i) {
+    Hash hash;
+    hash.add(images.pixels[i]);
+    alike.push_back(known.try_emplace(hash.text(), std::ssize(known)).first->second);
+  }
+  return alike;
+}
+
+std::vector<int64_t> alike_texts(const Table& table, const std::string& column) {
+  const Column* texts = table.find(column);
+  check(texts != nullptr, "alike_texts", "a column of text", "a table without it");
+  std::unordered_map<double, int64_t> known;  // a level's number is that of its text
+  std::vector<int64_t> alike;
+  for (double x : texts->values)
+    alike.push_back(known.try_emplace(std::isnan(x) ? -1 : x, std::ssize(known)).first->second);
+  return alike;
+}
+
+}  // namespace slimbayes

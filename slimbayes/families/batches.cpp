@@ -1,0 +1,132 @@
+#include "slimbayes/families/batches.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/core/count_distribution.h"
+#include "slimbayes/families/tabular.h"
+#include "slimbayes/train/plan.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr int64_t kValidationRows = 4096;
+constexpr int64_t kNumbers =
+    int64_t{1} << 18;  // of a batch's inputs; a network's layers hold some hundred times as many
+
+/// Rows a batch: what a row takes grows with its inputs, of tokens with their embedding.
+int64_t batch_rows(const Schema& schema, int64_t most) {
+  constexpr int64_t kEmbedding = 64;
+  int64_t numbers = schema.input.tokens ? kEmbedding : 1;
+  for (int64_t size : schema.input.sizes) numbers *= std::max<int64_t>(1, size);
+  return std::clamp<int64_t>(kNumbers / std::max<int64_t>(1, numbers), 1, most);
+}
+
+/// Throws for rows of another shape and for numbers that are not finite.
+Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type, std::string_view function) {
+  check(batch.inputs.size() == 1, function, "one input tensor",
+        fmt::format("{} input tensors", batch.inputs.size()));
+  std::vector<int64_t> sizes = {-1};
+  for (int64_t size : shape.sizes) sizes.push_back(shape.tokens ? -1 : size);
+  check_shape(batch.inputs[0], sizes, function, "inputs");
+  const Input input = input_of(batch, type);
+  if (!shape.tokens)
+    check_finite(input.x, function, "inputs");  // after the cast: what overflows float32 is caught here
+  return input;
+}
+
+/// Throws for a target that its likelihood cannot have.
+void check_targets(const Task& task, const at::Tensor& y, std::string_view function) {
+  if (!y.defined()) return;
+  if (task.kind == TaskKind::counts) check_counts(y, function);
+  if (task.kind == TaskKind::classification) check_classes(y, std::max<int64_t>(2, task.outputs), function);
+}
+
+}  // namespace
+
+Input input_of(const Batch& batch, at::ScalarType type) {
+  const at::Tensor& x = batch.inputs.at(0);
+  return {x.scalar_type() == at::kLong ? x : x.to(type), batch.mask};
+}
+
+BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options) {
+  const at::Tensor lengths = data.source->lengths();
+  return lengths.defined() ? plan_by_length(lengths, batch_size(options, data.size())) : BatchPlan{};
+}
+
+Dataset training_data(const Dataset& data, std::string_view function) {
+  const Task& task = data.schema.task;
+  check_task(task, function);
+  check(data.size() > 0, function, "at least one training row", "an empty dataset");
+  const bool events = task.kind == TaskKind::events;
+  const Batch first = data.rows(at::zeros({1}, at::kLong));
+  check(events || first.target.defined(), function, "training rows with a target", "none");
+  if (!data.schema.input.is_vector()) return data;
+  check(data.schema.input.width() > 0, function, "at least one input", "inputs without columns");
+  Batch all = data.all();
+  if (events) all.target = at::Tensor();
+  const TabularRows rows = tabular_rows(all, data.schema.input.width(), at::kFloat, function);
+  check_targets(task, rows.y, function);
+  return dataset_of(data.schema, {{rows.x}, rows.y});
+}
+
+Dataset validation_data(const Dataset& data, const Dataset& train, std::string_view function) {
+  if (data.size() == 0) return {};
+  check(data.schema.input.sizes.size() == train.schema.input.sizes.size() &&
+            data.schema.input.sizes.back() == train.schema.input.sizes.back(),
+        function, fmt::format("validation rows like the training rows, {}", text_of(train.schema.input)),
+        text_of(data.schema.input));
+  return training_data(data, function);
+}
+
+double mean_over_rows(const Dataset& data,
+                      const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss) {
+  double sum = 0;
+  over_batches(data, {kValidationRows}, [&](const Batch& batch) {
+    sum += loss(input_of(batch), batch.target.to(at::kFloat)).sum(at::kDouble).item<double>();
+  });
+  return sum / static_cast<double>(data.size());
+}
+
+void over_batches(const Dataset& data, const PredictOptions& options,
+                  const std::function<void(const Batch& batch)>& each) {
+  at::NoGradGuard no_grad;
+  const int64_t n = data.size(), size = batch_rows(data.schema, std::max<int64_t>(1, options.batch));
+  if (n <= size) return each(n == 0 || !data.source ? data.all() : data.rows(at::arange(n)));
+  for (int64_t low = 0; low < n; low += size) each(data.rows(at::arange(low, std::min(n, low + size))));
+}
+
+Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType type,
+                        const PredictOptions& options, std::string_view function,
+                        const std::function<Predictive(const Input& input)>& answer) {
+  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  std::vector<Predictive> parts;
+  over_batches(data, options, [&](const Batch& batch) {
+    parts.push_back(answer(checked_input(batch, input, type, function)));
+  });
+  return parts.size() == 1 ? parts[0] : concatenated(parts);
+}
+
+Latent latent_rows(const Dataset& data, const Shape& input, at::ScalarType type,
+                   const PredictOptions& options, std::string_view function,
+                   const std::function<Latent(const Input& input)>& answer) {
+  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  std::vector<at::Tensor> mean, var;
+  int64_t zeroed = 0;
+  over_batches(data, options, [&](const Batch& batch) {
+    Latent f = answer(checked_input(batch, input, type, function));
+    mean.push_back(f.mean);
+    var.push_back(f.epistemic_var);
+    zeroed += f.zeroed;
+  });
+  return {at::cat(mean), at::cat(var), zeroed};
+}
+
+}  // namespace slimbayes

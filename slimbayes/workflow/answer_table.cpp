@@ -1,0 +1,176 @@
+#include "slimbayes/workflow/answer_table.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/count_distribution.h"
+#include "slimbayes/data/table_cell.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Columns = std::vector<Column>;
+
+std::vector<double> numbers(const at::Tensor& x) {
+  const at::Tensor flat = x.to(at::kDouble).contiguous();
+  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+Column column(const std::string& name, const at::Tensor& values) {
+  return {name, ColumnKind::numeric, numbers(values), {}};
+}
+
+Columns columns_of(const Regression& p, const Answers& a, const Model&) {
+  return {column("mean", p.mean),
+          column("sd", total_var(p).sqrt()),
+          column("sd_aleatoric", p.aleatoric_var.sqrt()),
+          column("sd_epistemic", p.epistemic_var.sqrt()),
+          column("lower", a.interval->lower),
+          column("upper", a.interval->upper)};
+}
+
+/// The classes of each row's set, in the order of their numbers, joined by "|"; an empty cell for none.
+Column set_column(const PredictionSet& set, const std::vector<std::string>& names) {
+  Column column{"set", ColumnKind::categorical, {}, {}};
+  std::map<std::string, double> places;
+  const at::Tensor members = set.contiguous();
+  for (int64_t i = 0; i < members.size(0); ++i) {
+    std::vector<std::string> held;
+    for (size_t c = 0; c < names.size(); ++c) {
+      if (members.const_data_ptr<bool>()[i * members.size(1) + static_cast<int64_t>(c)])
+        held.push_back(names[c]);
+    }
+    const std::string text = fmt::format("{}", fmt::join(held, "|"));
+    const auto [place, added] = places.emplace(text, static_cast<double>(column.levels.size()));
+    if (added) column.levels.push_back(text);
+    column.values.push_back(place->second);
+  }
+  return column;
+}
+
+Columns columns_of(const Classes& p, const Answers& a, const Model& model) {
+  const std::vector<std::string>& names = model.schema().task.levels;
+  Columns columns;
+  for (size_t c = 0; c < names.size(); ++c)
+    columns.push_back(column("p_" + names[c], p.probabilities.select(1, static_cast<int64_t>(c))));
+  columns.push_back(column("entropy", p.predictive_entropy));
+  columns.push_back(column("mutual_information", mutual_information(p)));
+  columns.push_back({"label", ColumnKind::categorical, numbers(predicted_class(p)), names});
+  if (a.set) columns.push_back(set_column(*a.set, names));
+  return columns;
+}
+
+Columns columns_of(const Counts& p, const Answers& a, const Model&) {
+  return {column("mean", mean(p.rate)),
+          column("sd", total_var(p).sqrt()),
+          column("sd_aleatoric", mean(p.rate).sqrt()),
+          column("sd_epistemic", var(p.rate).sqrt()),
+          column("lower", a.interval->lower),
+          column("upper", a.interval->upper)};
+}
+
+Columns columns_of(const Intensity& p, const Answers& a, const Model&) {
+  return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt()), column("lower", a.interval->lower),
+          column("upper", a.interval->upper)};
+}
+
+/// The answers' columns in the places of their rows; missing cells elsewhere.
+Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
+  for (Column& column : columns) {
+    std::vector<double> values(static_cast<size_t>(all), NAN);
+    for (size_t i = 0; i < rows.size(); ++i) values[static_cast<size_t>(rows[i])] = column.values[i];
+    column.values = std::move(values);
+  }
+  return columns;
+}
+
+/// The series and the time of each forecast. A time that the table does not name by one column has no name of its own.
+Columns forecast_columns(const WindowTable& w, const WindowOptions& options, const Table& last) {
+  Columns columns;
+  for (const std::string& name : options.group) columns.push_back(*last.find(name));
+  const std::vector<double> times = w.windows->forecast_times(options);
+  Column time{"forecast_time", w.windows->calendar ? ColumnKind::datetime : ColumnKind::numeric, {}, {}};
+  for (int64_t i : w.chosen) time.values.push_back(times[static_cast<size_t>(i)]);
+  columns.push_back(std::move(time));
+  return columns;
+}
+
+/// Far from its data a log rate is so uncertain that the rate's mean says nothing.
+std::string tail_note(const Examples& examples, const Answers& a, double level) {
+  const auto note = [&](const auto& p) -> std::string {
+    // A count's interval has whole ends, which the mean of a low rate may exceed: the rate's own tells a tail.
+    const at::Tensor rows = mean_above_interval(p.rate, interval(Intensity{p.rate}, level)).nonzero();
+    if (rows.size(0) == 0) return "";
+    const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
+    return fmt::format(
+        "in {} of {} {} (the first: {}) the mean lies above the {:g} % interval: the log rate's sd is "
+        "{:.3g} or more, far from the training data, and the mean rests on the tail; read the interval",
+        rows.size(0), count(examples), noun_of(examples),
+        place_of(examples, a.rows[static_cast<size_t>(rows[0][0].item<int64_t>())]), 100 * level,
+        std::sqrt(least.item<double>()));
+  };
+  if (const auto* p = std::get_if<Counts>(&a.answer)) return note(*p);
+  if (const auto* p = std::get_if<Intensity>(&a.answer)) return note(*p);
+  return "";
+}
+
+}  // namespace
+
+AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& a,
+                         const std::vector<std::string>& kept, Columns more) {
+  const int64_t n = count(examples);
+  Columns answer = std::visit([&](const auto& p) { return columns_of(p, a, model); }, a.answer);
+  answer = spread(std::move(answer), a.rows, n);
+  std::ranges::move(more, std::back_inserter(answer));
+  const auto clashes = [&](const std::string& name) {
+    return std::ranges::find(answer, name, &Column::name) != answer.end();
+  };
+  AnswerTable out{{"", {}, n}, 0};
+  Columns& columns = out.table.columns;
+  const std::shared_ptr<const Table> rows = last_rows(examples);
+  check(rows != nullptr || kept.empty(), "predict", "no columns to keep of images", in_quotes(fmt::format("{}", fmt::join(kept, ","))),
+        "leave --keep out");
+  for (const std::string& name : kept) {
+    check(!clashes(name), "predict", "other names for --keep than those of the answer", in_quotes(name),
+          "rename that column");
+    columns.push_back(*rows->find(name));
+  }
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) {
+    const WindowOptions& options = std::get<WindowEncoder>(model.encoder()).options();
+    for (Column& column : forecast_columns(*windows, options, *rows)) {
+      if (std::ranges::find(columns, column.name, &Column::name) == columns.end())
+        columns.push_back(std::move(column));
+    }
+  }
+  out.exact = columns.size();
+  std::ranges::move(answer, std::back_inserter(columns));
+  return out;
+}
+
+std::vector<std::string> answer_notes(const Model& model, const Examples& examples, const Answers& a,
+                                      double level) {
+  std::vector<std::string> notes;
+  const auto zeroed = std::visit([](const auto& p) { return p.zeroed; }, a.answer);
+  if (zeroed > 0)
+    notes.push_back(fmt::format("rounding made {} epistemic variances negative; they are 0", zeroed));
+  const MethodInfo& method = find_method(model.method());
+  if (std::holds_alternative<Regression>(a.answer) && !method.splits_uncertainty)
+    notes.push_back(fmt::format("{}: {}", method.name, method.parts));
+  notes.push_back(tail_note(examples, a, level));
+  if (level != FitOptions{}.level && std::holds_alternative<Classes>(a.answer) && !a.set)
+    notes.emplace_back(
+        "--level says nothing of these classes: only a model fitted with --calibrate conformal gives sets of "
+        "them");
+  std::erase(notes, "");
+  return notes;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,115 @@
+// A table is answered row by row in what can go wrong: rows whose inputs are too far (Encoder::inputs) are left out before
+// the method sees them, rows whose answer overflows afterwards. The others' answers do not depend on them.
+#include "slimbayes/workflow/answers.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/data/outside.h"
+#include "slimbayes/workflow/example_uniforms.h"
+#include "slimbayes/workflow/model.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+namespace {
+
+/// What may explain an answer that is not finite, from how far the row lies outside the training range, where that is known.
+std::string cause(const std::optional<Outside>& far, int64_t row) {
+  if (!far) return "the row may lie too far from the training data for this model";
+  const double beyond = far->beyond[static_cast<size_t>(row)];
+  if (beyond == 0) return "the row lies within the training range: the model may not have converged";
+  return fmt::format("the row lies {:.4g} half-ranges outside the training range, too far for this model",
+                     beyond);
+}
+
+/// Moves the rows with a fault to the bad ones.
+void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEncoder& encoder,
+               const Examples& examples) {
+  std::vector<int64_t> kept, rows;
+  std::optional<Outside> far;
+  for (size_t i = 0; i < faults.size(); ++i) {
+    if (faults[i].empty()) {
+      kept.push_back(static_cast<int64_t>(i));
+      rows.push_back(a.rows[i]);
+      continue;
+    }
+    if (!far) far = outside(encoder, examples);
+    a.bad.push_back({a.rows[i], fmt::format("expected a finite answer; received one whose {}; {}", faults[i],
+                                            cause(far, a.rows[i]))});
+  }
+  if (kept.size() == faults.size()) return;
+  const at::Tensor index = at::tensor(kept, at::kLong);
+  a.answer = take(a.answer, index);
+  if (a.interval)
+    a.interval = {a.interval->lower.index_select(0, index), a.interval->upper.index_select(0, index)};
+  a.rows = std::move(rows);
+}
+
+/// Whether the rows are not to blame: one of these lies within the training range, or that is not known.
+bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& rows) {
+  const auto inside = [&](int64_t row) { return far->beyond[static_cast<size_t>(row)] == 0; };
+  return !far || std::ranges::any_of(rows, inside);
+}
+
+}  // namespace
+
+void Model::check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
+                                   const std::vector<BadRow>& bad) const {
+  const auto middle_is_finite = [&] {
+    const at::Tensor x = at::zeros({1, static_cast<int64_t>(schema().features.size())}, at::kDouble);
+    return unfinished(answer_to(dataset_of(schema(), {{x}}), {})).front().empty();
+  };
+  if (!some_inside(outside(*encoder_, examples), asked) && middle_is_finite()) return;
+  const BadRow& first = *std::ranges::find(bad, asked.front(), &BadRow::row);
+  throw DataError(
+      source_,
+      fmt::format("expected a model with finite answers; received none for {} {} ({}: {}); the "
+                  "model is damaged or its training has not converged: fit it again",
+                  asked.size(), noun_of(examples), place_of(examples, first.row), first.reason));
+}
+
+Answers Model::answers(const Examples& given, std::optional<double> level,
+                       const PredictOptions& options) const {
+  if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
+    return answers(examples(given), level, options);
+  Answers a;
+  Dataset data = dataset_of(*encoder_, given, false, &a.bad);
+  const Dataset all = data;
+  a.rows = rows_without(a.bad, data.size());
+  if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
+  const std::vector<int64_t> asked = a.rows;
+  a.answer = answer_to(data, options);
+  leave_out(a, unfinished(a.answer), *encoder_, given);  // before the interval, which is of finite answers
+  if (level) {
+    a.interval = interval(a.answer, *level);
+    leave_out(a, unfinished(a.answer, a.interval), *encoder_, given);
+    const auto* classes = std::get_if<Classes>(&a.answer);
+    if (classes != nullptr && calibration_.groups > 0)
+      a.set = prediction_set(*classes, example_uniforms(all.subset(at::tensor(a.rows, at::kLong))),
+                             calibration_, *level);
+  }
+  if (a.rows.empty() && !asked.empty()) check_answers_anything(given, asked, a.bad);
+  std::ranges::sort(a.bad, {}, &BadRow::row);
+  return a;
+}
+
+Predictive Model::answer(const Examples& given, const PredictOptions& options) const {
+  if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
+    return answer(examples(given), options);
+  Answers all = answers(given, {}, options);
+  if (!all.bad.empty()) throw_bad_example(given, all.bad.front());
+  return std::move(all.answer);
+}
+
+std::optional<Interval> Model::interval(const Predictive& p, double level) const {
+  if (const auto* r = std::get_if<Regression>(&p)) return interval(*r, level);
+  if (const auto* counts = std::get_if<Counts>(&p)) return slimbayes::interval(*counts, level);
+  if (const auto* intensity = std::get_if<Intensity>(&p)) return slimbayes::interval(*intensity, level);
+  return std::nullopt;
+}
+
+}  // namespace slimbayes

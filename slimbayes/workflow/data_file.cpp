@@ -1,0 +1,143 @@
+#include "slimbayes/workflow/data_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/target.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words split_at_commas(const std::string& list) {
+  Words parts;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    parts.emplace_back(trimmed(std::string_view(list).substr(at, end - at)));
+    at = end + 1;
+  }
+  return parts;
+}
+
+/// The format of images at this path; "" for a table.
+std::string format_at(const std::string& path, const std::string& asked) {
+  if (asked == "table") return "";
+  return asked == "auto" ? image_format(path) : asked;
+}
+
+/// Without the rows whose target is missing.
+Table with_known_target(Table table, const std::string& target, Words* notes) {
+  if (target.empty()) return table;
+  const int64_t all = table.rows;
+  table = with_target(std::move(table), target);
+  if (table.rows < all && notes != nullptr)
+    notes->push_back(fmt::format("{} of {} rows have no {} (an empty cell, NA, None, null, ?): left out",
+                                 all - table.rows, all, in_quotes(target)));
+  return table;
+}
+
+/// The kinds of the training table's columns. One that does not vary is no input.
+Reading alike(const Table& table, const FitOptions& options) {
+  Reading reading{{}, options.categorical, options.ignore, false};
+  for (const Column& column : table.columns) {
+    const auto present = [](double x) { return !std::isnan(x); };
+    const auto first = std::ranges::find_if(column.values, present);
+    const bool varies =
+        std::any_of(first, column.values.end(), [&](double x) { return present(x) && x != *first; });
+    if (varies && std::ranges::find(options.ignore, column.name) == options.ignore.end())
+      reading.kinds[column.name] = column.kind;
+  }
+  if (!options.text.empty()) {
+    reading.kinds.erase(options.text);
+    reading.names.push_back(options.text);
+  }
+  return reading;
+}
+
+}  // namespace
+
+DataSource DataSource::files(const TableLimits& limits) {
+  return {[limits](const std::string& path, const Reading& reading) {
+            return read_table(path, reading, limits);
+          },
+          limits};
+}
+
+Words perhaps_named(const Words& lists) {
+  Words names = lists;
+  for (const std::string& list : lists) std::ranges::copy(split_at_commas(list), std::back_inserter(names));
+  return names;
+}
+
+Words columns_named(const Words& lists, const std::string& command, const std::string& flag,
+                    const Table& table) {
+  Words names;
+  for (const std::string& list : lists) {
+    for (const std::string& name : table.find(list) ? Words{list} : split_at_commas(list)) {
+      check(table.find(name), command, fmt::format("columns of the table for {}", flag), in_quotes(name),
+            nearest_hint(name, table.names()));
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+Examples read_training(const std::string& path, FitOptions& o, const DataSource& from, Words* notes) {
+  if (const std::string format = format_at(path, o.format); !format.empty()) {
+    o.format = format;
+    Images images = read_images(path, format, from.limits);
+    check_examples(images, o);
+    return images;
+  }
+  Reading reading{{}, perhaps_named(o.categorical), perhaps_named(o.ignore), true};
+  if (!o.text.empty()) reading.names.push_back(o.text);
+  using enum LikelihoodKind;
+  if (o.likelihood == gaussian || o.likelihood == poisson) reading.numbers = {o.target};
+  if (o.likelihood == bernoulli || o.likelihood == softmax) reading.labels = {o.target};
+  Table table = from.read(path, reading);
+  const bool series = input_kind(o) == InputKind::windows;
+  if (!series) table = with_known_target(std::move(table), o.target, notes);
+  for (const auto& [list, flag] : {std::pair{&FitOptions::ignore, "--ignore"},
+                                   {&FitOptions::categorical, "--categorical"},
+                                   {&FitOptions::time, "--time"},
+                                   {&FitOptions::group, "--group"}})
+    o.*list = columns_named(o.*list, "fit", flag, table);
+  return table;
+}
+
+Examples read_validation(const std::string& path, const Examples& training, const FitOptions& o,
+                         const DataSource& from, Words* notes) {
+  if (std::holds_alternative<Images>(training)) return read_images(path, o.format, from.limits);
+  const auto* windows = std::get_if<WindowTable>(&training);
+  const Table& table = windows ? *windows->table : std::get<Table>(training);
+  Table valid = from.read(path, alike(table, o));
+  return windows ? std::move(valid) : with_known_target(std::move(valid), o.target, notes);
+}
+
+Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
+                  Words* notes, const Words& kept) {
+  const InputKind kind = kind_of(model.encoder());
+  const std::string asked = model.fit_options().format;
+  const bool images = kind == InputKind::images;
+  const std::string named = image_format(path), format = images && named.empty() ? asked : named;
+  if (images || !format.empty()) {
+    check(images, "read", "a table, as this model was fitted on", fmt::format("images, '{}'", path));
+    return model.examples(read_images(path, format, from.limits), with_target);
+  }
+  Reading reading = model.reading(with_target);
+  reading.kept = kept;
+  Table table = from.read(path, reading);
+  if (with_target && kind != InputKind::windows)
+    table = with_known_target(std::move(table), model.target(), notes);
+  return model.examples(std::move(table), with_target);
+}
+
+}  // namespace slimbayes

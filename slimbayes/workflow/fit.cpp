@@ -1,0 +1,237 @@
+// fit_model: from a user's examples to a model. What is asked for is resolved and checked first; then the examples are split,
+// encoded and handed down to the method.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/core/threads.h"
+#include "slimbayes/data/repeated_inputs.h"
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/target.h"
+#include "slimbayes/families/event_probes.h"
+#include "slimbayes/families/tabular.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/workflow/example_uniforms.h"
+#include "slimbayes/workflow/fit_notes.h"
+#include "slimbayes/workflow/model.h"
+#include "slimbayes/workflow/tuning.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kFunction = "fit";
+
+at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
+
+const Table* table_of(const Examples& examples) {
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) return windows->table.get();
+  return std::get_if<Table>(&examples);
+}
+
+/// The model's file says that these columns are names, and its own table would be read otherwise.
+void check_names(const Table& table, const FitOptions& fit) {
+  for (const std::string& name : fit.categorical) {
+    const Column* column = table.find(name);
+    check(column != nullptr, kFunction, "columns of the table in FitOptions::categorical", in_quotes(name),
+          nearest_hint(name, table.names()));
+    check(column->kind == ColumnKind::categorical, kFunction,
+          fmt::format("a table that was read with {} as names, as FitOptions::categorical has it",
+                      in_quotes(name)),
+          fmt::format("a {} column", kind_name(column->kind)),
+          "read_table takes the same list as Reading::names; or leave the column out of "
+          "FitOptions::categorical");
+  }
+}
+
+/// The groups that the calibration rows were dealt in, refused before the fit where they are too few. Empty without
+/// calibration.
+std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptions& fit,
+                                        const SplitRows& split) {
+  if (fit.calibrate == "none") return {};
+  check(fit.calibrate == "conformal", kFunction, "a calibration 'conformal' or 'none'", fit.calibrate);
+  const std::vector<int64_t> groups = groups_among(groups_of(examples, fit), split.calibration);
+  const int64_t count = groups.empty() ? 0 : 1 + *std::ranges::max_element(groups);
+  check_conformal_rows(count, fit.level, static_cast<int64_t>(groups.size()));
+  return groups;
+}
+
+/// A default may exceed a small table's rows; who asks for a rank expects it to be of use.
+void check_training(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
+  check(split.train.size() > 1, kFunction, "at least two training rows", "one",
+        "give more rows, or lower the fractions");
+  for (const OptionDoc& doc : options_of(info, options)) {
+    if (doc.name != "rank") continue;
+    const auto rank = options.at("rank").get<int64_t>();
+    check(rank <= static_cast<int64_t>(split.train.size()) || options.at("rank") == doc.fallback, kFunction,
+          fmt::format("a rank of at most the {} training rows", split.train.size()), fmt::format("{}", rank),
+          "lower --rank, or give more rows");
+  }
+}
+
+/// A validation table of its own may hold what was trained on; split_rows knows of one table.
+std::vector<std::string> repeated_notes(const Split& parts) {
+  const int64_t rows = parts.valid.size();
+  const int64_t repeated = repeated_inputs(parts.train.all().inputs.at(0), parts.valid.all().inputs.at(0));
+  if (repeated == 0) return {};
+  return {
+      fmt::format("{} of {} validation rows have the inputs of a training row: their score says nothing of "
+                  "new inputs",
+                  repeated, rows)};
+}
+
+/// Windows of one series follow each other, and what comes later may differ from what calibrated.
+constexpr const char* kCalibratedInTime =
+    "calibrated on windows before those that will be predicted: the level holds where the future is like "
+    "them";
+
+}  // namespace
+
+/// A target for rows, a domain for events, labels for images.
+void check_target(const Examples& examples, const FitOptions& fit) {
+  const bool events = fit.likelihood == LikelihoodKind::cox;
+  const Table* table = table_of(examples);
+  if (table == nullptr) {
+    check(fit.target.empty() && !fit.likelihood, kFunction, "images, whose labels lie beside them",
+          "a target or a likelihood", "leave --target and --likelihood out");
+    return;
+  }
+  check(events == fit.target.empty(), kFunction, events ? "no target for events" : "a target column",
+        events ? in_quotes(fit.target) : "none",
+        events ? "leave --target out" : "name it by --target; only --likelihood cox has none");
+  check(!events || !fit.domain.empty(), kFunction, "the domain of the events", "none",
+        "for instance --domain 0:1,0:2");
+  check(!events || (fit.scale == "auto" && fit.scale_on == "train"), kFunction,
+        "no scale for events, which are scaled from their domain",
+        fmt::format("'{}' on the rows '{}'", fit.scale, fit.scale_on), "leave --scale and --scale-on out");
+  check(events || table->find(fit.target) != nullptr, kFunction,
+        fmt::format("a target column '{}'", fit.target), "a table without it",
+        nearest_hint(fit.target, table->names()));
+}
+
+TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
+  const Table* table = table_of(examples);
+  return table == nullptr ? TaskKind::classification : task_kind(*table, fit.target, likelihood_of(examples, fit));
+}
+
+InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
+  return std::holds_alternative<Images>(examples) ? InputKind::images : input_kind(fit);
+}
+
+int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
+
+const MethodInfo& method_for(const Examples& examples, const FitOptions& fit) {
+  check_target(examples, fit);
+  const TaskKind task = task_asked(examples, fit);
+  const InputKind kind = kind_asked(examples, fit);
+  const MethodInfo& info = fit.method.empty() ? default_method(task) : find_method(fit.method);
+  check(takes(info, kind, fit.options), info.name,
+        fmt::format("an input that it takes, {}", name_of(inner_method(info, fit.options).inputs[0])),
+        std::string(name_of(kind)), methods_taking(task, kind) + " take it (--method)");
+  check(kind == InputKind::table || takes(info, task, fit.options), info.name,
+        fmt::format("a task that it takes, {}", name_of(info.tasks[0])),
+        fmt::format("{} of {}", name_of(task), name_of(kind)),
+        methods_taking(task, kind) + " take it (--method)");
+  const nlohmann::json options = info.resolve(fit.options);
+  if (const auto network = options.find("network"); network != options.end() && *network != "auto") {
+    const std::vector<std::string> known = networks_for(kind);
+    check(std::ranges::find(known, network->get<std::string>()) != known.end(), "network",
+          fmt::format("a network for {}", name_of(kind)), in_quotes(network->get<std::string>()),
+          fmt::format("{} take{} it (--network)", fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
+  }
+  return info;
+}
+
+Model fit_model(const Examples& given, const FitOptions& fit, const Examples* valid_given, Callback* callback,
+                CheckpointPolicy checkpoint) {
+  if (input_kind(fit) == InputKind::windows && std::holds_alternative<Table>(given)) {
+    check_target(given, fit);
+    const Examples windows = examples_of(given, fit);
+    return fit_model(windows, fit, valid_given, callback, std::move(checkpoint));
+  }
+  const Examples& examples = given;
+  check_examples(examples, fit);
+  const MethodInfo& info = method_for(examples, fit);
+  Model model;
+  model.method_ = info.name;
+  model.options_ = info.resolve(fit.options);
+  model.fit_options_ = fit;
+  model.fit_options_.method = info.name;
+  std::unique_ptr<Method> method = registry_row(info.name).make(model.options_);
+  if (const Table* table = table_of(examples)) check_names(*table, fit);
+
+  FitOptions dealt = fit;
+  if (valid_given != nullptr) dealt.valid_fraction = 0;
+  model.split_ = split_examples(examples, dealt);
+  const std::vector<int64_t> groups = calibration_groups(examples, dealt, model.split_);
+  check_training(info, model.options_, model.split_);
+  const MethodInfo& inner = inner_method(info, model.options_);
+  const std::string scale = fit.scale == "auto" ? inner.input_scale : fit.scale;
+  const auto encoder =
+      std::make_shared<const InputEncoder>(fit_encoder(examples, model.split_.train, fit, scale));
+  model.encoder_ = encoder;
+  const Task& task = model.schema().task;
+  check_task(task, inner.name);
+  check_task(task, info.name);
+  check(fit.calibrate == "none" || task.kind == TaskKind::regression || task.kind == TaskKind::classification,
+        kFunction, "a regression or classes to calibrate", name_of(task.kind), "leave --calibrate out");
+  model.data_hash_ = hash_of(examples);
+  const bool events = task.kind == TaskKind::events;
+  const bool of_table = kind_of(*encoder) == InputKind::table;
+  const Augmentation augmentation{fit.crop, fit.flip};
+  const Dataset all = dataset_of(*encoder, examples, true, nullptr, augmentation);
+  Split parts{all.subset(indices(model.split_.train)), {}};
+  if (valid_given != nullptr) {
+    const Examples valid = examples_of(*valid_given, *encoder, true);
+    if (!events) check_targets(*encoder, valid);
+    parts.valid = dataset_of(*encoder, valid, true);
+    if (of_table) std::ranges::copy(repeated_notes(parts), std::back_inserter(model.split_.notes));
+  } else {
+    parts.valid = all.subset(indices(model.split_.valid));
+  }
+  if (events) model.probes_ = event_probes(parts.train.all().inputs[0]);
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) {
+    std::vector<std::string>& notes = model.split_.notes;
+    notes.insert(notes.begin(), windows->windows->notes.begin(), windows->windows->notes.end());
+    if (fit.calibrate != "none") notes.push_back(kCalibratedInTime);
+  }
+  for (const std::string& note : notes_before_training(*encoder, model.split_)) {
+    if (callback) callback->note(note);
+  }
+  const auto main = [&](const FitContext& context) -> Tuned {
+    if (!fit.tune.empty()) return tune(info, model.options_, fit.tune, parts, context);
+    return {model.options_, method->fit(parts, context), {}};
+  };
+  const ThreadScope threads(fit.threads == kThreadsOfMethod ? fit_threads(info) : fit.threads);
+  const bool grouped = of_table && fit.split != "random" && !groups_of(examples, dealt).singly;
+  CrossFitted fitted = fit_with_noise_folds(
+      info, main, parts,
+      {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"), /*possible=*/of_table},
+      {Stream(fit.seed), callback, std::move(checkpoint)});
+  model.fitted_ = std::move(fitted.main.fitted);
+  model.tuning_ = std::move(fitted.main.report);
+  model.noise_ = std::move(fitted.noise);
+  model.options_ =
+      stored_json(model.fitted_->save(), "options");  // as they were resolved by the rows at hand
+  if (fit.calibrate != "none")
+    model.calibration_ = model.calibrated(take(examples, model.split_.calibration), groups);
+  return model;
+}
+
+/// Of answers as they are given: a row's score and its interval round alike.
+ConformalScores Model::calibrated(const Examples& held_out, const std::vector<int64_t>& groups) const {
+  const Predictive p = answer(held_out);
+  const at::Tensor y = target_as_given(*encoder_, held_out);
+  if (const auto* regression = std::get_if<Regression>(&p)) return conformal_scores(*regression, y, groups);
+  const at::Tensor u = example_uniforms(dataset_of(*encoder_, held_out, false));
+  return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups);
+}
+
+}  // namespace slimbayes

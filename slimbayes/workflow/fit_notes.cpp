@@ -1,0 +1,69 @@
+#include "slimbayes/workflow/fit_notes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+/// Warns when the validation NLL is no better than a constant prediction. The constant is that of the validation rows
+/// themselves: of a few rows it is too good to be compared with.
+std::string nothing_learnt(const json& valid) {
+  constexpr int64_t kFewest = 10;
+  if (!valid.contains("nll_constant") || valid["n"].get<int64_t>() < kFewest) return "";
+  const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
+  if (nll < constant) return "";
+  return fmt::format(
+      "on the {} validation rows the NLL, {:.4g}{}, is no better than that of one answer for every row, "
+      "{:.4g}: more --steps or another --method may help, or the inputs say nothing",
+      valid["n"].get<int64_t>(), nll, valid.contains("nll_standardized") ? " in the target's units" : "",
+      constant);
+}
+
+/// A default rank may exceed the rows of a small table.
+std::string too_large_a_rank(const Model& model) {
+  const auto rank = model.options().find("rank");
+  const auto rows = static_cast<int64_t>(model.split().train.size());
+  if (rank == model.options().end() || rank->get<int64_t>() <= rows) return "";
+  return fmt::format("rank {} is above the {} training rows: it is more than they can use",
+                     rank->get<int64_t>(), rows);
+}
+
+/// Conformal intervals count groups of identical inputs, not rows.
+std::string few_groups(const ConformalScores& calibration) {
+  const int64_t rows = calibration.groups > 0 ? calibration.value.size(0) : 0;
+  if (calibration.groups == rows) return "";
+  return fmt::format(
+      "the intervals rest on {} groups of identical inputs ({} calibration rows), which count once each",
+      calibration.groups, rows);
+}
+
+}  // namespace
+
+std::vector<std::string> notes_before_training(const InputEncoder& encoder, const SplitRows& split) {
+  std::vector<std::string> notes = notes_of(encoder);
+  std::ranges::copy(split.notes, std::back_inserter(notes));
+  return notes;
+}
+
+std::vector<std::string> fit_notes(const Model& model, const json& valid) {
+  const Summary& summary = model.fitted().summary();
+  std::vector<std::string> notes = notes_before_training(model.encoder(), model.split());
+  notes.push_back(few_groups(model.calibration()));
+  std::ranges::copy(summary.notes, std::back_inserter(notes));
+  std::ranges::copy(model.noise().notes, std::back_inserter(notes));
+  notes.push_back(too_large_a_rank(model));
+  if (summary.jitter > 0)
+    notes.push_back(
+        fmt::format("a factorisation needed a jitter of {:.3g} of its mean diagonal", summary.jitter));
+  notes.push_back(nothing_learnt(valid));
+  std::erase(notes, "");
+  return notes;
+}
+
+}  // namespace slimbayes

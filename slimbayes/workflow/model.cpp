@@ -1,0 +1,92 @@
+#include "slimbayes/workflow/model.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/outside.h"
+#include "slimbayes/workflow/events.h"
+#include "slimbayes/workflow/tuning.h"
+
+namespace slimbayes {
+
+Examples Model::examples(Examples given, bool with_target) const {
+  return examples_of(std::move(given), *encoder_, with_target);
+}
+
+bool Model::interrupted() const {
+  return noise_.interrupted || Tuned{{}, fitted_, tuning_}.interrupted();
+}
+
+Interval Model::interval(const Regression& p, double level) const {
+  return calibration_.groups > 0 ? conformal_interval(p, calibration_, level) : gaussian_interval(p, level);
+}
+
+/// In the target's units; not finite where it overflows.
+Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) const {
+  const Task& task = schema().task;
+  Predictive answer = fitted_->predict(data, options);
+  check(is_answer_to(answer, task), "predict", fmt::format("answers to the encoder's {}", name_of(task.kind)),
+        "those to another task", "the model file is damaged");
+  if (auto* p = std::get_if<Regression>(&answer))
+    p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, noise_.var, at::kDouble));
+  return in_units(answer, task.y_shift, task.y_scale);
+}
+
+Regression Model::predict(const Examples& examples, const PredictOptions& options) const {
+  Predictive p = answer(examples, options);
+  check(std::holds_alternative<Regression>(p), "predict", "a model of a regression",
+        name_of(schema().task.kind), "ask for answer()");
+  return std::get<Regression>(std::move(p));
+}
+
+nlohmann::json Model::evaluate(const Examples& given, double level, std::vector<BadRow>* bad) const {
+  if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
+    return evaluate(examples(given, true), level, bad);
+  check_targets(*encoder_, given);
+  const Answers a = answers(given, level);
+  if (!a.bad.empty() && bad == nullptr) throw_bad_example(given, a.bad.front());
+  if (!a.bad.empty()) *bad = a.bad;
+  return evaluate(given, a, level);
+}
+
+nlohmann::json Model::evaluate(const Examples& given, const Answers& a, double level) const {
+  if (!a.bad.empty() && a.rows.empty()) throw_bad_example(given, a.bad.front());
+  check_targets(*encoder_, given);
+  const Task& task = schema().task;
+  nlohmann::json out;
+  if (const auto* p = std::get_if<Intensity>(&a.answer)) {
+    out = events_report(*fitted_, std::get<Encoder>(*encoder_), probes_, *p);
+  } else {
+    const at::Tensor y = a.bad.empty() ? target_as_given(*encoder_, given)
+                                       : target_as_given(*encoder_, take(given, a.rows));
+    out = report(a.answer, y, {level, task.y_scale, a.interval, task.levels, a.set});
+  }
+  if (!a.bad.empty()) out["left_out"] = a.bad.size();
+  return out;
+}
+
+Scores Model::ood(const Examples& given) const {
+  const Answers a = answers(given);
+  if (!a.bad.empty()) throw_bad_example(given, a.bad.front());
+  return ood(given, a);
+}
+
+Scores Model::ood(const Examples& given, const Answers& a) const {
+  Scores all = scores(a.answer, ood_score(find_method(method_), options_));
+  if (const auto far = outside(*encoder_, given)) {
+    const at::Tensor rows = at::tensor(a.rows, at::kLong);
+    all["outside"] = at::tensor(far->beyond, at::kDouble).index_select(0, rows);
+    all["distance"] = at::tensor(far->distance, at::kDouble).index_select(0, rows);
+  }
+  return all;
+}
+
+Model Model::load(const std::filesystem::path& path) {
+  return from_file(read_tensor_file(path), path.string());
+}
+
+void Model::save(const std::filesystem::path& path) const { write_tensor_file(path, to_file()); }
+
+}  // namespace slimbayes

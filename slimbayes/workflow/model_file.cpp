@@ -1,0 +1,125 @@
+// What a model file holds: the method's own tensors, the encoder, the split, what calibrates the answers.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/workflow/model.h"
+#include "slimbayes/workflow/tuning.h"
+
+namespace slimbayes {
+
+namespace {
+
+at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
+
+/// The rows that a file lists under this name, which it then holds no more.
+std::vector<int64_t> take_row_list(TensorFile& file, const char* name) {
+  const at::Tensor rows = stored_tensor(file, name);
+  const bool sane = rows.dim() == 1 && rows.scalar_type() == at::kLong && (rows >= 0).all().item<bool>();
+  check(sane, "load", fmt::format("a list of rows, from 0, in {}", name), "others",
+        "the model file is damaged");
+  file.tensors.erase(name);
+  return {rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.numel()};
+}
+
+/// A split's row lists lie in the file as `split.train`, ... beside the method's tensors.
+constexpr const char* kSplitNames[] = {"split.train", "split.valid", "split.test"};
+constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &SplitRows::valid,
+                                                            &SplitRows::test};
+
+// Only a Cox process has these: the integral over its domain begins there.
+constexpr const char* kProbes = "events.probes";
+
+// Only a calibrated model's file has these.
+constexpr const char* kCalibrationRows = "split.calibration";
+constexpr const char* kCalibrationScores = "calibration.scores";
+constexpr const char* kCalibrationGroups = "calibration.groups";  // where rows have identical inputs
+
+/// The sorted scores of the file; no groups without any.
+ConformalScores take_calibration(TensorFile& file) {
+  if (!file.tensors.contains(kCalibrationScores)) return {};
+  at::Tensor scores = stored_tensor(file, kCalibrationScores).to(at::kDouble);
+  file.tensors.erase(kCalibrationScores);
+  check_shape(scores, {-1}, "load", kCalibrationScores);
+  check_finite(scores, "load", kCalibrationScores);
+  const bool sane =
+      scores.numel() > 0 && at::equal(scores, std::get<0>(scores.sort())) && scores[0].item<double>() >= 0;
+  check(sane, "load", "calibration scores from 0 in ascending order", "others", "the model file is damaged");
+  if (!file.tensors.contains(kCalibrationGroups)) return {scores};
+  const at::Tensor groups = stored_tensor(file, kCalibrationGroups).to(at::kLong);
+  file.tensors.erase(kCalibrationGroups);
+  return {scores, groups};
+}
+
+}  // namespace
+
+TensorFile Model::to_file() const {
+  TensorFile file = fitted_->save();
+  file.metadata["kind"] = "model";
+  file.metadata["method"] = method_;
+  file.metadata["options"] = options_.dump();
+  file.metadata["encoder"] = slimbayes::to_json(*encoder_).dump();
+  file.metadata["fit"] = options_to_json(fit_options_).dump();
+  file.metadata["data_hash"] = data_hash_;
+  for (size_t i = 0; i < std::size(kSplitNames); ++i) {
+    file.tensors[kSplitNames[i]] = to_stored(indices(split_.*kSplitLists[i]));
+  }
+  if (probes_.defined()) file.tensors[kProbes] = to_stored(probes_);
+  if (calibration_.groups > 0) {
+    const int64_t rows = calibration_.value.size(0);
+    nlohmann::json facts = {{"method", "conformal"}, {"rows", rows}};
+    file.tensors[kCalibrationRows] = to_stored(indices(split_.calibration));
+    file.tensors[kCalibrationScores] = to_stored(calibration_.value);
+    if (calibration_.groups < rows) {
+      facts["groups"] = calibration_.groups;
+      file.tensors[kCalibrationGroups] = to_stored(calibration_.group);
+    }
+    file.metadata["calibration"] = facts.dump();
+  }
+  if (!split_.notes.empty()) file.metadata["split_notes"] = nlohmann::json(split_.notes).dump();
+  if (!tuning_.is_null()) file.metadata["tuning"] = tuning_.dump();
+  if (!noise_.empty()) file.metadata["noise"] = slimbayes::to_json(noise_).dump();
+  return file;
+}
+
+Model Model::from_file(const TensorFile& source, const std::string& name) {
+  TensorFile file = source;
+  Model model;
+  model.source_ = name;
+  read_contents(name, "fit it again", [&] { model.take_from(file); });
+  return model;
+}
+
+void Model::take_from(TensorFile& file) {
+  check(stored_text(file, "kind") == "model", "load", "a model file",
+        "a " + stored_text(file, "kind").substr(0, 40));
+  method_ = stored_text(file, "method");
+  options_ = stored_json(file, "options");
+  encoder_ = std::make_shared<const InputEncoder>(input_encoder_from_json(stored_json(file, "encoder")));
+  fit_options_ = options_from_json<FitOptions>(stored_json(file, "fit"), "load");
+  data_hash_ = stored_text(file, "data_hash");
+  for (size_t i = 0; i < std::size(kSplitNames); ++i)
+    split_.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
+  if (file.metadata.contains("split_notes"))
+    split_.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
+  calibration_ = take_calibration(file);
+  if (file.tensors.contains(kProbes)) {
+    probes_ = stored_tensor(file, kProbes).to(at::kDouble);
+    check_shape(probes_, {-1, static_cast<int64_t>(schema().features.size())}, "load", kProbes);
+    check_finite(probes_, "load", kProbes);
+    file.tensors.erase(kProbes);
+  }
+  if (file.tensors.contains(kCalibrationRows)) split_.calibration = take_row_list(file, kCalibrationRows);
+  if (file.metadata.contains("tuning")) {
+    tuning_ = stored_json(file, "tuning");
+    check_tuning_report(tuning_);
+  }
+  if (file.metadata.contains("noise")) noise_ = noise_from_json(stored_json(file, "noise"));
+  fitted_ = registry_row(method_).load(file);
+}
+
+}  // namespace slimbayes

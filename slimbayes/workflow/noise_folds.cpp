@@ -1,0 +1,365 @@
+// The noise of a small table by cross-fitting.
+//
+// Problem   A method takes its noise from the validation rows (dnn: the least of up to 299 mean squared errors) or from
+//           the evidence of the training rows, and chooses its parameters by the same few rows. Ten rows leave one for
+//           validation: the least of 299 squared errors of one row is nearly 0, and intervals at 95 % hold nothing.
+// Method    K folds of the training and validation rows. The same method with the same options is fitted without each
+//           fold and predicts it: residuals r_i that no fit has seen, with the epistemic variances v_i that it gave them.
+//           The noise variance d >= 0 maximises sum_i w_i log N(r_i; 0, v_i + d), the predictive likelihood of the rows left
+//           out (Stone 1974; Geisser 1975). Every answer's aleatoric variance is at least d. The folds' own noise takes no
+//           part: with so few rows it differs from fit to fit, and says nothing of the main fit's.
+// Few rows  d is itself an estimate from g residuals. Where it is all of the variance and its prior is 1 / d, a new row is
+//           Student-t with g degrees of freedom and variance g / (g - 2) times the mean squared residual (Gelman et al.,
+//           Bayesian Data Analysis, section 3.2 with a known mean). d is multiplied by it; a Gaussian of that variance has
+//           2.19 sd at 95 % for g = 10, t_10 has 2.23. Residuals of one group share the error of the function, so g counts
+//           groups of identical inputs, and a row of a group of k weighs w = 1 / k.
+// Bias      A fold's fit has fewer rows than the model: d is on the safe side. The inputs' scale is that of the model's
+//           training rows, which some folds hold; it knows no target. Options that were tuned saw the validation rows.
+// Cost      K more fits, hence only where the validation rows are too few: from 30 on the model is what it is without.
+#include "slimbayes/workflow/noise_folds.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/tools/minima.hpp>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/data/folds.h"
+#include "slimbayes/methods/finished_fit.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/fit_series.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kKind = "noise folds";
+constexpr int64_t kMostRows = 2000;  // K more fits of a larger table cost more than validation rows do
+constexpr int64_t kFewestGroups = 4;
+
+Dataset joined(const Dataset& a, const Dataset& b) {
+  if (b.size() == 0) return a;
+  const Batch first = a.all(), second = b.all();
+  Batch all{{}, at::cat({first.target, second.target})};
+  for (size_t i = 0; i < first.inputs.size(); ++i)
+    all.inputs.push_back(at::cat({first.inputs[i], second.inputs[i]}));
+  return dataset_of(a.schema, std::move(all));
+}
+
+at::Tensor indices(const std::vector<int64_t>& rows) {
+  return at::tensor(rows, at::TensorOptions().dtype(at::kLong));
+}
+
+/// Rows with identical encoded inputs, which may come from two tables, or every row its own group. [n]
+std::vector<int64_t> groups_of(const Dataset& all, bool grouped) {
+  const int64_t n = all.size();
+  at::Tensor group = at::arange(n);
+  if (grouped) group = std::get<1>(at::unique_dim(all.all().inputs.at(0), 0, true, true)).contiguous();
+  return {group.const_data_ptr<int64_t>(), group.const_data_ptr<int64_t>() + n};
+}
+
+int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
+  std::set<int64_t> seen;
+  for (int64_t row : rows) seen.insert(group[static_cast<size_t>(row)]);
+  return std::ssize(seen);
+}
+
+/// 1 / the rows of its group among these. [rows]
+at::Tensor weights_of(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
+  std::map<int64_t, int64_t> size;
+  for (int64_t row : rows) ++size[group[static_cast<size_t>(row)]];
+  std::vector<double> weights;
+  for (int64_t row : rows)
+    weights.push_back(1 / static_cast<double>(size.at(group[static_cast<size_t>(row)])));
+  return at::tensor(weights, at::kDouble);
+}
+
+/// Rows of one input tell the noise of one input: where they were dealt together they count once.
+int64_t validation_units(const Split& parts, bool grouped) {
+  const int64_t n = parts.valid.size();
+  return grouped && n > 0 ? std::get<0>(at::unique_dim(parts.valid.all().inputs.at(0), 0)).size(0) : n;
+}
+
+/// "only 3 validation rows", "only 4 different inputs among 32 validation rows", "no validation rows".
+std::string few(const Split& parts, bool grouped) {
+  const int64_t n = parts.valid.size(), units = validation_units(parts, grouped);
+  if (n == 0) return "no validation rows";
+  if (units < n)
+    return fmt::format("only {} different input{} among {} validation rows", units, units == 1 ? "" : "s", n);
+  return fmt::format("only {} validation row{}", n, n == 1 ? "" : "s");
+}
+
+/// Where folds do not run: what the answers rest on.
+std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
+  const int64_t folds = how.folds;
+  const std::string rests_on = few(parts, how.grouped);
+  if (parts.train.schema.task.kind != TaskKind::regression)
+    return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more rows",
+                       rests_on);
+  if (!how.possible || (folds > 0 && parts.train.size() > kMostRows))
+    return fmt::format("{}: the sd may be too small; raise --valid-fraction to have {}", rests_on,
+                       kEnoughRows);
+  if (folds > 0)
+    return fmt::format("{}, and fewer than {} different inputs: the sd may be far too small; give more rows",
+                       rests_on, kFewestGroups);
+  return fmt::format("{}: the sd may be far too small; --noise-folds 5 estimates it by cross-fitting",
+                     rests_on);
+}
+
+/// A rank that all the training rows allow may be above those of a fold's fit.
+json fold_options(json options, int64_t train_rows, int64_t rows) {
+  const auto rank = options.find("rank");
+  if (rank != options.end() && rank->get<int64_t>() > rows && rank->get<int64_t>() <= train_rows)
+    *rank = rows;
+  return options;
+}
+
+/// The main fit and its folds in progress.
+class Series {
+ public:
+  Series(const MethodInfo& method, const Split& parts, const NoiseFolds& folds, const FitContext& context)
+      : method_(method),
+        parts_(parts),
+        context_(context),
+        series_(context.checkpoint, kKind, context.callback),
+        all_(joined(parts.train, parts.valid)),
+        grouped_(folds.grouped),
+        group_(groups_of(all_, folds.grouped)) {
+    std::vector<int64_t> every(group_.size());
+    std::iota(every.begin(), every.end(), 0);
+    if (count_groups(group_, every) < kFewestGroups) return;
+    const double share = static_cast<double>(parts.valid.size()) / static_cast<double>(all_.size());
+    folds_ = deal_folds(group_, folds.folds, share, folds.deal);
+  }
+
+  bool possible() const { return !folds_.empty(); }
+
+  CrossFitted run(const std::function<Tuned(const FitContext&)>& main) {
+    const auto record = series_.start(std::ssize(folds_) + 1);
+    bool resumed = false;
+    if (record) read_contents(series_.name(), kCheckpointHint, [&] { resumed = resume(*record); });
+    if (!resumed) {
+      main_ = main({context_.stream, context_.callback, series_.part(0)});
+      if (main_.interrupted())
+        return {main_, unknown("the fit was interrupted before it was estimated", true)};
+      save();
+    }
+    bool stopped = false;
+    while (done_ < folds_.size() && !stopped) stopped = !next();
+    return {main_, estimate(stopped)};
+  }
+
+ private:
+  static bool interrupted(const Fitted& fitted) { return fitted.summary().stopped == "interrupted"; }
+
+  bool stopped() const { return context_.callback && context_.callback->stop(); }
+
+  /// The next fold. False when it was interrupted.
+  bool next() {
+    if (context_.callback) {
+      if (context_.callback->stop()) return false;
+      context_.callback->stage(fmt::format("fold {}/{}", done_ + 1, folds_.size()));
+    }
+    const Fold& fold = folds_[done_];
+    const auto rows = std::ssize(fold.train);
+    try {
+      if (rows < 2) throw NumericalError("[noise folds] fewer than 2 rows are left to train on");
+      const auto fitted = registry_row(method_.name)
+                              .make(fold_options(main_.options, parts_.train.size(), rows))
+                              ->fit({all_.subset(indices(fold.train)), all_.subset(indices(fold.valid))},
+                                    {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
+                                     context_.callback, series_.part(static_cast<int64_t>(done_) + 1)});
+      if (interrupted(*fitted)) return false;
+      const Dataset held = all_.subset(indices(fold.held));
+      const auto p = std::get<Regression>(fitted->predict(held));
+      const at::Tensor residual = held.all().target - p.mean, var = p.epistemic_var;
+      if (!at::isfinite(residual + var).all().item<bool>())
+        throw NumericalError("[noise folds] an answer is not finite");
+      residual_ = at::cat({residual_, residual});
+      var_ = at::cat({var_, var});
+      weight_ = at::cat({weight_, weights_of(group_, fold.held)});
+      groups_ += count_groups(group_, fold.held);
+      ++served_;
+    } catch (const NumericalError& error) {
+      if (stopped()) return false;  // of parameters that nothing has chosen
+      failed(error);
+    } catch (const std::invalid_argument& error) {  // an option that fits the table may not fit a fold
+      if (stopped()) return false;
+      failed(error);
+    }
+    ++done_;
+    save();
+    return true;
+  }
+
+  void failed(const std::exception& error) {
+    notes_.push_back(fmt::format("fold {} of {} failed: {}", done_ + 1, folds_.size(), error.what()));
+  }
+
+  /// No estimate, and why.
+  NoiseEstimate unknown(const std::string& why, bool stopped) const {
+    NoiseEstimate noise{0, 0, 0, 0, stopped, notes_};
+    noise.notes.push_back(fmt::format("{}: the sd may be far too small; {}", few(parts_, grouped_), why));
+    return noise;
+  }
+
+  NoiseEstimate estimate(bool stopped) const {
+    if (groups_ < kFewestGroups) return unknown("too few folds could be fitted to estimate it", stopped);
+    NoiseEstimate noise{served_, residual_.size(0)};
+    noise.interrupted = stopped;
+    noise.notes = notes_;
+    const double g = static_cast<double>(groups_);
+    noise.var = noise_variance(residual_, var_, weight_) * g / (g - 2);
+    noise.sd = std::sqrt(noise.var) * parts_.train.schema.task.y_scale;
+    noise.notes.push_back(fmt::format(
+        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}",
+        few(parts_, grouped_), served_, noise.rows, noise.sd,
+        groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
+        main_.report.is_null() ? "" : "; the tuned options saw the validation rows"));
+    return noise;
+  }
+
+  /// False when the main fit is not in the record yet.
+  bool resume(TensorFile record) {
+    if (!record.metadata.contains("folds")) return false;
+    const json kept = stored_json(record, "folds");
+    const JsonReader read(kept, kKind);
+    const int64_t done = read.count("done", 0, std::ssize(folds_));
+    check(std::to_string(done + 1) == record.metadata.at("done"), kKind,
+          "a record of " + record.metadata.at("done") + " fits", std::to_string(done + 1));
+    done_ = static_cast<size_t>(done);
+    served_ = read.count("served", 0, done);
+    groups_ = read.count("groups", 0, std::ssize(group_));
+    notes_ = read.texts("notes");
+    residual_ = taken(record, kResidual);
+    var_ = taken(record, kVar);
+    weight_ = taken(record, kWeight);
+    const int64_t rows = residual_.size(0);
+    check(rows >= groups_ && rows <= all_.size() && (rows > 0) == (served_ > 0), kKind,
+          fmt::format("{} to {} rows", groups_, all_.size()), std::to_string(rows));
+    check_shape(var_, {rows}, kKind, kVar);
+    check_shape(weight_, {rows}, kKind, kWeight);
+    check((var_ >= 0).all().item<bool>() && (weight_ > 0).all().item<bool>(), kKind,
+          "variances from 0 and weights above 0", "others");
+    if (!read.value("tuning").is_null()) check_tuning_report(read.value("tuning"));
+    main_ = {method_.resolve(read.value("options")),
+             finished_fit(registry_row(method_.name), record, parts_.train), read.value("tuning")};
+    return true;
+  }
+
+  /// Finite float64 numbers of the record, which it then holds no more. [rows]
+  static at::Tensor taken(TensorFile& record, const char* name) {
+    at::Tensor x = stored_tensor(record, name);
+    check_shape(x, {-1}, kKind, name);
+    check(x.scalar_type() == at::kDouble, kKind, fmt::format("float64 numbers in {}", name), "others");
+    check_finite(x, kKind, name);
+    record.tensors.erase(name);
+    return x;
+  }
+
+  void save() const {
+    TensorFile record = main_.fitted->save();
+    record.tensors[kResidual] = to_stored(residual_);
+    record.tensors[kVar] = to_stored(var_);
+    record.tensors[kWeight] = to_stored(weight_);
+    record.metadata["folds"] = json{{"done", done_},   {"served", served_},        {"groups", groups_},
+                                    {"notes", notes_}, {"options", main_.options}, {"tuning", main_.report}}
+                                   .dump();
+    series_.keep(std::move(record), static_cast<int64_t>(done_) + 1);
+  }
+
+  static constexpr const char* kResidual = "folds.residual";
+  static constexpr const char* kVar = "folds.var";
+  static constexpr const char* kWeight = "folds.weight";
+
+  const MethodInfo& method_;
+  const Split& parts_;
+  const FitContext& context_;
+  FitSeries series_;
+  Dataset all_;  // training, then validation rows
+  bool grouped_;
+  std::vector<int64_t> group_;  // [n]
+  std::vector<Fold> folds_;
+  Tuned main_;
+  size_t done_ = 0;                  // folds, failed ones too
+  int64_t served_ = 0, groups_ = 0;  // folds that did not fail, and the groups that they held
+  at::Tensor residual_ = at::empty({0}, at::kDouble), var_ = residual_, weight_ = residual_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace
+
+json to_json(const NoiseEstimate& noise) {
+  json out = {{"folds", noise.folds},
+              {"rows", noise.rows},
+              {"var", noise.var},
+              {"sd", noise.sd},
+              {"notes", noise.notes}};
+  if (noise.interrupted) out["interrupted"] = true;
+  return out;
+}
+
+NoiseEstimate noise_from_json(const json& given) {
+  constexpr int64_t kMost = int64_t{1} << 53;
+  const JsonReader read(given, "noise");
+  NoiseEstimate noise{
+      read.count("folds", 0, kMost), read.count("rows", 0, kMost), read.number("var"), read.number("sd"),
+      read.has("interrupted"),       read.texts("notes")};
+  check(noise.var >= 0, "load", "a noise variance of at least 0", fmt::format("{}", noise.var),
+        "the model file is damaged");
+  return noise;
+}
+
+double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const at::Tensor& weight) {
+  const at::Tensor r2 = residuals.to(at::kDouble).square(), v = var.to(at::kDouble);
+  const auto cost = [&](double noise) {  // -2 log likelihood, less a constant
+    const at::Tensor total = v + noise;
+    return (weight * (total.log() + r2 / total)).sum().item<double>();
+  };
+  // Above the largest r^2 - v every row's term rises. The terms may have several minima: a grid finds the lowest.
+  const double most = (r2 - v).max().item<double>();
+  if (!(most > 0)) return 0;
+  constexpr int64_t kGrid = 120;
+  const double step = std::log(1e12) / kGrid, end = std::log(most);
+  const auto at = [&](double log_noise) { return cost(std::exp(log_noise)); };
+  int64_t best = 0;
+  for (int64_t i = 1; i <= kGrid; ++i) {
+    if (at(end - step * static_cast<double>(i)) < at(end - step * static_cast<double>(best))) best = i;
+  }
+  const double middle = end - step * static_cast<double>(best);
+  constexpr int kBits = std::numeric_limits<double>::digits / 2;  // what a minimum can tell
+  const auto [log_noise, least] =
+      boost::math::tools::brent_find_minima(at, middle - step, middle + step, kBits);
+  const bool none = v.min().item<double>() > 0 && cost(0) <= least;  // a variance of 0 has no density
+  return none ? 0 : std::exp(log_noise);
+}
+
+CrossFitted fit_with_noise_folds(const MethodInfo& method,
+                                 const std::function<Tuned(const FitContext&)>& main, const Split& parts,
+                                 const NoiseFolds& folds, const FitContext& context) {
+  check(folds.folds == 0 || folds.folds > 1, "fit_model", "0 or at least 2 noise folds",
+        std::to_string(folds.folds), "5 is usual");
+  const bool enough = validation_units(parts, folds.grouped) >= kEnoughRows;
+  const bool wanted = !enough && folds.possible && folds.folds > 0 && parts.train.schema.task.kind == TaskKind::regression &&
+                      parts.train.size() <= kMostRows;
+  if (wanted) {
+    Series series(method, parts, folds, context);
+    if (series.possible()) return series.run(main);
+  }
+  CrossFitted fitted{main(context), {}};
+  if (!enough) fitted.noise.notes.push_back(few_rows_note(parts, folds));
+  return fitted;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,246 @@
+// Choosing options by validation NLL: a grid, since two options of four values are sixteen fits and every one of
+// them is reported. One score for every method, the NLL of what the fitted model predicts in float64 (of events
+// the method's own); a selection score while training need not be that. No refit: the best is one of the fits, bit
+// for bit what `fit` with its options gives. The validation rows have then chosen twice, an epoch and a combination:
+// their NLL is optimistic, that of test rows is not.
+#include "slimbayes/workflow/tuning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/finished_fit.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/fit_series.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kKind = "tuning";
+
+/// Every combination, the last option varying fastest.
+std::vector<json> combinations(const std::vector<OptionDoc>& docs, const std::vector<std::string>& names) {
+  check(!names.empty(), "tune", "at least one option to tune", "none");
+  std::vector<json> all = {json::object()};
+  std::vector<std::string> tunable;
+  for (const OptionDoc& doc : docs) {
+    if (!doc.grid.empty()) tunable.push_back(doc.name);
+  }
+  for (const std::string& name : names) {
+    check(std::ranges::find(tunable, name) != tunable.end(), "tune", "an option with values to try", name,
+          nearest_hint(name, tunable));
+    const auto doc = std::ranges::find(docs, name, &OptionDoc::name);
+    std::vector<json> longer;
+    for (const json& some : all) {
+      for (double value : doc->grid) {
+        longer.push_back(some);
+        longer.back()[name] = value;
+      }
+    }
+    all = std::move(longer);
+  }
+  return all;
+}
+
+std::string text_of(const json& combination) {
+  std::string text;
+  for (const auto& item : combination.items()) {
+    text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", item.key(), item.value().get<double>());
+  }
+  return text;
+}
+
+/// Of events the method's own score: their joint density has no closed form.
+double predictive_nll(const Fitted& fitted, const Dataset& valid) {
+  return mean_nll(fitted.predict(valid), valid.all().target).value_or(fitted.summary().best_score);
+}
+
+double validation_nll(const Fitted& fitted, const Dataset& valid) {
+  const double nll = predictive_nll(fitted, valid);
+  if (!std::isfinite(nll)) throw NumericalError(fmt::format("[tune] the validation NLL is {}", nll));
+  return nll;
+}
+
+/// A search in progress.
+class Search {
+ public:
+  Search(const MethodInfo& method, const json& options, const std::vector<std::string>& names,
+         const Split& split, const FitContext& context)
+      : method_(method),
+        options_(options),
+        all_(combinations(options_of(method, options), names)),
+        split_(split),
+        context_(context),
+        series_(context.checkpoint, kKind, context.callback),
+        report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
+    for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // refused before the first fit, not after it
+  }
+
+  Tuned run() {
+    if (const auto record = series_.start(std::ssize(all_)))
+      read_contents(series_.name(), kCheckpointHint, [&] { resume(*record); });
+    while (tried() < all_.size() && !stopped()) {
+      if (!next()) break;
+    }
+    if (!best_ && tried() == 0) throw Interrupted("[tune] the search was interrupted before its first fit");
+    if (!best_) {
+      throw NumericalError(fmt::format("[tune] none of {} combinations could be fitted; the first said: {}",
+                                       tried(), report_["tried"][0].value("failed", "")));
+    }
+    if (tried() < all_.size()) report_["interrupted"] = true;
+    report_["spread"] = spread();
+    return {best_options_, best_, report_};
+  }
+
+ private:
+  json with(size_t i) const {
+    json options = options_;
+    options.update(all_[i]);
+    return options;
+  }
+
+  /// The largest validation NLL among those tried less the smallest: what the choice was worth.
+  double spread() const {
+    double least = std::numeric_limits<double>::infinity(), most = -least;
+    for (const json& entry : report_["tried"]) {
+      if (!entry.contains("valid_nll")) continue;
+      least = std::min(least, entry["valid_nll"].get<double>());
+      most = std::max(most, entry["valid_nll"].get<double>());
+    }
+    return most >= least ? most - least : 0;  // nothing: the first was interrupted
+  }
+
+  std::unique_ptr<Method> method_of(size_t i) const { return registry_row(method_.name).make(with(i)); }
+
+  size_t tried() const { return report_["tried"].size(); }
+
+  /// Between two fits; the first one always runs, so that there is a model.
+  bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
+
+  void resume(const TensorFile& record) {
+    json tried = json::array();
+    if (record.metadata.contains("report")) {  // not where it stopped within the first
+      const json report = stored_json(record, "report");
+      check_tuning_report(report);
+      tried = report["tried"];
+    }
+    const std::string done = record.metadata.at("done");
+    check(std::to_string(tried.size()) == done, "tune", done + " combinations that were tried",
+          std::to_string(tried.size()));
+    std::optional<size_t> best;
+    for (size_t i = 0; i < tried.size(); ++i) {
+      const std::string what = fmt::format("combination {} of this search", i + 1);
+      for (const auto& item : all_[i].items())
+        check(tried[i].value(item.key(), json()) == item.value(), "tune", what, "another");
+      if (!tried[i].contains("valid_nll")) continue;
+      if (!best || tried[i]["valid_nll"] < tried[*best]["valid_nll"]) best = i;
+    }
+    report_["tried"] = tried;
+    if (best)
+      consider(tried[*best], with(*best), finished_fit(registry_row(method_.name), record, split_.train));
+  }
+
+  /// The next combination. False when it was interrupted.
+  bool next() {
+    const size_t i = tried();
+    json entry = all_[i];
+    if (context_.callback) context_.callback->stage(fmt::format("{}/{}", i + 1, all_.size()));
+    try {
+      std::shared_ptr<const Fitted> fitted = method_of(i)->fit(
+          split_, {context_.stream, context_.callback, series_.part(static_cast<int64_t>(i))});
+      const bool interrupted = fitted->summary().stopped == "interrupted";
+      if (interrupted && best_) return false;
+      entry["valid_nll"] = validation_nll(*fitted, split_.valid);
+      consider(entry, with(i), std::move(fitted));
+      if (interrupted) return false;  // it is all there is: the answer, but not among those tried
+    } catch (const NumericalError& error) {
+      if (context_.callback && context_.callback->stop()) return false;  // of parameters that nothing has chosen
+      entry["failed"] = error.what();
+    }
+    report_["tried"].push_back(entry);
+    tell(entry);
+    save();
+    return true;
+  }
+
+  void consider(const json& entry, const json& options, std::shared_ptr<const Fitted> fitted) {
+    const double score = entry["valid_nll"].get<double>();
+    if (best_ && !(score < best_score_)) return;
+    best_score_ = score;
+    best_options_ = options;
+    best_ = std::move(fitted);
+    report_["best"] = entry;
+  }
+
+  void tell(const json& entry) const {
+    if (!context_.callback) return;
+    const std::string name =
+        fmt::format("tried {} of {}: {}", tried(), all_.size(), text_of(all_[tried() - 1]));
+    context_.callback->note(entry.contains("failed")
+                                ? fmt::format("{}: failed: {}", name, entry["failed"].get<std::string>())
+                                : fmt::format("{}: validation NLL {:.4f} (best {:.4f})", name,
+                                              entry["valid_nll"].get<double>(), best_score_));
+  }
+
+  void save() const {
+    TensorFile record;
+    if (best_) record = best_->save();
+    record.metadata["report"] = report_.dump();
+    series_.keep(std::move(record), static_cast<int64_t>(tried()));
+  }
+
+  const MethodInfo& method_;
+  const json& options_;
+  std::vector<json> all_;
+  const Split& split_;
+  const FitContext& context_;
+  FitSeries series_;
+  json report_, best_options_;
+  double best_score_ = std::numeric_limits<double>::infinity();
+  std::shared_ptr<const Fitted> best_;
+};
+
+}  // namespace
+
+void check_tuning_report(const nlohmann::json& report) {
+  constexpr const char* kWhere = "tuning report";
+  const auto is_entry = [](const json& entry) {
+    if (!entry.is_object() || entry.contains("valid_nll") == entry.contains("failed")) return false;
+    return std::ranges::all_of(entry.items(), [](const auto& item) {
+      return item.key() == "failed" ? item.value().is_string() : item.value().is_number();
+    });
+  };
+  const JsonReader read(report, kWhere);
+  const json& tried = read.value("tried");
+  check(tried.is_array() && std::ranges::all_of(tried, is_entry), kWhere,
+        "a list of what was tried, each with values and a valid_nll or why it failed", "others");
+  if (read.has("best"))
+    check(is_entry(report["best"]) && report["best"].contains("valid_nll"), kWhere,
+          "a best combination with its valid_nll", "another");
+  if (read.has("spread")) read.number("spread");
+}
+
+Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,
+           const Split& split, const FitContext& context) {
+  check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
+        "raise --valid-fraction, or give --valid FILE");
+  std::vector<std::string> chosen = names;
+  // The trace belongs to Gaussian noise (methods/deep_kernel_training.cpp): elsewhere every alpha gives the same fit.
+  if (split.train.schema.task.kind != TaskKind::regression) std::erase(chosen, "alpha");
+  return Search(method, options, chosen, split, context).run();
+}
+
+}  // namespace slimbayes

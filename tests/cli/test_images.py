@@ -1,0 +1,100 @@
+"""fit, predict and evaluate on files of images."""
+
+import csv
+import gzip
+import json
+
+import pytest
+from conftest import refused, run
+from inputs import cifar, idx, squares
+
+FIT = ["fit", "train-images-idx3-ubyte", "--model", "m.safetensors"]
+SHORT = ["--steps", "60", "--hidden", "8", "--batch", "32"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("images")
+    idx(folder / "train-images-idx3-ubyte", *squares(300))
+    idx(folder / "new-images-idx3-ubyte.gz", squares(40, seed=2)[0])  # without labels
+    idx(folder / "test-images-idx3-ubyte.gz", *squares(40, seed=3))
+    done = run(folder, *FIT, "--test-fraction", "0.2", "--calibrate", "conformal", "--json", *SHORT)
+    assert done.returncode == 0, done.stderr
+    (folder / "fit.json").write_text(done.stdout)
+    return folder
+
+
+def test_images_are_classified_by_vbll_unless_told(folder):
+    report = json.loads((folder / "fit.json").read_text())
+    assert report["method"] == "vbll" and report["test"]["accuracy"] > 0.9
+    assert any("--method chooses another" in note for note in report["notes"])
+
+
+def test_predict_needs_no_labels_and_gives_sets(folder):
+    done = run(folder, "predict", "m.safetensors", "new-images-idx3-ubyte.gz", "--level", "0.9")
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(done.stdout.splitlines()))
+    assert len(rows) == 40 and set(rows[0]) == {"p_0", "p_1", "entropy", "mutual_information", "label", "set"}
+    right = sum(row["label"] == str(i % 2) for i, row in enumerate(rows))
+    assert right > 34
+
+
+def test_evaluate_scores_images_and_tells_foreign_ones(folder):
+    images, _ = squares(40, seed=4)
+    idx(folder / "dark-images-idx3-ubyte", [[[0 for _ in row] for row in image] for image in images])
+    done = run(folder, "evaluate", "m.safetensors", "test-images-idx3-ubyte.gz", "--ood", "dark-images-idx3-ubyte", "--json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["n"] == 40 and set(report["ood"]["auroc"]) == {"entropy", "mutual_information", "uncertain"}
+
+
+def test_the_split_is_kept_and_checked(folder):
+    report = json.loads((folder / "fit.json").read_text())
+    done = run(folder, "evaluate", "m.safetensors", "train-images-idx3-ubyte", "--split", "test", "--json")
+    assert json.loads(done.stdout)["accuracy"] == report["test"]["accuracy"]
+    assert "data that the model was fitted on" in refused(folder, "evaluate", "m.safetensors", "test-images-idx3-ubyte.gz", "--split", "test")
+
+
+@pytest.mark.parametrize("method", ["dnn", "sv-dkl", "sv-dbk", "ensemble"])
+def test_every_method_of_classes_takes_images(folder, method):
+    of = ["--of", "dnn", "--members", "2"] if method == "ensemble" else []
+    done = run(folder, *FIT[:2], "--method", method, "--model", f"{method}.safetensors", "--steps", "12", "--hidden", "8", "--test-fraction", "0.1", *of)
+    assert done.returncode == 0, done.stderr
+
+
+def test_cifar_records_with_crop_and_flip(tmp_path):
+    cifar(tmp_path / "data.bin", 60)
+    done = run(tmp_path, "fit", "data.bin", "--format", "cifar10", "--network", "resnet18", "--hidden", "4", "--crop", "4", "--flip", "--steps", "8", "--batch", "16",
+               "--method", "dnn", "--json")
+    assert done.returncode == 0, done.stderr
+    done = run(tmp_path, "predict", "model.safetensors", "data.bin")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 61
+    (tmp_path / "cut.bin").write_bytes((tmp_path / "data.bin").read_bytes()[:-100])
+    assert "cut short" in refused(tmp_path, "predict", "model.safetensors", "cut.bin")
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    (["--target", "label"], "whose labels lie beside them"),
+    (["--network", "lstm"], "convnet and resnet18 take it"),
+    (["--method", "gp-exact"], "expected an input that it takes, table; received images"),
+    (["--method", "dbk"], "vbll, sv-dkl, sv-dbk, dnn, ensemble take it"),
+    (["--window", "4"], "expected one kind of input"),
+    (["--format", "cifar10"], "cut short or of another format"),
+])
+def test_what_does_not_fit_is_one_sentence(folder, words, sentence):
+    assert sentence in refused(folder, *FIT[:2], "--model", "no.safetensors", *words)
+
+
+def test_damaged_files_are_named(folder):
+    whole = (folder / "train-images-idx3-ubyte").read_bytes()
+    (folder / "cut-images-idx3-ubyte").write_bytes(whole[:-70])
+    assert "cut short or damaged" in refused(folder, "predict", "m.safetensors", "cut-images-idx3-ubyte")
+    idx(folder / "odd-images-idx3-ubyte", squares(10)[0], [0, 1, 0])
+    assert "10 labels, one for each image" in refused(folder, "fit", "odd-images-idx3-ubyte", "--model", "no.safetensors")
+    (folder / "torn-images-idx3-ubyte.gz").write_bytes(gzip.compress(whole)[:-90])
+    assert "torn-images" in refused(folder, "predict", "m.safetensors", "torn-images-idx3-ubyte.gz")
+    larger = [[[0] * 9 for _ in range(9)] for _ in range(4)]
+    idx(folder / "large-images-idx3-ubyte", larger)
+    assert "images of 1 x 8 x 8; received 1 x 9 x 9" in refused(folder, "predict", "m.safetensors", "large-images-idx3-ubyte")
+    assert "a label for each image" in refused(folder, "fit", "new-images-idx3-ubyte.gz", "--model", "no.safetensors")
+    assert "expected an IDX file" in refused(folder, "predict", "m.safetensors", "fit.json")

@@ -1,0 +1,134 @@
+"""fit, predict, evaluate and compare on windows of a time series."""
+
+import csv
+import json
+
+import pytest
+from conftest import refused, run, write_csv
+from inputs import series
+
+DATA = ["fit", "air.csv", "--target", "y"]
+WINDOWS = ["--window", "6", "--time", "time"]
+FIT = [*DATA, *WINDOWS, "--model", "m.safetensors"]
+SHORT = ["--steps", "150", "--hidden", "16", "--blocks", "1"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("series")
+    series(folder / "air.csv")
+    done = run(folder, *FIT, "--method", "dnn", "--test-fraction", "0.2", "--json", "--calibrate", "conformal", *SHORT)
+    assert done.returncode == 0, done.stderr
+    (folder / "fit.json").write_text(done.stdout)
+    (folder / "fit.err").write_text(done.stderr)
+    return folder
+
+
+def answers(folder, table, *words):
+    done = run(folder, "predict", "m.safetensors", table, *words)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(done.stdout.splitlines())), done.stderr
+
+
+def test_a_fit_learns_the_series(folder):
+    report = json.loads((folder / "fit.json").read_text())
+    assert report["test"]["rmse_standardized"] < 0.5 and report["test"]["n"] > 60
+    assert sum(report["rows"].values()) < 395 - 3 * 5  # between the parts windows are left out
+    assert any("split by time" in note for note in report["notes"])
+    assert any("where the future is like" in note for note in report["notes"])  # conformal
+
+
+def test_predict_answers_with_the_time_of_each_forecast(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    write_csv(folder / "last.csv", rows[0], rows[-8:])  # three windows of six
+    found, _ = answers(folder, "last.csv", "--keep", "x")
+    assert [row["forecast_time"] for row in found] == ["2020-01-17T14:00:00", "2020-01-17T15:00:00", "2020-01-17T16:00:00"]
+    assert [row["x"] for row in found] == [row[1] for row in rows[-3:]]  # of the last row that a window sees
+    assert all(float(row["lower"]) < float(row["mean"]) < float(row["upper"]) for row in found)
+
+
+def test_an_answer_is_that_of_the_window_alone(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    write_csv(folder / "few.csv", rows[0], rows[100:110])
+    few, _ = answers(folder, "few.csv")
+    every, _ = answers(folder, "air.csv")
+    by_time = {row["forecast_time"]: row for row in every}
+    for row in few:
+        assert abs(float(row["mean"]) - float(by_time[row["forecast_time"]]["mean"])) < 1e-5
+
+
+def test_rows_in_another_order_are_sorted_with_a_note(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    write_csv(folder / "mixed.csv", rows[0], rows[120:100:-1])
+    found, said = answers(folder, "mixed.csv")
+    assert [row["forecast_time"] for row in found] == sorted(row["forecast_time"] for row in found)
+    assert "not in the order of their times" in said
+
+
+def test_a_gap_is_no_part_of_a_window(folder):
+    series(folder / "gap.csv", hours=60, gap=30)
+    found, said = answers(folder, "gap.csv")
+    assert len(found) == 2 * 25 and "1 gaps in time" in said
+
+
+def test_groups_are_series_of_their_own(tmp_path):
+    for city, seed in (("oslo", 1), ("rome", 2)):
+        series(tmp_path / f"{city}.csv", hours=150, seed=seed, city=city)
+    text = (tmp_path / "oslo.csv").read_text() + "\n".join((tmp_path / "rome.csv").read_text().splitlines()[1:]) + "\n"
+    (tmp_path / "air.csv").write_text(text)
+    assert "one row for each time" in refused(tmp_path, *FIT, *SHORT)
+    done = run(tmp_path, *FIT, "--group", "city", "--method", "dnn", *SHORT)
+    assert done.returncode == 0, done.stderr
+    found, _ = answers(tmp_path, "air.csv")
+    assert [row["city"] for row in found] == ["oslo"] * 145 + ["rome"] * 145
+
+
+def test_evaluate_knows_the_parts_of_the_split(folder):
+    report = json.loads((folder / "fit.json").read_text())
+    done = run(folder, "evaluate", "m.safetensors", "air.csv", "--split", "test", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["n"] == report["rows"]["test"] and abs(found["nll"] - report["test"]["nll"]) < 1e-9
+
+
+def test_the_horizon_is_counted_from_the_last_row_seen(folder):
+    done = run(folder, *DATA, *WINDOWS, "--method", "dnn", "--horizon", "5", "--model", "far.safetensors", *SHORT)
+    assert done.returncode == 0, done.stderr
+    done = run(folder, "predict", "far.safetensors", "air.csv")
+    assert done.stdout.splitlines()[1].startswith("2020-01-01T10:00:00,")
+
+
+def test_compare_fits_the_methods_that_take_windows(folder):
+    done = run(folder, "compare", "air.csv", "--target", "y", "--window", "6", "--time", "time", "--methods", "dnn,dbk-exact,vbll", "--seeds", "1", *SHORT)
+    assert done.returncode == 0, done.stderr
+    assert all(name in done.stdout for name in ("dnn", "dbk-exact", "vbll"))
+
+
+@pytest.mark.parametrize(("words", "sentence"), [
+    (["--time", "time", "--window", "500"], "at most 400"),
+    ([*WINDOWS, "--horizon", "500"], "whose 'y' is in the table"),
+    ([*WINDOWS, "--split", "random"], "windows overlap"),
+    (["--window", "6", "--time", "tim"], "did you mean 'time'?"),
+    (["--window", "6"], "a column of times for --window"),
+    ([*WINDOWS, "--network", "convnet"], "lstm and transformer take it"),
+    ([*WINDOWS, "--method", "gp-exact", "--iterations", "2"], "dbk, dbk-exact"),
+    ([*WINDOWS, "--method", "sv-rbf"], "expected an input that it takes, table; received windows"),
+    ([*WINDOWS, "--text", "x"], "one kind of input"),
+    ([*WINDOWS, "--crop", "2"], "images for --crop"),
+    (["--time", "time"], "--window with --time"),
+])
+def test_what_does_not_fit_is_one_sentence(folder, words, sentence):
+    line = refused(folder, *DATA, "--model", "no.safetensors", *words)
+    assert sentence in line
+
+
+def test_two_rows_of_one_time_are_refused_with_their_place(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    write_csv(folder / "twice.csv", rows[0], [*rows[1:20], rows[19], *rows[20:40]])
+    assert "data row 20" in refused(folder, "predict", "m.safetensors", "twice.csv")
+
+
+def test_too_few_rows_for_a_window_are_refused(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    write_csv(folder / "short.csv", rows[0], rows[1:5])
+    assert "6 rows that follow each other" in refused(folder, "predict", "m.safetensors", "short.csv")

@@ -1,0 +1,241 @@
+#include "tests/methods/input_contract.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/images.h"
+#include "slimbayes/data/text.h"
+#include "tests/data/tables.h"
+
+namespace slimbayes::contract {
+
+namespace {
+
+using nlohmann::json;
+
+void require(bool ok, const std::string& what) {
+  if (!ok) throw Violation(what);
+}
+
+/// Windows of six steps and what the first feature sums up to over them. [n, 6, 2], [n]
+std::pair<at::Tensor, at::Tensor> sums(int64_t n, uint64_t seed) {
+  const at::Tensor x = Stream(seed).normal({n, 6, 2}, at::kFloat);
+  return {x, x.select(2, 0).sum(1).to(at::kDouble) / std::sqrt(6.0)};
+}
+
+Dataset windows(int64_t n, uint64_t seed) {
+  const auto [x, sum] = sums(n, seed);
+  return dataset_of({{}, {"a", "b"}}, {{x}, sum});
+}
+
+Dataset window_classes(int64_t n, uint64_t seed) {
+  const auto [x, sum] = sums(n, seed);
+  Schema schema{{}, {"a", "b"}};
+  schema.task = {TaskKind::classification, LikelihoodKind::bernoulli, 1, 0, 1, {"down", "up"}};
+  return dataset_of(schema, {{x}, (sum > 0).to(at::kDouble)});
+}
+
+Dataset window_counts(int64_t n, uint64_t seed) {
+  const auto [x, sum] = sums(n, seed);
+  Schema schema{{}, {"a", "b"}};
+  schema.task = {TaskKind::counts, LikelihoodKind::poisson, 1};
+  return dataset_of(schema, {{x}, at::floor(at::exp(1 + sum))});
+}
+
+/// A bright square in the upper or the lower half.
+Images squares(int64_t n, uint64_t seed) {
+  const Stream stream(seed);
+  Images images{"squares", (60 * stream.split("noise").uniform({n, 1, 9, 8})).to(at::kByte),
+                at::empty({n}, at::kLong)};
+  for (int64_t i = 0; i < n; ++i) {
+    const int64_t lower = i % 2, row = 1 + 4 * lower,
+                  column = static_cast<int64_t>(5 * stream.uniform(static_cast<uint64_t>(i)));
+    images.pixels[i][0].narrow(0, row, 3).narrow(1, column, 3).fill_(220);
+    images.labels[i] = lower;
+  }
+  return images;
+}
+
+Dataset images(int64_t n, uint64_t seed) {
+  return ImageEncoder::fit(squares(n, 1)).dataset(squares(n, seed), true, {1, true});
+}
+
+/// Reviews whose one telling word stands anywhere among others; `stars` are 1 or -1 and noise.
+Table reviews(int64_t n, uint64_t seed) {
+  const std::vector<std::string> other = {"the", "film", "was", "a", "story", "of", "people"};
+  std::vector<double> index, label, stars;
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < n; ++i) {
+    const Stream own = Stream(seed).split(static_cast<uint64_t>(i));
+    std::string text;
+    const auto words = 1 + static_cast<int64_t>(6 * own.uniform(uint64_t{0}));
+    const auto place = static_cast<int64_t>(static_cast<double>(words) * own.uniform(uint64_t{1}));
+    for (int64_t w = 0; w < words; ++w)
+      text += (w == place ? (i % 2 ? "good" : "bad")
+                          : other[static_cast<size_t>(7 * own.uniform(static_cast<uint64_t>(w + 2)))]) +
+              " ";
+    index.push_back(static_cast<double>(i));
+    texts.push_back(text + std::to_string(i));
+    label.push_back(static_cast<double>(i % 2));
+    stars.push_back(static_cast<double>(2 * (i % 2) - 1) + 0.4 * (own.uniform(uint64_t{99}) - 0.5));
+  }
+  Table table = table_of({categories("text", index, texts), categories("label", label, {"down", "up"})});
+  table.columns.push_back({"stars", ColumnKind::numeric, stars, {}});
+  return table;
+}
+
+Dataset texts_of(const char* target, int64_t n, uint64_t seed) {
+  const Table train = reviews(200, 1);
+  return TextEncoder::fit(train, all_rows(train), {.column = "text", .longest = 12}, target, {})
+      .dataset(reviews(n, seed), true);
+}
+Dataset texts(int64_t n, uint64_t seed) { return texts_of("label", n, seed); }
+Dataset stars(int64_t n, uint64_t seed) { return texts_of("stars", n, seed); }
+
+const double kGaussian = 0.5 * std::log(2 * M_PI) + 0.5, kCoin = std::log(2.0);
+
+const InputCase kCases[] = {
+    {"lstm", InputKind::windows, TaskKind::regression, "lstm", windows, 500, 500, kGaussian},
+    {"window_classes", InputKind::windows, TaskKind::classification, "transformer", window_classes, 400, 300,
+     kCoin},
+    {"window_counts", InputKind::windows, TaskKind::counts, "lstm", window_counts, 400, 300, 2.6},
+    {"images", InputKind::images, TaskKind::classification, "convnet", images, 200, 120, kCoin},
+    {"resnet18", InputKind::images, TaskKind::classification, "resnet18", images, 80, 24, 1e300},
+    {"texts", InputKind::text, TaskKind::classification, "transformer", texts, 200, 300, kCoin},
+    {"stars", InputKind::text, TaskKind::regression, "transformer", stars, 200, 300, kGaussian}};
+
+/// Every number of an answer. [n, ...]
+at::Tensor numbers(const Predictive& p) {
+  const auto of = [](const auto& a) -> at::Tensor {
+    using A = std::decay_t<decltype(a)>;
+    if constexpr (std::is_same_v<A, Regression>) return at::stack({a.mean, a.aleatoric_var, a.epistemic_var}, 1);
+    else if constexpr (std::is_same_v<A, Classes>) return a.probabilities;
+    else return at::stack({a.rate.log_mean, a.rate.log_var}, 1);
+  };
+  return std::visit(of, p);
+}
+
+std::string bytes_of(const Fitted& fitted) {
+  const TensorFile file = fitted.save();
+  const std::vector<std::byte> bytes = to_bytes(file);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+constexpr int64_t kFresh = 60, kShort = 12;
+
+void answers_are_finite(const InputSubject& s, const Fitted& fitted) {
+  const Predictive p = fitted.predict(s.data->data(kFresh, 3));
+  require(row_count(p) == kFresh, "another number of answers than rows");
+  require(task_of(p) == s.data->task, "an answer to another task");
+  for (const std::string& fault : unfinished(p)) require(fault.empty(), "an answer whose " + fault);
+}
+
+void rows_apart(const InputSubject& s, const Fitted& fitted) {
+  const Dataset fresh = s.data->data(kFresh, 3);
+  const at::Tensor some = at::tensor({41, 7, 8}, at::kLong);
+  const at::Tensor among = numbers(fitted.predict(fresh)).index_select(0, some);
+  require(at::allclose(numbers(fitted.predict(fresh.subset(some))), among, 1e-4, 1e-6),
+          "an answer that depends on the rows beside it");
+}
+
+void persists(const InputSubject& s, const Fitted& fitted) {
+  const Dataset fresh = s.data->data(kFresh, 3);
+  require(at::equal(numbers(s.load(fitted.save())->predict(fresh)), numbers(fitted.predict(fresh))),
+          "another answer after saving and loading");
+}
+
+void seeds(const InputSubject& s, const Fitted&) {
+  const Split split{s.data->data(40, 1), s.data->data(20, 2)};
+  const auto fit = [&](uint64_t seed) { return bytes_of(*s.make(kShort)->fit(split, {Stream(seed)})); };
+  const std::string first = fit(1);
+  require(fit(1) == first, "other bits with the same seed");
+  require(fit(2) != first, "the same bits with another seed");
+}
+
+struct StopAfter : Callback {
+  int64_t left;
+  explicit StopAfter(int64_t steps) : left(steps) {}
+  bool stop() override { return left-- <= 0; }
+};
+
+void resumes(const InputSubject& s, const Fitted&) {
+  const std::filesystem::path path = std::filesystem::temp_directory_path() / fmt::format("inputs-{}.ckpt", ::getpid());
+  const Split split{s.data->data(60, 1), s.data->data(20, 2)};
+  const auto fit = [&](Callback* callback, const CheckpointPolicy& policy) {
+    return s.make(kShort)->fit(split, {Stream(5), callback, policy});
+  };
+  const std::string whole = bytes_of(*fit(nullptr, {}));
+  for (int64_t steps : {4, 9}) {
+    StopAfter stop(steps);
+    try {
+      fit(&stop, {path, false, "inputs"});
+    } catch (const NumericalError&) {  // nothing was validated yet
+    }
+    require(std::filesystem::exists(path), "no checkpoint of a stopped fit");
+    const std::string resumed = bytes_of(*fit(nullptr, {path, true, "inputs"}));
+    std::filesystem::remove(path);
+    for (int part = 0; part < 3; ++part) std::filesystem::remove(path.string() + "." + std::to_string(part));
+    require(resumed == whole, fmt::format("other bits after {} steps, a stop and a resume", steps));
+  }
+}
+
+void no_rows(const InputSubject& s, const Fitted& fitted) {
+  const Dataset fresh = s.data->data(kFresh, 3);
+  require(row_count(fitted.predict(fresh.subset(at::empty({0}, at::kLong)))) == 0, "an answer to no rows");
+}
+
+void other_shapes(const InputSubject& s, const Fitted& fitted) {
+  if (s.data->kind == InputKind::text) return;  // of any length
+  const Dataset fresh = s.data->data(4, 3);
+  const at::Tensor x = fresh.all().inputs[0];
+  const Dataset wide = dataset_of({fresh.schema.task, {}}, {{at::cat({x, x}, -1)}});
+  try {
+    fitted.predict(wide);
+  } catch (const std::invalid_argument&) {
+    return;
+  }
+  throw Violation("an answer to rows of another shape");
+}
+
+void learns(const InputSubject& s, const Fitted& fitted) {
+  const Dataset fresh = s.data->data(2 * kFresh, 3);
+  const double nll = *mean_nll(fitted.predict(fresh), fresh.all().target);
+  require(nll < s.data->constant - 0.1, fmt::format("an NLL of {}, of a constant answer {}", nll, s.data->constant));
+}
+
+}  // namespace
+
+std::span<const InputCase> input_cases() { return kCases; }
+
+json input_options(const MethodInfo& info, const InputCase& c, int64_t steps) {
+  json options = json::object();
+  const json wished = {{"network", c.network}, {"hidden", c.network == "resnet18" ? 4 : 16},
+                       {"blocks", 1},          {"heads", 2},
+                       {"batch", 25},          {"dropout", 0.1},
+                       {"rank", 8},            {"members", 2}};
+  for (const OptionDoc& doc : options_of(info, options)) {
+    if (wished.contains(doc.name)) options[doc.name] = wished[doc.name];
+    // The predictive objectives first explain errors as variance.
+    if (doc.name == "steps") options["steps"] = info.epistemic_is_noise && steps > kShort ? 4 * steps : steps;
+  }
+  if (info.name == "dbk-exact") options["steps"] = std::min<int64_t>(steps, 150);  // full batches
+  return options;
+}
+
+Split input_split(const InputCase& c) { return {c.data(c.rows, 1), c.data(c.rows / 5, 2)}; }
+
+const std::vector<InputClause>& input_clauses() {
+  static const std::vector<InputClause> clauses = {
+      {"answers_are_finite", answers_are_finite}, {"rows_apart", rows_apart}, {"persists", persists},
+      {"seeds", seeds},                           {"resumes", resumes},       {"no_rows", no_rows},
+      {"other_shapes", other_shapes},             {"learns", learns}};
+  return clauses;
+}
+
+}  // namespace slimbayes::contract

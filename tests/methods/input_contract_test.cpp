@@ -1,0 +1,133 @@
+// The contract over (method, kind of input, task): a test case each, clause by clause, and a method that breaks each clause.
+#include "tests/methods/input_contract.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/registry.h"
+
+namespace slimbayes {
+namespace {
+
+using contract::InputCase;
+using contract::InputSubject;
+using nlohmann::json;
+
+InputSubject subject_of(const MethodInfo& info, const InputCase& c) {
+  const Row& row = registry_row(info.name);
+  return {&info, &c, [&](int64_t steps) { return row.make(contract::input_options(info, c, steps)); }, row.load};
+}
+
+struct Pair {
+  const MethodInfo* info;
+  const InputCase* data;
+};
+
+std::vector<Pair> pairs() {
+  std::vector<Pair> all;
+  for (const InputCase& c : contract::input_cases()) {
+    for (const MethodInfo& info : method_catalog()) {
+      if (takes(info, c.kind) && takes(info, c.task)) all.push_back({&info, &c});
+    }
+  }
+  return all;
+}
+
+class InputContract : public testing::TestWithParam<Pair> {};
+
+TEST_P(InputContract, Holds) {
+  const auto& [info, data] = GetParam();
+  const InputSubject subject = subject_of(*info, *data);
+  const auto fitted = subject.make(data->steps)->fit(contract::input_split(*data), {Stream(contract::kSeed)});
+  for (const contract::InputClause& clause : contract::input_clauses()) {
+    SCOPED_TRACE(clause.name);
+    EXPECT_NO_THROW(clause.hold(subject, *fitted));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, InputContract, testing::ValuesIn(pairs()), [](const auto& info) {
+  std::string name = info.param.data->name + "_" + info.param.info->name;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
+
+/// Every method that the catalogue lists for a kind of input is in the suite with it.
+TEST(InputContract, CoversTheCatalogue) {
+  for (const MethodInfo& info : method_catalog()) {
+    for (InputKind kind : info.inputs) {
+      const bool covered = std::ranges::any_of(
+          pairs(), [&](const Pair& pair) { return pair.info == &info && pair.data->kind == kind; });
+      const bool numbers_alone = info.tasks == std::vector{TaskKind::regression};
+      EXPECT_TRUE(covered || kind == InputKind::table || (kind == InputKind::images && numbers_alone))
+          << info.name << " " << name_of(kind);
+    }
+  }
+}
+
+/// dnn on windows, with one fault; each is named after the clause that must notice it.
+class BrokenFitted : public Fitted {
+ public:
+  BrokenFitted(std::string fault, std::unique_ptr<Fitted> inner) : fault_(std::move(fault)), inner_(std::move(inner)) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    if (fault_ == "no_rows" && data.size() == 0) return Regression{at::zeros({1}), at::ones({1}), at::zeros({1})};
+    if (fault_ == "other_shapes" && data.schema.input.width() != 2)
+      return Regression{at::zeros({4}), at::ones({4}), at::zeros({4})};
+    auto p = std::get<Regression>(inner_->predict(data, options));
+    if (fault_ == "answers_are_finite") p.mean = p.mean / 0;
+    if (fault_ == "rows_apart") p.mean = p.mean + p.mean.mean();
+    if (fault_ == "learns") p.mean = at::zeros_like(p.mean), p.aleatoric_var = at::ones_like(p.mean);
+    return p;
+  }
+  TensorFile save() const override {
+    TensorFile file = inner_->save();
+    if (fault_ == "persists") file.tensors["noise"] = to_stored(at::full({}, 0.25, at::kDouble));
+    return file;
+  }
+  const Summary& summary() const override { return inner_->summary(); }
+
+ private:
+  std::string fault_;
+  std::unique_ptr<Fitted> inner_;
+};
+
+class BrokenMethod : public Method {
+ public:
+  BrokenMethod(std::string fault, std::unique_ptr<Method> inner) : fault_(std::move(fault)), inner_(std::move(inner)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& given) const override {
+    static uint64_t calls = 0;
+    FitContext context = given;
+    if (fault_ == "seeds") context.stream = Stream(++calls);
+    if (fault_ == "resumes" && context.checkpoint.resume) context.stream = Stream(99), context.checkpoint.resume = false;
+    return std::make_unique<BrokenFitted>(fault_, inner_->fit(split, context));
+  }
+
+ private:
+  std::string fault_;
+  std::unique_ptr<Method> inner_;
+};
+
+class BrokenOnInputs : public testing::TestWithParam<size_t> {};
+
+TEST_P(BrokenOnInputs, IsNoticedByTheClauseOfItsFault) {
+  const contract::InputClause& clause = contract::input_clauses()[GetParam()];
+  const MethodInfo& dnn = find_method("dnn");
+  const InputCase& c = contract::input_cases().front();
+  InputSubject subject = subject_of(dnn, c);
+  const auto whole = subject.make;
+  subject.make = [&](int64_t steps) { return std::make_unique<BrokenMethod>(clause.name, whole(steps)); };
+  const auto fitted = subject.make(c.steps)->fit(contract::input_split(c), {Stream(contract::kSeed)});
+  EXPECT_THROW(clause.hold(subject, *fitted), contract::Violation);
+}
+
+INSTANTIATE_TEST_SUITE_P(Clauses, BrokenOnInputs, testing::Range<size_t>(0, contract::input_clauses().size()),
+                         [](const auto& info) { return contract::input_clauses()[info.param].name; });
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,99 @@
+#include "slimbayes/workflow/answers.h"
+
+#include <ATen/ATen.h>
+
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/workflow/model.h"
+#include "slimbayes/storage/error.h"
+#include "tests/data/tables.h"
+#include "tests/storage/sample.h"
+
+namespace slimbayes {
+namespace {
+
+Model model_of(const Table& table) {
+  FitOptions fit;
+  fit.target = "y";
+  fit.options = {{"steps", 5}};
+  fit.ignore = {"true_mean", "true_sd"};
+  return fit_model(table, fit);
+}
+
+/// The generated table with far cells in these rows.
+Table with_far(Table table, const std::vector<int64_t>& rows) {
+  for (Column& column : table.columns) {
+    if (column.name != "x") continue;
+    for (int64_t at : rows) column.values[static_cast<size_t>(at)] = 1e200;
+  }
+  return table;
+}
+
+TEST(Answers, ARowThatIsTooFarDoesNotKeepTheOthersFromTheirs) {
+  const Table table = generate("steps", 60, Stream(1));
+  const Model model = model_of(table);
+  const Table far = with_far(table, {4, 17});
+  const Answers a = model.answers(far, 0.9);
+  ASSERT_EQ(a.rows.size(), 58u);
+  ASSERT_EQ(a.bad.size(), 2u);
+  EXPECT_EQ(a.bad[0].row, 4);
+  EXPECT_EQ(a.bad[1].row, 17);
+  const Table others = take_rows(table, a.rows);
+  const Regression p = model.predict(others);
+  EXPECT_TRUE(at::equal(std::get<Regression>(a.answer).mean, p.mean));
+  EXPECT_TRUE(at::equal(a.interval->upper, model.interval(p, 0.9).upper));
+  EXPECT_TRUE(model.answers(table).bad.empty());
+  EXPECT_FALSE(model.answers(table).interval.has_value());
+
+  expect_has(error_of([&] { model.answer(far); }), "data row 5: expected a number within 1e+06 half-ranges");
+  EXPECT_THROW(model.ood(far), DataError);
+  EXPECT_THROW(model.evaluate(far), DataError);
+  std::vector<BadRow> bad;
+  nlohmann::json report = model.evaluate(far, 0.95, &bad);
+  EXPECT_EQ(bad.size(), 2u);
+  EXPECT_EQ(report["left_out"], 2);
+  report.erase("left_out");
+  EXPECT_EQ(report, model.evaluate(others));
+}
+
+TEST(Answers, WhereEachAnswerOverflowsTheModelIsToBlame) {
+  const Table table = generate("steps", 40, Stream(1));
+  TensorFile file = model_of(table).to_file();
+  nlohmann::json encoder = nlohmann::json::parse(file.metadata["encoder"]);
+  encoder["y_scale"] = 1e200;
+  file.metadata["encoder"] = encoder.dump();
+  const Model model = Model::from_file(file, "m");
+  const std::string text = testing::message_of([&] { model.answers(table, 0.95); });
+  expect_has(text, "m: expected a model with finite answers; received none for 40 rows");
+  expect_has(text, "received one whose sd is inf");
+  std::vector<BadRow> bad;
+  EXPECT_THROW(model.evaluate(table, 0.95, &bad), DataError);  // there is nothing to score
+}
+
+/// Finite weights so huge that no answer is.
+TEST(Answers, AModelWithoutAnyFiniteAnswerIsToBlame) {
+  const Table table = generate("steps", 60, Stream(1));
+  FitOptions fit;
+  fit.target = "y";
+  fit.options = {{"steps", 5}};
+  fit.method = "dnn";
+  fit.ignore = {"true_mean", "true_sd"};
+  TensorFile file = fit_model(table, fit).to_file();
+  for (auto& [name, tensor] : file.tensors) {
+    if (!name.starts_with("network.")) continue;
+    tensor.type = StoredType::f64;
+    const std::vector<double> huge(tensor.bytes.size() / sizeof(float), 1e300);
+    tensor.bytes = testing::raw(huge);
+  }
+  const Model model = Model::from_file(file, "m.safetensors");
+  for (const Table& some : {table, with_far(table, {4}), take_rows(table, {0})}) {
+    std::string text = testing::message_of([&] { model.answers(some, 0.9); });
+    EXPECT_EQ(text.find("m.safetensors: expected a model with finite answers"), 0u) << text;
+    EXPECT_THROW(model.evaluate(some), DataError);
+  }
+  EXPECT_TRUE(model.answers(take_rows(table, {}), 0.9).rows.empty());
+  // Rows that are too far do not make a sound model one that is to blame.
+  EXPECT_EQ(model_of(table).answers(take_rows(with_far(table, {4}), {4}), 0.9).bad.size(), 1u);
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,62 @@
+// A few hundred mutants of every kind; `make fuzz` tries thousands under the sanitisers.
+#include <gtest/gtest.h>
+
+#include "tests/fuzz/subjects.h"
+
+namespace slimbayes {
+namespace {
+
+TEST(Mutants, ModelsOfEveryMethodAnswerOrAreRefused) {
+  std::mt19937_64 random(20260102);
+  int answered = 0;
+  for (const testing::Subject& subject : testing::subjects()) {
+    const Table table = testing::table_for(subject.fit);
+    const TensorFile good = fit_model(table, subject.fit).to_file();
+    ASSERT_TRUE(testing::try_model(to_bytes(good), table)) << subject.name;
+    for (int i = 0; i < 20; ++i) {
+      SCOPED_TRACE(::testing::Message() << subject.name << " " << i);
+      ASSERT_NO_THROW(answered += testing::try_model(testing::mutant_of(good, random), table));
+    }
+  }
+  EXPECT_GT(answered, 20);  // or nothing was reached
+}
+
+TEST(Mutants, CheckpointsGoOnOrAreRefused) {
+  std::mt19937_64 random(20260103);
+  int answered = 0;
+  for (const testing::Stopped& stopped : testing::stopped_fits()) {
+    for (int i = 0; i < 20; ++i) {
+      SCOPED_TRACE(::testing::Message() << stopped.name << " " << i);
+      ASSERT_NO_THROW(answered += testing::try_checkpoint(stopped, random));
+    }
+  }
+  EXPECT_GT(answered, 5);
+}
+
+// A series' record says how many of its fits are finished.
+TEST(Mutants, ARecordHoldsWhatItSays) {
+  int tried = 0;
+  for (const testing::Stopped& stopped : testing::stopped_fits()) {
+    for (const auto& [changed, file] : stopped.files) {
+      if (!file.metadata.contains("done")) continue;
+      for (const char* done : {"-1", "2.5", "many", "9000000000000000000", "99"}) {
+        SCOPED_TRACE(::testing::Message() << stopped.name << " " << changed << " " << done);
+        const testing::Folder folder;
+        for (const auto& [name, good] : stopped.files) testing::write(folder / name, to_bytes(good));
+        TensorFile bad = file;
+        bad.metadata["done"] = done;
+        write_tensor_file(folder / changed, bad);
+        const std::string text = testing::message_of([&] {
+          fit_model(testing::table_for(stopped.fit), stopped.fit, nullptr, nullptr,
+                    testing::checkpoint_in(folder, true));
+        });
+        EXPECT_EQ(text.find("the checkpoint '" + (folder / changed).string()), 0u) << text;
+        ++tried;
+      }
+    }
+  }
+  EXPECT_GE(tried, 20);
+}
+
+}  // namespace
+}  // namespace slimbayes

@@ -1,0 +1,288 @@
+#include "slimbayes/workflow/noise_folds.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/workflow/model.h"
+#include "slimbayes/storage/error.h"
+#include "tests/data/tables.h"
+#include "tests/methods/contract.h"
+
+namespace slimbayes {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+double log_likelihood(const at::Tensor& r, const at::Tensor& v, double extra) {
+  const at::Tensor total = v + extra;
+  return -0.5 * (total.log() + r.square() / total).sum().item<double>();
+}
+
+TEST(NoiseVarianceOfResiduals, OfEqualVariancesIsWhatTheMeanSquareLacks) {
+  const at::Tensor r = Stream(1).normal({20});
+  const double square = r.square().mean().item<double>();
+  const at::Tensor ones = at::ones({20}, at::kDouble);
+  EXPECT_NEAR(noise_variance(r, at::full({20}, 0.3, at::kDouble), ones), square - 0.3, 1e-6);
+  EXPECT_NEAR(noise_variance(r, at::full({20}, 1e-12, at::kDouble), ones) / square, 1, 1e-6);
+  EXPECT_NEAR(noise_variance(1e5 * r, at::full({20}, 1e-12, at::kDouble), ones) / square, 1e10, 1e4);
+  EXPECT_EQ(noise_variance(r, at::full({20}, 1.1 * square, at::kDouble), ones), 0);
+  EXPECT_EQ(noise_variance(r, at::full({20}, 100, at::kDouble), ones), 0);
+}
+
+TEST(NoiseVarianceOfResiduals, AGroupOfAlikeRowsCountsAsOne) {
+  const at::Tensor r = Stream(1).normal({20}), repeated = at::cat({r, r[3].expand({9})});
+  at::Tensor weight = at::ones({29}, at::kDouble);
+  weight[3] = 0.1;
+  weight.narrow(0, 20, 9).fill_(0.1);
+  const at::Tensor none = at::zeros({20}, at::kDouble), more = at::zeros({29}, at::kDouble);
+  EXPECT_NEAR(noise_variance(repeated, more, weight), noise_variance(r, none, at::ones({20}, at::kDouble)),
+              1e-7);
+  EXPECT_NEAR(noise_variance(r, none, at::ones({20}, at::kDouble)), r.square().mean().item<double>(), 1e-7);
+}
+
+TEST(NoiseVarianceOfResiduals, MaximisesTheLikelihoodOfUnequalOnes) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const at::Tensor r = Stream(seed).normal({15}), v = at::exp(4 * Stream(seed + 100).normal({15}));
+    const double best = noise_variance(r, v, at::ones({15}, at::kDouble)), most = log_likelihood(r, v, best);
+    for (double extra : {0.0, 1e-8, 1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 1e3})
+      EXPECT_GE(most, log_likelihood(r, v, extra) - 1e-9) << seed << " " << extra;
+  }
+}
+
+Table steps(int64_t rows, uint64_t seed = 1) { return generate("steps", rows, Stream(seed)); }
+
+FitOptions small(const std::string& method = "dnn") {
+  FitOptions fit;
+  fit.target = "y";
+  fit.method = method;
+  fit.options = {{"steps", 200}, {"hidden", 16}, {"blocks", 1}};
+  if (method == "gp-exact") fit.options = {{"iterations", 20}};
+  fit.ignore = {"true_mean", "true_sd"};
+  return fit;
+}
+
+struct Coverage {
+  double mean = 0, least = 1;
+};
+
+Coverage coverage_of(const std::string& method, int64_t rows) {
+  constexpr uint64_t kTables = 6;
+  Coverage all;
+  for (uint64_t seed = 0; seed < kTables; ++seed) {
+    const Model model = fit_model(steps(rows, seed + 10), small(method));
+    const auto one = model.evaluate(steps(2000, 3))["coverage"].get<double>();
+    all.mean += one / kTables;
+    all.least = std::min(all.least, one);
+  }
+  return all;
+}
+
+// Ten and thirty rows leave one and three for validation, whose least squared errors are nearly 0.
+TEST(NoiseFolds, AFewRowsCoverTheRowsToCome) {
+  for (int64_t rows : {10, 30}) {
+    for (const char* method : {"dnn", "dbk"}) {
+      const Coverage c = coverage_of(method, rows);
+      EXPECT_GE(c.mean, 0.75) << method << " " << rows;
+      EXPECT_GE(c.least, 0.5) << method << " " << rows;
+    }
+  }
+}
+
+TEST(NoiseFolds, TheNoiseIsInEveryAnswerAndInTheFile) {
+  const Table table = steps(30);
+  const Model model = fit_model(table, small());
+  FitOptions plain_fit = small();
+  plain_fit.noise_folds = 0;
+  const Model plain = fit_model(table, plain_fit);
+  const NoiseEstimate& noise = model.noise();
+  EXPECT_EQ(noise.folds, 5);
+  EXPECT_EQ(noise.rows, 30);
+  ASSERT_GT(noise.var, 0);
+  const double scale = model.schema().task.y_scale;
+  EXPECT_NEAR(noise.sd, std::sqrt(noise.var) * scale, 1e-12);
+  const Regression p = model.predict(table), q = plain.predict(table);
+  EXPECT_TRUE(at::equal(p.mean, q.mean));
+  const at::Tensor least = at::full_like(p.mean, noise.sd * noise.sd);
+  EXPECT_TRUE(at::allclose(p.aleatoric_var, at::maximum(q.aleatoric_var, least), 1e-9, 0));
+  const TensorFile file = model.to_file();
+  const Model loaded = Model::from_file(file, "m");
+  EXPECT_TRUE(at::equal(total_var(loaded.predict(table)), total_var(p)));
+  EXPECT_EQ(loaded.noise().notes, noise.notes);
+  EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
+  TensorFile damaged = file;
+  json words = json::parse(damaged.metadata["noise"]);
+  words["var"] = -1;
+  damaged.metadata["noise"] = words.dump();
+  EXPECT_THROW(Model::from_file(damaged, "m"), DataError);
+}
+
+TEST(NoiseFolds, EnoughValidationRowsChangeNothing) {
+  FitOptions fit = small();
+  TensorFile with = fit_model(steps(300), fit).to_file();  // 30 of them
+  fit.noise_folds = 0;
+  TensorFile without = fit_model(steps(300), fit).to_file();
+  for (TensorFile* file : {&with, &without}) file->metadata.erase("fit");  // what was asked for
+  EXPECT_EQ(to_bytes(with), to_bytes(without));
+  EXPECT_FALSE(with.metadata.contains("noise"));
+}
+
+TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
+  const auto note = [](const Table& table, const FitOptions& fit) {
+    const std::vector<std::string> notes = fit_model(table, fit).noise().notes;
+    return notes.empty() ? std::string() : notes.back();
+  };
+  expect_has(note(steps(30), small()),
+             "only 3 validation rows: the noise was estimated by 5-fold cross-fitting on 30 rows");
+  FitOptions fit = small();
+  fit.noise_folds = 0;
+  expect_has(note(steps(10), fit), "only 1 validation row: the sd may be far too small; --noise-folds 5");
+  fit = small();
+  fit.valid_fraction = 0;
+  fit.options["steps"] = 20;
+  expect_has(note(steps(2100), fit), "no validation rows: the sd may be too small; raise --valid-fraction");
+  expect_has(note(steps(3), fit), "fewer than 4 different inputs");
+  fit.noise_folds = 1;
+  EXPECT_THROW(fit_model(steps(30), fit), std::invalid_argument);
+  FitOptions counts = small("vbll");
+  counts.likelihood = LikelihoodKind::poisson;
+  EXPECT_EQ(note(generate("counts", 300, Stream(1)), counts), "");
+  expect_has(note(generate("counts", 60, Stream(1)), counts),
+             "only 6 validation rows: the answers may be too sure");
+}
+
+// The rank of the fit may be all the training rows, of which a fold has fewer.
+TEST(NoiseFolds, EveryKindOfFitIsCrossFitted) {
+  FitOptions exact = small("dbk-exact"), tuned = small("dbk"), ensemble = small("ensemble"),
+           gp = small("gp-exact");
+  exact.options["rank"] = 18;
+  tuned.options["rank"] = 8;
+  tuned.tune = {"beta"};
+  ensemble.options = {{"of", "dnn"}, {"members", 2}, {"steps", 30}, {"hidden", 16}, {"blocks", 1}};
+  for (const FitOptions& fit : {exact, tuned, ensemble, gp}) {
+    const Model model = fit_model(steps(20), fit);
+    EXPECT_EQ(model.noise().rows, 20) << fit.method;
+    EXPECT_TRUE(at::isfinite(total_var(model.predict(steps(20)))).all().item<bool>()) << fit.method;
+  }
+}
+
+TEST(NoiseFolds, AFoldThatFailsIsNotedAndTheOthersServe) {
+  const MethodInfo& info = find_method("dnn");
+  const json options = info.resolve({{"steps", 20}, {"hidden", 8}, {"blocks", 1}});
+  Split parts{contract::toy(30, 1), contract::toy(0, 2)};
+  const std::shared_ptr<const Fitted> main = registry_row("dnn").make(options)->fit(parts, {Stream(1)});
+  Batch rows = parts.train.all();
+  rows.target = rows.target.clone();
+  rows.target[7] = 1e25;  // its loss overflows float32 in the four fits that train on it
+  parts.train = dataset_of(parts.train.schema, std::move(rows));
+  const auto ready = [&](const FitContext&) { return Tuned{options, main, {}}; };
+  const NoiseEstimate noise =
+      fit_with_noise_folds(info, ready, parts, {5, true, Stream(2)}, {Stream(1)}).noise;
+  EXPECT_EQ(noise.folds, 1);
+  EXPECT_EQ(noise.rows, 6);
+  ASSERT_EQ(noise.notes.size(), 5u);
+  int failed = 0;
+  for (const std::string& note : noise.notes)
+    failed += note.find("failed: [train] the loss is inf") != std::string::npos;
+  EXPECT_EQ(failed, 4);
+}
+
+/// Stops when the given stage begins; counts the stages.
+class Watcher : public Callback {
+ public:
+  explicit Watcher(std::string last = "") : last_(std::move(last)) {}
+  void stage(const std::string& name) override {
+    stages.push_back(name);
+    stop_ = stop_ || name == last_;
+  }
+  void report(const Progress&) override { threads.insert(at::get_num_threads()); }
+  bool stop() override { return stop_; }
+
+  std::vector<std::string> stages;
+  std::set<int> threads;
+
+ private:
+  std::string last_;
+  bool stop_ = false;
+};
+
+class NoiseFoldFiles : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path(testing::TempDir()) / ("noise_folds" + std::to_string(::getpid()));
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  Model fitted(const FitOptions& fit, Callback* callback, bool resume) const {
+    return fit_model(steps(30), fit, nullptr, callback, {folder_ / "m.ckpt", resume, "print", 0});
+  }
+  fs::path folder_;
+};
+
+TEST_F(NoiseFoldFiles, InterruptedAndResumedItEndsInTheSameBits) {
+  FitOptions tuned = small("dbk");
+  tuned.options["rank"] = 8;
+  tuned.tune = {"beta"};
+  for (FitOptions fit : {small(), small("gp-exact"), tuned}) {
+    if (fit.method != "gp-exact") fit.options["steps"] = 30;
+    const Model whole = fit_model(steps(30), fit);
+    Watcher impatient("fold 3/5");
+    const Model part = fitted(fit, &impatient, false);
+    EXPECT_TRUE(part.interrupted()) << fit.method;
+    EXPECT_EQ(part.noise().folds, 2);
+    EXPECT_TRUE(at::equal(part.predict(steps(30)).mean, whole.predict(steps(30)).mean));
+    Watcher watcher;
+    const Model rest = fitted(fit, &watcher, true);
+    EXPECT_EQ(watcher.stages, (std::vector<std::string>{"fold 3/5", "fold 4/5", "fold 5/5"})) << fit.method;
+    EXPECT_FALSE(rest.interrupted());
+    EXPECT_EQ(to_bytes(rest.to_file()), to_bytes(whole.to_file())) << fit.method;
+    for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ(entry.path().filename(), "m.ckpt");
+    fs::remove(folder_ / "m.ckpt");
+  }
+}
+
+TEST_F(NoiseFoldFiles, InterruptedInTheMainFitItAnswersWithIt) {
+  FitOptions fit = small("ensemble");
+  fit.options = {{"of", "dnn"}, {"members", 2}, {"steps", 30}, {"hidden", 16}, {"blocks", 1}};
+  Watcher impatient("2/2");
+  const Model part = fitted(fit, &impatient, false);
+  EXPECT_TRUE(part.interrupted());
+  EXPECT_EQ(part.noise().folds, 0);
+  expect_has(part.noise().notes.at(0), "the sd may be far too small; the fit was interrupted");
+  EXPECT_EQ(to_bytes(fitted(fit, nullptr, true).to_file()), to_bytes(fit_model(steps(30), fit).to_file()));
+}
+
+// A network's short steps wait for each other on many threads beside other work; the caller's number is his own.
+TEST(FitThreads, ANetworkTrainsOnOneAndTheCallersNumberComesBack) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(2);
+  const auto seen = [](FitOptions fit) {
+    fit.noise_folds = 0;
+    if (fit.method == "dnn") fit.options["steps"] = 5;
+    Watcher watcher;
+    fit_model(steps(40), fit, nullptr, &watcher);
+    EXPECT_EQ(at::get_num_threads(), 2);
+    return watcher.threads;
+  };
+  EXPECT_EQ(seen(small()), std::set<int>{1});
+  EXPECT_EQ(seen(small("gp-exact")), std::set<int>{2});
+  FitOptions own = small();
+  own.threads = 3;
+  EXPECT_EQ(seen(own), std::set<int>{3});
+  own.threads = 0;
+  EXPECT_EQ(seen(own), std::set<int>{2});
+  at::set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace slimbayes
