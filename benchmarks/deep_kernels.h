@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// An expansion with the objective that trains it: the methods' own pairs, and what each adds to the variance.
+/// An expansion with the objective that trains it: the methods' own pairs, and what each adds to the
+/// variance.
 inline DeepKernel deep_kernel(const std::string& basis, const HeadObjective& objective,
                               DeepKernel::Correction correction = DeepKernel::Correction::none,
                               double focus = 0) {

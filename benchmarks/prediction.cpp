@@ -5,8 +5,8 @@
 
 #include "benchmarks/deep_kernels.h"
 #include "slimbayes/methods/registry.h"
-#include "slimbayes/workflow/model.h"
 #include "slimbayes/nn/weights.h"
+#include "slimbayes/workflow/model.h"
 
 // Mean and variance of new rows by a fitted dbk, from a Dataset and from a Table, and the floor: its bare
 // float64 matrix products.
@@ -47,8 +47,7 @@ void BM_Fitted_predict(benchmark::State& state) {
 BENCHMARK(BM_Fitted_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
 void BM_Model_predict(benchmark::State& state) {
-  Model model =
-      fit_model(gaussian_table(kTrainingRows, Stream(0)), {.target = "y", .options = briefly()});
+  Model model = fit_model(gaussian_table(kTrainingRows, Stream(0)), {.target = "y", .options = briefly()});
   Table rows = gaussian_table(state.range(0), Stream(1));
   for (auto _ : state) benchmark::DoNotOptimize(model.predict(rows));
   state.SetItemsProcessed(state.iterations() * state.range(0));

@@ -8,7 +8,8 @@
 #include "slimbayes/train/adamw.h"
 
 // One training step of each objective and expansion (forward, objective, backward, AdamW), its parts, and its
-// floor: the bare matrix products of the same step, forward and both backward ones, in the library's own GEMM.
+// floor: the bare matrix products of the same step, forward and both backward ones, in the library's own
+// GEMM.
 
 namespace slimbayes {
 namespace {

@@ -75,7 +75,10 @@ FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
 }
 
 /// What can be said of a request before its data are read.
-void check_request(const FitOptions& fit, bool named_images) {
+void check_request(const FitOptions& fit, const OptionFlags& flags, bool named_images) {
+  check_fractions(fit);
+  if (flags.given("calibration_fraction") && fit.calibrate == "none")
+    misuse("expected --calibrate with --calibration-fraction; received none; add --calibrate conformal");
   const InputKind kind = input_kind(fit);
   if (fit.target.empty() && fit.likelihood != LikelihoodKind::cox && kind != InputKind::images &&
       !named_images)
@@ -103,7 +106,7 @@ Command chosen(const std::string& name, Parsed& p) {
   if (name == "fit") {
     FitRequest& r = p.fit;
     r.fit = fit_options(p.fit_flags, r.fit);
-    check_request(r.fit, !image_format(r.train).empty());
+    check_request(r.fit, p.fit_flags, !image_format(r.train).empty());
     if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
       misuse("expected --valid or --valid-fraction; received both; leave one of them out");
     const bool named = !r.fit.method.empty();
@@ -120,7 +123,7 @@ Command chosen(const std::string& name, Parsed& p) {
   } else if (name == "compare") {
     CompareRequest& r = p.compare;
     r.fit = fit_options(p.compare_flags, r.fit);
-    check_request(r.fit, !image_format(r.data).empty());
+    check_request(r.fit, p.compare_flags, !image_format(r.data).empty());
     r.named = p.compared != every_method();
     for (const MethodInfo* method : methods_of(p.compared)) {
       r.methods.push_back({method->name,

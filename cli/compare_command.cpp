@@ -65,8 +65,7 @@ Outcome all_runs(const CompareRequest& r, const CompareRequest::Entry& entry, co
 
 json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
   json answer = comparison_json(outcomes);
-  answer.update(
-      {{"data", r.data}, {"target", r.fit.target}, {"seeds", r.seeds}, {"level", r.fit.level}});
+  answer.update({{"data", r.data}, {"target", r.fit.target}, {"seeds", r.seeds}, {"level", r.fit.level}});
   if (InterruptGuard::interrupted()) answer["interrupted"] = true;
   return answer;
 }

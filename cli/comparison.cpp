@@ -49,8 +49,9 @@ std::vector<std::string> shown_metrics(const std::vector<Outcome>& outcomes) {
   return names;
 }
 
-/// Smaller is better, of accuracy, F1 and AUROC larger; of the coverage its distance to the level; a width alone or an
-/// expected count is no merit. By the digits that are shown: what cannot be seen is no difference.
+/// Smaller is better, of accuracy, F1 and AUROC larger; of the coverage its distance to the level; a width
+/// alone or an expected count is no merit. By the digits that are shown: what cannot be seen is no
+/// difference.
 std::optional<double> badness(const std::string& shown, const std::string& metric, double level) {
   const double mean = std::strtod(shown.c_str(), nullptr);
   if (metric == "width" || metric == "expected" || !std::isfinite(mean)) return std::nullopt;

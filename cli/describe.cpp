@@ -86,7 +86,8 @@ std::string method_text(const MethodInfo& info) {
   const auto row = [&](const char* name, const std::string& value) { text += named(name, value); };
   if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
   row("tasks", fmt::format("{}", fmt::join(task_names(info), ", ")));
-  row("inputs", fmt::format("{}; numbers of a table scaled {}", fmt::join(input_names(info), ", "), info.input_scale));
+  row("inputs",
+      fmt::format("{}; numbers of a table scaled {}", fmt::join(input_names(info), ", "), info.input_scale));
   row("paper", info.paper);
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
   row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
@@ -113,7 +114,8 @@ std::string method_text(const MethodInfo& info) {
   return text;
 }
 
-/// The metadata hold JSON values and plain words. What a hostile file nests deeper stays text: printing recurses.
+/// The metadata hold JSON values and plain words. What a hostile file nests deeper stays text: printing
+/// recurses.
 json metadata_value(const std::string& text) {
   constexpr int kDeepest = 32;
   if (!nests_at_most(text, kDeepest)) return text;
@@ -220,13 +222,33 @@ std::string noise_text(const json& facts) {
 /// What became of the columns, and what fit said of them.
 std::string encoder_sections(const json& encoder) {
   if (!encoder.is_object()) return "";
-  const std::string columns = columns_text(encoder);
+  const json rows = encoder.value("rows", json());
+  const std::string columns = columns_text(rows.is_object() ? rows : encoder);
   std::string text = columns.empty() ? "" : "\ncolumns\n" + columns;
   const json notes = encoder.value("notes", json::array());
   if (!notes.is_array() || notes.empty()) return text;
   text += "\nnotes\n";
   for (const json& note : notes) text += indented(plain(note), 2);
   return text;
+}
+
+/// What one example is, of a model that is not one of table rows.
+std::string input_text(const json& encoder) {
+  const json kind = encoder.value("kind", json());
+  const auto fact = [&](const char* key) { return plain(encoder.value(key, json())); };
+  const auto list = [&](const char* key) {
+    const json words = encoder.value(key, json::array());
+    return words.is_array() ? shortened(words) : "";
+  };
+  if (kind == "windows") {
+    const std::string groups = list("group");
+    return fmt::format("windows of {} rows, the target {} ahead, time {}{}", fact("window"), fact("horizon"), list("time"),
+                       groups.empty() ? "" : ", series by " + groups);
+  }
+  if (kind == "images") return fmt::format("images of {} (channels, height, width)", list("size"));
+  if (kind != "text") return "";
+  const json words = encoder.value("words", json::array());
+  return fmt::format("text in {}, {} words, at most {} tokens", fact("column"), words.size(), fact("longest"));
 }
 
 std::string model_text(const json& facts) {
@@ -240,6 +262,7 @@ std::string model_text(const json& facts) {
   row("file size", fmt::format("{} bytes", facts["bytes"].get<uint64_t>()));
   if (facts.contains("encoder") && facts["encoder"].is_object()) {
     const json& encoder = facts["encoder"];
+    row("input", input_text(encoder));
     if (encoder.contains("target")) row("target", plain(encoder["target"]));
     if (encoder.contains("likelihood")) row("likelihood", plain(encoder["likelihood"]));
     if (encoder.contains("levels") && encoder["levels"].is_array() && !encoder["levels"].empty())

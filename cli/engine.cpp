@@ -93,7 +93,8 @@ int run_in_engine(const Request& request) {
     throw std::runtime_error("the engine has no entry slimbayes_run; install slimbayes again");
   const int code = run(request);  // the plugin stays open: its threads may outlive the call
   if (code == kDone) return code;
-  // What failed for want of memory may fail again where libraries end. Nothing is left to do but to write what was said.
+  // What failed for want of memory may fail again where libraries end. Nothing is left to do but to write
+  // what was said.
   std::fflush(nullptr);
   std::_Exit(code);
 }

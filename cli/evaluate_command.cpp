@@ -16,12 +16,13 @@ namespace {
 
 using nlohmann::json;
 
-/// What is said of examples without an answer: a note, or unless --on-bad-row skip is given a DataError for the first.
+/// What is said of examples without an answer: a note, or unless --on-bad-row skip is given a DataError for
+/// the first.
 void check_answered(const EvaluateRequest& r, const Examples& examples, const std::vector<BadRow>& bad) {
   if (bad.empty()) return;
   if (r.on_bad_row == "error")
-    throw_bad_example(
-        examples, {bad.front().row, bad.front().reason + "; --on-bad-row skip leaves such rows out"});
+    throw_bad_example(examples,
+                      {bad.front().row, bad.front().reason + "; --on-bad-row skip leaves such rows out"});
   log_line("note: " + bad_examples_text(examples, bad, "left out"));
 }
 
@@ -59,11 +60,15 @@ int run_command(const EvaluateRequest& r) {
   std::vector<std::string> notes;
   Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes);
   for (const std::string& note : notes) log_note(note);
+  if (const auto* windows = std::get_if<WindowTable>(&data)) {
+    for (const std::string& note : windows->windows->notes) log_note(note);
+  }
   if (!r.split.empty())
     data = part_of(model, data, r.split);
   else if (hash_of(data) == model.data_hash())
     log_line(
-        "note: these data were fitted on, the training rows are scored too; --split test scores what was held "
+        "note: these data were fitted on, the training rows are scored too; --split test scores what was "
+        "held "
         "out");
   const Answers near = model.answers(data, r.level);
   check_answered(r, data, near.bad);

@@ -69,7 +69,9 @@ int run_command(const FitRequest& r) {
   ProgressPrinter progress(info.name);
   const FitOutcome outcome = file.fit(train, fit, valid ? &*valid : nullptr, notes, progress);
   if (outcome.interrupted) return kInterrupted;
-  print_outcome(r, outcome, valid ? count(*valid) : 0);
+  const json& scored = outcome.valid;
+  const int64_t own = valid && !scored.is_null() ? scored.at("n").get<int64_t>() + scored.value("left_out", int64_t{0}) : 0;
+  print_outcome(r, outcome, own);
   return kDone;
 }
 

@@ -7,8 +7,8 @@
 
 namespace slimbayes::cli {
 
-/// What a fit chose beside its parameters, a line each: what --tune found and whether it mattered, the factor of the
-/// conformal interval at this level. Empty where there was nothing to choose.
+/// What a fit chose beside its parameters, a line each: what --tune found and whether it mattered, the factor
+/// of the conformal interval at this level. Empty where there was nothing to choose.
 std::string choices_text(const Model& model, double level);
 
 /// The same as `tuning` (workflow/tuning.h) and `conformal`, where they are.

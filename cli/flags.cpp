@@ -77,7 +77,8 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
 }
 
 void add_fit(CLI::App& root, Parsed& p, const Words& words) {
-  CLI::App& app = *root.add_subcommand("fit", "Fit a method on a table, a time series, images or text, and save the model");
+  CLI::App& app = *root.add_subcommand(
+      "fit", "Fit a method on a table, a time series, images or text, and save the model");
   FitRequest& r = p.fit;
   app.add_option("TRAIN", r.train,
                  "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin; or images: an "
@@ -133,9 +134,12 @@ void add_on_bad_row(CLI::App& app, std::string& choice, const std::string& help,
 }
 
 void add_predict(CLI::App& root, Parsed& p) {
-  CLI::App& app = *root.add_subcommand("predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
+  CLI::App& app = *root.add_subcommand(
+      "predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
   app.add_option("MODEL", p.predict.model, "file written by fit")->required();
-  app.add_option("DATA", p.predict.data, "data of the kind that was fitted on, - for CSV on stdin; no target is needed")->required();
+  app.add_option("DATA", p.predict.data,
+                 "data of the kind that was fitted on, - for CSV on stdin; no target is needed")
+      ->required();
   app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
   app.add_option(
@@ -158,7 +162,8 @@ void add_predict(CLI::App& root, Parsed& p) {
   add_table_memory(app, p.table_memory);
   app.footer(
       "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
-      "p_CLASS, entropy, mutual_information, label, and the set of plausible classes of a calibrated model; of "
+      "p_CLASS, entropy, mutual_information, label, and the set of plausible classes of a calibrated model; "
+      "of "
       "events mean, sd, lower, upper of the intensity; of windows forecast_time before them.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"

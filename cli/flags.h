@@ -33,8 +33,8 @@ struct Parsed {
   uint64_t table_memory = 0;
   OptionFlags fit_flags, compare_flags;  // of methods and of FitOptions
   std::string preset;                    // of compare
-  bool dry_run = false;       // of fit
-  CLI::Option* valid = nullptr;  // --valid FILE
+  bool dry_run = false;                  // of fit
+  CLI::Option* valid = nullptr;          // --valid FILE
 };
 
 /// Gives `root` every command with its flags, help and examples. The words choose the methods whose flags fit

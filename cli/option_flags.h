@@ -13,8 +13,8 @@ namespace slimbayes::cli {
 /// Described options (catalog/option.h) as command-line flags: `learning_rate` becomes `--learning-rate`.
 class OptionFlags {
  public:
-  /// Adds the flags of options that the command does not have yet, each under the heading of its section, else under
-  /// `heading`. Lives as long as the parse.
+  /// Adds the flags of options that the command does not have yet, each under the heading of its section,
+  /// else under `heading`. Lives as long as the parse.
   void add(CLI::App& command, const std::vector<OptionDoc>& docs, const std::string& heading = "");
 
   /// The options of some methods, one that several have once.

@@ -53,7 +53,8 @@ int run_command(const PredictRequest& r) {
   std::vector<Column> more;
   if (r.keep_outside) more.push_back({"outside", ColumnKind::numeric, far->beyond, {}});
   const AnswerTable answer = answer_table(model, data, a, kept, std::move(more));
-  print_or_write(r.out, r.on_bad_row == "skip" ? take_rows(answer.table, a.rows) : answer.table, answer.exact);
+  print_or_write(r.out, r.on_bad_row == "skip" ? take_rows(answer.table, a.rows) : answer.table,
+                 answer.exact);
   for (const std::string& note : notes_for(model.encoder(), data)) log_line("note: " + note);
   if (far && far->rows > 0)
     log_line(fmt::format("note: {}{}", outside_text(*far, std::get<Table>(data)),

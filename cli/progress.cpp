@@ -93,7 +93,8 @@ std::string joined(const std::vector<Fact>& facts, int highest) {
   return text;
 }
 
-/// The line of a terminal, at most `width` columns wide: speed and loss leave it first, then the bar shrinks, then the rest.
+/// The line of a terminal, at most `width` columns wide: speed and loss leave it first, then the bar shrinks,
+/// then the rest.
 std::string drawn(const std::string& title, const Progress& p, size_t width) {
   const double share = share_of(p);
   const std::vector<Fact> facts = facts_of(p);

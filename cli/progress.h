@@ -7,9 +7,10 @@
 
 namespace slimbayes::cli {
 
-/// While it lives, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a closed terminal) or SIGXCPU (a limit on
-/// processor time) asks the fit to stop, and one that comes more than half a second later kills (of SIGXCPU, which the
-/// system repeats, the hard limit does); a closed stderr does not end the fit. After nohup SIGHUP stays ignored.
+/// While it lives, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a closed terminal) or SIGXCPU
+/// (a limit on processor time) asks the fit to stop, and one that comes more than half a second later kills
+/// (of SIGXCPU, which the system repeats, the hard limit does); a closed stderr does not end the fit. After
+/// nohup SIGHUP stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -20,7 +21,8 @@ class InterruptGuard {
   static bool interrupted();
 };
 
-/// Prints a fit's progress to stderr: on a terminal one line that fits its width, else a line every few seconds.
+/// Prints a fit's progress to stderr: on a terminal one line that fits its width, else a line every few
+/// seconds.
 class ProgressPrinter : public Callback {
  public:
   explicit ProgressPrinter(std::string title);
@@ -42,8 +44,8 @@ class ProgressPrinter : public Callback {
 /// A line for the log, on stderr.
 void log_line(const std::string& text);
 
-/// A note on stderr, unless this process has said the same one: a fit says what it knows before the training, and several
-/// fits on one table say the same. `of`: what it is about, such as a method.
+/// A note on stderr, unless this process has said the same one: a fit says what it knows before the training,
+/// and several fits on one table say the same. `of`: what it is about, such as a method.
 void log_note(const std::string& sentence, const std::string& of = "");
 
 }  // namespace slimbayes::cli

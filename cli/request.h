@@ -35,8 +35,8 @@ struct PredictRequest {
 
 struct EvaluateRequest {
   std::string model, data;
-  std::string ood;    // data that are known to be foreign; empty: none
-  std::string split;  // a part of the fitted data; empty: everything
+  std::string ood;                   // data that are known to be foreign; empty: none
+  std::string split;                 // a part of the fitted data; empty: everything
   std::string on_bad_row = "error";  // or "skip"
   double level = 0.95;
   bool json = false;

@@ -54,9 +54,9 @@ int granted_threads(int wanted) {
   return static_cast<int>(threads.size()) + 1;
 }
 
-/// Where a thread cannot be started, libgomp ends the process with a line of its own. So the threads are asked for
-/// before it does, twice (libtorch has a second pool of as many) and one to spare for the reading of tables, and started
-/// before anything else takes them.
+/// Where a thread cannot be started, libgomp ends the process with a line of its own. So the threads are
+/// asked for before it does, twice (libtorch has a second pool of as many) and one to spare for the reading
+/// of tables, and started before anything else takes them.
 void start_threads(const Request& request) {
   const int asked = threads_of(request), wanted = asked == kAllCores ? at::get_num_threads() : asked;
   const int granted = wanted > 1 ? std::max(granted_threads(2 * wanted) / 2, 1) : 1;

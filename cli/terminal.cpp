@@ -1,7 +1,7 @@
-// What a terminal shows without wrapping in the middle of words. The width of a character is utf8proc's (the East Asian
-// widths of Unicode); the C library's wcwidth would need a locale, and the tool sets none. Bars and tables are our own: the
-// C++ libraries for them (indicators, tabulate, libfort) are in no Debian release, and draw more than a line that leaves
-// out what does not fit.
+// What a terminal shows without wrapping in the middle of words. The width of a character is utf8proc's (the
+// East Asian widths of Unicode); the C library's wcwidth would need a locale, and the tool sets none. Bars
+// and tables are our own: the C++ libraries for them (indicators, tabulate, libfort) are in no Debian
+// release, and draw more than a line that leaves out what does not fit.
 #include "cli/terminal.h"
 
 #include <sys/ioctl.h>

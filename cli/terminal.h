@@ -7,11 +7,12 @@
 
 namespace slimbayes::cli {
 
-/// Columns of the terminal that this file descriptor writes to, asked anew at each call: COLUMNS, else what the terminal
-/// says, else 80. Nothing where it writes to no terminal.
+/// Columns of the terminal that this file descriptor writes to, asked anew at each call: COLUMNS, else what
+/// the terminal says, else 80. Nothing where it writes to no terminal.
 std::optional<size_t> terminal_width(int stream);
 
-/// The columns that help and descriptions fill: those of the terminal on stdout, at most 100; 100 off a terminal.
+/// The columns that help and descriptions fill: those of the terminal on stdout, at most 100; 100 off a
+/// terminal.
 size_t text_width();
 
 /// Columns that a line of UTF-8 takes on a terminal: two for a wide character, none for an accent of its own.
@@ -29,9 +30,9 @@ std::string shown_lines(std::string_view text);
 /// Data on this stream: as they are, so that a program can read them; on a terminal as shown_lines().
 std::string data_for(int stream, std::string data);
 
-/// The text with its longer lines broken at blanks, so that none is wider than `width`; what goes on is indented by `hang`
-/// more than its line. Lines that fit stay as they are, and so does a word that is wider than a line. `mark` stands at the
-/// end of a line that goes on.
+/// The text with its longer lines broken at blanks, so that none is wider than `width`; what goes on is
+/// indented by `hang` more than its line. Lines that fit stay as they are, and so does a word that is wider
+/// than a line. `mark` stands at the end of a line that goes on.
 std::string wrapped(const std::string& text, size_t width, size_t hang = 0, const std::string& mark = "");
 
 /// Lines for a person on this stream: as shown_lines(), wrapped on a terminal.

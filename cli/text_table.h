@@ -12,8 +12,9 @@ struct Cell {
   bool best = false;
 };
 
-/// Rows of cells, each as shown(), as aligned text: the first column to the left, the others to the right. The best cells are bold on a
-/// terminal and marked `*` elsewhere. On a terminal that is too narrow the columns go on below, beside the first one again.
+/// Rows of cells, each as shown(), as aligned text: the first column to the left, the others to the right.
+/// The best cells are bold on a terminal and marked `*` elsewhere. On a terminal that is too narrow the
+/// columns go on below, beside the first one again.
 std::string text_table(std::vector<std::vector<Cell>> rows);
 
 /// Four significant digits, whole from 10,000 on.
@@ -23,8 +24,9 @@ struct Spread {
   double mean = NAN, sd = NAN;  // sd: of the sample, NaN for one run
 };
 
-/// How the numbers of one column are written, so that they compare at a glance: all with the same decimals, four significant
-/// digits of the smallest (at most two decimals more than the largest asks for), or all with an exponent.
+/// How the numbers of one column are written, so that they compare at a glance: all with the same decimals,
+/// four significant digits of the smallest (at most two decimals more than the largest asks for), or all with
+/// an exponent.
 class NumberFormat {
  public:
   explicit NumberFormat(std::span<const double> numbers);

@@ -1,5 +1,5 @@
-// A method of your own, outside the tree: Bayesian linear regression on the inputs, exact, by the library's own core.
-// Compile with examples/CMakeLists.txt; run without arguments.
+// A method of your own, outside the tree: Bayesian linear regression on the inputs, exact, by the library's
+// own core. Compile with examples/CMakeLists.txt; run without arguments.
 #include <ATen/ATen.h>
 #include <slimbayes/core/answers.h>
 #include <slimbayes/core/gaussian_linear.h>
@@ -11,7 +11,8 @@
 
 namespace sb = slimbayes;
 
-// --- the method -------------------------------------------------------------------------------------------------------
+// --- the method
+// -------------------------------------------------------------------------------------------------------
 
 /// y = c + <w, x> + noise with w ~ N(0, I); the posterior of w is Gaussian and exact.
 class LinearFitted : public sb::Fitted {
@@ -52,7 +53,8 @@ class LinearMethod : public sb::Method {
   double noise_var_;
 };
 
-// --- its use ----------------------------------------------------------------------------------------------------------
+// --- its use
+// ----------------------------------------------------------------------------------------------------------
 
 int main() {
   const sb::Stream stream(1);

@@ -52,8 +52,13 @@ def differences(recipe, other, prefix=""):
 
 
 def recorded(row):
-    """The row's recipe, {} where it does not say it."""
-    return json.loads(row["recipe"]) if row["recipe"] else {}
+    """The row's recipe, {} where it does not say it. Older rows have "" for what is called auto or none today."""
+    recipe = json.loads(row["recipe"]) if row["recipe"] else {}
+    if recipe.get("calibrate") == "":
+        recipe["calibrate"] = "none"
+    if recipe.get("inputs", {}).get("likelihood") == "":
+        recipe["inputs"]["likelihood"] = "auto"
+    return recipe
 
 
 def finished(rows, cell, outdated):

@@ -12,12 +12,12 @@
 
 namespace slimbayes {
 
-/// phi(x) = expansion(network(x)) (N section 3.1), bound to the tensors "network.*" and "basis.*"; an empty network is
-/// the identity. Throws std::invalid_argument for a network whose rows end in no vector.
+/// phi(x) = expansion(network(x)) (N section 3.1), bound to the tensors "network.*" and "basis.*"; an empty
+/// network is the identity. Throws std::invalid_argument for a network whose rows end in no vector.
 class FeatureMap {
  public:
-  /// Throws std::invalid_argument in the name of `method` where tensors, network and rank do not fit; a rank of 0 takes
-  /// the tensors'.
+  /// Throws std::invalid_argument in the name of `method` where tensors, network and rank do not fit; a rank
+  /// of 0 takes the tensors'.
   FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec, const Network::Lookup& lookup,
              const std::string& method);
 
@@ -38,8 +38,9 @@ class FeatureMap {
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,
                                               const Stream& stream);
 
-/// c(x), the prior variance that ||phi||^2 lacks, for prediction: phi's own correction (N-4), else the one up to the
-/// `largest` prior variance of the training rows (E-12, scalar; the maximum is per row), else 0. float64. [b]
+/// c(x), the prior variance that ||phi||^2 lacks, for prediction: phi's own correction (N-4), else the one up
+/// to the `largest` prior variance of the training rows (E-12, scalar; the maximum is per row), else 0.
+/// float64. [b]
 RoundedVariance missing_prior_var(const Expansion& phi, const at::Tensor& largest);
 
 /// Adds a loss's gradient to those of the parameters behind phi. grad_features [b, r]; grad_correction [b] or

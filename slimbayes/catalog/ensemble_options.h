@@ -4,7 +4,8 @@
 
 namespace slimbayes {
 
-/// ensemble: several fits of one method. The options of that method stand beside these two.
+/// Options of `ensemble`, which averages several fits of one method. That method's own options are given in
+/// the same JSON object as these two.
 struct EnsembleOptions {
   int64_t members = 5;
   std::string of = "dnn";

@@ -1,5 +1,8 @@
 #include "slimbayes/catalog/fit_options.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <stdexcept>
 
 namespace slimbayes {
@@ -18,6 +21,34 @@ InputKind input_kind(const FitOptions& o) {
   if (images) return InputKind::images;
   if (!o.text.empty()) return InputKind::text;
   return o.window > 0 ? InputKind::windows : InputKind::table;
+}
+
+void check_sections(const FitOptions& o, InputKind kind) {
+  const nlohmann::json given = options_to_json(o);
+  for (const OptionDoc& doc : option_docs<FitOptions>()) {
+    const std::string_view section = doc.section;
+    const bool foreign = (section == kWindowSection && kind != InputKind::windows) ||
+                         (section == kTextSection && kind != InputKind::text) ||
+                         (section == kImageSection && kind != InputKind::images && doc.name != "format") ||
+                         (section == kColumnSection && kind == InputKind::images);
+    if (!foreign || given.at(doc.name) == doc.fallback) continue;
+    std::string flag = doc.name;
+    std::ranges::replace(flag, '_', '-');
+    throw std::invalid_argument(fmt::format(
+        "[fit] expected options of {} input; received --{}, which belongs to '{}'; leave it out{}", name_of(kind), flag,
+        section, section == kWindowSection ? ", or add --window" : section == kTextSection ? ", or add --text" : ""));
+  }
+}
+
+void check_fractions(const FitOptions& o) {
+  const auto fraction = [](double share, const char* name, bool zero) {
+    if (share < 1 && (share > 0 || (zero && share == 0))) return;
+    throw std::invalid_argument(fmt::format("[fit] expected {} {} 0 and below 1; received {}; 0.1 is usual",
+                                            name, zero ? "of at least" : "above", share));
+  };
+  fraction(o.valid_fraction, "a valid_fraction", true);
+  fraction(o.test_fraction, "a test_fraction", true);
+  if (o.calibrate != "none") fraction(o.calibration_fraction, "a calibration_fraction", false);
 }
 
 std::string image_format(const std::filesystem::path& path) {

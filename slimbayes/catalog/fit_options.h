@@ -13,27 +13,29 @@
 
 namespace slimbayes {
 
-/// As many threads as suit the method: 1 for one that trains a network, whose short steps gain little from more and wait for
-/// each other beside other work; else as many as the process uses.
+/// As many threads as suit the method: 1 for one that trains a network, whose short steps gain little from
+/// more and wait for each other beside other work; else as many as the process uses.
 inline constexpr int kThreadsOfMethod = -1;
 
-/// How data become a model. `target` and the fields from `likelihood` on are described once: flags, the fingerprint of a resumed fit and the
-/// model file derive from them.
+/// The options of a fit. describe() lists `target` and every field from `likelihood` on; the command-line
+/// flags, the fingerprint of a resumed fit and the model file are derived from that list.
 struct FitOptions {
-  std::string target = "";  // column to predict; empty for events and for images, whose labels lie beside them
-  std::string method = "";  // empty: default_method of the target's task
+  std::string target =
+      "";  // column to predict; empty for events and for images, whose labels lie beside them
+  std::string method = "";                            // empty: default_method of the target's task
   nlohmann::json options = nlohmann::json::object();  // of the method; absent keys keep their defaults
   uint64_t seed = 0;                                  // of weights and batches
-  std::vector<std::string> tune = {};  // options of the method to choose by validation NLL (workflow/tuning.h)
-  double level = 0.95;                 // that the calibration rows must be enough for
-  int threads = kThreadsOfMethod;      // while it fits; 0: as many as the process uses
+  std::vector<std::string> tune =
+      {};                          // options of the method to choose by validation NLL (workflow/tuning.h)
+  double level = 0.95;             // that the calibration rows must be enough for
+  int threads = kThreadsOfMethod;  // while it fits; 0: as many as the process uses
 
   std::optional<LikelihoodKind> likelihood = {};  // none: by the target's column
   std::vector<std::string> ignore = {};           // columns that are no inputs
   std::vector<std::string> categorical = {};      // columns that the table was read with as names (Reading)
   std::string scale = "auto";                     // of numeric inputs; auto: the method's own
-  std::string scale_on = "train";                 // rows that give the inputs' range; "all": every row, as N does
-  std::string domain = "";                        // of events, LOW:HIGH for each coordinate, comma-separated
+  std::string scale_on = "train";  // rows that give the inputs' range; "all": every row, as N does
+  std::string domain = "";         // of events, LOW:HIGH for each coordinate, comma-separated
 
   int64_t window = 0;  // rows that a forecast sees; 0: rows are no time series
   int64_t horizon = 1;
@@ -60,13 +62,23 @@ struct FitOptions {
 /// What the options say that one example is. Throws std::invalid_argument for options of two kinds at once.
 InputKind input_kind(const FitOptions& options);
 
+/// Throws std::invalid_argument for an option off its default that belongs to another kind of input, such as --horizon without
+/// --window.
+void check_sections(const FitOptions& options, InputKind kind);
+
+/// Throws std::invalid_argument for a fraction outside [0, 1), and for calibration without rows.
+void check_fractions(const FitOptions& options);
+
 /// "idx" for a file name with "idx3" in it (MNIST's train-images-idx3-ubyte.gz), else "": a table.
 std::string image_format(const std::filesystem::path& path);
+
+inline constexpr const char *kColumnSection = "Target and columns", *kWindowSection = "Windows of a time series",
+                            *kTextSection = "Text", *kImageSection = "Images";
 
 template <class V>
 void describe(FitOptions& o, V& v) {
   const char* kNone = "";
-  v.section("Target and columns");
+  v.section(kColumnSection);
   v("target", o.target, "column to predict; not needed for images and for --likelihood cox", kNone);
   v("likelihood", o.likelihood,
     "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events; auto: text and "
@@ -77,26 +89,27 @@ void describe(FitOptions& o, V& v) {
     "columns of names, however their cells look (codes, years), comma-separated", kNone);
   v("scale", o.scale, "of numeric inputs; auto: the method's own", Choices{{"auto", "min-max", "standard"}},
     "N section 4");
-  v("scale_on", o.scale_on, "rows that give the numeric inputs' range: train, or all as in the papers' tables",
+  v("scale_on", o.scale_on,
+    "rows that give the numeric inputs' range: train, or all as in the papers' tables",
     Choices{{"train", "all"}}, "N appendix B");
   v("domain", o.domain, "of events: LOW:HIGH for each coordinate, comma-separated", kNone);
 
-  v.section("Windows of a time series");
-  v("window", o.window,
-    "rows that a forecast sees, the target's past among them; 0: rows are no time series", Range{0, 100000},
+  v.section(kWindowSection);
+  v("window", o.window, "rows that a forecast sees, the target's past among them; 0: rows are no time series",
+    Range{0, 100000}, kNone);
+  v("horizon", o.horizon, "rows from the last one seen to the one that is predicted", Range{1, 100000},
     kNone);
-  v("horizon", o.horizon, "rows from the last one seen to the one that is predicted", Range{1, 100000}, kNone);
-  v("time", o.time,
-    "column of times, or those named year, month, day, hour, minute, second, comma-separated", kNone);
+  v("time", o.time, "column of times, or those named year, month, day, hour, minute, second, comma-separated",
+    kNone);
   v("group", o.group, "columns that tell one series from another, comma-separated", kNone);
 
-  v.section("Text");
+  v.section(kTextSection);
   v("text", o.text, "column of text, the input; other columns are not used", kNone);
   v("vocabulary", o.vocabulary, "most frequent words of the training rows that have a token of their own",
     Range{1, 16777216}, kNone);
   v("longest", o.longest, "tokens of a text; the rest is cut off", Range{1, 65536}, kNone);
 
-  v.section("Images");
+  v.section(kImageSection);
   v("format", o.format,
     "idx: grey images, labels in a file beside them (MNIST); cifar10, cifar100: records; auto: idx for a "
     "name with idx3 in it, else a table",

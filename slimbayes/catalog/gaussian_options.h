@@ -33,8 +33,9 @@ void describe(NoiseOptions& o, V& v) {
 }
 
 /// The start for objectives whose data term divides by the noise variance alone (SVGP, VBLL): from 1e-2 its
-/// gradient is so large at first that AdamW's second moment stills the noise for thousands of steps. The exact methods
-/// take it too: their first residuals are of the target's size, whose evidence divides by the noise just so.
+/// gradient is so large at first that AdamW's second moment stills the noise for thousands of steps. The
+/// exact methods take it too: their first residuals are of the target's size, whose evidence divides by the
+/// noise just so.
 inline NoiseOptions expected_noise() { return {0.1, 1e-4, 1e-2, "exp"}; }
 
 /// How rows are weighted at the start of a predictive objective.
@@ -61,8 +62,9 @@ inline nlohmann::json paper_noise_values() {
   return {{"noise_start", 1e-2}, {"noise_floor", 1e-6}, {"noise_rate", 1e-3}};
 }
 
-/// With noise_form "sd". N does not say what it trains; of six readings this one comes nearest to N's own numbers of VBLL
-/// and SV-DKL at N's rate (experiments/noise_reading).
+/// paper_noise_values() with noise_form "sd". N does not say which function of the noise variance is trained.
+/// Of six readings tried, "sd" at N's learning rate comes nearest to the NLLs that N reports for VBLL and
+/// SV-DKL (experiments/noise_reading).
 inline nlohmann::json paper_noise() {
   nlohmann::json noise = paper_noise_values();
   noise["noise_form"] = "sd";

@@ -12,7 +12,7 @@
 
 namespace slimbayes {
 
-/// What is known of a method without loading the tensor library.
+/// The description of a method; it is available without loading the tensor library.
 struct MethodInfo {
   std::string name;
   std::vector<std::string> aliases;
@@ -36,7 +36,8 @@ struct MethodInfo {
 /// Every method, in the order in which they are listed.
 std::span<const MethodInfo> method_catalog();
 
-/// The method of this name or alias. Throws std::invalid_argument with the nearest name.
+/// Finds a method by its name or an alias. Throws std::invalid_argument for an unknown name and suggests the
+/// nearest known one.
 const MethodInfo& find_method(std::string_view name);
 
 /// The method for a user who names none: dbk for numbers, vbll for classes and counts, sv-rbf for events.
@@ -46,29 +47,31 @@ const MethodInfo& default_method(TaskKind task);
 /// Throws std::invalid_argument.
 nlohmann::json preset_options(const MethodInfo& info, const std::string& preset, const nlohmann::json& given);
 
-/// Whether a method with these options (absent keys: the default) takes a task: itself, and the method inside it.
+/// Whether a method with these options (absent keys: the default) takes a task: itself, and the method inside
+/// it.
 bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options = nlohmann::json::object());
 
 /// Whether a method with these options takes this kind of input: itself, and the method inside it.
-bool takes(const MethodInfo& info, InputKind kind,
-           const nlohmann::json& options = nlohmann::json::object());
+bool takes(const MethodInfo& info, InputKind kind, const nlohmann::json& options = nlohmann::json::object());
 
 /// The names of the methods that take this task, and this kind of input, by default, comma-separated.
 std::string methods_taking(TaskKind task, InputKind kind = InputKind::table);
 
-/// The method that fits inside this one, as these options (absent keys: the default) name it; the method itself when it
-/// has none. Throws std::invalid_argument for an unknown name.
+/// Returns the member method of a method that wraps another (ensemble), read from `options` or, if the key is
+/// absent, from its default; returns `info` itself for a method that wraps none. Throws std::invalid_argument
+/// when the options name an unknown method.
 const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& options);
 
-/// What of a regression's answer may tell a foreign row: "epistemic_sd" where that is ignorance (of an ensemble the members'
-/// disagreement), "total_sd" where only the sum is calibrated, nothing where it is one noise for all rows.
+/// What of a regression's answer may tell a foreign row: "epistemic_sd" where that is ignorance (of an
+/// ensemble the members' disagreement), "total_sd" where only the sum is calibrated, nothing where it is one
+/// noise for all rows.
 std::string ood_score(const MethodInfo& info, const nlohmann::json& options);
 
 /// The docs of every option that stands beside these: the method's own, then those of its inner method.
 std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options);
 
-/// The options that `fit --tune` chooses: those with a grid that `given` does not set. Throws std::invalid_argument
-/// when there is none.
+/// The options that `fit --tune` chooses: those with a grid that `given` does not set. Throws
+/// std::invalid_argument when there is none.
 std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann::json& given);
 
 }  // namespace slimbayes

@@ -52,7 +52,8 @@ std::string shown(const nlohmann::json& value);
 /// Checks one value against its doc; throws std::invalid_argument naming option, constraint and value.
 void check_option(const OptionDoc& doc, const nlohmann::json& value, std::string_view owner);
 
-/// Throws std::invalid_argument when `given` is no object or holds a key that no doc has; names the nearest one.
+/// Throws std::invalid_argument when `given` is no object or holds a key that no doc has; names the nearest
+/// one.
 void check_keys(const nlohmann::json& given, const std::vector<OptionDoc>& docs, std::string_view owner);
 
 template <class T>
@@ -134,8 +135,8 @@ nlohmann::json options_to_json(O options) {
   return json;
 }
 
-/// Defaults overwritten by `given`. Throws std::invalid_argument for an unknown key, a wrong type or a value out of
-/// range; `owner` (the method's name) stands in the message.
+/// Defaults overwritten by `given`. Throws std::invalid_argument for an unknown key, a wrong type or a value
+/// out of range; `owner` (the method's name) stands in the message.
 template <class O>
 O options_from_json(const nlohmann::json& given, std::string_view owner) {
   detail::check_keys(given, option_docs<O>(), owner);

@@ -10,8 +10,8 @@ namespace slimbayes {
 /// What is predicted: a number, a class, a count, or where events happen.
 enum class TaskKind : uint8_t { regression, classification, counts, events };
 
-/// How the target follows from the latent functions. Two of them serve classification: bernoulli for two classes with one
-/// latent function, softmax for any number with one a class.
+/// How the target follows from the latent functions. Two of them serve classification: bernoulli for two
+/// classes with one latent function, softmax for any number with one a class.
 enum class LikelihoodKind : uint8_t { gaussian, bernoulli, softmax, poisson, cox };
 
 /// gaussian: regression; bernoulli, softmax: classification; poisson: counts; cox: events.

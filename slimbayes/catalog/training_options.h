@@ -44,8 +44,8 @@ void describe(TrainingOptions& o, V& v) {
     Range{0, 1e9}, "slimbayes");
 }
 
-/// What --preset paper sets (N appendix B.2): 400 epochs of batch 1024 at a constant 1e-3, no
-/// early stopping.
+/// The options of --preset paper (N appendix B.2; docs/references.md lists the papers): 400 epochs, batches
+/// of 1024 rows, constant learning rate 1e-3, weight decay 1e-2, no early stopping.
 inline nlohmann::json paper_training() {
   return {{"epochs", 400},        {"batch", 1024},          {"learning_rate", 1e-3},
           {"weight_decay", 1e-2}, {"schedule", "constant"}, {"patience", 0}};

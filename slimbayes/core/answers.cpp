@@ -96,9 +96,9 @@ Classes mixed(const std::vector<Classes>& parts) {
   return p;
 }
 
-/// With a_i the log mean and v_i the log variance's parameter of part i, log E = log mean exp(a_i) and
-/// log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i): relative to E, so that nothing overflows, and by expm1 and log1p,
-/// so that a small variance keeps its digits.
+/// With a_i the log mean and v_i the log variance's parameter of part i, log E = log mean exp(a_i) and log(1
+/// + var / E^2) = log mean exp(2 (a_i - log E) + v_i): relative to E, so that nothing overflows, and by expm1
+/// and log1p, so that a small variance keeps its digits.
 template <class Answer>
   requires requires(Answer p) { p.rate; }
 Answer mixed(const std::vector<Answer>& parts) {

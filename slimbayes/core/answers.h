@@ -21,11 +21,11 @@ TaskKind task_of(const Predictive& p);
 /// n.
 int64_t row_count(const Predictive& p);
 
-/// These rows [m] int64, in this order. `zeroed` stays that of the whole answer.
+/// The answers to these rows [m] int64, in this order. `zeroed` still counts the whole answer.
 Predictive take(const Predictive& p, const at::Tensor& rows);
 
-/// The rows of several answers to one task, one after the other. Throws std::invalid_argument for none, and for answers to
-/// different tasks.
+/// Joins answers to one task row after row, in the order of `parts`. Throws std::invalid_argument where
+/// `parts` is empty or the tasks differ.
 Predictive concatenated(const std::vector<Predictive>& parts);
 
 /// An equal mixture of answers to the same n rows, as an answer of the same kind:
@@ -39,11 +39,12 @@ Predictive concatenated(const std::vector<Predictive>& parts);
 Predictive mixture(const std::vector<Predictive>& parts);
 Regression mixture(const std::vector<Regression>& parts);
 
-/// The answer in the user's units: y_user = shift + scale * y of a regression (rescaled), log intensity + shift of events;
-/// classes and counts have no other units.
+/// Converts an answer to the user's units. Regression: y_user = shift + scale * y (see rescaled). Events:
+/// adds `shift` to the log intensity; `scale` is unused. Classes and counts are returned unchanged.
 Predictive in_units(const Predictive& p, double shift, double scale);
 
-/// Mean over rows of -log p(y), in nats; y [n]. Nothing for an intensity, whose density needs the integral over the domain.
+/// Mean over rows of -log p(y), in nats; y [n]. Nothing for an intensity, whose density needs the integral
+/// over the domain.
 std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
 
 struct ReportOptions {
@@ -54,18 +55,19 @@ struct ReportOptions {
   std::optional<PredictionSet> set = {};  // of classes of a calibrated model
 };
 
-/// The task's metrics: regression_report, classes_report (with the names of the classes and of the commonest one, and
-/// set_report) or
-/// counts_report. Throws std::invalid_argument for an intensity (workflow/events.h reports on events).
+/// The task's metrics: regression_report, classes_report (with the names of the classes and of the commonest
+/// one, and set_report) or counts_report. Throws std::invalid_argument for an intensity (workflow/events.h
+/// reports on events).
 nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOptions& options);
 
-/// Scores by which a foreign row may be told, larger is further from the training data. Of a regression the one that `score`
-/// names ("epistemic_sd", "total_sd"; none for ""); of classes "mutual_information", "entropy" and "uncertain" (1 - the
-/// largest probability); else "log_rate_sd". [n] each
+/// Scores for out-of-distribution detection; larger means farther from the training data. [n] each
+///   regression           the score that `score` names ("epistemic_sd" or "total_sd"); none where it is ""
+///   classes              "mutual_information", "entropy" and "uncertain" (1 - the largest probability)
+///   counts, intensities  "log_rate_sd"
 Scores scores(const Predictive& p, const std::string& score);
 
-/// Of each row the first number of the answer that is not finite, as "sd is inf" (mean, sd and its parts, or what the task
-/// has for them; the interval, where given); empty for a finite row. [n]
+/// Of each row the first number of the answer that is not finite, as "sd is inf" (mean, sd and its parts, or
+/// what the task has for them; the interval, where given); empty for a finite row. [n]
 std::vector<std::string> unfinished(const Predictive& p, const std::optional<Interval>& interval = {});
 
 }  // namespace slimbayes

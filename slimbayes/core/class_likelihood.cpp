@@ -1,11 +1,12 @@
-// Classes. The Bernoulli integrals are one-dimensional, so a Gauss rule serves while the belief is about as wide as the
-// sigmoid is steep. In a wide one the sigmoid is a step between its nodes, and the integral is taken the other way round:
-// sigmoid(f) = P(L < f) for a logistic L, so that E[sigmoid(f)] = E_L[Phi((m - L) / s)], smooth on the scale 1 whatever s
-// is; the trapezoid rule in L has an error below rounding (Trefethen and Weideman, SIAM Review 2014). E[log P], of which
-// training takes the gradient at every step, keeps the Gauss rule: softplus has no step, but a kink.
-// The softmax has no such reduction, and k logits per row are drawn. Draws come as z and -z: what is odd in z, the mean
-// logit's error first of all, cancels. The rules have positive weights, so Jensen's inequality holds for each, and
-// the mutual information is never negative but for their errors.
+// Classes. The Bernoulli integrals are one-dimensional, so a Gauss rule serves while the belief is about as
+// wide as the sigmoid is steep. In a wide one the sigmoid is a step between its nodes, and the integral is
+// taken the other way round: sigmoid(f) = P(L < f) for a logistic L, so that E[sigmoid(f)] = E_L[Phi((m - L)
+// / s)], smooth on the scale 1 whatever s is; the trapezoid rule in L has an error below rounding (Trefethen
+// and Weideman, SIAM Review 2014). E[log P], of which training takes the gradient at every step, keeps the
+// Gauss rule: softplus has no step, but a kink. The softmax has no such reduction, and k logits per row are
+// drawn. Draws come as z and -z: what is odd in z, the mean logit's error first of all, cancels. The rules
+// have positive weights, so Jensen's inequality holds for each, and the mutual information is never negative
+// but for their errors.
 
 #include "slimbayes/core/class_likelihood.h"
 
@@ -61,16 +62,16 @@ Line trapezoid() {
   return {nodes, weights.log()};
 }
 
-/// log E[sigmoid(f)] of a wide belief: over L on the nodes, and below them, where L has the density e^L, in closed form,
-/// E[e^min(f, -38)]. mean, sd [b]. [b]
+/// log E[sigmoid(f)] of a wide belief: over L on the nodes, and below them, where L has the density e^L, in
+/// closed form, E[e^min(f, -38)]. mean, sd [b]. [b]
 at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   static const Line line = trapezoid();
   at::Tensor nodes = line.nodes.to(mean.scalar_type());
   at::Tensor log_density = line.log_weights.to(mean.scalar_type()) - nodes - 2 * log_one_plus_exp(-nodes);
   at::Tensor inside =
       at::logsumexp(log_density + at::special_log_ndtr((mean.unsqueeze(1) - nodes) / sd.unsqueeze(1)), 1);
-  // E[e^f; f < -38] is e^(mean + var / 2) Phi((-38 - mean - var) / sd): of a wide belief both logs are large and cancel, so
-  // there Phi is written by erfcx, whose exponential is taken out.
+  // E[e^f; f < -38] is e^(mean + var / 2) Phi((-38 - mean - var) / sd): of a wide belief both logs are large
+  // and cancel, so there Phi is written by erfcx, whose exponential is taken out.
   at::Tensor u = (-kReach - mean) / sd, a = sd - u;
   at::Tensor cancelled = at::special_erfcx(a.clamp_min(0) / std::numbers::sqrt2);
   at::Tensor far = -kReach - 0.5 * u.square() + at::log(0.5 * cancelled);

@@ -1,6 +1,6 @@
-// Metrics of class probabilities. NLL and Brier are proper scores (Gneiting and Raftery, JASA 2007); the calibration
-// error is that of the top label (Guo et al., On calibration of modern neural networks, ICML 2017), by default in bins
-// of equal mass, which do not leave most of them empty.
+// Metrics of class probabilities. NLL and Brier are proper scores (Gneiting and Raftery, JASA 2007); the
+// calibration error is that of the top label (Guo et al., On calibration of modern neural networks, ICML
+// 2017), by default in bins of equal mass, which do not leave most of them empty.
 
 #include "slimbayes/core/class_metrics.h"
 

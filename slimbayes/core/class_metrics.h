@@ -31,18 +31,19 @@ struct CalibrationError {
 CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins kind = Bins::equal_mass,
                                    int64_t bins = 15);
 
-/// Rows of each true class that each class is predicted for (the most probable, the first of equals): int64, a row a true
-/// class. -> [C, C]
+/// Rows of each true class that each class is predicted for (the most probable, the first of equals): int64,
+/// a row a true class. -> [C, C]
 at::Tensor confusion(const Classes& p, const at::Tensor& y);
 
-/// 2 TP / (2 TP + FP + FN) of each class of such counts [C, C]; NaN for one that is neither true nor predicted. -> [C]
+/// 2 TP / (2 TP + FP + FN) of each class of such counts [C, C]; NaN for one that is neither true nor
+/// predicted. -> [C]
 at::Tensor f1_scores(const at::Tensor& counts);
 
-/// n, accuracy, nll, brier, ece, mce (15 bins of equal mass), ece_width (15 of equal width); of what one answer for every
-/// row would have: nll_constant (the shares that the classes have in y itself; absent where one has them all), base_rate
-/// (the accuracy of base_class, the commonest in y); f1_macro (the mean over the classes that are true or predicted
-/// somewhere), confusion (of at most 100 classes, rows are true); of two classes f1 of the second one and, if both occur in
-/// y, auroc and aupr of its probability.
+/// n, accuracy, nll, brier, ece, mce (15 bins of equal mass), ece_width (15 of equal width); of what one
+/// answer for every row would have: nll_constant (the shares that the classes have in y itself; absent where
+/// one has them all), base_rate (the accuracy of base_class, the commonest in y); f1_macro (the mean over the
+/// classes that are true or predicted somewhere), confusion (of at most 100 classes, rows are true); of two
+/// classes f1 of the second one and, if both occur in y, auroc and aupr of its probability.
 nlohmann::json classes_report(const Classes& p, const at::Tensor& y);
 
 }  // namespace slimbayes

@@ -41,9 +41,9 @@ int64_t rank_of(int64_t rows, double level) {
   return static_cast<int64_t>(std::ceil(static_cast<double>(rows + 1) * level * (1 - 1e-14)));
 }
 
-/// The guarantee counts the row whose score is the factor itself, and it lies on the interval's edge: the half-width grows
-/// by what rounds it out. mean -+ half rounds by half a unit of either; a batch of another size or another processor's
-/// instructions move the last bits of mean and sd. [n]
+/// The guarantee counts the row whose score is the factor itself, and it lies on the interval's edge: the
+/// half-width grows by what rounds it out. mean -+ half rounds by half a unit of either; a batch of another
+/// size or another processor's instructions move the last bits of mean and sd. [n]
 at::Tensor widened(const at::Tensor& half, const at::Tensor& mean) {
   return half * (1 + 1e-9) + 4 * std::numeric_limits<double>::epsilon() * mean.abs();
 }

@@ -1,14 +1,15 @@
-// The Poisson-lognormal count: one integral over f = m + s z, z ~ N(0, 1), without a closed form. The trapezoid rule
-// takes it wherever the integrand is analytic and falls to nothing at both ends, with an error below rounding once the
-// step is a fraction of the narrowest feature (Trefethen and Weideman, SIAM Review 2014).
+// The Poisson-lognormal count: one integral over f = m + s z, z ~ N(0, 1), without a closed form. The
+// trapezoid rule takes it wherever the integrand is analytic and falls to nothing at both ends, with an error
+// below rounding once the step is a fraction of the narrowest feature (Trefethen and Weideman, SIAM Review
+// 2014).
 //
-// log P(y): the integrand is log-concave, so the range is laid about its mode, the root of s (y - e^{m + s z}) = z.
-// From any start one Newton step lies right of it and the next fall to it.
+// log P(y): the integrand is log-concave, so the range is laid about its mode, the root of s (y - e^{m + s
+// z}) = z. From any start one Newton step lies right of it and the next fall to it.
 //
-// P(y <= k) = E_z[Q(k + 1, e^{m + s z})], Q the regularised upper incomplete gamma function: in z a step of width
-// 1 / (s sqrt(k + 1)). Where that is narrow the integral is taken the other way round: Q(a, x) = P(G > x) for
-// G ~ Gamma(a), so it equals E_u[Phi((u - m) / s)], u = log G, smooth on the scale 1 / sqrt(a); an error function a node
-// is also cheaper than a gamma function.
+// P(y <= k) = E_z[Q(k + 1, e^{m + s z})], Q the regularised upper incomplete gamma function: in z a step of
+// width 1 / (s sqrt(k + 1)). Where that is narrow the integral is taken the other way round: Q(a, x) = P(G >
+// x) for G ~ Gamma(a), so it equals E_u[Phi((u - m) / s)], u = log G, smooth on the scale 1 / sqrt(a); an
+// error function a node is also cheaper than a gamma function.
 
 #include "slimbayes/core/count_distribution.h"
 
@@ -58,8 +59,8 @@ at::Tensor spread(const at::Tensor& left, const at::Tensor& right) {
   return (left + right).unsqueeze(1) * share - left.unsqueeze(1);
 }
 
-// E_u[Phi((u - m) / s)], u the log of a Gamma(a) variable, a = k + 1. Its density exp(a u - e^u) / Gamma(a) falls as
-// e^{a u} to the left of log a and faster to the right. Arguments [b]
+// E_u[Phi((u - m) / s)], u the log of a Gamma(a) variable, a = k + 1. Its density exp(a u - e^u) / Gamma(a)
+// falls as e^{a u} to the left of log a and faster to the right. Arguments [b]
 at::Tensor cdf_over_gammas(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
   at::Tensor a = k + 1, sd = at::rsqrt(a);
   at::Tensor shift = spread(kTail / a + kSds * sd, (kSds * sd).clamp_max(4));  // u - log a [b, q]
@@ -85,8 +86,9 @@ at::Tensor cdf_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor&
 
 // The mode in z of y (m + s z) - e^{m + s z} - z^2 / 2. [b]
 at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) {
-  // Bounds from the right. Where z > 0 the rate is below y, so z < (log y - m) / s; and z <= s y in any case. A log rate
-  // f > 0 has e^f = y + (m - f) / v <= y + m / v: without it a mean of 250 would be 250 steps away.
+  // Bounds from the right. Where z > 0 the rate is below y, so z < (log y - m) / s; and z <= s y in any case.
+  // A log rate f > 0 has e^f = y + (m - f) / v <= y + m / v: without it a mean of 250 would be 250 steps
+  // away.
   at::Tensor narrow = s.clamp_min(1e-150);
   at::Tensor limit = (at::log(y.clamp_min(1e-300)) - m) / narrow;
   at::Tensor above = at::log(y + m.clamp_min(0) / narrow.square()).clamp_min(0);
@@ -105,8 +107,8 @@ at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) 
 
 at::Tensor log_prob_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor& y) {
   at::Tensor s = v.sqrt(), centre = modes(m, s, y), rate = at::exp(m + s * centre);
-  // The prior alone ends it within 9 sds; to the right it falls as a Gaussian of its curvature at least, to the left as
-  // the logarithm of a Gamma(rate) variable does.
+  // The prior alone ends it within 9 sds; to the right it falls as a Gaussian of its curvature at least, to
+  // the left as the logarithm of a Gamma(rate) variable does.
   at::Tensor right = kSds * at::rsqrt(1 + v * rate);
   at::Tensor left = ((kTail / rate + kSds * at::rsqrt(rate)) / s).clamp_max(kSds);
   at::Tensor z = centre.unsqueeze(1) + spread(left, right);  // [b, q]

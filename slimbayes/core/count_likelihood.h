@@ -18,8 +18,8 @@ struct PoissonLikelihood {
   Predictive predictive(const Latent& f) const;
 };
 
-/// Events of a Cox process whose log intensity is f (E A.5). The expected log-likelihood of n events is
-/// sum_i mean(x_i) - integral of exp(mean + var / 2) over the domain: this has the term of each event, cox_bound
+/// Events of a Cox process whose log intensity is f (E A.5). The expected log-likelihood of n events is sum_i
+/// mean(x_i) - integral of exp(mean + var / 2) over the domain: this has the term of each event, cox_bound
 /// (objectives/variational_bound.h) the integral.
 struct CoxLikelihood {
   /// E_f[f], the term of an event; y is not read. Differentiable. [b]

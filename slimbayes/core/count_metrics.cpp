@@ -1,5 +1,5 @@
-// Metrics of counts. The interval's ends are whole numbers, so that its coverage is at least the level where the model
-// is right, not equal to it.
+// Metrics of counts. The interval's ends are whole numbers, so that its coverage is at least the level where
+// the model is right, not equal to it.
 
 #include "slimbayes/core/count_metrics.h"
 

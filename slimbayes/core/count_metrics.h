@@ -8,14 +8,14 @@
 
 namespace slimbayes {
 
-/// Metrics of counts, each over rows, float64; y [n] holds whole numbers of at least 0. All throw std::invalid_argument
-/// for mismatched or empty inputs, and for a row whose rate overflows.
+/// Metrics of counts, each over rows, float64; y [n] holds whole numbers of at least 0. All throw
+/// std::invalid_argument for mismatched or empty inputs, and for a row whose rate overflows.
 
 /// Mean of -log P(y) under the Poisson-lognormal count.
 double count_nll(const Counts& p, const at::Tensor& y);
 
-/// n, mae, rmse (of the mean rate), nll, nll_constant (of one Poisson rate, the mean of y, for every row), coverage, width,
-/// interval_score of the interval of this level.
+/// Reports n, mae and rmse (both of the mean rate), nll, nll_constant (the NLL of one Poisson distribution
+/// with rate mean(y) for every row), and coverage, width and interval_score of the interval at `level`.
 nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level = 0.95);
 
 }  // namespace slimbayes

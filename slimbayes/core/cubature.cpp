@@ -61,7 +61,8 @@ Boxes chosen(const Boxes& a, const at::Tensor& which) {
   return {pick(a.low), pick(a.high), pick(a.value), pick(a.error), pick(a.axis), pick(a.greatest)};
 }
 
-/// On [-1, 1]: the nodes, Kronrod's weights and those of the Gauss rule on every second node, 0 on the others. [q]
+/// On [-1, 1]: the nodes, Kronrod's weights and those of the Gauss rule on every second node, 0 on the
+/// others. [q]
 struct Pair {
   at::Tensor nodes, kronrod, gauss;
 };
@@ -188,8 +189,8 @@ class Search {
     boxes_ = boxes_.low.defined() ? joined(boxes_, boxes) : boxes;
   }
 
-  /// Adds to each box's error its volume times what a probe's value is above the greatest at its nodes, where it is more
-  /// than the double. The sum of what was added.
+  /// Adds to each box's error its volume times what a probe's value is above the greatest at its nodes, where
+  /// it is more than the double. The sum of what was added.
   static double count_unseen(Boxes& boxes, const at::Tensor& probes, const at::Tensor& at_probes) {
     if (probes.size(0) == 0) return 0;
     const at::Tensor place = probes.unsqueeze(0);

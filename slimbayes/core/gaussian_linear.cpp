@@ -103,7 +103,8 @@ LinearPosterior finished(const LinearStatistics& s, const LinearModel& model, co
           whitened, precision, constant.response, constant.var};
 }
 
-// ||D^-1/2 (y - constant - Phi w)||^2, by cancellation.
+// ||D^-1/2 (y - constant - Phi w)||^2 from the statistics alone. This is a difference that loses digits
+// where the residuals are much smaller than y; residual_sum does not, but needs the rows.
 double residuals_from_statistics(const LinearPosterior& p) {
   LinearStatistics s = shifted(p.statistics, p.constant);
   double explained = s.c.dot(p.weights).item<double>();

@@ -15,7 +15,8 @@ struct LinearModel {
   bool fit_mean = false;    // constant mean by generalised least squares; else y_shift of the statistics
 };
 
-/// The exact posterior of the weights (methods.md section 1). A value: what it was made from, and its factor.
+/// The exact posterior of the weights (Rasmussen and Williams 2006, section 2.1). A value: what it was made
+/// from, and its factor.
 struct LinearPosterior {
   LinearStatistics statistics;
   LinearModel model;
@@ -35,8 +36,8 @@ LinearPosterior linear_posterior(const LinearStatistics& s, const LinearModel& m
 /// constant + <weights, phi>, float64. [b]
 at::Tensor mean(const LinearPosterior& p, const at::Tensor& features);
 
-/// ||L^-1 T^T phi||^2 + constant_var (1 - <response, T^T phi>)^2: of the weights given the constant, and of a fitted
-/// constant under a flat prior. Float64; a sum of squares, never negative. [b]
+/// ||L^-1 T^T phi||^2 + constant_var (1 - <response, T^T phi>)^2: of the weights given the constant, and of a
+/// fitted constant under a flat prior. Float64; a sum of squares, never negative. [b]
 at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 
 /// The posterior with these rows as well, or without them, at the same features, sigma2 and T: O(k r^2) for k
@@ -48,7 +49,9 @@ LinearPosterior removed(const LinearPosterior& p, const LinearRows& rows);
 /// when the residuals are much smaller than y, that is for a tiny sigma2.
 double residual_sum(const LinearPosterior& p, const LinearRows& rows);
 
-/// log p(y), with the fitted constant where there is one. Without `residuals` from the statistics alone.
+/// The log marginal likelihood log p(y), at the fitted constant if the model fits one. `residuals` is the
+/// total of residual_sum over all rows. If absent, it is computed from the statistics, which loses digits to
+/// cancellation when the residuals are much smaller than y.
 double log_evidence(const LinearPosterior& p, std::optional<double> residuals = {});
 
 /// Derivatives of log_evidence. A fitted constant contributes none (it is a stationary point).

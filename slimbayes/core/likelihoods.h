@@ -13,8 +13,8 @@ namespace slimbayes {
 using Likelihood = std::variant<GaussianLikelihood, BernoulliLikelihood, SoftmaxLikelihood, PoissonLikelihood,
                                 CoxLikelihood>;
 
-/// The active alternative's; f [b, k], y [b] (undefined for a Cox process). Both throw std::invalid_argument for other
-/// shapes. [b]
+/// The active alternative's; f [b, k], y [b] (undefined for a Cox process). Both throw std::invalid_argument
+/// for other shapes. [b]
 at::Tensor expected_log_prob(const Likelihood& likelihood, const Latent& f, const at::Tensor& y);
 at::Tensor log_predictive(const Likelihood& likelihood, const Latent& f, const at::Tensor& y);
 

@@ -12,10 +12,11 @@ struct Cholesky {
   double jitter;      // 0 unless the plain factorisation failed
 };
 
-/// The one way to factorise (methods.md section 1): NaN first, then plain, then jitter from 1e-12 x the mean
-/// diagonal, ten times more each try. `a` is [r, r]; only its lower triangle is read. Differentiable; the
-/// jitter is a constant. Throws NumericalError with the matrix's size, the first pivot that fails and what to do.
-/// tries = 0 permits no jitter.
+/// The Cholesky factorisation that all code uses. It checks `a` for NaN and infinity, factorises it, and if
+/// that fails adds jitter to the diagonal: 1e-12 times the mean diagonal, then ten times more in each of
+/// `tries` attempts (0: no jitter). `a` is [r, r]; only its lower triangle is read. Differentiable, with the
+/// jitter as a constant. Throws NumericalError for NaN or infinity, giving the matrix size and their number,
+/// and when every attempt fails, giving the size, the first non-positive pivot and a remedy.
 Cholesky safe_cholesky(const at::Tensor& a, int tries = 8);
 
 /// log |L L^T|. Differentiable. Scalar.
@@ -39,8 +40,9 @@ struct RoundedVariance {
   int64_t clipped;  // how many there were
 };
 
-/// Elements in (-1e-10 x scale, 0) become 0 and are counted; below that, or NaN, throws NumericalError. Where the scale is
-/// not finite, a term overflowed: that element alone is NaN. `scale` (a scalar or the shape of `var`) is the size of the terms whose difference `var` is.
+/// Elements in (-1e-10 x scale, 0) become 0 and are counted; below that, or NaN, throws NumericalError. Where
+/// the scale is not finite, a term overflowed: that element alone is NaN. `scale` (a scalar or the shape of
+/// `var`) is the size of the terms whose difference `var` is.
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale);
 
 }  // namespace slimbayes

@@ -18,7 +18,7 @@ double coverage(const Regression& p, const at::Tensor& y, double level);  // sha
 double interval_width(const Regression& p, double level);                 // mean width
 double interval_score(const Regression& p, const at::Tensor& y,
                       double level);  // Gneiting and Raftery 2007, eq. 43
-/// The same of an interval that was made otherwise (core/conformal.h); y [n].
+/// The same three interval metrics for a given interval, such as a conformal one (core/conformal.h). y [n].
 double coverage(const Interval& i, const at::Tensor& y);
 double interval_width(const Interval& i);
 double interval_score(const Interval& i, const at::Tensor& y, double level);
@@ -33,10 +33,11 @@ struct CalibrationCurve {
 };
 CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points = 99);
 
-/// The contract of `slimbayes evaluate`: n, mae, rmse, nll, crps, coverage, width, interval_score in the
-/// target's units, and mae, rmse, nll, crps, width with the suffix `_standardized` (targets divided by
-/// `target_sd`, nll - log target_sd). And nll_constant, likewise in both: that of one Gaussian for all rows with the
-/// mean and the sd of y itself, which inputs of any use beat; absent where all y are equal.
+/// The metrics that `slimbayes evaluate` prints. In the target's units: n, mae, rmse, nll, crps, coverage,
+/// width and interval_score. For the target divided by `target_sd`, with the suffix `_standardized`: mae,
+/// rmse, nll (nll - log target_sd), crps and width. On both scales also nll_constant, the NLL of one
+/// Gaussian with the mean and sd of y for every row: a baseline that a model with useful inputs beats. It
+/// is absent where all y are equal.
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                  double level = 0.95);
 /// The same with `i` as the interval of that level.

@@ -75,7 +75,8 @@ struct Interval {
 /// std::invalid_argument unless 0 < level < 1.
 Interval gaussian_interval(const Regression& p, double level);
 
-/// Throw std::invalid_argument unless 0 < level < 1. The whole numbers at which the cdf of the Poisson-lognormal count first reaches (1 -+ level) / 2.
+/// Throw std::invalid_argument unless 0 < level < 1. The whole numbers at which the cdf of the
+/// Poisson-lognormal count first reaches (1 -+ level) / 2.
 Interval interval(const Counts& p, double level);
 
 /// Log-normal quantiles of the rate itself.

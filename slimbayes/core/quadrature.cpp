@@ -1,7 +1,8 @@
-// The Gauss-Hermite rule by Golub and Welsch (Calculation of Gauss quadrature rules, Math. Comp. 1969): the nodes are the
-// eigenvalues of the symmetric tridiagonal matrix of the orthonormal polynomials' recurrence. The weights are 1 /
-// sum_k p_k(x)^2 by that recurrence and not the eigenvectors' first elements, whose error is absolute: of 64 nodes the
-// outermost weights are 1e-49. O(q^3), for q of a few dozen. Boost.Math, whose rules cubature.cpp takes, has none of Hermite.
+// The Gauss-Hermite rule by Golub and Welsch (Calculation of Gauss quadrature rules, Math. Comp. 1969): the
+// nodes are the eigenvalues of the symmetric tridiagonal matrix of the orthonormal polynomials' recurrence.
+// The weights are 1 / sum_k p_k(x)^2 by that recurrence and not the eigenvectors' first elements, whose error
+// is absolute: of 64 nodes the outermost weights are 1e-49. O(q^3), for q of a few dozen. Boost.Math, whose
+// rules cubature.cpp takes, has none of Hermite.
 
 #include "slimbayes/core/quadrature.h"
 

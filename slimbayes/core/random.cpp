@@ -2,11 +2,12 @@
 //
 // Problem: results must not depend on the order in which parts of a program draw, on threads, or on what
 // another library did to a global generator. Method: a counter-based generator. Philox4x32-10 maps (key,
-// counter) to 128 bits by ten rounds of multiply and exchange; the i-th number of a stream lies in block i /
-// 2 of its key, so any element costs O(1) and a tensor is filled in any order. Child keys are blocks too,
-// with a tag in the counter's upper half that number blocks never carry, so a child's key is unrelated to its
-// parent's numbers. Source: Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC
-// 2011). Bits are the same everywhere; normals are the same up to the C library's log, sin and cos.
+// counter) to 128 bits by ten rounds of multiply and exchange. The i-th number of a stream lies in block i / 2
+// of its key, so any element costs O(1) and a tensor can be filled in any order. A child stream's key is also
+// a block of the parent's key. The upper half of that block's counter holds a tag that the blocks of numbers
+// never carry, so the child's key is unrelated to its parent's numbers. Source: Salmon, Moraes, Dror and
+// Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). Bits are the same everywhere; normals are the
+// same up to the C library's log, sin and cos.
 
 #include "slimbayes/core/random.h"
 

@@ -40,7 +40,8 @@ double auroc_sd(int64_t negatives, int64_t positives) {
   return std::sqrt((n + m + 1) / (12 * n * m));
 }
 
-// Each positive makes a step of 1 / positives in the recall, at the precision of its own score as the threshold.
+// Each positive makes a step of 1 / positives in the recall, at the precision of its own score as the
+// threshold.
 double average_precision(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
   at::Tensor negative = sorted_scores(negative_scores, "average_precision");
   at::Tensor positive = sorted_scores(positive_scores, "average_precision");

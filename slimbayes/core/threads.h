@@ -2,8 +2,8 @@
 
 namespace slimbayes {
 
-/// Threads of the tensor library while it lives; the earlier number comes back at its end. The number belongs to the
-/// process: of two scopes at once in two threads, both see the later one's. 0 changes nothing. Throws
+/// Threads of the tensor library while it lives; the earlier number comes back at its end. The number belongs
+/// to the process: of two scopes at once in two threads, both see the later one's. 0 changes nothing. Throws
 /// std::invalid_argument for a negative number.
 class ThreadScope {
  public:

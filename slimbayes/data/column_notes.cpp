@@ -1,7 +1,8 @@
-// What looks odd in a column. A note costs a user a glance where it is needless and a model where it is lacking, so that
-// each rule is one that honest columns hardly meet: of the 430 columns of our published tables, two have a note on their
-// range (-9999 for a missing humidity and dew point) and two count their rows. At 1,000 rows, a log-normal sample (sd of
-// the logarithm 1, 2, 3) has one in 0, 1 and 7 % of the cases, a Cauchy sample in 9 %.
+// What looks odd in a column. A note costs a user a glance where it is needless and a model where it is
+// lacking, so that each rule is one that honest columns hardly meet: of the 430 columns of our published
+// tables, two have a note on their range (-9999 for a missing humidity and dew point) and two count their
+// rows. At 1,000 rows, a log-normal sample (sd of the logarithm 1, 2, 3) has one in 0, 1 and 7 % of the
+// cases, a Cauchy sample in 9 %.
 #include "slimbayes/data/column_notes.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,8 @@ struct Extreme {
   int64_t cells = 1;
 };
 
-/// The five largest different values (of sign * x), largest first: three to doubt, two to compare with. O(rows).
+/// The five largest different values (of sign * x), largest first: three to doubt, two to compare with.
+/// O(rows).
 std::vector<Extreme> extremes(const Column& column, const std::vector<int64_t>& rows, double sign) {
   std::vector<Extreme> top;
   for (int64_t row : rows) {
@@ -71,8 +73,8 @@ std::string in_rows(const Table& table, const std::vector<Extreme>& top, size_t 
                     : fmt::format("{} cells, the first in data row {}", cells, row_number(table, first));
 }
 
-/// Whether the numbers of a column are perhaps those of its rows: whole, different in every row of at least ten, and
-/// either growing (or falling) from row to row or almost without gaps. O(n).
+/// Whether the numbers of a column are perhaps those of its rows: whole, different in every row of at least
+/// ten, and either growing (or falling) from row to row or almost without gaps. O(n).
 bool counts_rows(const Column& column) {
   const std::vector<double>& x = column.values;
   if (column.kind != ColumnKind::numeric || x.size() < kFewestCounted) return false;
@@ -97,8 +99,8 @@ std::string range_note(const Table& table, const Column& column, const std::vect
   const auto cells = static_cast<size_t>(std::ranges::count_if(
       rows, [&](int64_t r) { return std::isfinite(column.values[static_cast<size_t>(r)]); }));
   const std::vector<Extreme> high = extremes(column, rows, 1), low = extremes(column, rows, -1);
-  // Each end against the other without its own odd cells: -999 would hide 999. At both ends they are to be rare, or a
-  // column of a few values would have some.
+  // Each end against the other without its own odd cells: -999 would hide 999. At both ends they are to be
+  // rare, or a column of a few values would have some.
   size_t above = 0, below = 0;
   for (size_t b = 0; above + below == 0 && b <= kFewValues && b < low.size(); ++b) {
     const size_t a = stretching(high, -low[b].value, cells);

@@ -29,8 +29,8 @@ struct Dataset {
   Dataset subset(const at::Tensor& indices) const;                              // nothing is copied
 };
 
-/// Rows in memory. A schema without an input shape takes that of the first input. Throws std::invalid_argument where the
-/// tensors have different numbers of rows.
+/// Makes a dataset of tensors in memory. If `schema` has no input shape, it gets the shape of one row of the
+/// first input. Throws std::invalid_argument if the tensors have different numbers of rows.
 Dataset dataset_of(Schema schema, Batch all);
 
 }  // namespace slimbayes

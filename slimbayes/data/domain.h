@@ -12,14 +12,16 @@ struct Axis {
   double low = 0, high = 1;
 };
 
-/// "0:1,0:2" -> {0, 1}, {0, 2}. Throws std::invalid_argument unless every axis is two finite numbers, the lower first, and
-/// their volume, its inverse and the squares of both are numbers of double precision.
+/// Parses "0:1,0:2" as {0, 1}, {0, 2}. Throws std::invalid_argument unless each axis is LOW:HIGH with finite
+/// LOW < HIGH and the volume lies in [1e-140, 1e140]: the variance of an intensity contains the squared
+/// volume, which must not overflow.
 std::vector<Axis> parse_domain(const std::string& text);
 
 /// Product of the sides, in the user's units.
 double volume(const std::vector<Axis>& domain);
 
-/// What is wrong with a coordinate that is missing or outside the axis; empty for one inside.
+/// Returns an error message if the coordinate is missing or outside the axis by more than 1e-9 of its length,
+/// else "".
 std::string fault_in_domain(const Column& column, double value, const Axis& axis);
 
 /// Throws DataError for the first row whose coordinate is missing or outside the axis.

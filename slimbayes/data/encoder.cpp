@@ -1,8 +1,9 @@
 // From a table to a matrix, by what encoder_fit.cpp learnt.
 //
 // Rows are filled in blocks that stay in the cache, column by column within a block: O(n d), no temporary. A
-// table that was not read as reading() says may show another kind than the training table (a column of categories
-// where the few rows at hand all say "yes", or 3): such values are matched to the levels by their meaning.
+// table that was not read as reading() says may show another kind than the training table (a column of
+// categories where the few rows at hand all say "yes", or 3): such values are matched to the levels by their
+// meaning.
 #include "slimbayes/data/encoder.h"
 
 #include <ATen/ATen.h>

@@ -31,37 +31,39 @@ struct EncoderOptions {
 /// and the others share a feature). A column with missing training cells gives an indicator `name (missing)`
 /// beside the imputed mean (zeros for categories). A column that is constant on the training rows gives no
 /// feature, nor does a categorical one whose cells nearly all differ (over 90 % of more than 50): an
-/// identifier or free text; its indicator stays. Events have their coordinates alone: every column is numeric and
-/// scaled from its axis of the domain to [-1, 1].
+/// identifier or free text; its indicator stays. Events have their coordinates alone: every column is numeric
+/// and scaled from its axis of the domain to [-1, 1].
 class Encoder {
  public:
   /// Throws std::invalid_argument: target absent or not one of its likelihood, unknown column to ignore, no
-  /// usable input, no rows, a domain that does not fit the columns. Throws DataError: an infinite cell among `rows`, one of
-  /// the target that is missing or no count where counts are asked for; an event outside the domain.
+  /// usable input, no rows, a domain that does not fit the columns. Throws DataError: an infinite cell among
+  /// `rows`, one of the target that is missing or no count where counts are asked for; an event outside the
+  /// domain.
   static Encoder fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
-  /// The inputs alone, where the target is known otherwise: `options` has none, and task and target stay the defaults. Throws
-  /// as fit().
+  /// The inputs alone, where the target is known otherwise: `options` has none, and task and target stay the
+  /// defaults. Throws as fit().
   static Encoder fit_inputs(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
   /// Inputs only, finite, float64. [n, d]. Columns are found by name: another order and added columns are
   /// fine; a missing column or another kind throws std::invalid_argument (a column without any value fits
   /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean.
-  /// A row is bad with a number more than kFarthest half-ranges (sds where the scale is standard) from the middle of the
-  /// training rows, and with an event outside the domain: it is listed in `bad` (ascending) and 0 throughout, or, without
-  /// such a list, throws DataError.
+  /// A row is bad with a number more than kFarthest half-ranges (sds where the scale is standard) from the
+  /// middle of the training rows, and with an event outside the domain: it is listed in `bad` (ascending) and
+  /// 0 throughout, or, without such a list, throws DataError.
   at::Tensor inputs(const Table& table, std::vector<BadRow>* bad = nullptr) const;
 
-  /// A network's float32 weights are known to 6e-8 of themselves: at this distance their rounding alone moves a linear
-  /// extrapolation by a twentieth of the training range, and layer norms and exponentials soon overflow.
+  /// A network's float32 weights are known to 6e-8 of themselves: at this distance their rounding alone moves
+  /// a linear extrapolation by a twentieth of the training range, and layer norms and exponentials soon
+  /// overflow.
   static constexpr double kFarthest = 1e6;
 
-  /// The target as the task has it (target_values), float64. [n]. Throws when the column is absent or holds a missing
-  /// cell (with its row).
+  /// The target as the task has it (target_values), float64. [n]. Throws when the column is absent or holds a
+  /// missing cell (with its row).
   at::Tensor target(const Table& table) const;
 
-  /// How a file of rows for this encoder is to be read: the columns it uses by the kinds that training saw, whatever the
-  /// few rows at hand look like; the others do not matter.
+  /// How a file of rows for this encoder is to be read: the columns it uses by the kinds that training saw,
+  /// whatever the few rows at hand look like; the others do not matter.
   Reading reading(bool with_target) const;
 
   /// inputs and, if `with_target`, target; events have none.
@@ -117,8 +119,8 @@ class Encoder {
   std::vector<std::string> notes_;
 };
 
-/// Whether so many different ones among the present cells of a categorical column make it an identifier or free
-/// text. Such a column is no input, and no mark of a row's group.
+/// Whether so many different ones among the present cells of a categorical column make it an identifier or
+/// free text. Such a column is no input, and no mark of a row's group.
 bool is_free_text(size_t cells, size_t different);
 
 /// Mean and population sd, free of overflow. {0, 0} for no values; sd 0 when all are equal.

@@ -250,8 +250,9 @@ std::vector<std::string> feature_names(const Encoder::Feature& feature) {
   return names;
 }
 
-// Of n training events among N the intensity of all is N / n times as high (a random share of a Poisson process is one of
-// that share of its intensity), and a unit of the encoded coordinates holds V / 2^d of the user's.
+// Of n training events among N the intensity of all is N / n times as high (a random share of a Poisson
+// process is one of that share of its intensity), and a unit of the encoded coordinates holds V / 2^d of the
+// user's.
 Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows,
                             const EncoderOptions& options) {
   check(options.target.empty(), "Encoder::fit", "no target for --likelihood cox, whose rows are events",

@@ -14,7 +14,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Bytes of several parts as one text; each part's size is hashed too, so that parts cannot run into each other.
+/// Bytes of several parts as one text; each part's size is hashed too, so that parts cannot run into each
+/// other.
 class Hash {
  public:
   Hash() : state_(XXH3_createState(), XXH3_freeState) { XXH3_128bits_reset(state_.get()); }
@@ -38,10 +39,10 @@ class Hash {
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
 };
 
-/// The row of the table that stands for an example.
+/// The table row of the last step in an example's window. Messages and kept columns refer to this row.
 int64_t last_row(const WindowTable& windows, int64_t example) {
-  const int64_t place = windows.windows->last[static_cast<size_t>(
-      windows.chosen[static_cast<size_t>(example)])];
+  const int64_t place =
+      windows.windows->last[static_cast<size_t>(windows.chosen[static_cast<size_t>(example)])];
   return windows.windows->order[static_cast<size_t>(place)];
 }
 
@@ -119,6 +120,9 @@ std::string table_hash(const Table& table) {
     hash.add(column.name.data(), column.name.size());
     hash.add(&column.kind, sizeof column.kind);
     for (const std::string& level : column.levels) hash.add(level.data(), level.size());
+    if (column.kind == ColumnKind::boolean) {  // they name the classes of a target
+      for (const std::string& word : column.words) hash.add(word.data(), word.size());
+    }
     hash.add(column.values.data(), column.values.size() * sizeof(double));
   }
   return hash.text();

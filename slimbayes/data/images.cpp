@@ -1,5 +1,5 @@
-// Images from files of bytes. They stay bytes in memory, a quarter of what float32 takes; a batch is scaled, and varied in
-// training, when it is asked for.
+// Images from files of bytes. They stay bytes in memory, a quarter of what float32 takes; a batch is scaled,
+// and varied in training, when it is asked for.
 #include "slimbayes/data/images.h"
 
 #include <ATen/ATen.h>
@@ -25,7 +25,8 @@ namespace fs = std::filesystem;
 constexpr int64_t kSide = 32, kPixels = 3 * kSide * kSide;  // of a CIFAR record
 constexpr uint64_t kGzipRatio = 1000;                       // black images pack well
 
-/// Bytes that tensors may share: they live as long as one of them.
+/// The content of a file, unpacked. The tensors from tensor() are views of it and share its ownership: it
+/// is freed with the last of them.
 struct Bytes {
   std::shared_ptr<const std::string> text;
 
@@ -211,7 +212,7 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
   // Sums of bytes are exact: the statistics are the same in any order.
   const int64_t channels = encoder.size_[0];
   for (int64_t c = 0; c < channels; ++c) {
-    const at::Tensor counts = at::bincount(training.pixels.select(1, c).reshape({-1}).to(at::kLong), {}, 256);
+    const at::Tensor counts = at::bincount(training.pixels.select(1, c).reshape({-1}), {}, 256);
     const at::Tensor share = counts.to(at::kDouble) / counts.sum(), level = at::arange(256, at::kDouble);
     const double mean = (share * level).sum().item<double>();
     const double var = (share * (level - mean).square()).sum().item<double>();
@@ -250,7 +251,8 @@ at::Tensor ImageEncoder::target(const Images& images) const {
   if (strange.size(0) > 0)
     throw DataError(
         images.source,
-        fmt::format("expected labels of the training images ({}); received {} at image {}",
+        fmt::format("expected labels of the training images ({}); received {} at image {}; where "
+                                  "the split held a whole class out, use another --split-seed",
                     fmt::join(schema_.task.levels, ", "), images.labels[strange[0][0]].item<int64_t>(),
                     strange[0][0].item<int64_t>() + 1));
   return place.to(at::kDouble);

@@ -58,18 +58,23 @@ std::vector<int64_t> numbers_to(size_t n) {
   return numbers;
 }
 
-WindowTable windows_of(Table table, const WindowOptions& options) {
-  WindowTable all{std::make_shared<const Table>(std::move(table)), nullptr, {}};
-  all.windows = std::make_shared<const Windows>(find_windows(*all.table, options));
-  all.chosen = numbers_to(all.windows->last.size());
-  return all;
-}
-
-void keep_known_targets(WindowTable& windows, const std::string& target) {
-  windows.chosen = windows_with_target(*windows.table, *windows.windows, target);
-  check(!windows.chosen.empty(), "windows",
-        fmt::format("windows whose {} is in the table, --horizon rows later", in_quotes(target)),
-        fmt::format("none of {}", windows.windows->last.size()), "give more rows");
+/// The windows of a table; those whose target is there where `target` names it.
+WindowTable windows_of(Table table, const WindowOptions& options, std::optional<double> step,
+                       const std::string& target) {
+  Windows found = find_windows(table, options, step);
+  std::vector<int64_t> chosen = numbers_to(found.last.size());
+  if (!target.empty()) {
+    chosen = windows_with_target(table, found, target);
+    check(!chosen.empty(), "windows",
+          fmt::format("windows whose {} is in the table, --horizon rows later", in_quotes(target)),
+          fmt::format("none of {}", found.last.size()), "give more rows");
+    if (chosen.size() < found.last.size())
+      found.notes.push_back(fmt::format("{} of {} windows have no {} to compare with, at the end of a run or where it is "
+                                        "missing: left out",
+                                        found.last.size() - chosen.size(), found.last.size(), in_quotes(target)));
+  }
+  return {std::make_shared<const Table>(std::move(table)), std::make_shared<const Windows>(std::move(found)),
+          std::move(chosen)};
 }
 
 /// The rows of the table whose targets these windows predict.
@@ -130,11 +135,15 @@ void check_examples(const Examples& examples, const FitOptions& options) {
   check(!images || kind == InputKind::images || kind == InputKind::table, "fit",
         "images without --window and --text", fmt::format("--{}", name_of(kind)), "leave it out");
   check(images || kind != InputKind::images, "fit", "images for --format", "a table");
-  check(images || (options.crop == 0 && !options.flip), "fit", "images for --crop and --flip", "a table",
-        "leave them out");
   if (const auto* table = std::get_if<Table>(&examples); table != nullptr && kind == InputKind::text)
     check(table->find(options.text), "text", fmt::format("a column {} of text", in_quotes(options.text)),
           "a table without it", nearest_hint(options.text, table->names()));
+  check_sections(options, images ? InputKind::images : kind);
+  if (const auto* given = std::get_if<Images>(&examples)) {
+    const int64_t side = std::min(given->pixels.size(2), given->pixels.size(3));
+    check(options.crop < side, "fit", fmt::format("a crop below the images' side of {} pixels", side),
+          fmt::format("{}", options.crop), "4 is usual for 32 pixels");
+  }
   check(!std::holds_alternative<WindowTable>(examples) || kind == InputKind::windows, "fit",
         "a size of window for windows", "none", "set FitOptions::window");
 }
@@ -143,17 +152,14 @@ Examples examples_of(Examples given, const FitOptions& options) {
   check_examples(given, options);
   const InputKind kind = input_kind(options);
   if (kind != InputKind::windows || !std::holds_alternative<Table>(given)) return given;
-  WindowTable windows = windows_of(std::get<Table>(std::move(given)), window_options(options));
-  keep_known_targets(windows, options.target);
-  return windows;
+  return windows_of(std::get<Table>(std::move(given)), window_options(options), {}, options.target);
 }
 
 Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target) {
   if (const auto* e = std::get_if<WindowEncoder>(&encoder)) {
     if (!std::holds_alternative<Table>(given)) return windows_in(given);
-    WindowTable windows = windows_of(std::get<Table>(std::move(given)), e->options());
-    if (with_target) keep_known_targets(windows, e->target_name());
-    return windows;
+    return windows_of(std::get<Table>(std::move(given)), e->options(), e->step(),
+                      with_target ? e->target_name() : "");
   }
   if (std::holds_alternative<ImageEncoder>(encoder))
     images_in(given);
@@ -197,13 +203,14 @@ RowGroups groups_of(const Examples& examples, const FitOptions& options) {
                               : row_groups(alike_texts(table, options.text), split);
 }
 
-InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train,
-                         const FitOptions& o, const std::string& scale) {
+InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train, const FitOptions& o,
+                         const std::string& scale) {
   if (const auto* images = std::get_if<Images>(&examples))
     return ImageEncoder::fit(take_images(*images, train));
   if (!o.text.empty())
-    return TextEncoder::fit(table_in(examples), train, {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest},
-                            o.target, likelihood_of(examples, o));
+    return TextEncoder::fit(table_in(examples), train,
+                            {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest}, o.target,
+                            likelihood_of(examples, o));
   EncoderOptions inputs{o.target, scale, o.ignore, o.scale_on, o.likelihood, {}, o.categorical};
   if (const auto* w = std::get_if<WindowTable>(&examples)) {
     std::vector<int64_t> places;
@@ -217,19 +224,18 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
                    std::vector<BadRow>* bad, const Augmentation& augmentation) {
   return std::visit(
-      Overloaded{[&](const Encoder& e) {
-                   const Table& table = table_in(examples);
-                   if (bad == nullptr) return e.dataset(table, with_target);
-                   return slimbayes::dataset_of(e.schema(), {{e.inputs(table, bad)}});
-                 },
-                 [&](const WindowEncoder& e) {
-                   const WindowTable& w = windows_in(examples);
-                   return e.dataset(*w.table, *w.windows, w.chosen, with_target, bad);
-                 },
-                 [&](const ImageEncoder& e) {
-                   return e.dataset(images_in(examples), with_target, augmentation);
-                 },
-                 [&](const TextEncoder& e) { return e.dataset(table_in(examples), with_target); }},
+      Overloaded{
+          [&](const Encoder& e) {
+            const Table& table = table_in(examples);
+            if (bad == nullptr) return e.dataset(table, with_target);
+            return slimbayes::dataset_of(e.schema(), {{e.inputs(table, bad)}});
+          },
+          [&](const WindowEncoder& e) {
+            const WindowTable& w = windows_in(examples);
+            return e.dataset(*w.table, *w.windows, w.chosen, with_target, bad);
+          },
+          [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target, augmentation); },
+          [&](const TextEncoder& e) { return e.dataset(table_in(examples), with_target); }},
       encoder);
 }
 
@@ -266,7 +272,8 @@ std::vector<std::string> notes_for(const InputEncoder& encoder, const Examples& 
                                [&](const WindowEncoder& e) {
                                  const WindowTable& w = windows_in(examples);
                                  std::vector<std::string> notes = w.windows->notes;
-                                 for (std::string& note : e.notes_for(*w.table)) notes.push_back(std::move(note));
+                                 for (std::string& note : e.notes_for(*w.table))
+                                   notes.push_back(std::move(note));
                                  return notes;
                                },
                                [](const ImageEncoder&) { return std::vector<std::string>{}; },
@@ -288,11 +295,17 @@ InputEncoder input_encoder_from_json(const nlohmann::json& json) {
   const nlohmann::json kind = json.value("kind", nlohmann::json());
   if (kind.is_null()) return Encoder::from_json(json);
   const std::string name = JsonReader(json, "load").text("kind");
-  if (name == "windows") return WindowEncoder::from_json(json);
-  if (name == "images") return ImageEncoder::from_json(json);
-  check(name == "text", "load", "an encoder of windows, images or text", in_quotes(name.substr(0, 40)),
-        "the model file is damaged, or of a later version");
-  return TextEncoder::from_json(json);
+  const auto read = [&]() -> InputEncoder {
+    if (name == "windows") return WindowEncoder::from_json(json);
+    if (name == "images") return ImageEncoder::from_json(json);
+    check(name == "text", "load", "an encoder of windows, images or text", in_quotes(name.substr(0, 40)),
+          "the model file is damaged, or of a later version");
+    return TextEncoder::from_json(json);
+  };
+  const InputEncoder encoder = read();
+  check(schema_of(encoder).task.kind != TaskKind::events, "load", "a task that a target has", "events",
+        "the model file is damaged");
+  return encoder;
 }
 
 }  // namespace slimbayes

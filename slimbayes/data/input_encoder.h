@@ -17,9 +17,9 @@
 
 namespace slimbayes {
 
-/// From a user's examples to a network's inputs and back: one alternative a kind of input, each fitted on the training
-/// examples and saved with the model. The functions below dispatch to the active alternative; examples of another kind throw
-/// std::invalid_argument.
+/// From a user's examples to a network's inputs and back: one alternative a kind of input, each fitted on the
+/// training examples and saved with the model. The functions below dispatch to the active alternative;
+/// examples of another kind throw std::invalid_argument.
 using InputEncoder = std::variant<Encoder, WindowEncoder, ImageEncoder, TextEncoder>;
 
 InputKind kind_of(const InputEncoder& encoder);
@@ -34,35 +34,36 @@ Reading reading_of(const InputEncoder& encoder, bool with_target);
 /// Throws std::invalid_argument where the options ask for another kind of input than these examples are.
 void check_examples(const Examples& examples, const FitOptions& options);
 
-/// The examples that the options ask for: the table itself, or those windows in it whose target is there (WindowOptions of
-/// the options; throws as find_windows). Images pass as they are. Throws as check_examples.
+/// The examples that the options ask for: the table itself, or those windows in it whose target is there
+/// (WindowOptions of the options; throws as find_windows). Images pass as they are. Throws as check_examples.
 Examples examples_of(Examples given, const FitOptions& options);
 
 /// The same for a fitted encoder. With `with_target` only the windows whose target is in the table.
 Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target);
 
-/// The likelihood of the options. Where they name none, of texts numbers of which there are only two are classes (bernoulli),
-/// as sentiments are written; else none, and the target's column decides (fit_task).
+/// The likelihood of the options. Where they name none, of texts numbers of which there are only two are
+/// classes (bernoulli), as sentiments are written; else none, and the target's column decides (fit_task).
 std::optional<LikelihoodKind> likelihood_of(const Examples& examples, const FitOptions& options);
 
 /// Which examples train, choose, calibrate and test: windows by their time, the others dealt by split_rows.
 SplitRows split_examples(const Examples& examples, const FitOptions& options);
 
-/// The groups that split_examples dealt: each window is its own.
+/// The groups that split_examples keeps together in one part, so that examples with identical inputs are
+/// normally in the same part. Each window is a group of its own.
 RowGroups groups_of(const Examples& examples, const FitOptions& options);
 
-/// Fits the encoder of the options' kind on the training examples. `scale`: of numeric inputs, "min-max" or "standard".
-/// Throws as the fit() of each encoder.
+/// Fits the encoder of the options' kind on the training examples. `scale`: of numeric inputs, "min-max" or
+/// "standard". Throws as the fit() of each encoder.
 InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train,
                          const FitOptions& options, const std::string& scale);
 
-/// The dataset of these examples. An example that has no inputs (Encoder::inputs) is listed in `bad`, its inputs 0, or,
-/// without such a list, throws DataError. `augmentation` varies images in training.
+/// The dataset of these examples. An example that has no inputs (Encoder::inputs) is listed in `bad`, its
+/// inputs 0, or, without such a list, throws DataError. `augmentation` varies images in training.
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
                    std::vector<BadRow>* bad = nullptr, const Augmentation& augmentation = {});
 
-/// The targets in the user's units, without the rounding of standardising and its inverse. [n] Throws DataError for a class
-/// that was not there in training.
+/// The targets in the user's units, without the rounding of standardising and its inverse. [n] Throws
+/// DataError for a class that was not there in training.
 at::Tensor target_as_given(const InputEncoder& encoder, const Examples& examples);
 
 /// Throws as check_standardised for a target that is too far from those of training.

@@ -9,8 +9,8 @@
 
 namespace slimbayes {
 
-/// How far a table's rows lie from the training rows, column by column, over those that are numbers, booleans or dates. A
-/// missing cell is imputed with the training mean and so lies inside.
+/// How far a table's rows lie from the training rows, column by column, over those that are numbers, booleans
+/// or dates. A missing cell is imputed with the training mean and so lies inside.
 struct Outside {
   struct Beyond {
     std::string name;
@@ -25,13 +25,14 @@ struct Outside {
   std::vector<double> distance;  // [n] root mean square over the columns of (x - training mean) / training sd
 };
 
-/// Rounding (a millionth of a half-range) is not outside, and a distance that overflows is the largest double. None where
-/// no column has a training range: events, which have a domain, categories alone, older model files. Throws
-/// std::invalid_argument for a missing column.
+/// Measures how far each row of `table` lies from the training rows. A distance below 1e-6 half-ranges is
+/// rounding and counts as inside; one that overflows is set to the largest double. Returns nullopt where no
+/// column has a stored training range: for events (their domain is given), where all inputs are
+/// categorical, and for models saved by older versions. Throws std::invalid_argument for a missing column.
 std::optional<Outside> outside(const Encoder& encoder, const Table& table);
 
-/// "3 of 60 rows lie outside the training range: 'size' (3 rows; data row 7 lies 43.2 half-ranges beyond), ...". Empty
-/// where none does.
+/// "3 of 60 rows lie outside the training range: 'size' (3 rows; data row 7 lies 43.2 half-ranges beyond),
+/// ...". Empty where none does.
 std::string outside_text(const Outside& far, const Table& table);
 
 }  // namespace slimbayes

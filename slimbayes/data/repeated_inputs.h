@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// How many rows of `inputs` [m, d] are the same as some row of `known` [n, d], number by number. O((n + m) d).
+/// How many rows of `inputs` [m, d] are the same as some row of `known` [n, d], number by number. O((n + m)
+/// d).
 int64_t repeated_inputs(const at::Tensor& known, const at::Tensor& inputs);
 
 }  // namespace slimbayes

@@ -5,9 +5,9 @@
 // group, found by a 128-bit hash of the cells, and groups are dealt whole, in a seeded order: test first,
 // then validation, then calibration, the rest for training. An identifier or free text, which the encoder
 // drops, is no input and would make every row a group. Where every input comes in many rows, holding out a
-// group would remove the only examples of its input: such rows are dealt one by one. So are the rows of a group
-// that is too large for a part (allowance); "grouped" keeps these in training. O(n d). Without repeated rows a
-// grouped split is the random one of the same stream.
+// group would remove the only examples of its input: such rows are dealt one by one. So are the rows of a
+// group that is too large for a part (allowance); "grouped" keeps these in training. O(n d). Without repeated
+// rows a grouped split is the random one of the same stream.
 #include "slimbayes/data/split.h"
 
 #include <ATen/ATen.h>
@@ -114,7 +114,7 @@ constexpr const char* kNames[] = {"test", "validation", "calibration"};
 constexpr size_t kTrain = std::size(kNames);
 using PartSizes = std::array<int64_t, kTrain>;
 
-/// The parts of n rows.
+/// How many of n rows go to the test, validation and calibration parts, in this order.
 PartSizes part_sizes(const SplitOptions& options, int64_t n) {
   return {part_size(options.test_fraction, n), part_size(options.valid_fraction, n),
           part_size(options.calibration_fraction, n)};
@@ -126,8 +126,9 @@ struct Allowance {
   int64_t most;    // rows of one input that are dealt together
 };
 
-/// A part is at most three times what was asked for, and takes at most a sixth of what the training rows were to be.
-/// Calibration rows do not count where others are held out: these must be the same with and without a calibration part.
+/// A part is at most three times what was asked for, and takes at most a sixth of what the training rows were
+/// to be. Calibration rows do not count where others are held out: these must be the same with and without a
+/// calibration part.
 Allowance allowance(const SplitOptions& options, int64_t n) {
   const auto [test, valid, calibration] = part_sizes(options, n);
   int64_t smallest = test > 0 && valid > 0 ? std::min(test, valid) : std::max(test, valid);

@@ -12,11 +12,14 @@ namespace slimbayes {
 /// The names that generate() knows.
 const std::vector<std::string>& generator_names();
 
-/// Rows of synthetic data with the truth beside them. Of "steps" and "ripple" the columns are x, y, true_mean, true_sd:
-///   "steps": N section 4.1, mean .3(1-s1) + .9(s1-s2) - .6(s2-s3), noise sd amplitude |sin 10x|, x ~ U[-1, 1];
-///   "ripple": E's 1-D data, the same mean + .01 sin(50 sin 10x), noise variance .01;
-///   "counts", "cox": synthetic_counts.h.
-/// `amplitude` is the A of "steps" (N prints 2; its own NLLs fit 0.4). Throws std::invalid_argument for an unknown name.
+/// Generates rows with known mean and noise. "steps" and "ripple" have the columns x, y, true_mean and
+/// true_sd, with x ~ U[-1, 1], s_i = sigmoid(200 (x - c_i)), c = -0.6, 0, 0.4, and
+/// g = 0.3 (1 - s1) + 0.9 (s1 - s2) - 0.6 (s2 - s3):
+///   "steps"   mean g, noise sd amplitude |sin 10x| (N section 4.1, docs/references.md). N states an
+///             amplitude of 2, but the NLLs that it reports match 0.4
+///   "ripple"  mean g + 0.01 sin(50 sin 10x), noise variance 0.01 (the 1-D data of E, docs/references.md)
+///   "counts", "cox"  see synthetic_counts.h
+/// Throws std::invalid_argument for an unknown name, rows < 1, or a negative or non-finite amplitude.
 Table generate(const std::string& name, int64_t rows, const Stream& stream, double amplitude = 0.4);
 
 }  // namespace slimbayes

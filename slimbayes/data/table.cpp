@@ -15,7 +15,8 @@
 namespace slimbayes {
 namespace {
 
-/// "csv", "csv.gz", ... in lower case; the last ending, two where the last is gz.
+/// The file name's extension in lower case, without the leading dot: "csv"; with the one before it where it
+/// is gz: "csv.gz".
 std::string ending(const std::filesystem::path& path) {
   std::filesystem::path name = path.filename();
   std::string text = name.extension().string();
@@ -54,8 +55,8 @@ ColumnKind kind_named(std::string_view name) {
        {ColumnKind::numeric, ColumnKind::boolean, ColumnKind::categorical, ColumnKind::datetime}) {
     if (kind_name(kind) == name) return kind;
   }
-  throw std::invalid_argument(
-      fmt::format("[load] expected the kind of a column; received '{}'; the model file is damaged", name.substr(0, 40)));
+  throw std::invalid_argument(fmt::format(
+      "[load] expected the kind of a column; received '{}'; the model file is damaged", name.substr(0, 40)));
 }
 
 bool is_row_label(std::string_view name) {

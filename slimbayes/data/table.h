@@ -24,8 +24,9 @@ std::string_view kind_name(ColumnKind kind);
 /// The kind of this name. Throws std::invalid_argument for another word.
 ColumnKind kind_named(std::string_view name);
 
-/// Whether a column of this name numbers or names the rows, as the index that pandas writes: "Unnamed: 0" (a first column
-/// without a name, or one that pandas read so) and "__index_level_0__" (Parquet, Feather). It is no input.
+/// Whether a column of this name numbers or names the rows, as the index that pandas writes: "Unnamed: 0" (a
+/// first column without a name, or one that pandas read so) and "__index_level_0__" (Parquet, Feather). It is
+/// no input.
 bool is_row_label(std::string_view name);
 
 /// One column. NaN stands for a missing cell in every kind.
@@ -34,10 +35,11 @@ struct Column {
   ColumnKind kind = ColumnKind::numeric;
   std::vector<double> values;           // numbers; 0/1; index into levels; seconds since 1970-01-01 UTC
   std::vector<std::string> levels;      // of a categorical column, in order of first appearance
-  // Read from text: of a boolean column, as spelt first: for 0 and for 1; of numbers, the first with leading zeros.
+  // Read from text: of a boolean column, as spelt first: for 0 and for 1; of numbers, the first with leading
+  // zeros.
   std::vector<std::string> words = {};
-  // Of numbers: the first integer beyond 2^53, as the file has it, and its place in the file; "": none. Its neighbours
-  // are read as the same double.
+  // Of numbers: the first integer beyond 2^53, as the file has it, and its place in the file; "": none. Its
+  // neighbours are read as the same double.
   std::string large = "";
   int64_t large_row = 0;
   // Where Reading::kept asks for them: the cells as the file has them, for write_table; else null.
@@ -57,8 +59,9 @@ struct Table {
   std::vector<std::string> names() const;           // of the columns
 };
 
-/// What is known of a file's columns before it is read. By itself a column of text is judged by its cells, and the few rows
-/// of another file need not show what it is: codes are numbers until one of them holds a letter.
+/// What is known of a file's columns before it is read. By itself a column of text is judged by its cells,
+/// and the few rows of another file need not show what it is: codes are numbers until one of them holds a
+/// letter.
 struct Reading {
   std::map<std::string, ColumnKind, std::less<>> kinds = {};  // of columns that are text in the file
   std::vector<std::string> names = {};   // columns of names, whatever their type: categorical
@@ -70,16 +73,17 @@ struct Reading {
 };
 
 /// Reads .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather (also .arrow, .ipc) through Apache Arrow. Numbers
-/// are finite. Missing in text: an empty cell, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NaT, null, NULL, None, \N and '?'; blanks around a
-/// cell are dropped. A first column without a name is one of row labels. A text column is numeric when every cell that is
-/// not missing is a number (but codes with leading zeros are names: column_from_cells), boolean for
-/// yes/no and true/false, datetime for ISO 8601, else categorical; one whose kind `reading` knows is of that kind (of a
-/// boolean, 1 and 0 too). Parquet and Feather columns keep their own type (but for those of `names`, and integers beyond
-/// 2^53 that are known as categories or labels); only nulls and NaN are missing. Throws DataError with file, line and
-/// column (the cell's place in its row, from 1) for a missing, empty, header-only or ragged file, duplicate or empty
-/// column names, an infinite number, a text cell in a column of numbers or dates, and a type that is none of these; an
-/// unused column of text with such a cell is categorical, one of another type without a value. Throws DataError for a
-/// cell beyond `limits`, and as TableBound::check for a table beyond them.
+/// are finite. Missing in text: an empty cell, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NaT, null, NULL, None, \N
+/// and '?'; blanks around a cell are dropped. A first column without a name is one of row labels. A text
+/// column is numeric when every cell that is not missing is a number (but codes with leading zeros are names:
+/// column_from_cells), boolean for yes/no and true/false, datetime for ISO 8601, else categorical; one whose
+/// kind `reading` knows is of that kind (of a boolean, 1 and 0 too). Parquet and Feather columns keep their
+/// own type (but for those of `names`, and integers beyond 2^53 that are known as categories or labels); only
+/// nulls and NaN are missing. Throws DataError with file, line and column (the cell's place in its row, from
+/// 1) for a missing, empty, header-only or ragged file, duplicate or empty column names, an infinite number,
+/// a text cell in a column of numbers or dates, and a type that is none of these; an unused column of text
+/// with such a cell is categorical, one of another type without a value. Throws DataError for a cell beyond
+/// `limits`, and as TableBound::check for a table beyond them.
 Table read_table(const std::filesystem::path& path, const Reading& reading = {},
                  const TableLimits& limits = {});
 
@@ -87,14 +91,14 @@ Table read_table(const std::filesystem::path& path, const Reading& reading = {},
 /// Throws std::invalid_argument for an index outside the table.
 Table take_rows(const Table& table, const std::vector<int64_t>& rows);
 
-/// Writes by the path's ending: .csv, .tsv, .parquet, .feather. Atomic.
-/// Numbers are written so that reading gives the same double, times to the nanosecond (Parquet, Feather:
-/// microsecond); kept cells as the file has them, in a file of types with their type: of a text file text, but doubles
-/// where they were read as numbers none of which is rounded. Throws DataError.
+/// Writes by the path's ending: .csv, .tsv, .parquet, .feather. Atomic. Numbers are written so that reading
+/// gives the same double, times to the nanosecond (Parquet, Feather: microsecond); kept cells as the file has
+/// them, in a file of types with their type: of a text file text, but doubles where they were read as numbers
+/// none of which is rounded. Throws DataError.
 void write_table(const std::filesystem::path& path, const Table& table);
 
-/// The N of a message's `data row N`, counted from 1 without the header: a text table's lines are gone, and blank lines
-/// or quoted line ends would shift them.
+/// The N of a message's `data row N`, counted from 1 without the header: a text table's lines are gone, and
+/// blank lines or quoted line ends would shift them.
 int64_t row_number(const Table& table, int64_t row);
 
 /// Throws DataError about a cell of this row, as `data row N`.

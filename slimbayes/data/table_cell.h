@@ -42,7 +42,8 @@ std::string format_datetime(double seconds);
 /// In single quotes, cut at 40 characters, control characters replaced: for messages.
 std::string in_quotes(std::string_view text);
 
-/// A cell that is not missing as text: a level, a boolean as it was spelt, a number that reads back the same.
+/// The text of a cell, which must not be missing: the level of a category, a boolean as the file first
+/// spells it, a date (format_datetime), or the shortest number that reads back as the same double.
 std::string cell_text(const Column& column, double value);
 
 }  // namespace slimbayes

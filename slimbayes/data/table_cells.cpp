@@ -2,9 +2,9 @@
 //
 // Arrow's own inference turns a column of numbers with one word in it into a column of strings, silently; a
 // model would then one-hot encode thousands of numbers. So every cell is read as text and judged here, by one
-// rule for all files: all cells numbers: numeric, unless their leading zeros make them names; at least half of them: an
-// error that names the first other cell; else booleans, dates, categories. One pass over the cells for numbers (std::from_chars, some 30 ns a
-// cell), two more only for text.
+// rule for all files: all cells numbers: numeric, unless their leading zeros make them names; at least half
+// of them: an error that names the first other cell; else booleans, dates, categories. One pass over the
+// cells for numbers (std::from_chars, some 30 ns a cell), two more only for text.
 #include "slimbayes/data/table_cells.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,8 @@ namespace {
 constexpr const char* kRowLabels = "Unnamed: 0";  // pandas' name for a column without one
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-/// What the cells of one column hold.
+/// How many cells of a column are numbers and how many are other text, and the first row of each special
+/// case.
 struct Count {
   int64_t numbers = 0, others = 0;
   int64_t first_other = -1, first_infinite = -1;
@@ -120,8 +121,8 @@ Column finite(Column column, std::span<const std::string_view> cells, const Coun
                   in_quotes(trimmed(cells[static_cast<size_t>(count.first_infinite)]))));
 }
 
-/// Whether a column of numbers is one of codes, such as 02139: digits alone, with leading zeros, and either all of one
-/// length or most of them with such zeros. A single 05 among 7 and 12 was typed so.
+/// Whether a column of numbers is one of codes, such as 02139: digits alone, with leading zeros, and either
+/// all of one length or most of them with such zeros. A single 05 among 7 and 12 was typed so.
 bool are_codes(std::span<const std::string_view> cells, const Count& count) {
   if (count.padded == 0) return false;
   const size_t length = trimmed(cells[static_cast<size_t>(count.first_padded)]).size();

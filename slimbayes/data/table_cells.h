@@ -32,8 +32,8 @@ bool is_needed(const Reading& reading, const std::string& name);
 /// Each cell's text as its category.
 Column as_categorical(const Column& column);
 
-/// Row labels, as pandas and R write them: a first column without a name, among others, becomes "Unnamed: 0", or
-/// "Unnamed: 0.1" and so on where that is another's.
+/// Row labels, as pandas and R write them: a first column without a name, among others, becomes "Unnamed: 0",
+/// or "Unnamed: 0.1" and so on where that is another's.
 void name_row_labels(std::vector<std::string>& names);
 
 /// Throws DataError for no columns, an empty name or a name that comes twice.

@@ -161,15 +161,16 @@ std::vector<std::string> read_header(Walker& walker, const std::string& source, 
       source, fmt::format("expected delimited text; received what Arrow cannot read: {}", status.message()));
 }
 
-/// What reading takes: the text, and in Arrow's memory its cells again with an offset each; a number a cell; while a
-/// column is judged, a view of each of its cells.
+/// Estimates the bytes of memory that reading takes: the text; Arrow's copy of the cells, with an int32
+/// offset for each; a double for each cell; and a string_view for each cell of the column being parsed.
 uint64_t bytes_to_read(std::string_view text, char delimiter) {
   const auto rows = static_cast<uint64_t>(std::ranges::count(text, '\n')) + 1;
   const uint64_t cells = static_cast<uint64_t>(std::ranges::count(text, delimiter)) + rows;
   return 2 * text.size() + cells * (sizeof(int32_t) + sizeof(double)) + rows * sizeof(std::string_view);
 }
 
-/// The bytes of the longest row. Throws DataError for a cell beyond the bound and for a quote that stays open.
+/// The bytes of the longest row. Throws DataError for a cell beyond the bound and for a quote that stays
+/// open.
 size_t longest_row(Walker walker, const TableBound& bound, const std::string& source) {
   size_t longest = 0;
   for (size_t start = walker.at; true; start = walker.at) {
@@ -200,7 +201,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view body,
   parse.newlines_in_values = body.find('"') != std::string_view::npos;
   auto convert = arrow::csv::ConvertOptions::Defaults();
   convert.check_utf8 = false;  // done
-  // Of kept cells "" is an empty text and nothing is none; the other spellings of a missing cell are not Arrow's to judge.
+  // Of kept cells "" is an empty text and nothing is none; the other spellings of a missing cell are not
+  // Arrow's to judge.
   convert.null_values = {""};
   convert.strings_can_be_null = true;
   convert.quoted_strings_can_be_null = false;
@@ -213,7 +215,6 @@ arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view body,
   return reader->Read();
 }
 
-/// The columns as text; rows longer than a block take blocks of their own length.
 /// Whether the table's last cell holds more than a line: the sign of a quote that the end of the file closed.
 bool ends_in_lines(const arrow::ChunkedArrayVector& columns) {
   if (columns.empty() || columns.back()->length() == 0) return false;
@@ -221,6 +222,7 @@ bool ends_in_lines(const arrow::ChunkedArrayVector& columns) {
   return last.length() > 0 && last.GetView(last.length() - 1).find('\n') != std::string_view::npos;
 }
 
+/// The columns as text; rows longer than a block take blocks of their own length.
 arrow::ChunkedArrayVector cells_of(std::string_view body, const Walker& walker,
                                    const std::vector<std::string>& names, const TableBound& bound,
                                    const std::string& source, TablePool& pool) {

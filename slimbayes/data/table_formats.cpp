@@ -55,8 +55,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_feather(std::span<const std::b
   return arrow::Table::FromRecordBatches(reader->schema(), batches);
 }
 
-/// What a gzip file says of its size, where a deflated one can be so large: else 0. It is that modulo 2^32, of the last of
-/// its parts.
+/// What a gzip file says of its size, where a deflated one can be so large: else 0. It is that modulo 2^32,
+/// of the last of its parts.
 size_t claimed_size(std::span<const std::byte> bytes) {
   constexpr size_t kMostDeflated = 1032;
   if (bytes.size() < 4) return 0;

@@ -1,5 +1,6 @@
-// Cells of a file that leave the tool as they came: Arrow's own arrays, since a double holds neither an integer of 64 bits
-// nor a decimal nor a nanosecond. They go as they are into a file with types, and as text into one of text.
+// Cells of a file that leave the tool as they came: Arrow's own arrays, since a double holds neither an
+// integer of 64 bits nor a decimal nor a nanosecond. They go as they are into a file with types, and as text
+// into one of text.
 #include "slimbayes/data/table_kept.h"
 
 #include <arrow/api.h>

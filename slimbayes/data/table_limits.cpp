@@ -1,5 +1,6 @@
-// How much memory a table may take. The bound comes before the allocation: a system that promises memory it does not have
-// ends the process without a word, and a packed file of some megabytes may unpack to all there is.
+// How much memory a table may take. The bound comes before the allocation: a system that promises memory it
+// does not have ends the process without a word, and a packed file of some megabytes may unpack to all there
+// is.
 #include "slimbayes/data/table_limits.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// What text looks like to a reader: numbers and dates in another notation, words that differ in their spelling alone.
-// Nothing is converted: 1,500 is one and a half or fifteen hundred, and 1/2/2021 January or February.
+// What text looks like to a reader: numbers and dates in another notation, words that differ in their
+// spelling alone. Nothing is converted: 1,500 is one and a half or fifteen hundred, and 1/2/2021 January or
+// February.
 #include "slimbayes/data/table_looks.h"
 
 #include <algorithm>
@@ -14,7 +15,8 @@ namespace {
 
 constexpr const char* kWideBlank = "\u00a0";  // a no-break space
 
-/// Digits in threes after separators of thousands that are points, then perhaps a decimal comma: 1.234.567,89.
+/// Digits in threes after separators of thousands that are points, then perhaps a decimal comma:
+/// 1.234.567,89.
 bool has_points_for_thousands(std::string_view cell) {
   cell = cell.substr(0, cell.find(','));
   const size_t first = cell.find('.');
@@ -26,8 +28,8 @@ bool has_points_for_thousands(std::string_view cell) {
   return true;
 }
 
-/// A number, perhaps with a currency, a per cent sign, separators of thousands, accountants' brackets for minus, or
-/// with a decimal comma.
+/// A number, perhaps with a currency, a per cent sign, separators of thousands, accountants' brackets for
+/// minus, or with a decimal comma.
 bool is_dressed_number(std::string_view cell) {
   std::string bare(cell);
   const auto strip = [&bare](std::string_view dress) {
@@ -50,8 +52,8 @@ bool is_month(std::string_view word) {
   return at != std::string_view::npos && at % 4 == 0;
 }
 
-/// Day, month and year in another order or with other separators than ISO 8601, or with the month's name; a clock and a
-/// zone may follow. The year has two or four digits. Also a month of a year of four digits.
+/// Day, month and year in another order or with other separators than ISO 8601, or with the month's name; a
+/// clock and a zone may follow. The year has two or four digits. Also a month of a year of four digits.
 bool is_other_date(std::string_view cell) {
   if (parse_datetime(cell)) return false;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };

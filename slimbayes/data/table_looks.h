@@ -18,7 +18,8 @@ struct Meant {
 /// What at least this share of the levels was perhaps meant to be.
 Meant meant_as(std::span<const std::string> levels, double share = 0.9);
 
-/// Pairs of levels that differ by upper and lower case (ASCII) or blanks alone: the first of its look, another.
+/// Pairs of levels that differ by upper and lower case (ASCII) or blanks alone: the first of its look,
+/// another.
 std::vector<std::pair<std::string, std::string>> lookalikes(std::span<const std::string> levels);
 
 }  // namespace slimbayes

@@ -1,7 +1,7 @@
-// The bound where Arrow's memory is asked for: no estimate of a packed file's size is as good, and a damaged one
-// claims any. The memory is the system's, which tensors get again; that of Arrow's own allocator stays Arrow's.
-// A shortage is thrown: parts of Arrow end the process with a Status of it. So reading uses no threads of Arrow's, through
-// which nothing can be thrown.
+// The bound where Arrow's memory is asked for: no estimate of a packed file's size is as good, and a damaged
+// one claims any. The memory is the system's, which tensors get again; that of Arrow's own allocator stays
+// Arrow's. A shortage is thrown: parts of Arrow end the process with a Status of it. So reading uses no
+// threads of Arrow's, through which nothing can be thrown.
 #include "slimbayes/data/table_pool.h"
 
 #include <new>

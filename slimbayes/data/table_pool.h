@@ -10,8 +10,8 @@
 
 namespace slimbayes {
 
-/// Arrow's memory for one table, up to the table's bound. It throws std::bad_alloc where there is no more, and must outlive
-/// what was allocated from it.
+/// Arrow's memory for one table, up to the table's bound. It throws std::bad_alloc where there is no more,
+/// and must outlive what was allocated from it.
 class TablePool : public arrow::ProxyMemoryPool {
  public:
   /// `taken`: bytes that the table takes beside this pool.
@@ -22,11 +22,12 @@ class TablePool : public arrow::ProxyMemoryPool {
   arrow::Status Allocate(int64_t size, int64_t alignment, uint8_t** out) override;
   arrow::Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment, uint8_t** ptr) override;
 
-  /// After a shortage: throws as TableBound::check_unpacked() where the bound refused, OutOfMemory where the system did.
+  /// Reports a failed allocation. If this pool refused it because of the bound, throws as
+  /// TableBound::check_unpacked() does; if the operating system refused it, throws OutOfMemory.
   [[noreturn]] void throw_shortage() const;
 
-  /// Throws for a failure that is not the file's: as throw_shortage(), or std::system_error for a thread that could not be
-  /// started.
+  /// Throws for a failure that is not the file's: as throw_shortage(), or std::system_error for a thread that
+  /// could not be started.
   void check(const arrow::Status& status) const;
 
  private:

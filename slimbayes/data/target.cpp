@@ -1,5 +1,6 @@
-// What a column asks to be predicted as. The likelihood decides how its cells are read, so that a column of numbers can
-// be measured, counted or be names of classes; only where none is given does the column's kind choose.
+// What a column asks to be predicted as. The likelihood decides how its cells are read, so that a column of
+// numbers can be measured, counted or be names of classes; only where none is given does the column's kind
+// choose.
 
 #include "slimbayes/data/target.h"
 
@@ -53,7 +54,8 @@ double count(const Table& table, const Column& column, int64_t row) {
                   in_quotes(column.name), value));
 }
 
-/// The likelihood for a user who names none; nothing for categories, whose number decides between bernoulli and softmax.
+/// The likelihood for a user who names none; nothing for categories, whose number decides between bernoulli
+/// and softmax.
 std::optional<LikelihoodKind> likelihood_for(const Column& column) {
   if (column.kind == ColumnKind::numeric) return LikelihoodKind::gaussian;
   if (column.kind == ColumnKind::boolean) return LikelihoodKind::bernoulli;
@@ -131,8 +133,9 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   return task;
 }
 
-/// Shift and scale of a regression. A variance in the target's units is that of the standardised one times the scale's
-/// square: within these bounds the square is a normal number, and 1e28 of the training variance still has room.
+/// Shift and scale of a regression. A variance in the target's units is that of the standardised one times
+/// the scale's square: within these bounds the square is a normal number, and 1e28 of the training variance
+/// still has room.
 void standardise(const std::vector<double>& values, const std::string& target, Task& task) {
   constexpr double kLeast = 1e-140, kMost = 1e140;
   const Moments m = moments(values);

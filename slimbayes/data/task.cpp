@@ -1,7 +1,6 @@
 #include "slimbayes/data/task.h"
 
 #include <ATen/ATen.h>
-
 #include <fmt/format.h>
 
 #include "slimbayes/core/answers.h"

@@ -11,9 +11,9 @@
 
 namespace slimbayes {
 
-/// What is predicted. Of a regression the affine map back to the user's units, y_user = y_shift + y_scale * y: mean and
-/// sd of the training targets (1 when they are all equal). Of events: log intensity in the user's units = log intensity over
-/// the encoded coordinates + y_shift. Else 0 and 1.
+/// What is predicted. Of a regression the affine map back to the user's units, y_user = y_shift + y_scale *
+/// y: mean and sd of the training targets (1 when they are all equal). Of events: log intensity in the user's
+/// units = log intensity over the encoded coordinates + y_shift. Else 0 and 1.
 struct Task {
   TaskKind kind = TaskKind::regression;
   LikelihoodKind likelihood = LikelihoodKind::gaussian;  // one that serves `kind`

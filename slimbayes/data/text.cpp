@@ -1,5 +1,6 @@
-// Text as tokens. Words are split by Unicode's general categories and folded by utf8proc, so that no language needs a model of
-// its own; a vocabulary of the training rows alone, so that nothing of the test rows shows in it.
+// Text as tokens. Words are split by Unicode's general categories and folded by utf8proc, so that no language
+// needs a model of its own; a vocabulary of the training rows alone, so that nothing of the test rows shows
+// in it.
 #include "slimbayes/data/text.h"
 
 #include <ATen/ATen.h>
@@ -10,6 +11,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <new>
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
@@ -79,7 +81,12 @@ std::string folded(std::string_view text) {
   const auto size = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
                                  static_cast<utf8proc_ssize_t>(text.size()), &out, options);
   const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(out, &std::free);
-  if (size < 0) return folded(valid_part(text));
+  if (size == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
+  if (size < 0) {
+    const std::string valid = valid_part(text);
+    check(valid.size() < text.size(), kFunction, "text that Unicode's rules can fold", utf8proc_errmsg(size));
+    return folded(valid);
+  }
   return {reinterpret_cast<const char*>(out), static_cast<size_t>(size)};
 }
 

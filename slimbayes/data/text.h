@@ -20,8 +20,8 @@ struct TextOptions {
   int64_t longest = 256;       // tokens of a row; the rest is cut off
 };
 
-/// The words of a text: runs of letters, marks and digits, and every other printed character by itself; lower case, Unicode
-/// normal form KC. Bytes that are no UTF-8 are left out.
+/// The words of a text: runs of letters, marks and digits, and every other printed character by itself; lower
+/// case, Unicode normal form KC. Bytes that are no UTF-8 are left out.
 std::vector<std::string> words_of(std::string_view text);
 
 /// Token 0 fills a row up to the longest of its batch, token 1 is every word without one of its own.
@@ -30,13 +30,13 @@ inline constexpr int64_t kPadding = 0, kUnknown = 1;
 /// From texts to tokens, fitted on the training rows and saved with the model.
 class TextEncoder {
  public:
-  /// The vocabulary and the task of these rows. Throws std::invalid_argument for a column that is absent or no text, and as
-  /// fit_task.
+  /// The vocabulary and the task of these rows. Throws std::invalid_argument for a column that is absent or
+  /// no text, and as fit_task.
   static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
                          const std::string& target, std::optional<LikelihoodKind> likelihood);
 
-  /// inputs int64 [b, t] with their mask, t the longest row of the batch (1 where all are empty); the target where
-  /// `with_target`. An empty text is one unknown token.
+  /// inputs int64 [b, t] with their mask, t the longest row of the batch (1 where all are empty); the target
+  /// where `with_target`. An empty text is one unknown token.
   Dataset dataset(const Table& table, bool with_target) const;
 
   /// Sentences on this table: rows without a text, rows of unknown words alone, rows that are cut.

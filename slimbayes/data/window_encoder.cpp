@@ -1,5 +1,5 @@
-// The rows are encoded once, in the order of their series and time; a window is a view of the matrix, gathered when its batch
-// is asked for.
+// The rows are encoded once, in the order of their series and time; a window is a view of the matrix,
+// gathered when its batch is asked for.
 #include "slimbayes/data/window_encoder.h"
 
 #include <ATen/ATen.h>
@@ -118,8 +118,10 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
   encoder.rows_ = Encoder::fit_inputs(encoder.with_past(table), rows_of(windows, seen), inputs);
   encoder.schema_.task = std::move(task);
   encoder.schema_.features = encoder.rows_.schema().features;
-  const double span =
-      windows.time[static_cast<size_t>(seen.back())] - windows.time[static_cast<size_t>(seen.front())];
+  const auto time_of = [&](int64_t place) { return windows.time[static_cast<size_t>(place)]; };
+  const auto [first, last] = std::ranges::minmax(seen, {}, time_of);  // over all series
+  const double span = time_of(last) - time_of(first);
+  encoder.step_ = windows.step;
   for (double period : {kDay, kWeek, kYear}) {
     if (!windows.calendar || windows.step > period / 4 || span < period) continue;
     encoder.periods_.push_back(period);
@@ -205,10 +207,17 @@ Reading WindowEncoder::reading() const {
 nlohmann::json WindowEncoder::to_json() const {
   nlohmann::json keys = nlohmann::json::object();
   for (const auto& [name, kind] : keys_) keys[name] = kind_name(kind);
-  return {{"kind", "windows"},       {"window", options_.window}, {"horizon", options_.horizon},
-          {"time", options_.time},   {"group", options_.group},   {"target", target_},
-          {"rows", rows_.to_json()}, {"periods", periods_},       {"task", slimbayes::to_json(schema_.task)},
-          {"keys", keys}};
+  return {{"kind", "windows"},
+          {"window", options_.window},
+          {"horizon", options_.horizon},
+          {"time", options_.time},
+          {"group", options_.group},
+          {"target", target_},
+          {"rows", rows_.to_json()},
+          {"periods", periods_},
+          {"task", slimbayes::to_json(schema_.task)},
+          {"keys", keys},
+          {"step", step_}};
 }
 
 WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
@@ -218,6 +227,8 @@ WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
   encoder.options_ = {read.count("window", 1, kLongestWindow), read.count("horizon", 1, kLongestWindow),
                       read.texts("time"), read.texts("group")};
   encoder.target_ = read.text("target");
+  encoder.step_ = read.number("step");
+  check(encoder.step_ > 0, kWhere, "a positive step", fmt::format("{}", encoder.step_), "the model file is damaged");
   const nlohmann::json& keys = read.value("keys");
   check(keys.is_object(), kWhere, "the kinds of the columns of time and group", "another value",
         "the model file is damaged");

@@ -1,4 +1,5 @@
-// Windows over a table of time series: which rows follow each other, and which of them may share a part of a split.
+// Windows over a table of time series: which rows follow each other, and which of them may share a part of a
+// split.
 #include "slimbayes/data/windows.h"
 
 #include <ATen/ATen.h>
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -52,7 +54,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Seconds since 1970 from columns named year, month, day, ...; an absent month or day is the first, an absent hour is 0.
+/// Seconds since 1970 from columns named year, month, day, ...; an absent month or day is the first, an
+/// absent hour is 0.
 std::vector<double> composed_times(const Table& table, const std::vector<std::string>& names) {
   constexpr const char* kParts[] = {"year", "month", "day", "hour", "minute", "second"};
   constexpr double kLow[] = {1, 1, 1, 0, 0, 0}, kHigh[] = {9999, 12, 31, 24, 59, 60};
@@ -123,25 +126,28 @@ std::vector<int64_t> series_of(const Table& table, const std::vector<std::string
   return series;
 }
 
+/// How much two differences of time that are meant to be one may differ: times near `latest` are rounded to doubles.
+double tolerance(double step, double latest) {
+  return kSame * step + 8 * std::numeric_limits<double>::epsilon() * std::abs(latest);
+}
+
 /// The commonest difference between neighbours of a series; of equally common ones the smallest.
-double common_step(const std::vector<double>& differences) {
+double common_step(const std::vector<double>& differences, double latest) {
   std::vector<double> sorted = differences;
   std::ranges::sort(sorted);
   double best = 1;
   int64_t most = 0;
   for (size_t i = 0; i < sorted.size();) {
     size_t j = i;
-    while (j < sorted.size() && sorted[j] <= sorted[i] * (1 + kSame)) ++j;
+    while (j < sorted.size() && sorted[j] <= sorted[i] + tolerance(sorted[i], latest)) ++j;
     if (static_cast<int64_t>(j - i) > most) {
       most = static_cast<int64_t>(j - i);
-      best = sorted[i];
+      best = sorted[i + (j - i) / 2];  // of rounded ones the middle
     }
     i = j;
   }
   return best;
 }
-
-bool is_step(double difference, double step) { return std::abs(difference - step) <= kSame * step; }
 
 /// The cells of a column in the order of the windows' rows.
 double cell_at(const Column& column, const Windows& windows, int64_t place) {
@@ -158,7 +164,7 @@ std::vector<double> Windows::forecast_times(const WindowOptions& options) const 
   return times;
 }
 
-Windows find_windows(const Table& table, const WindowOptions& options) {
+Windows find_windows(const Table& table, const WindowOptions& options, std::optional<double> step) {
   for (const auto& [size, name] : {std::pair{options.window, "--window"}, {options.horizon, "--horizon"}})
     check(size >= 1 && size <= kLongestWindow, kFunction,
           fmt::format("{} from 1 to {}", name, kLongestWindow), fmt::format("{}", size));
@@ -190,7 +196,16 @@ Windows find_windows(const Table& table, const WindowOptions& options) {
                       options.group.empty() ? "" : " of a series", row_number(table, windows.order[i - 1])));
     differences.push_back(difference);
   }
-  windows.step = common_step(differences);
+  const double latest = windows.time.empty() ? 0 : std::abs(*std::ranges::max_element(windows.time, {}, [](double t) { return std::abs(t); }));
+  const char* unit = windows.calendar ? " s" : "";
+  const double common = common_step(differences, latest);
+  windows.step = step.value_or(common);
+  const auto is_step = [&](double difference) {
+    return std::abs(difference - windows.step) <= tolerance(windows.step, latest);
+  };
+  check(!step || differences.empty() || std::ranges::any_of(differences, is_step), kFunction,
+        fmt::format("rows in steps of {:g}{}, as in training", windows.step, unit),
+        fmt::format("steps of {:g}{}", common, unit), "the model has learnt nothing of other steps: fit again");
 
   int64_t gaps = 0, runs = 0, longest = 0, too_short = 0;
   const int64_t n = std::ssize(windows.order);
@@ -201,7 +216,7 @@ Windows find_windows(const Table& table, const WindowOptions& options) {
              series[static_cast<size_t>(windows.order[static_cast<size_t>(first)])];
     };
     const auto time = [&](int64_t i) { return windows.time[static_cast<size_t>(i)]; };
-    while (end < n && same_series(end) && is_step(time(end) - time(end - 1), windows.step)) ++end;
+    while (end < n && same_series(end) && is_step(time(end) - time(end - 1))) ++end;
     if (end < n && same_series(end)) ++gaps;
     const int64_t length = end - first;
     ++runs;
@@ -214,9 +229,11 @@ Windows find_windows(const Table& table, const WindowOptions& options) {
     first = end;
   }
   check(!windows.last.empty(), kFunction,
-        fmt::format("{} rows that follow each other in steps of {:g}, for a window", options.window,
-                    windows.step),
-        fmt::format("at most {}", longest), "lower --window, or fill the gaps");
+        fmt::format("{} rows that follow each other in steps of {:g}{}, for a window", options.window,
+                    windows.step, unit),
+        fmt::format("at most {}", longest),
+        "lower --window, or fill the gaps; where steps vary, as months do, number the rows and give that column "
+        "to --time");
   if (gaps > 0)
     windows.notes.push_back(
         fmt::format("{} gaps in time (steps other than {:g}{}): no window reaches over one", gaps,
@@ -265,7 +282,8 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
     ends[p] = std::max<int64_t>(0, ends[p + 1] - static_cast<int64_t>(std::ceil(shares[p] * n - 1e-9)));
   SplitRows parts;
   std::vector<int64_t>* lists[] = {&parts.train, &parts.valid, &parts.calibration, &parts.test};
-  const double gap = windows.step * static_cast<double>(options.window + options.horizon - 1) * (1 + kSame);
+  const double gap = windows.step * static_cast<double>(options.window + options.horizon - 1) * (1 + kSame) +
+                     tolerance(windows.step, times.empty() ? 0 : std::abs(times.back()));
   double reached = -HUGE_VAL;  // the last time of the parts before
   int64_t left_out = 0;
   for (int p = 0; p < 4; ++p) {

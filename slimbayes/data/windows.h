@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace slimbayes {
 /// The longest window, and the farthest horizon.
 inline constexpr int64_t kLongestWindow = 100000;
 
-/// How the rows of a table become forecasts: each sees `window` rows and answers for the row `horizon` rows later.
+/// How the rows of a table become forecasts: each sees `window` rows and answers for the row `horizon` rows
+/// later.
 struct WindowOptions {
   int64_t window = 24;
   int64_t horizon = 1;
@@ -36,19 +38,22 @@ struct Windows {
   std::vector<double> forecast_times(const WindowOptions& options) const;
 };
 
-/// Sorts the rows and finds every window. Throws std::invalid_argument for a time or group column that is absent or of another
-/// kind, sizes below 1, and when no run is as long as a window; DataError for a missing time and for two rows of one time in
-/// a series.
-Windows find_windows(const Table& table, const WindowOptions& options);
+/// Sorts the rows and finds every window. Throws std::invalid_argument for a time or group column that is
+/// absent or of another kind, sizes below 1, and when no run is as long as a window; DataError for a missing
+/// time and for two rows of one time in a series.
+/// With `step`, that of the training rows, rows that are that far apart follow each other, and a table without any such
+/// rows throws std::invalid_argument.
+Windows find_windows(const Table& table, const WindowOptions& options, std::optional<double> step = {});
 
 /// The places in Windows::last of the windows whose target is in the table, ascending.
 std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
                                          const std::string& target);
 
-/// A chronological split of these windows, `usable` (windows_with_target), by the time of their forecast: training first, then
-/// validation, calibration and test, each a share of those windows (SplitOptions; kind "auto"). Between two parts
-/// window + horizon - 1 steps are left out, so that no row is seen from both sides. The lists hold places in `usable`.
-/// Throws std::invalid_argument as split_rows, and where a part is left empty.
+/// A chronological split of these windows, `usable` (windows_with_target), by the time of their forecast:
+/// training first, then validation, calibration and test, each a share of those windows (SplitOptions; kind
+/// "auto"). Between two parts window + horizon - 1 steps are left out, so that no row is seen from both
+/// sides. The lists hold places in `usable`. Throws std::invalid_argument as split_rows, and where a part is
+/// left empty.
 SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usable,
                         const WindowOptions& options, const SplitOptions& split);
 

@@ -16,7 +16,9 @@ namespace slimbayes {
 /// A variational deep kernel: network, expansion, q(w), and the objective that trains them. Its members
 /// (dbk, vbll, sv-dkl, pp-dkl, sv-rbf, sv-dbk) differ in these values alone.
 struct DeepKernel {
-  /// What is added to ||L^T phi||^2, in training and prediction.
+  /// The term added to the epistemic variance ||L^T phi||^2, where q(w) = N(m, L L^T), to make up for prior
+  /// variance that the features lack. `kernel` applies in training and prediction; `largest` in prediction
+  /// only.
   enum class Correction {
     none,    // nothing
     kernel,  // k~(x, x) - ||phi||^2 (N-4), for inducing points
@@ -36,12 +38,13 @@ struct DeepKernel {
   FocusOptions focus = {0, 0};
 };
 
-/// The power of the predictive variance that weighs the rows of this step: falls linearly from `focus` to 0, which is
-/// the objective itself.
+/// The power of the predictive variance that weighs the rows of this step: falls linearly from `focus` to 0,
+/// which is the objective itself.
 double focus_at(const FocusOptions& focus, int64_t step, int64_t steps);
 
 /// Trains it: AdamW on network, head (expansion, q, offset) and noise, weight decay on the network alone;
-/// keeps the parameters with the best validation NLL (deep_kernel_training.cpp says how each task is trained).
+/// keeps the parameters with the best validation NLL (deep_kernel_training.cpp says how each task is
+/// trained).
 std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel);
 
 /// Reads it back; `kernel` is made from the file's options. Throws DataError or std::invalid_argument.

@@ -40,8 +40,8 @@ int64_t step_nodes(int64_t d) { return d == 1 ? 128 : d == 2 ? 20 : 8; }
 
 double volume_of(int64_t d) { return std::pow(2.0, static_cast<double>(d)); }
 
-/// A uniform point in each cell of a grid over [-1, 1]^d, or points at random where a grid would be coarse: nodes [q, d],
-/// and the volume that each stands for.
+/// A uniform point in each cell of a grid over [-1, 1]^d, or points at random where a grid would be coarse:
+/// nodes [q, d], and the volume that each stands for.
 std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   if (d > kMaxGridAxes)
     return {2 * stream.uniform({kRandomNodes, d}, at::kFloat) - 1, volume_of(d) / kRandomNodes};

@@ -20,8 +20,8 @@ struct DeepKernelFit {
 /// The likelihood with the model's noise and, of a softmax, these draws.
 Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model, const SoftmaxLikelihood& softmax);
 
-/// The constant model's latent functions: 0 of a regression (its targets are standardised), log odds or log shares of
-/// classes, the log mean of counts, log n / 2^d of events. [k] float64
+/// The constant model's latent functions: 0 of a regression (its targets are standardised), log odds or log
+/// shares of classes, the log mean of counts, log n / 2^d of events. [k] float64
 at::Tensor constant_offsets(const Dataset& rows);
 
 /// Steps, validation and parameter groups of the fit.

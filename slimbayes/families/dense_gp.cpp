@@ -8,8 +8,9 @@
 
 #include "slimbayes/core/linalg.h"
 
-// With A = K + noise I and a = A^-1 (y - c) the gradient of the log evidence in A is 1/2 (a a^T - A^-1) (Rasmussen and
-// Williams 2006, eq. 5.9); it is back-propagated through K alone, so the factorisation has no graph.
+// With A = K + noise I and a = A^-1 (y - c) the gradient of the log evidence in A is 1/2 (a a^T - A^-1)
+// (Rasmussen and Williams 2006, eq. 5.9); it is back-propagated through K alone, so the factorisation has no
+// graph.
 
 namespace slimbayes {
 

@@ -25,10 +25,9 @@ at::Tensor dense_start(int64_t inputs, double log_noise);
 double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, const at::Tensor& y,
                                double noise_floor);
 
-/// The exact posterior of f given y [n] at z [n, h], float64. The trained c is the generalised least-squares estimate where
-/// the evidence is at its greatest; its variance under a flat prior is part of the epistemic one (Rasmussen and Williams
-/// 2006, eq. 2.42). Throws NumericalError when K + noise I cannot be
-/// factorised.
+/// The exact posterior of f given y [n] at z [n, h], float64. The trained c is the generalised least-squares
+/// estimate where the evidence is at its greatest; its variance under a flat prior is part of the epistemic
+/// one (Rasmussen and Williams 2006, eq. 2.42). Throws NumericalError when K + noise I cannot be factorised.
 class DensePosterior {
  public:
   DensePosterior(const at::Tensor& theta, at::Tensor z, const at::Tensor& y, double noise_floor);

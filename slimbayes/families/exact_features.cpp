@@ -48,8 +48,8 @@ Input ExactFeatures::input(const Batch& batch) const { return input_of(batch, no
 
 void check_exact_network(const NetworkSpec& spec, const std::string& method) {
   const std::vector<ParameterSpec> tensors = network_parameters(spec, "network", "network", Stream(0));
-  const bool batch_norms = std::ranges::any_of(
-      tensors, [](const ParameterSpec& tensor) { return tensor.group == kBuffers; });
+  const bool batch_norms =
+      std::ranges::any_of(tensors, [](const ParameterSpec& tensor) { return tensor.group == kBuffers; });
   check(!batch_norms, method, "a network without batch norms", "one with them",
         "name another --network, or another --method such as dbk");
 }

@@ -27,8 +27,8 @@ class Fitted {
   virtual ~Fitted() = default;
 
   /// On the dataset's own (standardised) target scale. Throws std::invalid_argument for another number of
-  /// inputs or non-finite ones. n = 0 gives an empty answer. Far from the training rows (Encoder::kFarthest) an answer may
-  /// overflow; Model::answers names such rows.
+  /// inputs or non-finite ones. n = 0 gives an empty answer. Far from the training rows (Encoder::kFarthest)
+  /// an answer may overflow; Model::answers names such rows.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
 
   /// The method's own tensors and metadata; a loader of the registry reads them back to identical

@@ -19,8 +19,8 @@ struct NetworkFile {
 
 TensorFile to_file(const NetworkFile& net);
 
-/// Throws DataError or std::invalid_argument for a file that lacks a part, holds a network that does not chain or a
-/// weight that is not finite.
+/// Throws DataError or std::invalid_argument for a file that lacks a part, holds a network that does not
+/// chain or a weight that is not finite.
 NetworkFile network_file(const TensorFile& file);
 
 }  // namespace slimbayes

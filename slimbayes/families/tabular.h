@@ -21,7 +21,8 @@ struct TabularRows {
 /// finite. `inputs` is the expected d, -1 for any.
 TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type, std::string_view function);
 
-/// Throws std::invalid_argument unless the catalogue says that the method takes this task; names those that do.
+/// Throws std::invalid_argument unless the catalogue says that the method takes this task; names those that
+/// do.
 void check_task(const Task& task, std::string_view method);
 
 /// The rows that a method trains on: as tabular_rows, at least one row, with a target.

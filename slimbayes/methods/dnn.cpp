@@ -77,7 +77,8 @@ class DnnFitted : public Fitted {
   at::Tensor noise_var_;  // scalar; undefined where the outputs are logits
 };
 
-/// The loss of each row: the squared error, or the cross entropy of class numbers under one logit or one a class. [b]
+/// The loss of each row: the squared error, or the cross entropy of class numbers under one logit or one a
+/// class. [b]
 at::Tensor row_loss(const Task& task, const at::Tensor& output, const at::Tensor& y) {
   if (task.kind == TaskKind::regression) return (output.squeeze(-1) - y).square();
   if (task.outputs == 1)

@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "slimbayes/catalog/ensemble_options.h"
-#include "slimbayes/core/check.h"
 #include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/families/method.h"
+#include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"

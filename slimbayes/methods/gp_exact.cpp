@@ -20,7 +20,7 @@
 // 2006, ch. 2, 5).
 //
 // Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
-// Estimator   log l, log s, log noise and c by L-BFGS on the log evidence (methods/dense_gp.cpp). Start: noise
+// Estimator   log l, log s, log noise and c by L-BFGS on the log evidence (families/dense_gp.cpp). Start: noise
 //             0.1, and l = sqrt(d) on standardised inputs. The evidence of few rows has several maxima, "all noise" among
 //             them: up to 300 rows six more searches begin at other lengthscales and noises, and the greatest evidence is
 //             kept. The steps are the sum of all searches.

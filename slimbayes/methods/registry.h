@@ -8,14 +8,14 @@
 
 namespace slimbayes {
 
-/// A method as the engine knows it. `name` is that of its MethodInfo.
+/// A registry entry: how to construct a method and how to load a fitted one. `name` equals MethodInfo::name.
 struct Row {
   std::string_view name;
   std::unique_ptr<Method> (*make)(const nlohmann::json& options);  // throws std::invalid_argument
   std::unique_ptr<Fitted> (*load)(const TensorFile& file);  // throws DataError or std::invalid_argument
 };
 
-/// The explicit table, in the catalog's order.
+/// One entry for each method, in the order of method_catalog().
 std::span<const Row> registry();
 
 /// The row of this name or alias. Throws std::invalid_argument.

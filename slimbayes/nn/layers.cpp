@@ -1,5 +1,5 @@
-// What each layer of catalog/network/layers.h computes. ATen's own kernels do the work; dropout draws from our streams, since
-// ATen's draws from a global generator.
+// What each layer of catalog/network/layers.h computes. ATen's own kernels do the work; dropout draws from
+// our streams, since ATen's draws from a global generator.
 #include "slimbayes/nn/layers.h"
 
 #include <ATen/ATen.h>

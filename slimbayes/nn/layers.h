@@ -12,8 +12,8 @@ std::vector<ParameterSpec> layer_parameters(const LayerSpec& layer, const Shape&
                                             const std::string& name, const std::string& group,
                                             const Stream& stream);
 
-/// A layer bound to tensors. `number` tells its dropout from that of others. Throws std::invalid_argument for tensors of other
-/// shapes.
+/// A layer bound to tensors. `number` tells its dropout from that of others. Throws std::invalid_argument for
+/// tensors of other shapes.
 Network::Layer bind_layer(const LayerSpec& layer, const Shape& input, const std::string& name,
                           const Network::Lookup& lookup);
 

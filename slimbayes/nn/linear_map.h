@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// A weight as the map that it is. More forms (a product of factors, a scaled map) are alternatives beside this one: a layer
-/// applies whichever stands there.
+/// A weight as the map that it is. More forms (a product of factors, a scaled map) are alternatives beside
+/// this one: a layer applies whichever stands there.
 struct DenseMap {
   at::Tensor weight;  // [out, in]
 };

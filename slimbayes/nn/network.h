@@ -13,8 +13,9 @@
 
 namespace slimbayes {
 
-/// Parameters and buffers of a network, named `prefix.0.weight`, ..., with PyTorch's default start: weights and biases
-/// U(-1/sqrt(in), 1/sqrt(in)), norms one and zero; embeddings N(0, 1/out). float64. Buffers are in group kBuffers.
+/// Parameters and buffers of a network, named `prefix.0.weight`, ..., with PyTorch's default start: weights
+/// and biases U(-1/sqrt(in), 1/sqrt(in)), norms one and zero; embeddings N(0, 1/out). float64. Buffers are in
+/// group kBuffers.
 std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std::string& prefix,
                                               const std::string& group, const Stream& stream);
 
@@ -32,7 +33,8 @@ struct ForwardContext {
   Stream stream{0};       // of the dropout
 };
 
-/// What goes into and comes out of one layer with weights: what Gram matrices of gradients, OOD scores and spectra need.
+/// What goes into and comes out of one layer with weights: what Gram matrices of gradients, OOD scores and
+/// spectra need.
 struct Tap {
   std::string layer;         // the prefix of its parameters
   at::Tensor input, output;  // [b, ...]

@@ -15,12 +15,12 @@ struct ExactSums {
 
 ExactSums exact_sums(int64_t rank);
 
-/// With these rows as well; `first` is the number of the first of them, correction [b] or undefined. No graph is
-/// followed. Throws NumericalError for features that are not finite.
+/// With these rows as well; `first` is the number of the first of them, correction [b] or undefined. No graph
+/// is followed. Throws NumericalError for features that are not finite.
 ExactSums added(const ExactSums& sums, const LinearRows& rows, const at::Tensor& correction, int64_t first);
 
-/// log p(y) - trace / (2 noise_var), trace = sum correction + alpha sum (max ||phi||^2 - ||phi||^2): N-11, N-3 or
-/// E-11. The constant mean is the best one (generalised least squares), so it has no gradient.
+/// log p(y) - trace / (2 noise_var), trace = sum correction + alpha sum (max ||phi||^2 - ||phi||^2): N-11,
+/// N-3 or E-11. The constant mean is the best one (generalised least squares), so it has no gradient.
 struct ExactBound {
   LinearPosterior posterior;
   EvidenceGradient evidence_gradient;
@@ -33,8 +33,8 @@ struct ExactBound {
 
 ExactBound exact_bound(const ExactSums& sums, double noise_var, double alpha);
 
-/// Pass 2: d(evidence - penalty) with respect to these rows, in closed form. Equals automatic differentiation of
-/// collapsed_bound over all rows at once.
+/// Pass 2: d(evidence - penalty) with respect to these rows, in closed form. Equals automatic differentiation
+/// of collapsed_bound over all rows at once.
 struct ExactRowGradient {
   at::Tensor features;    // [b, r] float64
   at::Tensor correction;  // scalar, the same for every row

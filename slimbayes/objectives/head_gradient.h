@@ -4,8 +4,9 @@
 
 namespace slimbayes {
 
-/// What the objectives of the deep kernels differ in: dPPGP {predictive, alpha, beta}, PPGP {predictive, 0, beta} with a
-/// correction, VBLL {expected, 0, 1}, SV-DBK {expected, 1, 1}, SVGP {expected, 0, 1} with a correction.
+/// What the objectives of the deep kernels differ in: dPPGP {predictive, alpha, beta}, PPGP {predictive, 0,
+/// beta} with a correction, VBLL {expected, 0, 1}, SV-DBK {expected, 1, 1}, SVGP {expected, 0, 1} with a
+/// correction.
 struct HeadObjective {
   DataTerm data = DataTerm::predictive;
   /// Weight of the trace regulariser of Gaussian noise (N-15; E-11), the mean over the batch of
@@ -27,13 +28,12 @@ struct HeadGradient {
   at::Tensor grad_noise_var;     // scalar
 };
 
-/// The gradient of the Gaussian objectives. With focus = 0 it equals automatic differentiation of variational_bound and the
-/// trace in every argument. features [b, r]; correction [b] or undefined; y [b]; a posterior of one function, offset [1],
-/// noise_var scalar; rows is n. With focus > 0 row i
-/// of a predictive data term has the weight v_i^focus / mean(v^focus), v the predictive variances, held
-/// constant (Seitzer et al. 2022, eq. 5): rows that the model has given up on keep their gradient, and focus
-/// = 1 moves the mean as squared error does. An expected data term has one variance for all rows and ignores
-/// it.
+/// The gradient of the Gaussian objectives. With focus = 0 it equals automatic differentiation of
+/// variational_bound and the trace in every argument. features [b, r]; correction [b] or undefined; y [b]; a
+/// posterior of one function, offset [1], noise_var scalar; rows is n. With focus > 0 row i of a predictive
+/// data term has the weight v_i^focus / mean(v^focus), v the predictive variances, held constant (Seitzer et
+/// al. 2022, eq. 5): rows that the model has given up on keep their gradient, and focus = 1 moves the mean as
+/// squared error does. An expected data term has one variance for all rows and ignores it.
 HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correction, const at::Tensor& y,
                            const VariationalPosterior& posterior, const at::Tensor& offset,
                            const at::Tensor& noise_var, int64_t rows, const HeadObjective& objective,

@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// q(w_c) = N(m_c, L_c L_c^T), c = 1, ..., k: independent posteriors over the weights of k linear models on the same
-/// features (N section 2). A softmax has one a class, every other likelihood k = 1.
+/// q(w_c) = N(m_c, L_c L_c^T), c = 1, ..., k: independent posteriors over the weights of k linear models on
+/// the same features (N section 2). A softmax has one a class, every other likelihood k = 1.
 struct VariationalPosterior {
   at::Tensor mean;          // m [k, r]
   at::Tensor log_diagonal;  // log L_ii [k, r]
@@ -15,8 +15,8 @@ struct VariationalPosterior {
 
   at::Tensor factor() const;  // L [k, r, r]
 
-  /// f_c(x) = offset_c + <w_c, phi(x)>: mean offset_c + <m_c, phi>, variance ||L_c^T phi||^2. features [b, r], offset [k].
-  /// [b, k]
+  /// f_c(x) = offset_c + <w_c, phi(x)>: mean offset_c + <m_c, phi>, variance ||L_c^T phi||^2. features [b,
+  /// r], offset [k]. [b, k]
   Latent latent(const at::Tensor& features, const at::Tensor& offset) const;
 
   /// The same with a factor() that was computed before.

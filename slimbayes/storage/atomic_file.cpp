@@ -1,11 +1,13 @@
-// Whole files, or nothing.
+// Writes a file completely or not at all.
 //
-// rename() within a folder is atomic: whoever opens the path sees the old content or the new. The data must
-// be on the disk before the name points at it (fsync of the file), and the name must outlive a power cut
-// (fsync of the folder). The temporary lies in the same folder, under a name of process and count that is
-// created exclusively, so that neither two writers nor a leftover of a killed one can meet in it. Its writer holds a
-// lock on it, which the kernel drops when the process ends: a temporary without a lock is a leftover. (A process id in
-// the name would not tell: another machine or container may write in the same folder.)
+// rename() within a folder is atomic: whoever opens the path sees the old content or the new. The file is
+// synced (fsync) before the rename, so that the name never points at data that is not on the disk; the
+// folder is synced after it, so that the new name survives a power cut. The temporary file lies in the same
+// folder. Its name holds the process id and a counter, and it is created exclusively (O_EXCL), so that two
+// writers never share a file and no writer reuses one that a killed writer left. The writer holds a lock
+// (flock) on it, which the kernel releases when the process ends: a temporary file without a lock is a
+// leftover and is removed. The process id in the name cannot show this, because another machine or
+// container may write in the same folder.
 
 #include "slimbayes/storage/atomic_file.h"
 
@@ -66,8 +68,8 @@ void keep_owner_and_mode(const fs::path& target, int descriptor) {
   mode_t mode = old.st_mode & 0777;
   if (own.st_gid != old.st_gid && ::fchown(descriptor, static_cast<uid_t>(-1), old.st_gid) != 0)
     mode &= ~static_cast<mode_t>(070);  // what the old group was allowed is not the new group's
-  // Some file systems have no modes: there the file keeps what it was made with. Only root may give a file away;
-  // without the right it stays the writer's.
+  // Some file systems have no modes: there the file keeps what it was made with. Only root may give a file
+  // away; without the right it stays the writer's.
   if (::fchmod(descriptor, mode) != 0) errno = 0;
   if (own.st_uid != old.st_uid && ::fchown(descriptor, old.st_uid, static_cast<gid_t>(-1)) != 0) errno = 0;
 }

@@ -19,7 +19,8 @@ std::optional<StoredType> find_dtype(std::string_view name);
 /// strides would overflow too).
 std::optional<int64_t> byte_count(const std::vector<int64_t>& shape, StoredType type);
 
-/// Whether each element has a meaning: a boolean must be 0 or 1, numbers are free.
+/// Whether every element is a valid value of its type: a boolean must be 0 or 1; any bit pattern is a valid
+/// number.
 bool valid_elements(StoredType type, std::span<const std::byte> bytes);
 
 }  // namespace slimbayes

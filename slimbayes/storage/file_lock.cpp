@@ -1,5 +1,5 @@
-// POSIX record locks (fcntl): the kernel drops them with the process and knows who holds one, so that the file needs no
-// content and a full disk no bytes.
+// POSIX record locks (fcntl): the kernel drops them with the process and knows who holds one, so that the
+// file needs no content and a full disk no bytes.
 #include "slimbayes/storage/file_lock.h"
 
 #include <fcntl.h>

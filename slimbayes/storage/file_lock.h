@@ -4,13 +4,13 @@
 
 namespace slimbayes {
 
-/// One process at a time writes a file: an advisory lock on `path`.lock (of a link: beside the file that it names). It
-/// ends with its process, however that ends; the empty lock file that a killed one leaves is taken over by the next.
-/// Within one process it excludes nobody.
+/// One process at a time writes a file: an advisory lock on `path`.lock (of a link: beside the file that it
+/// names). It ends with its process, however that ends; the empty lock file that a killed one leaves is taken
+/// over by the next. Within one process it excludes nobody.
 class FileLock {
  public:
-  /// Throws DataError with the process's id where another one holds the lock, and where the lock file cannot be made. On
-  /// a file system without locks it holds nothing (`held`).
+  /// Throws DataError with the process's id where another one holds the lock, and where the lock file cannot
+  /// be made. On a file system without locks it holds nothing (`held`).
   explicit FileLock(const std::filesystem::path& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -1,5 +1,6 @@
-// nlohmann-json's parser with a callback, which could count the depth as well, searches the children of the
-// parent at the end of each object: quadratic, 40 s for a list of 200,000 objects.
+// Finds the nesting depth in one scan of the text. nlohmann-json's parser could count it in a callback, but
+// with a callback it searches all children of the parent at the end of each object, which is quadratic:
+// 40 s for a list of 200,000 objects.
 #include "slimbayes/storage/json_depth.h"
 
 #include <cstddef>

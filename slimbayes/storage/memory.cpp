@@ -1,5 +1,6 @@
-// How much memory there is, from the files in which Linux says so. A file that is absent or reads otherwise sets no bound:
-// another system has none of them. The page cache counts as free, because the kernel gives it up when memory is asked for.
+// How much memory there is, from the files in which Linux says so. A file that is absent or reads otherwise
+// sets no bound: another system has none of them. The page cache counts as free, because the kernel gives it
+// up when memory is asked for.
 #include "slimbayes/storage/memory.h"
 
 #include <fmt/format.h>

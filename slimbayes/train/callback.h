@@ -5,7 +5,7 @@
 
 namespace slimbayes {
 
-/// Where a fit stands, reported after every validation and once a second between two.
+/// The state of a fit, reported after every validation and once a second in between.
 struct Progress {
   int64_t step, steps;
   int64_t epoch, epochs;
@@ -20,9 +20,11 @@ class Callback {
  public:
   virtual ~Callback() = default;
   virtual void report(const Progress&) {}
-  /// A fit made of several begins the next one, such as "member 2 of 5".
+  /// Called before each part of a fit that consists of several (ensemble members, tuning candidates, noise
+  /// folds). The argument names the part, such as "2/5" or "fold 2/5".
   virtual void stage(const std::string&) {}
-  /// A sentence for the log: on the table before the training, on a fit between two.
+  /// Called with one sentence for the log: before training, about the data; after each tuning candidate, with
+  /// its score or failure; and whenever a checkpoint cannot be written.
   virtual void note(const std::string&) {}
   /// Asked before every step: true ends the fit and keeps the best so far.
   virtual bool stop() { return false; }

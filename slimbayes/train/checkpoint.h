@@ -12,8 +12,8 @@
 
 namespace slimbayes {
 
-/// Everything that a fit carries from one step to the next. With the options and the stream it determines all that
-/// follows, since batches depend on the epoch's number alone.
+/// Everything that a fit carries from one step to the next. With the options and the stream it determines all
+/// that follows, since batches depend on the epoch's number alone.
 struct TrainState {
   int64_t step = 0;  // steps done
   double loss = 0;   // sum over the steps since the last validation, for reports
@@ -23,12 +23,13 @@ struct TrainState {
   std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty before the first round
 };
 
-/// Throws std::invalid_argument when a fit's fingerprint is not the one found in `what`; of JSON objects it names the keys
-/// that differ.
+/// Throws std::invalid_argument when a fit's fingerprint is not the one found in `what`; of JSON objects it
+/// names the keys that differ.
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint);
 
-/// Removes a checkpoint and those of its parts (`path`.<i>, fit_series.h). Folders and what cannot be removed stay.
+/// remove_checkpoint removes a checkpoint and the checkpoints of its parts (`path`.<i>, fit_series.h);
+/// remove_parts removes only the parts. Directories, and files that cannot be removed, are left; no error.
 void remove_checkpoint(const std::filesystem::path& path);
 void remove_parts(const std::filesystem::path& path);
 
@@ -37,8 +38,8 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
                      const TrainState& state);
 
 /// Restores them in place and returns the state; nothing when there is no file or no wish to resume. Throws
-/// std::invalid_argument when the file belongs to another fit, DataError when it is damaged or holds what no fit of this
-/// problem over `steps` steps can have left; then neither problem nor optimiser is changed.
+/// std::invalid_argument when the file belongs to another fit, DataError when it is damaged or holds what no
+/// fit of this problem over `steps` steps can have left; then neither problem nor optimiser is changed.
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
                                           AdamW& optimiser, int64_t steps, int64_t steps_per_epoch);
 

@@ -16,7 +16,7 @@ namespace slimbayes {
 /// "the checkpoint 'm.ckpt'": how messages name it.
 std::string checkpoint_name(const std::filesystem::path& path);
 
-/// What to do with one that cannot be read.
+/// The advice that ends the error message about an unreadable checkpoint.
 inline constexpr const char* kCheckpointHint =
     "the file is damaged: remove it, or leave --resume out, to fit anew";
 
@@ -28,7 +28,7 @@ class CheckpointReader {
   /// `file` must outlive the reader.
   CheckpointReader(const TensorFile& file, const std::filesystem::path& path);
 
-  /// Throws unless `ok`.
+  /// Throws DataError with the texts `expected` and `received` unless `ok`.
   void check(bool ok, const std::string& expected, const std::string& received) const;
 
   const std::string& text(const std::string& key) const;

@@ -29,8 +29,8 @@ struct StepContext {
   Stream stream{0};   // of this step's own draws, such as dropout's
 };
 
-/// Fills the groups' gradients from a batch and returns the loss that was differentiated: mini-batch, two-pass and
-/// sharpness-aware alike. Without TrainProblem::source the batch is empty.
+/// Fills the groups' gradients from a batch and returns the loss that was differentiated: mini-batch,
+/// two-pass and sharpness-aware alike. Without TrainProblem::source the batch is empty.
 using GradientStep = std::function<double(const Batch& batch, const StepContext&)>;
 
 /// The batches of an epoch, a list of row indices [b] each: a function of the stream alone.
@@ -48,7 +48,8 @@ struct TrainProblem {
   std::string score = "standardised validation NLL";  // what validate() returns (Summary::score)
 };
 
-/// What steps change, as views: the values of each group, then the buffers. A checkpoint and the best state hold these.
+/// What steps change, as views: the values of each group, then the buffers. A checkpoint and the best state
+/// hold these.
 std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
 
 }  // namespace slimbayes

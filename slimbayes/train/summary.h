@@ -12,8 +12,9 @@ namespace slimbayes {
 struct Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
-  /// What the kept parameters were chosen by, lower is better: the NLL of the validation rows (of a regression that of the
-  /// standardised target), dnn's mean squared error, gp-exact's -log evidence a row of its training rows.
+  /// What the kept parameters were chosen by, lower is better: the NLL of the validation rows (of a
+  /// regression that of the standardised target), dnn's mean squared error, gp-exact's -log evidence a row of
+  /// its training rows.
   std::string score = "score";
   /// Of the kept parameters; nan (JSON: null) where there was nothing to choose by.
   double best_score = std::numeric_limits<double>::quiet_NaN();
@@ -28,8 +29,8 @@ struct Summary {
 
 /// Without the seconds.
 nlohmann::json to_json(const Summary& summary);
-/// What is absent keeps its default. Throws std::invalid_argument for a value of another type, a count below 0 and a number
-/// that is not finite.
+/// What is absent keeps its default. Throws std::invalid_argument for a value of another type, a count below
+/// 0 and a number that is not finite.
 Summary summary_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -17,15 +17,15 @@
 
 // The loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut into steps
 // of nearly equal size (no small last batch: its maximum in the trace term would be another one). A round is
-// what lies between two validations: an epoch, or several on a small table, so that a budget in steps has no more
-// than 299 of them and validation does not cost more than the steps. From 150 epochs on there are 150 to 299
-// rounds and a patience of 40 is an eighth to a quarter of the budget; a large table of few epochs may have fewer
-// rounds than that.
+// what lies between two validations: an epoch, or several on a small table, so that a budget in steps has no
+// more than 299 of them and validation does not cost more than the steps. From 150 epochs on there are 150 to
+// 299 rounds and a patience of 40 is an eighth to a quarter of the budget; a large table of few epochs may
+// have fewer rounds than that.
 //
-// A score that rises steadily is that of overfitting, and three quarters of the patience tell it from noise (criterion UP
-// of Prechelt, Early stopping - but when?, 1998, with strips as there; of noise 1 in 252 pairs of strips lie apart as the
-// first and the last must). Half is too little: with ten validation rows a score rose for 20 rounds and found its best at
-// the 23rd. Any other score has the whole patience.
+// A score that rises steadily is that of overfitting, and three quarters of the patience tell it from noise
+// (criterion UP of Prechelt, Early stopping - but when?, 1998, with strips as there; of noise 1 in 252 pairs
+// of strips lie apart as the first and the last must). Half is too little: with ten validation rows a score
+// rose for 20 rounds and found its best at the 23rd. Any other score has the whole patience.
 
 namespace slimbayes {
 
@@ -64,8 +64,8 @@ void check_options(const TrainProblem& problem, const TrainingOptions& options) 
         fmt::format("steps {}, epochs {}, batch {}", options.steps, options.epochs, options.batch));
 }
 
-/// Whether the last six strips of the scores since the best one, an eighth of the patience each, rise in their means, and
-/// all of the last strip lies above all of the first. Too short strips tell nothing.
+/// Whether the last six strips of the scores since the best one, an eighth of the patience each, rise in
+/// their means, and all of the last strip lies above all of the first. Too short strips tell nothing.
 bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
   constexpr int64_t kOfPatience = 8, kStrips = 6, kShortest = 5;
   const int64_t strip = patience / kOfPatience, n = std::ssize(since_best);
@@ -245,7 +245,8 @@ class Run {
     if (!checkpoint_.path.empty() && Clock::now() >= next_save_) save();
   }
 
-  /// A state with other numbers is never saved: load_checkpoint refuses it. Where it matters the next step reports it.
+  /// A state with other numbers is never saved: load_checkpoint refuses it. Where it matters the next step
+  /// reports it.
   bool is_finite() const {
     const auto all = [](const at::Tensor& x) { return at::isfinite(x).all().item<bool>(); };
     return std::ranges::all_of(changing_tensors(problem_), all) &&
@@ -270,8 +271,8 @@ class Run {
     next_save_ = now + std::max(every, std::min(kSavingShare * (now - began), kRarest * every));
   }
 
-  /// Puts the best parameters back. A fit that its time limit ended before the first validation is validated now; an
-  /// interrupted one has no score, and so nothing that should replace an older model.
+  /// Puts the best parameters back. A fit that its time limit ended before the first validation is validated
+  /// now; an interrupted one has no score, and so nothing that should replace an older model.
   Summary finish() {
     const bool unscored = state_.best.empty() && state_.summary.stopped != "interrupted";
     state_.summary.steps = state_.step;

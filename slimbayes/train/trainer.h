@@ -27,10 +27,10 @@ double schedule_factor(const TrainingOptions& options, int64_t step, int64_t ste
 
 /// Runs AdamW over the flat groups: seeded permutation batches, schedule, validation each round, best
 /// checkpoint, early stopping, limits. On return the groups hold the best parameters. Same problem, options
-/// and stream: same bits, also across a kill and a resume. A loss that is not finite ends it with the
-/// best so far and a note; throws NumericalError where there is none. A fit that the callback stops saves its last step
-/// and returns the best so far; before the first validation there is none, and Summary::best_score is nan. A checkpoint
-/// that cannot be written is a note.
+/// and stream: same bits, also across a kill and a resume. A loss that is not finite ends it with the best so
+/// far and a note; throws NumericalError where there is none. A fit that the callback stops saves its last
+/// step and returns the best so far; before the first validation there is none, and Summary::best_score is
+/// nan. A checkpoint that cannot be written is a note.
 Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
               const CheckpointPolicy& checkpoint);
 

@@ -19,6 +19,8 @@ namespace {
 
 using Columns = std::vector<Column>;
 
+constexpr const char* kForecastTime = "forecast_time";
+
 std::vector<double> numbers(const at::Tensor& x) {
   const at::Tensor flat = x.to(at::kDouble).contiguous();
   return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
@@ -82,7 +84,7 @@ Columns columns_of(const Intensity& p, const Answers& a, const Model&) {
           column("upper", a.interval->upper)};
 }
 
-/// The answers' columns in the places of their rows; missing cells elsewhere.
+/// Moves answer i to row rows[i] of a table of `all` rows. Rows without an answer get missing cells (NaN).
 Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
   for (Column& column : columns) {
     std::vector<double> values(static_cast<size_t>(all), NAN);
@@ -92,12 +94,13 @@ Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
   return columns;
 }
 
-/// The series and the time of each forecast. A time that the table does not name by one column has no name of its own.
+/// The columns that identify each forecast: those of WindowOptions::group, and "forecast_time", the time of
+/// the predicted row.
 Columns forecast_columns(const WindowTable& w, const WindowOptions& options, const Table& last) {
   Columns columns;
   for (const std::string& name : options.group) columns.push_back(*last.find(name));
   const std::vector<double> times = w.windows->forecast_times(options);
-  Column time{"forecast_time", w.windows->calendar ? ColumnKind::datetime : ColumnKind::numeric, {}, {}};
+  Column time{kForecastTime, w.windows->calendar ? ColumnKind::datetime : ColumnKind::numeric, {}, {}};
   for (int64_t i : w.chosen) time.values.push_back(times[static_cast<size_t>(i)]);
   columns.push_back(std::move(time));
   return columns;
@@ -106,7 +109,8 @@ Columns forecast_columns(const WindowTable& w, const WindowOptions& options, con
 /// Far from its data a log rate is so uncertain that the rate's mean says nothing.
 std::string tail_note(const Examples& examples, const Answers& a, double level) {
   const auto note = [&](const auto& p) -> std::string {
-    // A count's interval has whole ends, which the mean of a low rate may exceed: the rate's own tells a tail.
+    // A count's interval has whole ends, which the mean of a low rate may exceed: the rate's own tells a
+    // tail.
     const at::Tensor rows = mean_above_interval(p.rate, interval(Intensity{p.rate}, level)).nonzero();
     if (rows.size(0) == 0) return "";
     const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
@@ -126,6 +130,7 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
 
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& a,
                          const std::vector<std::string>& kept, Columns more) {
+  check_same(examples, a);
   const int64_t n = count(examples);
   Columns answer = std::visit([&](const auto& p) { return columns_of(p, a, model); }, a.answer);
   answer = spread(std::move(answer), a.rows, n);
@@ -136,16 +141,19 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
   AnswerTable out{{"", {}, n}, 0};
   Columns& columns = out.table.columns;
   const std::shared_ptr<const Table> rows = last_rows(examples);
-  check(rows != nullptr || kept.empty(), "predict", "no columns to keep of images", in_quotes(fmt::format("{}", fmt::join(kept, ","))),
-        "leave --keep out");
+  check(rows != nullptr || kept.empty(), "predict", "no columns to keep of images",
+        in_quotes(fmt::format("{}", fmt::join(kept, ","))), "leave --keep out");
+  const bool forecasts = std::holds_alternative<WindowTable>(examples);
   for (const std::string& name : kept) {
-    check(!clashes(name), "predict", "other names for --keep than those of the answer", in_quotes(name),
+    check(!clashes(name) && !(forecasts && name == kForecastTime), "predict", "other names for --keep than those of the answer", in_quotes(name),
           "rename that column");
     columns.push_back(*rows->find(name));
   }
   if (const auto* windows = std::get_if<WindowTable>(&examples)) {
     const WindowOptions& options = std::get<WindowEncoder>(model.encoder()).options();
     for (Column& column : forecast_columns(*windows, options, *rows)) {
+      check(!clashes(column.name), "predict", "other names of groups than those of the answer", in_quotes(column.name),
+            "rename that column");
       if (std::ranges::find(columns, column.name, &Column::name) == columns.end())
         columns.push_back(std::move(column));
     }

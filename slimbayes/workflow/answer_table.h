@@ -25,8 +25,8 @@ struct AnswerTable {
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& answers,
                          const std::vector<std::string>& kept = {}, std::vector<Column> more = {});
 
-/// What a user should know of these answers: variances that rounding made 0, parts of the uncertainty that are not what their
-/// names say, means of rates that rest on a tail, a level that classes do not have.
+/// What a user should know of these answers: variances that rounding made 0, parts of the uncertainty that
+/// are not what their names say, means of rates that rest on a tail, a level that classes do not have.
 std::vector<std::string> answer_notes(const Model& model, const Examples& examples, const Answers& answers,
                                       double level);
 

@@ -1,5 +1,6 @@
-// A table is answered row by row in what can go wrong: rows whose inputs are too far (Encoder::inputs) are left out before
-// the method sees them, rows whose answer overflows afterwards. The others' answers do not depend on them.
+// A table is answered row by row in what can go wrong: rows whose inputs are too far (Encoder::inputs) are
+// left out before the method sees them, rows whose answer overflows afterwards. The others' answers do not
+// depend on them.
 #include "slimbayes/workflow/answers.h"
 
 #include <ATen/ATen.h>
@@ -9,15 +10,17 @@
 #include <cmath>
 
 #include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
 #include "slimbayes/data/outside.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/example_uniforms.h"
 #include "slimbayes/workflow/model.h"
-#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
 namespace {
 
-/// What may explain an answer that is not finite, from how far the row lies outside the training range, where that is known.
+/// What may explain an answer that is not finite, from how far the row lies outside the training range, where
+/// that is known.
 std::string cause(const std::optional<Outside>& far, int64_t row) {
   if (!far) return "the row may lie too far from the training data for this model";
   const double beyond = far->beyond[static_cast<size_t>(row)];
@@ -57,6 +60,12 @@ bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& 
 
 }  // namespace
 
+void check_same(const Examples& examples, const Answers& a) {
+  const int64_t answered = std::ssize(a.rows) + std::ssize(a.bad);
+  check(count(examples) == answered, "answers", fmt::format("the examples of these {} answers", answered),
+        fmt::format("{} {}", count(examples), noun_of(examples)), "Model::examples() finds the windows of a table");
+}
+
 void Model::check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
                                    const std::vector<BadRow>& bad) const {
   const auto middle_is_finite = [&] {
@@ -65,11 +74,10 @@ void Model::check_answers_anything(const Examples& examples, const std::vector<i
   };
   if (!some_inside(outside(*encoder_, examples), asked) && middle_is_finite()) return;
   const BadRow& first = *std::ranges::find(bad, asked.front(), &BadRow::row);
-  throw DataError(
-      source_,
-      fmt::format("expected a model with finite answers; received none for {} {} ({}: {}); the "
-                  "model is damaged or its training has not converged: fit it again",
-                  asked.size(), noun_of(examples), place_of(examples, first.row), first.reason));
+  throw DataError(source_,
+                  fmt::format("expected a model with finite answers; received none for {} {} ({}: {}); the "
+                              "model is damaged or its training has not converged: fit it again",
+                              asked.size(), noun_of(examples), place_of(examples, first.row), first.reason));
 }
 
 Answers Model::answers(const Examples& given, std::optional<double> level,

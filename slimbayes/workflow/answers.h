@@ -6,7 +6,7 @@
 
 #include "slimbayes/core/prediction_set.h"
 #include "slimbayes/core/predictive.h"
-#include "slimbayes/data/bad_row.h"
+#include "slimbayes/data/examples.h"
 
 namespace slimbayes {
 
@@ -18,5 +18,9 @@ struct Answers {
   std::vector<int64_t> rows;         // [m] places among the examples, ascending
   std::vector<BadRow> bad;           // the other examples, ascending
 };
+
+/// Throws std::invalid_argument unless there are as many answers as examples, with and without: a model of windows numbers
+/// windows, not the rows of the table.
+void check_same(const Examples& examples, const Answers& answers);
 
 }  // namespace slimbayes

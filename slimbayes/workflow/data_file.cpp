@@ -65,10 +65,9 @@ Reading alike(const Table& table, const FitOptions& options) {
 }  // namespace
 
 DataSource DataSource::files(const TableLimits& limits) {
-  return {[limits](const std::string& path, const Reading& reading) {
-            return read_table(path, reading, limits);
-          },
-          limits};
+  return {
+      [limits](const std::string& path, const Reading& reading) { return read_table(path, reading, limits); },
+      limits};
 }
 
 Words perhaps_named(const Words& lists) {
@@ -127,11 +126,10 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   const InputKind kind = kind_of(model.encoder());
   const std::string asked = model.fit_options().format;
   const bool images = kind == InputKind::images;
-  const std::string named = image_format(path), format = images && named.empty() ? asked : named;
-  if (images || !format.empty()) {
-    check(images, "read", "a table, as this model was fitted on", fmt::format("images, '{}'", path));
-    return model.examples(read_images(path, format, from.limits), with_target);
-  }
+  const std::string named = image_format(path);
+  if (images) return model.examples(read_images(path, named.empty() ? asked : named, from.limits), with_target);
+  check(named.empty() || asked == "table", "read", "a table, as this model was fitted on",
+        fmt::format("images, '{}'", path), "a model of a table with idx3 in its name needs fit --format table");
   Reading reading = model.reading(with_target);
   reading.kept = kept;
   Table table = from.read(path, reading);

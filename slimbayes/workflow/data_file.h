@@ -22,10 +22,11 @@ struct DataSource {
   static DataSource files(const TableLimits& limits = {});
 };
 
-/// Reads a file to learn from: a table, or images (FitOptions::format). The lists of columns in `options` (ignore,
-/// categorical, time, group), whose entries may be several names joined by commas, become names of the table's columns, and
-/// `format` the one that was found. Of a table, rows without the target are left out with a note, unless its rows are a
-/// series. Throws std::invalid_argument for a name that is no column, and as read_table and read_images.
+/// Reads a file to learn from: a table, or images (FitOptions::format). The lists of columns in `options`
+/// (ignore, categorical, time, group), whose entries may be several names joined by commas, become names of
+/// the table's columns, and `format` the one that was found. Of a table, rows without the target are left out
+/// with a note, unless its rows are a series. Throws std::invalid_argument for a name that is no column, and
+/// as read_table and read_images.
 Examples read_training(const std::string& path, FitOptions& options, const DataSource& from,
                        std::vector<std::string>* notes);
 
@@ -33,16 +34,17 @@ Examples read_training(const std::string& path, FitOptions& options, const DataS
 Examples read_validation(const std::string& path, const Examples& training, const FitOptions& options,
                          const DataSource& from, std::vector<std::string>* notes);
 
-/// Reads a file for this model. With `with_target`, examples whose target is not known are left out with a note. `kept`: more
-/// columns of a table, which are written again as they are.
+/// Reads a file for this model. With `with_target`, examples whose target is not known are left out with a
+/// note. `kept`: more columns of a table, which are written again as they are.
 Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
                   std::vector<std::string>* notes, const std::vector<std::string>& kept = {});
 
-/// What a list of columns may name before the columns are known: itself, since a name may hold a comma, or its parts.
+/// What a list of columns may name before the columns are known: itself, since a name may hold a comma, or
+/// its parts.
 std::vector<std::string> perhaps_named(const std::vector<std::string>& lists);
 
-/// The columns of the table that the lists of a flag name, each once. Throws std::invalid_argument for a name that is no
-/// column.
+/// Turns the values of a command-line flag into column names, each once. A value is one column name or a
+/// comma-separated list of them. Throws std::invalid_argument for a name that is not a column of `table`.
 std::vector<std::string> columns_named(const std::vector<std::string>& lists, const std::string& command,
                                        const std::string& flag, const Table& table);
 

@@ -1,5 +1,5 @@
-// fit_model: from a user's examples to a model. What is asked for is resolved and checked first; then the examples are split,
-// encoded and handed down to the method.
+// fit_model: from a user's examples to a model. What is asked for is resolved and checked first; then the
+// examples are split, encoded and handed down to the method.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,8 +51,8 @@ void check_names(const Table& table, const FitOptions& fit) {
   }
 }
 
-/// The groups that the calibration rows were dealt in, refused before the fit where they are too few. Empty without
-/// calibration.
+/// The groups that the calibration rows were dealt in, refused before the fit where they are too few. Empty
+/// without calibration.
 std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptions& fit,
                                         const SplitRows& split) {
   if (fit.calibrate == "none") return {};
@@ -106,6 +106,8 @@ void check_target(const Examples& examples, const FitOptions& fit) {
   check(events == fit.target.empty(), kFunction, events ? "no target for events" : "a target column",
         events ? in_quotes(fit.target) : "none",
         events ? "leave --target out" : "name it by --target; only --likelihood cox has none");
+  check(fit.target.empty() || std::ranges::find(fit.ignore, fit.target) == fit.ignore.end(), kFunction,
+        "a target that is not among the ignored columns", in_quotes(fit.target), "leave it out of --ignore");
   check(!events || !fit.domain.empty(), kFunction, "the domain of the events", "none",
         "for instance --domain 0:1,0:2");
   check(!events || (fit.scale == "auto" && fit.scale_on == "train"), kFunction,
@@ -118,7 +120,8 @@ void check_target(const Examples& examples, const FitOptions& fit) {
 
 TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
   const Table* table = table_of(examples);
-  return table == nullptr ? TaskKind::classification : task_kind(*table, fit.target, likelihood_of(examples, fit));
+  return table == nullptr ? TaskKind::classification
+                          : task_kind(*table, fit.target, likelihood_of(examples, fit));
 }
 
 InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
@@ -128,6 +131,7 @@ InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
 int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
 
 const MethodInfo& method_for(const Examples& examples, const FitOptions& fit) {
+  check_fractions(fit);
   check_target(examples, fit);
   const TaskKind task = task_asked(examples, fit);
   const InputKind kind = kind_asked(examples, fit);

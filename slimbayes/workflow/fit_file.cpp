@@ -75,8 +75,8 @@ std::string untouched(const fs::path& model) {
   return fs::exists(model, absent) ? model.string() + " is left as it was" : "no model is written";
 }
 
-/// Whether an interrupted fit's model may be written: where a validation chose its parameters. Without validation rows
-/// nothing says whether it is better than an older one, which then stays.
+/// Whether an interrupted fit's model may be written: where a validation chose its parameters. Without
+/// validation rows nothing says whether it is better than an older one, which then stays.
 bool is_founded(const Model& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
   std::error_code absent;
@@ -114,7 +114,8 @@ json report_on(const Model& model, const Examples& examples, double level, std::
 }
 
 Examples part_of(const Model& model, const Examples& examples, const std::string& part) {
-  check(hash_of(examples) == model.data_hash(), "evaluate", "the data that the model was fitted on, for --split",
+  check(hash_of(examples) == model.data_hash(), "evaluate",
+        "the data that the model was fitted on, for --split",
         fmt::format("others, '{}'", source_of(examples)), "leave --split out to score everything");
   const SplitRows& split = model.split();
   const auto& rows = part == "train"         ? split.train
@@ -151,14 +152,12 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
       std::ranges::copy(fit_notes(model, {}), std::back_inserter(out.notes));
       return;
     }
-    out.valid = valid != nullptr
-                    ? report_on(model, model.examples(*valid, true), options.level, out.notes)
-                    : part(model.split().valid);
+    out.valid = valid != nullptr ? report_on(model, model.examples(*valid, true), options.level, out.notes)
+                                 : part(model.split().valid);
     out.test = part(model.split().test);
     const TaskKind task = model.schema().task.kind;
     if (given.method.empty() && task != TaskKind::regression)
-      out.notes.push_back(
-          fmt::format("{} by {}; --method chooses another", name_of(task), options.method));
+      out.notes.push_back(fmt::format("{} by {}; --method chooses another", name_of(task), options.method));
     std::ranges::copy(fit_notes(model, out.valid), std::back_inserter(out.notes));
   };
 
@@ -172,19 +171,19 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
   }
   const auto before = stamp(checkpoint_);
   if (before.has_value() != resume_)
-    callback.note(resume_ ? fmt::format("no checkpoint '{}' to go on from: starting anew", checkpoint_.string())
-                          : fmt::format("starting anew; {} of an unfinished fit will be overwritten "
-                                        "(--resume goes on from it)",
-                                        checkpoint_.string()));
-  if (!lock_.held())
-    callback.note("this file system has no locks: let no second fit write the same --model");
+    callback.note(resume_
+                      ? fmt::format("no checkpoint '{}' to go on from: starting anew", checkpoint_.string())
+                      : fmt::format("starting anew; {} of an unfinished fit will be overwritten "
+                                    "(--resume goes on from it)",
+                                    checkpoint_.string()));
+  if (!lock_.held()) callback.note("this file system has no locks: let no second fit write the same --model");
   for (const std::string& note : notes) callback.note(note);
 
   Watched watched(callback);
   const auto made = [&] { return stamp(checkpoint_) != before; };
   try {
-    out.model = fit_model(examples, options, valid, &watched,
-                          {checkpoint_, resume_, print, checkpoint_every_});
+    out.model =
+        fit_model(examples, options, valid, &watched, {checkpoint_, resume_, print, checkpoint_every_});
   } catch (const std::exception& error) {
     const bool invalid = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
     if (invalid && !watched.began()) {
@@ -206,8 +205,7 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
   const std::string advice = goes_on ? ", --resume goes on" : "";
   out.interrupted = model.interrupted();
   if (out.interrupted && !is_founded(model, model_)) {
-    callback.note(
-        fmt::format("interrupted before anything was validated: {}{}", untouched(model_), advice));
+    callback.note(fmt::format("interrupted before anything was validated: {}{}", untouched(model_), advice));
     out.model.reset();
     return out;
   }

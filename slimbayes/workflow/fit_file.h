@@ -11,7 +11,7 @@
 
 namespace slimbayes {
 
-/// What became of a fit to a file.
+/// The result of FitFile::fit: the fitted model, its held-out reports, and whether the fit was interrupted.
 struct FitOutcome {
   std::optional<Model> model;  // absent where the fit was interrupted before anything was chosen
   nlohmann::json valid, test;  // Model::evaluate of the held-out examples; null where there are none
@@ -19,7 +19,8 @@ struct FitOutcome {
   bool interrupted = false;
 };
 
-/// The report of Model::evaluate on those of the examples that have an answer, the others named in `notes`; null of none.
+/// The report of Model::evaluate on those of the examples that have an answer, the others named in `notes`;
+/// null of none.
 nlohmann::json report_on(const Model& model, const Examples& examples, double level,
                          std::vector<std::string>& notes);
 
@@ -27,20 +28,21 @@ nlohmann::json report_on(const Model& model, const Examples& examples, double le
 /// std::invalid_argument for other examples (data_hash) and an empty part.
 Examples part_of(const Model& model, const Examples& examples, const std::string& part);
 
-/// One fit to one file, that nothing gets lost of: an interrupted or failed fit leaves MODEL.ckpt, from which `resume` goes
-/// on to the same bits; the model is written last, whatever may fail comes before, and leaves the older file. The checkpoint
-/// and the finished model carry a fingerprint of everything that decides the result, so that `resume` can tell "go on",
-/// "already done" and "another fit" apart; an interrupted fit's model has none. A lock keeps other processes from both files
-/// as long as this object lives.
+/// One fit to one file, that nothing gets lost of: an interrupted or failed fit leaves MODEL.ckpt, from which
+/// `resume` goes on to the same bits; the model is written last, whatever may fail comes before, and leaves
+/// the older file. The checkpoint and the finished model carry a fingerprint of everything that decides the
+/// result but the program itself, so that `resume` can tell "go on", "already done" and "another fit" apart; an interrupted fit's
+/// model has none. A lock keeps other processes from both files as long as this object lives.
 class FitFile {
  public:
-  /// Throws DataError where the files cannot be written, or another process fits them. What an older model's mode denies to
-  /// others, new files of this process deny.
+  /// Throws DataError where the files cannot be written, or another process fits them. What an older model's
+  /// mode denies to others, new files of this process deny.
   FitFile(std::filesystem::path model, bool resume, double checkpoint_every = 2);
 
-  /// Fits and writes. `callback` hears the notes as they come and says when to stop. Where a fit was interrupted and the
-  /// validation chose its parameters, the best so far is written. Throws as fit_model, std::invalid_argument for a file of
-  /// another fit with `resume`; one that fails keeps its checkpoint, unless the arguments were invalid and no training began.
+  /// Fits and writes. `callback` hears the notes as they come and says when to stop. Where a fit was
+  /// interrupted and the validation chose its parameters, the best so far is written. Throws as fit_model,
+  /// std::invalid_argument for a file of another fit with `resume`; one that fails keeps its checkpoint,
+  /// unless the arguments were invalid and no training began.
   FitOutcome fit(const Examples& examples, const FitOptions& options, const Examples* valid,
                  std::vector<std::string> notes, Callback& callback) const;
 

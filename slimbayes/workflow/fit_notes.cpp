@@ -11,8 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Warns when the validation NLL is no better than a constant prediction. The constant is that of the validation rows
-/// themselves: of a few rows it is too good to be compared with.
+/// Warns when the validation NLL is no better than a constant prediction. The constant is that of the
+/// validation rows themselves: of a few rows it is too good to be compared with.
 std::string nothing_learnt(const json& valid) {
   constexpr int64_t kFewest = 10;
   if (!valid.contains("nll_constant") || valid["n"].get<int64_t>() < kFewest) return "";

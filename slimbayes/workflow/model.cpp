@@ -15,9 +15,7 @@ Examples Model::examples(Examples given, bool with_target) const {
   return examples_of(std::move(given), *encoder_, with_target);
 }
 
-bool Model::interrupted() const {
-  return noise_.interrupted || Tuned{{}, fitted_, tuning_}.interrupted();
-}
+bool Model::interrupted() const { return noise_.interrupted || Tuned{{}, fitted_, tuning_}.interrupted(); }
 
 Interval Model::interval(const Regression& p, double level) const {
   return calibration_.groups > 0 ? conformal_interval(p, calibration_, level) : gaussian_interval(p, level);
@@ -52,6 +50,7 @@ nlohmann::json Model::evaluate(const Examples& given, double level, std::vector<
 }
 
 nlohmann::json Model::evaluate(const Examples& given, const Answers& a, double level) const {
+  check_same(given, a);
   if (!a.bad.empty() && a.rows.empty()) throw_bad_example(given, a.bad.front());
   check_targets(*encoder_, given);
   const Task& task = schema().task;
@@ -59,8 +58,8 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a, double l
   if (const auto* p = std::get_if<Intensity>(&a.answer)) {
     out = events_report(*fitted_, std::get<Encoder>(*encoder_), probes_, *p);
   } else {
-    const at::Tensor y = a.bad.empty() ? target_as_given(*encoder_, given)
-                                       : target_as_given(*encoder_, take(given, a.rows));
+    const at::Tensor y =
+        a.bad.empty() ? target_as_given(*encoder_, given) : target_as_given(*encoder_, take(given, a.rows));
     out = report(a.answer, y, {level, task.y_scale, a.interval, task.levels, a.set});
   }
   if (!a.bad.empty()) out["left_out"] = a.bad.size();
@@ -68,6 +67,8 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a, double l
 }
 
 Scores Model::ood(const Examples& given) const {
+  if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
+    return ood(examples(given));
   const Answers a = answers(given);
   if (!a.bad.empty()) throw_bad_example(given, a.bad.front());
   return ood(given, a);

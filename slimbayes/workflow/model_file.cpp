@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/registry.h"
@@ -55,6 +56,21 @@ ConformalScores take_calibration(TensorFile& file) {
   return {scores, groups};
 }
 
+/// Throws unless every network in the file, those of an ensemble's members too, reads what the encoder gives.
+void check_networks(const TensorFile& file, const Schema& schema) {
+  const Shape input = schema.input.sizes.empty() ? Shape{{std::ssize(schema.features)}} : schema.input;
+  for (const auto& [name, text] : file.metadata) {
+    if (name != "network" && !name.ends_with(".network")) continue;
+    const NetworkSpec spec = network_from_json(stored_json(file, name.c_str()));
+    bool fits = spec.input == input;
+    for (const LayerSpec& layer : spec.layers) {
+      if (const auto* embedding = std::get_if<Embedding>(&layer)) fits = fits && embedding->tokens == schema.tokens;
+    }
+    check(fits, "load", fmt::format("a network for {}, as the encoder gives it", text_of(input)),
+          fmt::format("one for {}", text_of(spec.input)), "the model file is damaged");
+  }
+}
+
 }  // namespace
 
 TensorFile Model::to_file() const {
@@ -64,6 +80,7 @@ TensorFile Model::to_file() const {
   file.metadata["options"] = options_.dump();
   file.metadata["encoder"] = slimbayes::to_json(*encoder_).dump();
   file.metadata["fit"] = options_to_json(fit_options_).dump();
+  file.metadata["seed"] = std::to_string(fit_options_.seed);
   file.metadata["data_hash"] = data_hash_;
   for (size_t i = 0; i < std::size(kSplitNames); ++i) {
     file.tensors[kSplitNames[i]] = to_stored(indices(split_.*kSplitLists[i]));
@@ -101,6 +118,9 @@ void Model::take_from(TensorFile& file) {
   options_ = stored_json(file, "options");
   encoder_ = std::make_shared<const InputEncoder>(input_encoder_from_json(stored_json(file, "encoder")));
   fit_options_ = options_from_json<FitOptions>(stored_json(file, "fit"), "load");
+  fit_options_.method = method_;
+  fit_options_.options = options_;
+  fit_options_.seed = stored_json(file, "seed").get<uint64_t>();
   data_hash_ = stored_text(file, "data_hash");
   for (size_t i = 0; i < std::size(kSplitNames); ++i)
     split_.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
@@ -120,6 +140,7 @@ void Model::take_from(TensorFile& file) {
   }
   if (file.metadata.contains("noise")) noise_ = noise_from_json(stored_json(file, "noise"));
   fitted_ = registry_row(method_).load(file);
+  check_networks(file, schema());
 }
 
 }  // namespace slimbayes

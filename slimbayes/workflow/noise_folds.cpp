@@ -61,7 +61,8 @@ at::Tensor indices(const std::vector<int64_t>& rows) {
   return at::tensor(rows, at::TensorOptions().dtype(at::kLong));
 }
 
-/// Rows with identical encoded inputs, which may come from two tables, or every row its own group. [n]
+/// The group number of each row. Rows with identical encoded inputs share a group, also where one is a
+/// training row and the other a validation row; without `grouped` every row is a group of its own. [n]
 std::vector<int64_t> groups_of(const Dataset& all, bool grouped) {
   const int64_t n = all.size();
   at::Tensor group = at::arange(n);
@@ -327,7 +328,8 @@ double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const 
     const at::Tensor total = v + noise;
     return (weight * (total.log() + r2 / total)).sum().item<double>();
   };
-  // Above the largest r^2 - v every row's term rises. The terms may have several minima: a grid finds the lowest.
+  // Above the largest r^2 - v every row's term rises. The terms may have several minima: a grid finds the
+  // lowest.
   const double most = (r2 - v).max().item<double>();
   if (!(most > 0)) return 0;
   constexpr int64_t kGrid = 120;
@@ -351,8 +353,8 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
   check(folds.folds == 0 || folds.folds > 1, "fit_model", "0 or at least 2 noise folds",
         std::to_string(folds.folds), "5 is usual");
   const bool enough = validation_units(parts, folds.grouped) >= kEnoughRows;
-  const bool wanted = !enough && folds.possible && folds.folds > 0 && parts.train.schema.task.kind == TaskKind::regression &&
-                      parts.train.size() <= kMostRows;
+  const bool wanted = !enough && folds.possible && folds.folds > 0 &&
+                      parts.train.schema.task.kind == TaskKind::regression && parts.train.size() <= kMostRows;
   if (wanted) {
     Series series(method, parts, folds, context);
     if (series.possible()) return series.run(main);

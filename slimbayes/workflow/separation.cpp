@@ -12,7 +12,8 @@ nlohmann::json separation(const Model& model, const Scores& inside, const Scores
   nlohmann::json auc = nlohmann::json::object(), inverted = nlohmann::json::array();
   for (const auto& [name, scores] : inside) {
     auc[name] = auroc(scores, outside.at(name));
-    if (auc[name].get<double>() < 0.5 - kSds * auroc_sd(scores.size(0), outside.at(name).size(0))) inverted.push_back(name);
+    if (auc[name].get<double>() < 0.5 - kSds * auroc_sd(scores.size(0), outside.at(name).size(0)))
+      inverted.push_back(name);
   }
   return {{"auroc", auc}, {"inverted", inverted}};
 }

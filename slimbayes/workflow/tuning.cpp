@@ -1,8 +1,9 @@
-// Choosing options by validation NLL: a grid, since two options of four values are sixteen fits and every one of
-// them is reported. One score for every method, the NLL of what the fitted model predicts in float64 (of events
-// the method's own); a selection score while training need not be that. No refit: the best is one of the fits, bit
-// for bit what `fit` with its options gives. The validation rows have then chosen twice, an epoch and a combination:
-// their NLL is optimistic, that of test rows is not.
+// Chooses options by the NLL of the validation rows. It searches a grid, because two options of four values
+// each are only sixteen fits and the report can list them all. The score is the same for every method: the
+// NLL of the fitted model's float64 predictions (for events the method's own score). It may differ from the
+// score that chose the epoch during training. Nothing is refitted: the result is one of the fits,
+// bit-identical to what `fit` gives with the same options. The validation rows have then chosen both the
+// epoch and the options, so their NLL is optimistic; the NLL of the test rows is not.
 #include "slimbayes/workflow/tuning.h"
 
 #include <fmt/format.h>
@@ -17,6 +18,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/families/batches.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/error.h"
@@ -65,7 +67,10 @@ std::string text_of(const json& combination) {
 
 /// Of events the method's own score: their joint density has no closed form.
 double predictive_nll(const Fitted& fitted, const Dataset& valid) {
-  return mean_nll(fitted.predict(valid), valid.all().target).value_or(fitted.summary().best_score);
+  std::vector<at::Tensor> targets;  // a batch at a time: the inputs of all may not fit
+  over_batches(valid, {}, [&](const Batch& batch) { targets.push_back(batch.target); });
+  const at::Tensor y = targets.front().defined() ? at::cat(targets) : at::Tensor();
+  return mean_nll(fitted.predict(valid), y).value_or(fitted.summary().best_score);
 }
 
 double validation_nll(const Fitted& fitted, const Dataset& valid) {
@@ -238,7 +243,8 @@ Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::v
   check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
         "raise --valid-fraction, or give --valid FILE");
   std::vector<std::string> chosen = names;
-  // The trace belongs to Gaussian noise (methods/deep_kernel_training.cpp): elsewhere every alpha gives the same fit.
+  // The trace belongs to Gaussian noise (families/deep_kernel_training.cpp): elsewhere every alpha gives the
+  // same fit.
   if (split.train.schema.task.kind != TaskKind::regression) std::erase(chosen, "alpha");
   return Search(method, options, chosen, split, context).run();
 }

@@ -155,7 +155,7 @@ def test_what_tells_a_foreign_table(tmp_path):
         assert set(ood["auroc"]) == names and set(ood["inverted"]) <= names - {"outside", "distance"}
         assert ood["auroc"]["outside"] == 1 and ood["auroc"]["distance"] == 1
         text = run(tmp_path, "evaluate", "m", "t.csv", "--ood", "far.csv").stdout
-        told = [line.split()[0] for line in text.splitlines() if "inverted: lower on the foreign table" in line]
+        told = [line.split()[0] for line in text.splitlines() if "inverted: lower on the foreign data" in line]
         assert told == ood["inverted"]
         assert all(value < 0.5 for name, value in ood["auroc"].items() if name in told)
 

@@ -74,10 +74,12 @@ def test_cifar_records_with_crop_and_flip(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    (["--target", "label"], "whose labels lie beside them"),
+    (["--target", "label"], "--target, which belongs to"),
     (["--network", "lstm"], "convnet and resnet18 take it"),
     (["--method", "gp-exact"], "expected an input that it takes, table; received images"),
     (["--method", "dbk"], "vbll, sv-dkl, sv-dbk, dnn, ensemble take it"),
+    (["--crop", "8"], "a crop below the images' side of 8 pixels"),
+    (["--ignore", "x"], "--ignore, which belongs to 'Target and columns'"),
     (["--window", "4"], "expected one kind of input"),
     (["--format", "cifar10"], "cut short or of another format"),
 ])

@@ -114,7 +114,9 @@ def test_compare_fits_the_methods_that_take_windows(folder):
     ([*WINDOWS, "--method", "gp-exact", "--iterations", "2"], "dbk, dbk-exact"),
     ([*WINDOWS, "--method", "sv-rbf"], "expected an input that it takes, table; received windows"),
     ([*WINDOWS, "--text", "x"], "one kind of input"),
-    ([*WINDOWS, "--crop", "2"], "images for --crop"),
+    ([*WINDOWS, "--crop", "2"], "--crop, which belongs to 'Images'"),
+    (["--horizon", "5"], "--horizon, which belongs to 'Windows of a time series'"),
+    ([*WINDOWS, "--ignore", "y"], "not among the ignored columns"),
     (["--time", "time"], "--window with --time"),
 ])
 def test_what_does_not_fit_is_one_sentence(folder, words, sentence):
@@ -126,6 +128,31 @@ def test_two_rows_of_one_time_are_refused_with_their_place(folder):
     rows = list(csv.reader((folder / "air.csv").open()))
     write_csv(folder / "twice.csv", rows[0], [*rows[1:20], rows[19], *rows[20:40]])
     assert "data row 20" in refused(folder, "predict", "m.safetensors", "twice.csv")
+
+
+def test_one_row_is_answered_a_step_later(tmp_path):
+    series(tmp_path / "air.csv", hours=60)
+    words = [*DATA, "--window", "1", "--time", "time", "--method", "dnn", "--model", "m.safetensors", *SHORT]
+    assert run(tmp_path, *words).returncode == 0
+    rows = list(csv.reader((tmp_path / "air.csv").open()))
+    write_csv(tmp_path / "one.csv", rows[0], rows[1:2])
+    found, _ = answers(tmp_path, "one.csv")
+    assert [row["forecast_time"] for row in found] == ["2020-01-01T01:00:00"]
+
+
+def test_rows_in_other_steps_than_in_training_are_refused(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    write_csv(folder / "daily.csv", rows[0], rows[1::24])
+    assert "rows in steps of 3600 s, as in training; received steps of 86400 s" in refused(folder, "predict", "m.safetensors", "daily.csv")
+
+
+def test_windows_without_a_target_are_counted(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    for row in rows[101:150]:
+        row[2] = ""
+    write_csv(folder / "holes.csv", rows[0], rows[1:])
+    done = run(folder, "evaluate", "m.safetensors", "holes.csv", "--json")
+    assert "50 of 395 windows have no 'y' to compare with" in done.stderr
 
 
 def test_too_few_rows_for_a_window_are_refused(folder):

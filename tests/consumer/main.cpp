@@ -1,8 +1,8 @@
 // What a user's program does: read a table, fit, save, load, predict.
 #include <ATen/ATen.h>
 #include <slimbayes/data/table.h>
-#include <slimbayes/workflow/model.h>
 #include <slimbayes/version.h>
+#include <slimbayes/workflow/model.h>
 
 #include <cmath>
 #include <cstdio>

@@ -60,7 +60,8 @@ TEST(Bernoulli, AWideBeliefIsAsExactAsItsCommentSays) {
   EXPECT_LT(gap(coarse.log_predictive(f, y), fine.log_predictive(f, y)), 0.05);
 }
 
-// The sigmoid is a step between the Gauss rule's nodes; with 64 of them the gap at an sd of 10 is 6e-3, at 300 5e-2.
+// The sigmoid is a step between the Gauss rule's nodes; with 64 of them the gap at an sd of 10 is 6e-3, at
+// 300 5e-2.
 TEST(Bernoulli, ProbabilitiesAreExactHoweverWideTheBelief) {
   for (double sd : {3.1, 10.0, 40.0, 300.0}) {
     at::Tensor mean = sd * at::linspace(-6, 6, 25, at::kDouble), y = at::ones_like(mean);

@@ -102,8 +102,9 @@ TEST(Conformal, GroupsFollowTheirScores) {
   EXPECT_THROW(conformal_scores(of_sd(sd), row({3, -1, 2, 5, -4}), {0, 1}), std::invalid_argument);
 }
 
-// Twenty inputs in eight rows each, whose targets hardly differ: a row of a further input is covered as asked. Were each of
-// the 160 rows to count, levels above 20 / 21 would have an interval, the largest score, which covers only 20 / 21.
+// Twenty inputs in eight rows each, whose targets hardly differ: a row of a further input is covered as
+// asked. Were each of the 160 rows to count, levels above 20 / 21 would have an interval, the largest score,
+// which covers only 20 / 21.
 TEST(Conformal, CoversARowOfAFurtherGroup) {
   constexpr int64_t kGroups = 20, kEach = 8, kTrials = 2000;
   const at::Tensor group = at::arange(kGroups).repeat_interleave(kEach);
@@ -148,8 +149,9 @@ TEST(Conformal, UnitsAndAWrongSdDoNotMatter) {
   EXPECT_TRUE(at::allclose(here.upper, there.upper, 1e-12, 0));
 }
 
-// The row whose score is the factor lies on the edge of its interval, where mean -+ factor sd rounds either way, the more
-// so where the mean is large beside the sd; and an answer's last bits depend on its batch and on the processor.
+// The row whose score is the factor lies on the edge of its interval, where mean -+ factor sd rounds either
+// way, the more so where the mean is large beside the sd; and an answer's last bits depend on its batch and
+// on the processor.
 TEST(Conformal, TheRowsThatTheGuaranteeCountsLieInside) {
   for (double shift : {0.0, 3.0, 1e6}) {
     for (uint64_t seed = 0; seed < 200; ++seed) {

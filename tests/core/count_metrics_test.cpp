@@ -18,7 +18,8 @@ TEST(CountMetrics, ByHandWhereTheRateIsKnown) {
   EXPECT_EQ(r["n"], 2);
   EXPECT_NEAR(r["mae"], 2, 1e-12);
   EXPECT_NEAR(r["rmse"], std::sqrt(5), 1e-12);
-  // Poisson(2): P(1) = 2 e^-2, P(5) = 32/120 e^-2; P(0) = .135, so that the 5 % quantile is 0, the 95 % one 5.
+  // Poisson(2): P(1) = 2 e^-2, P(5) = 32/120 e^-2; P(0) = .135, so that the 5 % quantile is 0, the 95 % one
+  // 5.
   EXPECT_NEAR(r["nll"], (2 - std::log(2) + 2 - std::log(32 / 120.)) / 2, 1e-10);
   EXPECT_NEAR(r["nll_constant"], (3 - std::log(3) + 3 - std::log(243 / 120.)) / 2, 1e-10);  // Poisson(3)
   EXPECT_EQ(counts_report(p, row({0, 0}))["nll_constant"], 0);

@@ -106,8 +106,9 @@ at::Tensor tensor(const nlohmann::json& x) {
 }
 
 // golden/gaussian_linear.json: mpmath with 60 digits. The tolerances follow from float64: a Gram matrix of
-// size g, its trace, loses the directions below eps g, so where n < r or features are dead means and variances
-// carry eps g / sigma2 (6e-6 at 1e-9; how much of it depends on the order of the sums, so on processor and threads).
+// size g, its trace, loses the directions below eps g, so where n < r or features are dead means and
+// variances carry eps g / sigma2 (6e-6 at 1e-9; how much of it depends on the order of the sums, so on
+// processor and threads).
 TEST(GaussianLinear, EqualsExtendedPrecisionForTinyNoise) {
   std::ifstream file(SLIMBAYES_SOURCE_DIR "/tests/core/golden/gaussian_linear.json");
   nlohmann::json golden = nlohmann::json::parse(file);

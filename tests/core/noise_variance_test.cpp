@@ -1,4 +1,5 @@
-// Each form of the noise variance: where it starts, its derivative, and that the floor holds and can be left again.
+// Each form of the noise variance: where it starts, its derivative, and that the floor holds and can be left
+// again.
 #include "slimbayes/core/noise_variance.h"
 
 #include <ATen/ATen.h>

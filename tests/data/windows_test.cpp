@@ -122,6 +122,22 @@ TEST(Windows, RefuseWhatGivesNone) {
   expect_has(error_of([&] { find_windows(missing, options(3)); }), "data row 5: expected a time in 't'");
 }
 
+TEST(Windows, TheCalendarOfAllSeriesDecidesItsFeatures) {
+  Table table = hourly(20 * 24);  // twenty days of one series, then ten hours of another
+  std::vector<double> city(static_cast<size_t>(table.rows), 0.0);
+  const Table other = hourly(10);
+  for (size_t c = 0; c < table.columns.size(); ++c)
+    table.columns[c].values.insert(table.columns[c].values.end(), other.columns[c].values.begin(), other.columns[c].values.end());
+  city.insert(city.end(), 10, 1.0);
+  table.rows += 10;
+  table.columns.push_back({"city", ColumnKind::categorical, city, {"a", "b"}});
+  WindowOptions how = options(4);
+  how.group = {"city"};
+  const Windows windows = find_windows(table, how);
+  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
+  EXPECT_NE(std::ranges::find(encoder.schema().features, "sine of the day of the week"), encoder.schema().features.end());
+}
+
 TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
   const Table table = hourly(400);
   const WindowOptions how = options(6, 2);
@@ -150,10 +166,12 @@ TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
   EXPECT_EQ(before, 399);
   EXPECT_NEAR(static_cast<double>(parts.test.size()), 0.2 * 393, 8);
   split.kind = "random";
-  EXPECT_THROW(split_windows(windows, windows_with_target(table, windows, "y"), how, split), std::invalid_argument);
+  EXPECT_THROW(split_windows(windows, windows_with_target(table, windows, "y"), how, split),
+               std::invalid_argument);
   split.kind = "auto";
   split.valid_fraction = 0.01;
-  expect_has(error_of([&] { split_windows(windows, windows_with_target(table, windows, "y"), how, split); }), "longer than a window");
+  expect_has(error_of([&] { split_windows(windows, windows_with_target(table, windows, "y"), how, split); }),
+             "longer than a window");
 }
 
 TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {

@@ -15,9 +15,9 @@
 #include "slimbayes/data/outside.h"
 #include "slimbayes/data/table_csv.h"
 #include "slimbayes/data/target.h"
-#include "slimbayes/workflow/model.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
+#include "slimbayes/workflow/model.h"
 #include "tests/fuzz/mutator.h"
 #include "tests/storage/sample.h"
 

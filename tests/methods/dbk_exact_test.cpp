@@ -10,9 +10,9 @@
 #include "slimbayes/families/exact_features.h"
 #include "slimbayes/families/network_file.h"
 #include "slimbayes/methods/registry.h"
-#include "tests/objectives/plain_forms.h"
 #include "slimbayes/objectives/exact_bound.h"
 #include "tests/methods/contract.h"
+#include "tests/objectives/plain_forms.h"
 
 namespace slimbayes {
 namespace {
@@ -61,8 +61,8 @@ TEST(DbkExact, WithoutValidationRowsItSaysThatTheEvidenceOverfits) {
   EXPECT_EQ(said(*fit(quick, {contract::toy(40, 1), contract::toy(20, 2)})), 0);
 }
 
-// E-12 by its dense twin: K = Phi Phi^T + diag(c), c = M - ||phi||^2 on the training rows, so that k(x, x) = M; a new
-// row's covariance with them is phi Phi^T.
+// E-12 by its dense twin: K = Phi Phi^T + diag(c), c = M - ||phi||^2 on the training rows, so that k(x, x) =
+// M; a new row's covariance with them is phi Phi^T.
 TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
   Split split{contract::toy(240, 1), contract::toy(0, 2)};
   auto fitted = fit({{"alpha", 1.0}, {"correction", true}, {"rank", 20}}, split);
@@ -177,8 +177,8 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
 
 TEST(DbkExact, AStepsNoiseGradientIsThatOfEachForm) {
   Dataset data = contract::toy(41, 5);
-  const Dataset rows = dataset_of(
-      data.schema, {{data.all().inputs[0].to(at::kDouble)}, data.all().target.to(at::kDouble)});
+  const Dataset rows =
+      dataset_of(data.schema, {{data.all().inputs[0].to(at::kDouble)}, data.all().target.to(at::kDouble)});
   const NetworkSpec spec = mlp(2, 5, 1, "tanh");
   for (const char* form : {"exp", "softplus", "variance", "sd"}) {
     SCOPED_TRACE(form);

@@ -1,5 +1,5 @@
-// How a variational fit is wired: where it starts, whose decay and rate a parameter has, and that a step's gradient is
-// that of the objective in every parameter.
+// How a variational fit is wired: where it starts, whose decay and rate a parameter has, and that a step's
+// gradient is that of the objective in every parameter.
 #include "slimbayes/families/deep_kernel_model.h"
 
 #include <ATen/ATen.h>

@@ -37,8 +37,8 @@ struct InputSubject {
   std::function<std::unique_ptr<Fitted>(const TensorFile&)> load;
 };
 
-/// A clause of the contract of every method on every kind of input and task that it takes. `hold` throws Violation; `fitted`
-/// is the subject fitted on input_split() with the seed kSeed and the case's steps.
+/// A clause of the contract of every method on every kind of input and task that it takes. `hold` throws
+/// Violation; `fitted` is the subject fitted on input_split() with the seed kSeed and the case's steps.
 struct InputClause {
   std::string name;
   std::function<void(const InputSubject&, const Fitted& fitted)> hold;

@@ -7,9 +7,10 @@
 #include "slimbayes/core/random.h"
 #include "tests/objectives/plain_forms.h"
 
-// What the papers prove about the covariance that maximises the expected log evidence of y ~ N(mu, D): with
-// S = mu mu^T + D it is, up to constants, that of least J(Sigma) = log|Sigma| + tr(Sigma^-1 S) (N-19). J is taken from
-// mml itself: its mean over the n targets sqrt(n) times the columns of chol(S), whose second moment is S.
+// What the papers prove about the covariance that maximises the expected log evidence of y ~ N(mu, D): with S
+// = mu mu^T + D it is, up to constants, that of least J(Sigma) = log|Sigma| + tr(Sigma^-1 S) (N-19). J is
+// taken from mml itself: its mean over the n targets sqrt(n) times the columns of chol(S), whose second
+// moment is S.
 
 namespace slimbayes {
 namespace {
@@ -133,8 +134,8 @@ TEST(CorollaryOne, OneNoiseVarianceLeavesARankOneKernel) {
   }
 }
 
-// E theorem 1, second case: f f^T is also the kernel whose posterior mean has the least expected squared error,
-// E ||f - K Sigma^-1 y||^2 = sigma2^2 ||Sigma^-1 f||^2 + sigma2 ||Sigma^-1 K||_F^2 (E appendix A.4).
+// E theorem 1, second case: f f^T is also the kernel whose posterior mean has the least expected squared
+// error, E ||f - K Sigma^-1 y||^2 = sigma2^2 ||Sigma^-1 f||^2 + sigma2 ||Sigma^-1 K||_F^2 (E appendix A.4).
 TEST(TheoremOneOfE, TheRankOneKernelHasTheLeastSquaredError) {
   Truth truth(true);
   const double noise = 0.3;

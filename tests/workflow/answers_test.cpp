@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include "slimbayes/data/synthetic.h"
-#include "slimbayes/workflow/model.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/workflow/model.h"
 #include "tests/data/tables.h"
 #include "tests/storage/sample.h"
 

@@ -8,9 +8,9 @@
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/data/synthetic.h"
+#include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/fit_notes.h"
 #include "slimbayes/workflow/model.h"
-#include "slimbayes/storage/error.h"
 #include "tests/real_data.h"
 
 namespace slimbayes {

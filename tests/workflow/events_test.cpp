@@ -37,7 +37,8 @@ TEST(Events, TheExpectedCountIsThatOfTheWholeTableWhateverTheSplit) {
     FitOptions fit = cox_fit("0:1,0:2");
     fit.test_fraction = held_out;
     Model model = fit_model(table, fit);
-    double expected = expected_events(model.fitted(), std::get<Encoder>(model.encoder()), model.probes()).value;
+    double expected =
+        expected_events(model.fitted(), std::get<Encoder>(model.encoder()), model.probes()).value;
     EXPECT_NEAR(expected / static_cast<double>(table.rows), 1, 0.06) << held_out;
     EXPECT_EQ(model.evaluate(table)["expected"].get<double>(), expected);
   }

@@ -12,8 +12,8 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/synthetic.h"
 #include "slimbayes/methods/registry.h"
-#include "slimbayes/workflow/model.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/workflow/model.h"
 #include "tests/data/tables.h"
 #include "tests/methods/contract.h"
 
@@ -163,7 +163,7 @@ TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
 // The rank of the fit may be all the training rows, of which a fold has fewer.
 TEST(NoiseFolds, EveryKindOfFitIsCrossFitted) {
   FitOptions exact = small("dbk-exact"), tuned = small("dbk"), ensemble = small("ensemble"),
-           gp = small("gp-exact");
+             gp = small("gp-exact");
   exact.options["rank"] = 18;
   tuned.options["rank"] = 8;
   tuned.tune = {"beta"};
@@ -262,7 +262,8 @@ TEST_F(NoiseFoldFiles, InterruptedInTheMainFitItAnswersWithIt) {
   EXPECT_EQ(to_bytes(fitted(fit, nullptr, true).to_file()), to_bytes(fit_model(steps(30), fit).to_file()));
 }
 
-// A network's short steps wait for each other on many threads beside other work; the caller's number is his own.
+// A network's short steps wait for each other on many threads beside other work; the caller's number is his
+// own.
 TEST(FitThreads, ANetworkTrainsOnOneAndTheCallersNumberComesBack) {
   const int before = at::get_num_threads();
   at::set_num_threads(2);

@@ -9,8 +9,9 @@
 
 namespace slimbayes {
 
-/// The layers of a network as data. What comes in is known from the layer before (network_spec.h), so a layer holds only what
-/// it adds. A new layer is a struct here, its shape in network_spec.cpp and its computation in nn/layers.cpp.
+/// The layers of a network as data. What comes in is known from the layer before (network_spec.h), so a layer
+/// holds only what it adds. A new layer is a struct here, its shape in network_spec.cpp and its computation
+/// in nn/layers.cpp.
 
 /// y = x W^T + b over the last axis: of a vector, or of each step of a sequence.
 struct Linear {
@@ -30,8 +31,8 @@ struct LayerNorm {
   static constexpr const char* kind = "layer_norm";
 };
 
-/// Over batch, height and width, with a scale and a shift for each channel. Training uses the batch's mean and variance and
-/// keeps a running average of them, which predictions use.
+/// Normalises over batch, height and width, with a trained scale and shift for each channel. Training uses
+/// the batch's mean and variance and keeps running averages of them, which prediction uses.
 struct BatchNorm2d {
   static constexpr const char* kind = "batch_norm";
   double momentum = 0.1;

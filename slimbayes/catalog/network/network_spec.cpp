@@ -1,5 +1,5 @@
-// A network as data: the model file holds it as JSON, so reading checks it as untrusted. Shapes are inferred once, from the
-// first row on; every size that a computation needs comes from here.
+// A network as data: the model file holds it as JSON, so reading checks it as untrusted. Shapes are inferred
+// once, from the first row on; every size that a computation needs comes from here.
 #include "slimbayes/catalog/network/network_spec.h"
 
 #include <fmt/format.h>

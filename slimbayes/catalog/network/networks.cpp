@@ -63,7 +63,8 @@ NetworkSpec lstm(const NetworkOptions& o, const Shape& input) {
   return spec;
 }
 
-/// Pre-norm (Xiong et al. 2020): x + Attention(LayerNorm x), x + MLP(LayerNorm x), a last LayerNorm, the mean over the steps.
+/// Pre-norm (Xiong et al. 2020): x + Attention(LayerNorm x), x + MLP(LayerNorm x), a last LayerNorm, the mean
+/// over the steps.
 NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tokens) {
   NetworkSpec spec{input};
   if (input.tokens)

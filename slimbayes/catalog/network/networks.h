@@ -18,8 +18,8 @@ struct NetworkOptions {
   double dropout = 0;
 };
 
-/// N appendix B: Linear d to h, `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU; with another activation
-/// in SiLU's place. Of a vector.
+/// N appendix B: Linear d to h, `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU; with
+/// another activation in SiLU's place. Of a vector.
 NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
                            const std::string& activation = "silu");
 
@@ -27,9 +27,9 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
 /// std::invalid_argument without layers.
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation);
 
-/// The network that the options name, for rows of this shape; "auto" is tabular_resnet for vectors, lstm for sequences, convnet
-/// for images and transformer for tokens. tokens: how many different ones there are. Throws std::invalid_argument for a
-/// network that does not take such rows; names those that do.
+/// The network that the options name, for rows of this shape; "auto" is tabular_resnet for vectors, lstm for
+/// sequences, convnet for images and transformer for tokens. tokens: how many different ones there are.
+/// Throws std::invalid_argument for a network that does not take such rows; names those that do.
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
 
 /// The names of the networks that take this kind of input, the one of "auto" first.

@@ -7,8 +7,8 @@
 
 namespace slimbayes {
 
-/// The sizes of one row on its way through a network, without the batch: {d} a vector, {t, d} a sequence of t vectors,
-/// {c, h, w} an image, {t} with `tokens` a sequence of whole numbers. t = -1 stands for any length.
+/// The sizes of one row on its way through a network, without the batch: {d} a vector, {t, d} a sequence of t
+/// vectors, {c, h, w} an image, {t} with `tokens` a sequence of whole numbers. t = -1 stands for any length.
 struct Shape {
   std::vector<int64_t> sizes;
   bool tokens = false;

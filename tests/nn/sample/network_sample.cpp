@@ -1,5 +1,6 @@
-// network_sample SPEC OUT [training]: a network of random weights on random rows, float64: its output, and the gradients of
-// sum(output * seed) with respect to rows and parameters, as a file that Python compares with PyTorch's own modules.
+// network_sample SPEC OUT [training]: a network of random weights on random rows, float64: its output, and
+// the gradients of sum(output * seed) with respect to rows and parameters, as a file that Python compares
+// with PyTorch's own modules.
 #include <ATen/ATen.h>
 
 #include <cstdio>
@@ -18,7 +19,8 @@ using namespace slimbayes;
 
 constexpr int64_t kRows = 3;
 
-/// Rows of the spec's shape; sequences of any length get 7 steps, the rows of which the mask leaves 7, 4 and 1.
+/// Rows of the spec's shape; sequences of any length get 7 steps, the rows of which the mask leaves 7, 4 and
+/// 1.
 Input rows_for(const Shape& shape, const Stream& stream) {
   std::vector<int64_t> sizes = {kRows};
   for (int64_t size : shape.sizes) sizes.push_back(size < 0 ? 7 : size);

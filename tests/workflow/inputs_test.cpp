@@ -1,0 +1,130 @@
+// Models of windows and texts through the workflow: what a model file must hold together, and what a model keeps of the data.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/workflow/answer_table.h"
+#include "slimbayes/workflow/model.h"
+#include "tests/data/tables.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kHour = 3600;
+
+/// y follows x, every `step` seconds from `start` on.
+Table series(int64_t rows, double step = kHour, double start = 1.6e9) {
+  std::vector<double> time, x, y;
+  for (int64_t i = 0; i < rows; ++i) {
+    const auto place = static_cast<double>(i);
+    time.push_back(start + place * step);
+    x.push_back(std::sin(place / 5));
+    y.push_back(std::sin(place / 5 + 0.2));
+  }
+  Table table = table_of({numbers("t", time), numbers("x", x), numbers("y", y)});
+  table.columns[0].kind = ColumnKind::datetime;
+  return table;
+}
+
+FitOptions on_windows(int64_t window = 4) {
+  FitOptions fit;
+  fit.target = "y";
+  fit.method = "dnn";
+  fit.options = {{"steps", 20}, {"hidden", 8}, {"blocks", 1}};
+  fit.window = window;
+  fit.time = {"t"};
+  return fit;
+}
+
+Table sentences(int64_t rows) {
+  std::vector<double> index, label;
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < rows; ++i) {
+    index.push_back(static_cast<double>(i));
+    label.push_back(static_cast<double>(i % 2));
+    texts.push_back((i % 2 ? "good film " : "bad film ") + std::to_string(i));
+  }
+  return table_of({categories("text", index, texts), numbers("label", label)});
+}
+
+TEST(Workflow, AModelOfWindowsKnowsItsStep) {
+  const Model model = fit_model(series(120), on_windows());
+  const Examples last = model.examples(take_rows(series(120), {116, 117, 118, 119}));
+  ASSERT_EQ(count(last), 1);
+  const AnswerTable answer = answer_table(model, last, model.answers(last, 0.95));
+  EXPECT_EQ(answer.table.find("forecast_time")->values, (std::vector<double>{1.6e9 + 120 * kHour}));
+  expect_has(error_of([&] { model.answers(series(20, 24 * kHour)); }),
+             "rows in steps of 3600 s, as in training; received steps of 86400 s");
+  // Windows number the answers, rows of the table do not.
+  expect_has(error_of([&] { answer_table(model, series(120), model.answers(series(120), 0.95)); }),
+             "Model::examples() finds the windows");
+  EXPECT_EQ(model.ood(series(120)).size(), 0u);  // dnn has one noise for all
+}
+
+TEST(Workflow, StepsBelowASecondAreSteps) {
+  const Model model = fit_model(series(120, 0.1), on_windows());
+  EXPECT_EQ(row_count(model.answer(series(120, 0.1))), 117);
+}
+
+TEST(Workflow, TwoNumbersBesideATextAreClasses) {
+  FitOptions fit;
+  fit.target = "label";
+  fit.text = "text";
+  fit.options = {{"steps", 10}, {"hidden", 8}, {"blocks", 1}, {"heads", 2}};
+  const Model model = fit_model(sentences(60), fit);
+  EXPECT_EQ(model.method(), "vbll");
+  EXPECT_EQ(model.schema().task.levels, (std::vector<std::string>{"0", "1"}));
+
+  // An encoder that does not belong to the network, under a right checksum.
+  const auto refused = [&](const std::function<void(json&)>& edit) {
+    TensorFile file = model.to_file();
+    json encoder = json::parse(file.metadata["encoder"]);
+    edit(encoder);
+    file.metadata["encoder"] = encoder.dump();
+    try {
+      Model::from_file(file, "forged.safetensors");
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  expect_has(refused([](json& e) {
+               for (int i = 0; i < 500; ++i) e["words"].push_back("word" + std::to_string(i));
+             }),
+             "forged.safetensors: ");
+  expect_has(refused([](json& e) { e["longest"] = 60000; }), "a network for");
+  expect_has(refused([](json& e) {
+               e["task"]["likelihood"] = "cox";
+               e["task"]["levels"] = json::array();
+             }),
+             "a task that a target has");
+}
+
+TEST(Workflow, TheModelKeepsWhatItWasFittedWith) {
+  FitOptions fit = on_windows();
+  fit.seed = 7;
+  fit.valid_fraction = 0.2;
+  const Model model = fit_model(series(120), fit);
+  const Model loaded = Model::from_file(model.to_file(), "m");
+  EXPECT_EQ(options_to_json(loaded.fit_options()), options_to_json(model.fit_options()));
+  EXPECT_EQ(loaded.fit_options().seed, 7u);
+  EXPECT_EQ(loaded.fit_options().method, "dnn");
+}
+
+TEST(Workflow, OptionsOfAnotherKindOfInputAreRefused) {
+  FitOptions fit = on_windows();
+  fit.crop = 2;
+  expect_has(error_of([&] { fit_model(series(60), fit); }), "--crop, which belongs to 'Images'");
+  fit = on_windows();
+  fit.method = "gp-exact";
+  fit.options = json::object();
+  expect_has(error_of([&] { fit_model(series(60), fit); }), "an input that it takes, table; received windows");
+}
+
+}  // namespace
+}  // namespace slimbayes
