@@ -138,7 +138,7 @@ void add_predict(CLI::App& root, Parsed& p) {
       "predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
   app.add_option("MODEL", p.predict.model, "file written by fit")->required();
   app.add_option("DATA", p.predict.data,
-                 "data of the kind that was fitted on, - for CSV on stdin; no target is needed")
+                 "data of the kind that was fitted on, - for CSV on stdin; no target is needed, but windows need its past")
       ->required();
   app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");

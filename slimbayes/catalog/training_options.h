@@ -22,7 +22,7 @@ struct TrainingOptions {
 
 template <class V>
 void describe(TrainingOptions& o, V& v) {
-  v("steps", o.steps, "optimiser steps; raise it if the validation score still falls at the end",
+  v("steps", o.steps, "optimiser steps, rounded to whole epochs, at least one; raise it if the validation score still falls at the end",
     Range{1, 1e9}, "experiments/recipe");
   v("epochs", o.epochs, "passes over the training rows; 0 takes the budget from steps", Range{0, 1e7},
     "N appendix B.2");

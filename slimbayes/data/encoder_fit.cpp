@@ -315,7 +315,7 @@ void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) 
   if (schema_.features.empty()) {
     check(false, "Encoder::fit", "at least one input that varies over the training rows",
           notes_.empty() ? "no column beside the target" : notes_.back(),
-          "give more columns or rows");
+          "give more columns or rows; a column of text is an input by --text");
   }
 }
 

@@ -68,7 +68,10 @@ std::vector<int64_t> idx_sizes(const Bytes& bytes, int64_t dimensions, const std
   double product = 1;
   for (int64_t size : sizes) product *= static_cast<double>(size);
   all += product;
-  if (all != static_cast<double>(bytes.size()) || product == 0)
+  if (product == 0)
+    throw DataError(name, fmt::format("expected at least one entry; received {}, as its head says",
+                                      fmt::join(sizes, " x ")));
+  if (all != static_cast<double>(bytes.size()))
     throw DataError(name,
                     fmt::format("expected {} bytes, as its head says ({}); received {}; the file is cut "
                                 "short or damaged: get it again",
@@ -205,8 +208,11 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
   check(training.pixels.size(0) > 0, kFunction, "at least one image", "none");
   check(training.labels.defined(), kFunction, "a label for each image",
         fmt::format("none beside '{}'", training.source),
-        fmt::format("the labels of an IDX file lie in '{}'",
-                    labels_beside(training.source).filename().string()));
+        labels_beside(training.source) == fs::path(training.source)
+            ? "name the file so that the name of its labels follows: train-images-idx3-ubyte has "
+              "train-labels-idx1-ubyte"
+            : fmt::format("the labels of an IDX file lie in '{}'",
+                          labels_beside(training.source).filename().string()));
   ImageEncoder encoder;
   encoder.size_ = training.pixels.sizes().slice(1).vec();
   // Sums of bytes are exact: the statistics are the same in any order.

@@ -106,6 +106,8 @@ void check_target(const Examples& examples, const FitOptions& fit) {
   check(events == fit.target.empty(), kFunction, events ? "no target for events" : "a target column",
         events ? in_quotes(fit.target) : "none",
         events ? "leave --target out" : "name it by --target; only --likelihood cox has none");
+  check(fit.text.empty() || fit.text != fit.target, kFunction, "a column of text beside the target",
+        in_quotes(fit.text) + " as both", "name another column by --text");
   check(fit.target.empty() || std::ranges::find(fit.ignore, fit.target) == fit.ignore.end(), kFunction,
         "a target that is not among the ignored columns", in_quotes(fit.target), "leave it out of --ignore");
   check(!events || !fit.domain.empty(), kFunction, "the domain of the events", "none",

@@ -28,11 +28,11 @@ nlohmann::json report_on(const Model& model, const Examples& examples, double le
 /// std::invalid_argument for other examples (data_hash) and an empty part.
 Examples part_of(const Model& model, const Examples& examples, const std::string& part);
 
-/// One fit to one file, that nothing gets lost of: an interrupted or failed fit leaves MODEL.ckpt, from which
-/// `resume` goes on to the same bits; the model is written last, whatever may fail comes before, and leaves
-/// the older file. The checkpoint and the finished model carry a fingerprint of everything that decides the
-/// result but the program itself, so that `resume` can tell "go on", "already done" and "another fit" apart; an interrupted fit's
-/// model has none. A lock keeps other processes from both files as long as this object lives.
+/// One fit to one file that loses nothing: an interrupted or failed fit leaves MODEL.ckpt, from which `resume`
+/// goes on to the same bits; the model is written last, after everything that may fail, and an older file stays
+/// until then. The checkpoint and the finished model carry a fingerprint of everything but the program that
+/// decides the result, so that `resume` can tell "go on", "already done" and "another fit" apart; the model of
+/// an interrupted fit has none. A lock keeps other processes from both files as long as this object lives.
 class FitFile {
  public:
   /// Throws DataError where the files cannot be written, or another process fits them. What an older model's

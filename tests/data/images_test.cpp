@@ -76,7 +76,7 @@ TEST_F(Files, WhatIsNoIdxPairIsRefusedWithItsPlace) {
   expect_has(error(""), "received an empty file");
   expect_has(error("PNG....."), "expected an IDX file of bytes in 3 dimensions");
   expect_has(error(idx({2, 2, 3}, "abc")), "expected 28 bytes, as its head says (2 x 2 x 3); received 19");
-  expect_has(error(idx({0, 2, 3}, "")), "cut short or damaged");
+  expect_has(error(idx({0, 2, 3}, "")), "expected at least one entry; received 0 x 2 x 3");
   expect_has(error(idx({1 << 30, 1 << 30, 1 << 30}, "abc")), "cut short or damaged");
   write("a-labels-idx1-ubyte", idx({3}, "abc"));
   expect_has(error(idx({2, 2, 3}, "abcdefghijkl")), "expected 2 labels, one for each image of");
