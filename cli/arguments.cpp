@@ -1,6 +1,6 @@
-// The command line, parsed without tensors: CLI11 reads it, the catalogue of methods adds each method's own
-// flags. Words are looked up before CLI11 sees them, so that a mistyped one is answered by its neighbour and
-// not by its consequence.
+// Parses the command line without the tensor library. CLI11 reads it, and the catalogue of methods adds each
+// method's own flags. Commands and flags are looked up before CLI11 sees them, so that the error message for
+// a mistyped one suggests its nearest name.
 #include "cli/arguments.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ Words names_of(const CLI::App& app) {
   return names;
 }
 
-/// That a flag is an option of other methods than the one at hand, if it is.
+/// Returns a hint that the flag is an option of other methods, if it is.
 std::optional<std::string> elsewhere(const std::string& flag) {
   std::string option = flag.substr(2);
   std::ranges::replace(option, '-', '_');
@@ -42,7 +42,7 @@ std::optional<std::string> elsewhere(const std::string& flag) {
   return fmt::format("an option of --method {}", fmt::join(methods, ", "));
 }
 
-/// The command that the words name, after a look at every word that should be known.
+/// Returns the command that the first word names. Throws for an unknown command or flag.
 CLI::App& known_command(CLI::App& root, const Words& words) {
   Words commands;
   for (const CLI::App* app : root.get_subcommands({})) commands.push_back(app->get_name());
@@ -62,7 +62,7 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
   return app;
 }
 
-/// The options of a fit that flags set, those of the method apart.
+/// Returns the options of a fit as flags set them, without the method's own options.
 FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   nlohmann::json given = flags.set_options(option_docs(defaults));
   nlohmann::json all = options_to_json(defaults);
@@ -74,7 +74,7 @@ FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   return fit;
 }
 
-/// What can be said of a request before its data are read.
+/// Checks what can be checked before the data are read.
 void check_request(const FitOptions& fit, const OptionFlags& flags, bool named_images) {
   check_fractions(fit);
   if (flags.given("calibration_fraction") && fit.calibrate == "none")
@@ -85,7 +85,8 @@ void check_request(const FitOptions& fit, const OptionFlags& flags, bool named_i
     misuse("expected --target COLUMN, the column to predict; received none");
 }
 
-/// What decides a fit beside its data, its seed and this program, every default filled in.
+/// Returns everything that decides a fit, except its data, its seed and this program, with all defaults
+/// filled in, as JSON.
 std::string recipe(const FitRequest& r, const MethodInfo& method, const nlohmann::json& options) {
   nlohmann::json inputs = options_to_json(r.fit), all = {{"method", method.name}, {"options", options}};
   if (r.fit.scale == "auto") inputs["scale"] = inner_method(method, options).input_scale;
@@ -114,7 +115,7 @@ Command chosen(const std::string& name, Parsed& p) {
     if (named) r.fit.method = method.name;
     r.fit.options = p.fit_flags.set_options(method);
     const nlohmann::json options = preset_options(method, r.preset, r.fit.options);
-    if (r.tune) tunable_options(method, r.fit.options);  // throws where there is none
+    if (r.tune) tunable_options(method, r.fit.options);  // throws if there is no option to tune
     if (r.preset == "paper" && inner_method(method, options).paper_preset.empty())
       misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
                          method.name));
@@ -168,7 +169,7 @@ Command parse_arguments(const Words& words) {
                        words.front()));
   }
   try {
-    root.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+    root.parse(Words(words.rbegin(), words.rend()));  // CLI11 reads them from the back
   } catch (const CLI::CallForHelp&) {
     return ShowText{root.help()};
   } catch (const CLI::CallForVersion& version) {

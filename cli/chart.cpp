@@ -1,6 +1,6 @@
-// A chart as SVG text: panels side by side, shared axes with ticks at 1, 2 or 5 times a power of ten, one
-// legend below. Coordinates carry a tenth of a pixel, which keeps files small; clipping is left to the
-// viewer.
+// Draws a chart as SVG text: panels side by side, shared axes with ticks at 1, 2 or 5 times a power of ten,
+// and one legend below. Coordinates are rounded to a tenth of a pixel, which keeps files small; the viewer
+// clips what lies outside a panel.
 #include "cli/chart.h"
 
 #include <fmt/format.h>
@@ -11,16 +11,16 @@
 namespace slimbayes::cli {
 namespace {
 
-constexpr double kWidth = 330, kHeight = 250;  // of a panel
+constexpr double kWidth = 330, kHeight = 250;  // size of a panel, in pixels
 constexpr double kLeft = 62, kTop = 78, kGap = 18, kBottom = 92, kRight = 20;
 
 struct Frame {
-  double left;  // of the panel, in pixels
+  double left;  // left edge of the panel, in pixels
   Extent x, y;
 
   double px(double value) const { return left + (value - x.low) / (x.high - x.low) * kWidth; }
   double py(double value) const { return kTop + kHeight - (value - y.low) / (y.high - y.low) * kHeight; }
-  // Far outside values stay finite and near, for viewers with small numbers.
+  // Values far outside are clamped, for viewers that cannot handle large numbers.
   std::string at(double a, double b) const {
     return fmt::format("{:.1f},{:.1f}", std::clamp(px(a), -1e4, 1e4), std::clamp(py(b), -1e4, 1e4));
   }
@@ -104,7 +104,7 @@ std::string swatch(const Mark& mark, double x, double y) {
       y - 10, mark.colour, mark.opacity);
 }
 
-/// The labels of the panel that has most of them.
+/// Returns the legend: the labels of the panel that has the most.
 std::string legend(const std::vector<Panel>& panels, double centre, double y) {
   const auto labels = [](const Panel& panel) {
     return std::ranges::count_if(panel.marks, [](const Mark& mark) { return !mark.label.empty(); });

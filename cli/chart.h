@@ -5,35 +5,38 @@
 
 namespace slimbayes::cli {
 
-/// One layer of a panel, drawn in order; x ascending for bands and lines.
+/// One layer of a panel. Layers are drawn in order. x must ascend for bands and lines.
 struct Mark {
   enum class Kind { points, band, line } kind;
-  std::string label;   // in the legend; empty: not in it
-  std::string colour;  // "#2b6cb0"
+  std::string label;   // in the legend; empty: the layer is not listed there
+  std::string colour;  // such as "#2b6cb0"
   double opacity = 1;
   std::vector<double> x, y;
-  std::vector<double> upper = {};  // of a band, whose lower side is y
+  std::vector<double> upper = {};  // upper side of a band; its lower side is y
   bool dashed = false;
   double size = 1.6;  // width of a line, radius of a point
 };
 
+/// One panel of a chart.
 struct Panel {
   std::string title, subtitle;
   std::vector<Mark> marks;
 };
 
+/// The range of an axis.
 struct Extent {
   double low, high;
 };
 
-/// Panels side by side with shared axes and one legend, that of the panel with most labels.
+/// Panels side by side with shared axes and one legend, which shows the labels of the panel with the most
+/// labels.
 struct Chart {
   std::string title, x_label, y_label;
-  Extent x, y;  // what lies outside is cut off
+  Extent x, y;  // ranges of the axes; what lies outside is cut off
   std::vector<Panel> panels;
 };
 
-/// A self-contained SVG image.
+/// Returns the chart as a self-contained SVG image.
 std::string svg(const Chart& chart);
 
 }  // namespace slimbayes::cli

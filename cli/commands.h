@@ -8,7 +8,8 @@
 
 namespace slimbayes::cli {
 
-/// One file each; they return an exit code and throw what the library throws.
+/// Runs a command and returns its exit code. Throws what the library throws. Each command has a file of its
+/// own.
 int run_command(const FitRequest& request);
 int run_command(const PredictRequest& request);
 int run_command(const EvaluateRequest& request);
@@ -16,13 +17,13 @@ int run_command(const CompareRequest& request);
 int run_command(const GenerateRequest& request);
 int run_command(const DemoRequest& request);
 
-/// Bounds on the data that this command reads from now on.
+/// Sets the bounds on the data that this process reads from then on.
 void limit_tables(const TableLimits& limits);
 
-/// Files, and "-" for CSV on stdin.
+/// Returns the source of the tool's data: files, and "-" for CSV on stdin.
 DataSource data_source();
 
-/// Says of a model whose fit was interrupted that it is the best so far.
+/// Logs a note if the fit of this model was interrupted, so that the model is only the best so far.
 void log_unfinished(const Model& model);
 
 }  // namespace slimbayes::cli

@@ -1,5 +1,5 @@
-// compare: every method with every seed on one split, so that what differs is the method. A method that fails
-// is a row with its sentence; only when all fail does the command.
+// compare: fits every method with every seed on one split, so that only the method differs. A method that
+// fails is reported with its message; the command fails only if all methods fail.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ json one_run(const CompareRequest& r, const CompareRequest::Entry& entry, const 
   fit.method = entry.method;
   fit.options = entry.options;
   fit.seed = seed;
-  fit.threads = kAllCores;  // run_checked chose for the whole command
+  fit.threads = kAllCores;  // run_checked set the threads for the whole command
   const Model model = fit_model(data, fit, nullptr, &progress);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   check(!model.split().test.empty(), "compare", "test rows", "none", "use a --test-fraction above 0");
@@ -47,7 +47,7 @@ json one_run(const CompareRequest& r, const CompareRequest::Entry& entry, const 
 Outcome all_runs(const CompareRequest& r, const CompareRequest::Entry& entry, const Examples& data,
                  const std::vector<std::string>& notes) {
   Outcome outcome{entry.method, {}, "", nullptr};
-  const int seeds = entry.seeded ? r.seeds : 1;  // a deterministic method would repeat itself
+  const int seeds = entry.seeded ? r.seeds : 1;  // a deterministic method gives the same fit each time
   try {
     for (int seed = 0; seed < seeds && !InterruptGuard::interrupted(); ++seed) {
       json run = one_run(r, entry, data, static_cast<uint64_t>(seed), notes);
@@ -70,7 +70,8 @@ json json_of(const CompareRequest& r, const std::vector<Outcome>& outcomes) {
   return answer;
 }
 
-/// Those that were named, if they take the data; else all that do.
+/// Returns the methods to compare: all methods that take the data. Throws std::invalid_argument if the user
+/// named a method that does not.
 std::vector<CompareRequest::Entry> chosen(const CompareRequest& r, const Examples& data) {
   const TaskKind task = task_asked(data, r.fit);
   const InputKind kind = kind_asked(data, r.fit);
@@ -91,7 +92,7 @@ std::vector<CompareRequest::Entry> chosen(const CompareRequest& r, const Example
 
 int run_command(const CompareRequest& request) {
   CompareRequest r = request;
-  std::vector<std::string> notes;  // of the table
+  std::vector<std::string> notes;  // notes on the table
   Examples data = read_training(r.data, r.fit, data_source(), &notes);
   for (const std::string& note : notes) log_note(note);
   check_target(data, r.fit);

@@ -38,7 +38,7 @@ const json* first_report(const std::vector<Outcome>& outcomes) {
   return nullptr;
 }
 
-/// The metrics of the first report: those of its task.
+/// Returns the metrics to show, from the first report; all reports are of one task.
 std::vector<std::string> shown_metrics(const std::vector<Outcome>& outcomes) {
   const json* first = first_report(outcomes);
   if (first == nullptr) return {};
@@ -49,9 +49,10 @@ std::vector<std::string> shown_metrics(const std::vector<Outcome>& outcomes) {
   return names;
 }
 
-/// Smaller is better, of accuracy, F1 and AUROC larger; of the coverage its distance to the level; a width
-/// alone or an expected count is no merit. By the digits that are shown: what cannot be seen is no
-/// difference.
+/// Returns a number that is smaller for a better value of the metric: the negative for accuracy, F1 and
+/// AUROC, the distance to the level for coverage, else the mean. Returns nothing for the width and the
+/// expected count, which are not criteria. The mean is read from the digits that are shown: differences that
+/// are not visible do not count.
 std::optional<double> badness(const std::string& shown, const std::string& metric, double level) {
   const double mean = std::strtod(shown.c_str(), nullptr);
   if (metric == "width" || metric == "expected" || !std::isfinite(mean)) return std::nullopt;
@@ -59,7 +60,7 @@ std::optional<double> badness(const std::string& shown, const std::string& metri
   return metric == "coverage" ? std::abs(mean - level) : mean;
 }
 
-/// Which of them are the best: none where all are equal.
+/// Returns which values are the best; none if all are equal.
 std::vector<bool> best_of(const std::vector<std::string>& shown, const std::string& metric, double level) {
   std::vector<std::optional<double>> all;
   for (const std::string& text : shown) all.push_back(badness(text, metric, level));
@@ -74,7 +75,7 @@ std::vector<bool> best_of(const std::vector<std::string>& shown, const std::stri
   return best;
 }
 
-/// What the numbers of classes are to be read against.
+/// Returns what a reader needs to interpret the metrics of classes.
 std::string legend(const json& report) {
   std::string text;
   if (report.contains("base_rate"))
@@ -86,7 +87,7 @@ std::string legend(const json& report) {
   return text;
 }
 
-/// The note without its numbers; a name in quotes keeps its digits.
+/// Returns the note with '#' for each number. Names in quotes keep their digits.
 std::string without_numbers(const std::string& note) {
   std::string out;
   bool quoted = false, in_number = false;

@@ -7,27 +7,29 @@
 
 namespace slimbayes::cli {
 
-/// What became of one method: a report a seed, with `seed`, `seconds` and `notes`.
+/// The result of one method: one report per seed, with `seed`, `seconds` and `notes`.
 struct Outcome {
   std::string method;
   std::vector<nlohmann::json> runs;
-  std::string failure;  // a sentence; empty: none
+  std::string failure;  // why the method failed, a sentence; empty: it did not fail
+  /// The exception behind `failure`; null if there was none.
   std::exception_ptr thrown;
 };
 
-/// A note of some fits, in the words of the first of them.
+/// A note that one or more fits gave, in the words of the first of them.
 struct SharedNote {
   std::string text;
-  std::string of;  // "dbk, dnn (2 of 5 fits)"; empty: of every fit
+  std::string of;  // the fits that gave it, "dbk, dnn (2 of 5 fits)"; empty: every fit
 };
 
-/// The notes of all runs, each once: those that differ in their numbers alone are one.
+/// Returns the notes of all runs, each once. Notes that differ only in their numbers count as one.
 std::vector<SharedNote> shared_notes(const std::vector<Outcome>& outcomes);
 
-/// A line a method: means and sds over its seeds, what it is to be compared by marked as the best.
+/// Returns a table with one line per method: means and sds over its seeds. In each column with a criterion
+/// the best value is marked.
 std::string comparison_table(const std::vector<Outcome>& outcomes, double level);
 
-/// The same for a machine: every run, means, sds, notes.
+/// Returns the comparison as JSON: every run, means, sds and notes.
 nlohmann::json comparison_json(const std::vector<Outcome>& outcomes);
 
 }  // namespace slimbayes::cli

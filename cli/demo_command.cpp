@@ -1,5 +1,5 @@
-// demo: what the tool is for, in a minute. Three methods on a small real table side by side; then the same
-// three on data whose truth is known (N section 4.1), drawn with the truth's own band.
+// demo: shows in a minute what the tool is for. It compares three methods on a small real table, then fits
+// the same three to data whose truth is known (N section 4.1) and draws their bands beside the true band.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kMethods[] = {"dbk", "dnn", "gp-exact"};
-constexpr double kLevel = 0.95, kHalfWidth = 1.959964;  // standard deviations of that interval
+constexpr double kLevel = 0.95, kHalfWidth = 1.959964;  // kHalfWidth: standard deviations of that interval
 constexpr int64_t kShownPoints = 500, kGrid = 401, kGpIterations = 25;
 
 fs::path example_table(const fs::path& share) {
@@ -94,7 +94,8 @@ std::vector<double> picked(const Table& table, const std::string& name, const st
   return out;
 }
 
-/// Points and truth, the same in each panel: the first points, and the truth's lower and upper limit along x.
+/// Returns what every panel shares: with `points` the first data points, else the lower and upper limits of
+/// the true band along x.
 std::vector<Mark> points_and_truth(const Table& table, bool points) {
   std::vector<int64_t> order(static_cast<size_t>(table.rows));
   std::iota(order.begin(), order.end(), 0);
@@ -112,7 +113,7 @@ std::vector<Mark> points_and_truth(const Table& table, bool points) {
   }
   const std::vector<double>& x = table.find("x")->values;
   std::ranges::sort(order, {}, [&](int64_t row) { return x[static_cast<size_t>(row)]; });
-  std::vector<int64_t> some;  // a line needs no 2,000 points
+  std::vector<int64_t> some;  // some 400 points suffice for a line
   for (size_t i = 0; i < order.size(); i += 1 + order.size() / 400) some.push_back(order[i]);
   order = std::move(some);
   const std::vector<double> mean = picked(table, "true_mean", order), sd = picked(table, "true_sd", order);
@@ -126,7 +127,7 @@ std::vector<Mark> points_and_truth(const Table& table, bool points) {
           {Mark::Kind::line, "", "#1a202c", 0.9, sorted, upper, {}, true, 1.1}};
 }
 
-/// The NLL of whoever knows the truth: what no method beats but by chance.
+/// Returns the NLL of the true distribution, which a method can beat only by chance.
 double oracle_nll(const Table& table, const std::vector<int64_t>& rows) {
   const at::Tensor sd = at::tensor(picked(table, "true_sd", rows), at::kDouble);
   const at::Tensor mean = at::tensor(picked(table, "true_mean", rows), at::kDouble);

@@ -25,7 +25,7 @@ std::string dumped(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-/// A value for a person; that of a model file may come from anywhere.
+/// Returns a value as text that is safe to show: the values of a model file may come from anywhere.
 std::string plain(const json& value) {
   return shown(value.is_string() ? value.get<std::string>()
                                  : value.dump(-1, ' ', false, json::error_handler_t::replace));
@@ -71,12 +71,12 @@ json method_facts(const MethodInfo& info) {
           {"inner", info.inner.empty() ? json() : json(info.inner)}};
 }
 
-/// A paragraph, all of it `by` columns to the right.
+/// Returns a paragraph that starts `by` columns to the right and wraps to the width of help.
 std::string indented(const std::string& text, size_t by) {
   return wrapped(std::string(by, ' ') + text, text_width()) + "\n";
 }
 
-/// A fact beside its name.
+/// Returns a line with a fact beside its name.
 std::string named(const std::string& name, const std::string& value) {
   return wrapped(fmt::format("  {:<18} {}", name, value), text_width(), 19) + "\n";
 }
@@ -114,8 +114,8 @@ std::string method_text(const MethodInfo& info) {
   return text;
 }
 
-/// The metadata hold JSON values and plain words. What a hostile file nests deeper stays text: printing
-/// recurses.
+/// Returns the JSON value or plain text of a metadata entry. JSON that is nested deeper than 32 levels stays
+/// text, because printing recurses and the file may be hostile.
 json metadata_value(const std::string& text) {
   constexpr int kDeepest = 32;
   if (!nests_at_most(text, kDeepest)) return text;
@@ -131,7 +131,7 @@ json model_facts(const std::string& path) {
   }
   json facts = json::object();
   for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
-  // After the metadata: what a file says of itself does not hide what was counted.
+  // Set after the metadata, so that no entry of the file replaces these facts.
   facts["file"] = path;
   std::error_code failed;
   const auto bytes = std::filesystem::file_size(path, failed);
@@ -157,7 +157,7 @@ json model_facts(const std::string& path) {
   return facts;
 }
 
-/// Words of a list, as many as fit a line.
+/// Returns the first words of a list, about as many as fit on a line.
 std::string shortened(const json& words) {
   std::string text;
   for (const json& word : words) {
@@ -167,7 +167,7 @@ std::string shortened(const json& words) {
   return text;
 }
 
-/// What --tune tried, a line each.
+/// Returns what --tune tried, one line per combination.
 std::string tuning_text(const json& tuning) {
   if (!tuning.is_object() || !tuning.contains("tried") || !tuning["tried"].is_array()) return "";
   const json best = tuning.value("best", json());
@@ -184,7 +184,7 @@ std::string tuning_text(const json& tuning) {
   return text;
 }
 
-/// The box of a Cox process, as --domain takes it.
+/// Returns the domain of a Cox process in the form that --domain takes; "" for other models.
 std::string domain_text(const json& encoder) {
   const json columns = encoder.value("columns", json());
   if (encoder.value("task", json()) != json(name_of(TaskKind::events)) || !columns.is_array()) return "";
@@ -199,7 +199,7 @@ std::string domain_text(const json& encoder) {
   return text;
 }
 
-/// How --level is answered.
+/// Returns how the interval was calibrated; "" if it was not.
 std::string interval_text(const json& facts) {
   const auto found = facts.find("calibration");
   if (found == facts.end() || !found->is_object()) return "";
@@ -209,7 +209,7 @@ std::string interval_text(const json& facts) {
                      groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
 }
 
-/// What the noise rests on beside the fit.
+/// Returns how cross-fitting estimated the noise; "" if it did not.
 std::string noise_text(const json& facts) {
   const json noise = facts.value("noise", json());
   if (!noise.is_object() || !noise.contains("folds") || noise["folds"] == 0) return "";
@@ -219,7 +219,7 @@ std::string noise_text(const json& facts) {
                      sd.is_number() ? fmt::format("{:.4g}", sd.get<double>()) : plain(sd));
 }
 
-/// What became of the columns, and what fit said of them.
+/// Returns the sections on the columns and on the notes of the encoder.
 std::string encoder_sections(const json& encoder) {
   if (!encoder.is_object()) return "";
   const json rows = encoder.value("rows", json());
@@ -232,7 +232,7 @@ std::string encoder_sections(const json& encoder) {
   return text;
 }
 
-/// What one example is, of a model that is not one of table rows.
+/// Returns what one example is for a model of windows, images or text; "" for a model of table rows.
 std::string input_text(const json& encoder) {
   const json kind = encoder.value("kind", json());
   const auto fact = [&](const char* key) { return plain(encoder.value(key, json())); };
@@ -283,7 +283,7 @@ std::string model_text(const json& facts) {
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }
 
-/// Rows that are too long go on below their value; off a terminal they stay whole.
+/// Makes the text safe to show; on a terminal, long lines continue below their value.
 std::string for_person(const std::string& text) {
   const auto width = terminal_width(STDOUT_FILENO);
   return width ? wrapped(shown_lines(text), *width, 13) : shown_lines(text);
@@ -325,7 +325,7 @@ std::string describe(const std::string& name, bool as_json) {
   std::error_code ignored;
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !std::filesystem::exists(name, ignored))
-    find_method(name);  // throws with the nearest name
+    find_method(name);  // throws and suggests the nearest name
   const json facts = model_facts(name);
   return as_json ? dumped(facts) : for_person(model_text(facts));
 }

@@ -4,11 +4,12 @@
 
 namespace slimbayes::cli {
 
-/// What `methods` and `describe` print, from the catalogue and a model file's metadata alone: no tensor
-/// library.
+/// Returns what `methods` prints. Like describe(), it reads only the catalogue and the metadata of a model
+/// file, so that it does not load the tensor library.
 std::string list_methods(bool json);
 
-/// `name` is a method, or else a file written by fit. Throws std::invalid_argument or DataError.
+/// Returns what `describe` prints. `name` is a method or a file written by fit. Throws std::invalid_argument
+/// for an unknown method or DataError for a file that is not a model.
 std::string describe(const std::string& name, bool json);
 
 }  // namespace slimbayes::cli

@@ -51,8 +51,8 @@ int guarded(const std::function<int()>& body) {
 }
 
 void guard_standard_streams() {
-  // The lowest free number is taken first. Opened the wrong way round, so that use still fails and is
-  // noticed.
+  // open() takes the lowest free descriptor. Each stream is opened in the wrong direction, so that its use
+  // still fails and is noticed.
   while (true) {
     const int file = open("/dev/null", O_RDWR);
     if (file < 0) return;

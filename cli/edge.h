@@ -6,20 +6,20 @@
 
 namespace slimbayes::cli {
 
-/// Exit codes: the contract of the command line.
+/// The exit codes that the command line promises.
 enum ExitCode { kDone = 0, kFailed = 1, kMisuse = 2, kInterrupted = 130 };
 
-/// One line on stderr that begins `error:`.
+/// Prints one line on stderr that begins with `error:`.
 void print_error(std::string_view message);
 
-/// Writes results to stdout and flushes; false when they could not be written (closed, full).
+/// Writes results to stdout and flushes. Returns false if they could not be written (closed or full).
 bool print_result(std::string_view text);
 
-/// Runs `body` at the edge of the program: what it throws becomes one line on stderr and an exit code.
+/// Runs `body` and returns its exit code. An exception becomes one line on stderr and an exit code.
 int guarded(const std::function<int()>& body);
 
-/// Opens the null device in place of a closed stdin, stdout or stderr, so that no data file gets their
-/// number.
+/// Opens the null device in place of a closed stdin, stdout or stderr, so that no data file gets one of their
+/// descriptor numbers.
 void guard_standard_streams();
 
 }  // namespace slimbayes::cli

@@ -18,7 +18,8 @@ using nlohmann::json;
 constexpr size_t kMostColumns = 60;
 constexpr size_t kWidestName = 24;
 
-/// Foreign text: a model file may come from anywhere.
+/// Returns the text under `key`, safe to show because a model file may come from anywhere; "" if it is no
+/// text.
 std::string word(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? shown(found->get<std::string>()) : "";
@@ -31,7 +32,7 @@ std::optional<double> number(const json& object, const char* key) {
   return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-/// Cut at so many characters, not in the middle of one.
+/// Cuts the text after `size` bytes, but not within a UTF-8 character, and adds "...".
 std::string cut(std::string text, size_t size) {
   if (text.size() <= size) return text;
   text.resize(size);
@@ -46,7 +47,7 @@ std::string value_text(double value, bool time) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(static_cast<std::time_t>(value)));
 }
 
-/// A scaled column's training range. Older files hold the scale alone.
+/// Returns the training range of a scaled column. Older files hold only its shift and scale.
 std::string range_text(const json& column, const std::string& scale) {
   const bool time = word(column, "kind") == "datetime";
   const json range = column.value("range", json::object());

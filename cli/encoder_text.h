@@ -5,8 +5,8 @@
 
 namespace slimbayes::cli {
 
-/// What became of each column of a training table, a line each, from the encoder in a model file. It trusts
-/// nothing there: what does not read as a column is left out.
+/// Returns one line per column of a training table that says how the encoder in a model file uses it. The
+/// file is not trusted: entries that do not read as a column are left out.
 std::string columns_text(const nlohmann::json& encoder);
 
 }  // namespace slimbayes::cli

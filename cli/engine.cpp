@@ -21,7 +21,7 @@ fs::path program_folder() {
   return failed ? fs::current_path(ignored) : program.parent_path();
 }
 
-// The build tree has the plugin in lib beside the tool, an installation where CMake put libraries.
+// Finds the plugin: in a build tree in lib beside the tool, in an installation where CMake put the libraries.
 fs::path plugin_path() {
   const fs::path here = program_folder();
   std::error_code ignored;
@@ -39,7 +39,7 @@ void* open_plugin(const fs::path& path) {
   try {
     if (void* plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return plugin;
     if (const char* text = dlerror()) reason = text;
-  } catch (const std::exception& error) {  // a library's start-up code ran out of memory
+  } catch (const std::exception& error) {  // the start-up code of a library ran out of memory
     reason = error.what();
   }
   throw std::runtime_error(
@@ -49,7 +49,8 @@ void* open_plugin(const fs::path& path) {
                   reason));
 }
 
-/// The engine's libraries end the process where there is none.
+/// Throws std::invalid_argument if the working folder does not exist: the engine's libraries would end the
+/// process.
 void check_working_folder() {
   std::error_code failed;
   const fs::path here = fs::current_path(failed);
@@ -60,7 +61,8 @@ void check_working_folder() {
         failed.message()));
 }
 
-/// A library whose start-up code finds no memory ends the process in its own way.
+/// Throws std::runtime_error if too little address space is left: a library that finds none at start-up ends
+/// the process without a clear message.
 void check_address_space() {
   constexpr uint64_t kLeast = uint64_t{500} << 20;
   const uint64_t left = address_space_at_hand();
@@ -85,7 +87,7 @@ fs::path share_folder() {
 int run_in_engine(const Request& request) {
   check_working_folder();
   check_address_space();
-  // Arrow's own allocator starts a thread, and where there is none writes a line of its own.
+  // Arrow's own allocator starts a thread, and writes a message of its own if that fails.
   setenv("ARROW_DEFAULT_MEMORY_POOL", "system", 0);
   void* plugin = open_plugin(plugin_path());
   const auto run = reinterpret_cast<decltype(&slimbayes_run)>(dlsym(plugin, "slimbayes_run"));
@@ -93,8 +95,8 @@ int run_in_engine(const Request& request) {
     throw std::runtime_error("the engine has no entry slimbayes_run; install slimbayes again");
   const int code = run(request);  // the plugin stays open: its threads may outlive the call
   if (code == kDone) return code;
-  // What failed for want of memory may fail again where libraries end. Nothing is left to do but to write
-  // what was said.
+  // A command that ran out of memory could fail again while the libraries shut down. All that is left to do
+  // is to write the buffered output.
   std::fflush(nullptr);
   std::_Exit(code);
 }

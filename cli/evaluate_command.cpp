@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-/// What is said of examples without an answer: a note, or unless --on-bad-row skip is given a DataError for
-/// the first.
+/// Reports examples without an answer: throws DataError for the first one, or logs a note with --on-bad-row
+/// skip.
 void check_answered(const EvaluateRequest& r, const Examples& examples, const std::vector<BadRow>& bad) {
   if (bad.empty()) return;
   if (r.on_bad_row == "error")
@@ -40,7 +40,8 @@ std::string separation_text(const json& ood, const std::string& source) {
   return text;
 }
 
-/// Rows outside the training range, in the report and the log. Nothing where the model does not know it.
+/// Adds the rows outside the training range to the report and logs a note. Does nothing if the range is
+/// unknown.
 void report_outside(const Model& model, const Examples& examples, json& report) {
   const std::optional<Outside> far = outside(model.encoder(), examples);
   if (!far) return;

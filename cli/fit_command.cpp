@@ -1,4 +1,5 @@
-// fit: data to a model file. FitFile (slimbayes/workflow/fit_file.h) does it; here its outcome is printed.
+// fit: fits a model to data and writes it to a file. FitFile (slimbayes/workflow/fit_file.h) does the work;
+// this file prints the outcome.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -53,10 +54,10 @@ int run_command(const FitRequest& r) {
   check(r.model != "-", "fit", "a file name for --model", "'-'", "a model is no text; name a file");
   check_not_input("fit", "--model", r.model, r.train);
   check_not_input("fit", "--model", r.model, r.valid);
-  InterruptGuard interrupt;  // before the lock, which a killed process leaves behind
+  InterruptGuard interrupt;  // before the lock, whose file a killed process leaves behind
   const FitFile file(r.model, r.resume, r.checkpoint_every);
   FitOptions fit = r.fit;
-  fit.threads = kAllCores;  // run_checked chose for the whole command, the reports after the fit too
+  fit.threads = kAllCores;  // run_checked set the threads for the command, the final reports included
   std::vector<std::string> notes;
   Examples train = read_training(r.train, fit, data_source(), &notes);
   const MethodInfo& info = method_for(train, fit);

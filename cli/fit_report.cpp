@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kNoDifference = 1e-3;  // nats a row
+constexpr double kNoDifference = 1e-3;  // nats per row
 
 std::string tuning_text(const json& tuning) {
   if (!tuning.is_object() || !tuning.contains("best")) return "";
@@ -20,7 +20,7 @@ std::string tuning_text(const json& tuning) {
     if (item.key() == "valid_nll") continue;
     values += fmt::format("{}{} {:g}", values.empty() ? "" : ", ", item.key(), item.value().get<double>());
   }
-  const double spread = tuning.value("spread", NAN);  // of a model file of an older version
+  const double spread = tuning.value("spread", NAN);  // absent in model files of older versions
   std::string worth = spread < kNoDifference ? "; it made no difference: they differ by less than 0.001"
                                              : fmt::format(" by up to {:.4g}", spread);
   return fmt::format("tuned: {} (validation NLL {:.4f}, of {} combinations the best{})\n", values,

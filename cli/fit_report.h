@@ -7,11 +7,13 @@
 
 namespace slimbayes::cli {
 
-/// What a fit chose beside its parameters, a line each: what --tune found and whether it mattered, the factor
-/// of the conformal interval at this level. Empty where there was nothing to choose.
+/// Returns what a fit chose beside its parameters, one line each: the options that --tune found and whether
+/// they mattered, and the factor of the conformal interval or sets at this level. Empty if there was nothing
+/// to choose.
 std::string choices_text(const Model& model, double level);
 
-/// The same as `tuning` (workflow/tuning.h) and `conformal`, where they are.
+/// Returns the same facts as JSON, under the keys `tuning` (workflow/tuning.h) and `conformal`. A key is
+/// absent if there was nothing to choose.
 nlohmann::json choices_json(const Model& model, double level);
 
 }  // namespace slimbayes::cli

@@ -8,7 +8,8 @@
 namespace slimbayes::cli {
 namespace {
 
-/// The last value of `flag` among the words, as `--flag value` or `--flag=value`.
+/// Returns the last value of `flag` among the words, given as `--flag value` or `--flag=value`, else
+/// `fallback`.
 std::string value_of(const Words& words, const std::string& flag, std::string fallback) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i].starts_with(flag + "=")) fallback = words[i].substr(flag.size() + 1);
@@ -60,7 +61,8 @@ void add_level(CLI::App& app, double& level) {
       ->check(between("a probability", 0, 1, false));
 }
 
-/// The methods whose flags a command takes: those named by `flag`, then those that they name in turn (--of).
+/// Returns the methods whose flags a command takes: those that `flag` names, then the inner methods that
+/// these name in turn (--of).
 std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::string& flag,
                                                const std::string& fallback) {
   std::vector<const MethodInfo*> methods = methods_of(value_of(words, flag, fallback));
@@ -69,7 +71,8 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
     const std::string& inner = methods[i]->inner;
     const std::string of =
         value_of(words, "--" + inner, inner_method(*methods[i], nlohmann::json::object()).name);
-    methods[i]->resolve({{inner, of}});  // what it does not take is refused before its flags are looked up
+    // Throws for an inner method that it does not take, before its flags are looked up.
+    methods[i]->resolve({{inner, of}});
     const MethodInfo* method = &find_method(of);
     if (std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
   }

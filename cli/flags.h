@@ -11,14 +11,14 @@ namespace slimbayes::cli {
 
 using Words = std::vector<std::string>;
 
-/// Methods by comma-separated names or aliases, each once. Throws std::invalid_argument with the nearest
-/// name.
+/// Returns the methods with these comma-separated names or aliases, each once. Throws std::invalid_argument
+/// with the nearest name for an unknown one.
 std::vector<const MethodInfo*> methods_of(const std::string& list);
 
-/// Every method's name, comma-separated.
+/// Returns the names of all methods, comma-separated.
 std::string every_method();
 
-/// Everything that the parser writes into; must outlive the App.
+/// Everything that the parser writes into. It must outlive the App.
 struct Parsed {
   FitRequest fit;
   PredictRequest predict;
@@ -31,14 +31,14 @@ struct Parsed {
   std::string compared = every_method();
   int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;
-  OptionFlags fit_flags, compare_flags;  // of methods and of FitOptions
-  std::string preset;                    // of compare
-  bool dry_run = false;                  // of fit
-  CLI::Option* valid = nullptr;          // --valid FILE
+  OptionFlags fit_flags, compare_flags;  // flags of the methods' options and of FitOptions
+  std::string preset;                    // --preset of compare; fit has its own
+  bool dry_run = false;                  // --dry-run of fit
+  CLI::Option* valid = nullptr;          // the flag --valid FILE
 };
 
-/// Gives `root` every command with its flags, help and examples. The words choose the methods whose flags fit
-/// and compare take.
+/// Adds every command with its flags, help and examples to `root`. `words`, the command line, decides which
+/// methods' flags fit and compare take.
 void add_commands(CLI::App& root, Parsed& parsed, const Words& words);
 
 }  // namespace slimbayes::cli

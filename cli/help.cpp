@@ -7,7 +7,8 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Sentences wrap at blanks; the examples, whose lines are indented, stay commands that a shell takes.
+/// Wraps the footer of a command's help. Sentences wrap at blanks; the examples, whose lines are indented,
+/// get backslashes so that a shell still accepts them.
 std::string wrapped_footer(const std::string& footer, size_t width) {
   std::string out;
   for (const std::string& line : CLI::detail::split(footer, '\n'))
@@ -43,7 +44,7 @@ class WrappingFormatter : public CLI::Formatter {
   }
 
  private:
-  /// The name to the left, its description in the column to the right.
+  /// Returns the name on the left with its description in the column on the right.
   std::string beside(const std::string& name, const std::string& description) const {
     const size_t room = width_ - std::min(width_ - 1, column_width_);
     std::stringstream out;

@@ -5,8 +5,8 @@
 
 namespace slimbayes::cli {
 
-/// CLI11's help within the columns of the terminal (text_width()): words wrap, a command goes on behind a
-/// backslash.
+/// Returns a formatter that fits CLI11's help to the width of the terminal (text_width()). Long lines wrap at
+/// blanks; an example command that wraps gets a backslash at the end of each line but the last.
 std::shared_ptr<CLI::Formatter> help_formatter();
 
 }  // namespace slimbayes::cli

@@ -22,7 +22,8 @@ bool parse_whole(const std::string& text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// What does not parse stays text: the catalogue's check then names the option and what it expects.
+// Parses the text of a flag. Text that does not parse stays text: the check of the catalogue then names the
+// option and what it expects.
 json value_of(const OptionDoc& doc, const std::string& text) {
   int64_t integer = 0;
   uint64_t large = 0;
@@ -98,7 +99,7 @@ json OptionFlags::set_options(const MethodInfo& method) const {
       throw std::invalid_argument(
           "[fit] expected the budget as --steps or as --epochs; received both; leave one of them out");
     }
-    options["epochs"] = 0;  // not the preset's
+    options["epochs"] = 0;  // overrides epochs from a preset
   }
   return options;
 }

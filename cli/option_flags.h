@@ -13,19 +13,21 @@ namespace slimbayes::cli {
 /// Described options (catalog/option.h) as command-line flags: `learning_rate` becomes `--learning-rate`.
 class OptionFlags {
  public:
-  /// Adds the flags of options that the command does not have yet, each under the heading of its section,
-  /// else under `heading`. Lives as long as the parse.
+  /// Adds a flag for each option that has none yet, under the heading of its section, else under `heading`.
+  /// This object must live as long as the parse.
   void add(CLI::App& command, const std::vector<OptionDoc>& docs, const std::string& heading = "");
 
-  /// The options of some methods, one that several have once.
+  /// Adds flags for the options of these methods. An option that several of them have gets one flag.
   void add(CLI::App& command, const std::vector<const MethodInfo*>& methods);
 
-  /// The values of those of these options that flags set.
+  /// Returns the values of the options in `docs` that were set by flags.
   nlohmann::json set_options(const std::vector<OptionDoc>& docs) const;
 
-  /// Those of `method`. Throws std::invalid_argument for two budgets.
+  /// Returns the values of the method's options that were set by flags, those of its inner method included.
+  /// Throws std::invalid_argument if both --steps and --epochs are given.
   nlohmann::json set_options(const MethodInfo& method) const;
 
+  /// Whether the flag of this option was given.
   bool given(const std::string& option) const { return find(option) != nullptr; }
 
  private:
@@ -34,10 +36,10 @@ class OptionFlags {
     std::vector<std::string> list;
     CLI::Option* option = nullptr;
   };
-  /// The flag of this option, where it was given.
+  /// Returns the flag of this option if it was given, else nullptr.
   const Flag* find(const std::string& option) const;
 
-  std::deque<Flag> flags_;  // stable addresses: the parser writes into `text` and `list`
+  std::deque<Flag> flags_;  // a deque keeps addresses stable: the parser writes into `text` and `list`
 };
 
 }  // namespace slimbayes::cli

@@ -11,7 +11,8 @@
 namespace slimbayes::cli {
 namespace {
 
-/// How far the rows lie, where the model knows; `needed` by --keep-outside.
+/// Returns how far the rows lie outside the training range, if the model knows it. Throws
+/// std::invalid_argument if it does not and `needed` is set (by --keep-outside).
 std::optional<Outside> outside_of(const Model& model, const Examples& data, bool needed) {
   std::optional<Outside> far = outside(model.encoder(), data);
   check(far.has_value() || !needed, "predict",
@@ -20,7 +21,8 @@ std::optional<Outside> outside_of(const Model& model, const Examples& data, bool
   return far;
 }
 
-/// Examples without an answer: a note, or with --on-bad-row error a DataError for the first.
+/// Reports examples without an answer: logs a note, or with --on-bad-row error throws DataError for the first
+/// one.
 void check_answered(const PredictRequest& r, const Examples& data, const std::vector<BadRow>& bad) {
   if (bad.empty()) return;
   if (r.on_bad_row == "error") throw_bad_example(data, bad.front());

@@ -24,18 +24,19 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kLineEvery = std::chrono::seconds(4);
 constexpr auto kDrawEvery = std::chrono::milliseconds(100);
 constexpr size_t kBar = 24;
-constexpr int kEveryFact = 6;  // the highest rank
+constexpr int kEveryFact = 6;  // the highest rank: no fact is dropped
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 struct sigaction old_ending[std::size(kEnding)], old_pipe;
 
-constexpr int64_t kTogether = 500;  // ms: signals so close are one wish; timeout(1) sends its own to child and group
-std::atomic<int64_t> asked_at{0};   // ms of the monotonic clock; 0: not yet
+/// Milliseconds. Signals this close together count as one: timeout(1) signals the child and its group.
+constexpr int64_t kTogether = 500;
+std::atomic<int64_t> asked_at{0};   // ms of the monotonic clock; 0: nobody asked
 static_assert(std::atomic<int64_t>::is_always_lock_free);
 
-/// Async-signal-safe: clock_gettime, signal and raise are.
+/// Handles a signal. Async-signal-safe, because clock_gettime, signal and raise are.
 extern "C" void ask_to_stop(int number) {
   struct timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -45,7 +46,7 @@ extern "C" void ask_to_stop(int number) {
     stop_asked = true;
   } else if (number != SIGXCPU && ms - first > kTogether) {
     std::signal(number, SIG_DFL);
-    std::raise(number);  // taken when this handler returns
+    std::raise(number);  // delivered when this handler returns
   }
 }
 
@@ -66,7 +67,7 @@ std::string bar_of(double share, size_t size) {
   return size == 0 ? "" : " [" + std::string(full, '#') + std::string(size - full, '.') + "]";
 }
 
-/// A fact with its rank: where a line is too short, the highest rank leaves first.
+/// A fact with its rank. If a line is too short for all facts, the highest rank is dropped first.
 struct Fact {
   std::string text;
   int rank;
@@ -93,8 +94,8 @@ std::string joined(const std::vector<Fact>& facts, int highest) {
   return text;
 }
 
-/// The line of a terminal, at most `width` columns wide: speed and loss leave it first, then the bar shrinks,
-/// then the rest.
+/// Returns the progress line for a terminal, at most `width` columns wide. If it is too long, speed and loss
+/// are dropped first, then the bar shrinks, then the other facts are dropped.
 std::string drawn(const std::string& title, const Progress& p, size_t width) {
   const double share = share_of(p);
   const std::vector<Fact> facts = facts_of(p);
@@ -156,7 +157,7 @@ void ProgressPrinter::report(const Progress& progress) {
   const std::string title = title_ + stage_;
   if (const auto width = terminal_width(STDERR_FILENO)) {
     if (drawn_ && now - printed_ < kDrawEvery) return;
-    // The last column stays free: a character there makes some terminals begin the next line.
+    // The last column stays free: a character there makes some terminals start the next line.
     std::fputs(("\r" + drawn(title, progress, *width - 1) + "\x1b[K").c_str(), stderr);
     drawn_ = true;
   } else {

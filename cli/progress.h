@@ -7,10 +7,10 @@
 
 namespace slimbayes::cli {
 
-/// While it lives, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a closed terminal) or SIGXCPU
-/// (a limit on processor time) asks the fit to stop, and one that comes more than half a second later kills
-/// (of SIGXCPU, which the system repeats, the hard limit does); a closed stderr does not end the fit. After
-/// nohup SIGHUP stays ignored.
+/// While an object of this class lives, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a closed
+/// terminal) or SIGXCPU (a limit on processor time) asks the fit to stop. A further signal more than half a
+/// second later kills the process, except SIGXCPU, which the system repeats until its hard limit kills. A
+/// closed stderr does not end the fit. SIGHUP stays ignored under nohup.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -21,8 +21,8 @@ class InterruptGuard {
   static bool interrupted();
 };
 
-/// Prints a fit's progress to stderr: on a terminal one line that fits its width, else a line every few
-/// seconds.
+/// Prints a fit's progress to stderr: on a terminal as one line that is redrawn and fits the width, otherwise
+/// as a new line every few seconds.
 class ProgressPrinter : public Callback {
  public:
   explicit ProgressPrinter(std::string title);
@@ -41,11 +41,12 @@ class ProgressPrinter : public Callback {
   std::chrono::steady_clock::time_point printed_;
 };
 
-/// A line for the log, on stderr.
+/// Writes a line to the log, on stderr.
 void log_line(const std::string& text);
 
-/// A note on stderr, unless this process has said the same one: a fit says what it knows before the training,
-/// and several fits on one table say the same. `of`: what it is about, such as a method.
+/// Writes a note to the log, unless this process has written the same one before: a fit reports some notes
+/// before and after the training, and several fits on one table report the same. `of` names what the note is
+/// about, such as a method.
 void log_note(const std::string& sentence, const std::string& of = "");
 
 }  // namespace slimbayes::cli

@@ -32,7 +32,8 @@ constexpr int kDigits = 9, kDigitsOfSd = 7, kEveryDigit = 17;
 
 int exponent_of(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
 
-/// The nearest number of so many significant digits, or the nearest on one side: below for -1, above for 1.
+/// Returns the nearest number with `digits` significant digits: on either side for side 0, not above x for
+/// -1, not below x for 1.
 double shortened(double x, int digits, int side) {
   if (!std::isfinite(x) || x == 0 || digits >= kEveryDigit) return x;
   const auto parsed = [&](double value) {
@@ -43,7 +44,8 @@ double shortened(double x, int digits, int side) {
   return parsed(nearest + side * std::pow(10.0, exponent_of(x) - digits + 1));
 }
 
-/// Nine digits, and more where the mean is so much larger than its sd that they would not show the sd's.
+/// Rounds a numeric column to nine digits, or to more where a number is so much larger than its sd that nine
+/// would not show seven digits of the sd.
 void shorten(Column& column, const std::vector<double>* sd) {
   if (column.kind != ColumnKind::numeric) return;
   const int side = column.name == "lower" ? -1 : column.name == "upper" ? 1 : 0;
@@ -55,7 +57,7 @@ void shorten(Column& column, const std::vector<double>* sd) {
   }
 }
 
-/// A line a metric says what its name does not.
+/// Returns the label of a metric, with what its name does not say.
 std::string label_of(const std::string& key, const json& report, double level) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
@@ -68,7 +70,7 @@ std::string label_of(const std::string& key, const json& report, double level) {
   return key;
 }
 
-/// Counts of classes_report(), a row a true class.
+/// Returns the confusion matrix of classes_report(), one row per true class.
 std::string confusion_table(const json& report) {
   constexpr size_t kMostShown = 10;
   const json& counts = report.at("confusion");

@@ -10,24 +10,26 @@
 
 namespace slimbayes::cli {
 
-/// What the tool asks of the engine: plain data, checked as far as that is possible without tensors.
+// The requests of the tool to the engine: plain data, checked as far as that is possible without tensors.
+
+/// The value of `threads` that uses all cores.
 inline constexpr int kAllCores = 0;
 
 struct FitRequest {
   std::string train;
-  FitOptions fit;      // `options` are those that flags set
+  FitOptions fit;      // `options` holds only those that flags set
   std::string preset;  // "paper" or empty
-  bool tune = false;   // the options with a grid that no flag sets
+  bool tune = false;   // tune the options that have a grid and no flag sets
   std::string model = "model.safetensors";
-  std::string valid;  // a file of its own; empty: the fraction
+  std::string valid;  // file of validation data; empty: use the validation fraction
   bool resume = false, json = false;
-  double checkpoint_every = 2;  // seconds
+  double checkpoint_every = 2;  // seconds between two checkpoints
 };
 
 struct PredictRequest {
   std::string model, data;
   std::string out = "-";
-  std::vector<std::string> keep;  // columns of the data that stand before the answer's
+  std::vector<std::string> keep;  // columns of the data to put before the answer's
   bool keep_outside = false;
   std::string on_bad_row = "blank";  // or "skip", "error"
   double level = 0.95;
@@ -35,8 +37,8 @@ struct PredictRequest {
 
 struct EvaluateRequest {
   std::string model, data;
-  std::string ood;                   // data that are known to be foreign; empty: none
-  std::string split;                 // a part of the fitted data; empty: everything
+  std::string ood;                   // file of data that are known to be foreign; empty: none
+  std::string split;                 // part of the data that were fitted on; empty: score all data
   std::string on_bad_row = "error";  // or "skip"
   double level = 0.95;
   bool json = false;
@@ -45,14 +47,15 @@ struct EvaluateRequest {
 struct CompareRequest {
   struct Entry {
     std::string method;
-    nlohmann::json options;  // resolved
+    nlohmann::json options;  // with all defaults filled in
+    /// False: every seed gives the same fit, so one fit suffices.
     bool seeded = true;
   };
   std::string data;
   std::vector<Entry> methods;
-  bool named = false;  // else those that take the data
+  bool named = false;  // the user named the methods; else use those that take the data
   int seeds = 5;
-  FitOptions fit;  // of each, but for method, options and seed
+  FitOptions fit;  // of every fit, except method, options and seed
   bool json = false;
 };
 
@@ -66,19 +69,20 @@ struct GenerateRequest {
 
 struct DemoRequest {
   std::string out = "demo-out";
-  std::string share;      // folder of the example table
-  int64_t steps = 20000;  // of each network
-  int64_t rows = 2000;    // of the synthetic data
+  std::string share;      // folder with the example table
+  int64_t steps = 20000;  // optimiser steps for each network
+  int64_t rows = 2000;    // rows of the synthetic data
 };
 
 struct Request {
   std::variant<FitRequest, PredictRequest, EvaluateRequest, CompareRequest, GenerateRequest, DemoRequest>
       command;
   int threads = kThreadsOfMethod;
-  uint64_t table_memory = 0;  // bytes that reading data may take; 0: what the library allows by itself
+  uint64_t table_memory = 0;  // bytes that reading data may take; 0: the library's default
 };
 
 }  // namespace slimbayes::cli
 
-/// The one symbol of the plugin `slimbayes_commands`: runs a request and returns the exit code. Never throws.
+/// The only symbol that the plugin `slimbayes_commands` exports. Runs a request and returns the exit code.
+/// Never throws.
 extern "C" int slimbayes_run(const slimbayes::cli::Request& request);

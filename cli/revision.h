@@ -2,8 +2,8 @@
 
 namespace slimbayes::cli {
 
-/// The commit that the tool was built from, as cmake/Revision.cmake found it: "1a2b3c4", "1a2b3c4-dirty" or
-/// "".
+/// Returns the commit that the tool was built from, as cmake/Revision.cmake found it: "1a2b3c4",
+/// "1a2b3c4-dirty", or "" if unknown.
 const char* revision();
 
 }  // namespace slimbayes::cli

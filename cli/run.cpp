@@ -1,4 +1,4 @@
-// The plugin's entry: the engine's side of the edge.
+// The entry point of the plugin, which runs a request with the tensor library.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -21,8 +21,8 @@ namespace slimbayes::cli {
 
 namespace {
 
-/// A step's larger tensors are freed and asked for again thousands of times: kept, not unmapped, they cost a
-/// tenth less.
+/// Makes malloc keep freed memory. Each training step frees and allocates the same larger tensors again;
+/// reusing their memory instead of unmapping it saves a tenth of the time.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
@@ -30,7 +30,7 @@ void keep_freed_memory() {
 #endif
 }
 
-/// 0: as many as the library takes by itself.
+/// Returns the number of threads for a request; 0: as many as the library takes by default.
 int threads_of(const Request& request) {
   if (request.threads != kThreadsOfMethod) return request.threads;
   if (const auto* fit = std::get_if<FitRequest>(&request.command))
@@ -40,23 +40,24 @@ int threads_of(const Request& request) {
   return networks ? 1 : kAllCores;
 }
 
-/// How many of these threads the system grants at once, this one counted.
+/// Returns how many of `wanted` threads the system grants at once, including this one.
 int granted_threads(int wanted) {
   std::latch asked{1};
   std::vector<std::thread> threads;
   threads.reserve(static_cast<size_t>(wanted));
   try {
     while (std::ssize(threads) + 1 < wanted) threads.emplace_back([&] { asked.wait(); });
-  } catch (const std::system_error&) {  // a limit on processes or on the address space
+  } catch (const std::system_error&) {  // the limit on processes or on the address space is reached
   }
   asked.count_down();
   for (std::thread& thread : threads) thread.join();
   return static_cast<int>(threads.size()) + 1;
 }
 
-/// Where a thread cannot be started, libgomp ends the process with a line of its own. So the threads are
-/// asked for before it does, twice (libtorch has a second pool of as many) and one to spare for the reading
-/// of tables, and started before anything else takes them.
+/// Starts the threads of the computation. If libgomp cannot start a thread, it ends the process with a
+/// message of its own. So this function first tests how many threads the system grants: twice the wanted
+/// number, which covers libtorch's second pool of the same size and leaves one thread for reading tables. It
+/// then starts the threads before anything else takes them.
 void start_threads(const Request& request) {
   const int asked = threads_of(request), wanted = asked == kAllCores ? at::get_num_threads() : asked;
   const int granted = wanted > 1 ? std::max(granted_threads(2 * wanted) / 2, 1) : 1;
@@ -79,7 +80,7 @@ int run_checked(const Request& request) {
         "a thread could not be started: expected one more than the system grants (ulimit -u, ulimit -v); "
         "raise that "
         "limit, or use fewer --threads");
-  } catch (const c10::Error& error) {  // its what() holds a backtrace
+  } catch (const c10::Error& error) {  // its what() contains a backtrace
     const std::string text = error.what_without_backtrace();
     if (text.find("can't allocate memory") != std::string::npos) throw std::bad_alloc();
     throw std::runtime_error("the tensor library failed: " + text.substr(0, text.find('\n')));

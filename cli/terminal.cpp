@@ -1,7 +1,7 @@
-// What a terminal shows without wrapping in the middle of words. The width of a character is utf8proc's (the
-// East Asian widths of Unicode); the C library's wcwidth would need a locale, and the tool sets none. Bars
-// and tables are our own: the C++ libraries for them (indicators, tabulate, libfort) are in no Debian
-// release, and draw more than a line that leaves out what does not fit.
+// Fits text to a terminal without breaking words. Character widths come from utf8proc (the East Asian widths
+// of Unicode), because the C library's wcwidth needs a locale and the tool sets none. The tool draws its own
+// bars and tables: the C++ libraries for them (indicators, tabulate, libfort) are in no Debian release and do
+// more than the tool needs, a line that leaves out what does not fit.
 #include "cli/terminal.h"
 
 #include <sys/ioctl.h>
@@ -27,7 +27,8 @@ std::optional<size_t> width_from_environment() {
   return width;
 }
 
-/// Whether a terminal takes it for a command or for a change of direction. -1: no UTF-8.
+/// Whether a terminal interprets this character as a command or a change of direction. -1 stands for a byte
+/// that is not UTF-8 and counts as one.
 bool commands(utf8proc_int32_t letter) {
   if (letter < 0) return true;
   const utf8proc_category_t category = utf8proc_category(letter);
@@ -50,7 +51,7 @@ bool commands(utf8proc_int32_t letter) {
   }
 }
 
-/// The text without such characters; those in `kept` stay.
+/// Returns the text with those characters replaced, except the ones in `kept`.
 std::string filtered(std::string_view text, std::string_view kept) {
   constexpr std::string_view kBlanks = "\t\n\v\f\r", kReplacement = "\xef\xbf\xbd";
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
@@ -70,7 +71,7 @@ std::string filtered(std::string_view text, std::string_view kept) {
   return out;
 }
 
-/// One line of wrapped(), without its end.
+/// Wraps one line as wrapped() does, without its line end.
 std::string wrapped_line(std::string_view line, size_t width, size_t hang, const std::string& mark) {
   if (display_width(line) <= width) return std::string(line);
   const size_t indent = std::min(line.find_first_not_of(' '), line.size());
@@ -115,7 +116,7 @@ size_t display_width(std::string_view line) {
     utf8proc_int32_t letter = -1;
     const utf8proc_ssize_t read = utf8proc_iterate(bytes + at, size - at, &letter);
     width += letter < 0 ? 1 : static_cast<size_t>(std::max(0, utf8proc_charwidth(letter)));
-    at += std::max<utf8proc_ssize_t>(1, read);  // a byte that is no UTF-8 is one character
+    at += std::max<utf8proc_ssize_t>(1, read);  // a byte that is not UTF-8 counts as one character
   }
   return width;
 }

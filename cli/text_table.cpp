@@ -12,14 +12,14 @@
 namespace slimbayes::cli {
 namespace {
 
-constexpr double kLongest = 1e9;  // beyond it digits are counted, not read
+constexpr double kLongest = 1e9;  // numbers from here on are written with an exponent
 constexpr int kGap = 2;
 
 std::string padding(size_t width, const std::string& text) {
   return std::string(width - std::min(width, display_width(text)), ' ');
 }
 
-// Marks do not count: the star and the escape codes lie outside the column's width.
+// Aligns a cell to `width`. The marks of the best cell (star or escape codes) lie outside the column's width.
 std::string set_in(const Cell& cell, size_t width, bool left, bool terminal) {
   const std::string blanks = padding(width, cell.text);
   const std::string text = cell.best && terminal ? "\x1b[1m" + cell.text + "\x1b[0m" : cell.text;
@@ -27,7 +27,7 @@ std::string set_in(const Cell& cell, size_t width, bool left, bool terminal) {
   return left ? text + blanks : blanks + text + mark;
 }
 
-/// Columns `first` to `end` of the table, beside the first one.
+/// Returns columns `first` to `end` - 1 of the table, beside the first column.
 std::string block(const std::vector<std::vector<Cell>>& rows, const std::vector<size_t>& widths, size_t first,
                   size_t end, bool terminal) {
   std::string text;
@@ -41,7 +41,7 @@ std::string block(const std::vector<std::vector<Cell>>& rows, const std::vector<
   return text;
 }
 
-/// Decimals that show `digits` significant ones.
+/// Returns the number of decimals that show `digits` significant digits of x.
 int decimals_of(double x, int digits) {
   return std::max(0, digits - 1 - static_cast<int>(std::floor(std::log10(std::abs(x)))));
 }

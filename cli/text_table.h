@@ -7,26 +7,28 @@
 
 namespace slimbayes::cli {
 
+/// A cell of a text table; `best` marks the best value of its column.
 struct Cell {
   std::string text;
   bool best = false;
 };
 
-/// Rows of cells, each as shown(), as aligned text: the first column to the left, the others to the right.
-/// The best cells are bold on a terminal and marked `*` elsewhere. On a terminal that is too narrow the
-/// columns go on below, beside the first one again.
+/// Returns rows of cells as aligned text, each cell through shown(): the first column aligned left, the
+/// others right. The best cells are bold on a terminal and marked `*` elsewhere. On a terminal that is too
+/// narrow, the columns that do not fit follow below, beside the first column again.
 std::string text_table(std::vector<std::vector<Cell>> rows);
 
-/// Four significant digits, whole from 10,000 on.
+/// Returns x with four significant digits, or as a whole number from 10,000 up to 1e9.
 std::string rounded(double x);
 
+/// A mean and its spread over several runs.
 struct Spread {
-  double mean = NAN, sd = NAN;  // sd: of the sample, NaN for one run
+  double mean = NAN, sd = NAN;  // sd: sample standard deviation, NaN for one run
 };
 
-/// How the numbers of one column are written, so that they compare at a glance: all with the same decimals,
-/// four significant digits of the smallest (at most two decimals more than the largest asks for), or all with
-/// an exponent.
+/// Formats the numbers of one column so that they compare at a glance: all with the same number of decimals
+/// (four significant digits of the smallest, but at most two decimals more than the largest needs), or all
+/// with an exponent.
 class NumberFormat {
  public:
   explicit NumberFormat(std::span<const double> numbers);
@@ -37,7 +39,7 @@ class NumberFormat {
   int decimals_ = 0;
 };
 
-/// `mean ± sd`, the means below each other and the sds.
+/// Returns `mean ± sd` for each spread, with the means aligned below each other and the sds too.
 std::vector<std::string> aligned(std::span<const Spread> spreads, const NumberFormat& format);
 
 }  // namespace slimbayes::cli

@@ -4,7 +4,7 @@
 
 namespace slimbayes {
 
-// Defined by the file of each expansion.
+// The .cpp file of each expansion defines its two functions.
 std::vector<ParameterSpec> silu_parameters(const BasisStart& start);
 std::shared_ptr<const Basis> bind_silu(const std::string& prefix, const Network::Lookup& lookup);
 std::vector<ParameterSpec> rbf_parameters(const BasisStart& start);

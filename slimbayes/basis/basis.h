@@ -12,25 +12,29 @@
 
 namespace slimbayes {
 
-/// What an expansion makes of a batch of network outputs.
+/// The output of an expansion for a batch of b network outputs.
 struct Expansion {
-  at::Tensor features;    // phi [b, r], in the type of its input
-  at::Tensor correction;  // k~(x, x) - ||phi||^2 [b] (N-4); undefined where phi approximates no kernel k~
+  at::Tensor features;  // phi [b, r], in the type of its input
+  /// k~(x, x) - ||phi||^2 [b] (N-4): the prior variance that phi lacks. Undefined unless phi approximates a
+  /// kernel k~.
+  at::Tensor correction;
 };
 
 /// A feature expansion phi bound to tensors (N section 3.1): a differentiable function of its input and of
-/// the parameters that it was bound to.
+/// the parameters to which it is bound.
 class Basis {
  public:
   virtual ~Basis() = default;
   virtual Expansion operator()(const at::Tensor& g) const = 0;  // g [b, h]
   virtual int64_t inputs() const = 0;                           // h
   virtual int64_t rank() const = 0;                             // r
-  /// Added to a factorised diagonal, as a share of its mean; 0 unless the plain factorisation failed.
+  /// Jitter added to the diagonal of the matrix that the expansion factorises, as a share of its mean
+  /// diagonal; 0 if it factorises none, or if the plain factorisation succeeded.
   virtual double jitter() const { return 0; }
 };
 
-/// How an expansion starts: parameters `prefix.*` of `group`, float64.
+/// What the initial parameters of an expansion depend on. The parameters are named `prefix.*`, belong to
+/// `group`, and are float64.
 struct BasisStart {
   int64_t hidden;  // h
   int64_t rank;    // r
@@ -38,8 +42,9 @@ struct BasisStart {
   Stream stream;
 };
 
-/// The explicit table of expansions: silu, rbf, linear, fourier. A new one is a file and a row.
-/// Both throw std::invalid_argument for an unknown name.
+/// Functions over the table of expansions: silu, rbf, linear, fourier. A new expansion is a file of its own
+/// and a row of the table in basis.cpp. basis_parameters returns the initial parameters, bind_basis the
+/// expansion bound to the tensors `prefix.*`. Both throw std::invalid_argument for an unknown name.
 std::vector<ParameterSpec> basis_parameters(const std::string& name, const BasisStart& start);
 std::shared_ptr<const Basis> bind_basis(const std::string& name, const std::string& prefix,
                                         const Network::Lookup& lookup);

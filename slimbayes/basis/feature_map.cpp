@@ -10,7 +10,7 @@ namespace slimbayes {
 
 namespace {
 
-/// The features that the network ends in.
+/// Returns the width of the network's output. Throws std::invalid_argument if it is not a vector.
 int64_t width_of(const NetworkSpec& spec) {
   const Shape out = output(spec);
   check(out.is_vector(), "network", "a network that ends in a vector", text_of(out));
@@ -40,7 +40,8 @@ std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t 
 RoundedVariance missing_prior_var(const Expansion& phi, const at::Tensor& largest) {
   at::Tensor prior_var = phi.features.to(at::kDouble).square().sum(-1);
   if (phi.correction.defined()) {
-    at::Tensor correction = phi.correction.to(at::kDouble);  // rounded to x's type at most once, sign and all
+    // The correction was rounded to the network's type at most once, which keeps its sign.
+    at::Tensor correction = phi.correction.to(at::kDouble);
     return rounded_variance(correction, correction + prior_var);
   }
   if (largest.defined()) return {at::maximum(largest, prior_var) - prior_var, 0};

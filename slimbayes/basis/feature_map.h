@@ -12,20 +12,21 @@
 
 namespace slimbayes {
 
-/// phi(x) = expansion(network(x)) (N section 3.1), bound to the tensors "network.*" and "basis.*"; an empty
-/// network is the identity. Throws std::invalid_argument for a network whose rows end in no vector.
+/// The features phi(x) = expansion(network(x)) (N section 3.1), bound to the tensors "network.*" and
+/// "basis.*". A network without layers is the identity. Throws std::invalid_argument if the network's output
+/// per row is not a vector.
 class FeatureMap {
  public:
-  /// Throws std::invalid_argument in the name of `method` where tensors, network and rank do not fit; a rank
-  /// of 0 takes the tensors'.
+  /// Throws std::invalid_argument in the name of `method` if tensors, network and rank do not fit. A rank of
+  /// 0 takes the rank from the tensors.
   FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec, const Network::Lookup& lookup,
              const std::string& method);
 
   Expansion operator()(const Input& input, const ForwardContext& context = {}) const {
     return (*basis_)(network_(input, context));
   }
-  const Shape& input() const { return input_; }  // of a row
-  int64_t rank() const { return basis_->rank(); }                                     // r
+  const Shape& input() const { return input_; }    // shape of an input row
+  int64_t rank() const { return basis_->rank(); }  // r
   double jitter() const { return basis_->jitter(); }
 
  private:
@@ -34,17 +35,19 @@ class FeatureMap {
   Shape input_;
 };
 
-/// Its start: the network in group "network", the expansion in "head", float64.
+/// Returns the initial parameters of a FeatureMap: the network in group "network", the expansion in group
+/// "head". Float64.
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,
                                               const Stream& stream);
 
-/// c(x), the prior variance that ||phi||^2 lacks, for prediction: phi's own correction (N-4), else the one up
-/// to the `largest` prior variance of the training rows (E-12, scalar; the maximum is per row), else 0.
-/// float64. [b]
+/// Returns c(x), the prior variance that ||phi||^2 lacks, for prediction. If phi has a correction (N-4), c is
+/// that correction; throws NumericalError if it is negative by more than rounding. Otherwise, if `largest` is
+/// defined, c = max(largest, ||phi||^2) - ||phi||^2 per row, where `largest` (scalar) is the largest
+/// ||phi||^2 of the training rows (E-12). Otherwise c = 0. Float64. [b]
 RoundedVariance missing_prior_var(const Expansion& phi, const at::Tensor& largest);
 
-/// Adds a loss's gradient to those of the parameters behind phi. grad_features [b, r]; grad_correction [b] or
-/// undefined, used where the expansion has a correction.
+/// Backpropagates the gradient of a loss through phi into the gradients of its parameters. grad_features
+/// [b, r]; grad_correction [b] or undefined, used only if the expansion has a correction.
 void backward(const Expansion& phi, const at::Tensor& grad_features, const at::Tensor& grad_correction);
 
 }  // namespace slimbayes

@@ -5,10 +5,11 @@
 #include "slimbayes/basis/basis.h"
 #include "slimbayes/core/check.h"
 
-// linear: phi(g) = (W g + b) / sqrt(r): the network's own outputs as the basis (E section 3.1).
+// linear: phi(g) = (W g + b) / sqrt(r), the outputs of the network's last linear layer as the basis (E
+// section 3.1).
 //
-// Start       a default linear layer; the division keeps ||phi||^2 free of r, as N appendix B has it for
-//             silu.
+// Start       as a default linear layer. The division makes ||phi||^2 independent of r, as N appendix B does
+//             for silu.
 
 namespace slimbayes {
 

@@ -8,17 +8,20 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 
-// rbf: inducing points of an ARD RBF kernel k~ (N-12, N-16) at the network's outputs.
+// rbf: inducing points Z of an ARD RBF kernel k~ (N-12, N-16) on the network's outputs.
 //
 //   k~(u, v) = a exp(-1/2 sum_j (u_j - v_j)^2 / l_j^2),   phi(g) = L^-1 k~_Z(g),   L L^T = K_ZZ
 //
-// The triangular L^-1 stands for K_ZZ^-1/2: they differ by a rotation, which no posterior sees. All of it is
-// float64 inside, whatever the network's type: float32 distances give K_ZZ eigenvalues of -2e-6. The gradient
-// is in closed form, with G = dl/dphi (less 2 phi dl/dcorrection), M = G^T Phi and A o B elementwise:
+// The triangular L^-1 replaces K_ZZ^-1/2: they differ by a rotation, to which every posterior is invariant.
+// All computations are in float64, whatever the network's type: float32 distances give K_ZZ eigenvalues of
+// -2e-6. The gradient is in closed form, with G = dl/dphi (less 2 phi dl/dcorrection), M = G^T Phi and A o B
+// elementwise:
 //   dl/dK_xZ = G L^-1,   dl/dK_ZZ = -1/2 L^-T (tril M + strict tril M^T) L^-1
 // and, with W = dl/dK o K and u = g / l, v = Z / l,  dl/du = W v - (W 1) u  and likewise for v.
-// K_ZZ gets a nugget of 1e-11 a on its diagonal, so that ||phi||^2 stays below k~(x, x). Without it a matrix that is
-// singular to rounding may factorise all the same, and k~ - ||phi||^2 then came out at -1e-9 (many points in few inputs).
+// K_ZZ gets a nugget of 1e-11 a on its diagonal, so that ||phi||^2 stays below k~(x, x). Without it, a matrix
+// that is numerically singular (many points in few inputs) may still factorise, and k~ - ||phi||^2 reaches
+// -1e-9.
+//
 // Start       N appendix B: Z ~ U[-1, 1]^h, every l = sqrt(h), a = 1.
 
 namespace slimbayes {
@@ -28,15 +31,15 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr double kNugget = 1e-11;  // of the amplitude
+constexpr double kNugget = 1e-11;  // as a share of the amplitude a
 
-/// a exp(-1/2 ||u_i - v_j||^2). [b, h], [r, h] -> [b, r]
+/// Returns a exp(-1/2 ||u_i - v_j||^2). [b, h], [r, h] -> [b, r]
 at::Tensor gaussian(const at::Tensor& u, const at::Tensor& v, const at::Tensor& amplitude) {
   at::Tensor squares = u.square().sum(-1, true) + v.square().sum(-1) - 2 * at::mm(u, v.t());
   return squares.clamp_min_(0).mul_(-0.5).exp_().mul_(amplitude);
 }
 
-/// Everything that forward computes, float64.
+/// The intermediate results of forward, float64.
 struct Parts {
   at::Tensor u;       // g / l [b, h]
   at::Tensor v;       // Z / l [r, h]

@@ -7,7 +7,7 @@
 
 // silu: phi(g) = s * SiLU(W g + b) (N-13), the last hidden layer of a network as a basis.
 //
-// Start       N appendix B: a default linear layer; s = random signs / sqrt(r).
+// Start       N appendix B: W and b as in a default linear layer; s = random signs / sqrt(r).
 
 namespace slimbayes {
 

@@ -6,7 +6,7 @@
 
 namespace slimbayes {
 
-/// dbk: a deep basis kernel trained with dPPGP.
+/// Options of `dbk`: a deep basis kernel trained with dPPGP (N-15). The default method for regression.
 struct DbkOptions {
   TrainingOptions training;
   NetworkOptions network;

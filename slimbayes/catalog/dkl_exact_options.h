@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// dkl-exact: a dense Gaussian process at a network's outputs.
+/// Options of `dkl-exact`: a dense Gaussian process on a network's outputs. For small tables only: time grows
+/// with n^3 and memory with n^2.
 struct DklExactOptions {
   FullBatchOptions training;
   NetworkOptions network;

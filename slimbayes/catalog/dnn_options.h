@@ -5,7 +5,8 @@
 
 namespace slimbayes {
 
-/// dnn: the same network with a linear head, trained on squared error.
+/// Options of `dnn`, the baseline: the network of the other methods with a linear head, trained on squared
+/// error or, for classes, on cross entropy.
 struct DnnOptions {
   TrainingOptions training;
   NetworkOptions network;

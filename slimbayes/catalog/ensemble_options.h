@@ -4,7 +4,7 @@
 
 namespace slimbayes {
 
-/// Options of `ensemble`, which averages several fits of one method. That method's own options are given in
+/// Options of `ensemble`, which averages several fits of one method. The options of that method are given in
 /// the same JSON object as these two.
 struct EnsembleOptions {
   int64_t members = 5;

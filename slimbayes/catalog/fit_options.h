@@ -13,63 +13,70 @@
 
 namespace slimbayes {
 
-/// As many threads as suit the method: 1 for one that trains a network, whose short steps gain little from
-/// more and wait for each other beside other work; else as many as the process uses.
+/// The value of FitOptions::threads that leaves the choice to the method: 1 thread for methods that train by
+/// gradient steps, else the process's number of threads. Gradient steps are too short to gain from more
+/// threads, and several threads would wait for each other if the machine does other work too.
 inline constexpr int kThreadsOfMethod = -1;
 
 /// The options of a fit. describe() lists `target` and every field from `likelihood` on; the command-line
 /// flags, the fingerprint of a resumed fit and the model file are derived from that list.
 struct FitOptions {
-  std::string target =
-      "";  // column to predict; empty for events and for images, whose labels lie beside them
-  std::string method = "";                            // empty: default_method of the target's task
-  nlohmann::json options = nlohmann::json::object();  // of the method; absent keys keep their defaults
-  uint64_t seed = 0;                                  // of weights and batches
-  std::vector<std::string> tune =
-      {};                          // options of the method to choose by validation NLL (workflow/tuning.h)
-  double level = 0.95;             // that the calibration rows must be enough for
-  int threads = kThreadsOfMethod;  // while it fits; 0: as many as the process uses
+  std::string target = "";  // column to predict; empty for events and for images, which have no columns
+  std::string method = "";  // empty: default_method() of the target's task
+  nlohmann::json options = nlohmann::json::object();  // the method's own; absent keys keep their defaults
+  uint64_t seed = 0;                                  // seed of the initial weights and the batches
+  std::vector<std::string> tune = {};  // method options to choose by validation NLL (workflow/tuning.h)
+  double level = 0.95;  // coverage of the reported intervals; the calibration rows must suffice for it
+  int threads = kThreadsOfMethod;  // threads while it fits; 0: the process's number of threads
 
-  std::optional<LikelihoodKind> likelihood = {};  // none: by the target's column
-  std::vector<std::string> ignore = {};           // columns that are no inputs
-  std::vector<std::string> categorical = {};      // columns that the table was read with as names (Reading)
-  std::string scale = "auto";                     // of numeric inputs; auto: the method's own
-  std::string scale_on = "train";  // rows that give the inputs' range; "all": every row, as N does
-  std::string domain = "";         // of events, LOW:HIGH for each coordinate, comma-separated
+  std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the target's column
+  std::vector<std::string> ignore = {};           // columns that are not inputs
+  std::vector<std::string> categorical = {};      // columns of names, as given to read_table (Reading::names)
+  std::string scale = "auto";      // of numeric inputs: min-max or standard; auto: MethodInfo::input_scale
+  std::string scale_on = "train";  // rows that determine the inputs' range: "train", or "all" as in N
+  std::string domain = "";         // for events: LOW:HIGH for each coordinate, comma-separated
 
-  int64_t window = 0;  // rows that a forecast sees; 0: rows are no time series
-  int64_t horizon = 1;
+  int64_t window = 0;   // rows that a forecast sees; 0: the rows are not a time series
+  int64_t horizon = 1;  // rows from the last one seen to the one that is predicted
+  /// time: columns that give the time. group: columns whose values tell one series from another.
   std::vector<std::string> time = {}, group = {};
 
-  std::string text = "";  // column of text; the others are no inputs then
-  int64_t vocabulary = 20000;
-  int64_t longest = 256;
+  std::string text = "";       // column of text, the only input if it is set
+  int64_t vocabulary = 20000;  // number of the most frequent training words that have a token of their own
+  int64_t longest = 256;       // tokens per text; the rest is cut off
 
-  std::string format = "auto";  // of a file of images; auto: by its name
-  int64_t crop = 0;
-  bool flip = false;
+  std::string format = "auto";  // format of an image file; auto: by the file's name
+  int64_t crop = 0;             // largest random shift of a training image, in pixels
+  bool flip = false;            // mirror half of the training images, left to right
 
-  double valid_fraction = 0.1;  // of all examples, ceil
+  /// Shares of all examples, rounded up: valid chooses the best parameters, test is kept for the final
+  /// report.
+  double valid_fraction = 0.1;
   double test_fraction = 0;
-  std::string split = "auto";
-  uint64_t split_seed = 0;
+  std::string split = "auto";   // grouped, random or auto
+  uint64_t split_seed = 0;      // seed of the split alone
 
-  std::string calibrate = "none";
-  double calibration_fraction = 0.1;
+  std::string calibrate = "none";     // none or conformal
+  double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
+  /// Folds that estimate the noise of a regression with few validation rows; 0: none
+  /// (workflow/noise_folds.h).
   int64_t noise_folds = 5;
 };
 
-/// What the options say that one example is. Throws std::invalid_argument for options of two kinds at once.
+/// Returns what one example is according to the options. Throws std::invalid_argument for options of two
+/// kinds of input at once, and for `time` or `group` without `window`.
 InputKind input_kind(const FitOptions& options);
 
-/// Throws std::invalid_argument for an option off its default that belongs to another kind of input, such as --horizon without
-/// --window.
+/// Throws std::invalid_argument if an option of another kind of input differs from its default, such as
+/// --horizon without --window.
 void check_sections(const FitOptions& options, InputKind kind);
 
-/// Throws std::invalid_argument for a fraction outside [0, 1), and for calibration without rows.
+/// Throws std::invalid_argument unless valid_fraction and test_fraction lie in [0, 1) and, with calibration,
+/// calibration_fraction in (0, 1).
 void check_fractions(const FitOptions& options);
 
-/// "idx" for a file name with "idx3" in it (MNIST's train-images-idx3-ubyte.gz), else "": a table.
+/// Returns the image format that a file's name suggests: "idx" if the name contains "idx3", as in MNIST's
+/// train-images-idx3-ubyte.gz; else "", which stands for a table.
 std::string image_format(const std::filesystem::path& path);
 
 inline constexpr const char *kColumnSection = "Target and columns", *kWindowSection = "Windows of a time series",

@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// The noise variance of a Gaussian likelihood, a function of one trained scalar (core/noise_variance.h).
+/// Options of a Gaussian likelihood's noise variance, which is a function of one trained scalar
+/// (core/noise_variance.h).
 struct NoiseOptions {
   double noise_start = 1e-2;
   double noise_floor = 1e-4;
@@ -32,13 +33,14 @@ void describe(NoiseOptions& o, V& v) {
     Choices{{"exp", "softplus", "variance", "sd"}}, "experiments/noise_reading");
 }
 
-/// The start for objectives whose data term divides by the noise variance alone (SVGP, VBLL): from 1e-2 its
-/// gradient is so large at first that AdamW's second moment stills the noise for thousands of steps. The
-/// exact methods take it too: their first residuals are of the target's size, whose evidence divides by the
-/// noise just so.
+/// Returns noise options with a start of 0.1, for objectives whose data term divides by the noise variance
+/// alone (SVGP, VBLL). From a start of 1e-2 the first gradients of the noise would be so large that AdamW's
+/// second moment keeps the noise almost constant for thousands of steps. The exact methods use this start for
+/// the same reason: the first residuals are as large as the target, and the evidence divides them by the
+/// noise.
 inline NoiseOptions expected_noise() { return {0.1, 1e-4, 1e-2, "exp"}; }
 
-/// How rows are weighted at the start of a predictive objective.
+/// Options that weight the rows of a predictive objective early in training (Seitzer et al. 2022).
 struct FocusOptions {
   double focus = 0.5;
   double focus_until = 0.7;
@@ -54,22 +56,24 @@ void describe(FocusOptions& o, V& v) {
     Range{0, 1}, "experiments/recipe");
 }
 
-/// What the weights alpha and beta are chosen from (N appendix B.2).
+/// Returns the values that `fit --tune` tries for the weights alpha and beta (N appendix B.2).
 inline Grid paper_grid() { return {{0, 0.01, 0.1, 1}}; }
 
-/// What --preset paper sets (N appendix B): the noise starts at 1e-2, floor 1e-6, one rate, no focus.
+/// Returns the noise options of --preset paper (N appendix B) except noise_form: start 1e-2, floor 1e-6, and
+/// the learning rate of all other parameters, 1e-3.
 inline nlohmann::json paper_noise_values() {
   return {{"noise_start", 1e-2}, {"noise_floor", 1e-6}, {"noise_rate", 1e-3}};
 }
 
-/// paper_noise_values() with noise_form "sd". N does not say which function of the noise variance is trained.
-/// Of six readings tried, "sd" at N's learning rate comes nearest to the NLLs that N reports for VBLL and
-/// SV-DKL (experiments/noise_reading).
+/// Returns paper_noise_values() with noise_form "sd". N does not say which function of the noise variance is
+/// trained. Among six candidates, "sd" at N's learning rate comes nearest to the NLLs that N reports for VBLL
+/// and SV-DKL (experiments/noise_reading).
 inline nlohmann::json paper_noise() {
   nlohmann::json noise = paper_noise_values();
   noise["noise_form"] = "sd";
   return noise;
 }
+/// Returns the focus options of --preset paper: all rows have the same weight.
 inline nlohmann::json paper_focus() { return {{"focus", 0.0}}; }
 
 }  // namespace slimbayes

@@ -4,7 +4,8 @@
 
 namespace slimbayes {
 
-/// gp-exact: the dense Gaussian process with an ARD RBF kernel, hyperparameters by evidence.
+/// Options of `gp-exact`: a dense Gaussian process with an ARD RBF kernel. Its hyperparameters maximise the
+/// evidence. The reference method on small tables.
 struct GpExactOptions {
   int64_t iterations = 60;
   int64_t evidence_rows = 2000;

@@ -22,8 +22,8 @@
 namespace slimbayes {
 namespace {
 
-// Options and their check go together: both come from the one describe() of O. The owner is the name that
-// users type.
+// Sets the docs of the options O and the function that checks them. Both derive from describe(O&). `resolve`
+// passes the method's name as the owner in messages.
 template <class O>
 MethodInfo with_options(MethodInfo info, nlohmann::json (*resolve)(const nlohmann::json&)) {
   info.options = option_docs<O>();
@@ -31,19 +31,19 @@ MethodInfo with_options(MethodInfo info, nlohmann::json (*resolve)(const nlohman
   return info;
 }
 
-/// The settings of several option groups as one preset.
+/// Merges the settings of several option groups into one preset. Later parts overwrite earlier ones.
 nlohmann::json joined(std::initializer_list<nlohmann::json> parts) {
   nlohmann::json all = nlohmann::json::object();
   for (const nlohmann::json& part : parts) all.update(part);
   return all;
 }
 
-/// Those of a method whose network decides what it reads.
+/// Returns the inputs of a method that reads every kind of input through its network.
 std::vector<InputKind> every_input() {
   return {InputKind::table, InputKind::windows, InputKind::images, InputKind::text};
 }
 
-/// What the network methods have in common.
+/// Returns the description that the network methods have in common.
 MethodInfo network_method() {
   MethodInfo info;
   info.tasks = {TaskKind::regression};
@@ -53,7 +53,7 @@ MethodInfo network_method() {
   return info;
 }
 
-/// Of the predictive objectives (N section 3.2).
+/// MethodInfo::parts of the methods with a predictive objective (N section 3.2).
 constexpr const char* kSumAlone =
     "sd and the interval are what is trained for; their parts are not noise and ignorance. sd_epistemic is "
     "the spread "
@@ -61,7 +61,7 @@ constexpr const char* kSumAlone =
     "the inputs: "
     "mostly that noise, and it may fall away from the data. sd_aleatoric is the constant noise that is left";
 
-/// Those of a method with SVGP's bound, which takes any likelihood.
+/// Returns the tasks of a method trained on SVGP's bound, which takes any likelihood.
 std::vector<TaskKind> every_task() {
   return {TaskKind::regression, TaskKind::classification, TaskKind::counts, TaskKind::events};
 }
@@ -155,7 +155,7 @@ MethodInfo pp_dkl() {
 MethodInfo sv_rbf() {
   MethodInfo info = network_method();
   info.tasks = every_task();
-  info.inputs = {InputKind::table};  // its kernel reads the inputs themselves
+  info.inputs = {InputKind::table};  // its kernel acts on the inputs, without a network
   info.name = "sv-rbf";
   info.summary = "Sparse variational Gaussian process with an ARD RBF kernel at the inputs (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-RBF; Hensman et al. 2013)";
@@ -177,7 +177,7 @@ MethodInfo sv_dbk() {
   info.paper = "E: low-rank deep kernels, sections 3.2 and 3.3";
   info.splits_uncertainty = true;
   // E section 4: a residual network of 128 units with tanh, batches of 256, at most 2,000 epochs, stopped
-  // after 200 without a better validation NLL.
+  // after 200 epochs without a better validation NLL.
   info.paper_preset = joined({paper_training(),
                               paper_noise(),
                               {{"epochs", 2000},
@@ -207,7 +207,8 @@ MethodInfo dnn() {
   });
 }
 
-/// The options of the members stand beside those of the ensemble.
+/// Checks the options of an ensemble and of its members, which are keys of the same object, and fills in both
+/// defaults.
 nlohmann::json resolve_ensemble(const nlohmann::json& given) {
   nlohmann::json own = nlohmann::json::object(), members = own;
   if (!given.is_object())
@@ -234,13 +235,13 @@ MethodInfo ensemble() {
   info.name = "ensemble";
   info.summary =
       "Several fits of one method (--of), averaged: their disagreement widens what they say of their own.";
-  info.tasks = every_task();  // that the members take
+  info.tasks = every_task();  // takes() also asks the member method
   info.inputs = every_input();
   info.paper = "Lakshminarayanan, Pritzel and Blundell 2017 (deep ensembles)";
   info.parts =
       "sd_epistemic is the members' own and their disagreement, sd_aleatoric what they say of the noise; "
       "calibrated in sum at best";
-  info.input_scale = "min-max";  // that of the members' method is taken
+  info.input_scale = "min-max";  // a fit uses that of the member method
   info.resumable = true;
   info.inner = "of";
   return with_options<EnsembleOptions>(std::move(info), resolve_ensemble);

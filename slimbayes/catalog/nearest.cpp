@@ -1,6 +1,5 @@
-// A mistyped name should cost the user one glance, not a look at the manual: the restricted
-// Damerau-Levenshtein distance (insert, delete, replace, swap neighbours) finds the name that was meant,
-// O(|a| |b|) a pair.
+// Suggests the name that a user probably meant. The distance is the restricted Damerau-Levenshtein distance
+// (insert, delete, replace, swap neighbours), O(|a| |b|) per pair of words.
 #include "slimbayes/catalog/nearest.h"
 
 #include <fmt/format.h>
@@ -32,7 +31,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_hint(std::string_view word, const std::vector<std::string>& known) {
   if (known.empty()) return "there are none";
-  const std::string_view bounded = word.substr(0, 64);  // a hostile word must not cost quadratic time
+  const std::string_view bounded = word.substr(0, 64);  // bounds the time for a long, hostile word
   size_t best = std::string::npos;
   const std::string* nearest = nullptr;
   for (const std::string& candidate : known) {

@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// The hint for a word that is not known: "did you mean 'rank'?" where one is near by edit distance, else the
-/// words themselves (the first thirty).
+/// Returns the hint for an unknown word: "did you mean 'rank'?" if a known word begins with it or is near by
+/// edit distance, else a list of the known words (the first thirty).
 std::string nearest_hint(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace slimbayes

@@ -14,9 +14,10 @@ namespace slimbayes::detail {
 using nlohmann::json;
 
 std::string shown(const json& value) {
-  // Printing recurses, and a hostile file nests deep.
+  // A nested value is not printed: printing recurses, and a hostile file may nest deeply.
   if (value.is_structured()) return fmt::format("an {} of {} entries", value.type_name(), value.size());
-  if (value.is_number_float()) return fmt::format("{}", value.get<double>());  // JSON has no nan, no inf
+  // dump() would print nan and inf as null.
+  if (value.is_number_float()) return fmt::format("{}", value.get<double>());
   const std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
   return text.size() <= 80 ? text : text.substr(0, 77) + "...";
 }
@@ -29,7 +30,7 @@ namespace {
                                           expected, shown(value), hint));
 }
 
-// 1e4 is how people write an integer too; beyond 2^53 a double no longer names one.
+// Accepts an integer written as a double, such as 1e4. Beyond 2^53 a double does not identify one integer.
 bool is_whole(const json& value) {
   if (value.is_number_integer()) return true;
   if (!value.is_number_float()) return false;

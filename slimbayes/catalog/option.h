@@ -27,35 +27,39 @@ struct Grid {
   std::vector<double> values;
 };
 
-/// An option as every front end sees it: command-line flag, JSON key, Python keyword, model file, docs.
-/// An options struct is described once, by an overload found through its type:
+/// The description of one option, shared by all front ends: command-line flag, JSON key, Python keyword,
+/// model file, docs. Each options struct is described in one place, by an overload of describe() for its
+/// type:
 ///   template <class V> void describe(DbkOptions& o, V& v) {
-///     v("rank", o.rank, "basis size; raise it if the validation NLL falls", Range{1, 4096}, "N appendix B.2");
+///     v("rank", o.rank, "basis size; raise it if the NLL falls", Range{1, 4096}, "N appendix B.2");
 ///   }
 struct OptionDoc {
-  std::string name;  // as in JSON: words joined by '_'; the flag joins them by '-'
+  std::string name;  // as in JSON, with '_' between words; the command-line flag has '-' instead
   std::string type;  // "integer", "number", "boolean", "text" or "list" (of texts)
-  std::string doc;
-  std::string source;
-  nlohmann::json fallback;  // the default
-  std::optional<Range> range;
-  std::vector<std::string> choices;
-  std::vector<double> grid = {};  // of a number that may be tuned; empty: it may not
-  std::string section = "";       // heading under which --help lists it; empty: the method's own
+  std::string doc;                   // help text
+  std::string source;                // where the option or its default comes from, such as a paper
+  nlohmann::json fallback;           // the default value
+  std::optional<Range> range;        // bounds of a number; empty: none
+  std::vector<std::string> choices;  // allowed texts; empty: any
+  std::vector<double> grid = {};     // values that --tune tries; empty: the option cannot be tuned
+  std::string section = "";          // heading in --help; empty: the section of the method's options
 };
 
 namespace detail {
 
-/// A value for a message, cut at 80 characters; of a list or an object only what it is and its size.
+/// Formats a value for a message, cut at 80 characters. For a list or an object, gives only its type and
+/// size.
 std::string shown(const nlohmann::json& value);
 
-/// Checks one value against its doc; throws std::invalid_argument naming option, constraint and value.
+/// Checks one value against its doc. Throws std::invalid_argument with option, constraint and value in the
+/// message.
 void check_option(const OptionDoc& doc, const nlohmann::json& value, std::string_view owner);
 
-/// Throws std::invalid_argument when `given` is no object or holds a key that no doc has; names the nearest
-/// one.
+/// Throws std::invalid_argument if `given` is not an object or has a key without a doc. The message suggests
+/// the nearest known key.
 void check_keys(const nlohmann::json& given, const std::vector<OptionDoc>& docs, std::string_view owner);
 
+/// Returns the name of T in OptionDoc::type.
 template <class T>
 const char* option_type() {
   if constexpr (std::is_same_v<T, bool>) return "boolean";
@@ -65,13 +69,13 @@ const char* option_type() {
   return "text";
 }
 
-/// A visitor of describe() that hands each option's doc and field to `body(const OptionDoc&, T& field)`.
+/// The visitor that describe() calls. It calls `body(const OptionDoc&, T& field)` for each option.
 template <class Body>
 struct OptionVisitor {
   Body body;
   std::string heading = "";
 
-  /// The options that follow stand under this heading.
+  /// Sets the heading of the options that follow.
   void section(std::string name) { heading = std::move(name); }
 
   template <class T>
@@ -88,12 +92,12 @@ struct OptionVisitor {
     hand({std::move(name), "number", std::move(doc), std::move(source), field, range, {}, grid.values},
          field);
   }
-  /// A boolean, a free text or a list of texts.
+  /// Visits a boolean, a free text or a list of texts.
   template <class T>
   void operator()(std::string name, T& field, std::string doc, std::string source) {
     hand({std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, {}}, field);
   }
-  /// A likelihood by its name; "auto" for none.
+  /// Visits a likelihood as a text: its name, or "auto" for an empty field.
   void operator()(std::string name, std::optional<LikelihoodKind>& field, std::string doc,
                   std::string source) {
     std::string text(field ? name_of(*field) : "auto");
@@ -111,6 +115,7 @@ struct OptionVisitor {
   }
 };
 
+/// Calls `body` for each option of `options`, in the order of describe().
 template <class O, class Body>
 void visit_options(O& options, Body body) {
   OptionVisitor<Body> visitor{std::move(body)};
@@ -119,7 +124,8 @@ void visit_options(O& options, Body body) {
 
 }  // namespace detail
 
-/// The docs of every option of O, in the order of its describe(), with these values as the defaults.
+/// Returns the docs of every option of O, in the order of its describe(). The values in `defaults` are the
+/// fallbacks.
 template <class O>
 std::vector<OptionDoc> option_docs(O defaults = {}) {
   std::vector<OptionDoc> docs;
@@ -127,7 +133,7 @@ std::vector<OptionDoc> option_docs(O defaults = {}) {
   return docs;
 }
 
-/// Every option with its value.
+/// Returns a JSON object with the value of every option.
 template <class O>
 nlohmann::json options_to_json(O options) {
   nlohmann::json json = nlohmann::json::object();
@@ -135,8 +141,9 @@ nlohmann::json options_to_json(O options) {
   return json;
 }
 
-/// Defaults overwritten by `given`. Throws std::invalid_argument for an unknown key, a wrong type or a value
-/// out of range; `owner` (the method's name) stands in the message.
+/// Returns the defaults overwritten by `given`. Throws std::invalid_argument for an unknown key, a wrong type
+/// or a value out of range; the message begins with `owner`, the name that the user knows the options by,
+/// such as the method's.
 template <class O>
 O options_from_json(const nlohmann::json& given, std::string_view owner) {
   detail::check_keys(given, option_docs<O>(), owner);

@@ -6,7 +6,7 @@
 
 namespace slimbayes {
 
-/// pp-dkl: inducing points of an RBF kernel at the network's outputs, trained with PPGP.
+/// Options of `pp-dkl`: an RBF kernel on the network's outputs with inducing points, trained with PPGP (N-6).
 struct PpDklOptions {
   TrainingOptions training;
   NetworkOptions network;

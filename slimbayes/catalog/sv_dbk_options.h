@@ -6,9 +6,9 @@
 
 namespace slimbayes {
 
-/// sv-dbk: the earlier paper's deep basis kernel: vbll's bound with the trace regulariser in training and the
-/// diagonal correction in prediction. Its ablations: -c is alpha 0 without the correction, -r is rank 1, -cr
-/// both.
+/// Options of `sv-dbk`, the deep basis kernel of the earlier paper (E): vbll's bound with a trace regulariser
+/// in training and a diagonal correction in prediction. To repeat E's ablations: for -c set alpha to 0 and
+/// correction to false, for -r set rank to 1, for -cr set all three.
 struct SvDbkOptions {
   TrainingOptions training;
   NetworkOptions network;

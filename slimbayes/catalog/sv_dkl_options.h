@@ -6,7 +6,7 @@
 
 namespace slimbayes {
 
-/// sv-dkl: inducing points of an RBF kernel at the network's outputs, trained with SVGP.
+/// Options of `sv-dkl`: an RBF kernel on the network's outputs with inducing points, trained with SVGP (N-5).
 struct SvDklOptions {
   TrainingOptions training;
   NetworkOptions network;

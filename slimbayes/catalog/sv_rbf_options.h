@@ -5,7 +5,8 @@
 
 namespace slimbayes {
 
-/// sv-rbf: a sparse Gaussian process at the inputs themselves, no network.
+/// Options of `sv-rbf`: a sparse Gaussian process on the inputs themselves, without a network, trained with
+/// SVGP (N-5). The default method for events.
 struct SvRbfOptions {
   TrainingOptions training;
   int64_t rank = 128;

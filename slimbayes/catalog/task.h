@@ -10,21 +10,23 @@ namespace slimbayes {
 /// What is predicted: a number, a class, a count, or where events happen.
 enum class TaskKind : uint8_t { regression, classification, counts, events };
 
-/// How the target follows from the latent functions. Two of them serve classification: bernoulli for two
-/// classes with one latent function, softmax for any number with one a class.
+/// The distribution of the target given the latent functions. Classification has two: bernoulli for two
+/// classes with one latent function, softmax for any number of classes with one latent function per class.
 enum class LikelihoodKind : uint8_t { gaussian, bernoulli, softmax, poisson, cox };
 
-/// gaussian: regression; bernoulli, softmax: classification; poisson: counts; cox: events.
+/// Returns the task of a likelihood: regression for gaussian, classification for bernoulli and softmax,
+/// counts for poisson, events for cox.
 TaskKind task_of(LikelihoodKind likelihood);
 
-/// The name in options, reports and model files, such as "regression" or "poisson".
+/// Returns the name in options, reports and model files, such as "regression" or "poisson".
 std::string_view name_of(TaskKind task);
 std::string_view name_of(LikelihoodKind likelihood);
 
-/// The name of every likelihood.
+/// Returns the names of all likelihoods.
 std::vector<std::string> likelihood_names();
 
-/// The task or likelihood of this name. Throws std::invalid_argument with the nearest name.
+/// Returns the task or likelihood with this name. Throws std::invalid_argument for an unknown name and
+/// suggests the nearest one.
 TaskKind task_named(std::string_view name);
 LikelihoodKind likelihood_named(std::string_view name);
 

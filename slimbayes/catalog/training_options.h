@@ -7,7 +7,8 @@
 
 namespace slimbayes {
 
-/// The recipe of every gradient-trained method. The defaults were found by the study in experiments/recipe.
+/// Training options of the methods that train on mini-batches. The study in experiments/recipe chose the
+/// defaults.
 struct TrainingOptions {
   int64_t steps = 20000;
   int64_t epochs = 0;
@@ -44,8 +45,8 @@ void describe(TrainingOptions& o, V& v) {
     Range{0, 1e9}, "slimbayes");
 }
 
-/// The options of --preset paper (N appendix B.2; docs/references.md lists the papers): 400 epochs, batches
-/// of 1024 rows, constant learning rate 1e-3, weight decay 1e-2, no early stopping.
+/// Returns the training options of --preset paper (N appendix B.2; docs/references.md lists the papers): 400
+/// epochs, batches of 1024 rows, constant learning rate 1e-3, weight decay 1e-2, no early stopping.
 inline nlohmann::json paper_training() {
   return {{"epochs", 400},        {"batch", 1024},          {"learning_rate", 1e-3},
           {"weight_decay", 1e-2}, {"schedule", "constant"}, {"patience", 0}};

@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// vbll: the same model as dbk, trained on the evidence lower bound.
+/// Options of `vbll`: the same model as dbk, trained on the evidence lower bound. The default method for
+/// classes and counts.
 struct VbllOptions {
   TrainingOptions training;
   NetworkOptions network;

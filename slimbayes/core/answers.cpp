@@ -14,9 +14,9 @@ namespace slimbayes {
 
 namespace {
 
-using Tensors = std::vector<at::Tensor>;  // one a part
+using Tensors = std::vector<at::Tensor>;  // one per part
 
-/// The values of one field over the parts.
+/// Returns the values of one field over the parts.
 template <class Answer, class Field>
 Tensors column(const std::vector<Answer>& parts, Field field) {
   Tensors all;
@@ -24,7 +24,7 @@ Tensors column(const std::vector<Answer>& parts, Field field) {
   return all;
 }
 
-/// An answer whose every tensor is join(that tensor of each part).
+/// Returns an answer in which every tensor is `join` of the corresponding tensors of the parts.
 template <class Join>
 Regression joined(const std::vector<Regression>& parts, Join join) {
   return {join(column(parts, [](const auto& p) { return p.mean; })),
@@ -53,7 +53,8 @@ int64_t zeroed_of(const std::vector<Answer>& parts) {
   return all;
 }
 
-/// call(the parts as answers of their common kind), with the sum of their `zeroed`.
+/// Calls call(parts) with the parts as answers of their common type; `zeroed` of the result is the sum over
+/// parts.
 template <class Call>
 Predictive over_parts(const std::vector<Predictive>& parts, const char* function, Call call) {
   check(!parts.empty(), function, "at least one part", "none");
@@ -74,7 +75,7 @@ Predictive over_parts(const std::vector<Predictive>& parts, const char* function
       parts.front());
 }
 
-/// [k, n, ...] of parts that must have one shape.
+/// Stacks parts, which must have equal shapes. [k, n, ...]
 at::Tensor stacked(const Tensors& parts) {
   for (const at::Tensor& x : parts) check_shape(x, parts.front().sizes(), "mixture", "a part");
   return at::stack(parts);
@@ -84,7 +85,8 @@ at::Tensor average(const Tensors& parts) { return stacked(parts).mean(0); }
 
 Regression mixed(const std::vector<Regression>& parts) {
   Regression p = joined(parts, average);
-  // Deviations before squares: the variance of nearly equal means is no difference of large numbers.
+  // Deviations are taken before squares: the variance of nearly equal means is then not a difference of large
+  // numbers.
   const at::Tensor means = stacked(column(parts, [](const auto& part) { return part.mean; }));
   p.epistemic_var = p.epistemic_var + (means - p.mean).square().mean(0);
   return p;
@@ -96,9 +98,9 @@ Classes mixed(const std::vector<Classes>& parts) {
   return p;
 }
 
-/// With a_i the log mean and v_i the log variance's parameter of part i, log E = log mean exp(a_i) and log(1
-/// + var / E^2) = log mean exp(2 (a_i - log E) + v_i): relative to E, so that nothing overflows, and by expm1
-/// and log1p, so that a small variance keeps its digits.
+/// Let a_i be the log of the mean rate of part i and v_i its log_var. Then log E = log mean exp(a_i), and
+/// log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i). The second is relative to E, so that nothing
+/// overflows, and uses expm1 and log1p, so that a small variance keeps its digits.
 template <class Answer>
   requires requires(Answer p) { p.rate; }
 Answer mixed(const std::vector<Answer>& parts) {
@@ -107,12 +109,13 @@ Answer mixed(const std::vector<Answer>& parts) {
       stacked(column(parts, [](const auto& p) { return p.rate.log_mean; })) + 0.5 * log_var;  // a
   const double k = static_cast<double>(parts.size());
   const at::Tensor whole = at::logsumexp(log_mean, {0}) - std::log(k);
-  // Jensen: at least 0, but for rounding.
+  // By Jensen's inequality this is at least 0, except for rounding.
   const at::Tensor var = at::log1p(at::expm1(2 * (log_mean - whole) + log_var).mean(0)).clamp_min(0);
   return {{whole - 0.5 * var, var}};
 }
 
-using Numbers = std::vector<std::pair<const char*, at::Tensor>>;  // [n] each, in the order in which they are named
+/// The numbers of an answer by name, [n] each, in the order in which unfinished() checks them.
+using Numbers = std::vector<std::pair<const char*, at::Tensor>>;
 
 Numbers numbers_of(const Regression& p) {
   return {{"mean", p.mean},

@@ -13,28 +13,29 @@
 
 namespace slimbayes {
 
-/// What can be asked of an answer whatever the task is. Each function dispatches to the active alternative.
+/// Operations on an answer that work for every task. Each function dispatches to the active alternative.
 
-/// The task that this is an answer to.
+/// Returns the task that the answer belongs to.
 TaskKind task_of(const Predictive& p);
 
-/// n.
+/// Returns the number of rows n.
 int64_t row_count(const Predictive& p);
 
-/// The answers to these rows [m] int64, in this order. `zeroed` still counts the whole answer.
+/// Returns the answers to these rows [m] int64, in this order. `zeroed` still counts the rows of the whole
+/// answer.
 Predictive take(const Predictive& p, const at::Tensor& rows);
 
-/// Joins answers to one task row after row, in the order of `parts`. Throws std::invalid_argument where
-/// `parts` is empty or the tasks differ.
+/// Joins answers to one task row after row, in the order of `parts`. Throws std::invalid_argument if `parts`
+/// is empty or the tasks differ.
 Predictive concatenated(const std::vector<Predictive>& parts);
 
-/// An equal mixture of answers to the same n rows, as an answer of the same kind:
-/// regression  the Gaussian with its moments (Lakshminarayanan et al. 2017, section 2.4): the average mean and aleatoric
-///             variance; epistemic is the average epistemic variance plus the variance of the means (divided by the number
-///             of parts)
-/// classes     the average probabilities and expected entropy, the entropy of the average: mutual information counts the
-///             disagreement
-/// rates       of counts and intensities: the log-normal with the mixture's mean and variance
+/// Returns the equally weighted mixture of answers to the same n rows, as an answer to the same task:
+/// regression  a Gaussian with the moments of the mixture (Lakshminarayanan et al. 2017, section 2.4): the
+///             average mean and aleatoric variance; the epistemic variance is the average epistemic variance
+///             plus the variance of the means (divided by the number of parts)
+/// classes     the average probabilities, the entropy of that average, and the average expected entropy; so
+///             the mutual information includes the disagreement of the parts
+/// rates       for counts and intensities: a log-normal rate with the mean and variance of the mixture
 /// Throws std::invalid_argument for no parts, unequal shapes or different tasks.
 Predictive mixture(const std::vector<Predictive>& parts);
 Regression mixture(const std::vector<Regression>& parts);
@@ -43,31 +44,34 @@ Regression mixture(const std::vector<Regression>& parts);
 /// adds `shift` to the log intensity; `scale` is unused. Classes and counts are returned unchanged.
 Predictive in_units(const Predictive& p, double shift, double scale);
 
-/// Mean over rows of -log p(y), in nats; y [n]. Nothing for an intensity, whose density needs the integral
-/// over the domain.
+/// Returns the mean over rows of -log p(y), in nats; y [n]. Returns no value for an intensity, whose density
+/// needs the integral over the domain.
 std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
 
+/// What report() needs beside the answer and the targets. Each task reads only its own fields.
 struct ReportOptions {
-  double level = 0.95;                    // of the interval
-  double target_sd = 1;                   // of a regression, for its standardised scores
-  std::optional<Interval> interval = {};  // of a regression; absent: the Gaussian one
-  std::vector<std::string> levels = {};   // names of the classes
-  std::optional<PredictionSet> set = {};  // of classes of a calibrated model
+  double level = 0.95;                    // level of the interval (regression, counts)
+  double target_sd = 1;                   // regression: sd of the target, for the standardised scores
+  std::optional<Interval> interval = {};  // regression: interval to score; absent: the Gaussian one
+  std::vector<std::string> levels = {};   // classes: the name of every class; required
+  std::optional<PredictionSet> set = {};  // classes: the sets of a calibrated model; absent: not scored
 };
 
-/// The task's metrics: regression_report, classes_report (with the names of the classes and of the commonest
-/// one, and set_report) or counts_report. Throws std::invalid_argument for an intensity (workflow/events.h
-/// reports on events).
+/// Returns the metrics of the task: regression_report, counts_report, or classes_report with the names of all
+/// classes and of the most frequent class, and with set_report if there are sets. Throws
+/// std::invalid_argument for an intensity (workflow/events.h reports on events), and std::out_of_range if
+/// `levels` lacks a name.
 nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOptions& options);
 
-/// Scores for out-of-distribution detection; larger means farther from the training data. [n] each
-///   regression           the score that `score` names ("epistemic_sd" or "total_sd"); none where it is ""
+/// Returns scores for out-of-distribution detection; larger means farther from the training data. [n] each
+///   regression           "epistemic_sd" or "total_sd", whichever `score` names; no score if `score` is ""
 ///   classes              "mutual_information", "entropy" and "uncertain" (1 - the largest probability)
 ///   counts, intensities  "log_rate_sd"
 Scores scores(const Predictive& p, const std::string& score);
 
-/// Of each row the first number of the answer that is not finite, as "sd is inf" (mean, sd and its parts, or
-/// what the task has for them; the interval, where given); empty for a finite row. [n]
+/// Describes, for each row, the first number of the answer that is not finite, such as "sd is inf"; the text
+/// is empty for a finite row. Checks the mean, sd and its parts (or the corresponding numbers of the task),
+/// then the ends of `interval` if given. [n]
 std::vector<std::string> unfinished(const Predictive& p, const std::optional<Interval>& interval = {});
 
 }  // namespace slimbayes

@@ -38,7 +38,7 @@ void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view fu
 }
 
 void check_finite(const at::Tensor& x, std::string_view function, std::string_view name) {
-  // A sum is finite only if every element is; the exact test runs only when it is not.
+  // A finite sum implies that every element is finite; the exact test runs only if the sum is not.
   if (x.numel() == 0 || at::isfinite(x.sum()).item<bool>()) return;
   at::Tensor bad = at::isfinite(x.reshape({-1})).logical_not().nonzero();
   if (bad.numel() == 0) return;  // the sum overflowed

@@ -1,12 +1,15 @@
-// Classes. The Bernoulli integrals are one-dimensional, so a Gauss rule serves while the belief is about as
-// wide as the sigmoid is steep. In a wide one the sigmoid is a step between its nodes, and the integral is
-// taken the other way round: sigmoid(f) = P(L < f) for a logistic L, so that E[sigmoid(f)] = E_L[Phi((m - L)
-// / s)], smooth on the scale 1 whatever s is; the trapezoid rule in L has an error below rounding (Trefethen
-// and Weideman, SIAM Review 2014). E[log P], of which training takes the gradient at every step, keeps the
-// Gauss rule: softplus has no step, but a kink. The softmax has no such reduction, and k logits per row are
-// drawn. Draws come as z and -z: what is odd in z, the mean logit's error first of all, cancels. The rules
-// have positive weights, so Jensen's inequality holds for each, and the mutual information is never negative
-// but for their errors.
+// Likelihoods of classes.
+//
+// Bernoulli: the integrals are one-dimensional, so a Gauss rule works while the posterior of f is about as
+// wide as the sigmoid. For a wide posterior the sigmoid is a step between the nodes, and the roles are
+// exchanged: sigmoid(f) = P(L < f) for a logistic L, so E[sigmoid(f)] = E_L[Phi((m - L) / s)], which is
+// smooth on the scale 1 whatever s is. The trapezoid rule in L has an error below rounding (Trefethen and
+// Weideman, SIAM Review 2014). E[log P], whose gradient training takes at every step, keeps the Gauss rule:
+// softplus has a kink instead of a step.
+// Softmax: there is no such reduction, so k logits per row are drawn. Draws come in pairs z and -z, which
+// cancels all that is odd in z, above all the error of the mean logit.
+// All rules have positive weights, so Jensen's inequality holds for each, and the mutual information is never
+// negative except for the errors of the rules.
 
 #include "slimbayes/core/class_likelihood.h"
 
@@ -24,7 +27,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kElements = int64_t{1} << 22;  // of a block of draws
+constexpr int64_t kElements = int64_t{1} << 22;  // numbers in one block of draws
 
 at::Tensor log_one_plus_exp(const at::Tensor& f) { return f.clamp_min(0) + at::log1p(at::exp(-f.abs())); }
 
@@ -38,19 +41,20 @@ void check_many(const Latent& f, const char* function) {
   check_shape(f.epistemic_var, f.mean.sizes(), function, "epistemic_var");
 }
 
-// f at the nodes. [b, q]
+// Returns f at the nodes. [b, q]
 at::Tensor at_nodes(const Latent& f, const Quadrature& rule) {
   at::Tensor nodes = rule.nodes.to(f.mean.scalar_type());
-  // A variance of exactly 0 has no derivative of its root; the smallest normal number has a harmless one.
+  // The square root has no derivative at a variance of exactly 0; a tiny positive variance has a harmless
+  // one.
   double tiny = f.mean.scalar_type() == at::kDouble ? 1e-300 : 1e-30;
   return f.mean.unsqueeze(1) + f.epistemic_var.clamp_min(tiny).sqrt().unsqueeze(1) * nodes;
 }
 
-constexpr double kWide = 9;    // variance of f above which the integral is turned round
-constexpr double kReach = 38;  // e^-38 is below rounding
+constexpr double kWide = 9;    // variance of f above which the integral is over the logistic
+constexpr double kReach = 38;  // half-width of the trapezoid rule; e^-38 is below rounding
 constexpr double kStep = 0.5;
 
-/// Nodes of the trapezoid rule and the logs of its weights. [q]
+/// The nodes of the trapezoid rule and the logs of its weights. [q]
 struct Line {
   at::Tensor nodes, log_weights;
 };
@@ -62,16 +66,16 @@ Line trapezoid() {
   return {nodes, weights.log()};
 }
 
-/// log E[sigmoid(f)] of a wide belief: over L on the nodes, and below them, where L has the density e^L, in
-/// closed form, E[e^min(f, -38)]. mean, sd [b]. [b]
+/// Returns log E[sigmoid(f)] for a wide posterior: the integral over L on the nodes, plus, below the nodes,
+/// where L has the density e^L, the closed form E[e^min(f, -38)]. mean, sd [b]. [b]
 at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   static const Line line = trapezoid();
   at::Tensor nodes = line.nodes.to(mean.scalar_type());
   at::Tensor log_density = line.log_weights.to(mean.scalar_type()) - nodes - 2 * log_one_plus_exp(-nodes);
   at::Tensor inside =
       at::logsumexp(log_density + at::special_log_ndtr((mean.unsqueeze(1) - nodes) / sd.unsqueeze(1)), 1);
-  // E[e^f; f < -38] is e^(mean + var / 2) Phi((-38 - mean - var) / sd): of a wide belief both logs are large
-  // and cancel, so there Phi is written by erfcx, whose exponential is taken out.
+  // E[e^f; f < -38] = e^(mean + var / 2) Phi((-38 - mean - var) / sd). For a wide posterior both logs are
+  // large and cancel; there Phi is written by erfcx, which takes the exponential out.
   at::Tensor u = (-kReach - mean) / sd, a = sd - u;
   at::Tensor cancelled = at::special_erfcx(a.clamp_min(0) / std::numbers::sqrt2);
   at::Tensor far = -kReach - 0.5 * u.square() + at::log(0.5 * cancelled);
@@ -81,7 +85,7 @@ at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   return at::logaddexp(inside, below);
 }
 
-// -p log p, 0 at 0.
+// Returns -p log p, which is 0 at p = 0.
 at::Tensor entropy_term(const at::Tensor& p) { return -at::special_xlogy(p, p); }
 
 at::Tensor entropy_of_sigmoid(const at::Tensor& f) {

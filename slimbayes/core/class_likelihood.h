@@ -10,51 +10,55 @@
 
 namespace slimbayes {
 
-/// Throws std::invalid_argument unless y [n] holds whole numbers from 0 to classes - 1; names the first that
-/// is not.
+/// Throws std::invalid_argument unless y [n] holds whole numbers from 0 to classes - 1; the message names the
+/// first value that does not fit.
 void check_classes(const at::Tensor& y, int64_t classes, std::string_view function);
 
-/// The classes of logits without uncertainty: the sigmoid of one (y = 0, y = 1), the softmax of k. Both
-/// entropies are that of the probabilities. logits [n, 1] or [n, k].
+/// Returns the class probabilities of logits without uncertainty: the sigmoid of one logit (classes y = 0 and
+/// y = 1) or the softmax of k. Both entropies are the entropy of these probabilities, so their difference is
+/// 0. logits [n, 1] or [n, k].
 Classes classes_of_logits(const at::Tensor& logits);
 
-/// P(y = 1) = sigmoid(f), y in {0, 1}, one latent function. Probabilities, entropies and log P: by
-/// Gauss-Hermite quadrature of 64 nodes up to a latent sd of 3, with an absolute error below 1e-6, beyond by
-/// an integral over the logistic, below 1e-10 at any sd (log P below 0.01, however small P is). E[log P] by
-/// the Gauss rule at any sd: absolute error below 1e-6 up to an sd of 3, below 0.01 up to 10, below 3e-3 of
-/// the sd beyond.
+/// The likelihood of two classes with one latent function: P(y = 1) = sigmoid(f), y in {0, 1}. Up to a latent
+/// sd of 3, probabilities, entropies and log P come from Gauss-Hermite quadrature with 64 nodes; their
+/// absolute error is below 1e-6. Beyond, they come from an integral over the logistic distribution, with an
+/// absolute error below 1e-10 at any sd (for log P below 0.01, however small P is). E[log P] uses the Gauss
+/// rule at any sd; its absolute error is below 1e-6 up to an sd of 3, below 0.01 up to 10, and below 3e-3
+/// times the sd beyond.
 struct BernoulliLikelihood {
   Quadrature rule = standard_rule();
 
-  /// E_f[log P(y | f)] = y mean - E[softplus f]. Differentiable. f and y [b]. [b]
+  /// Returns E_f[log P(y | f)] = y mean - E[softplus f], the data term of an ELBO. Differentiable. f and y
+  /// [b]. [b]
   at::Tensor expected_log_prob(const Latent& f, const at::Tensor& y) const;
 
-  /// log E_f[P(y | f)]. Differentiable. [b]
+  /// Returns log E_f[P(y | f)], the log predictive probability. Differentiable. f and y [b]. [b]
   at::Tensor log_predictive(const Latent& f, const at::Tensor& y) const;
 
-  /// Probabilities of y = 0 and y = 1, in float64.
+  /// Returns Classes with the probabilities of y = 0 and y = 1. Float64, without gradients.
   Predictive predictive(const Latent& f) const;
 
  private:
-  static const Quadrature& standard_rule();  // made once: it costs an eigenvalue problem
+  static const Quadrature& standard_rule();  // computed once, because it costs an eigendecomposition
 };
 
-/// P(y = c) = softmax(f)_c, y in {0, ..., k - 1}, k latent functions; expectations over independent Gaussian
-/// logits by antithetic Monte Carlo, reparametrised.
+/// The likelihood of k classes with k latent functions: P(y = c) = softmax(f)_c, y in {0, ..., k - 1}.
+/// Expectations over the independent Gaussian logits are estimated by reparametrised antithetic Monte Carlo.
 struct SoftmaxLikelihood {
   Stream stream;
-  int64_t samples = 1024;  // S, taken up to an even number
-  /// Every row sees the same draws: answers that do not depend on a row's place or its neighbours. Training
-  /// takes draws of each row's own, whose errors average out over the batch.
+  int64_t samples = 1024;  // number of draws S, rounded up to an even number
+  /// Whether all rows use the same draws. If so, a row's value does not depend on its place or its
+  /// neighbours; predictive() always works this way. Training uses separate draws per row, whose errors
+  /// average out over the batch.
   bool shared = true;
 
-  /// E_f[log P(y | f)]. Differentiable. f [b, k], y [b] class numbers. [b]
+  /// Returns E_f[log P(y | f)], the data term of an ELBO. Differentiable. f [b, k], y [b] class numbers. [b]
   at::Tensor expected_log_prob(const Latent& f, const at::Tensor& y) const;
 
-  /// log E_f[P(y | f)]. Differentiable. [b]
+  /// Returns log E_f[P(y | f)], the log predictive probability. Differentiable. f [b, k], y [b]. [b]
   at::Tensor log_predictive(const Latent& f, const at::Tensor& y) const;
 
-  /// In float64.
+  /// Returns Classes with the probabilities of the k classes. Float64, without gradients.
   Predictive predictive(const Latent& f) const;
 
  private:

@@ -1,6 +1,6 @@
-// Metrics of class probabilities. NLL and Brier are proper scores (Gneiting and Raftery, JASA 2007); the
+// Metrics of class probabilities. NLL and Brier are proper scores (Gneiting and Raftery, JASA 2007). The
 // calibration error is that of the top label (Guo et al., On calibration of modern neural networks, ICML
-// 2017), by default in bins of equal mass, which do not leave most of them empty.
+// 2017), by default in bins of equal mass, because bins of equal width may leave most bins empty.
 
 #include "slimbayes/core/class_metrics.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 double mean_of(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
 
-// y as int64, once the rows are known to match. [n]
+// Checks that the rows match and y holds class numbers; returns y as int64. [n]
 at::Tensor checked(const Classes& p, const at::Tensor& y, const char* function) {
   check_shape(y, {-1}, function, "y");
   int64_t n = y.size(0);
@@ -58,13 +58,13 @@ CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins k
   at::Tensor right = (top == label).to(at::kDouble), bin;
   int64_t n = label.size(0);
   if (kind == Bins::equal_width) {
-    bin = (at::ceil(confidence * bins) - 1).clamp(0, bins - 1).to(at::kLong);  // (low, high]
+    bin = (at::ceil(confidence * bins) - 1).clamp(0, bins - 1).to(at::kLong);  // bins are (low, high]
   } else {
     at::Tensor below = at::searchsorted(std::get<0>(confidence.sort()), confidence);
     bin = at::floor_divide(below * bins, n);
   }
-  at::Tensor gap =
-      at::bincount(bin, right - confidence, bins).abs();  // rows x |accuracy - mean confidence| [bins]
+  // [bins], each rows x |accuracy - mean confidence|
+  at::Tensor gap = at::bincount(bin, right - confidence, bins).abs();
   at::Tensor rows = at::bincount(bin, {}, bins).to(at::kDouble);
   return {gap.sum().item<double>() / static_cast<double>(n), (gap / rows.clamp_min(1)).max().item<double>()};
 }
@@ -79,7 +79,7 @@ at::Tensor confusion(const Classes& p, const at::Tensor& y) {
 at::Tensor f1_scores(const at::Tensor& counts) {
   check_shape(counts, {-1, counts.dim() == 2 ? counts.size(0) : 0}, "f1_scores", "counts");
   at::Tensor either = (counts.sum(0) + counts.sum(1)).to(at::kDouble);  // true + predicted rows [C]
-  return 2 * counts.diagonal().to(at::kDouble) / either;                // 0 / 0: NaN
+  return 2 * counts.diagonal().to(at::kDouble) / either;                // 0 / 0 gives NaN
 }
 
 nlohmann::json classes_report(const Classes& p, const at::Tensor& y) {

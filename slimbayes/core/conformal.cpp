@@ -1,21 +1,23 @@
 // Split conformal intervals, scaled by the predictive sd.
 //
-// Problem     A model's sd may be too small or too large everywhere: its intervals then miss their level.
-// Method      Score the rows that were held out for this by s = |y - mean| / sd. If a further row is
-//             exchangeable with these m, its score's rank among the m + 1 is uniform, so that it is at most
-//             the k-th smallest with probability of at least k / (m + 1): k = ceil((m + 1) level) gives an
+// Problem     A model's sd may be too small or too large everywhere; its intervals then miss their level.
+// Method      Score the rows held out for calibration by s = |y - mean| / sd. If a new row is exchangeable
+//             with these m, the rank of its score among the m + 1 is uniform, so its score is at most the
+//             k-th smallest with probability of at least k / (m + 1). So k = ceil((m + 1) level) gives an
 //             interval mean -+ s_(k) sd of that level, whatever the model, the noise or n (Vovk, Gammerman
-//             and Shafer 2005; Lei et al. 2018, section 5.2 for the scaling). Without ties it exceeds the
-//             level by less than 1 / (m + 1).
-// Repeats     Rows with identical inputs are not exchangeable with a row of another input, their groups are. A row of a
-//             group of n weighs 1 / n, a group 1, and the further group 1 at infinity: the quantile of these
-//             weights covers a row drawn from a further group (Lee, Barber and Willett 2023, hierarchical
-//             conformal prediction). Groups of one row give the rank above. Inputs that differ in the last digit
-//             are other groups: near-duplicates count as if they were independent, and the level is missed.
-// Limits      The probability is over the calibration rows too: with them given, the coverage is Beta(k, m +
-//             1 - k). It holds on average over rows, not for every x; where a level needs more rows than
-//             there are, no finite interval has it.
-// Cost        O(m log m) once, O(1) a level.
+//             and Shafer 2005; Lei et al. 2018, section 5.2 for the scaling). Without ties the coverage
+//             exceeds the level by less than 1 / (m + 1).
+// Repeats     Rows with identical inputs are not exchangeable with a row of another input, but groups of
+//             identical inputs are exchangeable with each other. Each row of a group of n weighs 1 / n, so
+//             each group weighs 1; the new group weighs 1 at infinity. The quantile under these weights
+//             covers a row drawn from a new group (Lee, Barber and Willett 2023, hierarchical conformal
+//             prediction). Groups of one row give the rank above. Inputs that differ in the last digit form
+//             different groups: near-duplicates count as if they were independent, and the level is then
+//             missed.
+// Limits      The probability is over the calibration rows too: given these rows, the coverage is distributed
+//             as Beta(k, m + 1 - k). It holds on average over rows, not for every x. If a level needs more
+//             rows than there are, no finite interval has it.
+// Cost        O(m log m) once, O(1) per level.
 #include "slimbayes/core/conformal.h"
 
 #include <ATen/ATen.h>
@@ -36,19 +38,19 @@ void check_level(double level, const char* function) {
   check(level > 0 && level < 1, function, "0 < level < 1", fmt::format("{}", level), "0.95 is usual");
 }
 
-/// ceil of a product whose rounding must not add a rank: 20 * 0.95 is 19.
+/// Returns ceil((rows + 1) level); the rounding error of the product must not add a rank (20 * 0.95 is 19).
 int64_t rank_of(int64_t rows, double level) {
   return static_cast<int64_t>(std::ceil(static_cast<double>(rows + 1) * level * (1 - 1e-14)));
 }
 
-/// The guarantee counts the row whose score is the factor itself, and it lies on the interval's edge: the
-/// half-width grows by what rounds it out. mean -+ half rounds by half a unit of either; a batch of another
-/// size or another processor's instructions move the last bits of mean and sd. [n]
+/// Widens the half-width so that a row whose score equals the factor, which lies exactly on the edge, stays
+/// inside despite rounding; the coverage guarantee counts that row. mean -+ half rounds by half a unit in the
+/// last place, and the last bits of mean and sd differ between batch sizes and processors. [n]
 at::Tensor widened(const at::Tensor& half, const at::Tensor& mean) {
   return half * (1 + 1e-9) + 4 * std::numeric_limits<double>::epsilon() * mean.abs();
 }
 
-/// [m], in the order of the rows.
+/// Returns the scores [m] in the order of the rows.
 at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   constexpr const char* kFunction = "conformal_scores";
   check_shape(y, {-1}, kFunction, "y");
@@ -120,8 +122,9 @@ double conformal_factor(const ConformalScores& scores, double level) {
   check_conformal_rows(scores.groups, level, m);
   if (scores.groups == m) return scores.value[rank_of(m, level) - 1].item<double>();
   const at::Tensor size = at::bincount(scores.group).to(at::kDouble);
-  const at::Tensor weight = size.reciprocal().index_select(0, scores.group).cumsum(0);  // [m] to each score
-  // Sums of 1 / n round; a level that is missed by 1e-12 is not missed.
+  // [m] cumulative weight of the rows up to each score
+  const at::Tensor weight = size.reciprocal().index_select(0, scores.group).cumsum(0);
+  // Sums of 1 / n have rounding errors: a shortfall of a relative 1e-12 does not count as missing the level.
   const double needed = static_cast<double>(scores.groups + 1) * level * (1 - 1e-12);
   const int64_t reached = (weight < needed).sum().item<int64_t>();
   return scores.value[std::min(reached, m - 1)].item<double>();

@@ -9,50 +9,56 @@
 
 namespace slimbayes {
 
-/// The scores, |y - mean| / sd of a regression, of rows that neither trained the model nor chose among
-/// models, ascending, and which of them count together: rows with identical inputs are no independent
-/// evidence.
+/// Conformity scores of calibration rows: rows that neither trained the model nor chose among models. For a
+/// regression the score is |y - mean| / sd, for classes see set_scores. Rows with identical inputs form one
+/// group, because they are not independent evidence.
 struct ConformalScores {
   ConformalScores() = default;
-  /// Every row counts. [m]
+  /// Each row is a group of its own. `scores` [m] must be ascending. Throws std::invalid_argument unless
+  /// `scores` has one axis.
   ConformalScores(at::Tensor scores);
   /// `scores` [m] must be ascending. Scores with equal values in `group` [m] form one group; the values may
   /// be any numbers and are renumbered from 0. Throws std::invalid_argument unless both have shape [m].
   ConformalScores(at::Tensor scores, const at::Tensor& group);
 
-  at::Tensor value;    // [m] ascending, float64
-  at::Tensor group;    // [m] from 0 to below `groups`
-  int64_t groups = 0;  // m, where every row counts
+  at::Tensor value;    // [m] scores, ascending, float64
+  at::Tensor group;    // [m] group of each score, from 0 to groups - 1
+  int64_t groups = 0;  // number of groups; m if no inputs repeat; 0 if the model is not calibrated
 };
 
-/// y [m] in the answer's units; -> [m]. Throws std::invalid_argument for m = 0, other shapes, a value that is
-/// not finite, or a row whose total variance is 0.
+/// Returns the scores |y - mean| / sd, ascending, where sd is the total predictive sd. y [m] in the answer's
+/// units. [m] Throws std::invalid_argument if m = 0, for other shapes, if a value is not finite, or if the
+/// total variance of a row is 0.
 at::Tensor conformal_scores(const Regression& p, const at::Tensor& y);
 
-/// The same with the group of each row. [m]
+/// Returns the same scores together with the group of each row; `group` has m numbers, equal for rows with
+/// identical inputs. Throws std::invalid_argument under the same conditions, and unless `group` has m
+/// numbers.
 ConformalScores conformal_scores(const Regression& p, const at::Tensor& y, const std::vector<int64_t>& group);
 
-/// Scores [m] in the order of the rows, with the group of each. Throws std::invalid_argument for other
-/// shapes.
+/// Sorts scores [m], given in the order of the rows, together with the group of each row. Throws
+/// std::invalid_argument unless `group` has m numbers.
 ConformalScores sorted_scores(const at::Tensor& scores, const std::vector<int64_t>& group);
 
-/// The least m with ceil((m + 1) level) <= m: the rows, or groups of rows, without which no finite interval
-/// has this level. Throws std::invalid_argument unless 0 < level < 1.
+/// Returns the least number m of calibration rows (or groups of rows) that a finite interval of this level
+/// needs: the least m with ceil((m + 1) level) <= m. Throws std::invalid_argument unless 0 < level < 1.
 int64_t conformal_rows(double level);
 
-/// Throws std::invalid_argument when `groups` are fewer than conformal_rows(level), saying how many it needs.
-/// `rows` are those in the groups.
+/// Throws std::invalid_argument if `groups` is less than conformal_rows(level); the message says how many are
+/// needed. `rows` is the number of rows in these groups, for the message. Also throws unless 0 < level < 1.
 void check_conformal_rows(int64_t groups, double level, int64_t rows);
 
-/// How many sds an interval must reach so that a row of a further group, exchangeable with these, lies inside
-/// with probability of at least `level`. Where every row counts: the ceil((m + 1) level)-th smallest score
-/// (Vovk et al. 2005; Lei et al. 2018, theorem 2). Else the least score at which the rows up to it weigh
-/// (groups + 1) level, a row of a group of n weighing 1 / n (Lee, Barber and Willett 2023, theorem 1). Throws
-/// as check_conformal_rows does.
+/// Returns the conformal factor: how many sds the interval must reach on either side so that a row of a new
+/// group, exchangeable with the calibration groups, lies inside with probability of at least `level`. If each
+/// row is a group of its own, the factor is the ceil((m + 1) level)-th smallest score (Vovk et al. 2005; Lei
+/// et al. 2018, theorem 2). Otherwise each row of a group of n weighs 1 / n, and the factor is the least
+/// score at which the cumulative weight reaches (groups + 1) level (Lee, Barber and Willett 2023, theorem 1).
+/// Throws under the same conditions as check_conformal_rows.
 double conformal_factor(const ConformalScores& scores, double level);
 
-/// mean -+ conformal_factor(scores, level) sd, wider by 1e-9 of it and by the mean's rounding: a row whose
-/// score is the factor lies inside. Mean and variances stay what they are.
+/// Returns the interval mean -+ conformal_factor(scores, level) sd. It is widened by a relative 1e-9 and by
+/// the rounding error of the mean, so that a row whose score equals the factor lies inside. The mean and
+/// variances of `p` do not change.
 Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level);
 
 }  // namespace slimbayes

@@ -1,15 +1,15 @@
 // The Poisson-lognormal count: one integral over f = m + s z, z ~ N(0, 1), without a closed form. The
-// trapezoid rule takes it wherever the integrand is analytic and falls to nothing at both ends, with an error
-// below rounding once the step is a fraction of the narrowest feature (Trefethen and Weideman, SIAM Review
-// 2014).
+// trapezoid rule is used where the integrand is analytic and vanishes at both ends; its error is below
+// rounding once the step is a fraction of the narrowest feature (Trefethen and Weideman, SIAM Review 2014).
 //
-// log P(y): the integrand is log-concave, so the range is laid about its mode, the root of s (y - e^{m + s
-// z}) = z. From any start one Newton step lies right of it and the next fall to it.
+// log P(y): the integrand is log-concave, so the range of integration is centred on its mode, the root of
+// s (y - e^{m + s z}) = z. From any start the first Newton step lands right of the root, and the further
+// steps descend to it.
 //
-// P(y <= k) = E_z[Q(k + 1, e^{m + s z})], Q the regularised upper incomplete gamma function: in z a step of
-// width 1 / (s sqrt(k + 1)). Where that is narrow the integral is taken the other way round: Q(a, x) = P(G >
-// x) for G ~ Gamma(a), so it equals E_u[Phi((u - m) / s)], u = log G, smooth on the scale 1 / sqrt(a); an
-// error function a node is also cheaper than a gamma function.
+// P(y <= k) = E_z[Q(k + 1, e^{m + s z})], where Q is the regularised upper incomplete gamma function: in z a
+// step of width 1 / (s sqrt(k + 1)). If that step is narrow, the roles are exchanged: Q(a, x) = P(G > x) for
+// G ~ Gamma(a), so the probability equals E_u[Phi((u - m) / s)], u = log G, which is smooth on the scale
+// 1 / sqrt(a). An error function per node is also cheaper than a gamma function.
 
 #include "slimbayes/core/count_distribution.h"
 
@@ -26,11 +26,11 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kSteps = 240;   // of the trapezoid rule
+constexpr int64_t kSteps = 240;   // steps of the trapezoid rule
 constexpr double kTail = 38;      // e^-38 is below rounding
-constexpr double kSds = 9;        // and so is a Gaussian beyond 9 sds
-constexpr double kLogLarge = 30;  // e^30 = 1e13
-constexpr int64_t kBlock = 4096;  // rows at a time
+constexpr double kSds = 9;        // a Gaussian beyond 9 sds is below rounding, too
+constexpr double kLogLarge = 30;  // log of the largest whole-number quantile; e^30 = 1e13
+constexpr int64_t kBlock = 4096;  // rows processed at a time
 
 void check_shapes(const Rate& rate, const char* function) {
   check_shape(rate.log_mean, {-1}, function, "log_mean");
@@ -45,7 +45,7 @@ void check_rate(const Rate& rate, const char* function) {
         "a negative one");
 }
 
-// E_z[Q(k + 1, e^{m + s z})]. Arguments [b]
+// Returns E_z[Q(k + 1, e^{m + s z})]. Arguments [b]
 at::Tensor cdf_over_rates(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
   at::Tensor z = at::arange(-kSds, kSds + 0.1, 0.5, at::kDouble), weight = at::exp(-0.5 * z.square());  // [q]
   at::Tensor rates = at::exp(m.unsqueeze(1) + s.unsqueeze(1) * z);  // [b, q]
@@ -53,14 +53,14 @@ at::Tensor cdf_over_rates(const at::Tensor& m, const at::Tensor& s, const at::Te
   return at::mv(below, weight / weight.sum());
 }
 
-// Points from -left to right, the same share of each row's range. [b, q]
+// Returns points from -left to right, at equal shares of each row's range. [b, q]
 at::Tensor spread(const at::Tensor& left, const at::Tensor& right) {
   at::Tensor share = at::linspace(0, 1, kSteps + 1, at::kDouble);
   return (left + right).unsqueeze(1) * share - left.unsqueeze(1);
 }
 
-// E_u[Phi((u - m) / s)], u the log of a Gamma(a) variable, a = k + 1. Its density exp(a u - e^u) / Gamma(a)
-// falls as e^{a u} to the left of log a and faster to the right. Arguments [b]
+// Returns E_u[Phi((u - m) / s)], where u is the log of a Gamma(a) variable, a = k + 1. The density of u,
+// exp(a u - e^u) / Gamma(a), falls as e^{a u} to the left of log a and faster to the right. Arguments [b]
 at::Tensor cdf_over_gammas(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
   at::Tensor a = k + 1, sd = at::rsqrt(a);
   at::Tensor shift = spread(kTail / a + kSds * sd, (kSds * sd).clamp_max(4));  // u - log a [b, q]
@@ -71,7 +71,7 @@ at::Tensor cdf_over_gammas(const at::Tensor& m, const at::Tensor& s, const at::T
 
 at::Tensor cdf_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor& k) {
   at::Tensor s = v.sqrt(), least = k.clamp_min(0);
-  // The steps of both rules are below half their feature's width from here on.
+  // At this threshold the steps of both rules are below half the width of their narrowest feature.
   at::Tensor narrow = s * (least + 1).sqrt() > 0.35;
   at::Tensor out = at::zeros_like(m);
   for (bool dual : {false, true}) {
@@ -84,11 +84,11 @@ at::Tensor cdf_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor&
   return at::where(k < 0, 0.0, out);
 }
 
-// The mode in z of y (m + s z) - e^{m + s z} - z^2 / 2. [b]
+// Returns the mode in z of y (m + s z) - e^{m + s z} - z^2 / 2. [b]
 at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) {
-  // Bounds from the right. Where z > 0 the rate is below y, so z < (log y - m) / s; and z <= s y in any case.
-  // A log rate f > 0 has e^f = y + (m - f) / v <= y + m / v: without it a mean of 250 would be 250 steps
-  // away.
+  // The start is the least of several upper bounds of the mode. Where z > 0 the rate is below y, so z < (log
+  // y - m) / s; and z <= s y in any case. Where the log rate f > 0, e^f = y + (m - f) / v <= y + m / v;
+  // without this bound a mean of 250 would be 250 steps away.
   at::Tensor narrow = s.clamp_min(1e-150);
   at::Tensor limit = (at::log(y.clamp_min(1e-300)) - m) / narrow;
   at::Tensor above = at::log(y + m.clamp_min(0) / narrow.square()).clamp_min(0);
@@ -107,8 +107,8 @@ at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) 
 
 at::Tensor log_prob_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor& y) {
   at::Tensor s = v.sqrt(), centre = modes(m, s, y), rate = at::exp(m + s * centre);
-  // The prior alone ends it within 9 sds; to the right it falls as a Gaussian of its curvature at least, to
-  // the left as the logarithm of a Gamma(rate) variable does.
+  // The prior alone bounds the range by 9 sds. To the right of the mode the integrand falls at least as fast
+  // as a Gaussian of its curvature, to the left as the log of a Gamma(rate) variable does.
   at::Tensor right = kSds * at::rsqrt(1 + v * rate);
   at::Tensor left = ((kTail / rate + kSds * at::rsqrt(rate)) / s).clamp_max(kSds);
   at::Tensor z = centre.unsqueeze(1) + spread(left, right);  // [b, q]
@@ -118,7 +118,7 @@ at::Tensor log_prob_block(const at::Tensor& m, const at::Tensor& v, const at::Te
   return at::logsumexp(log_joint, 1) + log_step - at::lgamma(y + 1);
 }
 
-// body(m, v, x) on blocks of rows, float64. [n]
+// Applies body(m, v, x) to blocks of rows in float64. [n]
 template <class Body>
 at::Tensor in_blocks(const Rate& rate, const at::Tensor& x, Body body) {
   at::NoGradGuard no_grad;
@@ -131,7 +131,7 @@ at::Tensor in_blocks(const Rate& rate, const at::Tensor& x, Body body) {
   return parts.empty() ? at::empty({0}, at::kDouble) : at::cat(parts);
 }
 
-// By doubling, then bisection; (low, high] holds the answer. [b]
+// Finds the quantile by doubling, then bisection; the answer always lies in (low, high]. [b]
 at::Tensor quantile_block(const at::Tensor& m, const at::Tensor& v, double p) {
   at::Tensor low = at::full_like(m, -1), high = at::zeros_like(m);
   for (;;) {
@@ -176,8 +176,9 @@ at::Tensor poisson_lognormal_cdf(const Rate& rate, const at::Tensor& k) {
 at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
   check_shapes(rate, "poisson_lognormal_quantile");
   check(p > 0 && p < 1, "poisson_lognormal_quantile", "0 < p < 1", std::to_string(p));
-  at::Tensor log_quantile = rate.log_mean + normal_quantile(p) * rate.log_var.sqrt();  // of the rate
-  at::Tensor large = (log_quantile <= kLogLarge).logical_not();  // NaN as well: exp gives it back
+  // The p-quantile of the log rate.
+  at::Tensor log_quantile = rate.log_mean + normal_quantile(p) * rate.log_var.sqrt();
+  at::Tensor large = (log_quantile <= kLogLarge).logical_not();  // includes NaN, which exp returns below
   at::Tensor m = at::where(large, 0.0, rate.log_mean), v = at::where(large, 0.0, rate.log_var);
   at::Tensor whole = in_blocks(
       {m, v}, m, [p](const auto& a, const auto& b, const auto&) { return quantile_block(a, b, p); });

@@ -6,33 +6,35 @@
 
 namespace slimbayes {
 
-/// y ~ Poisson(exp f), one latent function, y whole numbers >= 0.
+/// The likelihood of counts: y ~ Poisson(exp f) with one latent function, y whole numbers >= 0.
 struct PoissonLikelihood {
-  /// E_f[log P(y | f)] = y mean - exp(mean + var / 2) - log y!, closed form. Differentiable. f and y [b]. [b]
+  /// Returns E_f[log P(y | f)] = y mean - exp(mean + var / 2) - log y!, in closed form. Differentiable. f and
+  /// y [b]. [b]
   at::Tensor expected_log_prob(const Latent& f, const at::Tensor& y) const;
 
-  /// log E_f[P(y | f)], in float64 and without gradients: no closed form, see count_distribution.h. [b]
+  /// Returns log E_f[P(y | f)] by quadrature (count_distribution.h), because it has no closed form. Float64,
+  /// without gradients. f and y [b]. [b]
   at::Tensor log_predictive(const Latent& f, const at::Tensor& y) const;
 
-  /// In float64.
+  /// Returns Counts. Float64, without gradients.
   Predictive predictive(const Latent& f) const;
 };
 
-/// Events of a Cox process whose log intensity is f (E A.5). The expected log-likelihood of n events is sum_i
-/// mean(x_i) - integral of exp(mean + var / 2) over the domain: this has the term of each event, cox_bound
-/// (objectives/variational_bound.h) the integral.
+/// The likelihood of events of a Cox process whose log intensity is f (E A.5). The expected log-likelihood of
+/// n events is sum_i mean(x_i) - integral of exp(mean + var / 2) over the domain. This type computes the term
+/// of each event; cox_bound (objectives/variational_bound.h) adds the integral.
 struct CoxLikelihood {
-  /// E_f[f], the term of an event; y is not read. Differentiable. [b]
+  /// Returns E_f[f], the term of an event; y is ignored. Differentiable. [b]
   at::Tensor expected_log_prob(const Latent& f, const at::Tensor& y) const;
 
-  /// log E_f[exp f] = mean + var / 2; y is not read. Differentiable. [b]
+  /// Returns log E_f[exp f] = mean + var / 2; y is ignored. Differentiable. [b]
   at::Tensor log_predictive(const Latent& f, const at::Tensor& y) const;
 
-  /// In float64.
+  /// Returns an Intensity. Float64, without gradients.
   Predictive predictive(const Latent& f) const;
 };
 
-/// exp(mean + var / 2), the expected intensity. Differentiable. Shape of f.
+/// Returns the expected intensity exp(mean + var / 2), in the shape of f. Differentiable.
 at::Tensor expected_intensity(const Latent& f);
 
 }  // namespace slimbayes

@@ -1,5 +1,5 @@
-// Metrics of counts. The interval's ends are whole numbers, so that its coverage is at least the level where
-// the model is right, not equal to it.
+// Metrics of counts. The interval's ends are whole numbers, so even if the model is right its coverage is at
+// least the level and not equal to it.
 
 #include "slimbayes/core/count_metrics.h"
 
@@ -26,7 +26,7 @@ at::Tensor checked(const Counts& p, const at::Tensor& y, const char* function) {
   return y.to(at::kDouble);
 }
 
-/// Of Poisson counts with the mean of y, for every row.
+/// Returns the NLL of one Poisson distribution with rate mean(y) for every row.
 double constant_nll(const at::Tensor& y) {
   at::Tensor rate = y.mean();
   return (rate - at::xlogy(rate, rate) + at::lgamma(y + 1).mean()).item<double>();

@@ -8,10 +8,10 @@
 
 namespace slimbayes {
 
-/// Metrics of counts, each over rows, float64; y [n] holds whole numbers of at least 0. All throw
+/// Metrics of counts, computed over all rows in float64; y [n] holds whole numbers >= 0. All throw
 /// std::invalid_argument for mismatched or empty inputs, and for a row whose rate overflows.
 
-/// Mean of -log P(y) under the Poisson-lognormal count.
+/// Returns the mean of -log P(y) under the Poisson-lognormal count, in nats.
 double count_nll(const Counts& p, const at::Tensor& y);
 
 /// Reports n, mae and rmse (both of the mean rate), nll, nll_constant (the NLL of one Poisson distribution

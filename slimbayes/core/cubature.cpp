@@ -1,21 +1,24 @@
-// Adaptive integrals of a positive function over the cube.
+// Adaptive integrals of a non-negative function over the cube.
 //
 // Problem     An intensity may hold most of its mass in a peak that lies between the nodes of any fixed rule.
-// Method      Boxes that share out the cube, each with a value and an error; in each round the boxes whose errors make up
-//             the excess over the tolerance are halved, all at once, so that the integrand sees thousands of places a call.
-//             Up to three axes: tensor products of a Gauss-Kronrod rule (of 15 nodes on one axis, of 7 on two or three).
-//             The error of a box is what the Gauss rule in place of Kronrod's on one axis changes, summed over the axes;
-//             it is halved along the axis of the largest change. Beyond: uniform points in each box, their standard
-//             error, and the axis on which the means of the two halves differ most (Press and Farrar, Computers in
-//             Physics 1990).
-// Peaks       A peak that no node of the first boxes sees has an error estimate of 0. So the integrand is also asked for
-//             at the probes: a box in which a probe's value is above twice the greatest at its nodes has not seen the
-//             probe's peak, and its volume times the difference counts as error until it has. Before the search ends,
-//             places just outside the boxes that hold most are probes too: the flank of a peak that small boxes have
-//             found may lie in a large neighbour.
-// Sources     Berntsen, Espelid and Genz (ACM TOMS 1991) for the scheme; the rules are Boost.Math's. No library
-//             has all of it: Boost.Math's adaptive rules are for one axis and one place a call, cubature is under the GPL,
-//             which this library is not.
+// Method      Boxes partition the cube, each with a value and an error. Each round halves the boxes with the
+//             largest errors, as many as account for the excess over the tolerance, all at once, so that one
+//             call of the integrand covers thousands of places.
+//             Up to three axes: tensor products of a Gauss-Kronrod rule (15 nodes on one axis, 7 per axis on
+//             two or three). The error of a box is the change when the Gauss rule replaces Kronrod's on one
+//             axis, summed over the axes; the box is halved along the axis of the largest change.
+//             Beyond: uniform random points in each box and their standard error; the box is halved along the
+//             axis on which the means of its two halves differ most (Press and Farrar, Computers in Physics
+//             1990).
+// Peaks       A peak that no node of the first boxes sees has an error estimate of 0. So the integrand is
+//             also evaluated at the probes. If a probe's value is more than twice the greatest value at the
+//             nodes of its box, the nodes have not seen the probe's peak, and the volume of the box times the
+//             difference is added to its error until they have. Before the search ends (up to three axes),
+//             places just outside the boxes that hold most mass become probes too: the flank of a peak that
+//             small boxes have found may lie in a large neighbour.
+// Sources     Berntsen, Espelid and Genz (ACM TOMS 1991) for the scheme; the rules are Boost.Math's. No
+//             suitable library does all of this: Boost.Math's adaptive rules work on one axis and one place
+//             per call, and the library "cubature" is under the GPL, unlike this one.
 #include "slimbayes/core/cubature.h"
 
 #include <ATen/ATen.h>
@@ -35,16 +38,17 @@ namespace {
 
 using Integrand = std::function<at::Tensor(const at::Tensor& x)>;
 
-constexpr int64_t kRuleAxes = 3;   // beyond, a product rule has too many nodes
-constexpr int64_t kDraws = 64;     // of a box beyond them
-constexpr int64_t kSplitAxes = 5;  // that the first boxes halve, beyond them
-constexpr int64_t kBusiest = 512;  // boxes whose surroundings are looked at
-constexpr int kRounds = 500;       // a bound never reached
+constexpr int64_t kRuleAxes = 3;   // on more axes a product rule has too many nodes
+constexpr int64_t kDraws = 64;     // random points per box, on more than kRuleAxes axes
+constexpr int64_t kSplitAxes = 5;  // axes that the first boxes halve, on more than kRuleAxes axes
+constexpr int64_t kBusiest = 512;  // boxes whose surroundings are probed at the end
+constexpr int kRounds = 500;       // limit on the rounds, never reached in practice
 
-/// Boxes [c, d] with what is known of each. [c]
+/// Boxes (low and high corners [c, d]) with their value, error, axis to halve and greatest value at the
+/// nodes. [c]
 struct Boxes {
   at::Tensor low, high;
-  at::Tensor value, error, axis, greatest;  // greatest: of the values at the nodes
+  at::Tensor value, error, axis, greatest;
 
   int64_t size() const { return low.size(0); }
   at::Tensor volume() const { return (high - low).prod(1); }
@@ -61,8 +65,8 @@ Boxes chosen(const Boxes& a, const at::Tensor& which) {
   return {pick(a.low), pick(a.high), pick(a.value), pick(a.error), pick(a.axis), pick(a.greatest)};
 }
 
-/// On [-1, 1]: the nodes, Kronrod's weights and those of the Gauss rule on every second node, 0 on the
-/// others. [q]
+/// A Gauss-Kronrod pair on [-1, 1]: the nodes, the Kronrod weights, and the weights of the Gauss rule, which
+/// uses every second node and is 0 on the others. [q]
 struct Pair {
   at::Tensor nodes, kronrod, gauss;
 };
@@ -72,8 +76,8 @@ Pair pair_of() {
   using Kronrod = boost::math::quadrature::gauss_kronrod<double, q>;
   using Gauss = boost::math::quadrature::gauss<double, (q - 1) / 2>;
   Pair pair{at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble)};
-  const size_t half = q / 2;            // odd: the Gauss rule has a node at 0
-  for (size_t i = 0; i <= half; ++i) {  // Boost gives the half from 0 up
+  const size_t half = q / 2;            // odd, so the Gauss rule has a node at 0
+  for (size_t i = 0; i <= half; ++i) {  // Boost gives the nodes from 0 up
     for (size_t at : {half - i, half + i}) {
       const auto k = static_cast<int64_t>(at);
       pair.nodes[k] = (at < half ? -1 : 1) * Kronrod::abscissa()[i];
@@ -89,14 +93,14 @@ const Pair& pair_for(int64_t d) {
   return d == 1 ? one : several;
 }
 
-/// The product of a vector for each axis. [q^d], the last axis fastest
+/// Returns the outer product of one vector per axis. [q^d], the last axis varying fastest
 at::Tensor product(const std::vector<at::Tensor>& axes) {
   at::Tensor all = axes[0];
   for (size_t i = 1; i < axes.size(); ++i) all = at::outer(all, axes[i]).reshape({-1});
   return all;
 }
 
-/// Value, error and axis from values [c, q] at the nodes of a product rule.
+/// Sets value, error and axis of the boxes from values [c, q] at the nodes of a product rule.
 void apply_rule(Boxes& boxes, const at::Tensor& values) {
   const int64_t d = boxes.low.size(1);
   const Pair& pair = pair_for(d);
@@ -114,7 +118,8 @@ void apply_rule(Boxes& boxes, const at::Tensor& values) {
   boxes.axis = change.argmax(1);
 }
 
-/// Value, error and axis from values [c, q] at random places, in shares [c, q, d] of a box's sides.
+/// Sets value, error and axis of the boxes from values [c, q] at random places. `share` [c, q, d] gives the
+/// places in shares of the sides of a box.
 void apply_draws(Boxes& boxes, const at::Tensor& values, const at::Tensor& share) {
   const at::Tensor upper = (share > 0.5).to(at::kDouble), lower = 1 - upper, each = values.unsqueeze(2);
   auto mean_where = [&](const at::Tensor& in) { return (each * in).sum(1) / in.sum(1).clamp_min(1); };
@@ -155,7 +160,8 @@ class Search {
     return f_(x).to(at::kDouble);
   }
 
-  /// The first boxes: 16 of an axis, 6 x 6, 2 x 2 x 2, or the halves of five axes.
+  /// Returns the first boxes: 16 on one axis, 6 x 6 on two, 2 x 2 x 2 on three; beyond, up to five axes are
+  /// halved.
   Boxes start() const {
     const int64_t pieces = d_ == 1 ? 16 : d_ == 2 ? 6 : 2;
     const int64_t cut = std::min(d_, d_ > kRuleAxes ? kSplitAxes : d_);
@@ -166,11 +172,11 @@ class Search {
     return {at::cat({low, -rest}, 1), at::cat({high, rest}, 1), {}, {}, {}, {}};
   }
 
-  /// Asks for the integrand in these boxes and adds them.
+  /// Evaluates the integrand in these boxes and adds them to boxes_.
   void measure(Boxes boxes) {
     const int64_t c = boxes.size(), q = nodes_of_box();
     const bool rule = d_ <= kRuleAxes;
-    at::Tensor share;  // of a box's sides, [c, q, d]
+    at::Tensor share;  // places in shares of the sides of a box, [c, q, d] or [1, q, d]
     if (rule) {
       const at::Tensor nodes = pair_for(d_).nodes;
       share = ((tensor_grid({nodes, nodes}, d_).nodes + 1) / 2).unsqueeze(0);
@@ -189,8 +195,8 @@ class Search {
     boxes_ = boxes_.low.defined() ? joined(boxes_, boxes) : boxes;
   }
 
-  /// Adds to each box's error its volume times what a probe's value is above the greatest at its nodes, where
-  /// it is more than the double. The sum of what was added.
+  /// If a probe's value is more than twice the greatest value at the nodes of its box, adds the volume of the
+  /// box times the difference to the error of the box. Returns the sum of what was added.
   static double count_unseen(Boxes& boxes, const at::Tensor& probes, const at::Tensor& at_probes) {
     if (probes.size(0) == 0) return 0;
     const at::Tensor place = probes.unsqueeze(0);
@@ -199,13 +205,14 @@ class Search {
     const at::Tensor most = std::get<0>(at::where(inside, at_probes.unsqueeze(0), 0.0).max(1));
     const at::Tensor missed =
         at::where(most > 2 * boxes.greatest, boxes.volume() * (most - boxes.greatest), 0.0);
-    // The nodes know no direction there: the longest side.
+    // The nodes give no direction there, so the longest side is halved.
     boxes.axis = at::where(missed > boxes.error, (boxes.high - boxes.low).argmax(1), boxes.axis);
     boxes.error = boxes.error + missed;
     return missed.sum().item<double>();
   }
 
-  /// Makes probes of the places a quarter of a side outside each face of the boxes that hold most.
+  /// Adds probes a quarter of a side outside each face of the boxes that hold most mass. Returns the error
+  /// that they add.
   double look_about() {
     const auto busiest = std::get<1>(boxes_.value.topk(std::min(kBusiest, boxes_.size())));
     const Boxes some = chosen(boxes_, busiest);
@@ -222,16 +229,17 @@ class Search {
   Integral total() const {
     const double value = boxes_.value.sum().item<double>();
     const at::Tensor e = boxes_.error;
-    // Errors of draws are independent of each other; those of a rule may all have one sign.
+    // Errors of random points are independent between boxes; errors of a rule may all have one sign.
     double error = (d_ > kRuleAxes ? e.square().sum().sqrt() : e.sum()).item<double>();
     if (!std::isfinite(value)) error = std::numeric_limits<double>::infinity();
     return {value, error, nodes_};
   }
 
-  /// The fewest boxes without which the sum of errors is below half the tolerance, `room` of them at most.
+  /// Returns the fewest boxes without which the sum of errors is at most half the tolerance, at most `room`
+  /// of them.
   at::Tensor worst(double tolerance, int64_t room) const {
     const auto [error, order] = boxes_.error.sort(/*dim=*/0, /*descending=*/true);
-    const at::Tensor rest = error.sum() - error.cumsum(0);  // of those behind each
+    const at::Tensor rest = error.sum() - error.cumsum(0);  // errors of the boxes after each one
     const int64_t enough = (rest > tolerance / 2).sum().item<int64_t>() + 1;
     return order.narrow(0, 0, std::min({enough, room, boxes_.size()}));
   }

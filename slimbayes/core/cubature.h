@@ -7,24 +7,28 @@
 
 namespace slimbayes {
 
-/// What an integral came to.
+/// The result of a numerical integration.
 struct Integral {
   double value = 0;
-  double error = 0;   // estimate of |value - integral|; of a smooth integrand up to three axes far above it
-  int64_t nodes = 0;  // how often the integrand was asked for
+  /// Estimate of |value - integral|. For smooth integrands on up to three axes it is far above the true
+  /// error. Infinite if the search met a value of the integrand that is not finite.
+  double error = 0;
+  int64_t nodes = 0;  // number of evaluations of the integrand
 };
 
-/// When to stop: at an error of `relative` times |value|, or before the integrand was asked for at more than
-/// `nodes` places.
+/// When to stop: once the error is at most `relative` times |value|, or once a further subdivision would take
+/// the number of evaluations above `nodes`. The probes, the first boxes and the final look around the largest
+/// boxes are evaluated in any case, even if that exceeds `nodes`.
 struct Accuracy {
   double relative;
   int64_t nodes;
 };
 
-/// The integral over [-1, 1]^d of an integrand f >= 0, f(x [q, d] float64) -> [q] of any float type, by
-/// adaptive subdivision: Gauss-Kronrod rules up to three axes, random points beyond. `probes` [p, d] (p = 0
-/// for none) are places where f may be large: no narrow peak that one of them lies on is missed. A value of f
-/// that is not finite ends the search with that value and an infinite error. The same arguments give the same
+/// Integrates f >= 0 over [-1, 1]^d by adaptive subdivision: Gauss-Kronrod rules up to three axes, random
+/// points beyond. f maps x [q, d] float64 to [q] of any float type. `probes` [p, d] (p = 0 for none) are
+/// places where f may be large: a narrow peak at a probe is not missed. If f is infinite or NaN at a node,
+/// the search ends with a value that is not finite and an infinite error; if it is infinite at a probe alone,
+/// the value is finite and the error infinite. The result is deterministic: the same arguments give the same
 /// answer. Throws std::invalid_argument unless d >= 1.
 Integral integral(const std::function<at::Tensor(const at::Tensor& x)>& f, const at::Tensor& probes,
                   const Accuracy& accuracy);

@@ -1,20 +1,20 @@
-// The Gaussian linear posterior, from statistics.
+// The Gaussian linear posterior, computed from statistics.
 //
-// Problem: n rows with features phi, y = constant + phi^T w + noise, w ~ N(0, T T^T), noise ~ N(0, sigma2 D);
-// wanted are mean, variance and log p(y) without anything n x n. Method: whiten with T, S_w = T^T S T, c_w =
-// T^T c, and factorise
+// Problem: n rows with features phi, y = constant + phi^T w + noise, w ~ N(0, T T^T), noise ~ N(0, sigma2 D).
+// Wanted are mean, variance and log p(y) without any n x n matrix. Method: whiten with T, S_w = T^T S T, c_w
+// = T^T c, and factorise
 //   H = I + S_w / sigma2 = L L^T,   u = H^-1 c_w / sigma2,   weights = T u,   var(phi) = ||L^-1 T^T phi||^2.
 // H >= I, so it needs no jitter, and neither T nor the prior is ever inverted: a singular prior is fine. With
 // C = sigma2 D + Phi T T^T Phi^T, |C| = sigma2^n |D| |H|, and with y counted from the constant
-//   y^T C^-1 y = (yy - c_w^T H^-1 c_w / sigma2) / sigma2 = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) /
-//   sigma2,
-// where the right side does not cancel but needs the rows. The constant by generalised least squares is
-// 1^T C^-1 y / 1^T C^-1 1, both from the statistics. Its own variance, 1 / 1^T C^-1 1 under a flat prior, adds
-// (1 - 1^T C^-1 k(x))^2 / 1^T C^-1 1 to that of f(x) (eq. 2.42), where 1^T C^-1 k(x) = (H^-1 T^T Phi^T D^-1 1)^T T^T phi /
-// sigma2.
+//   y^T C^-1 y = (yy - c_w^T H^-1 c_w / sigma2) / sigma2
+//              = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) / sigma2,
+// where the second form does not cancel but needs the rows. The constant by generalised least squares is
+// 1^T C^-1 y / 1^T C^-1 1; both parts come from the statistics. Its own variance, 1 / 1^T C^-1 1 under a flat
+// prior, adds (1 - 1^T C^-1 k(x))^2 / 1^T C^-1 1 to the variance of f(x) (eq. 2.42), where
+//   1^T C^-1 k(x) = (H^-1 T^T Phi^T D^-1 1)^T T^T phi / sigma2.
 // Gradients in closed form: dl/dS = -(T H^-1 T^T + w w^T) / (2 sigma2), dl/dc = w / sigma2,
 // dl/dlog sigma2 = (r - tr H^-1 - n + residuals / sigma2) / 2. The evidence depends on T only through S_w and
-// c_w, so scaling T scales S by s^2 and c by s. Cost O(n r^2) for the statistics, O(r^3) here. Source:
+// c_w, so scaling T by s scales S by s^2 and c by s. Cost O(n r^2) for the statistics, O(r^3) here. Source:
 // Rasmussen and Williams, Gaussian Processes for Machine Learning, sections 2.1, 2.7 and A.3.
 
 #include "slimbayes/core/gaussian_linear.h"
@@ -32,10 +32,10 @@ namespace slimbayes {
 
 namespace {
 
-// Beyond this share of the rank a fresh factorisation is cheaper than rotations.
+// With more than rank / kRotateShare rows a fresh factorisation is cheaper than rotations.
 constexpr int64_t kRotateShare = 8;
 
-// x T. [b, r]
+// Returns x T. [b, r]
 at::Tensor whiten(const at::Tensor& x, const at::Tensor& prior_factor) {
   if (!prior_factor.defined()) return x;
   return prior_factor.dim() == 0 ? x * prior_factor : at::mm(x, prior_factor);
@@ -45,13 +45,13 @@ at::Tensor whiten_vector(const at::Tensor& x, const at::Tensor& prior_factor) {
   return whiten(x.unsqueeze(0), prior_factor).squeeze(0);
 }
 
-// T x. [r]
+// Returns T x. [r]
 at::Tensor colour(const at::Tensor& x, const at::Tensor& prior_factor) {
   if (!prior_factor.defined()) return x;
   return prior_factor.dim() == 0 ? x * prior_factor : at::mv(prior_factor, x);
 }
 
-// H^-1 x. [r]
+// Returns H^-1 x. [r]
 at::Tensor solve(const at::Tensor& precision, const at::Tensor& x) {
   return solve_cholesky(precision, x.unsqueeze(1)).squeeze(1);
 }
@@ -103,8 +103,8 @@ LinearPosterior finished(const LinearStatistics& s, const LinearModel& model, co
           whitened, precision, constant.response, constant.var};
 }
 
-// ||D^-1/2 (y - constant - Phi w)||^2 from the statistics alone. This is a difference that loses digits
-// where the residuals are much smaller than y; residual_sum does not, but needs the rows.
+// Returns ||D^-1/2 (y - constant - Phi w)||^2 from the statistics alone. This is a difference that loses
+// digits if the residuals are much smaller than y; residual_sum does not lose them, but needs the rows.
 double residuals_from_statistics(const LinearPosterior& p) {
   LinearStatistics s = shifted(p.statistics, p.constant);
   double explained = s.c.dot(p.weights).item<double>();
@@ -112,7 +112,7 @@ double residuals_from_statistics(const LinearPosterior& p) {
   return s.yy - explained - penalty;  // yy - c^T w = residuals + sigma2 ||u||^2
 }
 
-// Rows as they change H: T^T phi / sqrt(d sigma2). [k, r]
+// Returns the rows that are rotated into the factor of H: T^T phi / sqrt(d sigma2). [k, r]
 at::Tensor turns(const LinearPosterior& p, const LinearRows& rows) {
   at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), p.model.prior_factor);
   if (rows.d.defined()) phi = phi / rows.d.detach().to(at::kDouble).sqrt().unsqueeze(1);

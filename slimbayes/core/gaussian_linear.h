@@ -8,65 +8,73 @@
 
 namespace slimbayes {
 
-/// y = mean + phi^T w + noise, w ~ N(0, T T^T), noise ~ N(0, sigma2 d).
+/// The linear model y = mean + phi^T w + noise, w ~ N(0, T T^T), noise ~ N(0, sigma2 d).
 struct LinearModel {
   double sigma2;            // noise variance, > 0
-  at::Tensor prior_factor;  // T: undefined (the identity), a scalar, or [r, r] of any form
-  bool fit_mean = false;    // constant mean by generalised least squares; else y_shift of the statistics
+  at::Tensor prior_factor;  // T: undefined (the identity), a scalar, or any [r, r] matrix
+  /// Whether the constant mean is fitted by generalised least squares; otherwise it is y_shift of the
+  /// statistics.
+  bool fit_mean = false;
 };
 
-/// The exact posterior of the weights (Rasmussen and Williams 2006, section 2.1). A value: what it was made
-/// from, and its factor.
+/// The exact posterior of the weights (Rasmussen and Williams 2006, section 2.1). An immutable value: the
+/// statistics and model it was computed from, and its factorisation.
 struct LinearPosterior {
   LinearStatistics statistics;
   LinearModel model;
-  double constant;       // the mean's constant, in units of y
+  double constant;       // the constant mean, in units of y
   at::Tensor weights;    // [r] posterior mean of w
-  at::Tensor whitened;   // [r] T^-1 weights, got without the inverse
+  at::Tensor whitened;   // [r] T^-1 weights, computed without inverting T
   at::Tensor precision;  // [r, r] lower L, L L^T = H = I + T^T S T / sigma2
-  at::Tensor
-      response;  // [r] of the fitted constant: what T^T phi makes of it, H^-1 T^T Phi^T D^-1 1 / sigma2
-  double constant_var;  // of the fitted constant, 1 / 1^T C^-1 1; 0 of a fixed one
+  /// H^-1 T^T Phi^T D^-1 1 / sigma2 [r]. <response, T^T phi> is the prediction at phi, with a constant of 0,
+  /// for targets that all equal 1; epistemic_var uses it. Zero if the constant is fixed.
+  at::Tensor response;
+  double constant_var;  // variance of the fitted constant, 1 / 1^T C^-1 1 with C = Cov(y); 0 if it is fixed
 };
 
-/// Throws std::invalid_argument unless sigma2 > 0 and T fits; NumericalError when sigma2 is too small for
-/// float64.
+/// Computes the posterior from statistics. Throws std::invalid_argument unless sigma2 > 0 and T fits; throws
+/// NumericalError if sigma2 is too small for float64, or if the features explain a constant so well that
+/// fit_mean cannot determine it.
 LinearPosterior linear_posterior(const LinearStatistics& s, const LinearModel& model);
 
-/// constant + <weights, phi>, float64. [b]
+/// Returns the predictive mean constant + <weights, phi>. features [b, r]. Float64. [b]
 at::Tensor mean(const LinearPosterior& p, const at::Tensor& features);
 
-/// ||L^-1 T^T phi||^2 + constant_var (1 - <response, T^T phi>)^2: of the weights given the constant, and of a
-/// fitted constant under a flat prior. Float64; a sum of squares, never negative. [b]
+/// Returns the epistemic variance ||L^-1 T^T phi||^2 + constant_var (1 - <response, T^T phi>)^2. The first
+/// term is the variance of the weights given the constant, the second that of a fitted constant under a flat
+/// prior. As a sum of squares it is never negative. features [b, r]. Float64. [b]
 at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 
-/// The posterior with these rows as well, or without them, at the same features, sigma2 and T: O(k r^2) for k
-/// rows.
+/// Return the posterior with k rows added, or removed; features, sigma2 and T stay the same. Cost O(k r^2)
+/// for few rows; for more than r / 8 rows the matrix is factorised anew. removed() throws NumericalError if
+/// the result is not positive definite.
 LinearPosterior added(const LinearPosterior& p, const LinearRows& rows);
 LinearPosterior removed(const LinearPosterior& p, const LinearRows& rows);
 
-/// (y - mean)^T D^-1 (y - mean) of these rows; add it up over all batches. It has no cancellation: pass it on
-/// when the residuals are much smaller than y, that is for a tiny sigma2.
+/// Returns (y - mean)^T D^-1 (y - mean) of these rows; sum it over all batches. It is free of cancellation:
+/// compute it and pass it to log_evidence when the residuals are much smaller than y, that is for a tiny
+/// sigma2.
 double residual_sum(const LinearPosterior& p, const LinearRows& rows);
 
-/// The log marginal likelihood log p(y), at the fitted constant if the model fits one. `residuals` is the
-/// total of residual_sum over all rows. If absent, it is computed from the statistics, which loses digits to
-/// cancellation when the residuals are much smaller than y.
+/// Returns the log marginal likelihood log p(y), at the fitted constant if the model fits one. `residuals` is
+/// the total of residual_sum over all rows. If absent, it is computed from the statistics, which loses digits
+/// to cancellation when the residuals are much smaller than y.
 double log_evidence(const LinearPosterior& p, std::optional<double> residuals = {});
 
-/// Derivatives of log_evidence. A fitted constant contributes none (it is a stationary point).
+/// Derivatives of log_evidence. A fitted constant contributes nothing to the other derivatives (it is a
+/// stationary point).
 struct EvidenceGradient {
   at::Tensor S;            // [r, r] G = d/dS, symmetric
-  at::Tensor c;            // [r] g = d/dc, y counted from the constant
-  double constant;         // d/d constant, for a constant that is trained
+  at::Tensor c;            // [r] g = d/dc, for y counted from the constant
+  double constant;         // d/d constant, for a constant that is trained, not fitted
   double log_sigma2;       // d/d log sigma2
   double log_prior_scale;  // d/d log s, for T -> s T at s = 1
 };
 EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<double> residuals = {});
 
-/// <Phi^T D^-1 Phi, G> + <Phi^T D^-1 (y - constant), g>: a scalar whose gradient with respect to these rows'
-/// features is that of the evidence of all rows, so training holds one batch at a time. Differentiable; its
-/// value means nothing.
+/// Returns <Phi^T D^-1 Phi, G> + <Phi^T D^-1 (y - constant), g>, a scalar for backpropagation. Its gradient
+/// with respect to the features of these rows equals that of the evidence of all rows, so training holds one
+/// batch at a time. Differentiable; the value itself has no meaning.
 at::Tensor evidence_surrogate(const LinearPosterior& p, const EvidenceGradient& gradient,
                               const LinearRows& rows);
 

@@ -7,22 +7,22 @@
 
 namespace slimbayes {
 
-/// The members of a JSON object of a file, none of which is believed before it is checked. What is absent, of
+/// Reads the members of a JSON object from an untrusted file and checks each one. A member that is absent, of
 /// another type or out of bounds throws std::invalid_argument("[where] expected ...; received ...").
 class JsonReader {
  public:
-  /// Throws unless `object` is one; it must outlive the reader.
+  /// Throws std::invalid_argument unless `object` is a JSON object. It must outlive the reader.
   JsonReader(const nlohmann::json& object, std::string where);
 
   bool has(const char* key) const { return object_.contains(key); }
 
-  /// A whole number in [low, high].
+  /// Returns a whole number in [low, high].
   int64_t count(const char* key, int64_t low, int64_t high) const;
-  double number(const char* key) const;  // finite
+  double number(const char* key) const;  // must be finite
   std::string text(const char* key) const;
   std::vector<std::string> texts(const char* key) const;
 
-  /// Any value. Throws where there is none.
+  /// Returns a value of any type. Throws std::invalid_argument if it is absent.
   const nlohmann::json& value(const char* key) const;
 
  private:

@@ -6,24 +6,26 @@
 
 namespace slimbayes {
 
-/// A Gaussian belief over the latent function at b rows, or over k of them, independent of each other.
+/// The Gaussian posterior of the latent function at b rows, or of k mutually independent latent functions.
 struct Latent {
   at::Tensor mean;           // [b] or [b, k]
-  at::Tensor epistemic_var;  // the same shape; variance, >= 0
-  int64_t zeroed = 0;        // as in Regression
+  at::Tensor epistemic_var;  // variance in the shape of mean, >= 0
+  int64_t zeroed = 0;        // rows whose variance rounding made negative (see Regression)
 };
 
-/// y = f + noise, noise ~ N(0, noise_var).
+/// The likelihood of a regression: y = f + noise, noise ~ N(0, noise_var).
 struct GaussianLikelihood {
   at::Tensor noise_var;  // scalar or [b], > 0
 
-  /// E_f[log N(y; f, noise_var)]: the data term of an ELBO (N-5). Differentiable. [b]
+  /// Returns E_f[log N(y; f, noise_var)], the data term of an ELBO (N-5). f and y [b]. Differentiable. [b]
   at::Tensor expected_log_prob(const Latent& f, const at::Tensor& y) const;
 
-  /// log N(y; mean, epistemic_var + noise_var): the data term of PPGP and dPPGP (N-15). Differentiable. [b]
+  /// Returns log N(y; mean, epistemic_var + noise_var), the data term of PPGP and dPPGP (N-15). f and y [b].
+  /// Differentiable. [b]
   at::Tensor log_predictive(const Latent& f, const at::Tensor& y) const;
 
-  /// In float64.
+  /// Returns a Regression: aleatoric variance noise_var, epistemic variance that of f. Float64, without
+  /// gradients.
   Predictive predictive(const Latent& f) const;
 };
 

@@ -8,7 +8,7 @@ namespace slimbayes {
 
 namespace {
 
-// call(likelihood, f) with f [b, k] for a softmax, [b] for the others.
+// Calls call(alternative, f) with f [b, k] for a softmax, and with f [b] for the other alternatives.
 template <class Call>
 auto with_shape(const Likelihood& likelihood, const Latent& f, Call call) {
   return std::visit(

@@ -9,16 +9,16 @@
 
 namespace slimbayes {
 
-/// p(y | f) of every task: k latent functions of a softmax, one of each other.
+/// The likelihood p(y | f) of a task. A softmax has k latent functions, every other alternative has one.
 using Likelihood = std::variant<GaussianLikelihood, BernoulliLikelihood, SoftmaxLikelihood, PoissonLikelihood,
                                 CoxLikelihood>;
 
-/// The active alternative's; f [b, k], y [b] (undefined for a Cox process). Both throw std::invalid_argument
-/// for other shapes. [b]
+/// expected_log_prob and log_predictive dispatch to the active alternative, with f [b, k] and y [b]
+/// (undefined for a Cox process). Both throw std::invalid_argument for other shapes. [b]
 at::Tensor expected_log_prob(const Likelihood& likelihood, const Latent& f, const at::Tensor& y);
 at::Tensor log_predictive(const Likelihood& likelihood, const Latent& f, const at::Tensor& y);
 
-/// The answer in float64; f [n, k].
+/// Returns the answer of the active alternative in float64; f [n, k].
 Predictive predictive(const Likelihood& likelihood, const Latent& f);
 
 }  // namespace slimbayes

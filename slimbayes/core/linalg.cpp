@@ -1,12 +1,12 @@
 // Factorisations under one numerical policy.
 //
 // Problem: a Gram matrix is positive definite on paper and singular in float64 (duplicated rows, dead
-// features), and LAPACK answers a NaN with a NaN. Method: look for NaN, factorise as it stands, and only then
-// add a jitter that grows tenfold from 1e-12 of the mean diagonal; the caller learns how much was added. Cost
-// O(r^3 / 3) a try. Up- and down-dates turn one row x at a time into the factor, column by column, by the
-// rotation that zeroes x_j against L_jj (hyperbolic for the down-date, in Chambers' mixed form, which is
-// stable where the result is well conditioned). Cost O(r^2) a row. Source: Golub and Van Loan, Matrix
-// Computations, 4th ed., section 6.5.
+// features), and LAPACK returns NaN for an input with NaN. Method: check for NaN first, then factorise the
+// matrix unchanged, and only if that fails add a jitter, which grows tenfold from 1e-12 of the mean diagonal;
+// the caller learns how much was added. Cost O(r^3 / 3) per attempt. Updates and downdates rotate one row x
+// at a time into the factor, column by column: each rotation zeroes x_j against L_jj (a hyperbolic rotation
+// for the downdate, in Chambers' mixed form, which is stable if the result is well conditioned). Cost O(r^2)
+// per row. Source: Golub and Van Loan, Matrix Computations, 4th ed., section 6.5.
 
 #include "slimbayes/core/linalg.h"
 
@@ -23,7 +23,8 @@ namespace slimbayes {
 
 namespace {
 
-// The first pivot that is not positive: the Schur complement of the leading block that still factorised.
+// Returns the first pivot that is not positive: the Schur complement of the largest leading block that
+// factorised.
 double failed_pivot(const at::Tensor& a, int64_t column) {
   double diagonal = a[column][column].item<double>();
   if (column == 0) return diagonal;
@@ -44,8 +45,8 @@ void require_no_nan(const at::Tensor& a) {
       a.size(0), bad));
 }
 
-// One row turned into U = L^T [r, r], whose rows are contiguous; sign +1 adds x x^T, -1 removes it. x is used
-// up.
+// Rotates one row x into U = L^T [r, r], whose rows are contiguous: sign +1 adds x x^T, -1 removes it.
+// Overwrites x.
 void rotate_in(double* u, double* x, int64_t r, double sign) {
   for (int64_t j = 0; j < r; ++j) {
     double* row = u + j * r;

@@ -1,8 +1,8 @@
 // Sufficient statistics of a Gaussian linear model.
 //
-// Every sum is a product of columns of X = D^-1/2 [Phi, y - shift, 1], so a batch costs one small Gram
-// matrix, O(b r^2) in float64, and neither Phi [n, r] nor anything n x n is held. A change of shift is exact
-// algebra on the sums, which is also how a constant mean is taken out of them.
+// Every sum is a product of columns of X = D^-1/2 [Phi, y - shift, 1]. So a batch costs one small Gram
+// matrix, O(b r^2) in float64, and neither Phi [n, r] nor any n x n matrix is held. A change of shift is
+// exact algebra on the sums; a constant mean is subtracted from them in the same way.
 
 #include "slimbayes/core/linear_statistics.h"
 

@@ -10,12 +10,13 @@ namespace slimbayes {
 struct LinearRows {
   at::Tensor features;  // [b, r]
   at::Tensor y;         // [b]
-  at::Tensor d;         // [b] relative noise variance, > 0; undefined: 1
+  at::Tensor d;         // [b] relative noise variance, > 0; undefined means 1 everywhere
 };
 
-/// All that n rows say about the weights, in float64 and without sigma2. Additive: statistics of disjoint
-/// rows add up, so they come from mini-batches, shards or machines alike. y enters as y - y_shift: pick
-/// y_shift near its mean.
+/// The sufficient statistics of n rows for the weights of a linear model, in float64 and without sigma2. They
+/// are additive: statistics of disjoint rows add up, so they can be computed from mini-batches, shards or
+/// several machines. The sums use y - y_shift in place of y; choose y_shift near the mean of y to keep
+/// digits.
 struct LinearStatistics {
   at::Tensor S;          // [r, r] Phi^T D^-1 Phi
   at::Tensor c;          // [r] Phi^T D^-1 y
@@ -30,19 +31,21 @@ struct LinearStatistics {
   int64_t rank() const { return S.size(0); }
 };
 
-/// Statistics of no rows.
+/// Returns the statistics of zero rows. Throws std::invalid_argument unless rank > 0.
 LinearStatistics linear_statistics(int64_t rank, double y_shift = 0);
 
-/// With these rows as well, or without them (they must have been added before). Rows may have any floating
-/// type; they are converted before the products. Gradients are not followed. Cost O(b r^2). Throws
-/// std::invalid_argument for shapes that do not fit, NaN, d <= 0, or more rows removed than there are.
+/// Return the statistics with these rows added, or removed (they must have been added before). Rows may have
+/// any floating type; they are converted to float64 before the products. Gradients are not tracked. Cost O(b
+/// r^2). Both throw std::invalid_argument for shapes that do not fit, for features, y or d that are not
+/// finite, and unless every d is > 0; removed() also throws if `rows` holds more rows than `s`.
 LinearStatistics added(const LinearStatistics& s, const LinearRows& rows);
 LinearStatistics removed(const LinearStatistics& s, const LinearRows& rows);
 
-/// Of the rows of both; keeps a's shift.
+/// Returns the statistics of the rows of both `a` and `b`, with the shift of `a`. Throws
+/// std::invalid_argument if the ranks differ.
 LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b);
 
-/// The same rows with y counted from another shift.
+/// Returns the statistics of the same rows for another y_shift. Exact up to rounding.
 LinearStatistics shifted(const LinearStatistics& s, double y_shift);
 
 }  // namespace slimbayes

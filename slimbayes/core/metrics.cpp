@@ -1,8 +1,8 @@
 // Metrics of Gaussian answers.
 //
-// Proper scores follow Gneiting and Raftery, Strictly proper scoring rules, prediction, and estimation (JASA
-// 2007): for y = mean + sd z, CRPS = sd (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt pi), and the interval score
-// charges the width plus 2 / (1 - level) for each unit by which y falls outside.
+// The proper scores follow Gneiting and Raftery, Strictly proper scoring rules, prediction, and estimation
+// (JASA 2007). For y = mean + sd z, CRPS = sd (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt pi). The interval score
+// is the width plus 2 / (1 - level) times the distance by which y falls outside.
 
 #include "slimbayes/core/metrics.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 double mean_of(const at::Tensor& x) { return x.mean().item<double>(); }
 
-// y in float64, once the rows are known to match and to be finite. [n]
+// Checks that the rows match and are finite; returns y in float64. [n]
 at::Tensor checked(const Regression& p, const at::Tensor& y, const char* function) {
   check_shape(y, {-1}, function, "y");
   int64_t n = y.size(0);
@@ -42,7 +42,7 @@ at::Tensor checked(const Interval& i, const at::Tensor& y, const char* function)
   return y.to(at::kDouble);
 }
 
-// sqrt(total variance), which must be positive. [n]
+// Returns sqrt(total variance), after checking that it is positive. [n]
 at::Tensor total_sd(const Regression& p, const char* function) {
   at::Tensor var = total_var(p).to(at::kDouble);
   check_finite(var, function, "variance");

@@ -8,7 +8,8 @@
 
 namespace slimbayes {
 
-/// The noise variance of a Gaussian likelihood as a function of its trained scalar theta, by noise_form:
+/// The noise variance of a Gaussian likelihood as a function of its trained scalar theta. The option
+/// noise_form chooses the function:
 /// exp        exp(theta) + floor
 /// softplus   log(1 + exp(theta)) + floor
 /// variance   max(theta, floor)
@@ -18,16 +19,18 @@ class NoiseVariance {
   explicit NoiseVariance(const NoiseOptions& options) : options_(options) {}
 
   double operator()(double theta) const;
-  at::Tensor operator()(
-      const at::Tensor& theta) const;  // scalar, in theta's type; differentiable for exp alone
+  /// Returns the noise variance as a scalar in theta's type. Differentiable for the form exp alone; for the
+  /// others use gradient().
+  at::Tensor operator()(const at::Tensor& theta) const;
 
-  /// theta at noise_start. Throws std::invalid_argument in the name of `method` unless noise_start >
-  /// noise_floor, and for a floor of 0 where the variance is clamped.
+  /// Returns the theta whose noise variance is noise_start. Throws std::invalid_argument in the name of
+  /// `method` unless noise_start > noise_floor, and for a floor of 0 with the forms variance and sd, which
+  /// clamp.
   double start(const std::string& method) const;
 
-  /// The loss's derivative in theta from that in the variance, scalars. Below the floor, where the clamp is
-  /// flat, one that leads back up passes as it would at the floor, so that the noise does not stay there for
-  /// good.
+  /// Returns the derivative of the loss with respect to theta, given its derivative with respect to the
+  /// variance (scalars). Below the floor the clamp is flat and the true derivative is 0. There, a gradient
+  /// that would raise theta passes with its value at the floor, so that the noise can leave the floor again.
   at::Tensor gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const;
 
  private:

@@ -1,12 +1,15 @@
 // Adaptive prediction sets by split conformal calibration.
 //
-// Problem     A classifier's probabilities may be wrong everywhere; a decision needs the classes that cannot be ruled out.
-// Method      Rank the classes of a row by probability and add them up until the sum reaches a threshold, the conformal
-//             quantile of the sums that the calibration rows needed for their own class (Romano, Sesia and Candes 2020).
-//             The class on the threshold counts by a share u, uniform, so that the level is held exactly and not by a
-//             whole class too much: a model that is right more often than the level gives empty sets.
-// Randomness  u is a function of the row's inputs, so that an answer does not depend on its neighbours or its place, and
-//             the score stays one function of (x, y), which is all that exchangeability needs.
+// Problem     A classifier's probabilities may be wrong everywhere; a decision needs the classes that cannot
+//             be ruled out.
+// Method      Rank the classes of a row by probability and sum the probabilities until they reach a
+//             threshold. The threshold is the conformal quantile of the sums at which the calibration rows
+//             reached their own class (Romano, Sesia and Candes 2020). The class at the threshold counts with
+//             a uniform random share u, so that the level is met exactly and not exceeded by up to a whole
+//             class. A model that is right more often than the level therefore gives some empty sets.
+// Randomness  u is a function of the row's inputs, so that an answer does not depend on the row's neighbours
+//             or its place in the batch. The score stays a fixed function of (x, y), which is all that
+//             exchangeability requires.
 #include "slimbayes/core/prediction_set.h"
 
 #include <ATen/ATen.h>
@@ -21,12 +24,12 @@ namespace slimbayes {
 
 namespace {
 
-/// Every class's score. [n, C]
+/// Returns the score of every class. [n, C]
 at::Tensor all_scores(const Classes& p, const at::Tensor& u, const char* function) {
   check_shape(p.probabilities, {-1, -1}, function, "probabilities");
   check_shape(u, {p.probabilities.size(0)}, function, "u");
   const auto [sorted, order] = at::sort(p.probabilities, /*stable=*/true, /*dim=*/1, /*descending=*/true);
-  const at::Tensor before = sorted.cumsum(1) - sorted;  // of the more probable ones
+  const at::Tensor before = sorted.cumsum(1) - sorted;  // total probability of the more probable classes
   return at::empty_like(sorted).scatter_(1, order, before + u.unsqueeze(1) * sorted);
 }
 
@@ -34,7 +37,7 @@ at::Tensor all_scores(const Classes& p, const at::Tensor& u, const char* functio
 
 at::Tensor row_uniforms(const at::Tensor& inputs) {
   const int64_t n = inputs.size(0);
-  const at::Tensor rows = (inputs.reshape({n, -1}) + 0).contiguous();  // -0 is 0
+  const at::Tensor rows = (inputs.reshape({n, -1}) + 0).contiguous();  // turns -0 into 0
   const auto* bytes = static_cast<const char*>(rows.const_data_ptr());
   const size_t width = static_cast<size_t>(rows.size(1)) * rows.element_size();
   const Stream stream = Stream(0).split("prediction set");
@@ -57,7 +60,7 @@ at::Tensor set_scores(const Classes& p, const at::Tensor& y, const at::Tensor& u
 
 PredictionSet prediction_set(const Classes& p, const at::Tensor& u, const ConformalScores& scores,
                              double level) {
-  // A score is a sum of C probabilities: the calibration row on the threshold must not be rounded out.
+  // A score is a sum of C probabilities, and rounding must not exclude the calibration row at the threshold.
   return all_scores(p, u, "prediction_set") <= conformal_factor(scores, level) * (1 + 1e-9);
 }
 

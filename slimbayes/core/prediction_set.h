@@ -9,28 +9,31 @@
 
 namespace slimbayes {
 
-/// Which classes are plausible at a level: the answer to "what can it be" as an interval is of a number. [n,
-/// C] bool; a row without any says that no class is plausible at this level.
+/// The classes that are plausible at a level: what an interval is for a number, a prediction set is for a
+/// class. [n, C] bool; a row that is false everywhere says that no class is plausible at this level.
 using PredictionSet = at::Tensor;
 
-/// A number in (0, 1) for each row of inputs [n, ...], a function of the row's values alone: the
-/// randomisation of a row's set is the same in every batch, in calibration and in prediction. [n] float64
+/// Returns one pseudo-random number in (0, 1) per row of inputs [n, ...], for the randomisation of prediction
+/// sets. The number is a function of the row's values alone, so a row gets the same number in every batch, in
+/// calibration and in prediction. [n] float64
 at::Tensor row_uniforms(const at::Tensor& inputs);
 
-/// The conformity score of the class y of each row: the probability of the classes more probable than y, plus
-/// u times that of y (Romano, Sesia and Candes 2020, adaptive prediction sets); among equals the first class
-/// is the more probable. y [n] class numbers, u [n] from row_uniforms. [n] Throws std::invalid_argument for
-/// other shapes or classes.
+/// Returns the conformity score of the class y of each row: the sum of the probabilities of the classes more
+/// probable than y, plus u times the probability of y (Romano, Sesia and Candes 2020, adaptive prediction
+/// sets). Among equal probabilities the first class counts as the more probable one. y [n] class numbers,
+/// u [n] from row_uniforms. [n] Throws std::invalid_argument for other shapes, no rows, or invalid class
+/// numbers.
 at::Tensor set_scores(const Classes& p, const at::Tensor& y, const at::Tensor& u);
 
-/// The classes whose score is at most conformal_factor(scores, level): a row that is exchangeable with the
-/// calibration rows has its class in the set with probability of at least `level`, and at most 1 / (m + 1)
-/// more. Throws as conformal_factor.
+/// Returns the set of classes whose score is at most conformal_factor(scores, level), for each row. If a row
+/// is exchangeable with the m calibration rows, its set contains its class with probability of at least
+/// `level`, and at most 1 / (m + 1) more. u [n] from row_uniforms. Throws under the same conditions as
+/// conformal_factor.
 PredictionSet prediction_set(const Classes& p, const at::Tensor& u, const ConformalScores& scores,
                              double level);
 
-/// coverage (the share of rows whose class is in their set), set_size (mean number of classes), empty (share
-/// of rows without any). y [n] class numbers.
+/// Reports `coverage` (the share of rows whose set contains their class), `set_size` (the mean number of
+/// classes in a set) and `empty` (the share of rows with an empty set). y [n] class numbers.
 nlohmann::json set_report(const PredictionSet& set, const at::Tensor& y);
 
 }  // namespace slimbayes

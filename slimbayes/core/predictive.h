@@ -9,87 +9,95 @@
 
 namespace slimbayes {
 
-/// A Gaussian answer a row, float64. Intervals, scores and metrics are functions of it.
+/// The predictive of a regression: one Gaussian per row, float64. Intervals, scores and metrics are computed
+/// from it.
 struct Regression {
-  at::Tensor mean;           // [n] units of the target
-  at::Tensor aleatoric_var;  // [n] variance of the noise
-  at::Tensor epistemic_var;  // [n] variance of the function
-  int64_t zeroed = 0;        // rows whose epistemic variance rounding made negative and that have 0
+  at::Tensor mean;           // [n] in units of the target
+  at::Tensor aleatoric_var;  // [n] variance of the noise, in squared units of the target
+  at::Tensor epistemic_var;  // [n] variance of the latent function, in squared units of the target
+  int64_t zeroed = 0;        // rows whose epistemic variance rounding made negative; it was set to 0
 };
 
-/// Probabilities a row, averaged over the belief, and the two entropies whose difference is what the belief
-/// leaves open. float64, nats.
+/// The predictive of a classification: class probabilities per row, averaged over the posterior, and two
+/// entropies. Their difference is the epistemic part of the uncertainty (see mutual_information). Float64,
+/// nats.
 struct Classes {
-  at::Tensor probabilities;       // [n, C], rows sum to 1
+  at::Tensor probabilities;       // [n, C], each row sums to 1
   at::Tensor predictive_entropy;  // [n] entropy of the averaged probabilities
-  at::Tensor expected_entropy;    // [n] average entropy of the probabilities
+  at::Tensor expected_entropy;    // [n] posterior average of the entropy of the probabilities
   int64_t zeroed = 0;             // as in Regression
 };
 
-/// A log-normal belief over a rate, float64.
+/// A log-normal distribution of a rate, per row: the posterior of exp(f) for a Gaussian f. Float64.
 struct Rate {
   at::Tensor log_mean;  // [n] mean of the log rate
   at::Tensor log_var;   // [n] variance of the log rate, >= 0
 };
 
-/// y ~ Poisson(rate).
+/// The predictive of a count: y ~ Poisson(rate), with a log-normal rate.
 struct Counts {
   Rate rate;
   int64_t zeroed = 0;  // as in Regression
 };
 
-/// Events per unit volume of a Cox process at n places.
+/// The predictive of events: the intensity of a Cox process (events per unit volume) at n places.
 struct Intensity {
   Rate rate;
   int64_t zeroed = 0;  // as in Regression
 };
 
-/// What every method answers with.
+/// The answer of every method: one alternative per task.
 using Predictive = std::variant<Regression, Classes, Counts, Intensity>;
 
-/// aleatoric + epistemic. [n]
+/// Returns the aleatoric plus the epistemic variance. [n]
 at::Tensor total_var(const Regression& p);
 
-/// Predictive minus expected entropy: the mutual information of class and function. [n] >= 0, nats. Throws
-/// NumericalError when it is below 0 by more than rounding.
+/// Returns the mutual information of class and latent function: predictive minus expected entropy, the
+/// epistemic part of the uncertainty. [n] >= 0, nats; NaN for a row whose entropies are NaN. Throws
+/// NumericalError if it is below 0 by more than rounding.
 at::Tensor mutual_information(const Classes& p);
 
-/// The most probable class, the first of equals. [n] int64
+/// Returns the most probable class of each row; among equals, the first. [n] int64
 at::Tensor predicted_class(const Classes& p);
 
-/// exp(log_mean + log_var / 2). [n]
+/// Returns the mean of the rate, exp(log_mean + log_var / 2). [n]
 at::Tensor mean(const Rate& rate);
 
-/// mean^2 (exp(log_var) - 1): the epistemic variance of counts and intensities. [n]
+/// Returns the variance of the rate, mean^2 (exp(log_var) - 1): the epistemic variance of counts and
+/// intensities. [n]
 at::Tensor var(const Rate& rate);
 
-/// mean + var of the rate, by the law of total variance: a Poisson count adds its rate. [n]
+/// Returns the variance of the count, mean + var of the rate: by the law of total variance, Poisson noise
+/// adds the mean rate. [n]
 at::Tensor total_var(const Counts& p);
 
-/// Central interval of the total predictive distribution.
+/// A central predictive interval per row.
 struct Interval {
-  at::Tensor lower, upper;  // [n] units of the target
+  at::Tensor lower, upper;  // [n] in units of the target, or of the intensity
 };
 
-/// mean -+ z sd of the Gaussian answer; a calibrated model's own interval is Model::interval. Throws
-/// std::invalid_argument unless 0 < level < 1.
+/// Returns mean -+ z sd with the total sd of the Gaussian answer. For a calibrated model use Model::interval
+/// instead. Throws std::invalid_argument unless 0 < level < 1.
 Interval gaussian_interval(const Regression& p, double level);
 
-/// Throw std::invalid_argument unless 0 < level < 1. The whole numbers at which the cdf of the
-/// Poisson-lognormal count first reaches (1 -+ level) / 2.
+/// Returns the interval of the Poisson-lognormal count: its ends are the whole numbers at which the cdf first
+/// reaches (1 -+ level) / 2. Throws std::invalid_argument unless 0 < level < 1.
 Interval interval(const Counts& p, double level);
 
-/// Log-normal quantiles of the rate itself.
+/// Returns the interval of the intensity between its log-normal quantiles (1 -+ level) / 2. Throws
+/// std::invalid_argument unless 0 < level < 1.
 Interval interval(const Intensity& p, double level);
 
-/// The answer for the target shift + scale * y. Throws std::invalid_argument unless scale > 0.
+/// Converts the predictive of y into the predictive of shift + scale * y. Throws std::invalid_argument unless
+/// `scale` is finite and > 0 and `shift` is finite.
 Regression rescaled(const Regression& p, double shift, double scale);
 
-/// Standard normal quantile; relative error below 1e-12 for p > 1e-300. Throws std::invalid_argument unless 0
-/// < p < 1.
+/// Returns the standard normal quantile at p; the relative error is below 1e-12 for p > 1e-300. Throws
+/// std::invalid_argument unless 0 < p < 1.
 double normal_quantile(double p);
 
-/// Scores by name, larger is further from the training data: the OOD contract. [n] each, float64.
+/// Scores for out-of-distribution detection, by name: [n] each, float64. A larger score means farther from
+/// the training data.
 using Scores = std::map<std::string, at::Tensor>;
 
 }  // namespace slimbayes

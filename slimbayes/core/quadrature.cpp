@@ -1,8 +1,9 @@
 // The Gauss-Hermite rule by Golub and Welsch (Calculation of Gauss quadrature rules, Math. Comp. 1969): the
-// nodes are the eigenvalues of the symmetric tridiagonal matrix of the orthonormal polynomials' recurrence.
-// The weights are 1 / sum_k p_k(x)^2 by that recurrence and not the eigenvectors' first elements, whose error
-// is absolute: of 64 nodes the outermost weights are 1e-49. O(q^3), for q of a few dozen. Boost.Math, whose
-// rules cubature.cpp takes, has none of Hermite.
+// nodes are the eigenvalues of the symmetric tridiagonal matrix of the recurrence of the orthonormal
+// polynomials. The weights are 1 / sum_k p_k(x)^2, computed by that recurrence. The first elements of the
+// eigenvectors would give them too, but with an absolute error, and for 64 nodes the outermost weights are
+// 1e-49. Cost O(q^3), for q of a few dozen. Boost.Math, whose rules cubature.cpp uses, has no Gauss-Hermite
+// rule.
 
 #include "slimbayes/core/quadrature.h"
 
@@ -23,7 +24,7 @@ Quadrature gauss_hermite(int64_t q) {
     jacobi[k - 1][k] = jacobi[k][k - 1];
   }
   at::Tensor nodes = at::linalg_eigvalsh(jacobi);
-  nodes = (nodes - nodes.flip(0)) / 2;  // mirrored about 0, which rounding is not permitted to break
+  nodes = (nodes - nodes.flip(0)) / 2;  // makes the nodes exactly symmetric about 0
   at::Tensor before = at::zeros_like(nodes), p = at::ones_like(nodes), sum = at::ones_like(nodes);
   for (int64_t k = 1; k < q; ++k) {  // x p_(k-1) = sqrt(k) p_k + sqrt(k - 1) p_(k-2)
     double a = std::sqrt(static_cast<double>(k)), a_before = std::sqrt(static_cast<double>(k - 1));

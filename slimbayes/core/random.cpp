@@ -2,12 +2,12 @@
 //
 // Problem: results must not depend on the order in which parts of a program draw, on threads, or on what
 // another library did to a global generator. Method: a counter-based generator. Philox4x32-10 maps (key,
-// counter) to 128 bits by ten rounds of multiply and exchange. The i-th number of a stream lies in block i / 2
-// of its key, so any element costs O(1) and a tensor can be filled in any order. A child stream's key is also
-// a block of the parent's key. The upper half of that block's counter holds a tag that the blocks of numbers
-// never carry, so the child's key is unrelated to its parent's numbers. Source: Salmon, Moraes, Dror and
-// Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). Bits are the same everywhere; normals are the
-// same up to the C library's log, sin and cos.
+// counter) to 128 bits by ten rounds of multiply and exchange. The i-th number of a stream lies in block
+// i / 2 of its key, so any element costs O(1) and a tensor can be filled in any order. A child stream's key
+// is also a block of the parent's key. The upper half of that block's counter holds a tag that the blocks of
+// numbers never carry, so the child's key is unrelated to its parent's numbers. Source: Salmon, Moraes, Dror
+// and Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). Bits are the same everywhere; normals are
+// the same up to the C library's log, sin and cos.
 
 #include "slimbayes/core/random.h"
 
@@ -37,7 +37,7 @@ Pair block(uint64_t key, uint64_t counter, Tag tag = kNumbers, uint32_t extra = 
   return {out[0] | static_cast<uint64_t>(out[1]) << 32, out[2] | static_cast<uint64_t>(out[3]) << 32};
 }
 
-// Midpoints of 2^52 cells: never 0, never 1.
+// Maps bits to the midpoints of 2^52 cells of the unit interval: never 0, never 1.
 double unit(uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
 
 std::pair<double, double> uniforms(Pair bits) { return {unit(bits[0]), unit(bits[1])}; }
@@ -82,7 +82,7 @@ Stream::Stream(uint64_t seed) : key_(seed) {}
 Stream Stream::split(uint64_t index) const { return Stream(block(key_, index, kIndex)[0]); }
 
 Stream Stream::split(std::string_view purpose) const {
-  // Eight bytes a step; the length in the counter keeps "a" and "a\0" apart.
+  // Eight bytes per block; the length in the counter distinguishes "a" from "a\0".
   uint64_t key = key_;
   size_t at = 0;
   do {
@@ -117,7 +117,7 @@ at::Tensor Stream::permutation(int64_t n) const {
   check(n >= 0, "Stream::permutation", "n >= 0", std::to_string(n));
   at::Tensor out = at::arange(n, at::kLong);
   int64_t* p = out.mutable_data_ptr<int64_t>();
-  // The remainder's bias is below n / 2^64.
+  // The bias of taking the remainder is below n / 2^64.
   for (int64_t i = n - 1; i > 0; --i)
     std::swap(p[i], p[bits(static_cast<uint64_t>(i)) % (static_cast<uint64_t>(i) + 1)]);
   return out;

@@ -1,4 +1,5 @@
-// Ranking metrics. Ranks are counted by binary search in the sorted scores, so ties are exact: O(n log n).
+// Ranking metrics. Ranks are counted by binary search in the sorted scores, so ties are exact.
+// Cost O(n log n).
 
 #include "slimbayes/core/ranking.h"
 
@@ -12,7 +13,7 @@ namespace slimbayes {
 
 namespace {
 
-// Sorted, float64.
+// Returns the scores sorted, in float64.
 at::Tensor sorted_scores(const at::Tensor& scores, const char* function) {
   check_shape(scores, {-1}, function, "scores");
   check(scores.size(0) > 0, function, "at least one score on each side", "none");
@@ -20,7 +21,7 @@ at::Tensor sorted_scores(const at::Tensor& scores, const char* function) {
   return std::get<0>(scores.to(at::kDouble).sort());
 }
 
-// How many of the sorted scores lie below each value (or, right, not above it).
+// Returns, for each value, how many of the sorted scores lie below it (if `right`: not above it).
 at::Tensor count_below(const at::Tensor& sorted, const at::Tensor& values, bool right) {
   return at::searchsorted(sorted, values, /*out_int32=*/false, right);
 }
@@ -40,7 +41,7 @@ double auroc_sd(int64_t negatives, int64_t positives) {
   return std::sqrt((n + m + 1) / (12 * n * m));
 }
 
-// Each positive makes a step of 1 / positives in the recall, at the precision of its own score as the
+// Each positive adds 1 / positives to the recall, at the precision reached with its own score as the
 // threshold.
 double average_precision(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
   at::Tensor negative = sorted_scores(negative_scores, "average_precision");

@@ -18,7 +18,7 @@ constexpr std::pair<StoredType, at::ScalarType> kTypes[] = {
     {StoredType::f64, at::kDouble}, {StoredType::f32, at::kFloat}, {StoredType::i64, at::kLong},
     {StoredType::i32, at::kInt},    {StoredType::u8, at::kByte},   {StoredType::boolean, at::kBool}};
 
-// Who knows the path puts it in the place of this (read_contents()).
+// Placeholder for the file name in a DataError; read_contents() replaces it by the real one.
 constexpr const char* kContents = "model file";
 
 }  // namespace

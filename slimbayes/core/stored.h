@@ -10,26 +10,27 @@
 
 namespace slimbayes {
 
-/// A tensor's bytes as they lie in a file (copied to the CPU, row-major). Throws std::invalid_argument for a
-/// type that the file does not know.
+/// Returns a tensor's bytes as a file stores them (copied to the CPU, row-major). Throws
+/// std::invalid_argument for an element type that the file format does not support.
 StoredTensor to_stored(const at::Tensor& x);
 
-/// Runs `read`, which takes the contents of a file apart. What it finds wrong (DataError,
-/// std::invalid_argument, NumericalError, an exception of the JSON library) becomes a DataError that begins
-/// with `file`, such as "m.safetensors" or "the checkpoint 'm.ckpt'", and ends with `hint`.
+/// Runs `read`, which interprets the contents of a file, and turns its errors into one DataError that names
+/// the file. DataError, std::invalid_argument, NumericalError and exceptions of the JSON library are
+/// converted; the new message begins with `file`, such as "m.safetensors" or "the checkpoint 'm.ckpt'", and
+/// ends with `hint`.
 void read_contents(const std::string& file, const std::string& hint, const std::function<void()>& read);
 
-/// A copy as a CPU tensor.
+/// Returns the stored data as a new CPU tensor (a copy).
 at::Tensor from_stored(const StoredTensor& stored);
 
-/// The tensor of this name. Throws DataError when the file does not hold it.
+/// Returns the tensor of this name. Throws DataError if the file does not contain it.
 at::Tensor stored_tensor(const TensorFile& file, const std::string& name);
 
-/// The metadata value of this key. Throws DataError when the file does not hold it.
+/// Returns the metadata value of this key. Throws DataError if the file does not contain it.
 const std::string& stored_text(const TensorFile& file, const std::string& key);
 
-/// The metadata value of this key as JSON. Throws DataError when it is absent, malformed or nested over 32
-/// deep (what recurses over it could run out of stack).
+/// Returns the metadata value of this key as JSON. Throws DataError if it is absent, malformed, or nested
+/// more than 32 deep (recursion over a deeper value could exhaust the stack).
 nlohmann::json stored_json(const TensorFile& file, const std::string& key);
 
 }  // namespace slimbayes

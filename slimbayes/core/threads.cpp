@@ -1,5 +1,5 @@
-// The one place of the library that sets the number of threads: it gives it back, so that no caller finds the
-// process changed (tests/house/house.py names this file).
+// The only place of the library that sets the number of threads. It restores the earlier number, so that no
+// caller finds the process changed (tests/house/house.py names this file).
 #include "slimbayes/core/threads.h"
 
 #include <ATen/ATen.h>

@@ -2,9 +2,9 @@
 
 namespace slimbayes {
 
-/// Threads of the tensor library while it lives; the earlier number comes back at its end. The number belongs
-/// to the process: of two scopes at once in two threads, both see the later one's. 0 changes nothing. Throws
-/// std::invalid_argument for a negative number.
+/// Sets the number of threads of the tensor library for its lifetime; the destructor restores the earlier
+/// number. The number belongs to the process: if two threads hold a scope at once, both use the number set
+/// last. 0 leaves the number as it is. Throws std::invalid_argument for a negative number.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);

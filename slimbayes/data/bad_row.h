@@ -8,13 +8,15 @@
 
 namespace slimbayes {
 
-/// A row that has no answer.
+/// An example (a row or a window) that gets no answer, for example because a number lies too far from the
+/// training rows.
 struct BadRow {
-  int64_t row = 0;     // in the table at hand, from 0
-  std::string reason;  // a sentence without its end: the column, its value, the cause
+  int64_t row = 0;     // its index from 0 among the examples that were passed in
+  std::string reason;  // the column, its value and the cause: a sentence without a full stop
 };
 
-/// The rows of a table of `rows` that are not bad; `bad` is ascending.
+/// Returns, in ascending order, the indices from 0 to rows - 1 that are not in `bad`, which must be
+/// ascending.
 std::vector<int64_t> rows_without(const std::vector<BadRow>& bad, int64_t rows);
 
 }  // namespace slimbayes

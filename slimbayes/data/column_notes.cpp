@@ -1,8 +1,8 @@
-// What looks odd in a column. A note costs a user a glance where it is needless and a model where it is
-// lacking, so that each rule is one that honest columns hardly meet: of the 430 columns of our published
-// tables, two have a note on their range (-9999 for a missing humidity and dew point) and two count their
-// rows. At 1,000 rows, a log-normal sample (sd of the logarithm 1, 2, 3) has one in 0, 1 and 7 % of the
-// cases, a Cauchy sample in 9 %.
+// Notes on what looks odd in a column. A needless note costs a user a glance; a missing one can cost a model.
+// So each rule is one that sound columns hardly ever meet. Of the 430 columns of the published tables, two
+// have a note on their range (-9999 for a missing humidity and dew point) and two look like row numbers. With
+// 1,000 rows, a log-normal sample (sd of the logarithm 1, 2, 3) has a note on its range in 0, 1 and 7 % of
+// the cases, a Cauchy sample in 9 %.
 #include "slimbayes/data/column_notes.h"
 
 #include <fmt/format.h>
@@ -17,19 +17,19 @@
 namespace slimbayes {
 namespace {
 
-constexpr double kStretch = 10;        // times the range of the other cells
-constexpr size_t kFewValues = 3;       // that stretch it together
-constexpr size_t kFewestCounted = 10;  // rows
+constexpr double kStretch = 10;        // factor by which odd values stretch the range
+constexpr size_t kFewValues = 3;       // most values that may stretch a range together
+constexpr size_t kFewestCounted = 10;  // fewest rows in which row numbers are looked for
 
-/// A value at an end of a column.
+/// A value near one end of a column's range.
 struct Extreme {
   double value;
-  int64_t row;  // the first with it
+  int64_t row;  // the first row with this value
   int64_t cells = 1;
 };
 
-/// The five largest different values (of sign * x), largest first: three to doubt, two to compare with.
-/// O(rows).
+/// Returns the five largest different values of sign * x, largest first: up to three that may be odd, and two
+/// to compare them with. O(rows).
 std::vector<Extreme> extremes(const Column& column, const std::vector<int64_t>& rows, double sign) {
   std::vector<Extreme> top;
   for (int64_t row : rows) {
@@ -52,14 +52,16 @@ int64_t cells_of(const std::vector<Extreme>& top, size_t k) {
   return cells;
 }
 
-/// How many of the largest values stretch the range from `low`; 0: none.
+/// Returns how many of the largest values stretch the range above `low`; 0 if none does.
 size_t stretching(const std::vector<Extreme>& top, double low, size_t cells) {
   const auto range = [&](size_t i) { return top[i].value - low; };
   for (size_t k = 1; k <= kFewValues && k < top.size() && range(k) > 0; ++k) {
     if (!(range(k - 1) > kStretch * range(k))) continue;
-    const bool last = k + 1 == top.size() || !(range(k + 1) > 0);  // of the others, two values are left
-    if (!last && range(k) > kStretch * range(k + 1)) continue;     // a scale of powers
-    if (last && k > 1) return 0;  // marks do not outnumber what they stand beside
+    // Whether only two other values are left: `low` and top[k].
+    const bool last = k + 1 == top.size() || !(range(k + 1) > 0);
+    // The other values are stretched in turn, as on a scale of powers.
+    if (!last && range(k) > kStretch * range(k + 1)) continue;
+    if (last && k > 1) return 0;  // beside two other values, at most one value is odd
     return 2 * cells_of(top, k) > static_cast<int64_t>(cells) ? 0 : k;
   }
   return 0;
@@ -73,8 +75,8 @@ std::string in_rows(const Table& table, const std::vector<Extreme>& top, size_t 
                     : fmt::format("{} cells, the first in data row {}", cells, row_number(table, first));
 }
 
-/// Whether the numbers of a column are perhaps those of its rows: whole, different in every row of at least
-/// ten, and either growing (or falling) from row to row or almost without gaps. O(n).
+/// Returns whether a column looks like row numbers: at least ten whole numbers that either increase (or
+/// decrease) strictly from row to row, or are all different and almost without gaps. O(n).
 bool counts_rows(const Column& column) {
   const std::vector<double>& x = column.values;
   if (column.kind != ColumnKind::numeric || x.size() < kFewestCounted) return false;
@@ -99,8 +101,8 @@ std::string range_note(const Table& table, const Column& column, const std::vect
   const auto cells = static_cast<size_t>(std::ranges::count_if(
       rows, [&](int64_t r) { return std::isfinite(column.values[static_cast<size_t>(r)]); }));
   const std::vector<Extreme> high = extremes(column, rows, 1), low = extremes(column, rows, -1);
-  // Each end against the other without its own odd cells: -999 would hide 999. At both ends they are to be
-  // rare, or a column of a few values would have some.
+  // Each end is compared with the other end without its own odd cells, since -999 would hide 999. If both
+  // ends have odd cells, these must be rare: a column of a few values would otherwise have some.
   size_t above = 0, below = 0;
   for (size_t b = 0; above + below == 0 && b <= kFewValues && b < low.size(); ++b) {
     const size_t a = stretching(high, -low[b].value, cells);

@@ -8,31 +8,36 @@
 
 namespace slimbayes {
 
-// What looks odd in a column before it is trained on, a sentence each, from its cells alone; empty where
-// nothing does. `whole` says how a sentence begins: "column 'x'" or "the target 'y'".
+// Notes on what looks odd in a column before training. Each function looks at the column's cells alone and
+// returns a sentence, or "" if nothing looks odd. `whole` names the column at the start of the sentence:
+// "column 'x'" or "the target 'y'".
 
-/// Names the cells that decide the range of a column of numbers or times on these rows: at most three values
-/// at one end, in at most half of the cells, without which the range is less than a tenth, and that of the
-/// others is not made by a few of them in turn. Such a cell is mostly a mark for a missing one (999999).
+/// Names the extreme cells that stretch the range of a numeric or date-time column over these rows: at most
+/// three values at an end, in at most half of the cells, without which the range shrinks more than tenfold.
+/// The remaining cells must not have such extremes in turn. Where both ends have odd cells, these are
+/// together at most a tenth of the cells. Such a cell is usually a code for a missing value, such as 999999.
 /// O(rows).
 std::string range_note(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                        const std::string& whole);
 
-/// Of numbers that are perhaps those of the rows: whole, different in every row of at least ten, and either
-/// growing (or falling) from row to row or almost without gaps. O(n).
+/// Reports numbers that look like row numbers: at least ten whole numbers that either increase (or decrease)
+/// strictly from row to row, or are all different and almost without gaps. O(n).
 std::string row_number_note(const Column& column);
 
-/// Of integers beyond 2^53 (Column::large): the first, what it is read as, and `then`, what that means.
+/// Reports integers beyond 2^53 (Column::large): names the first one and the number that it is read as.
+/// `then` ends the sentence: it says what the rounding means for the user.
 std::string rounded_note(const Column& column, const std::string& whole, const std::string& then);
 
-/// Of row labels (is_row_label).
+/// Returns a sentence that says that the column holds row labels (is_row_label) and is therefore not an
+/// input.
 std::string row_label_note(const Column& column);
 
-/// The note for a numeric column where some numbers have leading zeros (the first is in Column::words).
+/// Reports a numeric column in which some numbers have leading zeros (Column::words holds the first).
 std::string padded_note(const Column& column);
 
-/// Categories that look like numbers or dates in another notation, that differ by case or blanks alone, or
-/// that are codes with leading zeros (`declared`: known to be names). `levels`: those in use.
+/// Reports categories that look like numbers, dates or times in another notation, that are codes with leading
+/// zeros, or that differ only by case or blanks. `levels`: the categories in use. `declared`: the user
+/// declared the column to be names, so that only the last of these is reported.
 std::vector<std::string> category_notes(const std::vector<std::string>& levels, bool declared,
                                         const std::string& whole);
 

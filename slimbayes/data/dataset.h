@@ -10,23 +10,25 @@
 
 namespace slimbayes {
 
-/// What rows are.
+/// Describes the rows of a dataset: what is predicted, and what the inputs of one row are.
 struct Schema {
   Task task;
-  std::vector<std::string> features;  // names of the encoded inputs of a row, or of a step of a window
-  Shape input = {};                   // of one row
-  int64_t tokens = 0;                 // of text: how many different tokens there are
+  /// Names of the encoded features of one row, or of one step of a window; empty for images.
+  std::vector<std::string> features;
+  Shape input = {};    // shape of one row of inputs
+  int64_t tokens = 0;  // for text: the number of different tokens, padding and unknown included
 };
 
-/// Rows ready for a method. A value; the source is shared and never changes.
+/// Rows ready for a method. A value type: copies share the source, which never changes.
 struct Dataset {
   Schema schema;
   std::shared_ptr<const Source> source;  // nullptr: no rows
 
   int64_t size() const { return source ? source->size() : 0; }  // n
-  Batch rows(const at::Tensor& indices, const RowContext& context = {}) const;  // indices [b] int64
-  Batch all() const;                                                            // as predictions see them, in order
-  Dataset subset(const at::Tensor& indices) const;                              // nothing is copied
+  /// Returns the rows with these indices [b] int64. Throws std::invalid_argument if there is no source.
+  Batch rows(const at::Tensor& indices, const RowContext& context = {}) const;
+  Batch all() const;                                // all rows in order, without augmentation
+  Dataset subset(const at::Tensor& indices) const;  // nothing is copied
 };
 
 /// Makes a dataset of tensors in memory. If `schema` has no input shape, it gets the shape of one row of the

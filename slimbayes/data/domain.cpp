@@ -32,7 +32,7 @@ std::vector<Axis> parse_domain(const std::string& text) {
     axes.push_back(parse_axis(text.substr(start, end - start), text));
     start = end + 1;
   }
-  constexpr double kMost = 1e140;  // an intensity's variance has the volume's square in it
+  constexpr double kMost = 1e140;  // the variance of an intensity contains the squared volume
   const double size = volume(axes);
   check(size >= 1 / kMost && size <= kMost, "domain",
         fmt::format("axes whose lengths have a product from {:g} to {:g}", 1 / kMost, kMost),
@@ -47,7 +47,7 @@ double volume(const std::vector<Axis>& domain) {
 }
 
 std::string fault_in_domain(const Column& column, double value, const Axis& axis) {
-  double slack = 1e-9 * (axis.high - axis.low);  // of the ends' own rounding
+  double slack = 1e-9 * (axis.high - axis.low);  // allows for rounding of the ends
   if (value >= axis.low - slack && value <= axis.high + slack) return "";
   return fmt::format("expected {} inside its domain {}:{}; received {}; widen --domain, or remove the row",
                      in_quotes(column.name), axis.low, axis.high,

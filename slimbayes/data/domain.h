@@ -17,7 +17,7 @@ struct Axis {
 /// volume, which must not overflow.
 std::vector<Axis> parse_domain(const std::string& text);
 
-/// Product of the sides, in the user's units.
+/// Returns the volume of the domain: the product of its sides, in the user's units.
 double volume(const std::vector<Axis>& domain);
 
 /// Returns an error message if the coordinate is missing or outside the axis by more than 1e-9 of its length,

@@ -1,9 +1,9 @@
-// From a table to a matrix, by what encoder_fit.cpp learnt.
+// Encodes a table as a matrix, with what encoder_fit.cpp learnt.
 //
 // Rows are filled in blocks that stay in the cache, column by column within a block: O(n d), no temporary. A
-// table that was not read as reading() says may show another kind than the training table (a column of
-// categories where the few rows at hand all say "yes", or 3): such values are matched to the levels by their
-// meaning.
+// table that was not read as reading() says may have columns of another kind than in training. For example, a
+// few rows of a categorical column may all say "yes", or 3, and are then read as booleans or numbers. Such
+// values are matched to the levels by their meaning.
 #include "slimbayes/data/encoder.h"
 
 #include <ATen/ATen.h>
@@ -26,19 +26,20 @@ namespace {
 
 constexpr int64_t kBlock = 512;
 
-/// A feature, the column it reads, and where each value goes.
+/// A source column with its feature, and where its values go in an encoded row.
 struct Reader {
   const Encoder::Feature* feature;
   const Column* column;
-  int64_t offset;             // of its first feature in a row
-  std::vector<int64_t> slot;  // of the column's levels; -1: zeros
+  int64_t offset;             // index in a row of the column's first encoded value
+  std::vector<int64_t> slot;  // for each of the column's levels its place among the feature's; -1: zeros
 };
 
 bool all_missing(const Column& column) {
   return std::all_of(column.values.begin(), column.values.end(), [](double x) { return std::isnan(x); });
 }
 
-/// The place among the levels; that of "other" or -1 for a new one.
+/// Returns the index of the cell's level. For a level that training did not keep, returns the index of
+/// "other", or -1 if there is no "other".
 int64_t level_slot(const Reader& reader, double value) {
   const std::vector<std::string>& levels = reader.feature->levels;
   if (!reader.slot.empty()) return reader.slot[static_cast<size_t>(value)];
@@ -58,7 +59,7 @@ std::vector<int64_t> slots_of(const Encoder::Feature& feature, const Column& col
 }
 
 const Column& column_of(const Encoder::Feature& feature, const Table& table, size_t& hint) {
-  // Columns mostly come in the order of training.
+  // Columns mostly come in the order of training, so the search starts after the last one found.
   size_t n = table.columns.size();
   for (size_t step = 0; step < n; ++step) {
     size_t at = (hint + step) % n;
@@ -98,7 +99,7 @@ std::vector<Reader> readers_of(const std::vector<Encoder::Feature>& features, co
   return readers;
 }
 
-/// False for a number too far from the training rows.
+/// Writes the encoded values of one cell. Returns false if its number is too far from the training rows.
 bool encode(const Reader& reader, int64_t row, double* out) {
   const Encoder::Feature& feature = *reader.feature;
   double value = reader.column->values[static_cast<size_t>(row)];
@@ -120,8 +121,8 @@ bool encode(const Reader& reader, int64_t row, double* out) {
 
 std::string too_far(const Reader& reader, int64_t row, bool standard) {
   const double value = reader.column->values[static_cast<size_t>(row)];
-  const bool date =
-      reader.column->kind == ColumnKind::datetime && std::abs(value) < 6e10;  // below the year 3871
+  // A time below the year 3871 is shown as a date.
+  const bool date = reader.column->kind == ColumnKind::datetime && std::abs(value) < 6e10;
   return fmt::format(
       "expected a number within {:g} {} of the training rows in column {}; received {}; beyond that an "
       "answer "
@@ -135,7 +136,7 @@ std::string too_far(const Reader& reader, int64_t row, bool standard) {
 at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
   int64_t d = static_cast<int64_t>(schema_.features.size());
   std::vector<Reader> readers = readers_of(features_, table);
-  const std::vector<Axis> axes = domain();  // one a reader: no coordinate is dropped
+  const std::vector<Axis> axes = domain();  // one per reader: no coordinate is dropped
   at::Tensor x = at::empty({table.rows, d}, at::kDouble);
   double* out = x.data_ptr<double>();
   std::map<int64_t, std::string> faults;
@@ -168,7 +169,8 @@ Reading Encoder::reading(bool with_target) const {
   for (const Feature& feature : features_) {
     if (feature.width() > 0) reading.kinds[feature.name] = feature.kind;
   }
-  // A new word among a yes/no target's is answered as a new class.
+  // The kind of a yes/no target is left open: a new word in it is then reported as a new class, not as a bad
+  // cell.
   if (with_target && target_kind_ && *target_kind_ != ColumnKind::boolean)
     reading.kinds[options_.target] = *target_kind_;
   return reading;

@@ -14,98 +14,102 @@
 
 namespace slimbayes {
 
+/// How Encoder::fit turns the columns of a table into features.
 struct EncoderOptions {
   std::string target;                    // name of the target column; empty for events, which have none
   std::string scale = "min-max";         // numeric inputs: "min-max" to [-1, 1], or "standard": mean 0, sd 1
-  std::vector<std::string> ignore = {};  // columns that are no inputs
-  std::string scale_on =
-      "train";  // rows that give the numeric inputs' shift and scale; "all": every row, as N does
-  std::optional<LikelihoodKind> likelihood = {};  // of the target; none: by its column, see fit_task
-  std::vector<Axis> domain = {};        // of the events of a Cox process, an axis a column
-  std::vector<std::string> names = {};  // columns that were read as names (Reading), and are to be again
+  std::vector<std::string> ignore = {};  // columns that are not inputs
+  /// Rows that give the shift and scale of numeric inputs: "train", or "all" for every row, as N does.
+  std::string scale_on = "train";
+  std::optional<LikelihoodKind> likelihood = {};  // of the target; empty: chosen by its column, see fit_task
+  std::vector<Axis> domain = {};        // for a Cox process: the box of the events, one axis per column
+  std::vector<std::string> names = {};  // columns that are read as names, in training and later (Reading)
 };
 
-/// From a table's columns to numbers, fitted on training rows only and saved with the model. A numeric,
-/// boolean or date-time column gives one feature (scaled, never clamped), a categorical one a feature a level
-/// (one-hot; a level not seen in training gives zeros; of more than 64 levels the 63 most frequent are kept
-/// and the others share a feature). A column with missing training cells gives an indicator `name (missing)`
-/// beside the imputed mean (zeros for categories). A column that is constant on the training rows gives no
-/// feature, nor does a categorical one whose cells nearly all differ (over 90 % of more than 50): an
-/// identifier or free text; its indicator stays. Events have their coordinates alone: every column is numeric
-/// and scaled from its axis of the domain to [-1, 1].
+/// Turns the columns of a table into numbers. It is fitted on training rows only and saved with the model.
+/// - A numeric, boolean or date-time column gives one feature, which is scaled but never clamped.
+/// - A categorical column gives one feature per level (one-hot). A level not seen in training gives zeros. Of
+///   more than 64 levels, the 63 most frequent have a feature each and the others share one.
+/// - A column with missing training cells also gives an indicator feature `name (missing)`. A missing number
+///   is imputed with the training mean, a missing category with zeros.
+/// - A column that is constant on the training rows gives at most its indicator. A column of row labels
+///   (is_row_label), without any value, or of free text (is_free_text) gives no feature at all.
+/// - For events, every column is a numeric coordinate, scaled from its axis of the domain to [-1, 1].
 class Encoder {
  public:
-  /// Throws std::invalid_argument: target absent or not one of its likelihood, unknown column to ignore, no
-  /// usable input, no rows, a domain that does not fit the columns. Throws DataError: an infinite cell among
-  /// `rows`, one of the target that is missing or no count where counts are asked for; an event outside the
-  /// domain.
+  /// Fits the inputs and the task on these rows. Throws std::invalid_argument for an absent target or one
+  /// that does not fit its likelihood, an unknown column to ignore, no usable input, no rows, or a domain
+  /// that does not fit the columns. Throws DataError for an infinite input cell among the rows that give the
+  /// scale, a target cell that is missing or, for counts, not a count, and an event outside the domain.
   static Encoder fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
-  /// The inputs alone, where the target is known otherwise: `options` has none, and task and target stay the
-  /// defaults. Throws as fit().
+  /// Fits the inputs alone, for a caller that encodes the target separately (WindowEncoder). `options` must
+  /// have no target and no likelihood; the task and the target keep their defaults. Throws as fit().
   static Encoder fit_inputs(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
-  /// Inputs only, finite, float64. [n, d]. Columns are found by name: another order and added columns are
-  /// fine; a missing column or another kind throws std::invalid_argument (a column without any value fits
-  /// every kind, and categories may all look like numbers). A missing cell is imputed with the training mean.
-  /// A row is bad with a number more than kFarthest half-ranges (sds where the scale is standard) from the
-  /// middle of the training rows, and with an event outside the domain: it is listed in `bad` (ascending) and
-  /// 0 throughout, or, without such a list, throws DataError.
+  /// Returns the encoded inputs [n, d], finite, float64. Columns are found by name, in any order; added
+  /// columns are ignored. A missing cell is imputed as in training. Throws std::invalid_argument for a
+  /// missing column or one of another kind than in training. Two exceptions pass: a column without any value,
+  /// and categories that were all read as numbers, booleans or times.
+  /// A row is bad if a number lies more than kFarthest half-ranges (sds with the scale "standard") from the
+  /// middle (mean) of the training rows, or if an event lies outside the domain. Bad rows are appended to
+  /// `bad` (ascending) and all their features are 0; if `bad` is nullptr, a bad row throws DataError.
   at::Tensor inputs(const Table& table, std::vector<BadRow>* bad = nullptr) const;
 
-  /// A network's float32 weights are known to 6e-8 of themselves: at this distance their rounding alone moves
-  /// a linear extrapolation by a twentieth of the training range, and layer norms and exponentials soon
-  /// overflow.
+  /// Largest allowed absolute value of a scaled input. float32 weights have a relative rounding error of
+  /// 6e-8: at this distance it alone moves a linear extrapolation by about a twentieth of its change over
+  /// half the training range, and layer norms and exponentials soon overflow.
   static constexpr double kFarthest = 1e6;
 
-  /// The target as the task has it (target_values), float64. [n]. Throws when the column is absent or holds a
-  /// missing cell (with its row).
+  /// Returns the encoded target [n], float64, by target_values(). Throws std::invalid_argument if the column
+  /// is absent, and DataError, naming the row, for a missing cell or a class that was not in training.
   at::Tensor target(const Table& table) const;
 
-  /// How a file of rows for this encoder is to be read: the columns it uses by the kinds that training saw,
-  /// whatever the few rows at hand look like; the others do not matter.
+  /// Says how to read a file of rows for this encoder: the columns that it uses keep the kinds seen in
+  /// training, even if the few rows of the file look otherwise; the other columns are not needed.
   Reading reading(bool with_target) const;
 
-  /// inputs and, if `with_target`, target; events have none.
+  /// Returns the inputs and, if `with_target`, the target. Events have no target.
   Dataset dataset(const Table& table, bool with_target) const;
 
   const Schema& schema() const { return schema_; }
-  /// Of events, an axis a coordinate; else empty.
+  /// Returns the domain of events, one axis per coordinate; empty for other tasks.
   std::vector<Axis> domain() const;
   const std::string& target_name() const { return options_.target; }
   const std::string& scale_on() const { return options_.scale_on; }
-  /// Sentences about what was dropped or imputed in training, for the log.
+  /// Sentences for the log about what training dropped, imputed or found odd.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// Sentences about this table: categories not seen in training, cells imputed without an indicator, columns
-  /// unused.
+  /// Returns sentences about this table: columns not used, categories not seen in training, missing cells in
+  /// columns without an indicator, rounded integers.
   std::vector<std::string> notes_for(const Table& table) const;
 
-  nlohmann::json to_json() const;                        // doubles survive exactly
+  nlohmann::json to_json() const;                        // doubles are restored exactly
   static Encoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
-  /// Of a column's training cells.
+  /// Statistics of a column's training cells, in the column's units.
   struct Range {
     double low = 0, high = 0, sd = 0;
   };
 
-  /// One source column.
+  /// How one source column is encoded.
   struct Feature {
     std::string name;
     ColumnKind kind = ColumnKind::numeric;
-    bool scaled = false;  // gives the feature (x - shift) / scale
+    bool scaled = false;  // the column gives the feature (x - shift) / scale
     double shift = 0, scale = 1;
-    double fill = 0;                  // training mean, in place of a missing cell
-    std::vector<std::string> levels;  // sorted; a feature each
-    bool other = false;               // a feature for every other level
-    bool indicator = false;           // a feature that is 1 where the cell is missing
-    std::optional<Range> range = {};  // where scaled; not known of events, nor by older model files
-    // Why the cells are no input: "constant", "no value", "identifier or free text" or "row labels".
+    double fill = 0;                  // training mean; replaces a missing cell
+    std::vector<std::string> levels;  // sorted; one feature per level
+    bool other = false;               // one feature is shared by all other levels
+    bool indicator = false;           // one feature is 1 where the cell is missing
+    std::optional<Range> range = {};  // set if `scaled`, but not for events and in older model files
+    // Why the cells are not an input: "constant", "constant once rounded" (Column::large), "no value",
+    // "identifier or free text" or "row labels". Empty if they are an input.
     std::string dropped = "";
 
-    int64_t width() const;  // 0: seen in training and dropped
+    int64_t width() const;  // number of features; 0 if the column gives none
   };
 
-  /// Every source column that is neither ignored nor the target.
+  /// Every source column that is neither ignored nor the target, in the order of the features.
   const std::vector<Feature>& columns() const { return features_; }
 
  private:
@@ -115,22 +119,24 @@ class Encoder {
   EncoderOptions options_;
   Schema schema_;
   std::vector<Feature> features_;
-  std::optional<ColumnKind> target_kind_;  // not known of events, nor by older model files
+  std::optional<ColumnKind> target_kind_;  // empty for events, without a target, and in older model files
   std::vector<std::string> notes_;
 };
 
-/// Whether so many different ones among the present cells of a categorical column make it an identifier or
-/// free text. Such a column is no input, and no mark of a row's group.
+/// Returns whether a categorical column is an identifier or free text: it has more than 50 present cells
+/// (`cells`), and over 90 % of them differ (`different`). The encoder drops such a column, and the split
+/// ignores it when it looks for identical rows.
 bool is_free_text(size_t cells, size_t different);
 
-/// Mean and population sd, free of overflow. {0, 0} for no values; sd 0 when all are equal.
+/// Mean and population sd (divided by n), computed without overflow. All are 0 for no values; sd and
+/// half_range are 0 when all values are equal.
 struct Moments {
   double mean = 0, sd = 0;
   double middle = 0, half_range = 0;  // (max + min) / 2, (max - min) / 2
 };
 Moments moments(const std::vector<double>& values);
 
-/// Names of the features of one source column, in the order of their values.
+/// Returns the names of the features of one source column, in the order of their values in a row.
 std::vector<std::string> feature_names(const Encoder::Feature& feature);
 
 }  // namespace slimbayes

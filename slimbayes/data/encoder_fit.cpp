@@ -1,7 +1,9 @@
-// What an encoder learns from the training rows: scales, levels, what to drop. One pass a column.
+// What an encoder learns from the training rows: scales, levels, and which columns to drop. One pass per
+// column.
 //
-// Scales come from u = (x - middle) / half_range in [-1, 1], so that neither 1e300 nor 1e-300 overflows in a
-// square. The sd is the population's (divided by n), as in the papers' code.
+// Scales are computed from u = (x - middle) / half_range in [-1, 1], so that squares of values such as 1e300
+// or 1e-300 neither overflow nor underflow. The sd is the population's (divided by n), as in the papers'
+// code.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -51,7 +53,7 @@ void check_options(const Table& table, const std::vector<int64_t>& rows, const E
   }
 }
 
-/// Values at these rows without the missing ones.
+/// Returns the values at these rows without the missing ones.
 std::vector<double> present(const Column& column, const std::vector<int64_t>& rows) {
   std::vector<double> values;
   values.reserve(rows.size());
@@ -67,7 +69,8 @@ bool is_constant(const Column& column, const std::vector<int64_t>& rows) {
   return std::ranges::all_of(rows, [&](int64_t row) { return value(row) == value(rows.front()); });
 }
 
-/// The levels to keep, sorted. False for free text, which is dropped. `declared`: known to be names.
+/// Fits the levels to keep, sorted. Returns false for free text, which is dropped. `declared`: the user
+/// declared the column to be names.
 bool fit_levels(const Column& column, const std::vector<double>& values, bool declared,
                 Encoder::Feature& feature, std::vector<std::string>& notes) {
   std::vector<int64_t> count(column.levels.size());
@@ -104,7 +107,8 @@ bool fit_levels(const Column& column, const std::vector<double>& values, bool de
   return true;
 }
 
-/// `values` are those of the training rows, `ranged` those that give the range.
+/// Fits the scale of a numeric column. `values` are those of the training rows; `ranged` are those that give
+/// shift and scale.
 void fit_scale(const std::vector<double>& values, const std::vector<double>& ranged, bool standard,
                Encoder::Feature& feature) {
   Moments m = moments(ranged);
@@ -121,7 +125,7 @@ void fit_scale(const std::vector<double>& values, const std::vector<double>& ran
   }
 }
 
-/// `ranged` are the rows that give a numeric column's range.
+/// Fits one column. `ranged` are the rows that give a numeric column's shift and scale.
 Encoder::Feature fit_feature(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                              const std::vector<int64_t>& ranged, const EncoderOptions& options,
                              std::vector<std::string>& notes) {
@@ -163,7 +167,7 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
   }
   size_t missing = rows.size() - values.size();
   if (missing == 0) return feature;
-  // Also beside a constant: whether it is there may tell something.
+  // A constant column gets the indicator too: whether a cell is present may be informative.
   feature.indicator = true;
   notes.push_back(fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",
                               in_quotes(column.name), missing, rows.size(),
@@ -171,7 +175,8 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
   return feature;
 }
 
-/// A column each of a few, one sentence for many: a wide table may have thousands.
+/// Describes the columns that were dropped: one sentence per column for up to five columns with the same
+/// cause, else one sentence for all of them, since a wide table may have thousands.
 std::vector<std::string> dropped_notes(const std::vector<Encoder::Feature>& features) {
   constexpr size_t kFew = 5;
   std::vector<std::string> notes;
@@ -192,7 +197,8 @@ std::vector<std::string> dropped_notes(const std::vector<Encoder::Feature>& feat
   return notes;
 }
 
-/// None of an only input, which cannot be left out.
+/// Returns a note for each scaled input that looks like row numbers. Returns none if there is only one input,
+/// since it cannot be left out.
 std::vector<std::string> row_number_notes(const Table& table, const std::vector<Encoder::Feature>& features) {
   std::vector<std::string> notes;
   if (std::ranges::count_if(features, [](const Encoder::Feature& f) { return f.width() > 0; }) < 2)
@@ -250,9 +256,10 @@ std::vector<std::string> feature_names(const Encoder::Feature& feature) {
   return names;
 }
 
-// Of n training events among N the intensity of all is N / n times as high (a random share of a Poisson
-// process is one of that share of its intensity), and a unit of the encoded coordinates holds V / 2^d of the
-// user's.
+// The fit sees n training events of N. A random share of a Poisson process is a Poisson process with that
+// share of its intensity, so the intensity of all events is N / n times as high. A unit volume of the encoded
+// coordinates is V / 2^d in the user's units, where V is the volume of the domain. y_shift is the log of both
+// factors.
 Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows,
                             const EncoderOptions& options) {
   check(options.target.empty(), "Encoder::fit", "no target for --likelihood cox, whose rows are events",

@@ -1,5 +1,5 @@
-// An encoder's JSON form, as it lies in the model file. nlohmann-json writes the shortest text that reads
-// back as the same double. Reading trusts nothing: a model file may come from anywhere.
+// An encoder's JSON form, as stored in the model file. nlohmann-json writes the shortest text that reads back
+// as the same double. from_json checks every value, because a model file may come from anywhere.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -14,8 +14,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Bytes of several parts as one text; each part's size is hashed too, so that parts cannot run into each
-/// other.
+/// A hash of several parts, as text. Each part's size is hashed too, so that different parts with the same
+/// bytes in sequence have different hashes.
 class Hash {
  public:
   Hash() : state_(XXH3_createState(), XXH3_freeState) { XXH3_128bits_reset(state_.get()); }
@@ -76,7 +76,7 @@ Examples take(const Examples& examples, const std::vector<int64_t>& places) {
 
 std::shared_ptr<const Table> last_rows(const Examples& examples) {
   if (const auto* table = std::get_if<Table>(&examples))
-    return {table, [](const Table*) {}};  // not owned: it lives as long as the examples
+    return {table, [](const Table*) {}};  // not owned: `examples` owns the table
   const auto* windows = std::get_if<WindowTable>(&examples);
   if (windows == nullptr) return nullptr;
   std::vector<int64_t> rows;
@@ -120,7 +120,7 @@ std::string table_hash(const Table& table) {
     hash.add(column.name.data(), column.name.size());
     hash.add(&column.kind, sizeof column.kind);
     for (const std::string& level : column.levels) hash.add(level.data(), level.size());
-    if (column.kind == ColumnKind::boolean) {  // they name the classes of a target
+    if (column.kind == ColumnKind::boolean) {  // the spellings name the classes of a target
       for (const std::string& word : column.words) hash.add(word.data(), word.size());
     }
     hash.add(column.values.data(), column.values.size() * sizeof(double));
@@ -154,7 +154,7 @@ std::vector<int64_t> alike_images(const Images& images) {
 std::vector<int64_t> alike_texts(const Table& table, const std::string& column) {
   const Column* texts = table.find(column);
   check(texts != nullptr, "alike_texts", "a column of text", "a table without it");
-  std::unordered_map<double, int64_t> known;  // a level's number is that of its text
+  std::unordered_map<double, int64_t> known;  // equal texts have the same level number
   std::vector<int64_t> alike;
   for (double x : texts->values)
     alike.push_back(known.try_emplace(std::isnan(x) ? -1 : x, std::ssize(known)).first->second);

@@ -13,33 +13,37 @@
 
 namespace slimbayes {
 
-/// Some windows of a table. The table is shared: windows overlap, and a row lies in memory once.
+/// Some windows of a time series in a table. The table is shared, because windows overlap: each row is stored
+/// once.
 struct WindowTable {
   std::shared_ptr<const Table> table;
   std::shared_ptr<const Windows> windows;
-  std::vector<int64_t> chosen;  // places in Windows::last
+  std::vector<int64_t> chosen;  // indices into Windows::last, one per window
 };
 
 /// A set of examples, each of which gets one prediction: the rows of a table (for a text model, the texts in
 /// one of its columns), windows of a time series, or images.
 using Examples = std::variant<Table, WindowTable, Images>;
 
+/// Returns the number of examples.
 int64_t count(const Examples& examples);
 
-/// The file, for messages.
+/// Returns the path of the file that the examples come from, for messages.
 const std::string& source_of(const Examples& examples);
 
-/// These examples, in this order. Throws std::invalid_argument for an index outside.
+/// Returns the examples at these places, in this order. Throws std::invalid_argument for a place out of
+/// range.
 Examples take(const Examples& examples, const std::vector<int64_t>& places);
 
-/// The rows that messages number and --keep shows: a table itself, the last row that each window sees.
-/// nullptr for images. Throws nothing.
+/// Returns one table row per example, which messages number and --keep shows: the table itself, or the last
+/// row that each window sees. Returns nullptr for images. For a table the result points into `examples`,
+/// which must live longer.
 std::shared_ptr<const Table> last_rows(const Examples& examples);
 
-/// An example's place in a message: "data row 7", "the window up to data row 7", "image 7".
+/// Returns an example's place for a message: "data row 7", "the window up to data row 7", "image 7".
 std::string place_of(const Examples& examples, int64_t example);
 
-/// "rows", "windows" or "images", for counts in messages.
+/// Returns "rows", "windows" or "images", for counts in messages.
 const char* noun_of(const Examples& examples);
 
 /// Describes the examples that have no answer, with the reasons of the first three. `done` says how they were
@@ -51,14 +55,15 @@ std::string bad_examples_text(const Examples& examples, const std::vector<BadRow
 /// Throws DataError with the place of example `bad.row` and the reason `bad.reason`.
 [[noreturn]] void throw_bad_example(const Examples& examples, const BadRow& bad);
 
-/// XXH3 of a table's names, kinds, levels and cells.
+/// Returns the XXH3 hash (128 bits, hexadecimal) of a table's names, kinds, levels and cells.
 std::string table_hash(const Table& table);
 
-/// XXH3 of everything that these examples hold: of windows their whole table, of images pixels and labels.
+/// Returns the XXH3 hash of the data behind these examples: the whole table for windows, whichever are
+/// chosen; pixels and labels for images.
 std::string hash_of(const Examples& examples);
 
-/// The number of the group of each example: those with identical pixels, or identical text in this column,
-/// are one. Groups are numbered by first appearance. [n]
+/// Returns the group of each example [n]: images with identical pixels, or rows with identical text in
+/// `column`, share a group. Groups are numbered from 0 by first appearance.
 std::vector<int64_t> alike_images(const Images& images);
 std::vector<int64_t> alike_texts(const Table& table, const std::string& column);
 

@@ -7,14 +7,16 @@
 
 namespace slimbayes {
 
-/// A fold and the validation rows of the fit that leaves it out.
+/// One fold of a cross-validation: its own rows (`held`), and the training and validation rows of the fit
+/// that leaves it out.
 struct Fold {
-  std::vector<int64_t> train, valid, held;  // ascending
+  std::vector<int64_t> train, valid, held;  // row indices, ascending
 };
 
-/// Deals the rows, whose groups are numbered from 0, into at most `folds` folds of nearly equal size; a group
-/// stays together. Of the rest the share `valid_fraction` (above 0: a group at least) is for validation.
-/// Throws std::invalid_argument for fewer than two folds or groups.
+/// Deals the rows into at most `folds` folds of nearly equal size. `group` numbers each row's group from 0; a
+/// group stays together. Of the rows outside a fold, the share `valid_fraction` is for validation: at least
+/// one group if the fraction is above 0 and there are two or more groups outside. Throws
+/// std::invalid_argument for fewer than two folds or groups.
 std::vector<Fold> deal_folds(const std::vector<int64_t>& group, int64_t folds, double valid_fraction,
                              const Stream& stream);
 

@@ -1,5 +1,5 @@
-// Images from files of bytes. They stay bytes in memory, a quarter of what float32 takes; a batch is scaled,
-// and varied in training, when it is asked for.
+// Reads and encodes images. Pixels stay bytes in memory, a quarter of the size of float32. A batch is scaled,
+// and in training augmented, when it is requested.
 #include "slimbayes/data/images.h"
 
 #include <ATen/ATen.h>
@@ -22,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kSide = 32, kPixels = 3 * kSide * kSide;  // of a CIFAR record
-constexpr uint64_t kGzipRatio = 1000;                       // black images pack well
+constexpr int64_t kSide = 32, kPixels = 3 * kSide * kSide;  // the image in a CIFAR record
+constexpr uint64_t kGzipRatio = 1000;                       // black images compress well
 
-/// The content of a file, unpacked. The tensors from tensor() are views of it and share its ownership: it
-/// is freed with the last of them.
+/// The content of a file, unpacked. The tensors from tensor() are views of it and share its ownership: the
+/// content is freed with the last of them.
 struct Bytes {
   std::shared_ptr<const std::string> text;
 
@@ -34,7 +34,7 @@ struct Bytes {
   int64_t at(int64_t i) const { return static_cast<unsigned char>((*text)[static_cast<size_t>(i)]); }
   int64_t word(int64_t i) const { return at(i) << 24 | at(i + 1) << 16 | at(i + 2) << 8 | at(i + 3); }
 
-  /// [sizes] uint8 from byte `first` on; a view.
+  /// Returns a uint8 view of these sizes that starts at byte `first`.
   at::Tensor tensor(int64_t first, at::IntArrayRef sizes) const {
     auto* data = const_cast<char*>(text->data()) + first;  // never written to
     return at::from_blob(
@@ -52,7 +52,8 @@ Bytes contents(const fs::path& path, const TableLimits& limits) {
   return {std::make_shared<const std::string>(reinterpret_cast<const char*>(file.data()), file.size())};
 }
 
-/// The sizes in the head of an IDX file of bytes with so many dimensions.
+/// Returns the sizes in the header of an IDX file of bytes. Throws DataError for another number of
+/// dimensions, a size of 0, or a file of another length than the sizes say.
 std::vector<int64_t> idx_sizes(const Bytes& bytes, int64_t dimensions, const std::string& name) {
   const int64_t head = 4 + 4 * dimensions;
   const bool right = bytes.size() >= head && bytes.word(0) == (0x0800 | dimensions);
@@ -123,7 +124,7 @@ Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits)
   return images;
 }
 
-/// Batches of scaled images.
+/// Gives batches of scaled images, augmented in training.
 class ImageSource : public Source {
  public:
   ImageSource(at::Tensor pixels, at::Tensor target, at::Tensor mean, at::Tensor sd, const Augmentation& how)
@@ -145,7 +146,7 @@ class ImageSource : public Source {
   }
 
  private:
-  /// What happens to an image depends on its number and the stream alone, not on the batch.
+  /// Augments images. The result for an image depends on its index and the stream alone, not on the batch.
   at::Tensor varied(const at::Tensor& x, const at::Tensor& indices, const Stream& stream) const {
     if (how_.crop == 0 && !how_.flip) return x;
     const at::Tensor wide = at::constant_pad_nd(x, {how_.crop, how_.crop, how_.crop, how_.crop});
@@ -215,7 +216,8 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
                           labels_beside(training.source).filename().string()));
   ImageEncoder encoder;
   encoder.size_ = training.pixels.sizes().slice(1).vec();
-  // Sums of bytes are exact: the statistics are the same in any order.
+  // The statistics come from counts of the byte values, which are exact: the order of the images does not
+  // matter.
   const int64_t channels = encoder.size_[0];
   for (int64_t c = 0; c < channels; ++c) {
     const at::Tensor counts = at::bincount(training.pixels.select(1, c).reshape({-1}), {}, 256);

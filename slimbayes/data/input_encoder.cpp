@@ -19,7 +19,7 @@ namespace slimbayes {
 
 namespace {
 
-/// One function an alternative.
+/// Combines one function per alternative for std::visit.
 template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
@@ -58,7 +58,7 @@ std::vector<int64_t> numbers_to(size_t n) {
   return numbers;
 }
 
-/// The windows of a table; those whose target is there where `target` names it.
+/// Returns the windows of a table; if `target` is a column's name, only those whose target is in the table.
 WindowTable windows_of(Table table, const WindowOptions& options, std::optional<double> step,
                        const std::string& target) {
   Windows found = find_windows(table, options, step);
@@ -77,7 +77,7 @@ WindowTable windows_of(Table table, const WindowOptions& options, std::optional<
           std::move(chosen)};
 }
 
-/// The rows of the table whose targets these windows predict.
+/// Returns the rows of the table whose targets these windows predict.
 Table target_rows(const WindowTable& windows) {
   std::vector<int64_t> rows;
   for (int64_t i : windows.chosen) {
@@ -95,7 +95,7 @@ SplitOptions split_options(const FitOptions& o) {
   return {o.valid_fraction, o.test_fraction, o.split, not_inputs, calibrated ? o.calibration_fraction : 0};
 }
 
-/// The targets as the user wrote them: standardised by 0 and 1.
+/// Returns the targets as the user wrote them: standardised with the mean 0 and the sd 1.
 at::Tensor given_values(const Table& table, const std::string& target, Task task) {
   task.y_shift = 0;
   task.y_scale = 1;

@@ -17,68 +17,76 @@
 
 namespace slimbayes {
 
-/// From a user's examples to a network's inputs and back: one alternative a kind of input, each fitted on the
-/// training examples and saved with the model. The functions below dispatch to the active alternative;
-/// examples of another kind throw std::invalid_argument.
+/// Turns a user's examples into a network's inputs and targets. It has one alternative per kind of input,
+/// each fitted on the training examples and saved with the model. The functions below dispatch to the active
+/// alternative; they throw std::invalid_argument for examples of another kind.
 using InputEncoder = std::variant<Encoder, WindowEncoder, ImageEncoder, TextEncoder>;
 
 InputKind kind_of(const InputEncoder& encoder);
 const Schema& schema_of(const InputEncoder& encoder);
 
-/// The column that is predicted; "" for events, "label" for images.
+/// Returns the name of the column that is predicted; "" for events, "label" for images.
 const std::string& target_of(const InputEncoder& encoder);
 
-/// How a file of rows for this encoder is to be read; nothing of images.
+/// Says how to read a file of rows for this encoder (Encoder::reading). Images need none: the result is
+/// empty.
 Reading reading_of(const InputEncoder& encoder, bool with_target);
 
-/// Throws std::invalid_argument where the options ask for another kind of input than these examples are.
+/// Throws std::invalid_argument if the options ask for another kind of input than these examples are, set an
+/// option of another kind, name an absent column of text, or crop by an image's whole side or more.
 void check_examples(const Examples& examples, const FitOptions& options);
 
-/// The examples that the options ask for: the table itself, or those windows in it whose target is there
-/// (WindowOptions of the options; throws as find_windows). Images pass as they are. Throws as check_examples.
+/// Returns the examples that the options ask for. If they ask for windows, a table becomes its windows whose
+/// target is in the table; other examples pass unchanged. Throws as check_examples and find_windows.
 Examples examples_of(Examples given, const FitOptions& options);
 
-/// The same for a fitted encoder. With `with_target` only the windows whose target is in the table.
+/// Returns the examples that a fitted encoder reads. For a WindowEncoder, a table becomes its windows; with
+/// `with_target`, only those whose target is in the table. Throws as find_windows.
 Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target);
 
-/// The likelihood of the options. Where they name none, of texts numbers of which there are only two are
-/// classes (bernoulli), as sentiments are written; else none, and the target's column decides (fit_task).
+/// Returns the likelihood that the options name. If they name none, a text model whose target has exactly two
+/// different numbers gets bernoulli, because sentiments are often written so. Otherwise the result is empty,
+/// and the target's column decides (fit_task).
 std::optional<LikelihoodKind> likelihood_of(const Examples& examples, const FitOptions& options);
 
-/// Which examples train, choose, calibrate and test: windows by their time, the others dealt by split_rows.
+/// Splits the examples into training, validation, calibration and test parts: windows by their time
+/// (split_windows), other examples at random (split_rows).
 SplitRows split_examples(const Examples& examples, const FitOptions& options);
 
-/// The groups that split_examples keeps together in one part, so that examples with identical inputs are
-/// normally in the same part. Each window is a group of its own.
+/// Returns the groups that split_examples keeps together in one part, so that examples with identical inputs
+/// are normally in the same part. Each window is its own group.
 RowGroups groups_of(const Examples& examples, const FitOptions& options);
 
-/// Fits the encoder of the options' kind on the training examples. `scale`: of numeric inputs, "min-max" or
-/// "standard". Throws as the fit() of each encoder.
+/// Fits the encoder for the options' kind of input on the examples at the indices `train`. `scale` is for
+/// numeric inputs: "min-max" or "standard". Throws as the fit() of each encoder.
 InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& train,
                          const FitOptions& options, const std::string& scale);
 
-/// The dataset of these examples. An example that has no inputs (Encoder::inputs) is listed in `bad`, its
-/// inputs 0, or, without such a list, throws DataError. `augmentation` varies images in training.
+/// Returns the dataset of these examples. Rows and windows with invalid inputs (Encoder::inputs) are listed
+/// in `bad`, and the features of an invalid row are 0; if `bad` is nullptr, they throw DataError. With `bad`,
+/// the dataset of a table has no target. `augmentation` varies images in training.
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
                    std::vector<BadRow>* bad = nullptr, const Augmentation& augmentation = {});
 
-/// The targets in the user's units, without the rounding of standardising and its inverse. [n] Throws
-/// DataError for a class that was not there in training.
+/// Returns the targets [n] in the user's units; class numbers for classes. They are read from the examples:
+/// undoing the standardisation would round them. Throws DataError for a class that was not in training.
 at::Tensor target_as_given(const InputEncoder& encoder, const Examples& examples);
 
-/// Throws as check_standardised for a target that is too far from those of training.
+/// Throws DataError if a target is too far from those of training (check_standardised). Images always pass.
 void check_targets(const InputEncoder& encoder, const Examples& examples);
 
-/// Sentences about what training dropped or imputed, and about what is odd in these examples.
+/// Returns sentences about what training dropped or imputed; none for images and text.
 std::vector<std::string> notes_of(const InputEncoder& encoder);
+
+/// Returns sentences about what is odd in these examples.
 std::vector<std::string> notes_for(const InputEncoder& encoder, const Examples& examples);
 
-/// How far the examples lie outside the training range; of a table alone.
+/// Returns how far the rows of a table lie outside the training range; nullopt for other kinds of input.
 std::optional<Outside> outside(const InputEncoder& encoder, const Examples& examples);
 
 nlohmann::json to_json(const InputEncoder& encoder);
 
-/// Throws std::invalid_argument for what is no encoder.
+/// Throws std::invalid_argument if the JSON does not describe an encoder.
 InputEncoder input_encoder_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

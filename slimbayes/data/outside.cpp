@@ -1,9 +1,10 @@
-// Two distances that mean the same for every method, because they look at the inputs alone.
-//
-// beyond    max over columns of how far x lies beyond [low, high] of the training cells, in half-ranges. What it calls
-//           outside is extrapolation; it says nothing about holes within the box.
-// distance  sqrt(mean over columns of ((x - mean) / sd)^2): the Mahalanobis distance with a diagonal covariance, which
-//           needs no inverse and is defined with more columns than rows. It knows no correlations.
+// Two distances from the training rows. They depend on the inputs alone, and so mean the same for every
+// method.
+// - beyond: the maximum over columns of how far x lies beyond [low, high] of the training cells, in
+//   half-ranges. A row with a positive value is an extrapolation. Holes inside the box of the ranges are not
+//   detected.
+// - distance: sqrt(mean over columns of ((x - mean) / sd)^2), the Mahalanobis distance with a diagonal
+//   covariance. It needs no inverse, is defined with more columns than rows, and ignores correlations.
 #include "slimbayes/data/outside.h"
 
 #include <fmt/format.h>
@@ -21,18 +22,18 @@ namespace {
 constexpr double kLargest = std::numeric_limits<double>::max();
 constexpr double kRounding = 1e-6;  // half-ranges
 
-/// (x - y) / unit without overflow of the difference, at most the largest double.
+/// Returns (x - y) / unit, computed without overflow of the difference, and at most the largest double.
 double steps_between(double x, double y, double unit) {
   const double whole = (x - y) / unit;
   return std::min(std::isfinite(whole) ? whole : 2 * ((x / 2 - y / 2) / unit), kLargest);
 }
 
-/// Half-ranges beyond the range; 0 inside.
+/// Returns how many half-ranges x lies beyond the training range; 0 inside.
 double beyond(double x, const Encoder::Feature& feature) {
   const Encoder::Range& range = *feature.range;
   const double half = range.high / 2 - range.low / 2;
-  const double unit =
-      half > 0 ? half : feature.scale;  // the training rows alone may be constant (scale-on all)
+  // The training rows alone may be constant (scale-on all): the unit is then the scale.
+  const double unit = half > 0 ? half : feature.scale;
   const double by = std::max(steps_between(x, range.high, unit), steps_between(range.low, x, unit));
   return by > kRounding ? by : 0;
 }

@@ -10,38 +10,42 @@
 
 namespace slimbayes {
 
-/// Rows as a network reads them.
+/// A batch of rows as a network reads them.
 struct Batch {
-  std::vector<at::Tensor>
-      inputs;  // one an input: [b, d] of a table, [b, t, d] windows, [b, c, h, w] images, [b, t] tokens
-  at::Tensor target = {};  // [b] standardised, a class's number or a count; undefined when not known
-  at::Tensor mask = {};    // [b, t] bool, which tokens are there; undefined: all of them
+  /// One tensor per input: [b, d] for a table, [b, t, d] for windows, [b, c, h, w] for images, [b, t] for
+  /// tokens.
+  std::vector<at::Tensor> inputs;
+  at::Tensor target = {};  // [b] standardised, class numbers or counts; undefined if not known
+  at::Tensor mask = {};    // [b, t] bool, false for padding; undefined if there is no padding
 };
 
-/// What a batch is for.
+/// What a batch is used for.
 struct RowContext {
-  bool training = false;  // augmented, where the source does that
-  Stream stream{0};       // of the augmentation
+  bool training = false;  // the rows are augmented, if the source does that
+  Stream stream{0};       // random numbers of the augmentation
 };
 
-/// Where batches come from. Immutable; safe to share between threads. Rows lie there once, in their own type.
+/// A supply of rows, from which batches are taken. Immutable; safe to share between threads. Each row is
+/// stored once, in its own type (the pixels of images as bytes).
 class Source {
  public:
   virtual ~Source() = default;
 
   virtual int64_t size() const = 0;  // n
 
-  /// The rows of these indices [b] int64, in this order. The same indices and context give the same bits.
+  /// Returns the rows with these indices [b] int64, in this order. The same indices and context give the same
+  /// bits.
   virtual Batch rows(const at::Tensor& indices, const RowContext& context) const = 0;
 
-  /// Of each row how long it is, [n] int64: rows of like length share a batch. Undefined where all are alike.
+  /// Returns the length of each row, [n] int64, so that rows of similar length can share a batch; undefined
+  /// if all rows have the same length.
   virtual at::Tensor lengths() const { return {}; }
 };
 
-/// Tensors in memory, row by row.
+/// Rows that are tensors in memory.
 class TensorSource : public Source {
  public:
-  /// Throws std::invalid_argument unless there is an input and every tensor has as many rows.
+  /// Throws std::invalid_argument unless there is an input and all tensors have the same number of rows.
   explicit TensorSource(Batch all);
 
   int64_t size() const override;
@@ -55,7 +59,7 @@ class TensorSource : public Source {
 /// Some rows of another source; nothing is copied.
 class SubsetSource : public Source {
  public:
-  /// indices [m] int64 of `whole`. Throws std::invalid_argument for others.
+  /// `indices` [m] int64 are rows of `whole`. Throws std::invalid_argument for an index out of range.
   SubsetSource(std::shared_ptr<const Source> whole, at::Tensor indices);
 
   int64_t size() const override;

@@ -1,13 +1,15 @@
-// Training, validation and test rows.
+// Splits rows into training, validation, calibration and test parts.
 //
-// Tables hold repeated rows (a seventh of the red wines): split row by row, a model is validated on inputs
-// that it was trained on, and its uncertainty looks better than it is. So rows with identical inputs are a
-// group, found by a 128-bit hash of the cells, and groups are dealt whole, in a seeded order: test first,
-// then validation, then calibration, the rest for training. An identifier or free text, which the encoder
-// drops, is no input and would make every row a group. Where every input comes in many rows, holding out a
-// group would remove the only examples of its input: such rows are dealt one by one. So are the rows of a
-// group that is too large for a part (allowance); "grouped" keeps these in training. O(n d). Without repeated
-// rows a grouped split is the random one of the same stream.
+// Tables hold repeated rows (a seventh of the red wines). Split row by row, a model would be validated on
+// inputs that it was trained on, and its uncertainty would look better than it is. So rows with identical
+// inputs form a group, found by a 128-bit hash of the cells. Groups are dealt whole, in a seeded order: first
+// to the test part, then to validation, then to calibration; the rest is for training. Identifiers and free
+// text, which the encoder drops, are not compared: they would make every row a group.
+//
+// With "auto", rows are dealt one by one if every input comes in many rows: holding out a group would remove
+// the only examples of its input. The rows of a group that is too large for a part (allowance) are dealt one
+// by one too; "grouped" keeps them in training. O(n d). Without repeated rows, a grouped split equals the
+// random one of the same stream.
 #include "slimbayes/data/split.h"
 
 #include <ATen/ATen.h>
@@ -33,7 +35,7 @@
 namespace slimbayes {
 namespace {
 
-constexpr int64_t kManyAlike = 10;  // rows of one input, on average
+constexpr int64_t kManyAlike = 10;  // average rows per input above which "auto" deals row by row
 
 struct SameHash {
   bool operator()(const XXH128_hash_t& a, const XXH128_hash_t& b) const { return XXH128_isEqual(a, b) != 0; }
@@ -42,13 +44,14 @@ struct LowBits {
   size_t operator()(const XXH128_hash_t& h) const { return static_cast<size_t>(h.low64); }
 };
 
-/// Equal cells have equal bits: one NaN, one zero.
+/// Returns x with one bit pattern for NaN and one for zero, so that equal cells have equal bits.
 double canonical(double x) {
   if (std::isnan(x)) return std::numeric_limits<double>::quiet_NaN();
   return x == 0 ? 0.0 : x;
 }
 
-/// As the encoder judges it, but over all rows: the training rows are not known yet.
+/// Returns whether the encoder will drop the column as row labels, identifier or free text. The decision uses
+/// all rows, because the training rows are not known yet.
 bool is_free_text(const Column& column) {
   if (is_row_label(column.name)) return true;
   if (column.kind != ColumnKind::categorical) return false;
@@ -81,7 +84,7 @@ std::vector<const Column*> input_columns(const Table& table, const std::vector<s
   return encoded.empty() ? inputs : encoded;
 }
 
-/// Rows of identical inputs.
+/// Groups rows with identical inputs.
 RowGroups alike_rows(const Table& table, const std::vector<std::string>& not_inputs) {
   std::vector<const Column*> inputs = input_columns(table, not_inputs);
   std::vector<double> cells(inputs.size());
@@ -97,38 +100,39 @@ RowGroups alike_rows(const Table& table, const std::vector<std::string>& not_inp
   return groups;
 }
 
-/// Groups that are numbered 0, 1, ... without a gap.
+/// Returns the groups that `alike` gives by their numbers: 0, 1, ... without a gap.
 RowGroups groups_of(const std::vector<int64_t>& alike) {
   return {alike, alike.empty() ? 0 : 1 + *std::ranges::max_element(alike)};
 }
 
-/// ceil(fraction * n); 0.07 * 100 is 7 although its product is not.
+/// Returns ceil(fraction * n), with a margin for rounding: 0.07 * 100 is a little above 7 in doubles, and
+/// gives 7.
 int64_t part_size(double fraction, int64_t n) {
   return static_cast<int64_t>(std::ceil(fraction * static_cast<double>(n) - 1e-9));
 }
 
-// In the order in which they are dealt; the last list takes what is left.
+// The parts in the order in which they are dealt; the last one takes what is left.
 constexpr std::vector<int64_t> SplitRows::*kLists[] = {&SplitRows::test, &SplitRows::valid,
                                                        &SplitRows::calibration, &SplitRows::train};
 constexpr const char* kNames[] = {"test", "validation", "calibration"};
 constexpr size_t kTrain = std::size(kNames);
 using PartSizes = std::array<int64_t, kTrain>;
 
-/// How many of n rows go to the test, validation and calibration parts, in this order.
+/// Returns how many of n rows go to the test, validation and calibration parts, in this order.
 PartSizes part_sizes(const SplitOptions& options, int64_t n) {
   return {part_size(options.test_fraction, n), part_size(options.valid_fraction, n),
           part_size(options.calibration_fraction, n)};
 }
 
-/// How far identical rows may move the sizes of the parts.
+/// Limits on how far groups of identical rows may change the sizes of the parts.
 struct Allowance {
   int64_t excess;  // rows by which a part may exceed its size
-  int64_t most;    // rows of one input that are dealt together
+  int64_t most;    // largest number of rows of one input that are dealt together
 };
 
-/// A part is at most three times what was asked for, and takes at most a sixth of what the training rows were
-/// to be. Calibration rows do not count where others are held out: these must be the same with and without a
-/// calibration part.
+/// Returns the allowance: a part exceeds its size by at most twice the smallest part and at most a sixth of
+/// the training rows' share. If test or validation rows are held out, calibration rows do not count, because
+/// the other parts must be the same with and without them.
 Allowance allowance(const SplitOptions& options, int64_t n) {
   const auto [test, valid, calibration] = part_sizes(options, n);
   int64_t smallest = test > 0 && valid > 0 ? std::min(test, valid) : std::max(test, valid);
@@ -139,14 +143,15 @@ Allowance allowance(const SplitOptions& options, int64_t n) {
   return {excess, std::max(1 + excess, smallest + excess / 2)};
 }
 
-/// Rows in each group.
+/// Returns the number of rows in each group.
 std::vector<int64_t> sizes_of(const RowGroups& groups) {
   std::vector<int64_t> size(static_cast<size_t>(groups.count));
   for (int64_t g : groups.of) ++size[static_cast<size_t>(g)];
   return size;
 }
 
-/// Every row a group of its own where `alone` says so of its group.
+/// Returns the groups after splitting those for which `alone` is true: each of their rows becomes its own
+/// group.
 template <class Alone>
 RowGroups parted(const RowGroups& groups, Alone alone) {
   RowGroups result;
@@ -160,7 +165,7 @@ RowGroups parted(const RowGroups& groups, Alone alone) {
   return result;
 }
 
-/// What split_rows deals, given the rows of identical inputs.
+/// Returns the groups that split_rows deals. `alike` groups the rows with identical inputs.
 RowGroups dealt_groups(const RowGroups& alike, const SplitOptions& options) {
   const auto n = static_cast<int64_t>(alike.of.size());
   if (options.kind == "random") return parted(alike, [](int64_t) { return true; });
@@ -200,7 +205,8 @@ void check_options(int64_t n, const SplitOptions& options) {
   check(n > 0, "split_rows", "rows to split", "none");
 }
 
-/// The part of each group of these sizes. A group that makes a part too large is left for the next one.
+/// Returns the part of each group (an index into kLists), given the groups' sizes. A group that would make a
+/// part too large is left for the next part.
 std::vector<size_t> dealt(const std::vector<int64_t>& size, PartSizes left, const Allowance& allowed,
                           const Stream& stream) {
   const at::Tensor order = stream.permutation(static_cast<int64_t>(size.size())).contiguous();
@@ -217,7 +223,7 @@ std::vector<size_t> dealt(const std::vector<int64_t>& size, PartSizes left, cons
   return part;
 }
 
-/// What is to be said of this split.
+/// Returns the sentences about this split.
 std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike, const RowGroups& groups,
                                    const SplitOptions& options) {
   const auto n = static_cast<int64_t>(alike.of.size());
@@ -249,7 +255,7 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
   return notes;
 }
 
-/// The parts, given the rows of identical inputs.
+/// Deals the parts. `alike` groups the rows with identical inputs.
 SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const Stream& stream) {
   const auto n = static_cast<int64_t>(alike.of.size());
   SplitRows rows;

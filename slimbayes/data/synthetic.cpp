@@ -1,9 +1,10 @@
-// Synthetic data with a known truth, so that calibration is measured against it and not against noise.
+// Synthetic data with a known truth, so that calibration is measured against the truth and not against noise.
 //
 //   mean(x) = .3 (1 - s1) + .9 (s1 - s2) - .6 (s2 - s3),  s_i = sigmoid(200 (x - c_i)),  c = -.6, 0, .4
 //
-// three steps on [-1, 1] (N section 4.1); "steps" adds noise whose sd swings to zero and back, A |sin 10x|,
-// "ripple" (E) a small fast wave, .01 sin(50 sin 10x), under a constant noise of variance .01.
+// The mean has three steps on [-1, 1] (N section 4.1). "steps" adds noise whose sd, A |sin 10x|, swings to
+// zero and back. "ripple" (E) adds a small fast wave, .01 sin(50 sin 10x), and constant noise of variance
+// .01.
 #include "slimbayes/data/synthetic.h"
 
 #include <fmt/format.h>

@@ -9,7 +9,7 @@
 
 namespace slimbayes {
 
-/// The names that generate() knows.
+/// Returns the names that generate() knows.
 const std::vector<std::string>& generator_names();
 
 /// Generates rows with known mean and noise. "steps" and "ripple" have the columns x, y, true_mean and
@@ -19,7 +19,8 @@ const std::vector<std::string>& generator_names();
 ///             amplitude of 2, but the NLLs that it reports match 0.4
 ///   "ripple"  mean g + 0.01 sin(50 sin 10x), noise variance 0.01 (the 1-D data of E, docs/references.md)
 ///   "counts", "cox"  see synthetic_counts.h
-/// Throws std::invalid_argument for an unknown name, rows < 1, or a negative or non-finite amplitude.
+/// Throws std::invalid_argument for an unknown name, rows < 1, or, for "steps" and "ripple", a negative or
+/// non-finite amplitude.
 Table generate(const std::string& name, int64_t rows, const Stream& stream, double amplitude = 0.4);
 
 }  // namespace slimbayes

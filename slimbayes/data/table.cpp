@@ -15,8 +15,8 @@
 namespace slimbayes {
 namespace {
 
-/// The file name's extension in lower case, without the leading dot: "csv"; with the one before it where it
-/// is gz: "csv.gz".
+/// Returns the file name's extension in lower case, without the leading dot: "csv". A "gz" keeps the
+/// extension before it: "csv.gz".
 std::string ending(const std::filesystem::path& path) {
   std::filesystem::path name = path.filename();
   std::string text = name.extension().string();
@@ -84,7 +84,7 @@ Table read_table(const std::filesystem::path& path, const Reading& reading, cons
   bool feather = format == "feather" || format == "arrow" || format == "ipc";
   std::error_code unknown;
   if (!text && !feather && format != "parquet") {
-    // A missing file is the likelier mistake, and read_bytes says so.
+    // A missing file is the likelier mistake; read_bytes reports it.
     if (!std::filesystem::is_regular_file(path, unknown)) read_bytes(path);
     throw_ending(path, kReadable);
   }

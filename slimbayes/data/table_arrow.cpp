@@ -1,7 +1,7 @@
-// Columns that carry their type: Arrow tables to ours and back.
+// Converts Arrow tables, whose columns have types, to slimbayes tables and back.
 //
-// A typed column is taken at its word (a string column stays categorical even if every string is a number);
-// its chunks are copied into doubles once. Dictionaries may differ from chunk to chunk, so levels are merged
+// The type of a column decides its kind: a string column stays categorical even if every string is a number.
+// Its chunks are copied into doubles once. Dictionaries may differ from chunk to chunk, so levels are merged
 // by their text.
 #include "slimbayes/data/table_arrow.h"
 
@@ -21,7 +21,7 @@
 namespace slimbayes {
 namespace {
 
-constexpr double kFirstShared = 0x1p53;  // the first integer that is another's double too
+constexpr double kFirstShared = 0x1p53;  // the first integer that shares its double with another
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 template <class ArrayType>
@@ -32,13 +32,14 @@ void append_values(const arrow::Array& chunk, double unit, std::vector<double>& 
   }
 }
 
-/// The double nearest to each decimal.
+/// Appends the double nearest to each decimal.
 void append_decimals(const arrow::Array& chunk, std::vector<double>& out) {
   for (int64_t i = 0; i < chunk.length(); ++i)
     out.push_back(chunk.IsNull(i) ? kMissing : parse_number(cell_text(chunk, i)).value_or(kMissing));
 }
 
-/// Whole and fractional seconds apart: a product with 1e-9 would round twice.
+/// Appends timestamps in seconds. Whole and fractional seconds are converted separately: a product with 1e-9
+/// would round twice.
 void append_timestamps(const arrow::Array& chunk, std::vector<double>& out) {
   const auto& array = static_cast<const arrow::TimestampArray&>(chunk);
   static constexpr int64_t per_second[] = {1, 1000, 1000000, 1000000000};
@@ -52,7 +53,7 @@ void append_timestamps(const arrow::Array& chunk, std::vector<double>& out) {
   }
 }
 
-/// Levels in order of first appearance.
+/// Numbers the levels of a column in order of first appearance.
 struct Levels {
   Column& column;
   std::unordered_map<std::string, double> index = {};
@@ -71,7 +72,7 @@ void append_strings(const arrow::Array& chunk, Levels& levels, std::vector<doubl
     out.push_back(array.IsNull(i) ? kMissing : levels(array.GetView(i)));
 }
 
-/// False for an element type that is no text.
+/// Appends texts. Returns false if the element type is not text.
 bool append_text(const arrow::Array& chunk, Levels& levels, std::vector<double>& out) {
   switch (chunk.type_id()) {
     case arrow::Type::STRING:
@@ -90,7 +91,7 @@ bool append_text(const arrow::Array& chunk, Levels& levels, std::vector<double>&
 
 bool append_dictionary(const arrow::Array& chunk, Levels& levels, std::vector<double>& out) {
   const auto& array = static_cast<const arrow::DictionaryArray&>(chunk);
-  // A level is one that occurs: unused entries of the dictionary are none.
+  // Only entries that occur become levels; unused entries of the dictionary do not.
   std::vector<double> codes;
   Column entries;
   Levels own{entries};
@@ -176,12 +177,12 @@ bool append_chunk(const arrow::Array& chunk, Levels& levels, std::vector<double>
   }
 }
 
-/// Whether the numbers of this type may be integers that no double holds.
+/// Returns whether numbers of this type may be integers that no double holds.
 bool may_be_large(const arrow::DataType& type) {
   return type.id() == arrow::Type::INT64 || type.id() == arrow::Type::UINT64 || arrow::is_decimal(type.id());
 }
 
-/// Column::large of a column of numbers.
+/// Sets Column::large and Column::large_row of a numeric column.
 void find_large(const arrow::ChunkedArray& cells, Column& column) {
   if (!may_be_large(*cells.type())) return;
   for (size_t row = 0; row < column.values.size(); ++row) {
@@ -196,7 +197,7 @@ void find_large(const arrow::ChunkedArray& cells, Column& column) {
   }
 }
 
-/// Each integer's digits, or decimal's, as its category.
+/// Returns a categorical column whose categories are the exact digits of each integer or decimal.
 Column exact_categories(const arrow::ChunkedArray& cells, const std::string& name) {
   Column column{name, ColumnKind::categorical, {}, {}};
   column.values.reserve(static_cast<size_t>(cells.length()));
@@ -258,7 +259,8 @@ bool in(const std::vector<std::string>& list, const std::string& name) {
   return std::ranges::find(list, name) != list.end();
 }
 
-/// Numbers and dates that nobody needs may be infinite, and its cells be of any type: they are missing.
+/// Converts one column. If the column is not needed, infinite numbers and cells of an unknown type become
+/// missing.
 Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const std::string& source,
                    const Reading& reading, const TableBound& bound) {
   const auto& type = *cells.type();

@@ -14,17 +14,18 @@ class Table;
 
 namespace slimbayes {
 
-/// Columns of numbers, booleans, strings, dictionaries of strings, dates and timestamps, read as `reading`
-/// says; throws DataError for others that are needed, naming column and type, and as `bound` does. The data
-/// are let go column by column; kept cells lie in `memory`.
+/// Converts columns of numbers, booleans, strings, dictionaries of strings, dates and timestamps, as
+/// `reading` says. Throws DataError for a needed column of another type, naming column and type, and as
+/// `bound` does. The Arrow data are released column by column; kept cells stay in `memory`.
 Table from_arrow(std::shared_ptr<arrow::Table> data, const std::string& source, const Reading& reading,
                  const TableBound& bound, const std::shared_ptr<arrow::MemoryPool>& memory);
 
-/// Doubles, booleans, texts (dictionaries of them, if asked for), UTC timestamps in microseconds; NaN becomes
-/// null. Kept cells as write_table says.
+/// Converts to doubles, booleans, texts (as dictionaries if `dictionaries`) and UTC timestamps in
+/// microseconds; NaN becomes null. Kept cells are converted as write_table says.
 std::shared_ptr<arrow::Table> to_arrow(const Table& table, bool dictionaries);
 
-/// Whole files in memory. They throw as read_table does.
+/// The next four functions parse or format whole files in memory. They throw as read_table and write_table
+/// do.
 Table parse_parquet(std::span<const std::byte> bytes, const std::string& source, const Reading& reading,
                     const TableBound& bound);
 Table parse_feather(std::span<const std::byte> bytes, const std::string& source, const Reading& reading,
@@ -32,7 +33,8 @@ Table parse_feather(std::span<const std::byte> bytes, const std::string& source,
 std::string format_parquet(const Table& table, const std::string& path);
 std::string format_feather(const Table& table, const std::string& path);
 
-/// The bytes inside a gzip file. Throws DataError when it is damaged or cut short, and as `bound` does.
+/// Returns the unpacked bytes of a gzip file. Throws DataError if it is damaged or cut short, and as `bound`
+/// does.
 std::string gunzip(std::span<const std::byte> bytes, const std::string& source, const TableBound& bound);
 
 }  // namespace slimbayes

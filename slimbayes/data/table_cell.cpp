@@ -1,4 +1,4 @@
-// From a cell's text to its value and back.
+// Converts a cell's text to its value and back.
 #include "slimbayes/data/table_cell.h"
 
 #include <fmt/format.h>
@@ -38,7 +38,7 @@ struct Digits {
   void expect(char c) { ok = accept(c) && ok; }
 };
 
-/// [.fraction] of a second.
+/// Reads the optional [.fraction] of a second.
 double take_fraction(Digits& in) {
   if (!in.accept('.')) return 0;
   size_t count = std::min(in.rest.find_first_not_of("0123456789"), in.rest.size());
@@ -49,7 +49,7 @@ double take_fraction(Digits& in) {
   return value / std::pow(10.0, static_cast<double>(count));
 }
 
-/// Seconds east of UTC: nothing, Z, +HH, +HHMM or +HH:MM.
+/// Reads the zone (nothing, Z, +HH, +HHMM or +HH:MM). Returns seconds east of UTC.
 int take_zone(Digits& in) {
   if (in.rest.empty() || in.accept('Z')) return 0;
   int sign = in.accept('-') ? -1 : 1;
@@ -94,7 +94,7 @@ std::optional<double> parse_number(std::string_view cell) {
   double value = 0;
   auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error == std::errc::invalid_argument || end != cell.data() + cell.size()) return std::nullopt;
-  // Too large gives infinity, too small gives zero: from_chars does not say which.
+  // from_chars does not say whether the number is too large or too small; strtod gives infinity or zero.
   if (error == std::errc::result_out_of_range) return std::strtod(std::string(cell).c_str(), nullptr);
   return value;
 }
@@ -177,7 +177,7 @@ std::string format_datetime(double seconds) {
 std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (char c : text.substr(0, 40)) out += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
-  // Do not cut a UTF-8 character in two.
+  // Bytes from 0x80 on are removed from the end, so that no UTF-8 character is cut in two.
   while (text.size() > 40 && out.size() > 1 && static_cast<unsigned char>(out.back()) >= 0x80) out.pop_back();
   return out + (text.size() > 40 ? "...'" : "'");
 }

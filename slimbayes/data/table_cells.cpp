@@ -1,10 +1,11 @@
-// From a column's cells to its kind and values.
+// Decides a text column's kind from its cells, and reads its values.
 //
-// Arrow's own inference turns a column of numbers with one word in it into a column of strings, silently; a
+// Arrow's own inference silently turns a column of numbers with one word in it into a column of strings; a
 // model would then one-hot encode thousands of numbers. So every cell is read as text and judged here, by one
-// rule for all files: all cells numbers: numeric, unless their leading zeros make them names; at least half
-// of them: an error that names the first other cell; else booleans, dates, categories. One pass over the
-// cells for numbers (std::from_chars, some 30 ns a cell), two more only for text.
+// rule for all files. If all cells are numbers, the column is numeric, unless leading zeros make them names.
+// If at least half are numbers, the first other cell is an error. Otherwise the column is boolean, datetime
+// or categorical. Numbers take one pass over the cells (std::from_chars, some 30 ns per cell), text at least
+// one more.
 #include "slimbayes/data/table_cells.h"
 
 #include <fmt/format.h>
@@ -21,21 +22,22 @@
 namespace slimbayes {
 namespace {
 
-constexpr const char* kRowLabels = "Unnamed: 0";  // pandas' name for a column without one
+constexpr const char* kRowLabels = "Unnamed: 0";  // pandas' name for a column without a name
 constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
-/// How many cells of a column are numbers and how many are other text, and the first row of each special
-/// case.
+/// How many cells of a column are numbers and how many are other text, and the first row of each special case
+/// (-1: none).
 struct Count {
   int64_t numbers = 0, others = 0;
   int64_t first_other = -1, first_infinite = -1;
   int64_t padded = 0, first_padded = -1;  // numbers with leading zeros
-  int64_t first_large = -1;               // integer beyond 2^53
+  int64_t first_large = -1;               // first integer beyond 2^53
 };
 
 constexpr double kLargestExact = 0x1p53;
 
-/// Digits after perhaps a sign, of a number beyond 2^53: the double of 2^53 + 1 is 2^53.
+/// Returns whether a cell is an integer beyond 2^53: digits, perhaps after a sign. The digits are compared,
+/// because 2^53 + 1 is read as the double 2^53.
 bool is_large(std::string_view cell, double number) {
   if (!(std::abs(number) >= kLargestExact)) return false;
   if (cell[0] == '+' || cell[0] == '-') cell.remove_prefix(1);
@@ -64,8 +66,8 @@ Count read_numbers(std::span<const std::string_view> cells, std::vector<double>&
   return count;
 }
 
-/// Parses every cell that is not missing; the row of the first that does not parse, else -1. `parsed` counts
-/// the rest.
+/// Parses every cell that is not missing. Returns the first row that does not parse, or -1. `parsed` counts
+/// the cells that do.
 template <class Parse>
 int64_t read_all(std::span<const std::string_view> cells, std::vector<double>& values, int64_t& parsed,
                  Parse parse) {
@@ -106,7 +108,7 @@ void read_levels(std::span<const std::string_view> cells, Column& column) {
                        why.empty() ? "" : "; --categorical takes the whole column as names"));
 }
 
-/// A column of numbers, none of them infinite.
+/// Returns the numeric column with Column::large set. Throws BadCell for an infinite number.
 Column finite(Column column, std::span<const std::string_view> cells, const Count& count) {
   if (count.first_large >= 0) {
     column.large = trimmed(cells[static_cast<size_t>(count.first_large)]);
@@ -121,8 +123,8 @@ Column finite(Column column, std::span<const std::string_view> cells, const Coun
                   in_quotes(trimmed(cells[static_cast<size_t>(count.first_infinite)]))));
 }
 
-/// Whether a column of numbers is one of codes, such as 02139: digits alone, with leading zeros, and either
-/// all of one length or most of them with such zeros. A single 05 among 7 and 12 was typed so.
+/// Returns whether a column of numbers holds codes, such as 02139: digits alone, some with leading zeros, and
+/// either all of one length or most with leading zeros. A single 05 among 7 and 12 is a number.
 bool are_codes(std::span<const std::string_view> cells, const Count& count) {
   if (count.padded == 0) return false;
   const size_t length = trimmed(cells[static_cast<size_t>(count.first_padded)]).size();
@@ -138,14 +140,14 @@ bool are_codes(std::span<const std::string_view> cells, const Count& count) {
 
 constexpr std::string_view kAsMost = ", as in most of its cells";
 
-/// A boolean's cells may be spelt as numbers where its kind is known.
+/// Parses a boolean, which may also be 1 or 0 in a column that is known to be boolean.
 std::optional<bool> parse_bit(std::string_view cell) {
   if (cell == "1") return true;
   if (cell == "0") return false;
   return parse_boolean(cell);
 }
 
-/// Nothing where one of the two never comes: its spelling is not known.
+/// Sets Column::words of a boolean column. It stays empty unless both values occur.
 void read_words(std::span<const std::string_view> cells, Column& column) {
   std::array<std::string, 2> words;
   for (size_t i = 0; i < cells.size() && (words[0].empty() || words[1].empty()); ++i) {

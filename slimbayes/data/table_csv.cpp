@@ -1,9 +1,8 @@
-// Delimited text, both ways.
+// Reads and writes delimited text.
 //
-// Arrow's reader cuts the text into cells (strings, no inference: table_cells judges them).
-// What Arrow does not say is where a fault lies, so a small walker over the same grammar reads the header
-// and, only after a fault, finds the line again. Reading costs two passes over the bytes and some 50 ns a
-// cell.
+// Arrow's reader cuts the text into cells (strings, no inference: table_cells judges them). Arrow does not
+// say where a fault lies. So a small walker over the same grammar reads the header and, only after a fault,
+// finds the line again. Reading costs two passes over the bytes and some 50 ns per cell.
 #include "slimbayes/data/table_csv.h"
 
 #include <arrow/api.h>
@@ -39,7 +38,7 @@ struct Walker {
   size_t at = 0;
   int64_t line = 1;
 
-  /// Of a field longer than `most`, what comes after is left out.
+  /// Returns the next record. A field longer than `most` bytes is cut after most + 1 bytes.
   std::optional<Record> next(size_t most = std::string::npos) {
     while (at < text.size() && (text[at] == '\n' || text[at] == '\r')) end_line();
     if (at >= text.size()) return std::nullopt;
@@ -132,11 +131,11 @@ std::vector<std::string> read_header(Walker& walker, const std::string& source, 
   return names;
 }
 
-/// Names the first line that is no row of the table.
+/// Throws DataError that names the first line that is not a row of the table.
 [[noreturn]] void throw_bad_record(Walker walker, size_t columns, const std::string& source,
                                    const arrow::Status& status) {
   bool first = true;
-  constexpr size_t most = 1 << 20;  // of a cell, whose text does not matter here
+  constexpr size_t most = 1 << 20;  // most bytes kept of a cell: its text does not matter here
   for (std::optional<Record> record = walker.next(most); record; record = walker.next(most), first = false) {
     if (record->open_quote) {
       throw DataError(
@@ -169,8 +168,8 @@ uint64_t bytes_to_read(std::string_view text, char delimiter) {
   return 2 * text.size() + cells * (sizeof(int32_t) + sizeof(double)) + rows * sizeof(std::string_view);
 }
 
-/// The bytes of the longest row. Throws DataError for a cell beyond the bound and for a quote that stays
-/// open.
+/// Returns the bytes of the longest row. Throws DataError for a cell beyond the bound and for a quote that is
+/// not closed.
 size_t longest_row(Walker walker, const TableBound& bound, const std::string& source) {
   size_t longest = 0;
   for (size_t start = walker.at; true; start = walker.at) {
@@ -195,14 +194,14 @@ arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view body,
   auto read = arrow::csv::ReadOptions::Defaults();
   read.column_names = names;
   read.block_size = static_cast<int32_t>(std::min<int64_t>(block, INT32_MAX));
-  read.use_threads = false;  // they gain nothing, and could not say that memory is short
+  read.use_threads = false;  // threads gain nothing, and a shortage of memory cannot be thrown through them
   auto parse = arrow::csv::ParseOptions::Defaults();
   parse.delimiter = delimiter;
   parse.newlines_in_values = body.find('"') != std::string_view::npos;
   auto convert = arrow::csv::ConvertOptions::Defaults();
-  convert.check_utf8 = false;  // done
-  // Of kept cells "" is an empty text and nothing is none; the other spellings of a missing cell are not
-  // Arrow's to judge.
+  convert.check_utf8 = false;  // check_text has done so
+  // For kept cells, a quoted "" is an empty text and an empty field is null. Arrow must not judge the other
+  // spellings of a missing cell.
   convert.null_values = {""};
   convert.strings_can_be_null = true;
   convert.quoted_strings_can_be_null = false;
@@ -215,14 +214,16 @@ arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view body,
   return reader->Read();
 }
 
-/// Whether the table's last cell holds more than a line: the sign of a quote that the end of the file closed.
+/// Returns whether the table's last cell holds more than one line: this suggests a quote that only the end of
+/// the file closed.
 bool ends_in_lines(const arrow::ChunkedArrayVector& columns) {
   if (columns.empty() || columns.back()->length() == 0) return false;
   const auto& last = static_cast<const arrow::StringArray&>(*columns.back()->chunks().back());
   return last.length() > 0 && last.GetView(last.length() - 1).find('\n') != std::string_view::npos;
 }
 
-/// The columns as text; rows longer than a block take blocks of their own length.
+/// Returns the columns as text. If a row is longer than a block, the blocks are made as long as the longest
+/// row.
 arrow::ChunkedArrayVector cells_of(std::string_view body, const Walker& walker,
                                    const std::vector<std::string>& names, const TableBound& bound,
                                    const std::string& source, TablePool& pool) {
@@ -239,12 +240,12 @@ arrow::ChunkedArrayVector cells_of(std::string_view body, const Walker& walker,
   if (!cells.ok() && cells.status().message().find("block") != std::string::npos)
     cells = cut(static_cast<int64_t>(longest_row(walker, bound, source)) + 1024);
   if (!cells.ok()) throw_bad_record(walker, names.size(), source, cells.status());
-  // To Arrow the end of the file closes a quote: the rows after it would be one cell.
+  // Arrow closes an open quote at the end of the file: the rows after the quote would become one cell.
   if (ends_in_lines((*cells)->columns())) longest_row(walker, bound, source);
   return (*cells)->columns();
 }
 
-/// Throws BadCell for one beyond the bound.
+/// Returns the cells of a column as views. Throws BadCell for a cell beyond the bound.
 std::vector<std::string_view> views(const arrow::ChunkedArray& column, const TableBound& bound) {
   std::vector<std::string_view> out;
   out.reserve(static_cast<size_t>(column.length()));
@@ -265,7 +266,7 @@ std::vector<std::string_view> views(const arrow::ChunkedArray& column, const Tab
   throw DataError(source, bad.what(), record ? record->line : bad.row + 2, column);
 }
 
-/// By its known kind, else by its cells.
+/// Reads a column by its known kind, else by its cells.
 Column column_of(const std::string& name, std::span<const std::string_view> cells, const Reading& reading) {
   if (std::ranges::find(reading.names, name) != reading.names.end())
     return column_of_kind(name, ColumnKind::categorical, cells);
@@ -326,7 +327,7 @@ Table parse_csv(std::string_view text, char delimiter, const std::string& source
   arrow::ChunkedArrayVector columns = cells_of(body, walker, names, bound, source, *pool);
   Table table{source, {}, columns[0]->length()};
   for (size_t c = 0; c < names.size(); ++c) {
-    // Each column's text goes as its numbers come.
+    // Each column's text is released once its values are read.
     const std::shared_ptr<arrow::ChunkedArray> cells = std::move(columns[c]);
     try {
       table.columns.push_back(column_of(names[c], views(*cells, bound), reading));
@@ -357,7 +358,7 @@ std::string format_csv(const Table& table, char delimiter) {
       else if (const std::optional<std::string> text = kept[c]->next())
         append_text(out, *text, delimiter);
     }
-    // An empty line would be skipped.
+    // A reader skips empty lines, so a row of missing cells in a single column is written as "".
     if (out.size() == start) out += "\"\"";
     out += '\n';
   }

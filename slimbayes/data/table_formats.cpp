@@ -1,6 +1,6 @@
-// Parquet, Feather and gzip: whole files in memory, through Arrow. A damaged file may come back as a Status
-// or as an exception from deep inside; both leave here as one DataError. Decoded arrays are validated before
-// they are walked, because a hostile file can hold offsets that point outside its buffers.
+// Reads and writes Parquet, Feather and gzip as whole files in memory, through Arrow. Arrow reports a damaged
+// file by a Status or by an exception; both become one DataError here. Decoded arrays are validated before
+// they are used, because a hostile file can hold offsets that point outside its buffers.
 #include <arrow/api.h>
 #include <arrow/io/api.h>
 #include <arrow/ipc/api.h>
@@ -31,7 +31,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_parquet(std::span<const std::b
   builder.memory_pool(pool);
   std::unique_ptr<parquet::arrow::FileReader> reader;
   ARROW_RETURN_NOT_OK(builder.Build(&reader));
-  reader->set_use_threads(false);  // one of them could not say that memory is short
+  reader->set_use_threads(false);  // a shortage of memory cannot be thrown through a thread
 #if ARROW_VERSION_MAJOR >= 24
   return reader->ReadTable();
 #else
@@ -55,8 +55,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_feather(std::span<const std::b
   return arrow::Table::FromRecordBatches(reader->schema(), batches);
 }
 
-/// What a gzip file says of its size, where a deflated one can be so large: else 0. It is that modulo 2^32,
-/// of the last of its parts.
+/// Returns the unpacked size that a gzip file claims, or 0 if deflate cannot compress so much into a file of
+/// this size. The claim is the size modulo 2^32 of the file's last part.
 size_t claimed_size(std::span<const std::byte> bytes) {
   constexpr size_t kMostDeflated = 1032;
   if (bytes.size() < 4) return 0;
@@ -152,7 +152,7 @@ Table parse_feather(std::span<const std::byte> bytes, const std::string& source,
 
 std::string format_parquet(const Table& table, const std::string& path) {
   return formatted(table, path, false, [](const arrow::Table& data, const auto& sink) {
-    // Arrow's schema beside Parquet's: zones, units and dictionaries of kept columns.
+    // Arrow's schema is stored beside Parquet's: it keeps zones, units and dictionaries of kept columns.
     return parquet::arrow::WriteTable(data, arrow::default_memory_pool(), sink,
                                       parquet::DEFAULT_MAX_ROW_GROUP_LENGTH,
                                       parquet::default_writer_properties(),
@@ -163,7 +163,8 @@ std::string format_parquet(const Table& table, const std::string& path) {
 std::string format_feather(const Table& table, const std::string& path) {
   return formatted(table, path, true, [](const arrow::Table& data, const auto& sink) -> arrow::Status {
     auto options = arrow::ipc::IpcWriteOptions::Defaults();
-    options.unify_dictionaries = true;  // of a kept column: the format has one for all chunks
+    // The format has one dictionary for all chunks of a column; those of a kept column may differ.
+    options.unify_dictionaries = true;
     ARROW_ASSIGN_OR_RAISE(auto writer, arrow::ipc::MakeFileWriter(sink, data.schema(), options));
     ARROW_RETURN_NOT_OK(writer->WriteTable(data));
     return writer->Close();

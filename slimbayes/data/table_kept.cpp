@@ -1,6 +1,6 @@
-// Cells of a file that leave the tool as they came: Arrow's own arrays, since a double holds neither an
-// integer of 64 bits nor a decimal nor a nanosecond. They go as they are into a file with types, and as text
-// into one of text.
+// Cells that are written as their file stores them. They are kept as Arrow arrays, because a double cannot
+// hold every 64-bit integer, decimal or nanosecond. They are written unchanged to a file with types, and as
+// text to a text file.
 #include "slimbayes/data/table_kept.h"
 
 #include <arrow/api.h>
@@ -28,7 +28,7 @@ std::string view_text(const arrow::Array& cells, int64_t row) {
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// Nothing outside the years 0 to 9999.
+/// Returns nullopt outside the years 0 to 9999.
 std::optional<std::string> date_text(int64_t days) {
   if (days < -719528 || days > 2932896) return std::nullopt;
   return format_datetime(static_cast<double>(days * kDay));
@@ -55,14 +55,14 @@ std::string printed(const arrow::Array& cells, int64_t row) {
   const auto scalar = cells.GetScalar(row);
   if (!scalar.ok()) throw std::runtime_error(scalar.status().message());
   const std::string text = (*scalar)->ToString(), type = cells.type()->ToString();
-  return text.starts_with(type) ? text.substr(type.size()) : text;  // of lists
+  return text.starts_with(type) ? text.substr(type.size()) : text;  // Arrow begins a list with its type
 }
 
 }  // namespace
 
 FileCells kept_cells(std::shared_ptr<arrow::ChunkedArray> cells, std::shared_ptr<arrow::MemoryPool> memory) {
   struct Kept {
-    std::shared_ptr<arrow::MemoryPool> memory;  // first: it goes last
+    std::shared_ptr<arrow::MemoryPool> memory;  // declared first, so that it is destroyed last
     std::shared_ptr<arrow::ChunkedArray> cells;
   };
   const auto both = std::make_shared<Kept>(Kept{std::move(memory), std::move(cells)});
@@ -84,7 +84,7 @@ FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows) {
     i = end;
   }
   struct Taken {
-    FileCells from;  // whose memory may be shared
+    FileCells from;  // owns memory that `cells` may share
     std::shared_ptr<arrow::ChunkedArray> cells;
   };
   const auto both = std::make_shared<Taken>(Taken{cells, nullptr});

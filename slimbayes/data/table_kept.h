@@ -17,21 +17,21 @@ namespace slimbayes {
 /// The cells of one column, with the types and values that the file stores.
 using FileCells = std::shared_ptr<const arrow::ChunkedArray>;
 
-/// The cells together with the memory that they lie in.
+/// Returns the cells with shared ownership of the memory pool that they were allocated from.
 FileCells kept_cells(std::shared_ptr<arrow::ChunkedArray> cells, std::shared_ptr<arrow::MemoryPool> memory);
 
-/// Whether the cells are text.
+/// Returns whether the cells are text.
 bool are_text(const FileCells& cells);
 
-/// The cells of these rows. O(rows). Throws std::runtime_error.
+/// Returns the cells of these rows. O(rows). Throws std::runtime_error if Arrow fails.
 FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows);
 
-/// A cell that is not null, as text with every digit: a whole number, the shortest one that reads as the same
-/// float or double, a decimal with its places, true or false, a date, an ISO 8601 time in UTC (with Z where
-/// the type has a zone); of other types as Arrow prints them.
+/// Returns a cell, which must not be null, as text with every digit: an integer, the shortest number that
+/// reads back as the same float or double, a decimal with its places, true or false, a date, or an ISO 8601
+/// time in UTC (with Z if the type has a zone). Other types are formatted by Arrow.
 std::string cell_text(const arrow::Array& cells, int64_t row);
 
-/// Cells as text, one after the other.
+/// Reads the cells of a column as text, one after the other.
 class CellTexts {
  public:
   explicit CellTexts(FileCells cells) : cells_(std::move(cells)) {}

@@ -1,6 +1,6 @@
-// How much memory a table may take. The bound comes before the allocation: a system that promises memory it
-// does not have ends the process without a word, and a packed file of some megabytes may unpack to all there
-// is.
+// How much memory a table may take. The bound is checked before memory is allocated, for two reasons: a
+// system that promises more memory than it has kills the process without a message, and a packed file of a
+// few megabytes may unpack to more than all memory.
 #include "slimbayes/data/table_limits.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace slimbayes {
 namespace {
 
-constexpr uint64_t kAlways = uint64_t{256} << 20;  // that a packed file may hold whatever its size
+constexpr uint64_t kAlways = uint64_t{256} << 20;  // a packed file may unpack to this in any case
 
 }  // namespace
 

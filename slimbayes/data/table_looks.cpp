@@ -1,6 +1,6 @@
-// What text looks like to a reader: numbers and dates in another notation, words that differ in their
-// spelling alone. Nothing is converted: 1,500 is one and a half or fifteen hundred, and 1/2/2021 January or
-// February.
+// Recognises text that a human reader would take for numbers or dates in another notation, and words that
+// differ in spelling alone. Nothing is converted, because the meaning is ambiguous: 1,500 may be one and a
+// half or fifteen hundred, and 1/2/2021 may be in January or February.
 #include "slimbayes/data/table_looks.h"
 
 #include <algorithm>
@@ -15,8 +15,7 @@ namespace {
 
 constexpr const char* kWideBlank = "\u00a0";  // a no-break space
 
-/// Digits in threes after separators of thousands that are points, then perhaps a decimal comma:
-/// 1.234.567,89.
+/// Returns whether points separate groups of three digits, perhaps before a decimal comma: 1.234.567,89.
 bool has_points_for_thousands(std::string_view cell) {
   cell = cell.substr(0, cell.find(','));
   const size_t first = cell.find('.');
@@ -28,8 +27,8 @@ bool has_points_for_thousands(std::string_view cell) {
   return true;
 }
 
-/// A number, perhaps with a currency, a per cent sign, separators of thousands, accountants' brackets for
-/// minus, or with a decimal comma.
+/// Returns whether the cell is a number, perhaps with a currency, a per cent sign, thousands separators, a
+/// decimal comma, or accountants' brackets for minus.
 bool is_dressed_number(std::string_view cell) {
   std::string bare(cell);
   const auto strip = [&bare](std::string_view dress) {
@@ -52,13 +51,15 @@ bool is_month(std::string_view word) {
   return at != std::string_view::npos && at % 4 == 0;
 }
 
-/// Day, month and year in another order or with other separators than ISO 8601, or with the month's name; a
-/// clock and a zone may follow. The year has two or four digits. Also a month of a year of four digits.
+/// Returns whether the cell is a date in another notation than ISO 8601: day, month and year in another
+/// order, with other separators, or with the month's name. The year has two or four digits; a time of day and
+/// a zone may follow. A month with a year of four digits is accepted too.
 bool is_other_date(std::string_view cell) {
   if (parse_datetime(cell)) return false;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  std::array<size_t, 3> digits = {0, 0, 0};  // of day, month and year, in the cell's order; 0: a month's name
+  // Digits of day, month and year, in the cell's order; 0 for a month's name.
+  std::array<size_t, 3> digits = {0, 0, 0};
   size_t parts = 0, named = 0;
   while (parts < 3 && !cell.empty()) {
     const bool number = is_digit(cell[0]);
@@ -71,7 +72,7 @@ bool is_other_date(std::string_view cell) {
     cell.remove_prefix(size);
     if (parts < 3) cell.remove_prefix(std::min(cell.find_first_not_of("/., -"), cell.size()));
   }
-  const auto day = [](size_t n) { return n <= 2; };  // or a month
+  const auto day = [](size_t n) { return n <= 2; };  // of a day or a month
   if (parts == 2)
     return cell.empty() && ((digits[0] == 4 && day(digits[1])) || (day(digits[0]) && digits[1] == 4));
   if (parts < 3 || named > 1 || (!cell.empty() && cell[0] != ' ' && cell[0] != 'T')) return false;
@@ -80,7 +81,8 @@ bool is_other_date(std::string_view cell) {
          (digits[0] == 4 && day(digits[1]) && day(digits[2]));
 }
 
-/// Hours, minutes and perhaps seconds between colons, perhaps with AM or PM.
+/// Returns whether the cell is a time of day: hours, minutes and perhaps seconds between colons, perhaps with
+/// AM or PM.
 bool is_clock(std::string_view cell) {
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const size_t colons = static_cast<size_t>(std::ranges::count(cell, ':'));
@@ -88,7 +90,7 @@ bool is_clock(std::string_view cell) {
          cell.find_first_not_of("0123456789:. AMPamp") == std::string_view::npos;
 }
 
-/// Lower case (ASCII), one blank for several, none at the ends.
+/// Returns the text in lower case (ASCII), with single blanks and none at the ends.
 std::string folded(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {

@@ -8,18 +8,18 @@
 
 namespace slimbayes {
 
-/// What cells were perhaps meant to be, and the first that shows it.
+/// What the cells of a column of text were perhaps meant to be.
 struct Meant {
-  std::string_view as =
-      "";  // "numbers" (1,000 or $5 or 45%), "dates" (31.12.2021, Dec 2021), "times" (8:30); "": none
-  std::string example = "";
+  /// "numbers" (1,000 or $5 or 45%), "dates" (31.12.2021, Dec 2021) or "times" (8:30); "": none of these.
+  std::string_view as = "";
+  std::string example = "";  // the first cell that shows it
 };
 
-/// What at least this share of the levels was perhaps meant to be.
+/// Returns what at least the share `share` of the levels was perhaps meant to be.
 Meant meant_as(std::span<const std::string> levels, double share = 0.9);
 
-/// Pairs of levels that differ by upper and lower case (ASCII) or blanks alone: the first of its look,
-/// another.
+/// Returns pairs of levels that differ only by upper and lower case (ASCII) or by blanks: the first level
+/// with this spelling, and each later one.
 std::vector<std::pair<std::string, std::string>> lookalikes(std::span<const std::string> levels);
 
 }  // namespace slimbayes

@@ -1,7 +1,8 @@
-// The bound where Arrow's memory is asked for: no estimate of a packed file's size is as good, and a damaged
-// one claims any. The memory is the system's, which tensors get again; that of Arrow's own allocator stays
-// Arrow's. A shortage is thrown: parts of Arrow end the process with a Status of it. So reading uses no
-// threads of Arrow's, through which nothing can be thrown.
+// The bound is enforced where Arrow allocates memory: an estimate from the size of a packed file is less
+// exact, and a damaged file can claim any size. The memory comes from the system's allocator, so that tensors
+// can use it after its release; Arrow's own allocator would keep it. A shortage is thrown as an exception,
+// because parts of Arrow end the process when they get a Status that reports one. No exception can pass
+// through Arrow's threads, so reading does not use them.
 #include "slimbayes/data/table_pool.h"
 
 #include <new>

@@ -10,11 +10,11 @@
 
 namespace slimbayes {
 
-/// Arrow's memory for one table, up to the table's bound. It throws std::bad_alloc where there is no more,
-/// and must outlive what was allocated from it.
+/// Arrow's memory for one table, limited to the table's bound. An allocation beyond the bound, or one that
+/// the system refuses, throws std::bad_alloc. The pool must outlive everything that was allocated from it.
 class TablePool : public arrow::ProxyMemoryPool {
  public:
-  /// `taken`: bytes that the table takes beside this pool.
+  /// `taken`: bytes that the table takes outside this pool, such as the text of its file.
   TablePool(const TableBound& bound, uint64_t taken, std::string source);
 
   using arrow::ProxyMemoryPool::Allocate;
@@ -26,8 +26,8 @@ class TablePool : public arrow::ProxyMemoryPool {
   /// TableBound::check_unpacked() does; if the operating system refused it, throws OutOfMemory.
   [[noreturn]] void throw_shortage() const;
 
-  /// Throws for a failure that is not the file's: as throw_shortage(), or std::system_error for a thread that
-  /// could not be started.
+  /// Throws if the failure has another cause than the file: as throw_shortage() for a lack of memory,
+  /// std::system_error for a thread that could not be started. Otherwise returns.
   void check(const arrow::Status& status) const;
 
  private:

@@ -1,6 +1,6 @@
-// What a column asks to be predicted as. The likelihood decides how its cells are read, so that a column of
-// numbers can be measured, counted or be names of classes; only where none is given does the column's kind
-// choose.
+// Reads the target column and fits its task. The likelihood decides how cells are read: a column of numbers
+// can hold measurements, counts or names of classes. The column's kind decides only if no likelihood is
+// given.
 
 #include "slimbayes/data/target.h"
 
@@ -54,8 +54,8 @@ double count(const Table& table, const Column& column, int64_t row) {
                   in_quotes(column.name), value));
 }
 
-/// The likelihood for a user who names none; nothing for categories, whose number decides between bernoulli
-/// and softmax.
+/// Returns the likelihood for a user who names none; nullopt for categories, whose number decides between
+/// bernoulli and softmax.
 std::optional<LikelihoodKind> likelihood_for(const Column& column) {
   if (column.kind == ColumnKind::numeric) return LikelihoodKind::gaussian;
   if (column.kind == ColumnKind::boolean) return LikelihoodKind::bernoulli;
@@ -65,7 +65,7 @@ std::optional<LikelihoodKind> likelihood_for(const Column& column) {
   return std::nullopt;
 }
 
-/// Names with their rows: {all, training}.
+/// Returns each class's name with its number of rows: {among all rows, among the training rows}.
 std::map<std::string, std::pair<int64_t, int64_t>> class_sizes(const Table& table, const Column& column,
                                                                const std::vector<int64_t>& rows) {
   std::map<double, std::pair<int64_t, int64_t>> by_value;
@@ -133,9 +133,9 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   return task;
 }
 
-/// Shift and scale of a regression. A variance in the target's units is that of the standardised one times
-/// the scale's square: within these bounds the square is a normal number, and 1e28 of the training variance
-/// still has room.
+/// Sets the shift and scale of a regression. The predictive variance in the target's units is the
+/// standardised variance times the squared scale. Within these bounds the square is a normal double, and
+/// there is room for variances up to 1e28 times the training variance.
 void standardise(const std::vector<double>& values, const std::string& target, Task& task) {
   constexpr double kLeast = 1e-140, kMost = 1e140;
   const Moments m = moments(values);
@@ -197,7 +197,7 @@ void check_standardised(const Table& table, const std::string& target, const Tas
 
 std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows) {
   constexpr double kSmallMean = 20;
-  constexpr size_t kFewRows = 20;  // too few to tell
+  constexpr size_t kFewRows = 20;  // with fewer rows, counts cannot be recognised
   const Column& column = target_column(table, target);
   std::vector<double> values;
   for (int64_t row : rows) values.push_back(present(table, column, row));
@@ -232,7 +232,7 @@ Table with_target(Table table, const std::string& target) {
   }
   check(!rows.empty(), "target", fmt::format("rows with a value in the target {}", in_quotes(target)),
         fmt::format("{} rows without one", table.rows), "check the column's name");
-  if (std::ssize(rows) == table.rows) return table;  // moved: a conditional expression would copy it
+  if (std::ssize(rows) == table.rows) return table;  // a move; a conditional expression would copy the table
   return take_rows(table, rows);
 }
 
@@ -241,7 +241,7 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
   bool classes = task.kind == TaskKind::classification;
   check(classes || of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
         fmt::format("a {} column", kind_name(column.kind)), fmt::format("{} needs numbers", name_of(task.kind)));
-  std::vector<int64_t> slots;  // of the column's own levels; -1: new
+  std::vector<int64_t> slots;  // of each of the column's levels the class number; -1: a new class
   for (const std::string& level : column.levels) {
     auto found = std::ranges::find(task.levels, level);
     slots.push_back(found == task.levels.end() ? -1 : found - task.levels.begin());

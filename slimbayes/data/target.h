@@ -11,35 +11,38 @@
 
 namespace slimbayes {
 
-/// The task that a target asks for; without a likelihood the column decides. Throws std::invalid_argument.
+/// Returns the kind of task of a target; without a likelihood the column decides. Throws
+/// std::invalid_argument.
 TaskKind task_kind(const Table& table, const std::string& target, std::optional<LikelihoodKind> likelihood);
 
-/// The task of a target column, learnt from these training rows. Without a likelihood the column decides:
-/// text and booleans are classes (bernoulli of two, softmax of more), numbers a regression. Numbers are
-/// classes where a likelihood of classes is asked for. The names of the classes come from every row, sorted,
-/// numbers by value; each class needs two rows and one of the training rows. Throws std::invalid_argument for
-/// a column or a likelihood that do not fit, or a regression whose targets' sd lies outside 1e-140 to 1e140
-/// (0 is fine), DataError for a cell (missing, infinite, a negative or fractional count; check_standardised,
-/// of every row).
+/// Fits the task of a target column on these training rows. Without a likelihood the column decides: text and
+/// booleans are classes (bernoulli for two, softmax for more), numbers are a regression. Numbers are classes
+/// if a likelihood of classes is asked for. The names of the classes come from every row, sorted (numbers by
+/// value); each class needs two rows, and at least one of them among the training rows.
+/// Throws std::invalid_argument for a column or a likelihood that do not fit, or a regression whose targets
+/// have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is missing,
+/// infinite, or a negative or fractional count, and, for any row, as check_standardised.
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
               std::optional<LikelihoodKind> likelihood);
 
-/// Throws DataError for a row whose target lies over 1e18 of the training sds from their mean: its square
-/// overflows the float32 of training. Rows without a target pass.
+/// Throws DataError for a row whose target lies more than 1e18 training sds from the training mean: its
+/// square would overflow the float32 of training. Rows without a target pass, and so do other tasks than
+/// regression.
 void check_standardised(const Table& table, const std::string& target, const Task& task);
 
-/// Where numbers that are fitted by their Gaussian look like two classes (0 and 1 alone) or like small
-/// counts: the sentence that says so; else empty. Counts: whole numbers from 0 or 1 on, three or more, most
-/// of those up to their mean, which is at most 20 (above it a Gaussian serves), with a variance of at least
-/// half the mean (a Poisson's is the mean), in 20 rows or more.
+/// Returns a sentence that suggests another likelihood for numbers that are fitted by a Gaussian, or "". Use
+/// it when the user named none. It reports two cases: 0 and 1 alone look like two classes; whole numbers may
+/// look like small counts. For counts, there are at least 20 rows and three different values, the smallest is
+/// 0 or 1, at least half of the whole numbers up to the mean occur, the mean is at most 20 (above it a
+/// Gaussian serves), and the variance is at least half the mean (a Poisson's equals the mean).
 std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
 
-/// The table without the rows that have no target: nothing can be learnt from them, or scored on them. Throws
-/// std::invalid_argument when no row has one; a table without such a column comes back as it is.
+/// Returns the table without the rows that have no target: these can neither be learnt from nor scored.
+/// Throws std::invalid_argument if no row has a target. A table without such a column is returned unchanged.
 Table with_target(Table table, const std::string& target);
 
-/// The target as a method sees it: standardised, class numbers or counts, float64. [n] Throws as fit_task,
-/// and for a class that was not there in training.
+/// Returns the target [n] as a method sees it: standardised, class numbers or counts, float64. Throws as
+/// fit_task, and DataError for a class that was not in training.
 at::Tensor target_values(const Table& table, const std::string& target, const Task& task);
 
 }  // namespace slimbayes

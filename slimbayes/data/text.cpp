@@ -1,6 +1,6 @@
-// Text as tokens. Words are split by Unicode's general categories and folded by utf8proc, so that no language
-// needs a model of its own; a vocabulary of the training rows alone, so that nothing of the test rows shows
-// in it.
+// Encodes text as tokens. Words are found by Unicode's general categories and folded by utf8proc, so that no
+// language needs a model of its own. The vocabulary comes from the training rows alone, so that it contains
+// no information from the test rows.
 #include "slimbayes/data/text.h"
 
 #include <ATen/ATen.h>
@@ -61,7 +61,7 @@ bool is_printed(utf8proc_int32_t c) {
   }
 }
 
-/// The characters that are valid UTF-8.
+/// Returns the text without the bytes that are not valid UTF-8.
 std::string valid_part(std::string_view text) {
   std::string valid;
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
@@ -99,13 +99,13 @@ const Column& text_column(const Table& table, const std::string& name) {
   return *column;
 }
 
-/// "" for a missing cell.
+/// Returns the text of a row; "" for a missing cell.
 std::string_view text_at(const Column& column, int64_t row) {
   const double x = column.values[static_cast<size_t>(row)];
   return std::isnan(x) ? std::string_view() : std::string_view(column.levels[static_cast<size_t>(x)]);
 }
 
-/// The tokens of every row, one after the other.
+/// Stores the tokens of all rows in one list, and gives padded batches.
 class TextSource : public Source {
  public:
   TextSource(at::Tensor tokens, at::Tensor offsets, at::Tensor target)
@@ -140,11 +140,11 @@ std::vector<std::string> words_of(std::string_view text) {
   const std::string all = folded(text);
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(all.data());
   std::vector<std::string> words;
-  bool open = false;  // the last word may go on
+  bool open = false;  // whether the last word may continue
   for (size_t i = 0; i < all.size();) {
     utf8proc_int32_t c = 0;
     const auto length = utf8proc_iterate(bytes + i, static_cast<utf8proc_ssize_t>(all.size() - i), &c);
-    if (length <= 0) break;  // folded() gives valid UTF-8
+    if (length <= 0) break;  // cannot happen: folded() returns valid UTF-8
     const bool word = in_word(c);
     const std::string piece = all.substr(i, static_cast<size_t>(length));
     if (word && open)

@@ -14,38 +14,40 @@ namespace slimbayes {
 
 /// How a column of text becomes tokens.
 struct TextOptions {
-  std::string column;          // the text
-  int64_t vocabulary = 20000;  // the most frequent words of the training rows that have a token of their own
-  int64_t least = 2;           // times that a word stands in the training rows to have one
-  int64_t longest = 256;       // tokens of a row; the rest is cut off
+  std::string column;          // name of the column of text
+  int64_t vocabulary = 20000;  // most words with a token of their own: the most frequent of the training rows
+  int64_t least = 2;           // occurrences in the training rows that a word needs for its own token
+  int64_t longest = 256;       // most tokens of a row; the rest is cut off
 };
 
-/// The words of a text: runs of letters, marks and digits, and every other printed character by itself; lower
-/// case, Unicode normal form KC. Bytes that are no UTF-8 are left out.
+/// Splits a text into words: each run of letters, marks and digits is one word, and so is each other printed
+/// character. The text is case-folded and normalised (Unicode form KC). Bytes that are not UTF-8 are left
+/// out.
 std::vector<std::string> words_of(std::string_view text);
 
-/// Token 0 fills a row up to the longest of its batch, token 1 is every word without one of its own.
+/// Token 0 pads a row to the longest of its batch; token 1 stands for every word without a token of its own.
 inline constexpr int64_t kPadding = 0, kUnknown = 1;
 
-/// From texts to tokens, fitted on the training rows and saved with the model.
+/// Turns texts into tokens. It is fitted on the training rows and saved with the model.
 class TextEncoder {
  public:
-  /// The vocabulary and the task of these rows. Throws std::invalid_argument for a column that is absent or
-  /// no text, and as fit_task.
+  /// Fits the vocabulary and the task on these rows. Throws std::invalid_argument for no rows, sizes out of
+  /// range, or a column that is absent or is not text, and as fit_task.
   static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
                          const std::string& target, std::optional<LikelihoodKind> likelihood);
 
-  /// inputs int64 [b, t] with their mask, t the longest row of the batch (1 where all are empty); the target
-  /// where `with_target`. An empty text is one unknown token.
+  /// Returns inputs int64 [b, t] with their mask, and the target if `with_target`. t is the length of the
+  /// longest row of the batch. An empty text is encoded as one unknown token.
   Dataset dataset(const Table& table, bool with_target) const;
 
-  /// Sentences on this table: rows without a text, rows of unknown words alone, rows that are cut.
+  /// Returns sentences about this table: rows without a word, rows of unknown words alone, rows that are cut.
   std::vector<std::string> notes_for(const Table& table) const;
 
   const Schema& schema() const { return schema_; }
   const TextOptions& options() const { return options_; }
   const std::string& target_name() const { return target_; }
   int64_t tokens() const { return static_cast<int64_t>(words_.size()) + 2; }  // with padding and unknown
+  /// Says how to read a file of rows for this encoder, as Encoder::reading.
   Reading reading(bool with_target) const;
 
   nlohmann::json to_json() const;
@@ -57,7 +59,7 @@ class TextEncoder {
   TextOptions options_;
   std::string target_;
   Schema schema_;
-  std::vector<std::string> words_;  // by falling frequency, then by their bytes
+  std::vector<std::string> words_;  // by falling frequency, then in byte order
   std::unordered_map<std::string, int64_t> token_;
 };
 

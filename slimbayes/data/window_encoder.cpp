@@ -1,5 +1,5 @@
-// The rows are encoded once, in the order of their series and time; a window is a view of the matrix,
-// gathered when its batch is asked for.
+// Encodes windows of a time series. Rows are encoded once, in the order of series and time. A window is a
+// range of rows of that matrix; its rows are gathered when its batch is requested.
 #include "slimbayes/data/window_encoder.h"
 
 #include <ATen/ATen.h>
@@ -24,7 +24,7 @@ namespace {
 constexpr const char* kFunction = "windows";
 constexpr double kDay = 86400, kWeek = 7 * kDay, kYear = 365.2425 * kDay;
 
-/// Encoded rows and where each window ends among them.
+/// Gives batches of windows, from the encoded rows and the place where each window ends.
 class WindowSource : public Source {
  public:
   WindowSource(at::Tensor rows, at::Tensor last, int64_t window, at::Tensor target)
@@ -46,7 +46,7 @@ class WindowSource : public Source {
 
  private:
   at::Tensor rows_;    // [n, d] float32, in the order of Windows::order
-  at::Tensor last_;    // [m]
+  at::Tensor last_;    // [m] row of each window's end
   at::Tensor back_;    // [window] 1 - window, ..., 0
   at::Tensor target_;  // [m] float64
 };
@@ -57,7 +57,7 @@ std::vector<int64_t> rows_of(const Windows& windows, const std::vector<int64_t>&
   return rows;
 }
 
-/// The places of every row that one of these windows sees, ascending.
+/// Returns the places of all rows that at least one of these windows sees, ascending.
 std::vector<int64_t> seen_places(const Windows& windows, const std::vector<int64_t>& chosen, int64_t window) {
   std::vector<bool> seen(windows.order.size());
   for (int64_t i : chosen) {

@@ -11,29 +11,31 @@
 
 namespace slimbayes {
 
-/// From windows to numbers, fitted on the training windows and saved with the model. The inputs of a row are
-/// those of Encoder, with the target's own past among them as "TARGET (past)"; the time gives the hour, the
-/// day of the week and of the year as sine and cosine, where a step is at most a quarter of such a period and
-/// the training rows span it.
+/// Turns windows into numbers. It is fitted on the training windows and saved with the model. Encoder encodes
+/// the inputs of a row, which include the target's own past as "TARGET (past)". Calendar times also give the
+/// hour of the day, the day of the week and the day of the year as sine and cosine; a period is used if a
+/// step is at most a quarter of it and the training rows span it.
 class WindowEncoder {
  public:
-  /// `train` are places in Windows::last. Throws as Encoder::fit.
+  /// Fits the inputs and the task. `train` are indices into Windows::last of windows whose target is in the
+  /// table. Throws as Encoder::fit.
   static WindowEncoder fit(const Table& table, const Windows& windows, const WindowOptions& options,
                            const std::vector<int64_t>& train, const EncoderOptions& encoder);
 
-  /// inputs float32 [b, window, d] of these windows, the target of each where `with_target`. Windows with a
-  /// row that is bad (Encoder::inputs) are listed in `bad` by their place in `chosen` (row = place), or throw
-  /// DataError.
+  /// Returns inputs float32 [b, window, d] of the windows `chosen` (indices into Windows::last) and, if
+  /// `with_target`, the target of each. Windows with a bad row (Encoder::inputs) are listed in `bad` by their
+  /// index in `chosen`; if `bad` is nullptr, a bad row throws DataError.
   Dataset dataset(const Table& table, const Windows& windows, const std::vector<int64_t>& chosen,
                   bool with_target, std::vector<BadRow>* bad = nullptr) const;
 
   const Schema& schema() const { return schema_; }
   const WindowOptions& options() const { return options_; }
-  double step() const { return step_; }        // from row to row, as in training
-  const Encoder& rows() const { return rows_; }  // of one row's inputs, without calendar
+  double step() const { return step_; }  // time from row to row in training, in the units of Windows::time
+  const Encoder& rows() const { return rows_; }  // encoder of one row's inputs, without the calendar features
   const std::string& target_name() const { return target_; }
+  /// Says how to read a file of rows for this encoder; it includes the target, whose past is an input.
   Reading reading() const;
-  /// As Encoder::notes_for; the columns of time and group are known.
+  /// Returns sentences about this table, as Encoder::notes_for.
   std::vector<std::string> notes_for(const Table& table) const;
 
   nlohmann::json to_json() const;
@@ -44,11 +46,11 @@ class WindowEncoder {
   WindowOptions options_;
   std::string target_;
   Encoder rows_;
-  Schema schema_;                // of the window: every feature of a row
+  Schema schema_;  // of a window; lists every feature of a row
   double step_ = 1;
-  std::vector<double> periods_;  // seconds; a sine and a cosine each
-  std::map<std::string, ColumnKind, std::less<>>
-      keys_;  // columns of time and group, by the kind that training saw
+  std::vector<double> periods_;  // seconds; each gives a sine and a cosine
+  /// Kinds of the time and group columns as seen in training.
+  std::map<std::string, ColumnKind, std::less<>> keys_;
 };
 
 }  // namespace slimbayes

@@ -1,5 +1,5 @@
-// Windows over a table of time series: which rows follow each other, and which of them may share a part of a
-// split.
+// Finds the windows of a table of time series: which rows follow each other, and which windows may be in the
+// same part of a split.
 #include "slimbayes/data/windows.h"
 
 #include <ATen/ATen.h>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kFunction = "windows";
 constexpr double kDay = 86400;  // seconds
-constexpr double kSame = 1e-6;  // two differences of time within this share are one
+constexpr double kSame = 1e-6;  // relative tolerance within which two time differences are equal
 
 const Column& column_of(const Table& table, const std::string& name, const char* what) {
   const Column* column = table.find(name);
@@ -41,7 +41,8 @@ double present(const Table& table, const Column& column, int64_t row) {
   return x;
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar (Hinnant, chrono-compatible low-level date algorithms).
+/// Returns days from 1970-01-01 in the Gregorian calendar (Hinnant, chrono-compatible low-level date
+/// algorithms).
 int64_t days_from(int64_t year, int64_t month, int64_t day) {
   year -= month <= 2;
   const int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
@@ -54,8 +55,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Seconds since 1970 from columns named year, month, day, ...; an absent month or day is the first, an
-/// absent hour is 0.
+/// Returns seconds since 1970 from columns named year, month, day, hour, minute, second. An absent month or
+/// day is 1, an absent hour, minute or second is 0. Throws DataError for a value out of range.
 std::vector<double> composed_times(const Table& table, const std::vector<std::string>& names) {
   constexpr const char* kParts[] = {"year", "month", "day", "hour", "minute", "second"};
   constexpr double kLow[] = {1, 1, 1, 0, 0, 0}, kHigh[] = {9999, 12, 31, 24, 59, 60};
@@ -110,14 +111,14 @@ Times times_of(const Table& table, const WindowOptions& options) {
   return times;
 }
 
-/// The number of each row's series: rows with equal values in every group column. [n]
+/// Returns the number of each row's series [n]. Rows with equal values in every group column are one series.
 std::vector<int64_t> series_of(const Table& table, const std::vector<std::string>& group) {
   std::vector<std::vector<double>> keys(static_cast<size_t>(table.rows));
   for (const std::string& name : group) {
     const Column& column = column_of(table, name, "group");
     for (int64_t row = 0; row < table.rows; ++row) {
       const double x = column.values[static_cast<size_t>(row)];
-      keys[static_cast<size_t>(row)].push_back(std::isnan(x) ? -1e300 : x);  // the missing are a series
+      keys[static_cast<size_t>(row)].push_back(std::isnan(x) ? -1e300 : x);  // missing values form one series
     }
   }
   std::map<std::vector<double>, int64_t> numbers;
@@ -126,12 +127,14 @@ std::vector<int64_t> series_of(const Table& table, const std::vector<std::string
   return series;
 }
 
-/// How much two differences of time that are meant to be one may differ: times near `latest` are rounded to doubles.
+/// Returns how far two equal time differences may be apart after rounding: times near `latest` are rounded to
+/// doubles.
 double tolerance(double step, double latest) {
   return kSame * step + 8 * std::numeric_limits<double>::epsilon() * std::abs(latest);
 }
 
-/// The commonest difference between neighbours of a series; of equally common ones the smallest.
+/// Returns the commonest difference between neighbours of a series; the smallest if several are equally
+/// common.
 double common_step(const std::vector<double>& differences, double latest) {
   std::vector<double> sorted = differences;
   std::ranges::sort(sorted);
@@ -142,14 +145,14 @@ double common_step(const std::vector<double>& differences, double latest) {
     while (j < sorted.size() && sorted[j] <= sorted[i] + tolerance(sorted[i], latest)) ++j;
     if (static_cast<int64_t>(j - i) > most) {
       most = static_cast<int64_t>(j - i);
-      best = sorted[i + (j - i) / 2];  // of rounded ones the middle
+      best = sorted[i + (j - i) / 2];  // the middle of differences that rounding has spread
     }
     i = j;
   }
   return best;
 }
 
-/// The cells of a column in the order of the windows' rows.
+/// Returns the column's cell in the row at this place of Windows::order.
 double cell_at(const Column& column, const Windows& windows, int64_t place) {
   return column.values[static_cast<size_t>(windows.order[static_cast<size_t>(place)])];
 }
@@ -272,11 +275,11 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
   std::vector<int64_t> order(usable.size());
   std::iota(order.begin(), order.end(), 0);
   const std::vector<double> forecasts = windows.forecast_times(options);
-  std::vector<double> times;  // of each usable window
+  std::vector<double> times;  // forecast time of each usable window
   for (int64_t i : usable) times.push_back(forecasts[static_cast<size_t>(i)]);
   std::ranges::stable_sort(order, {}, [&](int64_t i) { return times[static_cast<size_t>(i)]; });
   const double n = static_cast<double>(usable.size());
-  // The parts by their last place in `order`: training, validation, calibration, test.
+  // Where each part ends in `order`: training, validation, calibration, test.
   int64_t ends[4] = {0, 0, 0, std::ssize(usable)};
   for (int p = 2; p >= 0; --p)
     ends[p] = std::max<int64_t>(0, ends[p + 1] - static_cast<int64_t>(std::ceil(shares[p] * n - 1e-9)));
@@ -284,7 +287,7 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
   std::vector<int64_t>* lists[] = {&parts.train, &parts.valid, &parts.calibration, &parts.test};
   const double gap = windows.step * static_cast<double>(options.window + options.horizon - 1) * (1 + kSame) +
                      tolerance(windows.step, times.empty() ? 0 : std::abs(times.back()));
-  double reached = -HUGE_VAL;  // the last time of the parts before
+  double reached = -HUGE_VAL;  // latest forecast time of the previous parts
   int64_t left_out = 0;
   for (int p = 0; p < 4; ++p) {
     const int64_t begin = p == 0 ? 0 : ends[p - 1];

@@ -18,10 +18,11 @@ namespace slimbayes {
 namespace {
 
 constexpr int64_t kValidationRows = 4096;
-constexpr int64_t kNumbers =
-    int64_t{1} << 18;  // of a batch's inputs; a network's layers hold some hundred times as many
+/// The numbers in the inputs of one batch; a network's layers hold some hundred times as many.
+constexpr int64_t kNumbers = int64_t{1} << 18;
 
-/// Rows a batch: what a row takes grows with its inputs, of tokens with their embedding.
+/// Returns the rows per batch, at most `most`. The memory of a row grows with its inputs; a token counts as
+/// its embedding.
 int64_t batch_rows(const Schema& schema, int64_t most) {
   constexpr int64_t kEmbedding = 64;
   int64_t numbers = schema.input.tokens ? kEmbedding : 1;
@@ -29,7 +30,8 @@ int64_t batch_rows(const Schema& schema, int64_t most) {
   return std::clamp<int64_t>(kNumbers / std::max<int64_t>(1, numbers), 1, most);
 }
 
-/// Throws for rows of another shape and for numbers that are not finite.
+/// Returns the inputs in `type`. Throws std::invalid_argument for rows of another shape and for numbers that
+/// are not finite.
 Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type, std::string_view function) {
   check(batch.inputs.size() == 1, function, "one input tensor",
         fmt::format("{} input tensors", batch.inputs.size()));
@@ -38,11 +40,11 @@ Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type,
   check_shape(batch.inputs[0], sizes, function, "inputs");
   const Input input = input_of(batch, type);
   if (!shape.tokens)
-    check_finite(input.x, function, "inputs");  // after the cast: what overflows float32 is caught here
+    check_finite(input.x, function, "inputs");  // after the cast, to catch what overflows float32
   return input;
 }
 
-/// Throws for a target that its likelihood cannot have.
+/// Throws std::invalid_argument for counts or classes that are not valid.
 void check_targets(const Task& task, const at::Tensor& y, std::string_view function) {
   if (!y.defined()) return;
   if (task.kind == TaskKind::counts) check_counts(y, function);

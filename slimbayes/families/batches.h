@@ -13,37 +13,43 @@
 
 namespace slimbayes {
 
-/// The rows of a batch as a network of this type reads them; tokens stay whole numbers.
+/// Returns the inputs of a batch in `type`, with its mask. Tokens stay int64.
 Input input_of(const Batch& batch, at::ScalarType type = at::kFloat);
 
-/// The rows that a network trains on, those of a table in float32 in memory. Throws std::invalid_argument for
-/// no rows, rows without inputs, a target that is absent (but of events); of a table also for numbers that
-/// are not finite and targets that are no class or count.
+/// Checks the rows that a network trains on and returns them. Vector inputs (rows of a table) are loaded into
+/// memory as float32; other inputs stay in their source. Throws std::invalid_argument for a task that the
+/// method `function` does not take, no rows, or a missing target (events need none). For vector inputs it
+/// also throws if there is no input column, a number is not finite, or a target is not a class or count as
+/// the task requires.
 Dataset training_data(const Dataset& data, std::string_view function);
 
 /// Checks and converts validation rows as training_data does. An empty dataset is allowed and gives an empty
-/// one. Throws std::invalid_argument also for inputs of another shape than those of `train`.
+/// one. Throws std::invalid_argument also if the inputs differ from those of `train` in the number of axes or
+/// in the last size.
 Dataset validation_data(const Dataset& data, const Dataset& train, std::string_view function);
 
-/// Rows of like length in one batch where they have lengths; else empty, the trainer's own plan.
+/// Returns a plan that puts rows of similar length into one batch if the source has lengths (texts).
+/// Otherwise returns an empty plan, and the trainer uses its own.
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
 
-/// Mean over the rows of a per-row loss [b], without gradients, a batch at a time, the rows in float32.
+/// Returns the mean over the rows of a per-row loss [b], computed batch by batch in float32 without
+/// gradients.
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss);
 
-/// Calls `each` on the rows, a batch at a time, without gradients: at most options.batch rows, fewer where
-/// they are large. An empty dataset gives one empty batch.
+/// Calls `each` on consecutive batches without gradients. A batch has at most options.batch rows, fewer if
+/// the rows are large. An empty dataset gives one empty batch.
 void over_batches(const Dataset& data, const PredictOptions& options,
                   const std::function<void(const Batch& batch)>& each);
 
-/// `answer` on the rows, their numbers in `type`, a batch at a time. An empty dataset gives an empty answer.
-/// Throws std::invalid_argument for rows of another shape than `input` and for numbers that are not finite.
+/// Applies `answer` to the rows, batch by batch, with inputs in `type`, and joins the answers. An empty
+/// dataset gives an empty answer. Throws std::invalid_argument for rows of another shape than `input` and for
+/// numbers that are not finite.
 Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType type,
                         const PredictOptions& options, std::string_view function,
                         const std::function<Predictive(const Input& input)>& answer);
 
-/// A belief over latent functions, likewise. [n, k]
+/// As predict_rows, for `answer` that returns the mean and variance of the latent functions. [n, k]
 Latent latent_rows(const Dataset& data, const Shape& input, at::ScalarType type,
                    const PredictOptions& options, std::string_view function,
                    const std::function<Latent(const Input& input)>& answer);

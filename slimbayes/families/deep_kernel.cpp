@@ -22,11 +22,11 @@ constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the mode
 constexpr const char* kHead = "likelihood";            // in the model file
 constexpr int64_t kMostOutputs = int64_t{1} << 24;
 
-/// What the model file says of the likelihood.
+/// The likelihood as the model file stores it.
 struct Head {
   LikelihoodKind likelihood = LikelihoodKind::gaussian;
   int64_t outputs = 1;
-  int64_t seed = 0;  // of a softmax's draws in prediction
+  int64_t seed = 0;  // seeds the draws of a softmax in prediction
 };
 
 nlohmann::json to_json(const Head& head) {
@@ -39,7 +39,8 @@ Head head_from(const nlohmann::json& json) {
           read.count("seed", 0, INT64_MAX)};
 }
 
-/// Network and expansion as they were trained, in float32; what is computed from their features in float64.
+/// Looks up tensors for prediction: network and expansion in float32, as they were trained; the head in
+/// float64.
 Network::Lookup for_prediction(const Weights& weights) {
   return [as_trained = as_type(weights, at::kFloat), exact = as_type(weights, at::kDouble)](const std::string& name) {
     const bool features = name.starts_with("network.") || name.starts_with("basis.");
@@ -83,11 +84,11 @@ class DeepKernelFitted : public Fitted {
   Head head_;
   DeepKernelModel model_;
   at::Tensor factor_;      // L [k, r, r]
-  at::Tensor largest_;     // M, scalar; undefined without the diagonal correction
+  at::Tensor largest_;     // M, scalar; undefined unless the correction is `largest`
   Likelihood likelihood_;
 };
 
-/// What of the options this likelihood does not have.
+/// Returns notes on the options that have no effect under this likelihood.
 std::vector<std::string> unused_options(const DeepKernel& kernel, LikelihoodKind likelihood) {
   if (likelihood == LikelihoodKind::gaussian) return {};
   std::vector<std::string> notes;
@@ -128,7 +129,7 @@ class DeepKernelMethod : public Method {
       const DeepKernelModel fitted(kernel_, spec, task.likelihood, task.outputs, for_prediction(weights));
       weights[kLargest] = fitted.largest_prior_var(rows);
     }
-    // Below 2^53, so that every JSON reader keeps it.
+    // The seed stays below 2^53, so that every JSON reader keeps it exactly.
     const Head head{task.likelihood, task.outputs, static_cast<int64_t>(draws.split("predict").bits(0) >> 11)};
     return std::make_unique<DeepKernelFitted>(
         kernel_, NetworkFile{kernel_.options, std::move(spec), std::move(weights), std::move(summary)}, head);

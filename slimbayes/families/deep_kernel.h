@@ -13,21 +13,22 @@
 
 namespace slimbayes {
 
-/// A variational deep kernel: network, expansion, q(w), and the objective that trains them. Its members
-/// (dbk, vbll, sv-dkl, pp-dkl, sv-rbf, sv-dbk) differ in these values alone.
+/// The configuration of a variational deep kernel: network, expansion phi, variational posterior q(w), and
+/// the objective that trains them. The methods dbk, vbll, sv-dkl, pp-dkl, sv-rbf and sv-dbk are values of
+/// this struct.
 struct DeepKernel {
-  /// The term added to the epistemic variance ||L^T phi||^2, where q(w) = N(m, L L^T), to make up for prior
-  /// variance that the features lack. `kernel` applies in training and prediction; `largest` in prediction
-  /// only.
+  /// A term added to the epistemic variance ||L^T phi||^2, where q(w) = N(m, L L^T). It makes up for prior
+  /// variance that the features phi lack. `kernel` applies in training and prediction; `largest` in
+  /// prediction only.
   enum class Correction {
-    none,    // nothing
+    none,    // nothing is added
     kernel,  // k~(x, x) - ||phi||^2 (N-4), for inducing points
-    largest  // max(M, ||phi||^2) - ||phi||^2 with M the largest ||phi||^2 of the training rows (E-12); in
-             // prediction alone
+    largest  // max(M, ||phi||^2) - ||phi||^2 with M the largest ||phi||^2 of the training rows (E-12)
   };
 
-  std::string method;      // its name
-  nlohmann::json options;  // all of them, for the model file
+  std::string method;      // name in the catalogue
+  nlohmann::json options;  // every option of the method, for the model file
+  /// Returns the network for rows of shape `input`; `tokens` is the size of the vocabulary for text, else 0.
   std::function<NetworkSpec(const Shape& input, int64_t tokens)> network;
   std::string basis;
   int64_t rank;
@@ -38,16 +39,18 @@ struct DeepKernel {
   FocusOptions focus = {0, 0};
 };
 
-/// The power of the predictive variance that weighs the rows of this step: falls linearly from `focus` to 0,
-/// which is the objective itself.
+/// Returns the power of the predictive variance that weights the rows at this step. It falls linearly from
+/// `focus` to 0 at the share `focus_until` of the steps; with 0 the rows have equal weights, as in the
+/// paper's objective.
 double focus_at(const FocusOptions& focus, int64_t step, int64_t steps);
 
-/// Trains it: AdamW on network, head (expansion, q, offset) and noise, weight decay on the network alone;
-/// keeps the parameters with the best validation NLL (deep_kernel_training.cpp says how each task is
-/// trained).
+/// Returns the method that trains `kernel` by AdamW on network, head (expansion, q, offset) and noise, with
+/// weight decay on the network only. It keeps the parameters with the best validation NLL.
+/// deep_kernel_training.cpp says how each task is trained.
 std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel);
 
-/// Reads it back; `kernel` is made from the file's options. Throws DataError or std::invalid_argument.
+/// Reads a fitted deep kernel from a model file. `kernel` must be made from the options in that file. Throws
+/// DataError or std::invalid_argument for a file that does not fit.
 std::unique_ptr<Fitted> load_deep_kernel(DeepKernel kernel, const TensorFile& file);
 
 }  // namespace slimbayes

@@ -15,9 +15,11 @@ namespace {
 
 using Correction = DeepKernel::Correction;
 
-constexpr const char* kNoise = "log_noise";  // the name in model files, older than the other forms
+/// The tensor's name in model files; theta of every noise_form is stored under it.
+constexpr const char* kNoise = "log_noise";
 
-/// E-12 divides by the noise variance: it belongs to the Gaussian likelihood (E A.5 has no such term).
+/// Returns the correction that this likelihood uses. E-12 divides by the noise variance, so
+/// Correction::largest belongs to the Gaussian likelihood (E A.5 has no such term).
 Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
   const bool lost = kernel.correction == Correction::largest && likelihood != LikelihoodKind::gaussian;
   return lost ? Correction::none : kernel.correction;
@@ -64,16 +66,17 @@ at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data) const {
 Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context, const at::Tensor& largest,
                                const at::Tensor& factor) const {
   const Expansion phi = expansion(input, context);
-  const at::Tensor features = phi.features.to(offset.scalar_type());  // of a float32 network in prediction
+  // In prediction the network is float32 and the head float64.
+  const at::Tensor features = phi.features.to(offset.scalar_type());
   Latent f = factor.defined() ? posterior.latent(features, offset, factor) : posterior.latent(features, offset);
   if (f.epistemic_var.requires_grad()) {
-    // A training step takes the correction as it comes: rounding is part of its gradient's noise.
+    // In training the correction is added unchecked: its rounding is part of the gradient's noise.
     if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction.unsqueeze(1);
     return f;
   }
   f.epistemic_var = f.epistemic_var.to(at::kDouble);
   if (phi.correction.defined() || largest.defined()) {
-    const RoundedVariance missing = missing_prior_var(phi, largest);  // the same for each function
+    const RoundedVariance missing = missing_prior_var(phi, largest);  // equal for all k functions
     f.epistemic_var = f.epistemic_var + missing.var.unsqueeze(1);
     f.zeroed = missing.clipped;
   }
@@ -83,7 +86,8 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
 VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, int64_t rows,
                                           const HeadObjective& objective, double focus,
                                           const ForwardContext& context) const {
-  Expansion phi = expansion(input, context);  // with a graph; everything after it is in closed form
+  // With an autograd graph; every later gradient is in closed form.
+  Expansion phi = expansion(input, context);
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
   HeadGradient g = head_gradient(phi.features.detach(), correction_only, y, posterior, offset,
                                  noise_var().detach(), rows, objective, focus);

@@ -1,16 +1,21 @@
 // How a deep kernel is trained on each task.
 //
-// Regression  the objective of the method by mini-batches, its gradient in closed form (objectives/head_gradient.h).
-// Classes,    the bound -mean E_q log p(y | f) + beta / n KL by mini-batches and automatic differentiation: Bernoulli by
-// counts      quadrature, softmax by a few draws a row, Poisson in closed form.
-// Events      of a Cox process (E A.5) stand in place of rows: -mean + 1/n integral of exp(mean + var / 2) over the domain
-//             [-1, 1]^d, which a step estimates by a point in each cell of a grid (at random places beyond three
-//             coordinates). The estimate is unbiased, and no intensity can hide its mass between fixed nodes. Validation
-//             integrates adaptively, with training events for probes (core/cubature.h).
-// Selection   the parameters with the best validation NLL are kept.
-// Cost        O(b k r^2) a step beside the network's.
-// Deviations  the trace regulariser and the diagonal correction of sv-dbk hold for Gaussian noise (E-11 divides by its
-//             variance; the bound of E A.5 has neither): unused on other tasks, and a note says so.
+// Regression  The method's objective by mini-batches, with its gradient in closed form
+//             (objectives/head_gradient.h).
+// Classes,    The bound -mean E_q log p(y | f) + beta / n KL by mini-batches and automatic differentiation.
+// counts      The expectation uses quadrature for Bernoulli, a few draws per row for softmax, and a closed
+//             form for Poisson.
+// Events      The rows are the events of a Cox process (E A.5). The loss is -mean + 1/n integral of exp(mean
+//             + var / 2) over the domain [-1, 1]^d, plus beta / n KL. A step estimates the integral by one
+//             random point in each cell of a grid, or by random points in more than three coordinates. The
+//             estimate is unbiased, and no peak of the intensity can hide between fixed nodes. Validation
+//             integrates adaptively and uses training events as probes (core/cubature.h).
+// Selection   The parameters with the best validation NLL are kept; for events, those with the best data term
+//             of the bound on the validation events.
+// Cost        O(b k r^2) per step beside the network's cost.
+// Deviations  The trace regulariser and the diagonal correction of sv-dbk hold for Gaussian noise only (E-11
+//             divides by its variance; the bound of E A.5 has neither). On other tasks they are not used, and
+//             a note says so.
 
 #include "slimbayes/families/deep_kernel_training.h"
 
@@ -29,19 +34,19 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kStepDraws = 8;  // of a softmax, a row, a step
+constexpr int64_t kStepDraws = 8;  // softmax draws per row and step
 constexpr int64_t kValidationDraws = 64;
 constexpr int64_t kMaxGridAxes = 3;
 constexpr int64_t kRandomNodes = 2048;
-constexpr Accuracy kSelection{1e-3, int64_t{1} << 14};  // of the integral that a checkpoint is chosen by
+constexpr Accuracy kSelection{1e-3, int64_t{1} << 14};  // accuracy of the integral in validation
 
-/// Cells on an axis of the domain, in a step.
+/// Returns the number of grid cells per axis of the domain in a training step.
 int64_t step_nodes(int64_t d) { return d == 1 ? 128 : d == 2 ? 20 : 8; }
 
 double volume_of(int64_t d) { return std::pow(2.0, static_cast<double>(d)); }
 
-/// A uniform point in each cell of a grid over [-1, 1]^d, or points at random where a grid would be coarse:
-/// nodes [q, d], and the volume that each stands for.
+/// Returns nodes [q, d] in [-1, 1]^d and the volume that each stands for: a uniform point in each cell of a
+/// grid, or uniform points in the whole domain where a grid would be too coarse.
 std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   if (d > kMaxGridAxes)
     return {2 * stream.uniform({kRandomNodes, d}, at::kFloat) - 1, volume_of(d) / kRandomNodes};
@@ -53,15 +58,15 @@ std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   return {nodes.to(at::kFloat), volume_of(d) / static_cast<double>(nodes.size(0))};
 }
 
-/// The draws of a step that the bound itself makes, apart from the network's.
+/// Returns the stream for the draws that the bound makes in a step, separate from the network's draws.
 Stream step_stream(const DeepKernelFit& fit, const StepContext& at) {
   return fit.draws.split("step").split(static_cast<uint64_t>(at.step));
 }
 
-/// The events of a batch, or all of them: places in the domain. [b, d]
+/// Returns the places of a batch of events in the domain. [b, d]
 const at::Tensor& places(const Batch& batch) { return batch.inputs[0]; }
 
-/// The gradients are in the parameters when these return; the loss's value.
+/// These functions add a step's gradients to the parameters and return the loss.
 double gaussian_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   VariationalLoss loss = fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(),
                                             fit.kernel.objective, focus_at(fit.kernel.focus, at.step, at.steps),
@@ -97,7 +102,8 @@ double rows_score(const DeepKernelFit& fit) {
   });
 }
 
-/// The bound's data term an event, on other events.
+/// Returns the data term of the bound per validation event. The integral is that of the fitted intensity,
+/// divided by the number of training events.
 double events_score(const DeepKernelFit& fit) {
   at::NoGradGuard no_grad;
   const auto intensity = [&](const at::Tensor& x) {

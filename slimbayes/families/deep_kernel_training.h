@@ -6,25 +6,27 @@
 
 namespace slimbayes {
 
-/// What the training of one deep kernel reads. It must outlive the TrainProblem made from it.
+/// What the training of one deep kernel reads. This struct must outlive the TrainProblem made from it.
 struct DeepKernelFit {
   const DeepKernel& kernel;
-  const Dataset& rows;      // training_data()
-  const Dataset& held_out;  // validation_data(); may be empty
+  const Dataset& rows;      // checked by training_data()
+  const Dataset& held_out;  // checked by validation_data(); may be empty
   const DeepKernelModel& model;
-  Stream draws;  // of a softmax and of a Cox process's nodes
+  Stream draws;  // random draws for softmax logits and for the nodes of a Cox process
 
   const Task& task() const { return rows.schema.task; }
 };
 
-/// The likelihood with the model's noise and, of a softmax, these draws.
+/// Returns the likelihood of this kind. The Gaussian takes the model's noise variance; the softmax is
+/// returned as given, with its draws.
 Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model, const SoftmaxLikelihood& softmax);
 
-/// The constant model's latent functions: 0 of a regression (its targets are standardised), log odds or log
-/// shares of classes, the log mean of counts, log n / 2^d of events. [k] float64
+/// Returns the latent functions of the best constant model, where the training starts: 0 for a regression
+/// (its targets are standardised), log odds or log shares for classes, the log mean for counts, log(n / 2^d)
+/// for events. [k] float64
 at::Tensor constant_offsets(const Dataset& rows);
 
-/// Steps, validation and parameter groups of the fit.
+/// Returns the steps, the validation and the parameter groups of the fit.
 TrainProblem deep_kernel_problem(const DeepKernelFit& fit, const NetworkSpec& spec,
                                  const Parameters& parameters);
 

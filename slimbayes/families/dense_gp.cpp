@@ -8,9 +8,9 @@
 
 #include "slimbayes/core/linalg.h"
 
-// With A = K + noise I and a = A^-1 (y - c) the gradient of the log evidence in A is 1/2 (a a^T - A^-1)
-// (Rasmussen and Williams 2006, eq. 5.9); it is back-propagated through K alone, so the factorisation has no
-// graph.
+// With A = K + noise I and a = A^-1 (y - c), the log evidence has the gradient 1/2 (a a^T - A^-1) with
+// respect to A (Rasmussen and Williams 2006, eq. 5.9). Only K is back-propagated through, so the
+// factorisation needs no autograd graph.
 
 namespace slimbayes {
 
@@ -26,7 +26,8 @@ DenseHyper::DenseHyper(const at::Tensor& given, double noise_floor) {
 at::Tensor DenseHyper::kernel(const at::Tensor& a, const at::Tensor& b) const {
   at::Tensor u = a.to(at::kDouble) / lengthscale, v = b.to(at::kDouble) / lengthscale;
   at::Tensor squared = u.square().sum(-1, true) + v.square().sum(-1).unsqueeze(0) - 2 * at::matmul(u, v.t());
-  return amplitude * at::exp(-0.5 * at::relu(squared));  // rounding can make a zero distance negative
+  // relu because rounding can make a squared distance of zero negative.
+  return amplitude * at::exp(-0.5 * at::relu(squared));
 }
 
 at::Tensor DenseHyper::noisy_kernel(const at::Tensor& z) const {

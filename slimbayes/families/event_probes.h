@@ -4,8 +4,8 @@
 
 namespace slimbayes {
 
-/// Up to 512 of these places [n, d], evenly spaced in their order: the integral over the domain looks for
-/// peaks there.
+/// Returns up to 512 of these places [n, d], evenly spaced in their order. The integral of an intensity over
+/// the domain looks for peaks at them.
 at::Tensor event_probes(const at::Tensor& places);
 
 }  // namespace slimbayes

@@ -14,7 +14,8 @@
 
 namespace slimbayes {
 
-/// Features and noise bound to tensors: what an exact method trains; the weights' posterior is computed.
+/// The features and the noise of an exact method, bound to the tensors that it trains. The posterior of the
+/// weights is not trained: it is computed from them in closed form.
 struct ExactFeatures {
   FeatureMap map;
   at::Tensor noise_theta;  // scalar
@@ -25,37 +26,39 @@ struct ExactFeatures {
                 const Network::Lookup& lookup);
 
   Expansion operator()(const Input& x) const { return map(x); }
-  Input input(const Batch& batch) const;                              // in the type of the parameters
+  Input input(const Batch& batch) const;  // the inputs in the type of the parameters
   double noise_var() const;                                           // noise(noise_theta)
 };
 
-/// What its start depends on.
+/// The options that the initial parameters of an exact method depend on.
 struct ExactStart {
   std::string basis;
   int64_t rank;
   NoiseOptions noise;
 };
 
-/// Groups "network", "head" and "noise", float32. Throws std::invalid_argument unless noise_start >
-/// noise_floor.
+/// Returns the initial parameters in float32, in the groups "network", "head" and "noise". Throws
+/// std::invalid_argument unless noise_start > noise_floor.
 Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream);
 
-/// Weight decay on the network alone, the noise's own rate.
+/// Returns the groups with their update rules: weight decay on the network only, and a learning rate of its
+/// own for the noise.
 std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
                                          const NoiseOptions& noise);
 
-/// Throws std::invalid_argument for a network with batch norms: what it gives for a row depends on the batch,
-/// and both passes of a step need the same features.
+/// Throws std::invalid_argument for a network with batch norms: its output for a row depends on the batch,
+/// but both passes of a step need the same features.
 void check_exact_network(const NetworkSpec& spec, const std::string& method);
 
-/// Rows [low, min(low + size, n)) in their order.
+/// Returns rows [low, min(low + size, n)) in their order.
 Batch chunk_of(const Dataset& rows, int64_t low, int64_t size);
 
-/// Both passes over the rows, `chunk` of them at a time: adds to the leaves' gradients those of -bound / n
-/// (objectives/ exact_bound.h) and returns it.
+/// Makes both passes over the rows, `chunk` of them at a time. Adds the gradient of -bound / n
+/// (objectives/exact_bound.h) to the leaves' gradients and returns -bound / n.
 double exact_step(const ExactFeatures& model, const Dataset& rows, double alpha, int64_t chunk);
 
-/// Statistics as tensors of a model file, and back. The latter throws DataError or std::invalid_argument.
+/// Stores statistics as tensors of a model file, and reads them back. statistics_from throws DataError or
+/// std::invalid_argument for tensors that are absent or do not fit.
 void store_statistics(const LinearStatistics& statistics, Weights& weights);
 LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank);
 

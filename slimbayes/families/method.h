@@ -17,45 +17,48 @@
 
 namespace slimbayes {
 
+/// How predictions are computed.
 struct PredictOptions {
-  int64_t batch = 4096;  // rows at a time; the answer does not depend on it
+  int64_t batch = 4096;  // rows per batch: limits the memory and does not change the answer
 };
 
-/// What a fit returns: something that can predict. Immutable; safe to share between threads.
+/// A fitted method: the result of Method::fit, able to predict. Immutable; safe to share between threads.
 class Fitted {
  public:
   virtual ~Fitted() = default;
 
-  /// On the dataset's own (standardised) target scale. Throws std::invalid_argument for another number of
-  /// inputs or non-finite ones. n = 0 gives an empty answer. Far from the training rows (Encoder::kFarthest)
-  /// an answer may overflow; Model::answers names such rows.
+  /// Returns the answers on the dataset's own (standardised) target scale. Throws std::invalid_argument for
+  /// another number of inputs or for inputs that are not finite. n = 0 gives an empty answer. Far from the
+  /// training rows (Encoder::kFarthest) an answer may overflow; Model::answers names such rows.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
 
-  /// The method's own tensors and metadata; a loader of the registry reads them back to identical
-  /// predictions.
+  /// Returns the method's own tensors and metadata. The loader in the registry reads them back and gives
+  /// identical predictions.
   virtual TensorFile save() const = 0;
 
   virtual const Summary& summary() const = 0;
 };
 
-/// Training and validation rows. `valid` may be empty.
+/// The training and validation rows of a fit. `valid` may be empty.
 struct Split {
   Dataset train, valid;
 };
 
+/// What a fit takes beside its data.
 struct FitContext {
+  /// Seeds every random draw of the fit.
   Stream stream{0};
-  Callback* callback = nullptr;  // not owned; nullptr watches nothing
+  Callback* callback = nullptr;  // watches and stops the fit; not owned, nullptr: nobody watches
   CheckpointPolicy checkpoint = {};
 };
 
-/// Immutable configuration; nothing can be predicted before fit.
+/// A method with its options, before the fit. Immutable.
 class Method {
  public:
   virtual ~Method() = default;
 
-  /// Throws std::invalid_argument for empty, mis-shaped or non-finite data, NumericalError when it cannot be
-  /// fitted.
+  /// Fits the method. Throws std::invalid_argument for empty, mis-shaped or non-finite data, and
+  /// NumericalError when the method cannot be fitted to them.
   virtual std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const = 0;
 };
 

@@ -17,10 +17,11 @@ struct NetworkFile {
   Summary summary;
 };
 
+/// Returns the metadata and tensors to write.
 TensorFile to_file(const NetworkFile& net);
 
-/// Throws DataError or std::invalid_argument for a file that lacks a part, holds a network that does not
-/// chain or a weight that is not finite.
+/// Reads a NetworkFile. Throws DataError or std::invalid_argument if a part is absent, the layers of the
+/// network do not fit each other, or a weight is not finite.
 NetworkFile network_file(const TensorFile& file);
 
 }  // namespace slimbayes

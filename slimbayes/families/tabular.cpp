@@ -17,7 +17,7 @@ TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type,
   const at::Tensor& x = data.inputs[0];
   check_shape(x, {-1, inputs}, function, "inputs");
   TabularRows rows{x.to(type), {}};
-  check_finite(rows.x, function, "inputs");  // after the cast: what overflows float32 is caught here
+  check_finite(rows.x, function, "inputs");  // after the cast, to catch what overflows float32
   if (data.target.defined()) {
     check_shape(data.target, {x.size(0)}, function, "target");
     rows.y = data.target.to(type);
@@ -29,7 +29,7 @@ TabularRows tabular_rows(const Batch& data, int64_t inputs, at::ScalarType type,
 void check_task(const Task& task, std::string_view method) {
   const MethodInfo& info = find_method(method);
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
-  // Of classes, numbers can be a regression as well; names cannot.
+  // Counts, and classes whose names are all numbers, can be fitted as a regression instead.
   const bool of_numbers =
       task.kind == TaskKind::counts ||
       (task.kind == TaskKind::classification && std::ranges::all_of(task.levels, [](const std::string& level) {

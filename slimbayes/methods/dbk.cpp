@@ -4,14 +4,18 @@
 
 // dbk: a deep basis kernel (N section 3).
 //
-// Model       f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise; phi = basis(network(x)) has r features, so
+// Model       f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise. phi = basis(network(x)) has r features, so
 //             the kernel <phi(x), phi(x')> has rank r.
-// Estimator   dPPGP (N-15): network, basis, q(w) = N(m, L L^T), c and the noise variance by mini-batches of
-//             -log N(y; c + <m, phi>, ||L^T phi||^2 + noise) + alpha trace + beta / n KL.
-// Cost        O(b (h^2 + r h + r^2)) a step, O(r^2) a predicted row, free of n; basis rbf adds O(r^3).
-// Deviations  noise = exp(theta) + floor with a rate of its own; rows weighted by their variance early on
-//             (focus); the recipe of catalog/training_options.h.
-// The objective calibrates the total variance: its parts are not aleatoric and epistemic (N section 3.2).
+// Estimator   dPPGP (N-15). Mini-batches of
+//             -log N(y; c + <m, phi>, ||L^T phi||^2 + noise) + alpha trace + beta / n KL
+//             train network, basis, q(w) = N(m, L L^T), c and the noise variance.
+// Cost        O(b (h^2 + r h + r^2)) per step and O(r^2) per predicted row, both independent of n; basis rbf
+//             adds O(r^3).
+// Deviations  noise = exp(theta) + floor with a learning rate of its own; early steps weight the rows by
+//             their variance (focus); the training recipe of catalog/training_options.h.
+//
+// The objective calibrates the total variance: its two parts cannot be read as aleatoric and epistemic (N
+// section 3.2).
 
 namespace slimbayes {
 

@@ -16,16 +16,21 @@
 #include "slimbayes/families/tabular.h"
 #include "slimbayes/objectives/exact_bound.h"
 
-// dbk-exact: a deep basis kernel trained on the exact log evidence (N section 3.1, algorithm 1; E section 3.1).
+// dbk-exact: a deep basis kernel trained on the exact log evidence (N section 3.1, algorithm 1; E section
+// 3.1).
 //
-// Model       that of dbk: f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise.
-// Estimator   network, basis and noise by full-batch steps on log p(y) (N-11), less alpha times the trace
-//             regulariser (E-11); basis rbf on its collapsed bound (N-3). The weights' posterior is exact and in
-//             float64; c is the generalised least-squares mean, and its own variance is part of the epistemic one. With `correction`, E-12: D = 1 + c(x) / noise.
-// Cost        O(n (h^2 + r h + r^2) + r^3) a step; memory chunk (h + r), free of n: pass 1 adds up Phi^T Phi and
-//             Phi^T y a chunk at a time without a graph, pass 2 sends their gradient back through each chunk.
-// Deviations  dbk's schedule and noise floor, a rate of 1e-2, a noise that starts at 0.1; the last
-//             chunk of pass 1 keeps its graph for pass 2.
+// Model       As dbk: f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise.
+// Estimator   Full-batch steps on log p(y) (N-11) minus alpha times the trace regulariser (E-11) train
+//             network, basis and noise; basis rbf uses its collapsed bound (N-3). The posterior of the
+//             weights is exact and computed in float64. c is the generalised least-squares mean, and its
+//             variance is part of the epistemic variance. With the option `correction`, E-12 applies: row x
+//             has the relative noise variance D = 1 + c(x) / noise, c(x) being the prior variance that phi(x)
+//             lacks.
+// Cost        O(n (h^2 + r h + r^2) + r^3) per step. The memory, chunk (h + r), does not depend on n: pass 1
+//             adds up Phi^T Phi and Phi^T y chunk by chunk without a graph; pass 2 propagates their gradient
+//             back through each chunk.
+// Deviations  dbk's schedule and noise floor, a learning rate of 1e-2, and a noise that starts at 0.1. The
+//             last chunk of pass 1 keeps its graph for pass 2.
 
 namespace slimbayes {
 
@@ -35,12 +40,13 @@ constexpr const char* kName = "dbk-exact";
 constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
 constexpr int64_t kRank = 128;
 
-/// The exact posterior at the features of these rows. With E-12, M first and then D.
+/// The sufficient statistics of the exact posterior at the features of the rows.
 struct Conditioned {
   LinearStatistics statistics;
   at::Tensor largest;  // M, scalar; undefined without the diagonal correction
 };
 
+/// Returns the statistics of these rows. With `correction`, a first pass finds M, which D needs (E-12).
 Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const DbkExactOptions& options) {
   at::NoGradGuard no_grad;
   Conditioned out{linear_statistics(model.map.rank()), {}};
@@ -65,7 +71,7 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const D
   return out;
 }
 
-/// Mean, noise and epistemic variance under a posterior.
+/// Returns mean, noise and epistemic variance at x.
 Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, const at::Tensor& largest,
                   const Input& x) {
   Expansion phi = model(x);
@@ -109,10 +115,10 @@ class DbkExactFitted : public Fitted {
 
   DbkExactOptions options_;
   NetworkSpec spec_;
-  Weights weights_;  // float32, as trained; the statistics float64
+  Weights weights_;  // float32, as trained; statistics in float64
   Summary summary_;
   ExactFeatures model_;  // float64
-  at::Tensor largest_;   // M, as in Conditioned
+  at::Tensor largest_;   // M, see Conditioned
   LinearPosterior posterior_;
 };
 
@@ -154,7 +160,7 @@ class DbkExactMethod : public Method {
       };
     }
     TrainingOptions training = options.training;
-    training.batch = rows.size();  // a step is an epoch
+    training.batch = rows.size();  // full batch: one step per epoch
     Summary summary =
         train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = split.valid.size();

@@ -18,13 +18,15 @@
 
 // dkl-exact: deep kernel learning without an approximation (Wilson et al. 2016; the papers' exact DKL).
 //
-// Model       f ~ GP(c, k~(g(x), g(x'))), y = f + noise; k~ an ARD RBF kernel, g the network.
-// Estimator   network, lengthscales, amplitude, noise and c by AdamW on the dense log evidence of evidence_rows rows
-//             a step (all of them on a small table); the posterior conditions on every training row.
-// Cost        O(e^3 + e h^2) a step of e rows; O(n^3) and [n, n] at the end, hence max_rows, and each time a model
-//             file is opened; O(n^2) a prediction.
-// Deviations  The recipe of dbk-exact. The papers use conjugate gradients and a low-rank posterior (LOVE); ours is a
-//             Cholesky. The validation score conditions on evidence_rows evenly spaced rows.
+// Model       f ~ GP(c, k~(g(x), g(x'))), y = f + noise; k~ is an ARD RBF kernel, g the network.
+// Estimator   AdamW on the dense log evidence trains network, lengthscales, amplitude, noise and c. Each step
+//             uses evidence_rows rows (on a small table all of them); the posterior conditions on every
+//             training row.
+// Cost        O(e^3 + e h^2) per step of e rows. O(n^3) time and an [n, n] matrix at the end, hence max_rows,
+//             and again each time a model file is opened. O(n^2) per prediction.
+// Deviations  The training recipe is that of dbk-exact. The papers use conjugate gradients and a low-rank
+//             posterior (LOVE); this implementation uses a Cholesky factorisation. The validation score
+//             conditions on evidence_rows evenly spaced rows.
 
 namespace slimbayes {
 
@@ -34,7 +36,7 @@ constexpr const char* kName = "dkl-exact";
 
 class DklExactFitted : public Fitted {
  public:
-  /// `weights` holds the training rows as "data.x" [n, d] and "data.y" [n].
+  /// `weights` must also hold the training rows as "data.x" [n, d] and "data.y" [n].
   DklExactFitted(DklExactOptions options, NetworkSpec spec, Weights weights, Summary summary)
       : options_(std::move(options)),
         spec_(std::move(spec)),
@@ -46,7 +48,7 @@ class DklExactFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch holds [b, n] twice
+    PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch needs two [b, n] matrices
     return predict_rows(data, spec_.input, at::kDouble, small, kName,
                         [this](const Input& x) { return posterior_(network_(x)); });
   }

@@ -8,21 +8,24 @@
 #include "slimbayes/families/network_file.h"
 #include "slimbayes/nn/weights.h"
 
-// dnn: the plain network that the others are measured against (N appendix B, "DNN").
+// dnn: the plain network, the baseline for the other methods (N appendix B, "DNN").
 //
-// Model       y = network(x) with a linear head + noise of one variance; of classes the head's outputs are logits.
-// Estimator   mini-batch squared error; the epoch with the least validation MSE, which is also the noise
-//             variance (the training MSE where there are no validation rows). Of classes the cross entropy.
-// Deviations  the recipe of catalog/training_options.h; the linear head decays with the network: it has no prior of its
-//             own, as the posterior heads have.
-// Cost        O(b h^2) a step. It knows no ignorance: the epistemic variance and the mutual information are 0.
+// Model       y = network(x) with a linear head + noise of one variance; for classes the outputs of the head
+//             are logits.
+// Estimator   Mini-batch squared error. The epoch with the least validation MSE is kept, and that MSE is the
+//             noise variance (the training MSE if there are no validation rows). For classes, the cross
+//             entropy takes its place.
+// Deviations  The training recipe is in catalog/training_options.h. Weight decay applies to the linear head
+//             too: it has no prior of its own, unlike the heads of the methods with a posterior.
+// Cost        O(b h^2) per step.
+// The method has no epistemic uncertainty: the epistemic variance and the mutual information are 0.
 
 namespace slimbayes {
 
 namespace {
 
 constexpr const char* kName = "dnn";
-constexpr const char* kNoise = "noise_var";  // in the model file, of a regression alone
+constexpr const char* kNoise = "noise_var";  // in the model file of a regression only
 
 NetworkSpec network_spec(const DnnOptions& options, const Schema& schema) {
   NetworkSpec spec = network_for(options.network, schema.input, schema.tokens);
@@ -74,11 +77,11 @@ class DnnFitted : public Fitted {
   Weights weights_;
   Summary summary_;
   Network network_;       // float32, as trained
-  at::Tensor noise_var_;  // scalar; undefined where the outputs are logits
+  at::Tensor noise_var_;  // scalar; undefined for classes, whose outputs are logits
 };
 
-/// The loss of each row: the squared error, or the cross entropy of class numbers under one logit or one a
-/// class. [b]
+/// Returns the loss of each row: the squared error, or the cross entropy of the class, with one logit for two
+/// classes or one logit per class. [b]
 at::Tensor row_loss(const Task& task, const at::Tensor& output, const at::Tensor& y) {
   if (task.kind == TaskKind::regression) return (output.squeeze(-1) - y).square();
   if (task.outputs == 1)
@@ -121,7 +124,7 @@ class DnnMethod : public Method {
     summary.valid_rows = split.valid.size();
     Weights weights = snapshot(parameters);
     if (regression) {
-      // A perfect fit of the rows at hand is no proof of a noise of zero.
+      // Even a perfect fit of these rows does not show that the noise is zero.
       const double noise = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of), 1e-12);
       weights[kNoise] = at::full({}, noise, at::kDouble);
     }

@@ -15,15 +15,17 @@
 
 // ensemble: one method fitted several times (Lakshminarayanan, Pritzel and Blundell 2017).
 //
-// Model       an equal mixture of the members' Gaussians, answered by its mean and variance: what the members
-//             expect of the noise is aleatoric, their own epistemic variance and their disagreement are
-//             epistemic.
-// Estimator   member i is the method fitted with the stream's child i: other weights at the start, other
-//             batches, the same rows.
-// Cost        that of the method, times the members.
-// Deviations  any method serves, the paper's members learn a variance for each row; no adversarial examples.
-// It takes a Method and knows none: the registry makes and loads the members by name. In the file, a member's
-// tensors and metadata stand under `member.<i>.`.
+// Model       An equal mixture of the members' predictions (core/answers.h). For a regression it is answered
+//             by its mean and variance: the mean of the members' noise variances is aleatoric; their mean
+//             epistemic variance and the variance of their means are epistemic.
+// Estimator   Member i is the method fitted with child i of the random stream: other initial weights and
+//             other batches, the same rows.
+// Cost        The cost of the method times the number of members.
+// Deviations  Any method can be a member; the paper's members learn a variance per row. There are no
+//             adversarial examples.
+//
+// The ensemble depends on the interface Method only: the registry makes and loads the members by name. In the
+// model file a member's tensors and metadata have the prefix `member.<i>.`.
 
 namespace slimbayes {
 
@@ -43,7 +45,7 @@ void store_member(const Fitted& member, size_t i, TensorFile& file) {
   for (auto& [name, tensor] : own.tensors) file.tensors[prefix_of(i) + name] = std::move(tensor);
 }
 
-/// The entries of a map whose keys begin with `prefix`, without it.
+/// Returns the entries of a map whose keys begin with `prefix`, and removes it from the keys.
 template <class Map>
 Map below(const Map& map, const std::string& prefix) {
   Map part;
@@ -53,7 +55,8 @@ Map below(const Map& map, const std::string& prefix) {
   return part;
 }
 
-/// Of a record, `train` are the rows that they must have been fitted on.
+/// Reads the members of a model file or, with `train`, of a checkpoint record; `train` are the rows on which
+/// they must have been fitted.
 Members members_from(const TensorFile& file, const Row& method, const Dataset* train = nullptr) {
   Members members;
   while (members.size() < kMostMembers) {
@@ -65,7 +68,7 @@ Members members_from(const TensorFile& file, const Row& method, const Dataset* t
   return members;
 }
 
-/// The members' summaries as one: work is summed, the score averaged.
+/// Returns the members' summaries as one: epochs, steps and seconds are summed, the score is averaged.
 Summary merged(const Members& members, const std::string& of) {
   Summary all = members.front()->summary();
   all.steps = all.epochs = 0;
@@ -127,7 +130,8 @@ class EnsembleMethod : public Method {
     method_ = row_.make(own);
   }
 
-  /// With a checkpoint, finished members are kept there and the one that runs has its own.
+  /// With a checkpoint, the record keeps the finished members, and the running member has a checkpoint of its
+  /// own.
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     FitSeries series(context.checkpoint, kName, context.callback);
     Members members;
@@ -148,7 +152,7 @@ class EnsembleMethod : public Method {
           {stream.split(static_cast<uint64_t>(i)), context.callback, series.part(static_cast<int64_t>(i))});
       interrupted = member->summary().stopped == "interrupted";
       if (interrupted && !members.empty())
-        break;  // the finished members are better without a half-trained one
+        break;  // a half-trained member would make the finished ones worse
       members.push_back(std::move(member));
       if (interrupted) break;
       TensorFile record;

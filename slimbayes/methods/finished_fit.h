@@ -8,9 +8,9 @@
 
 namespace slimbayes {
 
-/// A fit that a series finished (train/fit_series.h), read back from its record. Throws DataError,
-/// std::invalid_argument or NumericalError where it is damaged, or takes other inputs or answers to another
-/// task than these rows.
+/// Reads back a finished fit from the record of a series (train/fit_series.h), to resume after it. Throws
+/// DataError, std::invalid_argument or NumericalError if the record is damaged, or if the fit takes other
+/// inputs than the rows `train` or answers another task.
 std::unique_ptr<Fitted> finished_fit(const Row& method, const TensorFile& file, const Dataset& train);
 
 }  // namespace slimbayes

@@ -16,18 +16,19 @@
 #include "slimbayes/families/method.h"
 #include "slimbayes/families/tabular.h"
 
-// gp-exact: the dense Gaussian process that the low-rank methods are measured against (Rasmussen and Williams
-// 2006, ch. 2, 5).
+// gp-exact: the dense Gaussian process, the reference for the low-rank methods (Rasmussen and Williams 2006,
+// ch. 2, 5).
 //
 // Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
-// Estimator   log l, log s, log noise and c by L-BFGS on the log evidence (families/dense_gp.cpp). Start: noise
-//             0.1, and l = sqrt(d) on standardised inputs. The evidence of few rows has several maxima, "all noise" among
-//             them: up to 300 rows six more searches begin at other lengthscales and noises, and the greatest evidence is
-//             kept. The steps are the sum of all searches.
-// Cost        O(n^3) time and O(n^2) memory, hence max_rows, and once more each time a model file is opened;
-//             O(n^2) a predicted variance. Seven searches of 300 rows take about as long as one of 600.
-// Deviations  The hyperparameters see at most evidence_rows rows. Validation rows are not used: there is
-//             nothing to select, and a score on them stays honest.
+// Estimator   L-BFGS on the log evidence (families/dense_gp.cpp) fits log l, log s, log noise and c. It
+//             starts at noise 0.1 and l = sqrt(d) on standardised inputs. The evidence of few rows has
+//             several maxima, one of which explains everything by noise. Up to 300 rows, six more searches
+//             therefore start at other lengthscales and noises, and the greatest evidence is kept. The
+//             reported steps are the sum over all searches.
+// Cost        O(n^3) time and O(n^2) memory, hence max_rows, and again each time a model file is opened;
+//             O(n^2) per predicted variance. Seven searches of 300 rows take about as long as one of 600.
+// Deviations  The hyperparameters are fitted on at most evidence_rows rows. Validation rows are not used:
+//             there is nothing to select, so a score on them is unbiased.
 
 namespace slimbayes {
 
@@ -35,9 +36,9 @@ namespace {
 
 constexpr const char* kName = "gp-exact";
 
-constexpr int64_t kManyRows = 300;  // the evidence of more has one maximum that matters
+constexpr int64_t kManyRows = 300;  // above this, the evidence has one maximum that matters
 
-/// A search's start: the lengthscale in sqrt(d), and the noise variance.
+/// The start of a search: the lengthscale in units of sqrt(d), and the noise variance.
 struct Start {
   double lengthscale, noise;
 };
@@ -64,7 +65,7 @@ class EvidenceSearch {
     summary_.stopped = "budget";
     const std::vector<Start> all = starts(rows_.x.size(0));
     budget_ = options_.iterations * std::ssize(all);
-    std::string stopped;  // of the search that found the best
+    std::string stopped;  // `stopped` of the search that found the best theta
     for (const Start& start : all) {
       const double before = summary_.best_score;
       from(start);
@@ -83,15 +84,15 @@ class EvidenceSearch {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   }
 
-  /// One search; a numerical failure ends it, not the fit, unless every search fails.
+  /// Runs one search. A numerical failure ends this search; it ends the fit only if every search fails.
   void from(const Start& start) {
-    constexpr int64_t kChunk = 5;         // iterations between two looks at the callback
-    constexpr int64_t kEvaluations = 25;  // a line search's
+    constexpr int64_t kChunk = 5;         // iterations between two calls of the callback
+    constexpr int64_t kEvaluations = 25;  // most evaluations per iteration, for the line search
     const int64_t d = rows_.x.size(1);
     at::Tensor theta = dense_start(d, std::log(start.noise));
     theta.narrow(0, 0, d).add_(std::log(start.lengthscale));
     theta.set_requires_grad(true);
-    double own = std::numeric_limits<double>::infinity();  // the least of this search
+    double own = std::numeric_limits<double>::infinity();  // the lowest value of this search
     torch::optim::LBFGS optimiser({theta}, torch::optim::LBFGSOptions(1).line_search_fn("strong_wolfe"));
     auto& settings = static_cast<torch::optim::LBFGSOptions&>(optimiser.param_groups()[0].options());
     auto closure = [&] {
@@ -115,7 +116,7 @@ class EvidenceSearch {
         }
         const double before = own;
         settings.max_iter(std::min(kChunk, options_.iterations - done));
-        settings.max_eval(kEvaluations * settings.max_iter());  // a line search may need several
+        settings.max_eval(kEvaluations * settings.max_iter());
         optimiser.step(closure);
         summary_.steps += settings.max_iter();
         report();
@@ -144,7 +145,7 @@ class EvidenceSearch {
   Callback* callback_;
   Summary& summary_;
   at::Tensor best_;
-  std::exception_ptr failure_;  // of the last search that failed
+  std::exception_ptr failure_;  // exception of the last search that failed
   int64_t budget_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
@@ -176,7 +177,7 @@ class GpExactFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch holds [b, n] twice
+    PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch needs two [b, n] matrices
     return predict_rows(data, {{rows_.x.size(1)}}, at::kDouble, small, kName,
                         [this](const Input& x) { return posterior_(x.x); });
   }

@@ -4,11 +4,14 @@
 
 // pp-dkl: sparse deep kernel learning on the predictive density (Jankowiak et al. 2020; N appendix B).
 //
-// Model       that of sv-dkl.
-// Estimator   PPGP (N-6): -log N(y; c + <m, phi>, ||L^T phi||^2 + k~(x, x) - ||phi||^2 + noise) + beta / n KL.
-// Cost        that of sv-dkl.
-// Deviations  the recipe of dbk (focus, the noise's rate and floor), so that the two differ in the objective.
-// The objective calibrates the total variance: its parts are not aleatoric and epistemic.
+// Model       As sv-dkl.
+// Estimator   PPGP (N-6):
+//             -log N(y; c + <m, phi>, ||L^T phi||^2 + k~(x, x) - ||phi||^2 + noise) + beta / n KL.
+// Cost        As sv-dkl.
+// Deviations  dbk's training recipe (focus, the rate and floor of the noise), so that the two methods differ
+//             only in basis and objective.
+//
+// The objective calibrates the total variance: its two parts cannot be read as aleatoric and epistemic.
 
 namespace slimbayes {
 

@@ -5,7 +5,7 @@
 
 namespace slimbayes {
 
-// Defined by the file of each method.
+// Each of these functions is defined in its method's own .cpp file.
 std::unique_ptr<Method> make_dbk(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_dbk(const TensorFile& file);
 std::unique_ptr<Method> make_dbk_exact(const nlohmann::json& options);

@@ -15,10 +15,10 @@ struct Row {
   std::unique_ptr<Fitted> (*load)(const TensorFile& file);  // throws DataError or std::invalid_argument
 };
 
-/// One entry for each method, in the order of method_catalog().
+/// Returns one entry per method, in the order of method_catalog().
 std::span<const Row> registry();
 
-/// The row of this name or alias. Throws std::invalid_argument.
+/// Returns the entry of the method with this name or alias. Throws std::invalid_argument for an unknown name.
 const Row& registry_row(std::string_view name);
 
 }  // namespace slimbayes

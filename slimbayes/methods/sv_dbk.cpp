@@ -2,14 +2,16 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel.h"
 
-// sv-dbk: the earlier paper's deep basis kernel by stochastic variational inference (E sections 3.2 and 3.3).
+// sv-dbk: the deep basis kernel of E by stochastic variational inference (E sections 3.2 and 3.3).
 //
-// Model       that of dbk, whose prior variance ||phi||^2 differs from row to row.
+// Model       As dbk, whose prior variance ||phi||^2 differs from row to row.
 // Estimator   vbll's bound + alpha times the trace regulariser (E-11). In prediction the diagonal correction
-//             (E-12) lifts every row's prior variance to M, the largest of the training rows (or its own).
-// Cost        that of dbk; one more pass over the training rows for M.
-// Deviations  the recipe of vbll.
-// Ablations   -c: alpha 0 and correction false; -r: rank 1; -cr: both. One step alone is our own extra.
+//             (E-12) raises every row's prior variance to M, the largest of the training rows (a larger one
+//             stays).
+// Cost        As dbk, plus a pass over the training rows for M at the end and at each validation.
+// Deviations  The training recipe of vbll.
+// Ablations   -c: alpha 0 and correction false; -r: rank 1; -cr: both. Setting only one of alpha and
+//             correction has no counterpart in the paper.
 
 namespace slimbayes {
 

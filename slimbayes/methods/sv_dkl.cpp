@@ -4,11 +4,11 @@
 
 // sv-dkl: sparse deep kernel learning (Wilson et al. 2016; N appendix B).
 //
-// Model       f ~ GP(c, k~(g(x), g(x'))) with an ARD RBF kernel k~ at the network's outputs g, seen through r
-//             free inducing points in that space; whitened weights w.
+// Model       f ~ GP(c, k~(g(x), g(x'))) with an ARD RBF kernel k~ on the network's outputs g, approximated
+//             by r free inducing points in that space; the weights w are whitened.
 // Estimator   SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
-// Cost        O(b (h^2 + r h + r^2) + r^3) a step.
-// Deviations  the recipe of vbll; no grid and no kernel interpolation (nor has N's baseline).
+// Cost        O(b (h^2 + r h + r^2) + r^3) per step.
+// Deviations  The training recipe of vbll; no grid and no kernel interpolation, as in N's baseline.
 
 namespace slimbayes {
 

@@ -4,10 +4,11 @@
 
 // sv-rbf: a sparse variational Gaussian process (Hensman et al. 2013; N appendix B).
 //
-// Model       f ~ GP(c, k~(x, x')) with an ARD RBF kernel at the inputs, seen through r free inducing points.
+// Model       f ~ GP(c, k~(x, x')) with an ARD RBF kernel k~ on the inputs, approximated by r free inducing
+//             points.
 // Estimator   SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
-// Cost        O(b (r d + r^2) + r^3) a step.
-// Deviations  the recipe of vbll.
+// Cost        O(b (r d + r^2) + r^3) per step.
+// Deviations  The training recipe of vbll.
 
 namespace slimbayes {
 

@@ -4,12 +4,13 @@
 
 // vbll: a variational Bayesian last layer (Harrison et al. 2024; N appendix B).
 //
-// Model       that of dbk.
-// Estimator   the evidence lower bound: network, basis, q(w), c and the noise variance by mini-batches of
-//             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL.
-// Cost        that of dbk.
-// Deviations  dbk's recipe, with a noise that starts at 0.1; none of the noise or prior hierarchies of the
-//             original (nor has N's baseline).
+// Model       As dbk.
+// Estimator   The evidence lower bound. Mini-batches of
+//             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL
+//             train network, basis, q(w), c and the noise variance.
+// Cost        As dbk.
+// Deviations  dbk's training recipe without focus, with a noise that starts at 0.1. It omits the noise and
+//             prior hierarchies of the original, as N's baseline does.
 
 namespace slimbayes {
 

@@ -1,5 +1,5 @@
-// What each layer of catalog/network/layers.h computes. ATen's own kernels do the work; dropout draws from
-// our streams, since ATen's draws from a global generator.
+// The parameters and the computation of each layer of catalog/network/layers.h. ATen's kernels do the work.
+// Dropout is written here, with draws from a Stream, because ATen's dropout draws from a global generator.
 #include "slimbayes/nn/layers.h"
 
 #include <ATen/ATen.h>
@@ -17,25 +17,28 @@ using Specs = std::vector<ParameterSpec>;
 using Layer = Network::Layer;
 using Pass = Network::Pass;
 
-constexpr double kEpsilon = 1e-5;  // of the norms, as in PyTorch
+constexpr double kEpsilon = 1e-5;  // added to the variance by the norms, as in PyTorch
 
-/// Where a layer's tensors come from, or go to.
+/// Creates the parameter specs of one layer.
 struct Names {
-  const std::string& layer;
+  const std::string& layer;  // prefix of the names
   const std::string& group;
-  const Stream& stream;
+  const Stream& stream;  // random numbers of the initial values
 
+  /// Returns a parameter that starts at U(-1/sqrt(in), 1/sqrt(in)).
   ParameterSpec uniform(const std::string& name, at::IntArrayRef shape, int64_t in) const {
     const double bound = 1 / std::sqrt(static_cast<double>(in));
     return {layer + "." + name, group, bound * (2 * stream.split(name).uniform(shape) - 1)};
   }
+  /// Returns a vector parameter that starts at `value`.
   ParameterSpec fixed(const std::string& name, int64_t size, double value) const {
     return {layer + "." + name, group, at::full({size}, value, at::kDouble)};
   }
 };
 
+/// Looks up the tensors of one layer and checks their shapes.
 struct Bound {
-  const std::string& layer;
+  const std::string& layer;  // prefix of the names
   const Network::Lookup& lookup;
 
   at::Tensor operator()(const std::string& name, at::IntArrayRef shape) const {
@@ -45,7 +48,7 @@ struct Bound {
   }
 };
 
-/// A layer that reports what goes through.
+/// Returns a layer that computes `forward` and records its input and output if the pass asks for taps.
 template <class Forward>
 Layer tapped(const std::string& name, Forward forward) {
   return [name, forward](const at::Tensor& x, const Pass& pass) {

@@ -7,13 +7,15 @@
 
 namespace slimbayes {
 
-/// The parameters of one layer under `name` for rows of this shape.
+/// Returns the parameters of one layer with their initial values, named `name`.weight and so on. `input` is
+/// the shape of one row that goes into the layer.
 std::vector<ParameterSpec> layer_parameters(const LayerSpec& layer, const Shape& input,
                                             const std::string& name, const std::string& group,
                                             const Stream& stream);
 
-/// A layer bound to tensors. `number` tells its dropout from that of others. Throws std::invalid_argument for
-/// tensors of other shapes.
+/// Returns a function that computes the layer with the tensors that `lookup` returns. Dropout draws from a
+/// stream split by `name`, so that every dropout layer has its own draws. Throws std::invalid_argument if a
+/// tensor has another shape than the layer needs.
 Network::Layer bind_layer(const LayerSpec& layer, const Shape& input, const std::string& name,
                           const Network::Lookup& lookup);
 

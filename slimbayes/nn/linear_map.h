@@ -6,18 +6,18 @@
 
 namespace slimbayes {
 
-/// A weight as the map that it is. More forms (a product of factors, a scaled map) are alternatives beside
-/// this one: a layer applies whichever stands there.
+/// A linear map stored as its full weight matrix. Other representations (a product of factors, a scaled map)
+/// can be added as alternatives of LinearMap; layers call apply() and do not depend on the representation.
 struct DenseMap {
   at::Tensor weight;  // [out, in]
 };
 
 using LinearMap = std::variant<DenseMap>;
 
-/// x [..., in] -> [..., out], plus a bias [out] where it is defined.
+/// Applies the map: x [..., in] -> [..., out]. Adds `bias` [out] if it is defined.
 at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias = {});
 
-/// {out, in}.
+/// Returns the sizes of the map's matrix, {out, in}.
 at::IntArrayRef sizes_of(const LinearMap& map);
 
 }  // namespace slimbayes

@@ -13,56 +13,60 @@
 
 namespace slimbayes {
 
-/// Parameters and buffers of a network, named `prefix.0.weight`, ..., with PyTorch's default start: weights
-/// and biases U(-1/sqrt(in), 1/sqrt(in)), norms one and zero; embeddings N(0, 1/out). float64. Buffers are in
-/// group kBuffers.
+/// Returns the parameters and buffers of a network with their initial values, in float64, named
+/// `prefix.0.weight`, ... Weights and biases start at U(-1/sqrt(n), 1/sqrt(n)), where n is the fan-in (for an
+/// LSTM the size of its hidden state), as in PyTorch. Norms start at scale 1 and shift 0, embeddings at
+/// N(0, 1/out). Buffers are in the group kBuffers.
 std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std::string& prefix,
                                               const std::string& group, const Stream& stream);
 
-/// Rows as they go into a network.
+/// A batch of rows that goes into a network.
 struct Input {
-  at::Tensor x;     // [b, ...], of the spec's input shape
-  at::Tensor mask;  // [b, t] bool, the steps of a sequence that are there, from the first on; undefined: all
+  at::Tensor x;  // [b, ...], where ... is the spec's input shape
+  /// [b, t] bool, false for padding: the real steps of a sequence come first. Undefined: there is no padding.
+  at::Tensor mask;
 
   Input(at::Tensor rows, at::Tensor steps = {}) : x(std::move(rows)), mask(std::move(steps)) {}
 };
 
-/// How the rows go through.
+/// The mode of one forward pass.
 struct ForwardContext {
-  bool training = false;  // batch norms use and average the batch's statistics, dropout drops
-  Stream stream{0};       // of the dropout
+  bool training = false;  // true: dropout is active; batch norms use the batch's statistics and average them
+  Stream stream{0};       // random numbers of the dropout layers
 };
 
-/// What goes into and comes out of one layer with weights: what Gram matrices of gradients, OOD scores and
-/// spectra need.
+/// The input and output of one linear, conv2d, lstm or attention layer in a forward pass. Use it to compute
+/// Gram matrices of gradients, OOD scores or spectra.
 struct Tap {
-  std::string layer;         // the prefix of its parameters
+  std::string layer;         // the prefix of the layer's parameter names
   at::Tensor input, output;  // [b, ...]
 };
 
+/// The result of Network::traced.
 struct Traced {
   at::Tensor output;
-  std::vector<Tap> taps;  // in the order of the computation
+  std::vector<Tap> taps;  // in the order in which the layers run
 };
 
-/// A spec bound to tensors: a pure function of its input, but for the buffers that training averages.
+/// A network spec bound to its parameter tensors. A call depends only on the input, the context and the
+/// tensors. Its only side effect is that a training pass updates the running averages of batch norms.
 class Network {
  public:
   using Lookup = std::function<at::Tensor(const std::string& name)>;
 
-  /// Throws std::invalid_argument for a spec whose layers do not fit and for tensors of other shapes.
+  /// Throws std::invalid_argument if the spec's layers do not fit each other or a tensor has a wrong shape.
   Network(const NetworkSpec& spec, const std::string& prefix, const Lookup& lookup);
 
   at::Tensor operator()(const Input& input, const ForwardContext& context = {}) const;  // [b, out]
 
-  /// The same with its taps.
+  /// Returns the output as operator() does, and the input and output of every tapped layer.
   Traced traced(const Input& input, const ForwardContext& context = {}) const;
 
-  /// One pass of one layer.
+  /// What a forward pass hands to every layer.
   struct Pass {
     const at::Tensor& mask;
     const ForwardContext& context;
-    std::vector<Tap>* taps;  // nullptr: nobody asks
+    std::vector<Tap>* taps;  // nullptr: nothing is recorded
   };
   using Layer = std::function<at::Tensor(const at::Tensor& x, const Pass& pass)>;
 

@@ -10,22 +10,23 @@
 
 namespace slimbayes {
 
-/// The group of tensors that lie beside the parameters and are not trained, such as running averages.
+/// The group of tensors that belong to the model but are not trained, such as running averages.
 inline constexpr const char* kBuffers = "buffers";
 
-/// A named parameter before it has memory.
+/// The name, group and initial value of a parameter; Parameters allocates its memory.
 struct ParameterSpec {
   std::string name;
-  std::string group;  // parameters of one group lie side by side
-  at::Tensor start;   // initial value; its shape is the parameter's
+  std::string group;  // parameters of one group are contiguous in memory
+  at::Tensor start;   // initial value; the parameter has its shape
 };
 
-/// Every parameter of a model in one flat buffer, with named views of it. The views are autograd leaves whose
-/// gradients are views of one flat gradient, so that an optimiser updates a whole group in one call and
-/// zeroes it in one. Those of kBuffers have no gradient.
+/// All parameters of a model in one flat buffer, with a named view for each. The views are autograd leaves,
+/// and their gradients are views of one flat gradient, so that an optimiser updates or zeroes a whole group
+/// in one call. The views of the group kBuffers have no gradient.
 class Parameters {
  public:
-  /// Throws std::logic_error for a repeated name.
+  /// Allocates the parameters in `type` and copies their initial values. Throws std::logic_error for a
+  /// repeated name.
   Parameters(const std::vector<ParameterSpec>& specs, at::ScalarType type);
 
   const at::Tensor& operator[](const std::string& name) const;  // throws std::logic_error if absent
@@ -33,7 +34,7 @@ class Parameters {
   at::Tensor grads(const std::string& group) const;             // [p_group] view
   bool has(const std::string& group) const { return groups_.contains(group); }
   const std::vector<std::string>& names() const { return names_; }  // in memory order
-  int64_t size() const { return flat_.numel(); }                    // p
+  int64_t size() const { return flat_.numel(); }  // p, the number of scalars, buffers included
 
  private:
   at::Tensor flat_, grad_;  // [p]

@@ -11,17 +11,20 @@
 
 namespace slimbayes {
 
-/// Trained parameters by name, no longer part of a flat buffer.
+/// Trained parameters and buffers by name, each a tensor of its own rather than a view of a flat buffer.
 using Weights = std::map<std::string, at::Tensor>;
 
-/// Copies of every parameter, without gradients.
+/// Copies every parameter and buffer, without gradients.
 Weights snapshot(const Parameters& parameters);
 
-/// Every tensor of a model file. Throws std::invalid_argument for one that is not finite.
+/// Returns every tensor of a model file. Throws std::invalid_argument if one has an element that is not
+/// finite.
 Weights weights_from(const TensorFile& file);
+/// Adds every weight to the file's tensors.
 void store(const Weights& weights, TensorFile& file);
 
-/// A lookup of these weights in another type. Throws DataError for a name that they lack.
+/// Returns a lookup that converts these weights to `type`. `weights` must outlive it. The lookup throws
+/// DataError for an unknown name.
 Network::Lookup as_type(const Weights& weights, at::ScalarType type);
 
 }  // namespace slimbayes

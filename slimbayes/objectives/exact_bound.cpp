@@ -5,10 +5,11 @@
 
 #include "slimbayes/core/check.h"
 
-// The evidence depends on the rows through S = Phi^T Phi and c = Phi^T (y - constant) alone, so with G =
-// dl/dS and g = dl/dc of pass 1 a row's gradient is 2 G phi + (y - constant) g: pass 2 needs that row and
-// nothing else, and no more than one batch has a graph. The trace adds alpha / noise phi to every row (and 1
-// / noise phi through a correction, by its own graph), and the row of the maximum loses alpha n / noise phi.
+// The evidence depends on the rows only through S = Phi^T Phi and c = Phi^T (y - constant). So with G = dl/dS
+// and g = dl/dc of pass 1, the gradient of a row is 2 G phi + (y - constant) g: pass 2 needs only that row,
+// and no more than one batch has a graph. The trace adds alpha / noise phi to every row (and 1 / noise phi
+// through a correction, by the correction's own graph), and subtracts alpha n / noise phi from the row with
+// the maximum.
 
 namespace slimbayes {
 

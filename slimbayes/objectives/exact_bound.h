@@ -4,23 +4,27 @@
 
 namespace slimbayes {
 
-/// Pass 1 of exact training: what all rows say at fixed features. Additive over batches in any order.
+/// Pass 1 of exact training: sums over all rows at fixed features. They are additive over batches in any
+/// order.
 struct ExactSums {
   LinearStatistics statistics;
   double correction = 0;    // sum of k~(x, x) - ||phi||^2
   double prior_var = 0;     // sum of ||phi||^2
   double largest = 0;       // max of ||phi||^2
-  int64_t largest_row = 0;  // the first row that has it
+  int64_t largest_row = 0;  // the first row with that maximum
 };
 
+/// Returns the sums of zero rows.
 ExactSums exact_sums(int64_t rank);
 
-/// With these rows as well; `first` is the number of the first of them, correction [b] or undefined. No graph
-/// is followed. Throws NumericalError for features that are not finite.
+/// Returns the sums with these rows added. `first` is the number of the first of these rows in the whole
+/// data; correction [b] or undefined. Gradients are not tracked. Throws NumericalError for features that are
+/// not finite.
 ExactSums added(const ExactSums& sums, const LinearRows& rows, const at::Tensor& correction, int64_t first);
 
-/// log p(y) - trace / (2 noise_var), trace = sum correction + alpha sum (max ||phi||^2 - ||phi||^2): N-11,
-/// N-3 or E-11. The constant mean is the best one (generalised least squares), so it has no gradient.
+/// The bound log p(y) - trace / (2 noise_var) with trace = sum correction + alpha sum (max ||phi||^2 -
+/// ||phi||^2): N-11, N-3 or E-11. The constant mean is the optimal one (generalised least squares), so it has
+/// no gradient.
 struct ExactBound {
   LinearPosterior posterior;
   EvidenceGradient evidence_gradient;
@@ -31,15 +35,18 @@ struct ExactBound {
   int64_t largest_row = 0;
 };
 
+/// Computes the bound and its gradients from the sums of all rows. Throws as linear_posterior does.
 ExactBound exact_bound(const ExactSums& sums, double noise_var, double alpha);
 
-/// Pass 2: d(evidence - penalty) with respect to these rows, in closed form. Equals automatic differentiation
-/// of collapsed_bound over all rows at once.
+/// Pass 2 of exact training: the derivative of evidence - penalty with respect to the features and
+/// corrections of a batch, in closed form. It equals automatic differentiation of the bound over all rows at
+/// once.
 struct ExactRowGradient {
   at::Tensor features;    // [b, r] float64
   at::Tensor correction;  // scalar, the same for every row
 };
 
+/// Returns the gradient for these rows; `first` is the number of the first of them, as in added().
 ExactRowGradient row_gradient(const ExactBound& bound, const LinearRows& rows, int64_t first);
 
 }  // namespace slimbayes

@@ -6,21 +6,22 @@
 #include <cmath>
 #include <numbers>
 
-// With A = Phi L, u_i = |A_i|^2 + correction_i and e_i = y_i - mean_i, the data term is the mean over i of
+// With A = Phi L, u_i = |A_i|^2 + correction_i and e_i = y_i - mean_i, the data term is the mean over the b
+// rows of
 //   predictive  1/2 (log 2 pi v_i + e_i^2 / v_i), v_i = u_i + noise
 //               d/du_i = (1 - e_i^2 / v_i) / (2 b v_i) = d/dnoise_i, d/dmean_i = -e_i / (b v_i)
 //   expected    1/2 (log 2 pi noise + (e_i^2 + u_i) / noise)
 //               d/du_i = 1 / (2 b noise), d/dmean_i = -e_i / (b noise),
 //               d/dnoise_i = (1 - (e_i^2 + u_i) / noise) / (2 b noise)
-// and the trace adds alpha / noise (1[i = argmax] - 1/b) Phi_i.
+// The gradient of the trace adds alpha / noise (1[i = argmax] - 1/b) Phi_i.
 
 namespace slimbayes {
 
 namespace {
 
-/// The data term's value and its derivatives a row.
+/// The data term and its derivatives, per row.
 struct DataGradient {
-  at::Tensor loss;        // [b], before the mean
+  at::Tensor loss;        // [b], not yet averaged
   at::Tensor grad_var;    // d/du [b]
   at::Tensor grad_noise;  // d/dnoise [b]
   at::Tensor grad_f;      // d/dmean [b]

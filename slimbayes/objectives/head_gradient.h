@@ -4,36 +4,38 @@
 
 namespace slimbayes {
 
-/// What the objectives of the deep kernels differ in: dPPGP {predictive, alpha, beta}, PPGP {predictive, 0,
-/// beta} with a correction, VBLL {expected, 0, 1}, SV-DBK {expected, 1, 1}, SVGP {expected, 0, 1} with a
-/// correction.
+/// The parameters in which the objectives of the deep kernels differ, {data, alpha, beta}: dPPGP
+/// {predictive, alpha, beta}, PPGP {predictive, 0, beta} with a correction, VBLL {expected, 0, 1}, SV-DBK
+/// {expected, 1, 1}, SVGP {expected, 0, 1} with a correction.
 struct HeadObjective {
   DataTerm data = DataTerm::predictive;
-  /// Weight of the trace regulariser of Gaussian noise (N-15; E-11), the mean over the batch of
-  /// (max_b ||phi||^2 - ||phi||^2) / (2 noise_var), differentiated through both.
+  /// Weight of the trace regulariser for Gaussian noise (N-15; E-11): the mean over the batch of (max_b
+  /// ||phi||^2 - ||phi||^2) / (2 noise_var), differentiated through the maximum and the mean.
   double alpha = 0;
   double beta = 1;  // weight of the KL term
 };
 
-/// A loss with its gradient in closed form, without a graph: what a training step needs. The first two go
-/// back through the expansion; the others belong to the head.
+/// A loss with its gradient in closed form, computed without a graph: what a training step needs.
+/// grad_features and grad_correction continue back through the expansion; the other gradients belong to the
+/// head.
 struct HeadGradient {
   VariationalLoss loss;
   at::Tensor grad_features;      // [b, r]
-  at::Tensor grad_correction;    // [b]; undefined where there is no correction
+  at::Tensor grad_correction;    // [b]; undefined if the expansion has no correction
   at::Tensor grad_mean;          // [1, r]
   at::Tensor grad_log_diagonal;  // [1, r]
-  at::Tensor grad_lower;         // [1, r, r] strictly lower
+  at::Tensor grad_lower;         // [1, r, r], strictly lower triangular
   at::Tensor grad_offset;        // [1]
   at::Tensor grad_noise_var;     // scalar
 };
 
-/// The gradient of the Gaussian objectives. With focus = 0 it equals automatic differentiation of
-/// variational_bound and the trace in every argument. features [b, r]; correction [b] or undefined; y [b]; a
-/// posterior of one function, offset [1], noise_var scalar; rows is n. With focus > 0 row i of a predictive
-/// data term has the weight v_i^focus / mean(v^focus), v the predictive variances, held constant (Seitzer et
-/// al. 2022, eq. 5): rows that the model has given up on keep their gradient, and focus = 1 moves the mean as
-/// squared error does. An expected data term has one variance for all rows and ignores it.
+/// Returns the loss and gradient of the Gaussian objectives. features [b, r]; correction [b] or undefined; y
+/// [b]; a posterior of one function, offset [1], noise_var scalar; `rows` is n.
+/// With focus = 0 the gradient in every argument equals automatic differentiation of variational_bound plus
+/// the trace. With focus > 0, row i of a predictive data term has the weight v_i^focus / mean(v^focus), where
+/// v are the predictive variances, held constant (Seitzer et al. 2022, eq. 5). So rows with a large predicted
+/// variance keep their gradient, and focus = 1 moves the mean as squared error does. An expected data term
+/// has one variance for all rows and ignores `focus`.
 HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correction, const at::Tensor& y,
                            const VariationalPosterior& posterior, const at::Tensor& offset,
                            const at::Tensor& noise_var, int64_t rows, const HeadObjective& objective,

@@ -17,7 +17,7 @@ Latent VariationalPosterior::latent(const at::Tensor& features, const at::Tensor
 
 Latent VariationalPosterior::latent(const at::Tensor& features, const at::Tensor& offset,
                                     const at::Tensor& factor) const {
-  constexpr int64_t kHeld = int64_t{1} << 25;  // numbers of phi L held at a time, [k, b, r] in all
+  constexpr int64_t kHeld = int64_t{1} << 25;  // numbers of phi L [k, b, r] held at a time
   const int64_t functions = std::max<int64_t>(1, kHeld / std::max<int64_t>(1, features.numel()));
   std::vector<at::Tensor> parts;
   for (const at::Tensor& some : factor.split(functions))

@@ -6,23 +6,26 @@
 
 namespace slimbayes {
 
-/// q(w_c) = N(m_c, L_c L_c^T), c = 1, ..., k: independent posteriors over the weights of k linear models on
-/// the same features (N section 2). A softmax has one a class, every other likelihood k = 1.
+/// The variational posterior q(w_c) = N(m_c, L_c L_c^T), c = 1, ..., k: independent Gaussians over the
+/// weights of k linear models on the same features (N section 2). A softmax has k = number of classes, every
+/// other likelihood k = 1.
 struct VariationalPosterior {
   at::Tensor mean;          // m [k, r]
   at::Tensor log_diagonal;  // log L_ii [k, r]
-  at::Tensor lower;         // [k, r, r]; the strictly lower parts are those of the L's
+  /// [k, r, r]; the strictly lower triangles are those of the L_c, the rest is ignored
+  at::Tensor lower;
 
   at::Tensor factor() const;  // L [k, r, r]
 
-  /// f_c(x) = offset_c + <w_c, phi(x)>: mean offset_c + <m_c, phi>, variance ||L_c^T phi||^2. features [b,
-  /// r], offset [k]. [b, k]
+  /// Returns the posterior of f_c(x) = offset_c + <w_c, phi(x)>: mean offset_c + <m_c, phi>, variance ||L_c^T
+  /// phi||^2. features [b, r], offset [k]. [b, k]
   Latent latent(const at::Tensor& features, const at::Tensor& offset) const;
 
-  /// The same with a factor() that was computed before.
+  /// Returns the same posterior from a factor() that was computed before.
   Latent latent(const at::Tensor& features, const at::Tensor& offset, const at::Tensor& factor) const;
 
-  /// Sum over c of KL(q_c || N(0, I)) = 1/2 (||m_c||^2 + ||L_c||_F^2 - 2 sum_i log L_c,ii - r). Scalar.
+  /// Returns the sum over c of KL(q_c || N(0, I)) = 1/2 (||m_c||^2 + ||L_c||_F^2 - 2 sum_i log L_c,ii - r).
+  /// Scalar.
   at::Tensor kl() const;
 };
 

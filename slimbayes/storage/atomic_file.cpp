@@ -1,13 +1,13 @@
 // Writes a file completely or not at all.
 //
-// rename() within a folder is atomic: whoever opens the path sees the old content or the new. The file is
-// synced (fsync) before the rename, so that the name never points at data that is not on the disk; the
-// folder is synced after it, so that the new name survives a power cut. The temporary file lies in the same
-// folder. Its name holds the process id and a counter, and it is created exclusively (O_EXCL), so that two
-// writers never share a file and no writer reuses one that a killed writer left. The writer holds a lock
-// (flock) on it, which the kernel releases when the process ends: a temporary file without a lock is a
-// leftover and is removed. The process id in the name cannot show this, because another machine or
-// container may write in the same folder.
+// rename() within a folder is atomic: a reader that opens the path sees the old content or the new. The file
+// is synced (fsync) before the rename, so that the name never points at data that are not on the disk. The
+// folder is synced after the rename, so that the new name survives a power cut. The temporary file lies in
+// the same folder. Its name contains the process id and a counter, and it is created exclusively (O_EXCL), so
+// that two writers never share a file and no writer reuses a file that a killed writer left. The writer holds
+// a lock (flock) on it, which the kernel releases when the process ends: a temporary file without a lock is a
+// leftover and is removed. The process id in the name cannot show this, because another machine or container
+// may write in the same folder.
 
 #include "slimbayes/storage/atomic_file.h"
 
@@ -61,20 +61,20 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 constexpr const char* kPrefix = ".slimbayes-";
 constexpr const char* kSuffix = ".tmp";
 
-// The mode and owner of the file that is replaced, if there is one.
+// Gives the open file the mode, group and owner of the file that it replaces, if there is one.
 void keep_owner_and_mode(const fs::path& target, int descriptor) {
   struct stat old {}, own {};
   if (::stat(target.c_str(), &old) != 0 || ::fstat(descriptor, &own) != 0) return;
   mode_t mode = old.st_mode & 0777;
   if (own.st_gid != old.st_gid && ::fchown(descriptor, static_cast<uid_t>(-1), old.st_gid) != 0)
-    mode &= ~static_cast<mode_t>(070);  // what the old group was allowed is not the new group's
-  // Some file systems have no modes: there the file keeps what it was made with. Only root may give a file
-  // away; without the right it stays the writer's.
+    mode &= ~static_cast<mode_t>(070);  // the new group must not get the old group's rights
+  // Some file systems have no modes; there the file keeps the mode it was created with. Only root may change
+  // an owner; other users stay the owner of the new file.
   if (::fchmod(descriptor, mode) != 0) errno = 0;
   if (own.st_uid != old.st_uid && ::fchown(descriptor, old.st_uid, static_cast<gid_t>(-1)) != 0) errno = 0;
 }
 
-// A new file beside the target; removed unless it was renamed.
+// A new file in the target's folder. The destructor removes it unless it was renamed.
 class Temporary {
  public:
   explicit Temporary(const fs::path& target) : target_(target), descriptor_(open_beside(target)) {}
@@ -105,7 +105,7 @@ class Temporary {
   Descriptor open_beside(const fs::path& target) {
     static std::atomic<unsigned> count{0};
     struct stat old {};
-    // Until it has the mode of the file that it replaces, nobody else may read it.
+    // A file that replaces another starts private: the replaced one may have been private too.
     const mode_t mode = ::stat(target.c_str(), &old) == 0 ? 0600 : 0644;
     for (;;) {
       path_ = folder_of(target) / fmt::format("{}{}-{}{}", kPrefix, ::getpid(), count++, kSuffix);
@@ -114,7 +114,7 @@ class Temporary {
         while (::flock(file.get(), LOCK_EX) != 0 && errno == EINTR) continue;
         struct stat info {};
         if (::fstat(file.get(), &info) != 0 || info.st_nlink > 0) return file;
-        continue;  // it was taken for a leftover before it was locked
+        continue;  // remove_leftovers of another process removed the file before it was locked
       }
       if (errno == EEXIST || errno == EINTR) continue;
       const int error = errno;
@@ -128,7 +128,7 @@ class Temporary {
   Descriptor descriptor_;
 };
 
-// Removes the temporaries of writers that were killed: those that nobody holds a lock on.
+// Removes the temporary files of killed writers, which are those without a lock.
 void remove_leftovers(const fs::path& folder) {
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
@@ -139,7 +139,7 @@ void remove_leftovers(const fs::path& folder) {
   }
 }
 
-// Throws unless the link at `path` may be written through.
+// Throws DataError unless this process may write through the link at `path` (may_follow).
 void check_link(const fs::path& path, const struct stat& link) {
   struct stat folder {}, file {};
   if (::stat(folder_of(path).c_str(), &folder) != 0) fail(path, "write", errno);
@@ -154,7 +154,8 @@ void check_link(const fs::path& path, const struct stat& link) {
 
 void sync_folder(const fs::path& target) {
   const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A folder that may be written but not read cannot be synced, nor can some network file systems.
+  // A folder with write but no read permission cannot be synced; some network file systems cannot sync
+  // folders.
   if (folder.get() < 0) return;
   if (::fsync(folder.get()) != 0 && errno == EIO) fail(target, "write", errno);
 }
@@ -167,7 +168,7 @@ bool may_follow(const LinkOwners& owners, uid_t self) {
 }
 
 fs::path written_file(const fs::path& path) {
-  constexpr int kMostLinks = 40;  // as the kernel's
+  constexpr int kMostLinks = 40;  // the limit of the Linux kernel
   if (!path.has_filename())
     throw DataError(path.string(), "expected the name of a file; received a folder or nothing");
   fs::path at = path;
@@ -187,7 +188,7 @@ fs::path written_file(const fs::path& path) {
     std::error_code error;
     const fs::path next = fs::read_symlink(at, error);
     if (error) fail(path, "write", error.value());
-    at = folder_of(at) / next;  // an absolute one replaces the folder
+    at = folder_of(at) / next;  // an absolute `next` replaces the folder
   }
   fail(path, "write", ELOOP);
 }

@@ -11,16 +11,17 @@
 
 namespace slimbayes {
 
-/// The safetensors name of a type ("F64"), and the type of a name: nothing for a name that we do not use.
+/// dtype_name returns the safetensors name of a type, such as "F64". find_dtype returns the type of a name,
+/// or nothing for a name that is not a StoredType.
 std::string_view dtype_name(StoredType type);
 std::optional<StoredType> find_dtype(std::string_view name);
 
-/// Bytes of an array. Nothing for a negative dimension, or when the dimensions other than 0 overflow (their
-/// strides would overflow too).
+/// Returns the number of bytes of an array. Returns nothing for a negative dimension, and if the product of
+/// the non-zero dimensions overflows (the strides would overflow too, even in an empty array).
 std::optional<int64_t> byte_count(const std::vector<int64_t>& shape, StoredType type);
 
-/// Whether every element is a valid value of its type: a boolean must be 0 or 1; any bit pattern is a valid
-/// number.
+/// Returns whether every element is valid for its type. A boolean must be 0 or 1; every bit pattern is a
+/// valid number.
 bool valid_elements(StoredType type, std::span<const std::byte> bytes);
 
 }  // namespace slimbayes

@@ -6,15 +6,15 @@
 
 namespace slimbayes {
 
-/// A file that cannot be used: truncated, damaged, hostile, or a table with a bad cell.
-/// `what()` reads `file[:line[:column]]: what was expected; what came; hint`.
+/// Thrown for a file that cannot be used: it is absent, truncated, damaged or hostile, or a table has a bad
+/// cell. `what()` reads `file[:line[:column]]: what was expected; what was received; hint`.
 class DataError : public std::runtime_error {
  public:
   /// `line` and `column` count from 1; 0 means that the place is not known (no column without a line).
   DataError(const std::string& file, const std::string& message, int64_t line = 0, int64_t column = 0);
 };
 
-/// The run was stopped by the user before anything worth keeping existed.
+/// Thrown when the user stops a run before it has any result to keep.
 class Interrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

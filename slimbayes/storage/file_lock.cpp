@@ -1,5 +1,5 @@
-// POSIX record locks (fcntl): the kernel drops them with the process and knows who holds one, so that the
-// file needs no content and a full disk no bytes.
+// Uses POSIX record locks (fcntl). The kernel releases them when the process ends and knows the holder's id,
+// so that the lock file needs no content and locking works on a full disk.
 #include "slimbayes/storage/file_lock.h"
 
 #include <fcntl.h>
@@ -23,7 +23,7 @@ struct flock whole_file() {
   return range;
 }
 
-/// The holder's id; 0 where it is not known, such as that of a process on another machine.
+/// Returns the process id of the lock's holder; 0 if it is unknown, as for a process on another machine.
 pid_t holder(int descriptor) {
   struct flock range = whole_file();
   const bool known = ::fcntl(descriptor, F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
@@ -35,7 +35,8 @@ bool is_empty(int descriptor) {
   return ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
 }
 
-/// The last holder removes the file: a lock on a removed one excludes nobody.
+/// Returns whether the open lock file is still the one at `path`. A holder removes its lock file at the end,
+/// and a lock on a removed file excludes nobody.
 bool is_still_at(const std::filesystem::path& path, int descriptor) {
   struct stat opened {}, named {};
   return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
@@ -52,7 +53,7 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
       throw DataError(lock_.string(),
                       fmt::format("cannot open the file that locks '{}': {}; remove it if no fit is running",
                                   path.string(), std::strerror(errno)));
-    if (!is_empty(descriptor_)) {  // such as uv.lock, the file of another tool
+    if (!is_empty(descriptor_)) {  // it belongs to another tool, such as uv.lock
       ::close(descriptor_);
       throw DataError(lock_.string(), fmt::format("expected an empty file, which locks '{}'; received one with "
                                                   "content; name another file",
@@ -63,7 +64,8 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
     const int error = errno;
     held_ = result == 0 && is_still_at(lock_, descriptor_);
     if (held_) return;
-    if (result != 0 && error != EAGAIN && error != EACCES && error != EINTR) return;  // no locks here
+    // Any other error means that this file system has no locks.
+    if (result != 0 && error != EAGAIN && error != EACCES && error != EINTR) return;
     const pid_t other = result == 0 ? 0 : holder(descriptor_);
     ::close(descriptor_);
     if (result == 0 || error == EINTR) continue;

@@ -4,13 +4,15 @@
 
 namespace slimbayes {
 
-/// One process at a time writes a file: an advisory lock on `path`.lock (of a link: beside the file that it
-/// names). It ends with its process, however that ends; the empty lock file that a killed one leaves is taken
-/// over by the next. Within one process it excludes nobody.
+/// An advisory lock that keeps two processes from writing `path` at the same time. It locks the empty file
+/// `path`.lock; if `path` is a link, the lock file lies beside the file that the link names. The kernel
+/// releases the lock when the process ends, even if it is killed; the next process reuses the lock file that
+/// is left. The lock does not exclude other threads or FileLocks of the same process.
 class FileLock {
  public:
-  /// Throws DataError with the process's id where another one holds the lock, and where the lock file cannot
-  /// be made. On a file system without locks it holds nothing (`held`).
+  /// Throws DataError if another process holds the lock (the message gives its id where it is known), if the
+  /// lock file cannot be opened, or if it has content. On a file system without locks the constructor
+  /// succeeds and held() is false.
   explicit FileLock(const std::filesystem::path& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -1,6 +1,6 @@
-// Finds the nesting depth in one scan of the text. nlohmann-json's parser could count it in a callback, but
-// with a callback it searches all children of the parent at the end of each object, which is quadratic:
-// 40 s for a list of 200,000 objects.
+// Finds the nesting depth in one scan of the text. The parser of nlohmann-json could count it in a callback,
+// but with a callback the parser searches all children of the parent at the end of each object. That is
+// quadratic: 40 s for a list of 200,000 objects.
 #include "slimbayes/storage/json_depth.h"
 
 #include <cstddef>
@@ -13,7 +13,7 @@ bool nests_at_most(std::string_view json, int deepest) {
   for (size_t i = 0; i < json.size(); ++i) {
     const char c = json[i];
     if (in_string) {
-      if (c == '\\') ++i;  // what it escapes ends no string
+      if (c == '\\') ++i;  // skips the escaped character, which does not end the string
       in_string = c != '"';
     } else if (c == '"') {
       in_string = true;

@@ -1,6 +1,6 @@
-// How much memory there is, from the files in which Linux says so. A file that is absent or reads otherwise
-// sets no bound: another system has none of them. The page cache counts as free, because the kernel gives it
-// up when memory is asked for.
+// Reads from the files of /proc and /sys how much memory Linux can still give. A file that is absent or has
+// another format sets no bound; other systems have none of these files. The page cache counts as free,
+// because the kernel gives it up when a process needs memory.
 #include "slimbayes/storage/memory.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
-/// The number after `key` in a file of lines; after nothing where the key is empty.
+/// Returns the number that follows the word `key` in a file; with an empty key, the number at the file's
+/// start. Returns nothing if there is no such number.
 std::optional<uint64_t> number_in(const fs::path& path, std::string_view key = "") {
   std::ifstream in(path);
   for (std::string word; key.empty() || in >> word;) {
@@ -32,12 +33,12 @@ std::optional<uint64_t> number_in(const fs::path& path, std::string_view key = "
   return std::nullopt;
 }
 
-/// The names of one version's files.
+/// The names of the files of one version of control groups.
 struct GroupFiles {
-  const char *limit, *used, *cache;
+  const char *limit, *used, *cache;  // cache: a key in memory.stat
 };
 
-/// What the limits of a group and of those above it leave.
+/// Returns the bytes that the limits of a control group and of its parents leave; kUnknown without a limit.
 uint64_t left_in_groups(const fs::path& mount, const fs::path& group, const GroupFiles& files) {
   uint64_t least = kUnknown;
   for (fs::path below = group.relative_path();; below = below.parent_path()) {
@@ -52,7 +53,8 @@ uint64_t left_in_groups(const fs::path& mount, const fs::path& group, const Grou
   }
 }
 
-/// The groups of this process: "0::/path" in version 2, "N:memory:/path" in version 1.
+/// Returns the bytes that the control groups of this process leave. A line of proc/self/cgroup is "0::/path"
+/// in version 2 and "N:memory:/path" in version 1.
 uint64_t left_in_groups(const fs::path& root) {
   uint64_t least = kUnknown;
   const fs::path mount = root / "sys/fs/cgroup";

@@ -1,13 +1,14 @@
-// The model file: the safetensors layout with a checksum and a version.
+// Reads and writes the model file: the safetensors layout with a checksum and a version.
 //
 //   8 bytes   length of the header, little-endian
 //   header    JSON, padded with spaces to a multiple of 8 bytes
 //   data      the arrays one after another, without gaps, in the header's order
 //
-// A reader of untrusted bytes trusts nothing it has not compared: first the lengths, then the header's form,
-// then version and checksum, then the layout of the arrays. Memory is taken for what is there, never for what
-// a number says. The checksum guards against accidents; a hostile file may carry a right one, so every check
-// stands alone. Layout: https://huggingface.co/docs/safetensors. Cost: O(bytes), one copy of the data.
+// The bytes may be untrusted. The reader checks first the lengths, then the header's form, then version and
+// checksum, then the layout of the arrays. It allocates memory only for bytes that are present, never for a
+// size that the file claims. The checksum guards against accidents only: a hostile file may have a correct
+// checksum, so no other check relies on it. Layout: https://huggingface.co/docs/safetensors. Cost: O(bytes),
+// one copy of the data.
 
 #include "slimbayes/storage/tensor_file.h"
 
@@ -52,7 +53,8 @@ void check_tensor(const std::string& name, const StoredTensor& tensor) {
 
 using Named = std::pair<const std::string, StoredTensor>;
 
-// Larger elements first, so that each array is aligned; names keep their order within a size.
+// Returns the tensors with larger elements first, so that each array is aligned. Within a size they are
+// sorted by name.
 std::vector<const Named*> in_file_order(const TensorFile& file) {
   std::vector<const Named*> order;
   for (const Named& named : file.tensors) order.push_back(&named);
@@ -136,7 +138,7 @@ void check_version(const TensorHeader& header, const std::string& name) {
 
 void check_checksum(std::span<const std::byte> bytes, std::string_view text, const std::string& digits,
                     const std::string& name) {
-  // The digits must lie where they are counted as zeros.
+  // The digits must lie at kChecksumAt, because checksum_of reads the digits there as zeros.
   const std::string start = fmt::format("{}{}\"", kHeaderStart, digits);
   if (digits.size() != kChecksumDigits || !text.starts_with(start)) {
     throw DataError(name,
@@ -152,7 +154,8 @@ void check_checksum(std::span<const std::byte> bytes, std::string_view text, con
   }
 }
 
-// `end` is where the entry before ended; returns where this one ends.
+// Checks an entry against its dtype, its shape and the data. `end` is the end of the entry before, in bytes
+// after the header. Returns the end of this entry. Throws DataError.
 int64_t check_entry(const TensorEntry& entry, int64_t end, int64_t available, const std::string& name) {
   const auto refuse = [&](const std::string& message) {
     throw DataError(name, fmt::format("tensor {}: {}", json_quoted(entry.name), message));

@@ -1,8 +1,8 @@
-// The JSON header of a safetensors file, read from untrusted bytes.
+// Reads and writes the JSON header of a safetensors file. The text may be untrusted.
 //
-// A document tree would keep the last of two equal keys and would grow with the nesting, so the text is read
-// as a stream of events: three levels (header, tensor or metadata, list of numbers), and any event that does
-// not belong where it stands ends the reading. Cost: one pass, O(header) memory.
+// A parsed document would hide duplicate keys, because it keeps only the last of them, and would grow with
+// the nesting. The text is therefore read as a stream of events. It has three levels: header, tensor or
+// metadata, list of numbers. Any event at a wrong place throws DataError. Cost: one pass, O(header) memory.
 
 #include "slimbayes/storage/tensor_header.h"
 
@@ -21,7 +21,7 @@ namespace {
 
 using nlohmann::json;
 
-// The parser calls a member for each event; `fail` leaves by an exception.
+// The parser calls one member function for each event. A wrong event calls fail(), which throws.
 class HeaderReader final : public nlohmann::json_sax<json> {
  public:
   explicit HeaderReader(std::string_view file) : file_(file) {}
@@ -118,11 +118,11 @@ class HeaderReader final : public nlohmann::json_sax<json> {
 
   std::string_view file_;
   TensorHeader header_;
-  std::set<std::string> names_;   // of the header's entries so far
-  std::set<std::string> fields_;  // of the present entry so far
-  std::string name_;
-  std::string field_;
-  int depth_ = 0;
+  std::set<std::string> names_;   // names of the header's entries so far
+  std::set<std::string> fields_;  // fields of the current entry so far
+  std::string name_;              // name of the current entry
+  std::string field_;             // name of the current field
+  int depth_ = 0;                 // of objects: 1 in the header, 2 in an entry
   bool in_list_ = false;
 };
 
@@ -162,7 +162,7 @@ std::string print_header(const TensorHeader& header) {
 }
 
 TensorHeader parse_header(std::string_view text, std::string_view file) {
-  // The parser would pass over a byte order mark and leading space; the layout has neither.
+  // The parser would skip a byte order mark and leading spaces, which the layout does not allow.
   if (!text.starts_with('{')) {
     throw DataError(
         std::string(file),

@@ -8,18 +8,22 @@
 
 namespace slimbayes {
 
-/// AdamW (Loshchilov and Hutter 2019) over flat groups, one fused update a group; betas .9, .999, eps 1e-8.
+/// AdamW (Loshchilov and Hutter 2019) over flat groups, with one fused update per group; betas 0.9 and 0.999,
+/// eps 1e-8.
 class AdamW {
  public:
   explicit AdamW(std::vector<ParameterGroup> groups);
 
+  /// Sets every group's gradient to zero.
   void zero_grad();
 
-  /// One update with every group's rate times `factor`.
+  /// Updates every group once. Its learning rate is multiplied by `factor`.
   void step(double factor);
 
-  /// First and second moments, one pair a group, then the step count: what a checkpoint keeps.
+  /// Returns what a checkpoint keeps: for each group its first and second moments, then the step count. These
+  /// are not copies.
   std::vector<at::Tensor> state() const;
+  /// Copies a state() into this optimiser.
   void restore(const std::vector<at::Tensor>& state);
 
  private:

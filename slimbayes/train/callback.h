@@ -5,17 +5,17 @@
 
 namespace slimbayes {
 
-/// The state of a fit, reported after every validation and once a second in between.
+/// The progress of a fit, reported after every validation and at most once a second in between.
 struct Progress {
-  int64_t step, steps;
-  int64_t epoch, epochs;
+  int64_t step, steps;    // steps done, budget
+  int64_t epoch, epochs;  // epochs done, budget
   double loss;         // mean training loss since the last validation
-  double score, best;  // validation scores; NaN before the first and without validation rows
+  double score, best;  // last and best validation score; NaN before the first and without validation rows
   double steps_per_second;
-  double seconds, seconds_left;
+  double seconds, seconds_left;  // training time so far, earlier runs included; estimate of the rest
 };
 
-/// How a caller watches and stops a fit. The default watches nothing.
+/// The interface through which a caller watches and stops a fit. The default implementation does nothing.
 class Callback {
  public:
   virtual ~Callback() = default;
@@ -26,7 +26,7 @@ class Callback {
   /// Called with one sentence for the log: before training, about the data; after each tuning candidate, with
   /// its score or failure; and whenever a checkpoint cannot be written.
   virtual void note(const std::string&) {}
-  /// Asked before every step: true ends the fit and keeps the best so far.
+  /// Called before every step. Return true to end the fit; it keeps the best parameters so far.
   virtual bool stop() { return false; }
 };
 

@@ -18,22 +18,25 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Whether `name` is `stem` followed by numbers: "m.ckpt.3", "m.ckpt.3.1" of "m.ckpt".
+/// Returns whether `name` is `stem` followed by numbers, such as "m.ckpt.3" or "m.ckpt.3.1" for "m.ckpt".
 bool is_part(const std::string& name, const std::string& stem) {
   return name.size() > stem.size() + 1 && name.starts_with(stem + ".") &&
          name.find_first_not_of("0123456789.", stem.size()) == std::string::npos;
 }
 
-/// A double as text that reads back to the same bits, NaN and infinities included (JSON has none of them).
+/// Formats a double so that it reads back to the same bits. NaN and infinities are included, which JSON
+/// lacks.
 std::string exact(double x) { return fmt::format("{:a}", x); }
 
-/// The JSON object at its front (a series adds its own words); discarded when there is none.
+/// Returns the JSON object at the front of a fingerprint (a FitSeries appends text to it); a discarded value
+/// if there is none.
 nlohmann::json parts_of(const std::string& fingerprint) {
   constexpr int kDeepest = 32;
   const std::string front = fingerprint.substr(0, fingerprint.rfind('}') + 1);
   return nlohmann::json::parse(nests_at_most(front, kDeepest) ? front : "", nullptr, false);
 }
 
+/// Returns the names of the keys in which two fingerprints differ, comma-separated.
 std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
   std::string names;
   if (!found.is_object() || !own.is_object()) return "data, options, seed or threads";
@@ -114,7 +117,7 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
   std::vector<at::Tensor> values;
   for (size_t i = 0; i < own.size(); ++i) values.push_back(read.like(fmt::format("value.{}", i), own[i]));
   const std::vector<at::Tensor> moments = read.moments(optimiser.state());
-  // Nothing is changed before all of it is known to fit.
+  // Problem and optimiser change only after every value of the file has been checked.
   for (size_t i = 0; i < values.size(); ++i) own[i].copy_(values[i]);
   optimiser.restore(moments);
   return state;

@@ -12,34 +12,37 @@
 
 namespace slimbayes {
 
-/// Everything that a fit carries from one step to the next. With the options and the stream it determines all
-/// that follows, since batches depend on the epoch's number alone.
+/// The state that a fit carries from one step to the next, beside its parameters and the optimiser. Together
+/// they determine all later steps, since batches depend only on the stream and the epoch's number.
 struct TrainState {
-  int64_t step = 0;  // steps done
-  double loss = 0;   // sum over the steps since the last validation, for reports
-  std::vector<double> since_best;  // validation scores of the rounds since the best one
-  double seconds = 0;  // of earlier runs
+  int64_t step = 0;                // steps done
+  double loss = 0;                 // sum of the losses since the last validation, for reports
+  std::vector<double> since_best;  // validation scores of the rounds after the best one
+  double seconds = 0;              // training time of the earlier runs that this one resumes
   Summary summary;
-  std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty before the first round
+  std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty without a finite score so far
 };
 
-/// Throws std::invalid_argument when a fit's fingerprint is not the one found in `what`; of JSON objects it
-/// names the keys that differ.
+/// Throws std::invalid_argument if `found`, the fingerprint in the file that `what` names, differs from the
+/// fit's `own`. If both are JSON objects, the message names the keys that differ.
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint);
 
 /// remove_checkpoint removes a checkpoint and the checkpoints of its parts (`path`.<i>, fit_series.h);
-/// remove_parts removes only the parts. Directories, and files that cannot be removed, are left; no error.
+/// remove_parts removes only the parts. Both leave directories and files that cannot be removed, without an
+/// error.
 void remove_checkpoint(const std::filesystem::path& path);
 void remove_parts(const std::filesystem::path& path);
 
-/// Writes parameters, optimiser and state atomically to policy.path. Throws DataError.
+/// Writes parameters, optimiser and state atomically to policy.path. Throws DataError if the file cannot be
+/// written.
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,
                      const TrainState& state);
 
-/// Restores them in place and returns the state; nothing when there is no file or no wish to resume. Throws
-/// std::invalid_argument when the file belongs to another fit, DataError when it is damaged or holds what no
-/// fit of this problem over `steps` steps can have left; then neither problem nor optimiser is changed.
+/// Restores parameters and optimiser in place from policy.path and returns the state. Returns nothing if
+/// there is no file or policy.resume is false. Throws std::invalid_argument if the file belongs to another
+/// fit, and DataError if it is damaged or cannot come from a fit of this problem over `steps` steps; problem
+/// and optimiser are unchanged then.
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
                                           AdamW& optimiser, int64_t steps, int64_t steps_per_epoch);
 

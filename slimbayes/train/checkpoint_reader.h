@@ -13,47 +13,51 @@
 
 namespace slimbayes {
 
-/// "the checkpoint 'm.ckpt'": how messages name it.
+/// Returns the name of a checkpoint in messages, such as "the checkpoint 'm.ckpt'".
 std::string checkpoint_name(const std::filesystem::path& path);
 
 /// The advice that ends the error message about an unreadable checkpoint.
 inline constexpr const char* kCheckpointHint =
     "the file is damaged: remove it, or leave --resume out, to fit anew";
 
-/// The contents of a checkpoint, none of which is believed before it is checked: it may be damaged, or come
-/// from anywhere. What is absent, of another type or shape, or out of bounds throws DataError in the
-/// checkpoint's name.
+/// Reads the values of a checkpoint and checks each of them, because the file may be damaged or untrusted.
+/// Every member throws DataError, with the checkpoint's name in the message, for a value that is absent, has
+/// another type or shape, or is out of bounds.
 class CheckpointReader {
  public:
   /// `file` must outlive the reader.
   CheckpointReader(const TensorFile& file, const std::filesystem::path& path);
 
-  /// Throws DataError with the texts `expected` and `received` unless `ok`.
+  /// Throws DataError with the texts `expected` and `received` if `ok` is false.
   void check(bool ok, const std::string& expected, const std::string& received) const;
 
+  /// Returns the metadata value of `key`.
   const std::string& text(const std::string& key) const;
 
-  /// A whole number of the metadata in [low, high].
+  /// Returns a whole number in [low, high] from the metadata.
   int64_t count(const std::string& key, int64_t low, int64_t high) const;
 
-  /// A number of the metadata as fmt's {:a} writes it; it may be nan or infinite.
+  /// Returns a number from the metadata, written by fmt's {:a}. It may be NaN or infinite.
   double number(const std::string& key) const;
 
-  /// A float64 list of at most `longest` numbers, nan and infinities among them.
+  /// Returns a float64 tensor of at most `longest` numbers. They may be NaN or infinite.
   std::vector<double> numbers(const std::string& name, int64_t longest) const;
 
-  /// A finite tensor of the shape and type of `own`.
+  /// Returns a tensor with the shape and type of `own` and finite elements.
   at::Tensor like(const std::string& name, const at::Tensor& own) const;
 
-  /// Those of AdamW::state(), `own`: first and second moments in turn, then the count of steps. Second
-  /// moments and the count are at least 0.
+  /// Returns the optimiser's state in the layout of AdamW::state(): first and second moments in turn, then
+  /// the step count. `own` is the state of this fit's optimiser. Second moments and the count must not be
+  /// negative.
   std::vector<at::Tensor> moments(const std::vector<at::Tensor>& own) const;
 
-  /// The best state so far, like changing_tensors(), `own`; empty where there is none.
+  /// Returns the parameters and buffers at the best score, in the layout of changing_tensors(); empty if the
+  /// file has none. `own` are this fit's changing_tensors().
   std::vector<at::Tensor> best(const std::vector<at::Tensor>& own) const;
 
-  /// With its best score. It is that of a fit that goes on, of these rows, after `epoch` epochs; it has a
-  /// best score where there are best parameters, and there alone.
+  /// Returns the summary, its best score included. The summary must be of an unfinished fit (stopped is
+  /// "budget") of `rows` rows with at most `epoch` epochs done. It must have a finite best score if the file
+  /// has best parameters, and only then.
   Summary summary(int64_t rows, int64_t epoch) const;
 
  private:

@@ -51,7 +51,8 @@ void FitSeries::keep(TensorFile record, int64_t done) const {
   record.metadata["done"] = std::to_string(done);
   try {
     write_tensor_file(policy_.path, record);
-  } catch (const DataError& error) {  // a full disk: what the parts have saved is all that there is, and stays
+  } catch (const DataError& error) {
+    // Such as a full disk. The checkpoints of the parts stay, because nothing else holds their results.
     if (callback_) callback_->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
     return;
   }

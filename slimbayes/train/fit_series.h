@@ -9,29 +9,29 @@
 
 namespace slimbayes {
 
-/// Fits that follow one another under one checkpoint, such as the members of an ensemble: `policy.path` holds
-/// what they left so far (the record), `policy.path`.<i> the i-th one's own checkpoint while it runs. Series
-/// nest. Without a path nothing is written.
+/// A series of fits, one after another, that share one checkpoint, such as the members of an ensemble.
+/// `policy.path` holds the results of the finished fits (the record); `policy.path`.<i> is the checkpoint of
+/// the i-th fit while it runs. A fit may itself be a series. If the path is empty, nothing is written.
 class FitSeries {
  public:
-  /// `kind` stands in the record and tells it from other checkpoints. `callback` (not owned, may be nullptr)
-  /// gets a note where a record cannot be written.
+  /// `kind` is stored in the record and tells it from other checkpoints. `callback` (not owned, may be
+  /// nullptr) gets a note if the record cannot be written.
   FitSeries(CheckpointPolicy policy, std::string kind, Callback* callback = nullptr);
 
-  /// The record that an earlier run left, to go on from. Nothing where there is none or no wish to resume:
-  /// then a fresh, empty one is written. Throws std::invalid_argument for another fit's, DataError for a
-  /// damaged one; it says in `done` that 0 to `fits` of them are finished, and the caller compares that with
-  /// what it finds (read_contents()).
+  /// Returns the record that an earlier run left. If there is none, or policy.resume is false, writes an
+  /// empty record and returns nothing. The record's metadata `done` is the number of finished fits, 0 to
+  /// `fits`; the caller must check that the record holds the results of that many (read_contents()). Throws
+  /// std::invalid_argument if the record belongs to another fit, DataError if it is damaged.
   std::optional<TensorFile> start(int64_t fits) const;
 
-  /// "the checkpoint 'm.ckpt'".
+  /// Returns the record's name in messages, such as "the checkpoint 'm.ckpt'".
   std::string name() const;
 
-  /// The checkpoint of the i-th fit.
+  /// Returns the checkpoint policy of the i-th fit.
   CheckpointPolicy part(int64_t i) const;
 
-  /// Writes the record of the first `done` fits; their own checkpoints go. Where it cannot be written they
-  /// stay.
+  /// Writes the record of the first `done` fits, then removes their own checkpoints. If the record cannot be
+  /// written, the callback gets a note and those checkpoints stay.
   void keep(TensorFile record, int64_t done) const;
 
  private:

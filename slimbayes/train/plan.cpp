@@ -12,7 +12,7 @@ BatchPlan plan_by_length(at::Tensor lengths, int64_t batch) {
   check_shape(lengths, {-1}, "plan_by_length", "lengths");
   check(lengths.size(0) > 0 && batch > 0, "plan_by_length", "rows and a batch of at least one", "none");
   return [lengths = std::move(lengths), batch](const Stream& stream) {
-    constexpr int64_t kStretch = 50;  // batches
+    constexpr int64_t kStretch = 50;  // batches per stretch that is sorted by length
     const int64_t n = lengths.size(0), stretch = kStretch * batch;
     const at::Tensor order = stream.permutation(n);
     std::vector<at::Tensor> sorted;

@@ -13,43 +13,52 @@
 
 namespace slimbayes {
 
-/// Parameters that share an update rule, as one flat buffer with its gradient beside it.
+/// Parameters that share a learning rate and a weight decay, as one flat buffer with its gradient.
 struct ParameterGroup {
   std::string name;
   at::Tensor value;             // [p] contiguous
-  at::Tensor grad;              // [p] the step fills it; the trainer zeroes it before
-  double learning_rate = 1e-3;  // peak
-  double weight_decay = 0;      // decoupled
+  at::Tensor grad;              // [p]; the trainer zeroes it before each step, and GradientStep fills it
+  double learning_rate = 1e-3;  // peak rate of the schedule
+  double weight_decay = 0;      // decoupled from the gradient, as in AdamW
 };
 
+/// The position of a step in the fit, and its random numbers.
 struct StepContext {
-  int64_t step;       // from 0
-  int64_t steps;      // budget
-  int64_t epoch = 0;  // from 0
-  Stream stream{0};   // of this step's own draws, such as dropout's
+  int64_t step;       // number of this step, from 0
+  int64_t steps;      // budget: steps of the whole fit
+  int64_t epoch = 0;  // number of this epoch, from 0
+  Stream stream{0};   // random numbers of this step, such as dropout's
 };
 
-/// Fills the groups' gradients from a batch and returns the loss that was differentiated: mini-batch,
-/// two-pass and sharpness-aware alike. Without TrainProblem::source the batch is empty.
+/// Fills the groups' gradients from a batch and returns the loss that was differentiated. Any kind of
+/// gradient fits, such as a mini-batch, two-pass or sharpness-aware one. Without TrainProblem::source the
+/// batch is empty.
 using GradientStep = std::function<double(const Batch& batch, const StepContext&)>;
 
-/// The batches of an epoch, a list of row indices [b] each: a function of the stream alone.
+/// Returns the batches of an epoch, each as row indices [b] int64. The result must depend only on the stream.
 using BatchPlan = std::function<std::vector<at::Tensor>(const Stream& stream)>;
 
-/// What the trainer trains: it knows flat buffers and a step, no layers.
+/// A training problem as the trainer sees it: flat buffers, a gradient step and a validation score. The
+/// trainer knows nothing of layers or likelihoods.
 struct TrainProblem {
   std::vector<ParameterGroup> groups;
-  std::vector<at::Tensor> buffers = {};  // what steps change beside them, such as running averages: kept with the best
-  std::shared_ptr<const Source> source = {};  // of the batches; nullptr for a method that reads its rows by itself
-  int64_t rows = 0;                           // training rows
-  BatchPlan plan = {};  // as many batches every epoch; empty: a permutation, cut into steps of nearly equal size
+  /// Tensors that steps change beside the groups, such as running averages. Saved and restored with the best
+  /// state.
+  std::vector<at::Tensor> buffers = {};
+  /// Where the batches come from; nullptr for a method that reads its rows itself.
+  std::shared_ptr<const Source> source = {};
+  int64_t rows = 0;  // number of training rows
+  /// Must return the same number of batches in every epoch. Empty: a permutation, cut into batches of nearly
+  /// equal size.
+  BatchPlan plan = {};
   GradientStep step;
-  std::function<double()> validate;  // the selection score, lower is better; empty: keep the last parameters
-  std::string score = "standardised validation NLL";  // what validate() returns (Summary::score)
+  /// Returns the validation score, lower is better. Empty: the last parameters are kept.
+  std::function<double()> validate;
+  std::string score = "standardised validation NLL";  // the name of what validate() returns (Summary::score)
 };
 
-/// What steps change, as views: the values of each group, then the buffers. A checkpoint and the best state
-/// hold these.
+/// Returns the tensors that steps change, as views: the values of each group, then the buffers. Checkpoints
+/// and the best state are copies of these.
 std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
 
 }  // namespace slimbayes

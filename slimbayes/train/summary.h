@@ -8,29 +8,33 @@
 
 namespace slimbayes {
 
-/// How a fit went, as plain numbers; saved in the model file.
+/// The record of a fit in plain numbers, saved in the model file.
 struct Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
-  /// What the kept parameters were chosen by, lower is better: the NLL of the validation rows (of a
-  /// regression that of the standardised target), dnn's mean squared error, gp-exact's -log evidence a row of
-  /// its training rows.
+  /// The name of the score that chose the kept parameters; a lower score is better. Mostly the NLL of the
+  /// validation rows (for regression: of the standardised target). For a regression with dnn, the mean
+  /// squared error; for gp-exact, -log evidence per training row.
   std::string score = "score";
-  /// Of the kept parameters; nan (JSON: null) where there was nothing to choose by.
+  /// The score of the kept parameters; NaN (JSON: null) if there was no score to choose by.
   double best_score = std::numeric_limits<double>::quiet_NaN();
-  double seconds = 0;  // of this process and those it resumed; not saved: the same fit gives the same file
-  std::string stopped =
-      "budget";       // budget, patience, time, interrupted, converged, failure (a note says which)
-  double jitter = 0;  // that the factorisation behind the predictions needed, as a share of its mean diagonal
-  std::vector<std::string> notes;
+  /// Training time in seconds, including earlier runs that this one resumed. Not saved, so that equal fits
+  /// give equal files.
+  double seconds = 0;
+  /// Why the fit ended: budget, patience, time, interrupted, converged or failure (a note describes the
+  /// failure).
+  std::string stopped = "budget";
+  /// Jitter that the factorisation behind the predictions needed, as a share of its mean diagonal.
+  double jitter = 0;
+  std::vector<std::string> notes;  // sentences for the user
 
-  std::string brief() const;  // one line
+  std::string brief() const;  // the summary in one line of text
 };
 
-/// Without the seconds.
+/// Returns the summary as JSON, without `seconds`.
 nlohmann::json to_json(const Summary& summary);
-/// What is absent keeps its default. Throws std::invalid_argument for a value of another type, a count below
-/// 0 and a number that is not finite.
+/// Reads a summary from JSON. An absent key keeps its default. Throws std::invalid_argument for a value of
+/// another type, a count below 0 and a number that is not finite.
 Summary summary_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

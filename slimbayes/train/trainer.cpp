@@ -15,17 +15,18 @@
 #include "slimbayes/train/adamw.h"
 #include "slimbayes/train/checkpoint.h"
 
-// The loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut into steps
-// of nearly equal size (no small last batch: its maximum in the trace term would be another one). A round is
-// what lies between two validations: an epoch, or several on a small table, so that a budget in steps has no
-// more than 299 of them and validation does not cost more than the steps. From 150 epochs on there are 150 to
-// 299 rounds and a patience of 40 is an eighth to a quarter of the budget; a large table of few epochs may
-// have fewer rounds than that.
+// The training loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut
+// into batches of nearly equal size, unless the problem has its own plan. A small last batch would change the
+// trace term, which takes the maximum over a batch. A round ends with a validation. It is one epoch, or
+// several epochs on a small table, so that a budget in steps has at most 299 rounds and validation does not
+// cost more than the steps. From 150 epochs on there are 150 to 299 rounds, and a patience of 40 rounds is an
+// eighth to a quarter of the budget. A large table with fewer epochs has fewer rounds.
 //
-// A score that rises steadily is that of overfitting, and three quarters of the patience tell it from noise
-// (criterion UP of Prechelt, Early stopping - but when?, 1998, with strips as there; of noise 1 in 252 pairs
-// of strips lie apart as the first and the last must). Half is too little: with ten validation rows a score
-// rose for 20 rounds and found its best at the 23rd. Any other score has the whole patience.
+// Early stopping: a score that rises steadily shows overfitting. rises_steadily tests the latest scores over
+// three quarters of the patience, cut into six strips (criterion UP of Prechelt, Early stopping - but when?,
+// 1998). If the scores are pure noise, a strip of five lies entirely above another with probability 1/252.
+// Half of the patience is too short: with ten validation rows a score rose for 20 rounds and found its best
+// at the 23rd. A score that does not rise steadily gets the whole patience.
 
 namespace slimbayes {
 
@@ -33,13 +34,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kRounds = 150;  // validations of a budget in steps: below twice as many
+constexpr int64_t kRounds = 150;  // a budget in steps has fewer than twice as many rounds
 constexpr auto kReportEvery = std::chrono::seconds(1);
-constexpr int kSavingShare = 20;  // where saving is slow it takes 5 % of the time,
-constexpr int kRarest = 10;       // but two checkpoints are never more than ten intervals apart
+constexpr int kSavingShare = 20;  // pause after a save in durations of the save: saving takes 5 % of the time
+constexpr int kRarest = 10;       // longest such pause in intervals (every_seconds)
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// How the budget divides into epochs, rounds and steps.
+/// The division of the budget into epochs, rounds and steps.
 struct Plan {
   int64_t steps_per_epoch, epochs, epochs_per_round, steps;
 };
@@ -64,8 +65,10 @@ void check_options(const TrainProblem& problem, const TrainingOptions& options) 
         fmt::format("steps {}, epochs {}, batch {}", options.steps, options.epochs, options.batch));
 }
 
-/// Whether the last six strips of the scores since the best one, an eighth of the patience each, rise in
-/// their means, and all of the last strip lies above all of the first. Too short strips tell nothing.
+/// Returns whether the scores since the best one rise steadily. A strip is an eighth of the patience. The
+/// means of the last six strips must increase, and all scores of the last strip must exceed all scores of the
+/// first. Returns false if a strip has fewer than five scores, or if the last strip is incomplete (the number
+/// of scores is not a multiple of a strip).
 bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
   constexpr int64_t kOfPatience = 8, kStrips = 6, kShortest = 5;
   const int64_t strip = patience / kOfPatience, n = std::ssize(since_best);
@@ -80,13 +83,14 @@ bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
   return *std::min_element(last, since_best.end()) > *std::max_element(first, first + strip);
 }
 
+/// Returns every_seconds as a duration, bounded so that its tenfold does not overflow.
 Clock::duration save_interval(const CheckpointPolicy& policy) {
-  constexpr double kLongest = 1e8;  // seconds; its tenfold in nanoseconds is still an int64
+  constexpr double kLongest = 1e8;  // seconds; ten times as many nanoseconds still fit an int64
   return std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(std::clamp(policy.every_seconds, 0.0, kLongest)));
 }
 
-/// One fit in progress: the state that a checkpoint keeps, beside what it is made from.
+/// One fit in progress: its problem and options, and the state that checkpoints save.
 class Run {
  public:
   Run(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
@@ -117,10 +121,12 @@ class Run {
   }
 
  private:
+  /// Returns the training time in seconds, earlier runs included.
   double seconds() const {
     return state_.seconds + std::chrono::duration<double>(Clock::now() - start_).count();
   }
 
+  /// Returns whether the time limit or the callback ended the fit. If the callback did, saves a checkpoint.
   bool ended() {
     if (options_.time_limit > 0 && seconds() > options_.time_limit) state_.summary.stopped = "time";
     if (callback_ && callback_->stop()) {
@@ -130,7 +136,8 @@ class Run {
     return state_.summary.stopped != "budget";
   }
 
-  /// A function of the saved state, so that a resumed fit stops where an undisturbed one does.
+  /// Returns whether early stopping ends the fit. Depends only on the saved state, so that a resumed fit
+  /// stops where an undisturbed one does.
   bool patience_spent() {
     const bool spent = options_.patience > 0 && (std::ssize(state_.since_best) >= options_.patience ||
                                                  rises_steadily(state_.since_best, options_.patience));
@@ -138,7 +145,8 @@ class Run {
     return spent;
   }
 
-  /// A numerical failure ends the search, not the fit, once there is something to keep.
+  /// Runs round(). A numerical failure stops training and keeps the best parameters; without any it is
+  /// rethrown. Returns false if training must end.
   bool round_or_failure() {
     try {
       return round();
@@ -151,7 +159,7 @@ class Run {
     }
   }
 
-  /// Steps up to the next validation, and it. False when the fit ended inside.
+  /// Runs the steps up to the next validation, then validates. Returns false if the fit ended before that.
   bool round() {
     const int64_t steps = plan_.epochs_per_round * plan_.steps_per_epoch;
     const int64_t first = state_.step / steps * steps, last = std::min(plan_.steps, first + steps);
@@ -172,7 +180,7 @@ class Run {
     return true;
   }
 
-  /// A round may last for hours: its state and its news go out by the clock.
+  /// Saves and reports by the clock within a round, because a round may last for hours.
   void between_validations(int64_t steps_done) {
     save_if_due();
     const auto now = Clock::now();
@@ -181,7 +189,8 @@ class Run {
 
   int64_t epochs_done() const { return state_.step / plan_.steps_per_epoch; }
 
-  /// The epoch's batches: the problem's own, or a permutation cut into steps of nearly equal size.
+  /// Returns the epoch's batches: those of the problem's plan, or a permutation cut into batches of nearly
+  /// equal size.
   std::vector<at::Tensor> batches_of(const Stream& epoch) const {
     if (problem_.plan) {
       std::vector<at::Tensor> own = problem_.plan(epoch);
@@ -198,6 +207,8 @@ class Run {
     return batches;
   }
 
+  /// Updates the parameters from one batch and returns its loss. Throws NumericalError if the loss is not
+  /// finite.
   double step(const at::Tensor& rows, const Stream& epoch, StepContext context) {
     const int64_t number = context.step;
     context.stream = epoch.split("step").split(static_cast<uint64_t>(number));
@@ -214,6 +225,8 @@ class Run {
     return loss;
   }
 
+  /// Returns the validation score and keeps a copy of the parameters if it is the best; NaN without
+  /// validation.
   double validate() {
     if (!problem_.validate) return kNan;
     double score = problem_.validate();
@@ -230,7 +243,7 @@ class Run {
     return score;
   }
 
-  /// With the mean loss of these many steps.
+  /// Reports progress to the callback. `steps` is the number of steps since the last validation.
   void report(int64_t steps) {
     reported_ = Clock::now();
     if (!callback_) return;
@@ -245,21 +258,23 @@ class Run {
     if (!checkpoint_.path.empty() && Clock::now() >= next_save_) save();
   }
 
-  /// A state with other numbers is never saved: load_checkpoint refuses it. Where it matters the next step
-  /// reports it.
+  /// Returns whether parameters and optimiser are finite. Other states are not saved, because load_checkpoint
+  /// would refuse them. If the numbers lead to a loss that is not finite, the next step throws.
   bool is_finite() const {
     const auto all = [](const at::Tensor& x) { return at::isfinite(x).all().item<bool>(); };
     return std::ranges::all_of(changing_tensors(problem_), all) &&
            std::ranges::all_of(optimiser_.state(), all);
   }
 
-  /// A checkpoint that cannot be written (a full disk) does not end the fit: the next one may succeed.
+  /// Writes a checkpoint. If it cannot be written (a full disk), the fit goes on, because a later one may
+  /// succeed.
   void save() {
     if (checkpoint_.path.empty() || !is_finite()) return;
     const auto began = Clock::now();
     TrainState state = state_;
     state.seconds = seconds();
-    state.summary.stopped = "budget";  // not saved: a resumed run reaches the same decision from the other fields
+    // `stopped` is not saved: a resumed run reaches the same decision from the other fields.
+    state.summary.stopped = "budget";
     try {
       save_checkpoint(checkpoint_, problem_, optimiser_, state);
     } catch (const DataError& error) {
@@ -271,8 +286,9 @@ class Run {
     next_save_ = now + std::max(every, std::min(kSavingShare * (now - began), kRarest * every));
   }
 
-  /// Puts the best parameters back. A fit that its time limit ended before the first validation is validated
-  /// now; an interrupted one has no score, and so nothing that should replace an older model.
+  /// Restores the best parameters and completes the summary. If there is no finite score yet (the time limit
+  /// ended the fit before the first validation), validates first. An interrupted fit is not validated: it
+  /// gets no score, so that it does not replace an older model.
   Summary finish() {
     const bool unscored = state_.best.empty() && state_.summary.stopped != "interrupted";
     state_.summary.steps = state_.step;
@@ -300,8 +316,8 @@ class Run {
   AdamW optimiser_;
   TrainState state_;
   Clock::time_point start_, next_save_, reported_;
-  int64_t first_step_ = 0;
-  double score_ = kNan;  // of the last validation in this process
+  int64_t first_step_ = 0;  // step at which this process started
+  double score_ = kNan;  // score of the last validation in this process
 };
 
 }  // namespace

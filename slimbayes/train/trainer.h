@@ -11,26 +11,32 @@
 
 namespace slimbayes {
 
-/// Where a fit saves its state so that a killed one can go on to the same bits.
+/// Where and how often a fit saves its state. A killed fit that is resumed gives the same bits as an
+/// undisturbed one.
 struct CheckpointPolicy {
   std::filesystem::path path;  // empty: no checkpoints
-  bool resume = false;         // go on from `path` if it is there
-  std::string fingerprint;     // of all that decides the result; another one is refused
-  double every_seconds = 2;    // between two checkpoints, at the end of a step; longer where writing one takes long
+  bool resume = false;         // true: continue from the file at `path` if it exists
+  std::string fingerprint;     // identifies the fit; a file with another fingerprint is refused
+  /// Time between two checkpoints, in seconds; longer if writing one is slow. They are written between steps.
+  double every_seconds = 2;
 };
 
-/// The rows a step takes when options.batch is 0: min(256, max(32, n / 10)), at most n.
+/// Returns the number of rows per step: options.batch, or min(256, max(32, rows / 10)) if it is 0; at most
+/// `rows`.
 int64_t batch_size(const TrainingOptions& options, int64_t rows);
 
-/// The rate's factor in [0, 1] at a step.
+/// Returns the factor in [0, 1] by which the schedule multiplies the learning rate at `step` of `steps`.
 double schedule_factor(const TrainingOptions& options, int64_t step, int64_t steps);
 
-/// Runs AdamW over the flat groups: seeded permutation batches, schedule, validation each round, best
-/// checkpoint, early stopping, limits. On return the groups hold the best parameters. Same problem, options
-/// and stream: same bits, also across a kill and a resume. A loss that is not finite ends it with the best so
-/// far and a note; throws NumericalError where there is none. A fit that the callback stops saves its last
-/// step and returns the best so far; before the first validation there is none, and Summary::best_score is
-/// nan. A checkpoint that cannot be written is a note.
+/// Trains the groups of a problem with AdamW: seeded batches, learning-rate schedule, a validation per round,
+/// early stopping, time limit, checkpoints. On return the groups and buffers hold the best parameters
+/// (without validation, the last). The same problem, options and stream give the same bits, also across a
+/// kill and a resume. A numerical failure, such as a loss that is not finite, ends the fit with the best
+/// parameters so far and a note; throws NumericalError if there are none yet, or if the validation score was
+/// never finite. If the callback stops the fit, it saves a checkpoint and returns the best so far; before the
+/// first validation Summary::best_score is NaN. If a checkpoint cannot be written, the callback gets a note
+/// and the fit goes on. Throws std::invalid_argument for no training rows or options out of range, and what
+/// load_checkpoint throws.
 Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
               const CheckpointPolicy& checkpoint);
 

@@ -39,7 +39,8 @@ Columns columns_of(const Regression& p, const Answers& a, const Model&) {
           column("upper", a.interval->upper)};
 }
 
-/// The classes of each row's set, in the order of their numbers, joined by "|"; an empty cell for none.
+/// Returns the classes of each row's set, in the order of their numbers, joined by "|". A set without classes
+/// gives an empty cell.
 Column set_column(const PredictionSet& set, const std::vector<std::string>& names) {
   Column column{"set", ColumnKind::categorical, {}, {}};
   std::map<std::string, double> places;
@@ -94,8 +95,8 @@ Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
   return columns;
 }
 
-/// The columns that identify each forecast: those of WindowOptions::group, and "forecast_time", the time of
-/// the predicted row.
+/// Returns the columns that identify each forecast: those of WindowOptions::group, and "forecast_time", the
+/// time of the predicted row.
 Columns forecast_columns(const WindowTable& w, const WindowOptions& options, const Table& last) {
   Columns columns;
   for (const std::string& name : options.group) columns.push_back(*last.find(name));
@@ -106,11 +107,12 @@ Columns forecast_columns(const WindowTable& w, const WindowOptions& options, con
   return columns;
 }
 
-/// Far from its data a log rate is so uncertain that the rate's mean says nothing.
+/// Returns a note if a mean lies above its interval: far from the training data the log rate is so uncertain
+/// that the mean of the rate says nothing.
 std::string tail_note(const Examples& examples, const Answers& a, double level) {
   const auto note = [&](const auto& p) -> std::string {
-    // A count's interval has whole ends, which the mean of a low rate may exceed: the rate's own tells a
-    // tail.
+    // The interval of the rate is used, not that of the count: the latter ends at whole numbers, which the
+    // mean of a low rate may exceed.
     const at::Tensor rows = mean_above_interval(p.rate, interval(Intensity{p.rate}, level)).nonzero();
     if (rows.size(0) == 0) return "";
     const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();

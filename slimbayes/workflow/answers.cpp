@@ -1,6 +1,6 @@
-// A table is answered row by row in what can go wrong: rows whose inputs are too far (Encoder::inputs) are
-// left out before the method sees them, rows whose answer overflows afterwards. The others' answers do not
-// depend on them.
+// One bad row does not prevent the answers to the others. Rows whose inputs are too far from the training
+// rows (Encoder::inputs) are left out before the method sees them; rows whose answer overflows are left out
+// afterwards. The other answers do not depend on them.
 #include "slimbayes/workflow/answers.h"
 
 #include <ATen/ATen.h>
@@ -19,8 +19,8 @@
 namespace slimbayes {
 namespace {
 
-/// What may explain an answer that is not finite, from how far the row lies outside the training range, where
-/// that is known.
+/// Returns a possible cause of an answer that is not finite, from how far the row lies outside the training
+/// range if that is known.
 std::string cause(const std::optional<Outside>& far, int64_t row) {
   if (!far) return "the row may lie too far from the training data for this model";
   const double beyond = far->beyond[static_cast<size_t>(row)];
@@ -29,7 +29,7 @@ std::string cause(const std::optional<Outside>& far, int64_t row) {
                      beyond);
 }
 
-/// Moves the rows with a fault to the bad ones.
+/// Moves the rows with a fault from the answers to `bad`.
 void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEncoder& encoder,
                const Examples& examples) {
   std::vector<int64_t> kept, rows;
@@ -52,7 +52,8 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEn
   a.rows = std::move(rows);
 }
 
-/// Whether the rows are not to blame: one of these lies within the training range, or that is not known.
+/// Whether the rows are not to blame: at least one of them lies within the training range, or the range is
+/// unknown.
 bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& rows) {
   const auto inside = [&](int64_t row) { return far->beyond[static_cast<size_t>(row)] == 0; };
   return !far || std::ranges::any_of(rows, inside);
@@ -91,7 +92,7 @@ Answers Model::answers(const Examples& given, std::optional<double> level,
   if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
   const std::vector<int64_t> asked = a.rows;
   a.answer = answer_to(data, options);
-  leave_out(a, unfinished(a.answer), *encoder_, given);  // before the interval, which is of finite answers
+  leave_out(a, unfinished(a.answer), *encoder_, given);  // before the interval, which needs finite answers
   if (level) {
     a.interval = interval(a.answer, *level);
     leave_out(a, unfinished(a.answer, a.interval), *encoder_, given);

@@ -27,13 +27,13 @@ Words split_at_commas(const std::string& list) {
   return parts;
 }
 
-/// The format of images at this path; "" for a table.
+/// Returns the format of the images at this path, or "" for a table.
 std::string format_at(const std::string& path, const std::string& asked) {
   if (asked == "table") return "";
   return asked == "auto" ? image_format(path) : asked;
 }
 
-/// Without the rows whose target is missing.
+/// Returns the table without the rows whose target is missing, and adds a note on them.
 Table with_known_target(Table table, const std::string& target, Words* notes) {
   if (target.empty()) return table;
   const int64_t all = table.rows;
@@ -44,7 +44,8 @@ Table with_known_target(Table table, const std::string& target, Words* notes) {
   return table;
 }
 
-/// The kinds of the training table's columns. One that does not vary is no input.
+/// Returns how to read a table like the training table, with the same kinds of columns. Columns that do not
+/// vary are left out, since they are not inputs.
 Reading alike(const Table& table, const FitOptions& options) {
   Reading reading{{}, options.categorical, options.ignore, false};
   for (const Column& column : table.columns) {

@@ -10,37 +10,39 @@
 
 namespace slimbayes {
 
-/// How a path becomes a table. read_table() by default; the tool's also reads stdin.
+/// Reads the table at a path: read_table() by default; the tool's reader also takes stdin.
 using TableReader = std::function<Table(const std::string& path, const Reading& reading)>;
 
 /// Where data come from and how much memory reading them may take.
 struct DataSource {
   TableReader read;
-  TableLimits limits = {};  // of images; `read` has its own
+  TableLimits limits = {};  // for images; `read` has its own
 
-  /// Files alone.
+  /// Returns a source that reads files only.
   static DataSource files(const TableLimits& limits = {});
 };
 
-/// Reads a file to learn from: a table, or images (FitOptions::format). The lists of columns in `options`
-/// (ignore, categorical, time, group), whose entries may be several names joined by commas, become names of
-/// the table's columns, and `format` the one that was found. Of a table, rows without the target are left out
-/// with a note, unless its rows are a series. Throws std::invalid_argument for a name that is no column, and
-/// as read_table and read_images.
+/// Reads a file of training data: a table, or images (FitOptions::format). Resolves some of `options` from
+/// it: the lists of columns (ignore, categorical, time, group), whose entries may be several names joined by
+/// commas, become names of the table's columns, and for images `format` becomes the format found. Rows of a
+/// table whose target is missing are left out with a note, unless the rows are a time series. Throws
+/// std::invalid_argument for a name that is not a column, and as read_table and read_images.
 Examples read_training(const std::string& path, FitOptions& options, const DataSource& from,
                        std::vector<std::string>* notes);
 
-/// Reads validation data as the training data were read: their few rows need not show what kind a column is.
+/// Reads validation data with the column kinds of the training data: their few rows need not show what kind a
+/// column is.
 Examples read_validation(const std::string& path, const Examples& training, const FitOptions& options,
                          const DataSource& from, std::vector<std::string>* notes);
 
-/// Reads a file for this model. With `with_target`, examples whose target is not known are left out with a
-/// note. `kept`: more columns of a table, which are written again as they are.
+/// Reads a file for this model. With `with_target`, rows of a table and windows whose target is missing are
+/// left out; rows with a note. `kept` names further columns of a table that are to be written again
+/// unchanged.
 Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
                   std::vector<std::string>* notes, const std::vector<std::string>& kept = {});
 
-/// What a list of columns may name before the columns are known: itself, since a name may hold a comma, or
-/// its parts.
+/// Returns every column name that these lists may mean, to be used before the columns are known: each entry
+/// itself, since a name may contain a comma, and its comma-separated parts.
 std::vector<std::string> perhaps_named(const std::vector<std::string>& lists);
 
 /// Turns the values of a command-line flag into column names, each once. A value is one column name or a

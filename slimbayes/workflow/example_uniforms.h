@@ -6,8 +6,9 @@
 
 namespace slimbayes {
 
-/// row_uniforms (core/prediction_set.h) of each example, a batch at a time. The number depends on the
-/// example's own values alone: of a text on its tokens without the padding of its batch. [n] float64
+/// Returns row_uniforms (core/prediction_set.h) of each example: the number that randomises its prediction
+/// set. It depends on the example's own values alone; the padding of a text in its batch does not count. [n]
+/// float64
 at::Tensor example_uniforms(const Dataset& data);
 
 }  // namespace slimbayes

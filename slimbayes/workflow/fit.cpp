@@ -1,5 +1,5 @@
-// fit_model: from a user's examples to a model. What is asked for is resolved and checked first; then the
-// examples are split, encoded and handed down to the method.
+// fit_model: turns a user's examples into a model. It first resolves and checks the options, then splits and
+// encodes the examples and passes them to the method.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +36,8 @@ const Table* table_of(const Examples& examples) {
   return std::get_if<Table>(&examples);
 }
 
-/// The model's file says that these columns are names, and its own table would be read otherwise.
+/// Checks that the columns in FitOptions::categorical were read as names. Prediction reads them so (the model
+/// file lists them); a training table read otherwise would not match.
 void check_names(const Table& table, const FitOptions& fit) {
   for (const std::string& name : fit.categorical) {
     const Column* column = table.find(name);
@@ -51,7 +52,7 @@ void check_names(const Table& table, const FitOptions& fit) {
   }
 }
 
-/// The groups that the calibration rows were dealt in, refused before the fit where they are too few. Empty
+/// Returns the group of each calibration row. Throws before the fit if there are too few groups. Empty
 /// without calibration.
 std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptions& fit,
                                         const SplitRows& split) {
@@ -63,7 +64,8 @@ std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptio
   return groups;
 }
 
-/// A default may exceed a small table's rows; who asks for a rank expects it to be of use.
+/// Checks that there are enough training rows. A rank that the user set must not exceed their number; the
+/// default rank may.
 void check_training(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
   check(split.train.size() > 1, kFunction, "at least two training rows", "one",
         "give more rows, or lower the fractions");
@@ -76,7 +78,8 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
   }
 }
 
-/// A validation table of its own may hold what was trained on; split_rows knows of one table.
+/// Returns a note if validation rows have the inputs of training rows. Needed if validation has a table of
+/// its own: split_rows sees one table only.
 std::vector<std::string> repeated_notes(const Split& parts) {
   const int64_t rows = parts.valid.size();
   const int64_t repeated = repeated_inputs(parts.train.all().inputs.at(0), parts.valid.all().inputs.at(0));
@@ -87,14 +90,15 @@ std::vector<std::string> repeated_notes(const Split& parts) {
                   repeated, rows)};
 }
 
-/// Windows of one series follow each other, and what comes later may differ from what calibrated.
+/// The note on calibrated windows: those to be predicted come later and may differ from those that
+/// calibrated.
 constexpr const char* kCalibratedInTime =
     "calibrated on windows before those that will be predicted: the level holds where the future is like "
     "them";
 
 }  // namespace
 
-/// A target for rows, a domain for events, labels for images.
+/// Checks the target of rows, the domain of events, and that images have neither target nor likelihood.
 void check_target(const Examples& examples, const FitOptions& fit) {
   const bool events = fit.likelihood == LikelihoodKind::cox;
   const Table* table = table_of(examples);
@@ -225,13 +229,13 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   model.tuning_ = std::move(fitted.main.report);
   model.noise_ = std::move(fitted.noise);
   model.options_ =
-      stored_json(model.fitted_->save(), "options");  // as they were resolved by the rows at hand
+      stored_json(model.fitted_->save(), "options");  // as the training rows resolved them
   if (fit.calibrate != "none")
     model.calibration_ = model.calibrated(take(examples, model.split_.calibration), groups);
   return model;
 }
 
-/// Of answers as they are given: a row's score and its interval round alike.
+/// Scores answers in the target's units, so that a row's score and its interval are rounded alike.
 ConformalScores Model::calibrated(const Examples& held_out, const std::vector<int64_t>& groups) const {
   const Predictive p = answer(held_out);
   const at::Tensor y = target_as_given(*encoder_, held_out);

@@ -25,7 +25,7 @@ using nlohmann::json;
 
 constexpr const char* kFingerprint = "fingerprint";
 
-/// What decides the result, by the names that a refused resume gives them.
+/// Returns everything that decides the result, under the names that the message of a refused resume uses.
 std::string fingerprint(const FitOptions& o, const Examples& train, const Examples* valid) {
   json all = options_to_json(o);
   all.update({{"data", hash_of(train)},
@@ -44,7 +44,8 @@ std::optional<fs::file_time_type> stamp(const fs::path& path) {
   return failed ? std::nullopt : std::optional(time);
 }
 
-/// What the old model denies to others, new files of this process deny.
+/// Checks that the model and its checkpoint can be written. Permissions that an older model file denies to
+/// group and others are added to the umask of this process. Returns `model`.
 const fs::path& deny_as(const fs::path& model) {
   check_writable(model);
   check_writable(model.string() + ".ckpt");
@@ -55,28 +56,29 @@ const fs::path& deny_as(const fs::path& model) {
   return model;
 }
 
-/// The model that a finished fit of this fingerprint left, if it did. Throws for that of another fit.
+/// Returns the model that a finished fit with this fingerprint left, if there is one. Throws
+/// std::invalid_argument for the model of another fit.
 std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
                               const std::string& fingerprint) {
   std::error_code ignored;
   if (!fs::exists(path, ignored) || fs::exists(checkpoint, ignored)) return std::nullopt;
   const TensorFile file = read_tensor_file(path);
   const auto found = file.metadata.find(kFingerprint);
-  if (found == file.metadata.end()) return std::nullopt;  // an interrupted fit's
+  if (found == file.metadata.end()) return std::nullopt;  // the model of an interrupted fit
   check_fingerprint(found->second, fingerprint,
                     fmt::format("'{}' to be the finished model of this fit, for --resume", path.string()),
                     "leave --resume out to fit anew, or name another --model");
   return Model::from_file(file, path.string());
 }
 
-/// "m.safetensors is left as it was", "no model is written".
+/// Returns "m.safetensors is left as it was" or "no model is written".
 std::string untouched(const fs::path& model) {
   std::error_code absent;
   return fs::exists(model, absent) ? model.string() + " is left as it was" : "no model is written";
 }
 
-/// Whether an interrupted fit's model may be written: where a validation chose its parameters. Without
-/// validation rows nothing says whether it is better than an older one, which then stays.
+/// Whether the model may be written. An interrupted one may if validation chose its parameters. Without
+/// validation rows it may be worse than an older model, so it is written only if there is none.
 bool is_founded(const Model& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
   std::error_code absent;
@@ -87,7 +89,8 @@ bool is_founded(const Model& model, const fs::path& path) {
 
 }  // namespace
 
-/// Passes everything on, and knows whether a training has begun: it asks before every step whether to stop.
+/// Passes every call on, and records whether a training has begun: the trainer calls stop() before every
+/// step.
 class FitFile::Watched : public Callback {
  public:
   explicit Watched(Callback& inner) : inner_(inner) {}
@@ -190,7 +193,7 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
       if (made() && !(resume_ && before)) remove_checkpoint(checkpoint_);
       throw;
     }
-    // One that was stopped early may fail in what it computes from parameters that nothing has chosen.
+    // A fit that was stopped early may fail when it predicts with parameters that were never selected.
     if (callback.stop()) {
       out.interrupted = true;
       callback.note(fmt::format("the fit was interrupted before anything was validated: {}{}",
@@ -209,12 +212,12 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
     out.model.reset();
     return out;
   }
-  try {  // all that may fail, then the write
+  try {  // everything that may fail comes before the write
     conclude(model);
     TensorFile file = model.to_file();
     if (!out.interrupted) file.metadata[kFingerprint] = print;
     write_tensor_file(model_, file);
-  } catch (...) {  // what comes after the training costs no checkpoint
+  } catch (...) {  // a failure after the training keeps the checkpoint
     if (stamp(checkpoint_)) callback.note(kept());
     throw;
   }

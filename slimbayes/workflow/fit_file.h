@@ -13,35 +13,39 @@ namespace slimbayes {
 
 /// The result of FitFile::fit: the fitted model, its held-out reports, and whether the fit was interrupted.
 struct FitOutcome {
-  std::optional<Model> model;  // absent where the fit was interrupted before anything was chosen
-  nlohmann::json valid, test;  // Model::evaluate of the held-out examples; null where there are none
+  std::optional<Model> model;  // absent if the fit was interrupted and no model was written
+  /// Model::evaluate of the held-out examples; null if there are none or the fit was interrupted.
+  nlohmann::json valid, test;
   std::vector<std::string> notes;
   bool interrupted = false;
 };
 
-/// The report of Model::evaluate on those of the examples that have an answer, the others named in `notes`;
-/// null of none.
+/// Returns the report of Model::evaluate on the examples that have an answer, and adds a note on the others.
+/// Returns null for no examples. Throws DataError if no example has an answer.
 nlohmann::json report_on(const Model& model, const Examples& examples, double level,
                          std::vector<std::string>& notes);
 
-/// A part of the examples that the model was fitted on: "train", "valid", "calibration" or "test". Throws
-/// std::invalid_argument for other examples (data_hash) and an empty part.
+/// Returns a part of the examples that the model was fitted on: "train", "valid", "calibration" or "test".
+/// Throws std::invalid_argument if these are other examples (data_hash) or the part is empty.
 Examples part_of(const Model& model, const Examples& examples, const std::string& part);
 
-/// One fit to one file that loses nothing: an interrupted or failed fit leaves MODEL.ckpt, from which `resume`
-/// goes on to the same bits; the model is written last, after everything that may fail, and an older file stays
-/// until then. The checkpoint and the finished model carry a fingerprint of everything but the program that
-/// decides the result, so that `resume` can tell "go on", "already done" and "another fit" apart; the model of
-/// an interrupted fit has none. A lock keeps other processes from both files as long as this object lives.
+/// Fits a model to one file so that no work is lost. An interrupted or failed fit leaves MODEL.ckpt, and
+/// `resume` continues from it to bit-identical results. The model is written last, after everything that may
+/// fail; an older model file stays until then. The checkpoint and the finished model carry a fingerprint of
+/// everything that decides the result, except the program itself. With it, `resume` distinguishes a fit to
+/// continue, a finished fit, and another fit. The model of an interrupted fit has no fingerprint. A lock
+/// keeps other processes from both files as long as this object lives.
 class FitFile {
  public:
-  /// Throws DataError where the files cannot be written, or another process fits them. What an older model's
-  /// mode denies to others, new files of this process deny.
+  /// Throws DataError if the files cannot be written or another process fits to them. Files that this process
+  /// creates from then on deny to group and others what the mode of an older model file denies them.
+  /// `checkpoint_every` is in seconds.
   FitFile(std::filesystem::path model, bool resume, double checkpoint_every = 2);
 
-  /// Fits and writes. `callback` hears the notes as they come and says when to stop. Where a fit was
-  /// interrupted and the validation chose its parameters, the best so far is written. Throws as fit_model,
-  /// std::invalid_argument for a file of another fit with `resume`; one that fails keeps its checkpoint,
+  /// Fits the model and writes it. `callback` receives the notes as they arise and decides when to stop. If
+  /// the fit is interrupted, the best model so far is written when validation rows chose its parameters, or
+  /// when there are no validation rows and no older model file. Throws as fit_model, and
+  /// std::invalid_argument if `resume` finds the file of another fit. A fit that fails keeps its checkpoint,
   /// unless the arguments were invalid and no training began.
   FitOutcome fit(const Examples& examples, const FitOptions& options, const Examples* valid,
                  std::vector<std::string> notes, Callback& callback) const;

@@ -11,8 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Warns when the validation NLL is no better than a constant prediction. The constant is that of the
-/// validation rows themselves: of a few rows it is too good to be compared with.
+/// Warns when the validation NLL is no better than a constant prediction. The constant is the best one for
+/// the validation rows themselves; on few rows it is too good to compare with, so there is no warning.
 std::string nothing_learnt(const json& valid) {
   constexpr int64_t kFewest = 10;
   if (!valid.contains("nll_constant") || valid["n"].get<int64_t>() < kFewest) return "";
@@ -25,7 +25,7 @@ std::string nothing_learnt(const json& valid) {
       constant);
 }
 
-/// A default rank may exceed the rows of a small table.
+/// Notes a rank above the number of training rows, which a default rank may be.
 std::string too_large_a_rank(const Model& model) {
   const auto rank = model.options().find("rank");
   const auto rows = static_cast<int64_t>(model.split().train.size());
@@ -34,7 +34,7 @@ std::string too_large_a_rank(const Model& model) {
                      rank->get<int64_t>(), rows);
 }
 
-/// Conformal intervals count groups of identical inputs, not rows.
+/// Notes that conformal intervals count groups of identical inputs, not rows.
 std::string few_groups(const ConformalScores& calibration) {
   const int64_t rows = calibration.groups > 0 ? calibration.value.size(0) : 0;
   if (calibration.groups == rows) return "";

@@ -21,7 +21,7 @@ Interval Model::interval(const Regression& p, double level) const {
   return calibration_.groups > 0 ? conformal_interval(p, calibration_, level) : gaussian_interval(p, level);
 }
 
-/// In the target's units; not finite where it overflows.
+/// Returns the answers in the target's units. They are not finite where they overflow.
 Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) const {
   const Task& task = schema().task;
   Predictive answer = fitted_->predict(data, options);

@@ -15,72 +15,77 @@
 
 namespace slimbayes {
 
-/// kThreadsOfMethod resolved: 1 for a method that trains a network, else 0.
+/// Returns the number of threads that kThreadsOfMethod stands for: 1 for a method that trains a network, else
+/// 0 (as many as the process uses).
 int fit_threads(const MethodInfo& method);
 
-/// A fitted method with the way from a user's examples (rows of a table, windows, images, texts) to its
-/// inputs and back to the target's units: what the model file holds. Immutable; safe to share between
-/// threads. Where a function takes examples, a model of windows takes the table itself and answers for every
-/// window in it.
+/// A fitted method together with the encoder that maps a user's examples (rows of a table, windows, images,
+/// texts) to its inputs and its answers back to the target's units. A model file holds one Model. Immutable;
+/// safe to share between threads. Where a function takes examples, a model of windows also takes the table
+/// itself and then answers for every window in it.
 class Model {
  public:
-  /// Reads a model file. Throws DataError for a damaged one or one of an unknown method.
+  /// Reads a model file. Throws DataError if it is damaged or names an unknown method.
   static Model load(const std::filesystem::path& path);
   void save(const std::filesystem::path& path) const;
   TensorFile to_file() const;
   static Model from_file(const TensorFile& file, const std::string& name);
 
-  /// How read_table is to read a file for this model.
+  /// Returns how read_table must read a file for this model.
   Reading reading(bool with_target = false) const { return reading_of(*encoder_, with_target); }
 
-  /// The examples in what was read: of windows those of the table, with `with_target` those whose target is
-  /// in it.
+  /// Returns the examples in what was read: for windows, all windows of the table, or with `with_target` only
+  /// those whose target is in the table; otherwise the data as given.
   Examples examples(Examples given, bool with_target = false) const;
 
-  /// In the target's units; an intensity per unit of the coordinates. No target is needed. Every example has
-  /// an answer, finite; throws DataError for one that has none (see answers()).
+  /// Returns the answers in the target's units; an intensity is per unit volume of the coordinates. The
+  /// examples need no target. Every example has a finite answer; throws DataError if one has none (see
+  /// answers()).
   Predictive answer(const Examples& examples, const PredictOptions& options = {}) const;
 
-  /// answer() of those examples that have one, and why the others have none; where a level is given with its
-  /// interval, and with its set of classes where the model was calibrated. Throws DataError in the model's
-  /// name where all its answers overflow, some of them within the training range.
+  /// Returns answer() for the examples that have one, and for the others the reason why not. With a level,
+  /// also returns the interval, and for a calibrated model of classes the prediction set. Throws DataError in
+  /// the model's name if no example has a finite answer and the examples are not to blame: some lie within
+  /// the training range, or the middle of that range has no finite answer either.
   Answers answers(const Examples& examples, std::optional<double> level = {},
                   const PredictOptions& options = {}) const;
 
-  /// answer() of a regression. Throws std::invalid_argument for another task.
+  /// Returns answer() of a regression. Throws std::invalid_argument for another task.
   Regression predict(const Examples& examples, const PredictOptions& options = {}) const;
 
-  /// Scores by which a foreign example may be told, larger is further from the training data: that of the
-  /// method (ood_score), those of classes ("mutual_information", "entropy", "uncertain": 1 - the largest
-  /// probability), "log_rate_sd" of counts and intensities; of a table also "outside" and "distance" of the
-  /// inputs (data/outside.h). Throws as answer().
+  /// Returns scores that may reveal examples unlike the training data; larger means further from them. A
+  /// regression has the method's own score (ood_score); classes have "mutual_information", "entropy" and
+  /// "uncertain" (1 - the largest probability); counts and intensities have "log_rate_sd". Tables also have
+  /// "outside" and "distance" of the inputs (data/outside.h). Throws as answer().
   Scores ood(const Examples& examples) const;
 
-  /// The same of answers to these examples that were computed before: of those that have one.
+  /// Returns the same scores from `answers` to these examples that were computed before, for the examples
+  /// that have an answer.
   Scores ood(const Examples& examples, const Answers& answers) const;
 
-  /// The interval of this level around an answer in the target's units: that of core/conformal.h when the
-  /// model was calibrated, else the Gaussian one. Throws std::invalid_argument for a level that needs more
-  /// calibration rows, or more groups of rows with identical inputs.
+  /// Returns the interval of this level around an answer in the target's units: the conformal interval
+  /// (core/conformal.h) if the model was calibrated, else the Gaussian one. Throws std::invalid_argument if
+  /// the level needs more calibration rows, or more groups of rows with identical inputs, than there are.
   Interval interval(const Regression& p, double level) const;
 
-  /// interval() of any answer; none of classes.
+  /// Returns the interval of an answer to any task. Classes have none.
   std::optional<Interval> interval(const Predictive& p, double level) const;
 
-  /// The report of the task's metrics on these examples (regression_report with interval(), classes_report
-  /// with the names of the classes, and set_report where calibrated; counts_report; events_report). Throws
-  /// when the target is absent or missing. An example without an answer is left out, counted as "left_out"
-  /// and listed in `bad`; without such a list it throws DataError.
+  /// Returns the metrics of the task on these examples: regression_report with interval(); classes_report
+  /// with the names of the classes, and set_report if calibrated; counts_report; or events_report. Throws if
+  /// the target is absent or missing. Examples without an answer are left out, counted as "left_out" and
+  /// listed in `bad`; without such a list, throws DataError.
   nlohmann::json evaluate(const Examples& examples, double level = 0.95,
                           std::vector<BadRow>* bad = nullptr) const;
 
-  /// The same of answers to these examples that were computed before, with their interval; those without one
-  /// are left out. Throws DataError where none has an answer.
+  /// Returns the same report from `answers` to these examples that were computed before with a level.
+  /// Examples without an answer are left out. Throws DataError if none has an answer.
   nlohmann::json evaluate(const Examples& examples, const Answers& answers, double level) const;
 
   const std::string& method() const { return method_; }
-  const nlohmann::json& options() const { return options_; }      // of the method
-  const FitOptions& fit_options() const { return fit_options_; }  // but for `tune`, `level` and `threads`, which a file does not keep
+  const nlohmann::json& options() const { return options_; }      // every option of the method
+  /// After load(), `tune`, `level` and `threads` have their defaults: a model file does not keep them.
+  const FitOptions& fit_options() const { return fit_options_; }
   const InputEncoder& encoder() const { return *encoder_; }
   const Schema& schema() const { return schema_of(*encoder_); }
   const std::string& target() const { return target_of(*encoder_); }
@@ -88,28 +93,29 @@ class Model {
   const SplitRows& split() const { return split_; }
   /// hash_of() of the examples that the model was fitted on. `evaluate --split` refuses any others.
   const std::string& data_hash() const { return data_hash_; }
-  /// The calibration rows' scores (conformal_scores of a regression, set_scores of classes) with their groups
-  /// of identical inputs; no group when the model was not calibrated.
+  /// The scores of the calibration rows (conformal_scores of a regression, set_scores of classes) with their
+  /// groups of identical inputs. It has no groups if the model was not calibrated.
   const ConformalScores& calibration() const { return calibration_; }
-  /// event_probes() of the training events, encoded [p, d]; undefined for other tasks.
+  /// The event_probes() of the training events, encoded [p, d]; undefined for other tasks.
   const at::Tensor& probes() const { return probes_; }
-  /// What was tried (Tuned::report); null when nothing was tuned.
+  /// Tuned::report, what the tuning tried; null if nothing was tuned.
   const nlohmann::json& tuning() const { return tuning_; }
-  /// What the sd rests on beside the fit: empty where enough validation rows chose it.
+  /// The cross-fitted estimate of the noise, or a note on why there is none; empty if enough validation rows
+  /// chose the noise.
   const NoiseEstimate& noise() const { return noise_; }
-  /// The fit was stopped before its end: the model is the best so far.
+  /// Whether the fit was stopped before its end; the model is then the best so far.
   bool interrupted() const;
 
  private:
   friend Model fit_model(const Examples&, const FitOptions&, const Examples*, Callback*, CheckpointPolicy);
   Predictive answer_to(const Dataset& data, const PredictOptions& options) const;
-  /// Of `asked` examples none has a finite answer. Throws DataError that blames the model unless all of them
-  /// lie outside the training range and the middle of it has one.
+  /// Called if no example among `asked` has a finite answer. Throws DataError that blames the model, unless
+  /// all of them lie outside the training range and the middle of that range has a finite answer.
   void check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
                               const std::vector<BadRow>& bad) const;
   ConformalScores calibrated(const Examples& held_out, const std::vector<int64_t>& groups) const;
-  void take_from(TensorFile& file);   // the file's own part, the method's tensors are left
-  std::string source_ = "the model";  // its file
+  void take_from(TensorFile& file);   // fills this model from `file`; removes what is not the method's
+  std::string source_ = "the model";  // the name of its file, for messages
   std::string method_, data_hash_;
   nlohmann::json options_;
   FitOptions fit_options_;
@@ -117,27 +123,28 @@ class Model {
   std::shared_ptr<const Fitted> fitted_;
   SplitRows split_;
   ConformalScores calibration_;
-  at::Tensor probes_;  // event_probes() of a Cox process
+  at::Tensor probes_;
   nlohmann::json tuning_;
   NoiseEstimate noise_;
 };
 
-/// Splits, encodes on the training examples, fits. What is asked for is checked before the data are split.
-/// `valid` replaces the validation fraction by examples of its own. A regression that few validation rows
-/// choose is cross-fitted for its noise (workflow/noise_folds.h). `callback` is told of what looks odd in the
-/// data (notes_before_training) before the training starts. Throws std::invalid_argument, DataError or
-/// NumericalError.
+/// Splits the examples, fits the encoder on the training part, and fits the method. The options are checked
+/// before the data are split. `valid` replaces the validation fraction by examples of its own. If few
+/// validation rows choose a regression, its noise is estimated by cross-fitting (workflow/noise_folds.h).
+/// `callback` receives the notes on the data (notes_before_training) before the training starts. Throws
+/// std::invalid_argument, DataError or NumericalError.
 Model fit_model(const Examples& examples, const FitOptions& options, const Examples* valid = nullptr,
                 Callback* callback = nullptr, CheckpointPolicy checkpoint = {});
 
-/// What the options ask of these examples, before anything is fitted. check_target and task_asked throw
-/// std::invalid_argument for a target that is absent.
+/// Resolve what the options ask of these examples, before anything is fitted: check_target checks the target,
+/// task_asked returns the task, kind_asked the kind of input. check_target and task_asked throw
+/// std::invalid_argument if the target is absent.
 void check_target(const Examples& examples, const FitOptions& options);
 TaskKind task_asked(const Examples& examples, const FitOptions& options);
 InputKind kind_asked(const Examples& examples, const FitOptions& options);
 
-/// The method of the options, else the default of the target's task. Throws std::invalid_argument for one
-/// that takes neither this kind of input nor this task.
+/// Returns the method of the options, or the default one for the target's task. Throws std::invalid_argument
+/// if that method does not take this kind of input or this task.
 const MethodInfo& method_for(const Examples& examples, const FitOptions& options);
 
 }  // namespace slimbayes

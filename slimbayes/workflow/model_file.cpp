@@ -1,4 +1,5 @@
-// What a model file holds: the method's own tensors, the encoder, the split, what calibrates the answers.
+// The contents of a model file: the method's own tensors, the encoder, the split, and the data that calibrate
+// the answers.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -17,7 +18,7 @@ namespace {
 
 at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
 
-/// The rows that a file lists under this name, which it then holds no more.
+/// Removes the list of rows with this name from `file` and returns it.
 std::vector<int64_t> take_row_list(TensorFile& file, const char* name) {
   const at::Tensor rows = stored_tensor(file, name);
   const bool sane = rows.dim() == 1 && rows.scalar_type() == at::kLong && (rows >= 0).all().item<bool>();
@@ -27,20 +28,21 @@ std::vector<int64_t> take_row_list(TensorFile& file, const char* name) {
   return {rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.numel()};
 }
 
-/// A split's row lists lie in the file as `split.train`, ... beside the method's tensors.
+/// The names of the split's row lists in the file, beside the method's tensors.
 constexpr const char* kSplitNames[] = {"split.train", "split.valid", "split.test"};
 constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &SplitRows::valid,
                                                             &SplitRows::test};
 
-// Only a Cox process has these: the integral over its domain begins there.
+// Present for a Cox process only: event_probes(), where the integral over the domain looks for peaks.
 constexpr const char* kProbes = "events.probes";
 
-// Only a calibrated model's file has these.
+// Present in the file of a calibrated model only.
 constexpr const char* kCalibrationRows = "split.calibration";
 constexpr const char* kCalibrationScores = "calibration.scores";
-constexpr const char* kCalibrationGroups = "calibration.groups";  // where rows have identical inputs
+constexpr const char* kCalibrationGroups = "calibration.groups";  // only if some rows have identical inputs
 
-/// The sorted scores of the file; no groups without any.
+/// Removes the sorted calibration scores from `file` and returns them; without any, returns scores without
+/// groups.
 ConformalScores take_calibration(TensorFile& file) {
   if (!file.tensors.contains(kCalibrationScores)) return {};
   at::Tensor scores = stored_tensor(file, kCalibrationScores).to(at::kDouble);
@@ -56,7 +58,8 @@ ConformalScores take_calibration(TensorFile& file) {
   return {scores, groups};
 }
 
-/// Throws unless every network in the file, those of an ensemble's members too, reads what the encoder gives.
+/// Throws std::invalid_argument unless every network in the file, also of an ensemble's members, takes the
+/// input that the encoder gives.
 void check_networks(const TensorFile& file, const Schema& schema) {
   const Shape input = schema.input.sizes.empty() ? Shape{{std::ssize(schema.features)}} : schema.input;
   for (const auto& [name, text] : file.metadata) {

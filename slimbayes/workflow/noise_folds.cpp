@@ -1,21 +1,27 @@
-// The noise of a small table by cross-fitting.
+// Estimates the noise of a small table by cross-fitting.
 //
-// Problem   A method takes its noise from the validation rows (dnn: the least of up to 299 mean squared errors) or from
-//           the evidence of the training rows, and chooses its parameters by the same few rows. Ten rows leave one for
-//           validation: the least of 299 squared errors of one row is nearly 0, and intervals at 95 % hold nothing.
-// Method    K folds of the training and validation rows. The same method with the same options is fitted without each
-//           fold and predicts it: residuals r_i that no fit has seen, with the epistemic variances v_i that it gave them.
-//           The noise variance d >= 0 maximises sum_i w_i log N(r_i; 0, v_i + d), the predictive likelihood of the rows left
-//           out (Stone 1974; Geisser 1975). Every answer's aleatoric variance is at least d. The folds' own noise takes no
-//           part: with so few rows it differs from fit to fit, and says nothing of the main fit's.
-// Few rows  d is itself an estimate from g residuals. Where it is all of the variance and its prior is 1 / d, a new row is
-//           Student-t with g degrees of freedom and variance g / (g - 2) times the mean squared residual (Gelman et al.,
-//           Bayesian Data Analysis, section 3.2 with a known mean). d is multiplied by it; a Gaussian of that variance has
-//           2.19 sd at 95 % for g = 10, t_10 has 2.23. Residuals of one group share the error of the function, so g counts
-//           groups of identical inputs, and a row of a group of k weighs w = 1 / k.
-// Bias      A fold's fit has fewer rows than the model: d is on the safe side. The inputs' scale is that of the model's
-//           training rows, which some folds hold; it knows no target. Options that were tuned saw the validation rows.
-// Cost      K more fits, hence only where the validation rows are too few: from 30 on the model is what it is without.
+// Problem   A method takes its noise from the validation rows (dnn: the least of up to 299 mean squared
+//           errors) or from the evidence of the training rows, and chooses its parameters by the same few
+//           rows. Ten rows leave one for validation: the least of 299 squared errors of one row is nearly 0,
+//           and 95 % intervals cover almost nothing.
+// Method    The training and validation rows are dealt into K folds. For each fold, the same method with the
+//           same options is fitted without the fold and predicts it. This gives residuals r_i of rows that
+//           their fit has not seen, and the epistemic variances v_i of those predictions. The noise variance
+//           d >= 0 maximises sum_i w_i log N(r_i; 0, v_i + d), the predictive likelihood of the rows left out
+//           (Stone 1974; Geisser 1975). Every answer's aleatoric variance is then at least d. The noise that
+//           the folds' fits estimate themselves is not used: with so few rows it varies from fit to fit and
+//           says nothing about the noise of the main fit.
+// Few rows  d is itself an estimate, from the residuals of g groups of identical inputs. If d is all of the
+//           variance and its prior is 1 / d, a new row follows a Student-t with g degrees of freedom, whose
+//           variance is g / (g - 2) times the mean squared residual (Gelman et al., Bayesian Data Analysis,
+//           section 3.2 with a known mean). So d is multiplied by g / (g - 2). For g = 10 a Gaussian of that
+//           variance has its 95 % limit at 2.19 sd, t_10 at 2.23. The residuals of one group share the error
+//           of the function, so g counts groups, and a row of a group of k rows has the weight w = 1 / k.
+// Bias      A fold's fit has fewer rows than the model, so d tends to be too large, which is the safe side.
+//           The scale of the inputs comes from all training rows of the model, held-out ones too; it uses no
+//           targets. Tuned options were chosen with the validation rows.
+// Cost      K more fits, hence only if the validation rows are too few. With 30 or more, the model is the
+//           same as without folds.
 #include "slimbayes/workflow/noise_folds.h"
 
 #include <ATen/ATen.h>
@@ -45,7 +51,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kKind = "noise folds";
-constexpr int64_t kMostRows = 2000;  // K more fits of a larger table cost more than validation rows do
+constexpr int64_t kMostRows = 2000;  // for larger tables, more validation rows cost less than K more fits
 constexpr int64_t kFewestGroups = 4;
 
 Dataset joined(const Dataset& a, const Dataset& b) {
@@ -61,8 +67,8 @@ at::Tensor indices(const std::vector<int64_t>& rows) {
   return at::tensor(rows, at::TensorOptions().dtype(at::kLong));
 }
 
-/// The group number of each row. Rows with identical encoded inputs share a group, also where one is a
-/// training row and the other a validation row; without `grouped` every row is a group of its own. [n]
+/// Returns the group number of each row. Rows with identical encoded inputs share a group, even if one is a
+/// training row and the other a validation row. Without `grouped`, every row is a group of its own. [n]
 std::vector<int64_t> groups_of(const Dataset& all, bool grouped) {
   const int64_t n = all.size();
   at::Tensor group = at::arange(n);
@@ -76,7 +82,7 @@ int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_
   return std::ssize(seen);
 }
 
-/// 1 / the rows of its group among these. [rows]
+/// Returns for each of `rows` 1 / the number of `rows` in its group. [rows]
 at::Tensor weights_of(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
   std::map<int64_t, int64_t> size;
   for (int64_t row : rows) ++size[group[static_cast<size_t>(row)]];
@@ -86,13 +92,15 @@ at::Tensor weights_of(const std::vector<int64_t>& group, const std::vector<int64
   return at::tensor(weights, at::kDouble);
 }
 
-/// Rows of one input tell the noise of one input: where they were dealt together they count once.
+/// Returns how many independent validation rows there are: with `grouped`, rows with identical inputs count
+/// once, since they inform on the noise at one input only.
 int64_t validation_units(const Split& parts, bool grouped) {
   const int64_t n = parts.valid.size();
   return grouped && n > 0 ? std::get<0>(at::unique_dim(parts.valid.all().inputs.at(0), 0)).size(0) : n;
 }
 
-/// "only 3 validation rows", "only 4 different inputs among 32 validation rows", "no validation rows".
+/// Returns "only 3 validation rows", "only 4 different inputs among 32 validation rows" or "no validation
+/// rows".
 std::string few(const Split& parts, bool grouped) {
   const int64_t n = parts.valid.size(), units = validation_units(parts, grouped);
   if (n == 0) return "no validation rows";
@@ -101,7 +109,7 @@ std::string few(const Split& parts, bool grouped) {
   return fmt::format("only {} validation row{}", n, n == 1 ? "" : "s");
 }
 
-/// Where folds do not run: what the answers rest on.
+/// Returns the note on few validation rows if no folds run.
 std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
   const int64_t folds = how.folds;
   const std::string rests_on = few(parts, how.grouped);
@@ -118,7 +126,8 @@ std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
                      rests_on);
 }
 
-/// A rank that all the training rows allow may be above those of a fold's fit.
+/// Returns the options for a fold's fit. A rank that the training rows allow is lowered if the fold's fit has
+/// fewer rows.
 json fold_options(json options, int64_t train_rows, int64_t rows) {
   const auto rank = options.find("rank");
   if (rank != options.end() && rank->get<int64_t>() > rows && rank->get<int64_t>() <= train_rows)
@@ -166,7 +175,7 @@ class Series {
 
   bool stopped() const { return context_.callback && context_.callback->stop(); }
 
-  /// The next fold. False when it was interrupted.
+  /// Fits and predicts the next fold. Returns false if it was interrupted.
   bool next() {
     if (context_.callback) {
       if (context_.callback->stop()) return false;
@@ -193,9 +202,9 @@ class Series {
       groups_ += count_groups(group_, fold.held);
       ++served_;
     } catch (const NumericalError& error) {
-      if (stopped()) return false;  // of parameters that nothing has chosen
+      if (stopped()) return false;  // an interrupted fit may fail because its parameters were never selected
       failed(error);
-    } catch (const std::invalid_argument& error) {  // an option that fits the table may not fit a fold
+    } catch (const std::invalid_argument& error) {  // an option may suit the table but not a fold
       if (stopped()) return false;
       failed(error);
     }
@@ -208,7 +217,7 @@ class Series {
     notes_.push_back(fmt::format("fold {} of {} failed: {}", done_ + 1, folds_.size(), error.what()));
   }
 
-  /// No estimate, and why.
+  /// Returns a result without an estimate, and a note that says why.
   NoiseEstimate unknown(const std::string& why, bool stopped) const {
     NoiseEstimate noise{0, 0, 0, 0, stopped, notes_};
     noise.notes.push_back(fmt::format("{}: the sd may be far too small; {}", few(parts_, grouped_), why));
@@ -231,7 +240,7 @@ class Series {
     return noise;
   }
 
-  /// False when the main fit is not in the record yet.
+  /// Reads the state from the record. Returns false if the main fit is not in the record yet.
   bool resume(TensorFile record) {
     if (!record.metadata.contains("folds")) return false;
     const json kept = stored_json(record, "folds");
@@ -259,7 +268,7 @@ class Series {
     return true;
   }
 
-  /// Finite float64 numbers of the record, which it then holds no more. [rows]
+  /// Removes a tensor of finite float64 numbers from the record and returns it. [rows]
   static at::Tensor taken(TensorFile& record, const char* name) {
     at::Tensor x = stored_tensor(record, name);
     check_shape(x, {-1}, kKind, name);
@@ -290,11 +299,11 @@ class Series {
   FitSeries series_;
   Dataset all_;  // training, then validation rows
   bool grouped_;
-  std::vector<int64_t> group_;  // [n]
+  std::vector<int64_t> group_;  // [n] group of each row
   std::vector<Fold> folds_;
   Tuned main_;
-  size_t done_ = 0;                  // folds, failed ones too
-  int64_t served_ = 0, groups_ = 0;  // folds that did not fail, and the groups that they held
+  size_t done_ = 0;                  // folds done, failed ones included
+  int64_t served_ = 0, groups_ = 0;  // folds that did not fail, and the groups in them
   at::Tensor residual_ = at::empty({0}, at::kDouble), var_ = residual_, weight_ = residual_;
   std::vector<std::string> notes_;
 };
@@ -324,12 +333,12 @@ NoiseEstimate noise_from_json(const json& given) {
 
 double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const at::Tensor& weight) {
   const at::Tensor r2 = residuals.to(at::kDouble).square(), v = var.to(at::kDouble);
-  const auto cost = [&](double noise) {  // -2 log likelihood, less a constant
+  const auto cost = [&](double noise) {  // -2 log likelihood minus a constant
     const at::Tensor total = v + noise;
     return (weight * (total.log() + r2 / total)).sum().item<double>();
   };
-  // Above the largest r^2 - v every row's term rises. The terms may have several minima: a grid finds the
-  // lowest.
+  // Above the largest r^2 - v, every row's term increases. The sum may have several minima, so a grid finds
+  // the lowest.
   const double most = (r2 - v).max().item<double>();
   if (!(most > 0)) return 0;
   constexpr int64_t kGrid = 120;
@@ -340,10 +349,11 @@ double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const 
     if (at(end - step * static_cast<double>(i)) < at(end - step * static_cast<double>(best))) best = i;
   }
   const double middle = end - step * static_cast<double>(best);
-  constexpr int kBits = std::numeric_limits<double>::digits / 2;  // what a minimum can tell
+  // A minimum is located to half the digits only.
+  constexpr int kBits = std::numeric_limits<double>::digits / 2;
   const auto [log_noise, least] =
       boost::math::tools::brent_find_minima(at, middle - step, middle + step, kBits);
-  const bool none = v.min().item<double>() > 0 && cost(0) <= least;  // a variance of 0 has no density
+  const bool none = v.min().item<double>() > 0 && cost(0) <= least;  // a total variance of 0 has no density
   return none ? 0 : std::exp(log_noise);
 }
 

@@ -9,52 +9,56 @@
 
 namespace slimbayes {
 
-/// Rows, or groups of rows with identical inputs, that an answer's sd should rest on at least.
+/// The least number of rows, or of groups of rows with identical inputs, that the sd of an answer should rest
+/// on.
 inline constexpr int64_t kEnoughRows = 30;
 
 /// A lower bound on the model's aleatoric variance, estimated by cross-fitting where too few validation
 /// rows chose the noise (fit_with_noise_folds), and the notes on it. Stored in the model file.
 struct NoiseEstimate {
-  int64_t folds = 0, rows = 0;  // that served; 0: none did
-  double var = 0;               // of the standardised target: the least aleatoric variance of an answer
+  int64_t folds = 0, rows = 0;  // that gave the estimate; 0: there is none
+  double var = 0;               // least aleatoric variance of an answer, of the standardised target
   double sd = 0;                // its root in the target's units
-  bool interrupted = false;     // stopped between two folds: those before it served
+  bool interrupted = false;     // stopped before the last fold: the estimate rests on the folds before
   std::vector<std::string> notes = {};
 
-  bool empty() const { return notes.empty(); }  // an estimate that says anything has a note
+  bool empty() const { return notes.empty(); }  // every estimate has a note
 };
 
 nlohmann::json to_json(const NoiseEstimate& noise);
-/// Throws std::invalid_argument for a variance that is none.
+/// Throws std::invalid_argument for a negative variance.
 NoiseEstimate noise_from_json(const nlohmann::json& json);
 
+/// How the noise is cross-fitted.
 struct NoiseFolds {
-  int64_t folds = 5;    // 0: none
+  int64_t folds = 5;    // 0: no cross-fitting
   bool grouped = true;  // rows with identical inputs share a fold
-  Stream deal{0};       // which rows share a fold
-  bool possible =
-      true;  // false: windows, which overlap, and rows that are not held in memory; then none runs
+  Stream deal{0};       // decides which rows share a fold
+  /// False for windows, which overlap, and for rows that are not held in memory: no fold runs.
+  bool possible = true;
 };
 
-/// A fit, tuned or not, and what its sd rests on.
+/// A fit, tuned or not, and the estimate of its noise.
 struct CrossFitted {
   Tuned main;
   NoiseEstimate noise;
 };
 
-/// Runs `main`, which fits the parts. Of a regression that fewer than kEnoughRows validation rows (of
-/// different inputs, where `grouped`) chose, and of at most 2,000 training rows, the noise is then estimated
-/// by cross-fitting: the method with the options that `main` resolved is fitted on all rows but a fold, and
-/// predicts the fold. Otherwise nothing else runs, `main` writes its checkpoint as without folds, and few
-/// validation rows give a note alone. With a checkpoint `main` and the folds are a series (FitSeries): killed
-/// and resumed, they end in the same bits. A fold that fails numerically gives a note, the others serve.
-/// Throws std::invalid_argument for 1 fold or a negative number.
+/// Runs `main`, which fits the parts, and estimates the noise by cross-fitting if all of this holds: the task
+/// is a regression, fewer than kEnoughRows validation rows (with `grouped`: different inputs) chose the
+/// parameters, and there are at most 2,000 training rows and at least 4 different inputs. Each fold is then
+/// predicted by the method fitted to the other rows, with the options that `main` resolved. Otherwise only
+/// `main` runs and writes its checkpoint as without folds; few validation rows then give a note. With a
+/// checkpoint, `main` and the folds form a series (FitSeries): killed and resumed, they give the same bits. A
+/// fold that fails numerically gives a note, and the other folds are used. Throws std::invalid_argument for a
+/// negative number of folds or for 1.
 CrossFitted fit_with_noise_folds(const MethodInfo& method,
                                  const std::function<Tuned(const FitContext&)>& main, const Split& parts,
                                  const NoiseFolds& folds, const FitContext& context);
 
-/// The variance v >= 0 that maximises sum_i weight_i log N(residuals_i; 0, var_i + v), above 0 where a var_i
-/// is 0. [n], [n] at least 0, [n] positive; n > 0.
+/// Returns the variance v >= 0 that maximises sum_i weight_i log N(residuals_i; 0, var_i + v). It is 0 if no
+/// residuals_i^2 exceeds var_i; otherwise it is above 0 where some var_i is 0. residuals [n]; var [n], at
+/// least 0; weight [n], positive; n > 0.
 double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const at::Tensor& weight);
 
 }  // namespace slimbayes

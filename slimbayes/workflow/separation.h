@@ -6,9 +6,10 @@
 
 namespace slimbayes {
 
-/// How well each score of the model (Model::ood) tells foreign examples from others: {"auroc": of each score,
-/// "inverted": the scores that are lower on the foreign ones by more than chance makes of them}. Throws
-/// std::invalid_argument for a model without scores.
+/// Returns how well each score of the model (Model::ood) separates foreign examples `far` from others,
+/// `near`: {"auroc": per score, "inverted": the names of the scores that are lower on the foreign examples by
+/// more than chance explains (an AUROC more than 3 sd below 0.5)}. Throws std::invalid_argument for a model
+/// without scores.
 nlohmann::json separation(const Model& model, const Scores& near, const Scores& far);
 
 }  // namespace slimbayes

@@ -33,7 +33,7 @@ using nlohmann::json;
 
 constexpr const char* kKind = "tuning";
 
-/// Every combination, the last option varying fastest.
+/// Returns every combination of the options' values; the last option varies fastest.
 std::vector<json> combinations(const std::vector<OptionDoc>& docs, const std::vector<std::string>& names) {
   check(!names.empty(), "tune", "at least one option to tune", "none");
   std::vector<json> all = {json::object()};
@@ -65,9 +65,10 @@ std::string text_of(const json& combination) {
   return text;
 }
 
-/// Of events the method's own score: their joint density has no closed form.
+/// Returns the NLL of the validation rows. Events get the method's own score instead: their joint density has
+/// no closed form.
 double predictive_nll(const Fitted& fitted, const Dataset& valid) {
-  std::vector<at::Tensor> targets;  // a batch at a time: the inputs of all may not fit
+  std::vector<at::Tensor> targets;  // batch by batch: the inputs of all rows may not fit in memory
   over_batches(valid, {}, [&](const Batch& batch) { targets.push_back(batch.target); });
   const at::Tensor y = targets.front().defined() ? at::cat(targets) : at::Tensor();
   return mean_nll(fitted.predict(valid), y).value_or(fitted.summary().best_score);
@@ -91,7 +92,7 @@ class Search {
         context_(context),
         series_(context.checkpoint, kKind, context.callback),
         report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
-    for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // refused before the first fit, not after it
+    for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // throws for invalid options before the first fit
   }
 
   Tuned run() {
@@ -117,7 +118,8 @@ class Search {
     return options;
   }
 
-  /// The largest validation NLL among those tried less the smallest: what the choice was worth.
+  /// Returns the largest validation NLL among the combinations tried minus the smallest: what the choice was
+  /// worth.
   double spread() const {
     double least = std::numeric_limits<double>::infinity(), most = -least;
     for (const json& entry : report_["tried"]) {
@@ -125,19 +127,19 @@ class Search {
       least = std::min(least, entry["valid_nll"].get<double>());
       most = std::max(most, entry["valid_nll"].get<double>());
     }
-    return most >= least ? most - least : 0;  // nothing: the first was interrupted
+    return most >= least ? most - least : 0;  // 0 if the first fit was interrupted
   }
 
   std::unique_ptr<Method> method_of(size_t i) const { return registry_row(method_.name).make(with(i)); }
 
   size_t tried() const { return report_["tried"].size(); }
 
-  /// Between two fits; the first one always runs, so that there is a model.
+  /// Whether to stop between two fits. The first fit always runs, so that there is a model.
   bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
 
   void resume(const TensorFile& record) {
     json tried = json::array();
-    if (record.metadata.contains("report")) {  // not where it stopped within the first
+    if (record.metadata.contains("report")) {  // absent if the search stopped during the first fit
       const json report = stored_json(record, "report");
       check_tuning_report(report);
       tried = report["tried"];
@@ -158,7 +160,7 @@ class Search {
       consider(tried[*best], with(*best), finished_fit(registry_row(method_.name), record, split_.train));
   }
 
-  /// The next combination. False when it was interrupted.
+  /// Fits the next combination. Returns false if it was interrupted.
   bool next() {
     const size_t i = tried();
     json entry = all_[i];
@@ -170,9 +172,10 @@ class Search {
       if (interrupted && best_) return false;
       entry["valid_nll"] = validation_nll(*fitted, split_.valid);
       consider(entry, with(i), std::move(fitted));
-      if (interrupted) return false;  // it is all there is: the answer, but not among those tried
+      if (interrupted) return false;  // the only fit: it is the result, but not listed as tried
     } catch (const NumericalError& error) {
-      if (context_.callback && context_.callback->stop()) return false;  // of parameters that nothing has chosen
+      // An interrupted fit may fail because its parameters were never selected.
+      if (context_.callback && context_.callback->stop()) return false;
       entry["failed"] = error.what();
     }
     report_["tried"].push_back(entry);
@@ -243,8 +246,8 @@ Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::v
   check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
         "raise --valid-fraction, or give --valid FILE");
   std::vector<std::string> chosen = names;
-  // The trace belongs to Gaussian noise (families/deep_kernel_training.cpp): elsewhere every alpha gives the
-  // same fit.
+  // The trace regulariser belongs to Gaussian noise (families/deep_kernel_training.cpp): on other tasks every
+  // alpha gives the same fit.
   if (split.train.schema.task.kind != TaskKind::regression) std::erase(chosen, "alpha");
   return Search(method, options, chosen, split, context).run();
 }

@@ -11,30 +11,31 @@ namespace slimbayes {
 
 /// The best of a grid of fits.
 struct Tuned {
-  nlohmann::json options;  // every option of the best
+  nlohmann::json options;  // every option of the best fit
   std::shared_ptr<const Fitted> fitted;
-  /// {"options": names, "combinations": how many, "tried": [{name: value, ..., "valid_nll": x or "failed":
-  /// sentence}], "best": {name: value, ..., "valid_nll": x}, "spread": the largest valid_nll
-  /// less the smallest}, and "interrupted": true when not all were tried.
+  /// {"options": names, "combinations": their number, "tried": [{name: value, ..., "valid_nll": x or
+  /// "failed": sentence}], "best": {name: value, ..., "valid_nll": x}, "spread": the largest valid_nll
+  /// minus the smallest}, and "interrupted": true if not all combinations were tried.
   nlohmann::json report;
 
-  /// Stopped before its end: the best so far.
+  /// Whether the search or its best fit was stopped before its end; the result is then the best so far.
   bool interrupted() const {
     return fitted->summary().stopped == "interrupted" ||
            (report.is_object() && report.contains("interrupted"));
   }
 };
 
-/// Throws std::invalid_argument unless it is what Tuned::report says: a file may hold anything in its place.
+/// Throws std::invalid_argument unless `report` has the form of Tuned::report. Use it on reports read from a
+/// file, which may hold anything.
 void check_tuning_report(const nlohmann::json& report);
 
 /// Fits every combination of the options `names` over their grids in the catalogue, with the same seed, and
-/// keeps the one of the least NLL on the validation rows (of the standardised target, of classes or of
-/// counts; of events the method's own score; ties: the first). A combination that fails numerically is
-/// reported, not fatal, unless all do. alpha, which belongs to regressions, is left out elsewhere. What is
-/// finished lies in the checkpoint, so that a killed search goes on with the next combination, to the same
-/// bits. An interrupted one answers with the best so far. Throws std::invalid_argument for an option without
-/// a grid, and without validation rows.
+/// keeps the one with the least NLL on the validation rows (of the standardised target, of classes or of
+/// counts; for events the method's own score). Among ties the first wins. A combination that fails
+/// numerically is reported; the search fails only if all do. alpha belongs to regressions and is skipped for
+/// other tasks. Finished fits are kept in the checkpoint: a killed search continues with the next combination
+/// and gives the same bits. An interrupted search returns the best so far, or throws Interrupted if there is
+/// none. Throws std::invalid_argument for an option without a grid, and if there are no validation rows.
 Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,
            const Split& split, const FitContext& context);
 

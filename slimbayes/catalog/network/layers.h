@@ -9,24 +9,24 @@
 
 namespace slimbayes {
 
-/// The layers of a network as data. What comes in is known from the layer before (network_spec.h), so a layer
-/// holds only what it adds. A new layer is a struct here, its shape in network_spec.cpp and its computation
-/// in nn/layers.cpp.
+/// The layers of a network as data. A layer does not store its input's shape, which follows from the layer
+/// before (network_spec.h). To add a layer, add a struct here, its output shape in network_spec.cpp and its
+/// computation in nn/layers.cpp.
 
-/// y = x W^T + b over the last axis: of a vector, or of each step of a sequence.
+/// y = x W^T + b over the last axis of a vector or of each step of a sequence.
 struct Linear {
   static constexpr const char* kind = "linear";
   int64_t out = 1;
   bool bias = true;
 };
 
-/// Element by element.
+/// A nonlinear function applied to each element.
 struct Activation {
   static constexpr const char* kind = "activation";
   std::string function = "silu";
 };
 
-/// Over the last axis, with a scale and a shift for each feature.
+/// Normalises over the last axis, with a trained scale and shift for each feature.
 struct LayerNorm {
   static constexpr const char* kind = "layer_norm";
 };
@@ -38,7 +38,7 @@ struct BatchNorm2d {
   double momentum = 0.1;
 };
 
-/// Sets a share of the elements to zero in training, and scales the others up.
+/// Sets a random share of the elements to zero in training and scales the others up by 1 / (1 - rate).
 struct Dropout {
   static constexpr const char* kind = "dropout";
   double rate = 0.1;
@@ -54,67 +54,70 @@ struct Conv2d {
   bool bias = true;
 };
 
-/// The largest or the mean of each square of an image; a rest at the edge is left out.
+/// Reduces each `size` x `size` square of an image to its maximum or mean. Pixels that fill no whole square
+/// at the edge are left out.
 struct Pool2d {
   static constexpr const char* kind = "pool";
   std::string of = "max";
   int64_t size = 2;
 };
 
-/// The mean of each channel of an image: a vector.
+/// Turns an image into a vector: the mean of each channel.
 struct MeanOverImage {
   static constexpr const char* kind = "mean_over_image";
 };
 
-/// An image as a vector.
+/// Turns an image into a vector of all its numbers.
 struct Flatten {
   static constexpr const char* kind = "flatten";
 };
 
-/// A vector for each token plus one for its place.
+/// Turns tokens into a sequence: each step is a trained vector of the token plus one of its position.
 struct Embedding {
   static constexpr const char* kind = "embedding";
-  int64_t tokens = 2;  // how many different ones
+  int64_t tokens = 2;  // size of the vocabulary
   int64_t out = 1;
 };
 
-/// The hidden states of a sequence.
+/// One LSTM layer; its output is the hidden state at every step. It does not skip padding.
 struct Lstm {
   static constexpr const char* kind = "lstm";
   int64_t out = 1;
 };
 
-/// Each step of a sequence looks at every step that is there.
+/// Multi-head self-attention: each step of a sequence attends to every step that is not padding.
 struct Attention {
   static constexpr const char* kind = "attention";
   int64_t heads = 1;
 };
 
-/// The mean over the steps of a sequence that are there: a vector.
+/// Turns a sequence into a vector: the mean over the steps that are not padding.
 struct MeanOverSteps {
   static constexpr const char* kind = "mean_over_steps";
 };
 
-/// The last step of a sequence that is there: a vector.
+/// Turns a sequence into a vector: the last step that is not padding.
 struct LastStep {
   static constexpr const char* kind = "last_step";
 };
 
 struct LayerSpec;
 
-/// shortcut(x) + body(x); an empty shortcut is x itself.
+/// y = shortcut(x) + body(x). An empty shortcut is the identity.
 struct Residual {
   static constexpr const char* kind = "residual";
   std::vector<LayerSpec> body;
   std::vector<LayerSpec> shortcut;
 };
 
+/// Any layer.
 struct LayerSpec
     : std::variant<Linear, Activation, LayerNorm, BatchNorm2d, Dropout, Conv2d, Pool2d, MeanOverImage,
                    Flatten, Embedding, Lstm, Attention, MeanOverSteps, LastStep, Residual> {
   using variant::variant;
 };
 
+/// The bounds of a layer's sizes.
 inline constexpr Range kSizes{1, 1 << 24};
 
 template <class V>
@@ -171,6 +174,6 @@ void describe(MeanOverSteps&, V&) {}
 template <class V>
 void describe(LastStep&, V&) {}
 template <class V>
-void describe(Residual&, V&) {}  // its layers are no options
+void describe(Residual&, V&) {}  // its body and shortcut are stored as layers, not as options
 
 }  // namespace slimbayes

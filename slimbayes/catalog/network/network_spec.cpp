@@ -1,5 +1,5 @@
-// A network as data: the model file holds it as JSON, so reading checks it as untrusted. Shapes are inferred
-// once, from the first row on; every size that a computation needs comes from here.
+// A network as data. The model file holds it as JSON, which network_from_json checks as untrusted. The shape
+// of each layer's output follows from its input; nn/layers.cpp takes all sizes from these functions.
 #include "slimbayes/catalog/network/network_spec.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@ using detail::shown;
 using nlohmann::json;
 
 constexpr int kDeepest = 8;        // residuals within residuals
-constexpr int kMostLayers = 4096;  // in all
+constexpr int kMostLayers = 4096;  // layers of a network, those within residuals included
 
 [[noreturn]] void refuse(const std::string& expected, const std::string& received) {
   throw std::invalid_argument(
@@ -22,9 +22,9 @@ constexpr int kMostLayers = 4096;  // in all
                   expected, received));
 }
 
-/// Where a message says that the layer stands.
+/// The position, kind and input of a layer, for messages.
 struct Place {
-  const std::string& of;
+  const std::string& of;  // name of the layer, such as "3", or "3.0" within a residual; may be empty
   const char* kind;
   const Shape& input;
 
@@ -40,10 +40,12 @@ Shape with_width(Shape shape, int64_t width) {
   return shape;
 }
 
+/// Returns the number of positions of a convolution's window along one side of an image.
 int64_t windows(int64_t size, int64_t kernel, int64_t stride, int64_t padding) {
   return (size + 2 * padding - kernel) / stride + 1;
 }
 
+/// Returns the shape after all `layers`.
 Shape chained(const std::vector<LayerSpec>& layers, Shape shape, const std::string& place) {
   for (size_t i = 0; i < layers.size(); ++i)
     shape = output(layers[i], shape, place.empty() ? fmt::format("{}", i) : fmt::format("{}.{}", place, i));
@@ -142,6 +144,8 @@ json layers_to_json(const std::vector<LayerSpec>& layers) {
   return list;
 }
 
+/// Reads a list of layers inside `depth` residuals. `left` is the number of layers that the network may still
+/// have.
 std::vector<LayerSpec> layers_from_json(const json& list, int depth, int& left);
 
 template <class Layer>
@@ -160,7 +164,7 @@ LayerSpec read_layer(json entry, int depth, int& left) {
   }
 }
 
-/// The layer whose kind this is, or refuses.
+/// Reads a layer of this kind. Throws std::invalid_argument for an unknown kind.
 template <size_t I = 0>
 LayerSpec layer_of_kind(const std::string& kind, const json& entry, int depth, int& left) {
   using Alternatives = LayerSpec::variant;

@@ -9,31 +9,34 @@
 
 namespace slimbayes {
 
-/// The architecture of a network: the shape of one input row, and the layers. Without layers the network is
-/// the identity. The model file stores it as JSON.
+/// The architecture of a network: the shape of one input row, and the layers. A network without layers is the
+/// identity. The model file stores the architecture as JSON.
 struct NetworkSpec {
   Shape input;
   std::vector<LayerSpec> layers = {};
 };
 
-/// The name of the layer's kind, as in JSON.
+/// Returns the name of the layer's kind in JSON, such as "linear".
 std::string kind_of(const LayerSpec& layer);
 
-/// What a layer makes of a row. Throws std::invalid_argument where it does not take such a row; `place` names
-/// the layer.
+/// Returns the shape of a layer's output for a row of shape `input`. Throws std::invalid_argument if the
+/// layer cannot take such a row; the message names the layer by `place`.
 Shape output(const LayerSpec& layer, const Shape& input, const std::string& place = "");
 
-/// What comes out of the network. Throws std::invalid_argument with the first layer that does not fit the one
-/// before.
+/// Returns the shape of the network's output for one row. Throws std::invalid_argument with the name of the
+/// first layer that does not fit the layer before it.
 Shape output(const NetworkSpec& spec);
 
-/// A line a layer, such as "conv2d out 32 kernel 3 -> an image of 32 x 28 x 28".
+/// Describes the network in one line per layer, such as "linear bias true out 64 -> a vector of 64". A
+/// residual is one line.
 std::vector<std::string> lines_of(const NetworkSpec& spec);
 
+/// Returns the architecture as JSON, which network_from_json reads.
 nlohmann::json to_json(const NetworkSpec& spec);
 
-/// Throws std::invalid_argument for an unknown kind, options that are none, shapes that do not chain and more
-/// than 4,096 layers.
+/// Reads an architecture from untrusted JSON. Throws std::invalid_argument for an unknown kind of layer, an
+/// unknown option or a value out of range, layers that do not fit each other, more than 8 nested residuals
+/// and more than 4,096 layers.
 NetworkSpec network_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -16,10 +16,11 @@ void add(Layers& layers, Layers more) {
 }
 
 Conv2d conv(int64_t out, int64_t kernel, int64_t stride) {
-  return {out, kernel, stride, kernel / 2, /*bias=*/false};  // a batch norm follows, which has its own
+  return {out, kernel, stride, kernel / 2, /*bias=*/false};  // the batch norm that follows has a bias
 }
 
-/// Two blocks of two 3 x 3 convolutions on 28 x 28 pixels: conv, norm, relu, conv, norm, relu, pool.
+/// A network for small images such as 28 x 28 pixels: two blocks of conv, norm, relu, conv, norm, relu, pool
+/// with 3 x 3 convolutions, then a linear layer.
 NetworkSpec convnet(const NetworkOptions& o, const Shape& input) {
   NetworkSpec spec{input};
   for (int64_t width : {o.hidden / 2, o.hidden}) {
@@ -33,7 +34,8 @@ NetworkSpec convnet(const NetworkOptions& o, const Shape& input) {
   return spec;
 }
 
-/// He et al. 2016 with the stem of CIFAR: a 3 x 3 convolution, no pooling; four stages of two blocks.
+/// The ResNet-18 of He et al. 2016 with a first layer for small images as in CIFAR: a 3 x 3 convolution
+/// without pooling. Then four stages of two residual blocks and the mean over the image.
 NetworkSpec resnet18(const NetworkOptions& o, const Shape& input) {
   NetworkSpec spec{input, {conv(o.hidden, 3, 1), BatchNorm2d{}, Activation{"relu"}}};
   int64_t width = o.hidden;
@@ -63,8 +65,8 @@ NetworkSpec lstm(const NetworkOptions& o, const Shape& input) {
   return spec;
 }
 
-/// Pre-norm (Xiong et al. 2020): x + Attention(LayerNorm x), x + MLP(LayerNorm x), a last LayerNorm, the mean
-/// over the steps.
+/// A pre-norm transformer (Xiong et al. 2020): `blocks` times x + Attention(LayerNorm x) and x +
+/// MLP(LayerNorm x), then a last LayerNorm and the mean over the steps.
 NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tokens) {
   NetworkSpec spec{input};
   if (input.tokens)

@@ -8,7 +8,7 @@
 
 namespace slimbayes {
 
-/// The network in front of the basis, from a row to its last features.
+/// Options of the network that computes the features on which a method's kernel, basis or linear head acts.
 struct NetworkOptions {
   std::string network = "auto";
   std::string activation = "silu";
@@ -18,21 +18,22 @@ struct NetworkOptions {
   double dropout = 0;
 };
 
-/// N appendix B: Linear d to h, `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU; with
-/// another activation in SiLU's place. Of a vector.
+/// Returns the residual network of N appendix B for vectors: Linear from `inputs` to `hidden` features,
+/// `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU. `activation` replaces SiLU.
 NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
                            const std::string& activation = "silu");
 
-/// `layers` times Linear and activation, each of width h (E section 4: two of 128, tanh). Of a vector. Throws
-/// std::invalid_argument without layers.
+/// Returns a plain network for vectors: `layers` times Linear and activation, each of width `hidden` (E
+/// section 4: two layers of 128, tanh). Throws std::invalid_argument if `layers` is below 1.
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation);
 
-/// The network that the options name, for rows of this shape; "auto" is tabular_resnet for vectors, lstm for
-/// sequences, convnet for images and transformer for tokens. tokens: how many different ones there are.
-/// Throws std::invalid_argument for a network that does not take such rows; names those that do.
+/// Returns the network that the options name, for rows of shape `input`. "auto" is tabular_resnet for
+/// vectors, lstm for sequences, convnet for images and transformer for tokens. `tokens` is the size of the
+/// vocabulary. Throws std::invalid_argument if the network cannot take such rows, and names the networks that
+/// can.
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
 
-/// The names of the networks that take this kind of input, the one of "auto" first.
+/// Returns the names of the networks that take this kind of input. The first one is the choice of "auto".
 std::vector<std::string> networks_for(InputKind kind);
 
 template <class V>

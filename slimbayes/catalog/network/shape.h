@@ -7,8 +7,9 @@
 
 namespace slimbayes {
 
-/// The sizes of one row on its way through a network, without the batch: {d} a vector, {t, d} a sequence of t
-/// vectors, {c, h, w} an image, {t} with `tokens` a sequence of whole numbers. t = -1 stands for any length.
+/// The shape of one row inside a network, without the batch: {d} for a vector, {t, d} for a sequence of t
+/// vectors, {c, h, w} for an image, {t} with `tokens` set for a sequence of t tokens (whole numbers). t = -1
+/// stands for any length.
 struct Shape {
   std::vector<int64_t> sizes;
   bool tokens = false;
@@ -16,14 +17,16 @@ struct Shape {
   bool is_vector() const { return sizes.size() == 1 && !tokens; }
   bool is_sequence() const { return sizes.size() == 2; }
   bool is_image() const { return sizes.size() == 3; }
+  /// Returns the number of features of a vector or of each step of a sequence.
   int64_t width() const {
     return sizes.empty() ? 0 : sizes.back();
-  }  // features of a vector or of a sequence's steps
+  }
 
   bool operator==(const Shape&) const = default;
 };
 
-/// "a vector of 8", "a sequence of 24 x 8", "an image of 3 x 32 x 32", "up to 256 tokens".
+/// Formats a shape for messages, such as "a vector of 8", "a sequence of 24 x 8", "an image of 3 x 32 x 32"
+/// or "up to 256 tokens".
 std::string text_of(const Shape& shape);
 
 nlohmann::json to_json(const Shape& shape);
