@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// An expansion with the objective that trains it: the methods' own pairs, and what each adds to the
-/// variance.
+/// Returns the DeepKernel of an expansion and the objective that trains it. `correction` is the term that the
+/// expansion adds to the variance; `focus` is the weight of rows by their variance.
 inline DeepKernel deep_kernel(const std::string& basis, const HeadObjective& objective,
                               DeepKernel::Correction correction = DeepKernel::Correction::none,
                               double focus = 0) {
@@ -25,7 +25,7 @@ inline DeepKernel deep_kernel(const std::string& basis, const HeadObjective& obj
 inline DeepKernel vbll(const std::string& basis) {
   return deep_kernel(basis, {DataTerm::expected, 0, 1});
 }
-inline DeepKernel dppgp(const std::string& basis) {  // focus: the costlier start of a fit
+inline DeepKernel dppgp(const std::string& basis) {  // with focus, the costlier phase of a fit
   return deep_kernel(basis, {DataTerm::predictive, 0.01, 0.01}, DeepKernel::Correction::none, 0.5);
 }
 inline DeepKernel svgp() {

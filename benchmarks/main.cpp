@@ -1,7 +1,7 @@
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
-// One thread for every benchmark: ratios to the floors and to the peers are of single cores.
+// Every benchmark runs on one thread, so that the ratios to floors and peers compare single cores.
 int main(int argc, char** argv) {
   at::set_num_threads(1);
   benchmark::Initialize(&argc, argv);

@@ -5,7 +5,8 @@
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/core/random.h"
 
-// The exact posterior: accumulating batches, factorising, one row more; beside the bare float64 products.
+// Times the exact posterior (accumulating batches, factorising, adding rows) beside its floor, the bare
+// float64 matrix products.
 
 namespace slimbayes {
 namespace {
@@ -25,7 +26,7 @@ BENCHMARK(BM_linear_statistics_added)
     ->ArgsProduct({{200, 1024, 10000}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
 
-// Phi^T Phi alone.
+// Times Phi^T Phi alone.
 void BM_gram_floor(benchmark::State& state) {
   at::Tensor phi = gaussian_rows(state.range(0), at::kDouble).features;
   at::Tensor gram = at::empty({kRank, kRank}, at::kDouble);
@@ -53,7 +54,7 @@ BENCHMARK(BM_linear_posterior_added)
     ->Arg(64)
     ->Unit(benchmark::kMicrosecond);
 
-// The factorisation alone.
+// Times the factorisation alone.
 void BM_cholesky_floor(benchmark::State& state) {
   at::Tensor phi = gaussian_rows(1024, at::kDouble).features;
   at::Tensor h = at::mm(phi.t(), phi) + at::eye(kRank, at::kDouble);

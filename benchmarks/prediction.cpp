@@ -8,15 +8,15 @@
 #include "slimbayes/nn/weights.h"
 #include "slimbayes/workflow/model.h"
 
-// Mean and variance of new rows by a fitted dbk, from a Dataset and from a Table, and the floor: its bare
-// float64 matrix products.
+// Times the prediction (mean and variance) of new rows by a fitted dbk, from a Dataset and from a Table, and
+// its floor, the bare float64 matrix products.
 
 namespace slimbayes {
 namespace {
 
 constexpr int64_t kTrainingRows = 512;
 
-// A few steps: the time of a prediction does not depend on how well it was fitted.
+// Returns options with few steps: the time of a prediction does not depend on the quality of the fit.
 nlohmann::json briefly() { return {{"steps", 10}, {"hidden", kHidden}, {"rank", kRank}}; }
 
 Dataset gaussian_rows(int64_t n, const Stream& stream) {
@@ -54,7 +54,7 @@ void BM_Model_predict(benchmark::State& state) {
 }
 BENCHMARK(BM_Model_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
 
-// Backbone and basis alone, without checks and head.
+// Times backbone and basis alone, without checks and without the head.
 void BM_DeepKernelModel_expansion_f64(benchmark::State& state) {
   at::NoGradGuard no_grad;
   DeepKernel kernel = dppgp("silu");

@@ -4,7 +4,7 @@
 
 namespace slimbayes {
 
-/// The task of every comparison, that of peers.py: inputs, width of the network, rank of the basis.
+/// The sizes of every comparison, equal to those in peers.py: inputs, hidden units, rank of the basis.
 constexpr int64_t kInputs = 26, kHidden = 64, kRank = 128;
 
 }  // namespace slimbayes

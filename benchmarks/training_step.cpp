@@ -7,9 +7,8 @@
 #include "slimbayes/core/random.h"
 #include "slimbayes/train/adamw.h"
 
-// One training step of each objective and expansion (forward, objective, backward, AdamW), its parts, and its
-// floor: the bare matrix products of the same step, forward and both backward ones, in the library's own
-// GEMM.
+// Times one training step of each objective and expansion (forward, objective, backward, AdamW), its parts,
+// and its floor: the bare matrix products of the step (one forward, two backward) in libtorch's own GEMM.
 
 namespace slimbayes {
 namespace {
@@ -56,7 +55,7 @@ BENCHMARK_CAPTURE(BM_step, vbll_rbf, vbll("rbf"))->Apply(batches);
 BENCHMARK_CAPTURE(BM_step, svgp_rbf, svgp())->Apply(batches);  // sv-dkl
 BENCHMARK_CAPTURE(BM_step, ppgp_rbf, ppgp())->Apply(batches);  // pp-dkl
 
-// The step without its optimiser.
+// Times the step without the optimiser.
 void BM_DeepKernelModel_backward(benchmark::State& state, const DeepKernel& kernel) {
   Step step(kernel, state.range(0));
   for (auto _ : state) benchmark::DoNotOptimize(step.backward().total.item<float>());
@@ -64,7 +63,8 @@ void BM_DeepKernelModel_backward(benchmark::State& state, const DeepKernel& kern
 BENCHMARK_CAPTURE(BM_DeepKernelModel_backward, dppgp_silu, dppgp("silu"))->Apply(batches);
 BENCHMARK_CAPTURE(BM_DeepKernelModel_backward, ppgp_rbf, ppgp())->Apply(batches);
 
-// Backbone and basis, forward with a graph, then forward and backward: what autograd adds.
+// Times backbone and basis with an autograd graph: forward alone (backward = 0), and forward with backward
+// (1).
 void BM_DeepKernelModel_expansion(benchmark::State& state, const std::string& basis) {
   Step step(dppgp(basis), state.range(0));
   at::Tensor grad = at::ones({state.range(0), kRank}, at::kFloat);
@@ -105,11 +105,11 @@ void BM_AdamW_step(benchmark::State& state) {
 }
 BENCHMARK(BM_AdamW_step)->Unit(benchmark::kMicrosecond);
 
-// Inducing points have one product more, the solve with chol(K_ZZ), counted in float32 as the others are; the
-// factorisation itself is no product and not in the floor.
+// Times the floor. Inducing points add one product, the solve with chol(K_ZZ), which is counted in float32
+// like the others. The factorisation itself is not a product, so the floor does not contain it.
 void BM_gemm_floor(benchmark::State& state, bool inducing) {
   int64_t b = state.range(0);
-  // (in, out) of every product of a row: input, four in the blocks, expansion, L^T phi.
+  // (in, out) of every product per row: the input layer, four in the blocks, the expansion, and L^T phi.
   std::vector<std::pair<int64_t, int64_t>> layers = {
       {kInputs, kHidden}, {kHidden, kHidden}, {kHidden, kHidden}, {kHidden, kHidden},
       {kHidden, kHidden}, {kHidden, kRank},   {kRank, kRank}};
@@ -127,7 +127,7 @@ void BM_gemm_floor(benchmark::State& state, bool inducing) {
     for (Product& p : products) at::mm_out(p.y, p.x, p.w.t());
     for (size_t i = products.size(); i-- > 0;) {
       Product& p = products[i];
-      if (i > 0) at::mm_out(p.dx, p.delta, p.w);  // the inputs need no gradient
+      if (i > 0) at::mm_out(p.dx, p.delta, p.w);  // inputs need no gradient
       at::mm_out(p.dw, p.delta.t(), p.x);
     }
   }

@@ -1,5 +1,5 @@
-// A method of your own, outside the tree: Bayesian linear regression on the inputs, exact, by the library's
-// own core. Compile with examples/CMakeLists.txt; run without arguments.
+// Shows how to write a method of your own outside the library: exact Bayesian linear regression on the
+// inputs, by means of slimbayes/core. Compile with examples/CMakeLists.txt; run without arguments.
 #include <ATen/ATen.h>
 #include <slimbayes/core/answers.h>
 #include <slimbayes/core/gaussian_linear.h>
@@ -11,10 +11,9 @@
 
 namespace sb = slimbayes;
 
-// --- the method
-// -------------------------------------------------------------------------------------------------------
+// --- the method ---
 
-/// y = c + <w, x> + noise with w ~ N(0, I); the posterior of w is Gaussian and exact.
+/// The fitted model: y = c + <w, x> + noise with w ~ N(0, I). The posterior of w is Gaussian and exact.
 class LinearFitted : public sb::Fitted {
  public:
   LinearFitted(sb::LinearPosterior posterior, sb::Summary summary)
@@ -26,7 +25,7 @@ class LinearFitted : public sb::Fitted {
     return sb::Regression{mean, at::full_like(mean, posterior_.model.sigma2),
                           sb::epistemic_var(posterior_, x)};
   }
-  sb::TensorFile save() const override { return {}; }  // what load() would read back
+  sb::TensorFile save() const override { return {}; }  // store here what a loader needs
   const sb::Summary& summary() const override { return summary_; }
 
  private:
@@ -53,8 +52,7 @@ class LinearMethod : public sb::Method {
   double noise_var_;
 };
 
-// --- its use
-// ----------------------------------------------------------------------------------------------------------
+// --- its use ---
 
 int main() {
   const sb::Stream stream(1);

@@ -1,4 +1,4 @@
-// Your own tensors instead of a table: a Dataset, a method of the registry, its predictive distribution.
+// Uses your own tensors instead of a table: a Dataset, a method of the registry, its predictive distribution.
 // Compile with examples/CMakeLists.txt; run without arguments.
 #include <ATen/ATen.h>
 #include <slimbayes/core/metrics.h>
@@ -12,15 +12,16 @@ namespace sb = slimbayes;
 
 namespace {
 
-/// y = sin 3x + noise that grows with x. `noise` may be zeros.
+/// Returns y = sin 3x + noise that grows with x. `noise` holds standard normal draws, or zeros for the mean.
 at::Tensor target(const at::Tensor& x, const at::Tensor& noise) {  // [n, 1], [n] -> [n]
   const at::Tensor flat = x.squeeze(1);
   return at::sin(3 * flat) + 0.2 * (1 + flat) * noise;
 }
 
-/// A method sees inputs of about unit size and standardised targets; the task keeps the way back.
+/// Returns a Dataset. Methods expect inputs of about unit size and standardised targets; the task keeps the
+/// shift and scale that lead back to the units of y.
 sb::Dataset dataset(const at::Tensor& x, const at::Tensor& y, double shift, double scale) {
-  sb::Task task;  // regression, unless it says otherwise
+  sb::Task task;  // its default kind is regression
   task.y_shift = shift;
   task.y_scale = scale;
   return sb::dataset_of({task, {"x"}}, {{x}, (y - shift) / scale});

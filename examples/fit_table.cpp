@@ -1,4 +1,4 @@
-// A table to a model file and back: fit, save, load, predict with mean, sd and a 90 % interval.
+// Fits a table, saves the model, loads it, and predicts the mean, the sd and a 90 % interval.
 // Compile with examples/CMakeLists.txt; run: fit_table examples/data/concrete.csv y
 #include <ATen/ATen.h>
 #include <slimbayes/data/table.h>
@@ -17,8 +17,8 @@ void run(const char* path, const char* target) {
 
   sb::FitOptions fit;
   fit.target = target;
-  fit.method = "dbk";               // or "dnn", "gp-exact": slimbayes methods
-  fit.options = {{"steps", 4000}};  // absent options keep their defaults: slimbayes describe dbk
+  fit.method = "dbk";               // or "dnn", "gp-exact"; `slimbayes methods` lists all
+  fit.options = {{"steps", 4000}};  // other options keep their defaults: `slimbayes describe dbk`
   fit.test_fraction = 0.1;
   const sb::Model model = sb::fit_model(table, fit);
   std::printf("%s\n", model.fitted().summary().brief().c_str());
@@ -27,7 +27,7 @@ void run(const char* path, const char* target) {
   const sb::Model loaded = sb::Model::load("concrete.safetensors");
   const sb::Table test = sb::take_rows(table, loaded.split().test);
   const sb::Regression p = loaded.predict(test);  // in the target's units
-  const sb::Interval range = loaded.interval(p, 0.9);  // the calibrated one where the model is
+  const sb::Interval range = loaded.interval(p, 0.9);  // calibrated if the model is
   const at::Tensor sd = sb::total_var(p).sqrt();  // [n]
 
   std::puts("    mean       sd    lower    upper    truth");
@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   }
   try {
     run(argv[1], argv[2]);
-  } catch (const std::exception& error) {  // says what was expected, what came, and a hint
+  } catch (const std::exception& error) {  // says what was expected, what was received, and a hint
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;
   }

@@ -1,6 +1,6 @@
-// Learning while data comes and goes: the exact Bayesian posterior of a linear model on frozen features. Rows
-// are added and withdrawn in O(r^2) each, and the evidence compares noise levels without another pass over
-// the data. Compile with examples/CMakeLists.txt; run without arguments.
+// Learns while rows arrive and are withdrawn: the exact Bayesian posterior of a linear model on r frozen
+// features. Adding or removing a row costs O(r^2). The evidence compares noise variances without another pass
+// over the data. Compile with examples/CMakeLists.txt; run without arguments.
 #include <ATen/ATen.h>
 #include <slimbayes/core/gaussian_linear.h>
 #include <slimbayes/core/random.h>
@@ -14,7 +14,8 @@ namespace sb = slimbayes;
 
 namespace {
 
-/// Random Fourier features of an RBF kernel; any frozen network will do. [n] -> [n, 64]
+/// Returns random Fourier features of an RBF kernel; any frozen network could take their place. [n] -> [n,
+/// 64]
 at::Tensor features(const at::Tensor& x) {
   const sb::Stream stream(1);
   const at::Tensor frequency = 4 * stream.split("frequency").normal({64});
@@ -22,7 +23,7 @@ at::Tensor features(const at::Tensor& x) {
   return std::sqrt(2.0 / 64) * at::cos(x.unsqueeze(1) * frequency + phase);
 }
 
-/// 100 rows of sin 3x + noise; in hour 3 the sensor was off by one.
+/// Returns the 100 rows of hour t: sin 3x + noise. In hour 3 the sensor was off by one.
 sb::LinearRows hour(uint64_t t) {
   const sb::Stream stream = sb::Stream(3).split(t);
   const at::Tensor x = 2 * stream.split("x").uniform({100}) - 1;
@@ -50,7 +51,7 @@ int main() {
   p = sb::removed(p, hour(3));
   show("without hour 3", p);
 
-  for (const double sigma2 : {1e-3, 1e-2, 1e-1}) {  // the same statistics serve every noise variance
+  for (const double sigma2 : {1e-3, 1e-2, 1e-1}) {  // the same statistics serve each one
     const auto other = sb::linear_posterior(p.statistics, {.sigma2 = sigma2, .prior_factor = {}});
     std::printf("noise variance %.3f: log evidence %.1f\n", sigma2, sb::log_evidence(other));
   }

@@ -8,8 +8,9 @@
 
 namespace slimbayes {
 
-/// A file of the public benchmark data: in the folder that SLIMBAYES_DATA names, else beside the checkout.
-/// Where it is absent the test passes, and the line below says which check was not made.
+/// Returns the path of a file of the public benchmark data, in the folder that SLIMBAYES_DATA names or else
+/// in ../shared/data. If the file is absent, prints which check was not made and returns nothing; the test
+/// passes.
 inline std::optional<std::filesystem::path> real_data(const std::string& name) {
   const char* folder = std::getenv("SLIMBAYES_DATA");
   std::filesystem::path path = (folder ? std::filesystem::path(folder)

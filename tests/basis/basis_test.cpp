@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kHidden = 3, kRank = 5;
 
-/// An expansion with its parameters, in float64, moved off its start.
+/// An expansion with its parameters in float64. Random noise moves the parameters off their start values.
 struct Bound {
   Parameters parameters;
   std::shared_ptr<const Basis> basis;
@@ -45,7 +45,7 @@ TEST(Basis, LinearEqualsItsFormula) {
 TEST(Basis, SiluStartsWithRandomSignsOfTheRootOfTheRank) {
   at::Tensor scale = basis_parameters("silu", {3, 400, "basis", "head", Stream(4)})[2].start;
   EXPECT_TRUE(at::allclose(scale.abs(), at::full({400}, 1 / std::sqrt(400.0), at::kDouble)));
-  EXPECT_LT(std::abs(scale.sum().item<double>()), 4);  // five sds of a fair coin
+  EXPECT_LT(std::abs(scale.sum().item<double>()), 4);  // four sds: the sum of 400 random signs / 20 has sd 1
 }
 
 TEST(Basis, RbfIsTheNystroemKernelOfItsInducingPoints) {
@@ -66,7 +66,7 @@ TEST(Basis, RbfIsTheNystroemKernelOfItsInducingPoints) {
 TEST(Basis, RbfReproducesItsKernelAtTheInducingPoints) {
   Bound b("rbf");
   Expansion phi = (*b.basis)(b["inducing_points"]);
-  // What is left is the nugget of 1e-11 on the diagonal of K_ZZ.
+  // The remaining correction comes from the nugget of 1e-11 on the diagonal of K_ZZ.
   EXPECT_LT(phi.correction.abs().max().item<double>(), 3e-11);
 }
 
@@ -80,7 +80,7 @@ TEST(Basis, RbfStaysFiniteWhenInducingPointsCoincide) {
   Expansion phi = (*b.basis)(inputs());
   EXPECT_TRUE(phi.features.isfinite().all().item<bool>());
   EXPECT_GE(phi.correction.min().item<double>(), 0);
-  EXPECT_EQ(b.basis->jitter(), 0);  // the nugget suffices
+  EXPECT_EQ(b.basis->jitter(), 0);  // the nugget alone makes K_ZZ factorise
 }
 
 TEST(Basis, FourierApproachesItsKernelWithTheRank) {
@@ -90,11 +90,11 @@ TEST(Basis, FourierApproachesItsKernelWithTheRank) {
   at::NoGradGuard no_grad;
   at::Tensor g = inputs(), phi = (*basis)(g).features;
   at::Tensor kernel = at::exp(-0.5 * at::cdist(g, g).square() / kHidden);
-  // A product of cosines has variance at most 1 / (2 r) in each term: five sds of the mean.
+  // Each entry is a mean of r terms with variance below 2; the tolerance is five of its sds.
   EXPECT_LT((at::mm(phi, phi.t()) - kernel).abs().max().item<double>(), 5 * std::sqrt(2.0 / kMany));
 }
 
-/// A scalar that depends on every output of the expansion.
+/// Returns a scalar that depends on every output of the expansion.
 at::Tensor reading(const Expansion& phi) {
   at::Tensor out = (phi.features * Stream(8).normal(phi.features.sizes())).sin().sum();
   if (phi.correction.defined()) out = out + (phi.correction.square() + phi.correction).sum();

@@ -19,7 +19,7 @@ TEST(FeatureMap, TheMissingPriorVarianceIsUpToTheLargestOfEachRow) {
   EXPECT_TRUE(at::equal(missing_prior_var(phi, at::scalar_tensor(25.0, at::kDouble)).var, vec({24, 0, 0})));
   phi.correction = vec({2, 0.5, 7});
   EXPECT_TRUE(at::equal(missing_prior_var(phi, {}).var, phi.correction));
-  phi.correction = vec({2, -1, 7});  // far beyond rounding
+  phi.correction = vec({2, -1, 7});  // -1 is far more negative than rounding can make it
   EXPECT_THROW(missing_prior_var(phi, {}), NumericalError);
 }
 

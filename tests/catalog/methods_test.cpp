@@ -57,7 +57,7 @@ TEST(Methods, AnInnerMethodLendsItsOptions) {
   const json resolved = ensemble.resolve({{"of", "dbk"}, {"rank", 7}, {"members", 2}});
   EXPECT_EQ(resolved["rank"], 7);
   EXPECT_EQ(resolved["steps"], find_method("dbk").resolve(json::object())["steps"]);
-  // No option of any method hides one of the ensemble.
+  // No method has an option with the name of an ensemble option.
   for (const MethodInfo& info : method_catalog()) {
     if (&info == &ensemble) continue;
     for (const OptionDoc& doc : info.options)
@@ -84,7 +84,7 @@ TEST(Methods, WhatIsTunedIsWhatNoFlagSets) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(tunable_options(find_method("dbk"), {}), (Names{"alpha", "beta"}));
   EXPECT_EQ(tunable_options(find_method("dbk"), {{"alpha", 0.1}, {"rank", 8}}), Names{"beta"});
-  EXPECT_EQ(tunable_options(find_method("ensemble"), {{"of", "vbll"}}), Names{"beta"});  // the members'
+  EXPECT_EQ(tunable_options(find_method("ensemble"), {{"of", "vbll"}}), Names{"beta"});  // of the members
   const auto refusal = [](const std::string& name, const nlohmann::json& given) -> std::string {
     try {
       tunable_options(find_method(name), given);
@@ -120,7 +120,7 @@ TEST(Methods, ForeignRowsAreToldByWhatMeansIgnorance) {
   }
   EXPECT_EQ(score("dbk"), "total_sd");
   EXPECT_EQ(score("pp-dkl"), "total_sd");
-  EXPECT_EQ(score("dnn"), "");  // one noise for all rows
+  EXPECT_EQ(score("dnn"), "");  // dnn has one noise variance for all rows
   EXPECT_EQ(score("ensemble"), "epistemic_sd");
   EXPECT_EQ(score("ensemble", {{"of", "dbk"}}), "total_sd");
 }

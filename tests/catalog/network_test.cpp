@@ -29,7 +29,7 @@ json vector_of(int64_t size, json layers) {
 json linear(int64_t out) { return {{"kind", "linear"}, {"out", out}}; }
 json residual(json body) { return {{"kind", "residual"}, {"body", std::move(body)}}; }
 
-/// What comes out of one layer.
+/// Returns the shape of one layer's output.
 Shape through(const LayerSpec& layer, Shape input) { return output(layer, std::move(input)); }
 
 TEST(Networks, TabularResnetIsAppendixB) {
@@ -71,7 +71,7 @@ TEST(Networks, EachTakesItsRowsAndEndsInAVector) {
     NetworkOptions wrong{.network = kind.input.is_image() ? "lstm" : "convnet"};
     expect_has(error_of([&] { network_for(wrong, kind.input, 100); }), kind.names.front());
   }
-  EXPECT_EQ(output(network_for({}, {{3, 32, 32}})), (Shape{{128}}));  // auto: convnet
+  EXPECT_EQ(output(network_for({}, {{3, 32, 32}})), (Shape{{128}}));  // "auto" chooses convnet
   EXPECT_EQ(output(network_for({.network = "resnet18"}, {{3, 32, 32}})), (Shape{{512}}));
 }
 

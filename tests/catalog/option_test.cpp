@@ -36,7 +36,8 @@ std::string complaint(const json& given) {
   return "";
 }
 
-/// Parsing is bounded elsewhere; a message must not recurse through what was let in.
+/// Returns `depth` nested arrays. Parsers refuse such a depth, but a program can pass any value: the error
+/// message must not recurse through it.
 json deep_list(int depth) {
   json list = json::array();
   for (int i = 0; i < depth; ++i) {

@@ -1,4 +1,4 @@
-// What a user's program does: read a table, fit, save, load, predict.
+// A program of a user of the installed library: it reads a table, fits, saves, loads and predicts.
 #include <ATen/ATen.h>
 #include <slimbayes/data/table.h>
 #include <slimbayes/version.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// y = sin(3 x) with a ripple that stands for noise.
+// Writes rows of y = sin(3 x) plus a fast cosine in place of noise.
 void write_csv(const char* path) {
   std::ofstream file(path);
   file << "x,y\n";

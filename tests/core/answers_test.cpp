@@ -18,7 +18,8 @@ TEST(Mixture, MomentsByHand) {
       mixture({Regression{row({1, 5}), row({2, 1}), row({0.5, 0}), 1}, {row({3, 5}), row({4, 3}), row({1.5, 0}), 2}});
   EXPECT_TRUE(at::equal(p.mean, row({2, 5})));
   EXPECT_TRUE(at::equal(p.aleatoric_var, row({3, 2})));
-  EXPECT_TRUE(at::equal(p.epistemic_var, row({2, 0})));  // 1 + variance of {1, 3} = 1; no disagreement: 0
+  // Row 0: a mean of 1 plus the variance 1 of the means {1, 3}. Row 1: the parts agree.
+  EXPECT_TRUE(at::equal(p.epistemic_var, row({2, 0})));
   EXPECT_EQ(p.zeroed, 3);
 }
 
@@ -32,7 +33,7 @@ TEST(Mixture, OfOneOrOfEqualsIsItself) {
   }
 }
 
-// The law of total variance, against draws: a part at random, then its Gaussian.
+// Compares the mixture's moments with those of draws: each draw takes a random part, then its Gaussian.
 TEST(Mixture, TotalMomentsAreThoseOfDraws) {
   constexpr int64_t kDraws = 400000;
   at::Tensor mean = row({-1, 0.5, 2}), var = row({0.2, 1, 0.5});
@@ -64,10 +65,10 @@ TEST(Mixture, OfClassesAveragesProbabilitiesAndCountsTheDisagreementAsIgnorance)
   const auto p = std::get<Classes>(mixture({Predictive(sure), Predictive(other)}));
   EXPECT_NEAR(p.probabilities[0][0].item<double>(), 0.5, 1e-12);
   EXPECT_NEAR(mutual_information(p)[0].item<double>(), std::log(2) - p.expected_entropy[0].item<double>(), 1e-12);
-  EXPECT_NEAR(mutual_information(p)[1].item<double>(), 0, 1e-12);  // they agree
+  EXPECT_NEAR(mutual_information(p)[1].item<double>(), 0, 1e-12);  // the parts agree on this row
 }
 
-// Moments of the mixture against draws: a part at random, then its log-normal.
+// Compares the mixture's moments with those of draws: each draw takes a random part, then its log-normal.
 TEST(Mixture, OfRatesHasTheMixturesMeanAndVariance) {
   constexpr int64_t kDraws = 1000000;
   const at::Tensor mean_log = row({-0.3, 0.4, 0.1}), var_log = row({0.05, 0.1, 0.2});

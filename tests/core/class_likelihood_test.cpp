@@ -12,7 +12,7 @@ namespace {
 
 at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
-/// Largest gap between the gradient of value(mean, var) and central differences.
+/// Returns the largest difference between the gradient of value(mean, var) and central differences.
 template <class Value>
 double gradient_gap(at::Tensor mean, at::Tensor var, Value value) {
   at::Tensor inputs[] = {mean.clone().requires_grad_(true), var.clone().requires_grad_(true)};
@@ -34,7 +34,7 @@ double gradient_gap(at::Tensor mean, at::Tensor var, Value value) {
 }
 
 TEST(Bernoulli, MatchesAnIndependentIntegral) {
-  // mpmath 1.3.0, 30 digits; an sd of 3 is the limit of the claim.
+  // Reference values: mpmath 1.3.0, 30 digits. The Gauss rule's error bound of 1e-6 holds up to an sd of 3.
   Latent f{row({0.3, -1}), row({0.5, 9})};
   BernoulliLikelihood l;
   Classes p = std::get<Classes>(l.predictive(f));
@@ -51,7 +51,7 @@ TEST(Bernoulli, AWideBeliefIsAsExactAsItsCommentSays) {
   at::Tensor mean = at::arange(-120, 121, at::kDouble), y = at::ones_like(mean);
   Latent f{mean, at::full_like(mean, 100)};
   at::Tensor z = at::linspace(-30, 30, 20001, at::kDouble), density = at::exp(-0.5 * z.square());
-  BernoulliLikelihood coarse, fine{{z, density / density.sum()}};  // the trapezoid rule
+  BernoulliLikelihood coarse, fine{{z, density / density.sum()}};  // trapezoid rule as reference
   auto gap = [](const at::Tensor& a, const at::Tensor& b) { return (a - b).abs().max().item<double>(); };
   Classes p = std::get<Classes>(coarse.predictive(f)), q = std::get<Classes>(fine.predictive(f));
   EXPECT_LT(gap(p.probabilities, q.probabilities), 0.01);
@@ -60,8 +60,8 @@ TEST(Bernoulli, AWideBeliefIsAsExactAsItsCommentSays) {
   EXPECT_LT(gap(coarse.log_predictive(f, y), fine.log_predictive(f, y)), 0.05);
 }
 
-// The sigmoid is a step between the Gauss rule's nodes; with 64 of them the gap at an sd of 10 is 6e-3, at
-// 300 5e-2.
+// For a wide belief the sigmoid is a step between two nodes of the Gauss rule. With 64 nodes its error is
+// 6e-3 at an sd of 10 and 5e-2 at an sd of 300, so the likelihood takes another integral there.
 TEST(Bernoulli, ProbabilitiesAreExactHoweverWideTheBelief) {
   for (double sd : {3.1, 10.0, 40.0, 300.0}) {
     at::Tensor mean = sd * at::linspace(-6, 6, 25, at::kDouble), y = at::ones_like(mean);
@@ -85,7 +85,7 @@ TEST(Bernoulli, ProbabilitiesAreExactHoweverWideTheBelief) {
   }
 }
 
-// To the widest beliefs the sigmoid is a step: P = Phi(mean / sd), at most 1.
+// For the widest beliefs the sigmoid acts as a step: P = Phi(mean / sd), which is at most 1.
 TEST(Bernoulli, TheWidestBeliefsSeeAStep) {
   for (at::ScalarType type : {at::kFloat, at::kDouble}) {
     for (double sd : {1e4, 1e8, 1e12}) {
@@ -97,7 +97,7 @@ TEST(Bernoulli, TheWidestBeliefsSeeAStep) {
   }
 }
 
-// Far in a tail the mass lies where the sigmoid is e^f: log P = mean + var / 2.
+// Far in a tail all mass lies where the sigmoid equals e^f, so log P = mean + var / 2.
 TEST(Bernoulli, TheTailOfAWideBeliefIsInClosedForm) {
   Latent f{row({-200, -60, -3000}), row({16, 12, 100})};
   at::Tensor got = BernoulliLikelihood{}.log_predictive(f, row({1, 1, 1}));
@@ -125,7 +125,7 @@ TEST(Bernoulli, GradientsMatchCentralDifferences) {
 }
 
 TEST(Softmax, OfTwoClassesIsBernoulliInTheDifference) {
-  // softmax(f0, f1)_1 = sigmoid(f1 - f0), whose variance is the sum; the error of 4e4 draws is about 1e-3.
+  // softmax(f0, f1)_1 = sigmoid(f1 - f0), and the variances add up. The error of 4e4 draws is about 1e-3.
   Latent two{row({0.2, 0.5, 1, -1}).reshape({2, 2}), row({0.3, 0.2, 2, 1}).reshape({2, 2})};
   Latent one{two.mean.select(1, 1) - two.mean.select(1, 0), two.epistemic_var.sum(1)};
   SoftmaxLikelihood l{Stream(1), 40'000};
@@ -141,7 +141,7 @@ TEST(Softmax, OfTwoClassesIsBernoulliInTheDifference) {
 
 TEST(Softmax, ProbabilitiesAreAverageSoftmaxes) {
   Latent f{Stream(1).normal({50, 4}), Stream(2).uniform({50, 4})};
-  SoftmaxLikelihood l{Stream(3), 101};  // taken up to 102
+  SoftmaxLikelihood l{Stream(3), 101};  // an odd number is raised to 102
   Classes p = std::get<Classes>(l.predictive(f));
   EXPECT_TRUE(at::allclose(p.probabilities.sum(1), at::ones({50}, at::kDouble), 1e-14, 1e-14));
   EXPECT_GT(mutual_information(p).min().item<double>(), 0);
@@ -164,7 +164,7 @@ TEST(Softmax, DrawsAreSeededAndSharedByTheRows) {
   EXPECT_FALSE(at::equal(probabilities(1, f), probabilities(2, f)));
   Latent reversed{f.mean.flip(0), f.epistemic_var.flip(0)};
   EXPECT_TRUE(at::allclose(probabilities(1, f), probabilities(1, reversed).flip(0), 1e-13, 0));
-  // A training step's own draws differ from row to row.
+  // With shared = false (training) the draws differ from row to row.
   Latent same{at::zeros({2, 3}, at::kDouble), at::ones({2, 3}, at::kDouble)};
   at::Tensor y = at::zeros({2}, at::kDouble);
   at::Tensor shared = SoftmaxLikelihood{Stream(1), 8}.expected_log_prob(same, y);
@@ -199,7 +199,7 @@ TEST(ClassLikelihood, TrainingKeepsTheDtypeAndPredictionIsFloat64) {
     EXPECT_EQ(std::get<Classes>(p).probabilities.scalar_type(), at::kDouble);
     EXPECT_FALSE(std::get<Classes>(p).probabilities.requires_grad());
   }
-  softmax.expected_log_prob(many, y).sum().backward();  // a variance of 0 has a finite gradient
+  softmax.expected_log_prob(many, y).sum().backward();  // the gradient is finite at a variance of 0
   EXPECT_TRUE(at::isfinite(many.epistemic_var.grad()).all().item<bool>());
 }
 

@@ -15,7 +15,7 @@ at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 Classes answer(const at::Tensor& p) { return {p, at::zeros({p.size(0)}), at::zeros({p.size(0)})}; }
 
-/// Two classes; the argument is the probability of the second.
+/// Returns answers of two classes; p [n] is the probability of the second class.
 Classes binary(const at::Tensor& p) { return answer(at::stack({1 - p, p}, 1)); }
 
 const Classes kFive =
@@ -23,14 +23,14 @@ const Classes kFive =
 const at::Tensor kLabels = row({0, 1, 0, 1, 2});
 
 TEST(ClassMetrics, MatchScikitLearn) {
-  // scikit-learn 1.9.1: accuracy_score, log_loss, brier_score_loss(scale_by_half=False).
+  // Reference values: scikit-learn 1.9.1, accuracy_score, log_loss, brier_score_loss(scale_by_half=False).
   EXPECT_DOUBLE_EQ(accuracy(kFive, kLabels), 0.6);
   EXPECT_NEAR(class_nll(kFive, kLabels), 0.7126256497616753, 1e-15);
   EXPECT_NEAR(brier(kFive, kLabels), 0.406, 1e-15);
 }
 
 TEST(ClassMetrics, ConfusionAndF1MatchScikitLearn) {
-  // scikit-learn 1.9.1: confusion_matrix, f1_score of the predicted classes 0 1 2 1 1.
+  // Reference values: scikit-learn 1.9.1, confusion_matrix and f1_score of the predicted classes 0 1 2 1 1.
   at::Tensor counts = confusion(kFive, kLabels);
   at::Tensor expected = at::tensor({1, 0, 1, 0, 2, 0, 0, 1, 0}, at::TensorOptions().dtype(at::kLong));
   EXPECT_TRUE(at::equal(counts, expected.reshape({3, 3})));
@@ -39,7 +39,7 @@ TEST(ClassMetrics, ConfusionAndF1MatchScikitLearn) {
   EXPECT_NEAR(report["f1_macro"], 0.48888888888888893, 1e-15);
   EXPECT_EQ(report["confusion"].dump(), "[[1,0,1],[0,2,0],[0,1,0]]");
   EXPECT_DOUBLE_EQ(report["base_rate"], 0.4);
-  EXPECT_EQ(report["base_class"], 0);  // of equals the first
+  EXPECT_EQ(report["base_class"], 0);  // the first of two equally frequent classes
   EXPECT_FALSE(report.contains("f1"));
 }
 
@@ -47,31 +47,31 @@ TEST(ClassMetrics, F1LeavesOutAClassThatIsNowhere) {
   nlohmann::json report = classes_report(answer(row({.9, .1, 0, .2, .8, 0}).reshape({2, 3})), row({0, 0}));
   EXPECT_DOUBLE_EQ(report["f1_macro"], 1 / 3.);  // 2/3 and 0; the third class is neither true nor predicted
   nlohmann::json two = classes_report(binary(row({0.1, 0.8, 0.9, 0.2})), row({0, 1, 0, 1}));
-  EXPECT_DOUBLE_EQ(two["f1"], 0.5);  // of the second class: one right, one missed, one false
+  EXPECT_DOUBLE_EQ(two["f1"], 0.5);  // F1 of the second class: one hit, one miss, one false alarm
   EXPECT_FALSE(classes_report(binary(row({0.1, 0.2})), row({0, 0})).contains("f1"));
 }
 
 TEST(ClassMetrics, ByHand) {
   Classes p = binary(row({0.75, 0.25, 0.5}));
-  at::Tensor y = row({1, 1, 0});  // of equals the first class is taken
+  at::Tensor y = row({1, 1, 0});  // row 3 has equal probabilities: the first class is predicted
   EXPECT_DOUBLE_EQ(accuracy(p, y), 2 / 3.);
   EXPECT_NEAR(class_nll(p, y), -(std::log(0.75) + std::log(0.25) + std::log(0.5)) / 3, 1e-15);
   EXPECT_NEAR(brier(p, y), (2 * 0.0625 + 2 * 0.5625 + 2 * 0.25) / 3, 1e-15);
-  EXPECT_NEAR(class_nll(binary(row({0})), row({1})), 708.396, 1e-3);  // finite
+  EXPECT_NEAR(class_nll(binary(row({0})), row({1})), 708.396, 1e-3);  // a probability of 0 has a finite NLL
 }
 
 TEST(ClassMetrics, CalibrationErrorByHand) {
-  // Confidences .9 .9 .8 .6, right 1 0 1 0. Two bins of equal mass: {.6, .8} and {.9, .9}.
+  // The confidences are .9 .9 .8 .6, the answers right 1 0 1 0. Two bins of equal mass: {.6, .8}, {.9, .9}.
   Classes p = binary(row({0.9, 0.9, 0.8, 0.6}));
   at::Tensor y = row({1, 0, 1, 0});
   CalibrationError mass = calibration_error(p, y, Bins::equal_mass, 2);
   EXPECT_NEAR(mass.expected, 0.5 * std::abs(0.5 - 0.7) + 0.5 * std::abs(0.5 - 0.9), 1e-15);
   EXPECT_NEAR(mass.maximum, 0.4, 1e-15);
-  // Five of equal width: (.4, .6] holds the last row, (.6, .8] the third, (.8, 1] the first two.
+  // Five bins of equal width: (.4, .6] holds the last row, (.6, .8] the third, (.8, 1] the first two.
   CalibrationError width = calibration_error(p, y, Bins::equal_width, 5);
   EXPECT_NEAR(width.expected, 0.25 * 0.6 + 0.25 * 0.2 + 0.5 * 0.4, 1e-15);
   EXPECT_NEAR(width.maximum, 0.6, 1e-15);
-  // A certain and right answer has no gap; rows of equal confidence share a bin, whatever their order.
+  // A certain and correct answer has no error. Rows of equal confidence share a bin in any row order.
   EXPECT_EQ(calibration_error(binary(row({1, 0})), row({1, 0})).expected, 0);
   Classes flat = binary(at::full({30}, 0.7, at::kDouble));
   at::Tensor mixed = at::cat({at::ones({21}), at::zeros({9})});
@@ -102,7 +102,7 @@ TEST(ClassMetrics, ReportHoldsTheContractsKeys) {
   nlohmann::json one = classes_report(binary(p), row({1, 1, 1, 1}));
   EXPECT_FALSE(one.contains("auroc"));
   EXPECT_FALSE(one.contains("nll_constant"));
-  // Answering the shares themselves is the constant answer.
+  // An answer that equals the share of each class is the constant answer.
   at::Tensor label = row({0, 1, 1, 1});
   nlohmann::json shares = classes_report(binary(at::full({4}, 0.75, at::kDouble)), label);
   EXPECT_NEAR(shares["nll_constant"], shares["nll"], 1e-12);

@@ -13,7 +13,7 @@ namespace {
 
 at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
-/// mean 0 and these sds.
+/// Returns predictions with mean 0 and these sds [n].
 Regression of_sd(const at::Tensor& sd) { return {at::zeros_like(sd), sd.square(), at::zeros_like(sd)}; }
 
 TEST(Conformal, ScoresAreSortedAndScaledBySd) {
@@ -22,14 +22,14 @@ TEST(Conformal, ScoresAreSortedAndScaledBySd) {
 }
 
 TEST(Conformal, FactorIsTheRankOfTheDefinition) {
-  at::Tensor scores = at::arange(1, 100, at::kDouble);  // m = 99: the k-th smallest is k
+  at::Tensor scores = at::arange(1, 100, at::kDouble);  // m = 99 scores; the k-th smallest is k
   EXPECT_EQ(conformal_factor(scores, 0.9), 90);
   EXPECT_EQ(conformal_factor(scores, 0.95), 95);
   EXPECT_EQ(conformal_factor(scores, 0.99), 99);
   EXPECT_EQ(conformal_factor(scores, 0.951), 96);
   EXPECT_EQ(conformal_factor(scores, 1e-9), 1);
   EXPECT_THROW(conformal_factor(scores, 0.991), std::invalid_argument);
-  // 100 levels of hundredths: no product's rounding adds or loses a rank.
+  // The levels .01 to .99: rounding of (m + 1) level must not add or lose a rank.
   for (int hundredths = 1; hundredths < 100; ++hundredths)
     EXPECT_EQ(conformal_factor(scores, hundredths / 100.0), hundredths) << hundredths;
 }
@@ -67,7 +67,8 @@ TEST(Conformal, TiesCountAsRanks) {
 }
 
 TEST(Conformal, ARowOfAGroupWeighsItsShare) {
-  // Weights up to each score: 1, 1.5, 1.83, 2.33, 2.67, 3 of the 4 that three groups and a further one weigh.
+  // A row of a group of n weighs 1 / n, so the weights up to each score are 1, 1.5, 1.83, 2.33, 2.67 and 3.
+  // The total is 4: three groups and the group of the new row.
   ConformalScores scores(row({1, 2, 3, 4, 5, 6}), at::tensor({7, 1, 5, 1, 5, 5}, at::kLong));
   EXPECT_EQ(scores.groups, 3);
   const std::pair<double, double> known[] = {{0.1, 1},  {0.25, 1}, {0.3, 2}, {0.4, 3},
@@ -81,12 +82,12 @@ TEST(Conformal, ARowOfAGroupWeighsItsShare) {
     EXPECT_NE(text.find("at least 4 groups of identical inputs"), std::string::npos) << text;
     EXPECT_NE(text.find("received 3 groups (6 rows)"), std::string::npos) << text;
   }
-  // Groups of one row are rows.
+  // Groups of one row each give the same factor as rows without groups.
   at::Tensor single = at::arange(1, 100, at::kDouble);
   ConformalScores numbered(single, at::arange(99, 0, -1));
   for (double level : {0.01, 0.5, 0.9, 0.99})
     EXPECT_EQ(conformal_factor(numbered, level), conformal_factor(single, level)) << level;
-  // Every row twice: as if each came once.
+  // Repeating every row within its group changes nothing.
   ConformalScores twice(single.repeat_interleave(2), at::arange(99).repeat_interleave(2));
   for (int hundredths = 1; hundredths < 100; ++hundredths)
     EXPECT_EQ(conformal_factor(twice, hundredths / 100.0), hundredths) << hundredths;
@@ -102,9 +103,9 @@ TEST(Conformal, GroupsFollowTheirScores) {
   EXPECT_THROW(conformal_scores(of_sd(sd), row({3, -1, 2, 5, -4}), {0, 1}), std::invalid_argument);
 }
 
-// Twenty inputs in eight rows each, whose targets hardly differ: a row of a further input is covered as
-// asked. Were each of the 160 rows to count, levels above 20 / 21 would have an interval, the largest score,
-// which covers only 20 / 21.
+// Twenty inputs with eight rows each, whose targets hardly differ. A row of a further input is covered with
+// at least the level asked for. If each of the 160 rows counted as one, levels above 20 / 21 would get the
+// largest score as their factor, which covers only 20 / 21.
 TEST(Conformal, CoversARowOfAFurtherGroup) {
   constexpr int64_t kGroups = 20, kEach = 8, kTrials = 2000;
   const at::Tensor group = at::arange(kGroups).repeat_interleave(kEach);
@@ -149,9 +150,9 @@ TEST(Conformal, UnitsAndAWrongSdDoNotMatter) {
   EXPECT_TRUE(at::allclose(here.upper, there.upper, 1e-12, 0));
 }
 
-// The row whose score is the factor lies on the edge of its interval, where mean -+ factor sd rounds either
-// way, the more so where the mean is large beside the sd; and an answer's last bits depend on its batch and
-// on the processor.
+// The row whose score is the factor lies on the edge of its interval. There mean -+ factor sd may round to
+// either side, above all if the mean is large compared with the sd. An answer's last bits also depend on its
+// batch and on the processor. The row must lie inside all the same.
 TEST(Conformal, TheRowsThatTheGuaranteeCountsLieInside) {
   for (double shift : {0.0, 3.0, 1e6}) {
     for (uint64_t seed = 0; seed < 200; ++seed) {
@@ -192,7 +193,7 @@ TEST(Conformal, BadRowsAreRefused) {
   }
 }
 
-/// P(J <= j) of the beta-binomial: N rows, coverage ~ Beta(a, b).
+/// Returns P(J <= j) for the beta-binomial count J: N rows, each covered with probability ~ Beta(a, b).
 double beta_binomial_cdf(int64_t j, int64_t N, double a, double b) {
   double sum = 0;
   for (int64_t i = 0; i <= j; ++i) {
@@ -204,9 +205,9 @@ double beta_binomial_cdf(int64_t j, int64_t N, double a, double b) {
   return sum;
 }
 
-// Heteroscedastic, heavy-tailed rows under a model whose sd is three times too small and of a wrong shape:
-// covered are as many test rows as the exact law of split conformal allows, Beta(k, m + 1 - k) mixed over
-// binomials.
+// The rows are heteroscedastic and heavy-tailed; the model's sd is three times too small and has a wrong
+// shape. The number of covered test rows must follow the exact law of split conformal all the same: a
+// binomial whose probability is Beta(k, m + 1 - k).
 TEST(Conformal, CoverageFollowsItsExactLaw) {
   constexpr int64_t kRows = 199, kTest = 2000;
   double sum = 0;

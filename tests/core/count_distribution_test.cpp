@@ -14,7 +14,8 @@ namespace {
 at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(CountDistribution, MatchesAnIndependentIntegral) {
-  // mpmath 1.3.0, 30 digits, adaptive quadrature of the definition; the claims are 1e-9 and 1e-8.
+  // Reference values: mpmath 1.3.0, 30 digits, adaptive quadrature. The tolerances are the documented error
+  // bounds.
   Rate rate{row({0.5, 2, 2, 6, 1, 9}), row({0.3, 4, 4, 0.01, 9, 1})};
   at::Tensor y = row({2, 0, 11, 420, 0, 8103});
   double log_p[] = {-1.5457904814605977, -1.9974617758243596, -4.036926183957113,
@@ -44,7 +45,8 @@ TEST(CountDistribution, IsPoissonWhereTheRateIsKnown) {
 }
 
 TEST(CountDistribution, TheCdfIsTheSumOfTheProbabilitiesWhicheverWayItIsTaken) {
-  // s sqrt(k + 1) passes 0.35 on the way, where the integral is turned round.
+  // The grid crosses s sqrt(k + 1) = 0.35, where the implementation changes to the other form of the
+  // integral.
   for (double s : {0.02, 0.05, 0.1, 0.3, 1.0, 2.5}) {
     at::Tensor y = at::arange(0, 400, at::kDouble), m = at::full_like(y, 2.5), v = at::full_like(y, s * s);
     at::Tensor p = poisson_lognormal_log_prob({m, v}, y).exp(), cdf = poisson_lognormal_cdf({m, v}, y);
@@ -61,14 +63,14 @@ TEST(CountDistribution, AQuantileIsTheFirstWholeNumberThatReachesTheProbability)
     EXPECT_TRUE((poisson_lognormal_cdf({m, v}, k - 1) < p).all().item<bool>());
     EXPECT_TRUE(at::equal(k, k.floor()));
   }
-  // Large rates are log-normal; beyond 1e13 they are taken so.
+  // A count of a large rate is nearly log-normal; beyond 1e13 the function returns the log-normal's quantile.
   for (double m0 : {20.0, 40.0}) {
     double got = poisson_lognormal_quantile({row({m0}), row({0.25})}, 0.975).item<double>();
     EXPECT_NEAR(std::log(got), m0 + 0.5 * normal_quantile(0.975), 1e-6);
   }
 }
 
-// A row far from the data has no finite rate; its neighbours keep their answers.
+// A row far from the data may have an infinite rate. The rows beside it keep their answers.
 TEST(CountDistribution, ARowThatOverflowsIsInfiniteAlone) {
   const double inf = HUGE_VAL, nan = std::nan("");
   Rate rate{row({1, 900, nan, 1, 2}), row({0.5, 1, 1, inf, 0.1})}, good{row({1, 2}), row({0.5, 0.1})};
@@ -84,9 +86,10 @@ TEST(CountDistribution, ARowThatOverflowsIsInfiniteAlone) {
   }
 }
 
-// Half of the log-normal's sds: from there on the mean rests on a tail that the interval leaves out.
+// The mean of a log-normal lies s^2 / 2 above its median in the log, the upper end 1.96 s: for s > 3.92 the
+// mean is above the interval and rests on a tail that the interval leaves out.
 TEST(CountDistribution, TheMeanAboveItsIntervalIsCounted) {
-  Rate rate{row({0, 0, 10, 10, 900}), row({1, 25, 15.3, 15.5, 1})};  // 1.96^2 * 4 = 15.37
+  Rate rate{row({0, 0, 10, 10, 900}), row({1, 25, 15.3, 15.5, 1})};  // limit: var = 4 * 1.96^2 = 15.37
   at::Tensor above = mean_above_interval(rate, interval(Intensity{rate}, 0.95));
   EXPECT_TRUE(at::equal(above.to(at::kDouble), row({0, 1, 0, 1, 0}))) << above;
 }

@@ -20,7 +20,7 @@ TEST(Poisson, ExpectedLogProbIsTheAverageOverTheBelief) {
   at::Tensor log_p = y.unsqueeze(1) * at_nodes - at_nodes.exp() - at::lgamma(y + 1).unsqueeze(1);
   EXPECT_TRUE(
       at::allclose(PoissonLikelihood{}.expected_log_prob(f, y), at::mv(log_p, rule.weights), 1e-12, 0));
-  // Jensen: the average log lies below the log of the average.
+  // Jensen's inequality: E[log p] < log E[p].
   EXPECT_TRUE((PoissonLikelihood{}.expected_log_prob(f, y) < PoissonLikelihood{}.log_predictive(f, y))
                   .all()
                   .item<bool>());

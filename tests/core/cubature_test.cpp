@@ -15,7 +15,7 @@ constexpr Accuracy kFine{1e-6, int64_t{1} << 18};
 
 at::Tensor none(int64_t d) { return at::zeros({0, d}, at::kDouble); }
 
-/// A Gaussian of this sd about the middle, of mass 1, on a floor.
+/// Returns the density of a Gaussian with this mean and sd (mass 1) plus a constant floor.
 auto peak(const at::Tensor& middle, double sd, double floor) {
   return [=](const at::Tensor& x) {
     const auto d = static_cast<double>(x.size(1));
@@ -41,7 +41,7 @@ TEST(Cubature, AKinkIsFollowed) {
   EXPECT_NEAR(integral(f, none(2), kFine).value, 2 * truth, 2e-6 * truth);
 }
 
-// None of the first nodes sees such a peak: it has no error without a probe.
+// No node of the first rule sees such a narrow peak, so the error estimate misses it without a probe on it.
 TEST(Cubature, NoPeakIsMissedThatAProbeLiesOn) {
   for (int64_t d : {1, 2, 3}) {
     const at::Tensor middle = at::tensor({-0.3726, 0.1871, 0.6113}, at::kDouble).narrow(0, 0, d);

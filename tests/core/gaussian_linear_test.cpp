@@ -21,7 +21,7 @@ struct Problem {
   at::Tensor test;  // [5, r]
 };
 
-// prior: 0 the identity, 1 a scalar, 2 a triangular T, 3 a full one.
+// Draws a problem. prior is the factor T: 0 the identity, 1 a scalar, 2 lower triangular, 3 a full matrix.
 Problem problem(int64_t n, int64_t r, double sigma2, bool d, int prior, bool fit_mean, uint64_t seed = 1) {
   Stream s(seed);
   at::Tensor phi = s.split("phi").normal({n, r}), factor;
@@ -48,7 +48,7 @@ struct Dense {
   at::Tensor constant, mean, var, log_evidence;
 };
 
-// The Gaussian process with covariance sigma2 D + Phi P Phi^T, n x n, differentiable.
+// Computes the Gaussian process with covariance sigma2 D + Phi P Phi^T by n x n matrices, differentiably.
 Dense dense(const LinearRows& rows, const LinearModel& model, const at::Tensor& test, double fixed = 0) {
   int64_t n = rows.features.size(0), r = rows.features.size(1);
   at::Tensor t = model.prior_factor.defined() ? model.prior_factor : at::ones({}, at::kDouble);
@@ -105,10 +105,10 @@ at::Tensor tensor(const nlohmann::json& x) {
   return at::stack(lines);
 }
 
-// golden/gaussian_linear.json: mpmath with 60 digits. The tolerances follow from float64: a Gram matrix of
-// size g, its trace, loses the directions below eps g, so where n < r or features are dead means and
-// variances carry eps g / sigma2 (6e-6 at 1e-9; how much of it depends on the order of the sums, so on
-// processor and threads).
+// Reference values: golden/gaussian_linear.json, by mpmath with 60 digits. The tolerances follow from
+// float64: a Gram matrix of trace g loses the directions below eps g. So if n < r or some features are dead,
+// means and variances carry an error of up to eps g / sigma2 (6e-6 at sigma2 = 1e-9). The actual error
+// depends on the order of the sums, hence on processor and threads.
 TEST(GaussianLinear, EqualsExtendedPrecisionForTinyNoise) {
   std::ifstream file(SLIMBAYES_SOURCE_DIR "/tests/core/golden/gaussian_linear.json");
   nlohmann::json golden = nlohmann::json::parse(file);
@@ -128,7 +128,7 @@ TEST(GaussianLinear, EqualsExtendedPrecisionForTinyNoise) {
     EXPECT_LT(relative(epistemic_var(p, test), tensor(g["epistemic_var"])), 1e-8 + loss);
     double evidence = g["log_evidence"];
     EXPECT_LT(relative(log_evidence(p, residual_sum(p, rows)), evidence), 1e-8 + loss);
-    EXPECT_LT(relative(log_evidence(p), evidence), 1e-8 + 1e-15 / model.sigma2);  // by cancellation
+    EXPECT_LT(relative(log_evidence(p), evidence), 1e-8 + 1e-15 / model.sigma2);  // cancellation costs digits
   }
 }
 
@@ -156,14 +156,14 @@ void expect_same(const LinearPosterior& a, const LinearPosterior& b, const at::T
 }
 
 TEST(GaussianLinear, AddedRowsEqualARefitAndRemovingThemReturns) {
-  for (int64_t k : {1, 4, 30})  // rotations for the first two, a factorisation for the last
+  for (int64_t k : {1, 4, 30})  // 1 and 4 rows are added by rotations, 30 by a new factorisation
     for (int prior : {0, 1, 3}) {
       Problem q = problem(100 + k, 40, 0.01, true, prior, true);
       LinearRows old = part(q.rows, 0, 100), more = part(q.rows, 100, 100 + k);
       LinearPosterior start = linear_posterior(statistics(old, 2), q.model), grown = added(start, more);
       expect_same(grown, linear_posterior(statistics(q.rows, 2), q.model), q.test, 1e-9);
       expect_same(removed(grown, more), start, q.test, 1e-8);
-      EXPECT_EQ(start.statistics.n, 100);  // a value: the old one stays
+      EXPECT_EQ(start.statistics.n, 100);  // `start` is a value and does not change
     }
 }
 
@@ -283,10 +283,10 @@ TEST(GaussianLinear, BadInputsAreErrorsNeverNan) {
   LinearStatistics broken = s;
   broken.S = s.S * std::nan("");
   EXPECT_THROW(linear_posterior(broken, q.model), NumericalError);
-  // Too little noise for float64: the rounding of S outweighs the prior.
+  // The noise is too small for float64: the rounding error of S outweighs the prior.
   Problem tiny = problem(3, 40, 1e-22, false, 0, false);
   EXPECT_THROW(linear_posterior(statistics(tiny.rows), tiny.model), NumericalError);
-  // The features contain the constant, and hardly any noise tells them apart.
+  // One feature equals the constant mean, and the noise is too small to tell the two apart.
   q.rows.features.select(1, 0).fill_(1);
   EXPECT_THROW(linear_posterior(statistics(q.rows), {1e-14, {}, true}), NumericalError);
 }

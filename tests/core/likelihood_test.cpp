@@ -36,7 +36,7 @@ TEST(Likelihood, ExpectedLogProbIsTheAverageOverTheBelief) {
   }
   GaussianLikelihood l{at::scalar_tensor(noise, at::kDouble)};
   EXPECT_NEAR(l.expected_log_prob({row({mean}), row({var})}, row({y})).item<double>(), sum, 1e-10);
-  // Without epistemic variance the two agree.
+  // Without epistemic variance E[log p] equals log E[p].
   Latent sure{row({mean}), row({0})};
   EXPECT_NEAR(l.expected_log_prob(sure, row({y})).item<double>(),
               l.log_predictive(sure, row({y})).item<double>(), 1e-14);

@@ -40,7 +40,7 @@ TEST(Linalg, SafeCholeskyAddsNothingToAPositiveDefiniteMatrix) {
 
 TEST(Linalg, SafeCholeskyOfASingularMatrixGetsTheLeastJitter) {
   at::Tensor x = Stream(2).normal({3, 8}), a = at::mm(x.t(), x);
-  a = a - 1e-11 * a.diagonal().mean() * at::eye(8, at::kDouble);  // rounding that went wrong
+  a = a - 1e-11 * a.diagonal().mean() * at::eye(8, at::kDouble);  // as rounding would make it
   Cholesky c = safe_cholesky(a);
   double scale = a.diagonal().mean().item<double>();
   EXPECT_GT(c.jitter, 9e-12 * scale);
@@ -55,7 +55,7 @@ TEST(Linalg, SafeCholeskyFailuresSaySizePivotAndRemedy) {
   EXPECT_NE(text.find("3 x 3"), std::string::npos) << text;
   EXPECT_NE(text.find("pivot -3"), std::string::npos) << text;
   EXPECT_NE(text.find("raise the noise variance"), std::string::npos) << text;
-  // The pivot is a Schur complement: 1 - 2 * 2.
+  // The failing pivot is the Schur complement 1 - 2 * 2.
   at::Tensor b = at::tensor({1.0, 2.0, 2.0, 1.0}, at::kDouble).view({2, 2});
   EXPECT_NE(message([&] { safe_cholesky(b); }).find("pivot -3"), std::string::npos);
   EXPECT_THROW(safe_cholesky(at::zeros({4, 4}, at::kDouble)), NumericalError);
@@ -114,7 +114,7 @@ TEST(Linalg, RoundedVarianceClipsAndCountsOnlyRounding) {
   EXPECT_EQ(v.clipped, 2);
   EXPECT_THROW(rounded_variance(at::tensor({-2e-10}, at::kDouble), one), NumericalError);
   EXPECT_THROW(rounded_variance(at::tensor({std::nan("")}, at::kDouble), one), NumericalError);
-  // A row whose own terms overflowed has no variance; the others keep theirs.
+  // A row whose own terms overflowed gets NaN; the other rows keep their variances.
   at::Tensor scale = at::tensor({1.0, HUGE_VAL, std::nan("")}, at::kDouble);
   RoundedVariance some = rounded_variance(at::tensor({0.5, std::nan(""), -7.0}, at::kDouble), scale);
   EXPECT_EQ(some.var[0].item<double>(), 0.5);

@@ -57,7 +57,7 @@ TEST(LinearStatistics, SeventeenUnequalBatchesEqualOne) {
     LinearRows all = rows(500, 6, d);
     LinearStatistics batches = linear_statistics(6, 3), shard[2] = {batches, linear_statistics(6, -1)};
     int64_t from = 0;
-    for (int64_t i = 1; i <= 17; ++i) {  // 1, 4, 7, ... rows, the last what is left
+    for (int64_t i = 1; i <= 17; ++i) {  // batches of 1, 4, 7, ... rows; the last has the rest
       int64_t to = i == 17 ? 500 : std::min<int64_t>(500, from + 3 * i - 2);
       batches = added(batches, part(all, from, to));
       shard[i % 2] = added(shard[i % 2], part(all, from, to));
@@ -65,7 +65,7 @@ TEST(LinearStatistics, SeventeenUnequalBatchesEqualOne) {
     }
     LinearStatistics once = added(linear_statistics(6, 3), all);
     expect_equal(batches, once, 1e-12);
-    expect_equal(merged(shard[0], shard[1]), once, 1e-10);  // shards with shifts of their own
+    expect_equal(merged(shard[0], shard[1]), once, 1e-10);  // each shard has its own y_shift
   }
 }
 

@@ -13,13 +13,13 @@ namespace {
 
 at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
-// Golden numbers below: scikit-learn 1.9.1, scipy 1.17.1 (norm.logpdf, norm.ppf, norm.cdf) on these five
-// rows.
+// Five rows for the reference values below: scikit-learn 1.9.1, scipy 1.17.1 (norm.logpdf, norm.ppf,
+// norm.cdf).
 const Regression kFive{row({0.3, -1.2, 2.5, 0.0, 4.1}), row({0.25, 0.5, 1.0, 0.04, 2.0}),
                        row({0.11, 0.0, 0.3, 0.2, 1.5})};
 const at::Tensor kTargets = row({0.5, -2.0, 2.4, 1.3, -1.0});
 
-// A calibrated answer: y = mean + sd z.
+// Returns n predictions and targets y = mean + sd z. They are calibrated if sd_factor is 1.
 std::pair<Regression, at::Tensor> calibrated(int64_t n, double sd_factor = 1) {
   at::Tensor var = 0.1 + Stream(1).uniform({n}), mean = Stream(2).normal({n});
   return {{mean, 0.75 * var, 0.25 * var}, mean + sd_factor * var.sqrt() * Stream(3).normal({n})};
@@ -39,9 +39,9 @@ TEST(Metrics, NllMatchesScipyAndTheStandardNormal) {
 }
 
 TEST(Metrics, CrpsEqualsItsIntegral) {
-  // The integral of (cdf(t) - [t >= y])^2 by mpmath 1.3 with 30 digits.
+  // Reference value: the integral of (cdf(t) - [t >= y])^2 by mpmath 1.3 with 30 digits.
   EXPECT_NEAR(crps(kFive, kTargets), 1.20034053230183517780579, 1e-13);
-  // And by the midpoint rule, row by row.
+  // The midpoint rule gives the same, row by row.
   for (int64_t i = 0; i < 5; ++i) {
     Regression one{kFive.mean.slice(0, i, i + 1), kFive.aleatoric_var.slice(0, i, i + 1),
                    kFive.epistemic_var.slice(0, i, i + 1)};
@@ -52,7 +52,7 @@ TEST(Metrics, CrpsEqualsItsIntegral) {
       sum += width * std::pow(std::erfc((mean - t) / sd / std::sqrt(2)) / 2 - (t >= y), 2);
     EXPECT_NEAR(crps(one, kTargets.slice(0, i, i + 1)), sum, 2e-4);
   }
-  // A certain answer scores its absolute error.
+  // The CRPS of a certain answer is its absolute error.
   EXPECT_NEAR(crps({row({1}), row({1e-24}), row({0})}, row({3})), 2, 1e-11);
 }
 
@@ -78,7 +78,7 @@ TEST(Metrics, IntervalScoreChargesWidthAndMisses) {
 }
 
 TEST(Metrics, PitHistogramByHandAndFlatWhenCalibrated) {
-  // scipy's PIT values: .6306 .1289 .4651 .9960 .0032
+  // The PIT values by scipy are .6306 .1289 .4651 .9960 .0032.
   EXPECT_TRUE(at::allclose(pit_histogram(kFive, kTargets, 4), row({0.4, 0.2, 0.2, 0.2})));
   Regression p{row({0, 0}), row({1, 1}), row({0, 0})};
   EXPECT_TRUE(at::equal(pit_histogram(p, row({-60, 60}), 10), row({.5, 0, 0, 0, 0, 0, 0, 0, 0, .5})));
@@ -89,7 +89,7 @@ TEST(Metrics, PitHistogramByHandAndFlatWhenCalibrated) {
 }
 
 TEST(Metrics, CalibrationCurveByHandAndItsArea) {
-  // |z| = .1, .6, 2: levels .25, .5, .75 have radii .319, .674, 1.150.
+  // |z| = .1, .6, 2. The intervals of levels .25, .5, .75 reach .319, .674, 1.150 sds.
   Regression p{row({0, 0, 0}), row({1, 1, 1}), row({0, 0, 0})};
   CalibrationCurve c = calibration_curve(p, row({-0.1, 0.6, 2}), 3);
   EXPECT_TRUE(at::allclose(c.level, row({0.25, 0.5, 0.75})));
@@ -112,7 +112,7 @@ TEST(Metrics, ReportHoldsTheContractsKeys) {
   EXPECT_DOUBLE_EQ(r["mae"], mean_absolute_error(kFive, kTargets));
   EXPECT_DOUBLE_EQ(r["coverage"], coverage(kFive, kTargets, 0.9));
   EXPECT_DOUBLE_EQ(r["interval_score"], interval_score(kFive, kTargets, 0.9));
-  // The standardised figures are those of answers and targets divided by the sd.
+  // The standardised figures are computed from answers and targets divided by the sd.
   Regression scaled = rescaled(kFive, 0, 0.5);
   at::Tensor y = kTargets / 2;
   EXPECT_NEAR(r["mae_standardized"], mean_absolute_error(scaled, y), 1e-14);
@@ -120,7 +120,7 @@ TEST(Metrics, ReportHoldsTheContractsKeys) {
   EXPECT_NEAR(r["nll_standardized"], gaussian_nll(scaled, y), 1e-13);
   EXPECT_NEAR(r["crps_standardized"], crps(scaled, y), 1e-14);
   EXPECT_NEAR(r["width_standardized"], interval_width(scaled, 0.9), 1e-13);
-  // One Gaussian with the mean and sd of y itself.
+  // The constant answer is one Gaussian with the mean and sd of y.
   at::Tensor centre = kTargets.mean().expand({5}), var = kTargets.var(/*unbiased=*/false).expand({5});
   EXPECT_NEAR(r["nll_constant"], gaussian_nll({centre, var, at::zeros_like(var)}, kTargets), 1e-13);
   EXPECT_NEAR(r["nll_constant_standardized"], r["nll_constant"].get<double>() - std::log(2), 1e-13);

@@ -1,5 +1,5 @@
-// Each form of the noise variance: where it starts, its derivative, and that the floor holds and can be left
-// again.
+// Tests each form of the noise variance: its start value, its derivative, and that it never falls below the
+// floor and can rise from it again.
 #include "slimbayes/core/noise_variance.h"
 
 #include <ATen/ATen.h>

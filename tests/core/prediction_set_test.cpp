@@ -34,12 +34,13 @@ TEST(PredictionSet, RandomisesARowByItsInputsAlone) {
   EXPECT_TRUE(at::equal(row_uniforms(x.flip(0)), u.flip(0)));
   EXPECT_TRUE(at::equal(row_uniforms(x.narrow(0, 7, 1)), u.narrow(0, 7, 1)));
   EXPECT_TRUE(at::equal(row_uniforms(row({0.0}).unsqueeze(0)), row_uniforms(row({-0.0}).unsqueeze(0))));
-  // Uniform: the largest gap of the distribution function, Kolmogorov's 1 % bound.
+  // Kolmogorov-Smirnov test of uniformity: the largest difference of the distribution functions, 1 % bound.
   const at::Tensor sorted = std::get<0>(u.sort()), ranks = (at::arange(1000, at::kDouble) + 0.5) / 1000;
   EXPECT_LT((sorted - ranks).abs().max().item<double>(), 1.63 / std::sqrt(1000.0));
 }
 
-/// Rows of four classes with logits of scale 2 and labels from a model `sharper` times as sure.
+/// Rows of four classes. The model's logits have sd 2; the labels come from logits that are `sharper` times
+/// as large.
 struct Sample {
   Classes p;
   at::Tensor y, u;
@@ -60,7 +61,7 @@ TEST(PredictionSet, HoldsItsLevelWhateverTheModel) {
       const ConformalScores scores(
           std::get<0>(set_scores(calibration.p, calibration.y, calibration.u).sort()));
       const auto report = set_report(prediction_set(fresh.p, fresh.u, scores, level), fresh.y);
-      // Five sds of the coverage given 4,000 calibration rows and 20,000 fresh ones.
+      // The sd of the coverage with 4,000 calibration rows and 20,000 fresh rows; the tolerance is five sds.
       const double sd = std::sqrt(level * (1 - level) * (1.0 / 4000 + 1.0 / 20000));
       EXPECT_NEAR(report["coverage"].get<double>(), level, 5 * sd) << sharper << " " << level;
     }
@@ -80,7 +81,7 @@ TEST(PredictionSet, RefusesWhatIsNoClass) {
   EXPECT_THROW(set_scores(p, row({2}), row({0.5})), std::invalid_argument);
   EXPECT_THROW(set_scores(p, row({0, 1}), row({0.5})), std::invalid_argument);
   const ConformalScores three(row({0.1, 0.2, 0.3}));
-  EXPECT_THROW(prediction_set(p, row({0.5}), three, 0.9), std::invalid_argument);  // too few rows
+  EXPECT_THROW(prediction_set(p, row({0.5}), three, 0.9), std::invalid_argument);  // too few scores
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(Predictive, NormalQuantileMatchesExtendedPrecision) {
-  // sqrt(2) erfinv(2p - 1) of the double p, by mpmath 1.3 with 60 to 400 digits.
+  // Reference values: sqrt(2) erfinv(2p - 1) of the double p, by mpmath 1.3 with 60 to 400 digits.
   const std::pair<double, double> known[] = {{1e-300, -37.047096299361199237},
                                              {1e-100, -21.273453560965324294},
                                              {1e-20, -9.2623400897984075796},
@@ -47,7 +47,7 @@ TEST(Predictive, IntervalIsCentralAndUsesTheTotalVariance) {
   Interval i = gaussian_interval(p, 0.95);
   EXPECT_NEAR(i.lower[0].item<double>(), 1 - 5 * 1.9599639845400545, 1e-12);
   EXPECT_NEAR(i.upper[0].item<double>(), 1 + 5 * 1.9599639845400545, 1e-12);
-  EXPECT_EQ(i.lower[1].item<double>(), -2);  // no variance, no width
+  EXPECT_EQ(i.lower[1].item<double>(), -2);  // a variance of 0 gives a width of 0
   for (double level : {0.0, 1.0, -1.0, 2.0, std::nan("")})
     EXPECT_THROW(gaussian_interval(p, level), std::invalid_argument);
 }

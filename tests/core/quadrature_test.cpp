@@ -24,7 +24,7 @@ TEST(Quadrature, HermiteIsExactToDegree2qMinus1) {
     }
   }
   EXPECT_TRUE((gauss_hermite(200).weights > 0).all().item<bool>());
-  // Degree 2q is the first that is not.
+  // The rule is not exact for degree 2q.
   EXPECT_GT(std::abs(sum(gauss_hermite(2), gauss_hermite(2).nodes.pow(4)) - 3), 1);
   EXPECT_NEAR(sum(gauss_hermite(30), gauss_hermite(30).nodes.exp()), std::exp(0.5), 1e-13);
 }
@@ -35,7 +35,7 @@ TEST(Quadrature, AGridIntegratesProducts) {
   at::Tensor x = grid.nodes.select(1, 0), y = grid.nodes.select(1, 1);
   EXPECT_NEAR(sum(grid, x.square() * y.pow(4)), 3, 1e-12);
   EXPECT_NEAR(sum(grid, at::exp(x + y)), std::exp(1), 1e-9);
-  EXPECT_LT(x[0].item<double>(), -5);  // the last axis is the fastest
+  EXPECT_LT(x[0].item<double>(), -5);  // the last axis varies fastest
   EXPECT_EQ(x[0].item<double>(), x[19].item<double>());
   EXPECT_NE(y[0].item<double>(), y[1].item<double>());
 }

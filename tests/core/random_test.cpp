@@ -13,7 +13,7 @@
 namespace slimbayes {
 namespace {
 
-// Known answers of Philox4x32-10, published with Random123 (kat_vectors).
+// Reference values: the known answers of Philox4x32-10 published with Random123 (kat_vectors).
 TEST(Random, PhiloxMatchesThePublishedVectors) {
   struct Known {
     philox4x32_ctr_t counter;
@@ -57,7 +57,7 @@ TEST(Random, TensorsHoldTheStreamsNumbersInOrder) {
     EXPECT_EQ(u[i / 3][i % 3].item<double>(), s.uniform(static_cast<uint64_t>(i)));
     EXPECT_EQ(z[i].item<double>(), s.normal(static_cast<uint64_t>(i)));
   }
-  // A longer tensor continues the shorter one.
+  // A longer tensor begins with the numbers of the shorter one.
   EXPECT_TRUE(at::equal(s.normal({100}).slice(0, 0, 15), z));
   EXPECT_TRUE(at::equal(s.normal({15}, at::kFloat), z.to(at::kFloat)));
   EXPECT_EQ(s.uniform({0, 4}).numel(), 0);
@@ -76,7 +76,7 @@ TEST(Random, MomentsOfUniformsAndNormals) {
   EXPECT_NEAR(z.pow(4).mean().item<double>(), 3, 5 * std::sqrt(96.0 / n));
   EXPECT_NEAR((z.abs() > 1.959963984540054).to(at::kDouble).mean().item<double>(), 0.05,
               5 * std::sqrt(0.0475 / n));
-  // The two numbers of a block are uncorrelated.
+  // The two normals of one Philox block are uncorrelated.
   at::Tensor pairs = z.view({-1, 2});
   EXPECT_NEAR((pairs.select(1, 0) * pairs.select(1, 1)).mean().item<double>(), 0, 5 / std::sqrt(0.5 * n));
   EXPECT_LT(Stream(5).uniform({20'000'000}, at::kFloat).max().item<float>(), 1.0f);
@@ -117,7 +117,7 @@ TEST(Random, PermutationsAreUniform) {
   ASSERT_EQ(count.size(), 24u);
   double chi2 = 0;
   for (auto& [p, c] : count) chi2 += std::pow(c - 1000.0, 2) / 1000.0;
-  EXPECT_LT(chi2, 49.73);  // 23 degrees of freedom, 0.1 %
+  EXPECT_LT(chi2, 49.73);  // chi-squared with 23 degrees of freedom, upper 0.1 %
 
   at::Tensor big = Stream(7).permutation(1000);
   EXPECT_TRUE(at::equal(std::get<0>(big.sort()), at::arange(1000, at::kLong)));
@@ -131,7 +131,7 @@ TEST(Random, TenMillionNormalsTakeAboutASecond) {
   Stream(1).normal({10'000'000});
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   RecordProperty("milliseconds", static_cast<int>(1000 * seconds));
-  EXPECT_LT(seconds, 10);  // generous: other work may share the processor
+  EXPECT_LT(seconds, 10);  // generous, because other work may share the processor
 }
 
 }  // namespace

@@ -16,9 +16,9 @@ TEST(Ranking, AurocCountsPairsAndHalvesTies) {
   EXPECT_DOUBLE_EQ(auroc(row({0, 1}), row({2, 3})), 1);
   EXPECT_DOUBLE_EQ(auroc(row({2, 3}), row({0, 1})), 0);
   EXPECT_DOUBLE_EQ(auroc(row({1, 1, 1}), row({1, 1})), 0.5);
-  // Pairs: (1 > 0), (1 = 1), (3 > 0), (3 > 1): 3.5 of 4.
+  // Pairs: (1 > 0), (1 = 1), (3 > 0), (3 > 1). A tie counts half: 3.5 of 4.
   EXPECT_DOUBLE_EQ(auroc(row({0, 1}), row({1, 3})), 0.875);
-  // sklearn.metrics.roc_auc_score
+  // Reference value: sklearn.metrics.roc_auc_score.
   EXPECT_NEAR(auroc(row({0.1, 0.4, 0.4, 0.35, 0.8, 1.5, -2.0}), row({0.4, 0.35, 0.9, 0.8, 2.5})),
               0.7142857142857143, 1e-15);
   at::Tensor a = (Stream(4).normal({200}) * 4).round(), b = (Stream(5).normal({150}) * 4 + 1).round();
@@ -28,7 +28,8 @@ TEST(Ranking, AurocCountsPairsAndHalvesTies) {
   EXPECT_THROW(auroc(row({std::nan("")}), row({1})), std::invalid_argument);
 }
 
-// All orders of the scores are equally likely: AUROC is 0 or 1; 0, 1/2 or 1.
+// All orders of the scores are equally likely. With 1 + 1 scores AUROC is 0 or 1, with 2 + 1 it is 0, 1/2 or
+// 1.
 TEST(Ranking, TheSdOfChance) {
   EXPECT_DOUBLE_EQ(auroc_sd(1, 1), 0.5);
   EXPECT_DOUBLE_EQ(auroc_sd(2, 1), std::sqrt(1.0 / 6));
@@ -37,11 +38,12 @@ TEST(Ranking, TheSdOfChance) {
 
 TEST(Ranking, AveragePrecisionIsAStepFunctionWithTies) {
   EXPECT_DOUBLE_EQ(average_precision(row({0, 1}), row({2, 3})), 1);
-  // A constant score gives the prevalence.
+  // The average precision of a constant score is the prevalence.
   EXPECT_DOUBLE_EQ(average_precision(row({1, 1, 1}), row({1, 1})), 0.4);
-  // Thresholds 3, 2, 1: recall 1/2 at precision 1, then 1 at 2/3; the third adds no recall.
+  // Threshold 3 has recall 1/2 at precision 1, threshold 2 recall 1 at precision 2/3. Threshold 1 adds no
+  // recall.
   EXPECT_DOUBLE_EQ(average_precision(row({2, 1}), row({3, 2})), 0.5 * 1 + 0.5 * 2 / 3);
-  // sklearn.metrics.average_precision_score 1.9.1
+  // Reference value: sklearn.metrics.average_precision_score 1.9.1.
   EXPECT_NEAR(average_precision(row({0.1, 0.4, 0.4, 0.35, 0.8, 1.5, -2.0}), row({0.4, 0.35, 0.9, 0.8, 2.5})),
               0.6533333333333333, 1e-15);
   EXPECT_THROW(average_precision(row({1}), row({})), std::invalid_argument);

@@ -13,7 +13,7 @@ std::string range_of(Column column) {
   return range_note(table, table.columns[0], all_rows(table), "column 'x'");
 }
 
-/// 1, 2, ..., 100.
+/// Returns 1, 2, ..., 100.
 std::vector<double> hundred() {
   std::vector<double> x(100);
   std::iota(x.begin(), x.end(), 1);
@@ -28,10 +28,10 @@ TEST(range_note, names_column_row_and_value) {
              "column 'x': 999999 (data row 17) stretches the range, 1 to 100 without it");
   x[3] = 999999;
   expect_has(range_of(numbers("x", x)), "999999 (2 cells, the first in data row 4) stretches");
-  x[50] = 99999;  // two marks
+  x[50] = 99999;  // two different marks for missing values
   expect_has(range_of(numbers("x", x)), "999999, 99999 (3 cells, the first in data row 4) stretch");
   x = hundred();
-  x[7] = -999, x[99] = 999;  // one at either end
+  x[7] = -999, x[99] = 999;  // one mark below the data and one above
   expect_has(range_of(numbers("x", x)),
              "999 (data row 100), -999 (data row 8) stretch the range, 1 to 99 without them");
   x = hundred();
@@ -59,13 +59,13 @@ TEST(range_note, times_too) {
 }
 
 TEST(range_note, honest_columns_have_none) {
-  EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 1})), "");                 // a rare mark
-  EXPECT_EQ(range_of(numbers("x", {0.001, 0.01, 0.1, 1, 10, 100})), "");  // a scale of powers
+  EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 1})), "");                 // a rare event
+  EXPECT_EQ(range_of(numbers("x", {0.001, 0.01, 0.1, 1, 10, 100})), "");  // powers of ten
   EXPECT_EQ(range_of(numbers("x", {1, 10, 100, 1000})), "");
-  EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 0, 0, 1000, 1001, 1010})), "");  // mostly nothing
+  EXPECT_EQ(range_of(numbers("x", {0, 0, 0, 0, 0, 0, 1000, 1001, 1010})), "");  // mostly zeros
   std::vector<double> few;
   for (double value : {-5.0, -2.4, -2.3, -2.2, 0.0})
-    few.insert(few.end(), 50, value);  // yacht's lcb is like this
+    few.insert(few.end(), 50, value);  // as in the column lcb of the yacht data
   EXPECT_EQ(range_of(numbers("x", few)), "");
   EXPECT_EQ(range_of(numbers("x", {7, 7, 7})), "");
   EXPECT_EQ(range_of(numbers("x", {kNone, kNone})), "");
@@ -83,9 +83,9 @@ TEST(row_number_note, of_counters) {
   };
   EXPECT_TRUE(counts(hundred()));
   EXPECT_TRUE(counts({0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
-  EXPECT_TRUE(counts({5, 9, 12, 13, 20, 21, 30, 31, 40, 55}));  // with gaps
+  EXPECT_TRUE(counts({5, 9, 12, 13, 20, 21, 30, 31, 40, 55}));  // a counter with gaps
   EXPECT_TRUE(counts({9, 8, 7, 6, 5, 4, 3, 2, 1, 0}));
-  EXPECT_TRUE(counts({3, 7, 1, 10, 4, 2, 9, 8, 6, 5}));  // shuffled
+  EXPECT_TRUE(counts({3, 7, 1, 10, 4, 2, 9, 8, 6, 5}));  // a shuffled counter
   EXPECT_FALSE(counts({0, 1, 2, 3, 4, 5, 6, 7, 8, 8}));
   EXPECT_FALSE(counts({0, 1, 2}));
   EXPECT_FALSE(counts({0.5, 1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 9.5}));

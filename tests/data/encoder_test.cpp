@@ -45,7 +45,7 @@ TEST(Encoder_fit, scale_on_all_takes_the_range_of_every_row_and_nothing_else) {
           own = Encoder::fit(t, {0, 1, 2}, {"y"});
   EXPECT_EQ(e.schema().features, (std::vector<std::string>{"x", "x (missing)", "late"}));
   EXPECT_EQ(own.schema().features, (std::vector<std::string>{"x", "x (missing)"}));
-  // The mean in place of the missing cell, and the target's scale, are the training rows'.
+  // The mean that replaces the missing cell and the target's scale still come from the training rows.
   EXPECT_TRUE(equal(e.inputs(t), {-1, 0, -1, -0.8, 0, -1, -0.9, 1, -1, 1, 0, 1}));
   EXPECT_EQ(e.schema().task.y_shift, own.schema().task.y_shift);
   EXPECT_EQ(e.schema().task.y_scale, own.schema().task.y_scale);
@@ -114,7 +114,7 @@ TEST(Encoder_fit, drops_constants_empty_columns_and_free_text) {
   EXPECT_TRUE(has_note(e.notes(), "column 'm' holds no value"));
   EXPECT_TRUE(has_note(e.notes(), "column 'c' is constant"));
   EXPECT_TRUE(has_note(e.notes(), "column 'id': 200 of 200 training cells differ"));
-  // What was dropped is not asked for.
+  // A table to be predicted need not hold the dropped columns.
   EXPECT_EQ(e.inputs(table_of({numbers("partly", {1}), numbers("x", {1})})).size(1), 2);
 }
 
@@ -138,7 +138,7 @@ TEST(Encoder_fit, row_labels_are_no_input) {
   EXPECT_TRUE(e.notes_for(t).empty());
   EXPECT_TRUE(e.notes_for(table_of({numbers("x", {1})})).empty());
   EXPECT_EQ(e.to_json()["columns"][0]["dropped"], "row labels");
-  // Called names, it is an input.
+  // A row-label column that the user declares categorical is an input.
   EXPECT_EQ(Encoder::fit(t, all_rows(t), {"y", "min-max", {}, "train", {}, {}, {"__index_level_0__"}})
                 .schema()
                 .features.size(),
@@ -177,7 +177,7 @@ TEST(Encoder_inputs, finds_columns_by_name) {
 TEST(Encoder_inputs, a_short_table_may_show_another_kind) {
   Table t = table_of({categories("c", {0, 1, 2, 0}, {"maybe", "Yes", "3.0"}), numbers("x", {1, 2, 3, 4}),
                       numbers("y", {1, 2, 3, 4})});
-  Encoder e = fitted(t);  // 3.0, Yes, maybe
+  Encoder e = fitted(t);  // the levels in order are 3.0, Yes, maybe
   EXPECT_TRUE(
       equal(e.inputs(table_of({{"c", ColumnKind::boolean, {1, 0}, {}}, numbers("x", {1, 1})})).slice(1, 0, 3),
             {0, 1, 0, 0, 0, 0}));
@@ -270,7 +270,7 @@ TEST(Encoder_json, damage_is_an_invalid_argument) {
   for (const auto& [key, value] : good.items()) {
     nlohmann::json bad = good;
     bad.erase(key);
-    if (key != "target_kind") {  // older files have none
+    if (key != "target_kind") {  // optional: files of older versions lack it
       EXPECT_THROW(Encoder::from_json(bad), std::invalid_argument) << key;
     }
     bad[key] = nlohmann::json::object({{"a", 1}});
@@ -311,11 +311,11 @@ TEST(Encoder_reading, is_the_columns_it_uses_as_training_saw_them) {
   Encoder e = Encoder::from_json(fitted(t, {"y"}).to_json());
   Reading with = e.reading(true), without = e.reading(false);
   EXPECT_FALSE(with.others_used);
-  EXPECT_EQ(with.kinds.size(), 3u);  // the constant one is not used
+  EXPECT_EQ(with.kinds.size(), 3u);  // the constant column k is not used
   EXPECT_EQ(with.kinds.at("c"), ColumnKind::categorical);
   EXPECT_EQ(with.kinds.at("y"), ColumnKind::numeric);
   EXPECT_FALSE(without.kinds.contains("y"));
-  // Read otherwise, 01 and 1.0 are the same number.
+  // Read as numbers, the levels 01 and 1.0 would be the same.
   Table judged = table_of({numbers("x", {1}), numbers("c", {1})});
   expect_has(error_of([&] { e.inputs(judged); }), "text in column 'c'");
   EXPECT_NO_THROW(e.inputs(table_of({numbers("x", {1}), numbers("c", {kNone})})));

@@ -20,7 +20,7 @@ TEST(DealFolds, HoldsEveryRowOnceAndKeepsGroupsTogether) {
     held.insert(fold.held.begin(), fold.held.end());
     EXPECT_EQ(std::ssize(fold.train) + std::ssize(fold.valid) + std::ssize(fold.held), n);
     EXPECT_GE(fold.held.size(), 2u);
-    EXPECT_EQ(fold.valid.size(), 2u);  // a tenth of some 17, above
+    EXPECT_EQ(fold.valid.size(), 2u);  // a tenth of about 17 rows, rounded up
     std::set<int64_t> seen[3];
     const std::vector<int64_t>* lists[] = {&fold.train, &fold.valid, &fold.held};
     for (int i = 0; i < 3; ++i) {

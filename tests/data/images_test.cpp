@@ -44,7 +44,7 @@ std::string idx(const std::vector<int64_t>& sizes, const std::string& bytes) {
   return file + bytes;
 }
 
-/// n records whose pixels count up from the record's number.
+/// Returns n CIFAR records. Record i holds the pixels i, i + 1, ... modulo 256.
 std::string records(int64_t n, int labels = 1, int classes = 10) {
   std::string all;
   for (int64_t i = 0; i < n; ++i) {
@@ -147,7 +147,7 @@ TEST(ImageSource, VariesAnImageByItsNumberAndTheStreamAlone) {
   EXPECT_TRUE(at::equal(some[0], whole[4]));
   EXPECT_TRUE(at::equal(some[1], whole[1]));
   EXPECT_FALSE(at::equal(everything(data, second).inputs[0], whole));
-  EXPECT_FALSE(at::equal(everything(data).inputs[0], whole));  // answers see the images as they are
+  EXPECT_FALSE(at::equal(everything(data).inputs[0], whole));  // predictions see the images unvaried
   const at::Tensor plain = everything(ImageEncoder::fit(images).dataset(images, true)).inputs[0];
   EXPECT_TRUE(at::equal(everything(data).inputs[0], plain));
 }

@@ -50,7 +50,7 @@ TEST(split_rows, the_seed_decides) {
   EXPECT_EQ(a.valid, b.valid);
   EXPECT_EQ(a.test, b.test);
   EXPECT_NE(a.test, split_rows(t, options(0.2, 0.1), Stream(2)).test);
-  // Without repeated rows, grouped is random.
+  // If no input repeats, the grouped split equals the random one.
   EXPECT_EQ(a.test, split_rows(t, options(0.2, 0.1, "random"), Stream(1)).test);
 }
 
@@ -59,7 +59,7 @@ TEST(split_rows, identical_inputs_stay_together) {
   for (int i = 0; i < 300; ++i) {
     x.push_back(i % 30 == 0 ? kNone : i % 2 ? i % 30 : -(i % 30));
     c.push_back(i % 3);
-    y.push_back(i);  // targets differ
+    y.push_back(i);  // rows with equal inputs have different targets
   }
   x[2] = x[32] = 0.0, x[62] = -0.0;
   c[2] = c[32] = c[62] = 0;
@@ -80,7 +80,7 @@ TEST(split_rows, identical_inputs_stay_together) {
     }
     for (const auto* list : {&rows.valid, &rows.test}) {
       EXPECT_GE(list->size(), 60u);
-      EXPECT_LT(list->size(), 60u + 13u);  // at most a group too many
+      EXPECT_LT(list->size(), 60u + 13u);  // at most one group beyond the 60 rows
     }
   }
 }
@@ -104,7 +104,7 @@ TEST(split_rows, an_identifier_does_not_part_identical_inputs) {
       for (auto [group, rows_of_it] : count) EXPECT_EQ(rows_of_it, 4) << group;
     }
   }
-  // Without another input the identifier is all there is; the encoder says what is wrong.
+  // If the identifier is the only input, it decides the groups; the encoder reports the problem later.
   Table alone = table_of({categories("id", id, names), numbers("y", y)});
   EXPECT_EQ(split_rows(alone, options(0.2, 0.2), Stream(1)).test.size(), 24u);
 }
@@ -202,24 +202,24 @@ TEST(split_rows, few_inputs_in_many_rows_are_split_one_by_one) {
   ASSERT_EQ(automatic.notes.size(), 2u);
   expect_has(automatic.notes[0], "few different inputs (3), each in many rows");
   expect_has(automatic.notes[1], "60 of 60 held-out rows have the inputs of a training row");
-  // Whole inputs can be held out where the parts are to be as large.
+  // Whole inputs can be held out only if the held-out part is as large as an input's group.
   expect_has(error_of([&] { split_rows(t, options(0.1, 0.1, "grouped"), Stream(1)); }),
              "300 of 300 rows in 3 larger groups");
   SplitRows grouped = split_rows(t, options(0.33, 0), Stream(1));
   EXPECT_EQ(grouped.valid.size(), 100u);
   EXPECT_TRUE(grouped.notes.empty());
-  grouped = split_rows(t, options(0.4, 0.4), Stream(1));  // 120 rows, and 200 would leave training too few
+  grouped = split_rows(t, options(0.4, 0.4), Stream(1));  // training keeps one group, so each part gets one
   EXPECT_EQ(grouped.valid.size(), 100u);
   EXPECT_EQ(grouped.test.size(), 100u);
   ASSERT_EQ(grouped.notes.size(), 2u);
   expect_has(grouped.notes[0], "the test part has 100 of the 120 rows that were asked for");
-  // Ten rows an input are grouped still.
+  // With ten rows per input, "auto" still splits by groups.
   for (int i = 0; i < 300; ++i) t.columns[0].values[static_cast<size_t>(i)] = i % 30;
   EXPECT_FALSE(row_groups(t, options(0.1, 0.1, "auto")).singly);
   EXPECT_TRUE(split_rows(t, options(0.1, 0.1, "auto"), Stream(1)).notes.empty());
 }
 
-/// `heavy` rows share an input; the others have one each.
+/// Returns n rows: the first `heavy` rows share one input, every other row has its own.
 Table one_heavy_input(int n, int heavy) {
   Table t = distinct(n);
   for (int i = 0; i < heavy; ++i) t.columns[0].values[static_cast<size_t>(i)] = -1;
@@ -243,7 +243,7 @@ TEST(split_rows, training_keeps_its_share_beside_an_input_in_most_rows) {
     asked.calibration_fraction = 0.1;
     EXPECT_EQ(split_rows(t, asked, Stream(seed)).test, rows.test);
     EXPECT_EQ(split_rows(t, asked, Stream(seed)).calibration.size(), 100u);
-    // Kept together, it stays in training, and a tenth of the others is held out.
+    // The grouped split keeps the frequent input in training and holds out a tenth of the other rows.
     rows = split_rows(t, options(0.1, 0.1), Stream(seed));
     expect_partition(rows, 1000);
     EXPECT_EQ(rows.test.size(), 20u);
@@ -255,7 +255,8 @@ TEST(split_rows, training_keeps_its_share_beside_an_input_in_most_rows) {
   }
 }
 
-// Groups of any sizes: a part has half of its rows and at most three times as many, training two thirds.
+// For random group sizes, a held-out part has at least half and at most three times the rows asked for, and
+// training keeps at least two thirds of what the fractions leave to it.
 TEST(split_rows, parts_keep_near_their_shares) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const at::Tensor draw = Stream(seed).split("sizes").uniform({40}).contiguous();

@@ -38,8 +38,8 @@ TEST(generate, counts_have_the_rate_that_they_state) {
 TEST(generate, cox_events_follow_their_intensity) {
   Table t = generate("cox", 20'000, Stream(0));
   EXPECT_NEAR(static_cast<double>(t.rows), 20'000, 4 * std::sqrt(20'000));
-  // E[sum over events of g(x)] = integral of intensity x g: for g = sin(2 pi x1) cos(pi x2) it is rows / 2 x
-  // 0.9 / 2.
+  // E[sum over events of g(x)] = integral of intensity times g. For g = sin(2 pi x1) cos(pi x2) the integral
+  // is rows / 2 * 0.9 / 2.
   double moment = 0;
   for (size_t i = 0; i < t.columns[0].values.size(); ++i) {
     double x1 = t.find("x1")->values[i], x2 = t.find("x2")->values[i];

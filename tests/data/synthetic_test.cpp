@@ -21,13 +21,13 @@ TEST(generate, steps_has_the_mean_and_noise_of_the_paper) {
   for (size_t i = 0; i < x.size(); ++i) {
     ASSERT_TRUE(x[i] > -1 && x[i] < 1);
     ASSERT_DOUBLE_EQ(sd[i], 0.4 * std::abs(std::sin(10 * x[i])));
-    // Flat between the steps at -.6, 0 and .4.
+    // The mean is flat between the steps at -.6, 0 and .4.
     double plateau = x[i] < -0.6 ? 0.3 : x[i] < 0 ? 0.9 : x[i] < 0.4 ? -0.6 : 0;
     bool near_a_step = std::min({std::abs(x[i] + 0.6), std::abs(x[i]), std::abs(x[i] - 0.4)}) < 0.1;
     ASSERT_NEAR(mean[i], plateau, near_a_step ? 1.6 : 1e-6);
   }
   EXPECT_NEAR(mean_square(y, mean, sd), 1, 0.04);
-  // The oracle's NLL for A = 0.4.
+  // The NLL of the true mean and sd, for the amplitude A = 0.4.
   double nll = 0;
   for (size_t i = 0; i < x.size(); ++i) {
     double z = (y[i] - mean[i]) / sd[i];

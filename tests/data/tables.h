@@ -30,7 +30,7 @@ inline std::vector<int64_t> all_rows(const Table& table) {
   return rows;
 }
 
-/// What the action throws, else "no error".
+/// Returns the message of the exception that the action throws, or "no error".
 inline std::string error_of(const std::function<void()>& action) {
   try {
     action();

@@ -43,14 +43,14 @@ TEST(Target, TheColumnsKindChoosesTheTask) {
   Task number = task_for(table_of({numbers("y", {1, 2, 3})}));
   EXPECT_EQ(number.kind, TaskKind::regression);
   EXPECT_DOUBLE_EQ(number.y_shift, 2);
-  // Booleans measured as numbers where asked for.
+  // The likelihood gaussian reads booleans as numbers.
   EXPECT_EQ(task_for(table_of({booleans("y", {1, 0})}), LikelihoodKind::gaussian).kind, TaskKind::regression);
 }
 
 TEST(Target, NumbersAreClassesWhereAskedFor) {
   Table table = table_of({numbers("y", {10, 9, 9, 10, 2.5, 2.5})});
   Task task = task_for(table, LikelihoodKind::softmax);
-  EXPECT_EQ(task.levels, (Words{"2.5", "9", "10"}));  // by value, not by spelling
+  EXPECT_EQ(task.levels, (Words{"2.5", "9", "10"}));  // sorted by value, not by spelling
   EXPECT_TRUE(equal(target_values(table, "y", task), {2, 1, 1, 2, 0, 0}));
   Task two = task_for(table_of({numbers("y", {0, 1, 1, 0})}), LikelihoodKind::bernoulli);
   EXPECT_EQ(two.outputs, 1);
@@ -58,7 +58,8 @@ TEST(Target, NumbersAreClassesWhereAskedFor) {
   EXPECT_EQ(forced.outputs, 2);
 }
 
-// The variance in the target's units needs the scale's square, which 1e-155 and 1e155 do not have.
+// The variance in the target's units needs the square of the scale, which under- or overflows at 1e-155 and
+// 1e155.
 TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
   for (double scale : {1e155, 1e200, 1e-155, 1e-200, 1e-310, 8e307}) {
     const std::string error = error_of([&] {
@@ -86,7 +87,7 @@ TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
   const Task task = fit(fine);
   expect_has(error_of([&] { check_standardised(table, "y", task); }), "data row 5");
   EXPECT_THROW(fit(table_of({numbers("y", {1e308, 1e308, 1e308, -1e308})})),
-               DataError);  // their difference overflows
+               DataError);  // the difference of these targets overflows
   Task counts = task;
   counts.kind = TaskKind::counts;
   EXPECT_NO_THROW(check_standardised(table, "y", counts));
@@ -120,7 +121,7 @@ TEST(Target, CountsAreWholeNumbers) {
 TEST(Target, WhatLooksLikeCountsIsSaid) {
   const auto hint = [](const std::function<double(double)>& y) {
     std::vector<double> values;
-    for (int i = 0; i < 200; ++i) values.push_back(y((i * 61 % 200 + 0.5) / 200));  // of a uniform share
+    for (int i = 0; i < 200; ++i) values.push_back(y((i * 61 % 200 + 0.5) / 200));  // y: quantiles
     const Table table = table_of({numbers("y", values)});
     return likelihood_hint(table, "y", all_rows(table));
   };
@@ -134,7 +135,7 @@ TEST(Target, WhatLooksLikeCountsIsSaid) {
   const std::function<double(double)> geometric = [](double u) { return std::floor(-3 * std::log(1 - u)); };
   for (double rate : {0.5, 2.0, 4.0}) expect_has(hint(poisson(rate)), "--likelihood poisson");
   expect_has(hint(geometric), "whole numbers from 0 to");
-  expect_has(hint([](double u) { return std::floor(10 * u); }), "softmax");  // digits may be either
+  expect_has(hint([](double u) { return std::floor(10 * u); }), "softmax");  // or perhaps counts
   expect_has(hint([](double u) { return u > 0.3 ? 1.0 : 0.0; }), "--likelihood bernoulli");
   EXPECT_EQ(hint(poisson(60)), "");                                                   // nearly Gaussian
   EXPECT_EQ(hint([](double u) { return 1930 + std::floor(81 * u); }), "");            // years
@@ -190,7 +191,8 @@ TEST(Events, CoordinatesAreScaledByTheDomain) {
       at::allclose(e.inputs(table), at::tensor({-1., -1., 0., .5, 1., 1.}, at::kDouble).reshape({3, 2})));
   const Task& task = e.schema().task;
   EXPECT_EQ(task.kind, TaskKind::events);
-  // Two of three events trained, four units of volume for four of the encoded: log(3/2 * 4/4).
+  // Two of the three events are training events; the domain and its encoded box both have volume 4:
+  // y_shift = log(3/2 * 4/4).
   EXPECT_NEAR(task.y_shift, std::log(1.5), 1e-14);
   EXPECT_FALSE(e.dataset(table, true).all().target.defined());
   Encoder back = Encoder::from_json(nlohmann::json::parse(e.to_json().dump()));
@@ -235,7 +237,7 @@ TEST(Target, RowsWithoutOneAreLeftOut) {
   EXPECT_EQ(kept.rows, 2);
   EXPECT_EQ(kept.find("x")->values, (std::vector<double>{1, 3}));
   EXPECT_EQ(with_target(t, "x").rows, 3);
-  // A bad cell is named by its place in the whole table.
+  // The message gives a bad cell's row in the whole table, rows without a target included.
   Table gaps = table_of({numbers("y", {kNone, 1, 2, 0.5})});
   Task counts;
   counts.kind = TaskKind::counts;

@@ -14,7 +14,7 @@ TEST(Words, AreLettersAndDigitsOrOneSignEach) {
   EXPECT_EQ(words_of("It's  GOOD, isn't-it? 10,000!"),
             (Words{"it", "'", "s", "good", ",", "isn", "'", "t", "-", "it", "?", "10", ",", "000", "!"}));
   EXPECT_EQ(words_of("STRASSE Straße ﬁn"), (Words{"strasse", "strasse", "fin"}));  // case folding, ligatures
-  EXPECT_EQ(words_of("naïve nai\xcc\x88ve"), (Words{"naïve", "naïve"}));           // composed alike
+  EXPECT_EQ(words_of("naïve nai\xcc\x88ve"), (Words{"naïve", "naïve"}));           // NFC and NFD agree
   EXPECT_EQ(words_of(" \t\n\x01"), Words{});
   EXPECT_EQ(words_of(std::string("ab\xff\xfe cd", 7)), (Words{"ab", "cd"}));
 }
@@ -31,7 +31,7 @@ TextEncoder fitted(TextOptions options = {.column = "text"}) {
 
 TEST(TextEncoder, NumbersTheFrequentWordsOfItsRows) {
   const TextEncoder encoder = fitted();
-  EXPECT_EQ(encoder.to_json()["words"], (Words{"good", "a", "film"}));  // 4, 3, 3 times; the others once
+  EXPECT_EQ(encoder.to_json()["words"], (Words{"good", "a", "film"}));  // seen 4, 3, 3 times; others once
   EXPECT_EQ(encoder.tokens(), 5);
   const Dataset data = encoder.dataset(reviews(), true);
   const Batch batch = data.source->rows(at::arange(6), {});
@@ -41,7 +41,7 @@ TEST(TextEncoder, NumbersTheFrequentWordsOfItsRows) {
   EXPECT_TRUE(at::equal(batch.mask.sum(1), at::tensor(std::vector<int64_t>{3, 3, 2, 3, 1, 2})));
   EXPECT_TRUE(at::equal(data.source->lengths(), batch.mask.sum(1)));
   EXPECT_TRUE(at::equal(batch.target, at::tensor({1.0, 0.0, 1.0, 1.0, 0.0, 0.0}, at::kDouble)));
-  // Filled to the longest of the batch, not of the table.
+  // A batch is padded to its own longest text, not to the table's.
   const Batch some = data.source->rows(at::tensor(std::vector<int64_t>{2, 4}), {});
   EXPECT_EQ(some.inputs[0].sizes(), at::IntArrayRef({2, 2}));
   EXPECT_EQ(data.source->rows(at::empty({0}, at::kLong), {}).inputs[0].size(0), 0);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kHour = 3600;
 
-/// Hourly rows of one series; x counts up, y = 10 x.
+/// Returns hourly rows of one series: x = 0, 1, 2, ... and y = 10 x.
 Table hourly(int64_t rows) {
   std::vector<double> time, x, y;
   for (int64_t i = 0; i < rows; ++i) {
@@ -49,15 +49,15 @@ TEST(Windows, SeeTheirRowsAndAnswerForTheOneAhead) {
   EXPECT_EQ(windows.last, (std::vector<int64_t>{3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(windows.target, (std::vector<int64_t>{5, 6, 7, 8, 9, -1, -1}));
   EXPECT_EQ(windows.step, kHour);
-  EXPECT_EQ(windows.forecast_times(options(4, 2)).back(), 11 * kHour);  // beyond the table
+  EXPECT_EQ(windows.forecast_times(options(4, 2)).back(), 11 * kHour);  // after the table's last row
   const std::vector<int64_t> chosen = all_of(windows);
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, options(4, 2), chosen, encoding());
   const Dataset data = encoder.dataset(table, windows, chosen, true);
   const Batch batch = data.source->rows(at::tensor(std::vector<int64_t>{4, 0}), {});
-  EXPECT_EQ(batch.inputs[0].sizes(), at::IntArrayRef({2, 4, 2}));  // x and the target's past
+  EXPECT_EQ(batch.inputs[0].sizes(), at::IntArrayRef({2, 4, 2}));  // features: x and the target's past
   EXPECT_EQ(encoder.schema().features, (std::vector<std::string>{"x", "y (past)"}));
   const at::Tensor x = batch.inputs[0].select(2, 0);
-  EXPECT_TRUE(at::allclose(x[0] - x[1], at::full({4}, 4 / 2.2912878, at::kFloat), 1e-5));  // sd of 0 to 7
+  EXPECT_TRUE(at::allclose(x[0] - x[1], at::full({4}, 4 / 2.2912878, at::kFloat), 1e-5));  // the sd of 0 to 7
   const Task& task = encoder.schema().task;
   EXPECT_NEAR(batch.target[0].item<double>() * task.y_scale + task.y_shift, 90, 1e-9);
 }
@@ -80,7 +80,7 @@ TEST(Windows, ReachOverNoGapAndNoSeries) {
   const Windows both = find_windows(table, grouped);
   EXPECT_EQ(both.step, 2 * kHour);
   EXPECT_EQ(both.last.size(), 14u);
-  EXPECT_EQ(both.order[10], 1);  // the second series
+  EXPECT_EQ(both.order[10], 1);  // the first row of the second series
 }
 
 TEST(Windows, SortRowsAndRefuseTwoOfOneTime) {
@@ -186,7 +186,7 @@ TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
   for (int64_t& i : parts.train) i = usable[static_cast<size_t>(i)];
   for (int64_t i : parts.train) EXPECT_NE(windows.target[static_cast<size_t>(i)], 30);
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, parts.train, encoding());
-  // A missing value of the past is imputed, and marked.
+  // A missing value in the target's past is imputed and gets an indicator feature.
   EXPECT_EQ(encoder.rows().schema().features,
             (std::vector<std::string>{"x", "y (past)", "y (past) (missing)"}));
   std::vector<int64_t> every(windows.last.size());
@@ -223,7 +223,7 @@ TEST(WindowEncoder, NamesTheWindowsThatHoldABadRow) {
   far.columns[1].values[10] = 1e200;
   std::vector<BadRow> bad;
   encoder.dataset(far, windows, {5, 7, 10, 11}, false, &bad);
-  ASSERT_EQ(bad.size(), 2u);  // windows 7 to 10 see row 10
+  ASSERT_EQ(bad.size(), 2u);  // only the windows 7 to 10 see row 10
   EXPECT_EQ(bad[0].row, 1);
   EXPECT_EQ(bad[1].row, 2);
   expect_has(bad[0].reason, "in data row 11: ");

@@ -1,6 +1,6 @@
-// Any bytes as a table: the first chooses the file's ending, the rest is its content in a file in memory.
-// They make a table or throw DataError; a table is rectangular, its numbers are finite and its codes are
-// levels.
+// Reads any bytes as a table: the first byte chooses the file's ending, the rest is the content of a file in
+// memory. Reading must give a table or throw DataError. A table must be rectangular, its numbers finite and
+// its category codes within the levels.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,7 +21,7 @@ using namespace slimbayes;
 constexpr std::array<std::string_view, 6> kEndings{".csv",    ".tsv",     ".csv.gz",
                                                    ".tsv.gz", ".parquet", ".feather"};
 
-// A link with the right ending to a file in memory.
+// A file in memory with a symbolic link to it that has the right ending.
 struct MemoryFile {
   explicit MemoryFile(std::string_view ending) : descriptor(::memfd_create("fuzz", MFD_CLOEXEC)) {
     const std::string name = "slimbayes-fuzz-" + std::to_string(::getpid()) + std::string(ending);

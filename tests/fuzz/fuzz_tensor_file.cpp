@@ -1,5 +1,6 @@
-// Any bytes as a model file: as they are, and again with length and checksum made right, since no fuzzer
-// guesses those. They parse or throw DataError, and what parses survives a round trip.
+// Parses any bytes as a model file: first as they are, then with a corrected header length and checksum,
+// which no fuzzer would guess. Parsing must succeed or throw DataError, and a parsed file must survive a
+// round trip.
 #include <cstdint>
 #include <cstring>
 
@@ -25,7 +26,7 @@ void parse(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-// The seed corpus is built in: libFuzzer starts from one good file.
+// Provides the seed corpus: libFuzzer starts from one good file.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int) {
   static const testing::Bytes good = to_bytes(testing::sample());
@@ -40,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(data, size));
   parse(bytes);
   if (size < 8) return 0;
-  // The first two bytes choose where the header ends.
+  // The first two bytes give the length of the header.
   const size_t length = std::min<size_t>(data[0] | data[1] << 8, size - 8);
   const std::string header(reinterpret_cast<const char*>(data) + 8, length);
   parse(testing::with_header(header, bytes.subspan(8 + length)));

@@ -1,7 +1,8 @@
-// mutants KIND FIRST COUNT SECONDS: seeded mutants of models, checkpoints, csv, parquet or feather, from seed
-// FIRST on, at most COUNT of them in at most SECONDS. Each ends in a finite answer or in an error for the
-// user, within five seconds of processor time (thirty under a sanitiser) and 1 GB (8 under a sanitiser); else
-// the program prints its seed and fails. A crash leaves the seed in the file that SLIMBAYES_MUTANT names.
+// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models, checkpoints, csv, parquet or
+// feather), beginning with seed FIRST: at most COUNT of them, for at most SECONDS. Each must end in a finite
+// answer or in an error for the user, within five seconds of processor time (thirty under a sanitiser) and 1
+// GB (8 GB under a sanitiser). Otherwise the program prints the seed and fails. After a crash the seed is in
+// the file that SLIMBAYES_MUTANT names.
 #include <ATen/Parallel.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -43,7 +44,7 @@ std::vector<BaseModel> base_models() {
   return all;
 }
 
-/// What `slimbayes describe` says of it commands no terminal.
+/// Checks that what `slimbayes describe` prints of a mutant contains no control characters for a terminal.
 void check_description(const Folder& folder, const Bytes& bytes) {
   const auto path = folder / "mutant.safetensors";
   write(path, bytes);
@@ -60,7 +61,8 @@ double gigabytes() {
   return static_cast<double>(usage.ru_maxrss) / (1 << 20);
 }
 
-/// Says before each mutant which one it is.
+/// Writes the kind and seed of the next mutant to the file that SLIMBAYES_MUTANT names, so that they survive
+/// a crash.
 void leave_seed(const std::string& text) {
   const char* path = std::getenv("SLIMBAYES_MUTANT");
   if (path != nullptr) std::ofstream(path) << text << "\n";

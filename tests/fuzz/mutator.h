@@ -56,14 +56,14 @@ inline json odd_value(std::mt19937_64& random) {
   return one_of(values, random);
 }
 
-/// Every value of a tree, the root first.
+/// Appends a pointer to every value of a tree, the root first.
 inline void collect(json& node, std::vector<json*>& all) {
   all.push_back(&node);
   if (!node.is_structured()) return;
   for (json& child : node) collect(child, all);
 }
 
-/// One change to a value of the tree: another value, members lost, repeated or exchanged.
+/// Changes one value of the tree: replaces it, or removes, repeats or exchanges its members.
 inline void mutate_tree(json& root, std::mt19937_64& random) {
   std::vector<json*> all;
   collect(root, all);
@@ -116,7 +116,7 @@ inline void mutate_text(std::string& text, std::mt19937_64& random) {
       text = value.is_string() ? value.get<std::string>() : value.dump();
     }
   }
-  // A header must be UTF-8: what a cut left of a character is replaced.
+  // A header must be UTF-8: a character that a cut damaged is replaced.
   text = json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
@@ -141,7 +141,7 @@ inline void mutate_values(StoredTensor& tensor, std::mt19937_64& random) {
   for (std::byte& byte : tensor.bytes) byte = static_cast<std::byte>(random() & 1);
 }
 
-/// Another shape or type, with as many bytes as it asks for.
+/// Changes the shape or type and resizes the bytes accordingly.
 inline void mutate_shape(StoredTensor& tensor, std::mt19937_64& random) {
   switch (below(random, 6)) {
     case 0:
@@ -176,7 +176,7 @@ inline void mutate_shape(StoredTensor& tensor, std::mt19937_64& random) {
     for (std::byte& byte : tensor.bytes) byte &= std::byte{1};
 }
 
-/// One to three changes to the contents: the file stays one that parses.
+/// Makes one to three changes to metadata or tensors. The file still parses.
 inline void mutate_contents(TensorFile& file, std::mt19937_64& random) {
   for (size_t i = 0, n = 1 + below(random, 3); i < n; ++i) {
     const bool metadata = file.tensors.empty() || (!file.metadata.empty() && below(random, 2) == 0);
@@ -206,8 +206,8 @@ inline void mutate_contents(TensorFile& file, std::mt19937_64& random) {
   }
 }
 
-/// A model file or checkpoint with other contents under a right checksum, or, one time in ten, with other
-/// bytes.
+/// Returns a mutant of a model file or checkpoint: mostly changed contents under a correct checksum, one time
+/// in ten changed bytes (three quarters of these with a corrected checksum).
 inline Bytes mutant_of(const TensorFile& good, std::mt19937_64& random) {
   if (below(random, 10) == 0) {
     Bytes bytes = to_bytes(good);

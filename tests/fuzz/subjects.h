@@ -21,13 +21,13 @@
 #include "tests/fuzz/mutator.h"
 #include "tests/storage/sample.h"
 
-// What is mutated: small fitted models of every method and task, checkpoints of fits and of series of fits,
-// tables. A mutant ends in an answer that is finite, or in DataError, std::invalid_argument or
-// NumericalError; all else is thrown on.
+// The files that are mutated: small fitted models of every method and task, checkpoints of fits and of series
+// of fits, and tables. Using a mutant must end in a finite answer or in DataError, std::invalid_argument or
+// NumericalError. Any other exception is a failure of the test.
 
 namespace slimbayes::testing {
 
-/// A column of each kind, a missing cell, and a target for every likelihood.
+/// Returns a table with a column of each kind, a missing cell, and a target for every likelihood.
 inline Table small_table(int64_t rows = 40) {
   std::string csv = "x,z,colour,when,on,y,yes,label,count\n";
   for (int64_t i = 0; i < rows; ++i) {
@@ -80,14 +80,16 @@ inline FitOptions small_fit(const MethodInfo& info, LikelihoodKind likelihood) {
   return fit;
 }
 
-/// The table of such a fit: events have no missing coordinate.
+/// Returns the table for a fit. For events the missing cell is filled, because a coordinate must not be
+/// missing.
 inline Table table_for(const FitOptions& fit) {
   Table table = small_table();
   if (fit.likelihood == LikelihoodKind::cox) table.columns[1].values[3] = 5;
   return table;
 }
 
-/// Every method with every likelihood that it takes; regressions also with noise folds, and calibrated.
+/// Returns every method with every likelihood that it takes, and every regression once more with noise folds
+/// and conformal calibration.
 inline std::vector<Subject> subjects() {
   std::vector<Subject> all;
   for (const MethodInfo& info : method_catalog()) {
@@ -106,7 +108,8 @@ inline std::vector<Subject> subjects() {
   return all;
 }
 
-/// True when `use` ends well, false when it ends in an error that a user may see. Anything else goes on.
+/// Returns true if `use` returns, false if it throws an error meant for a user. Other exceptions pass
+/// through.
 template <class Use>
 bool answers(Use use) {
   try {
@@ -131,7 +134,7 @@ inline void check_answers(const Model& model, const Table& table) {
   notes_for(model.encoder(), table);
 }
 
-/// A model file, read and asked for answers, a report and its own file.
+/// Reads a model file, then asks the model for answers, for a report and for its own file.
 inline bool try_model(const Bytes& bytes, const Table& table) {
   return answers([&] {
     const Model model = Model::from_file(parse_tensor_file(bytes, "mutant"), "mutant");
@@ -142,7 +145,7 @@ inline bool try_model(const Bytes& bytes, const Table& table) {
   });
 }
 
-/// Stops a fit after so many rounds.
+/// Stops a fit after a given number of rounds.
 class StopAfter : public Callback {
  public:
   explicit StopAfter(int rounds) : left_(rounds) {}
@@ -153,7 +156,7 @@ class StopAfter : public Callback {
   int left_;
 };
 
-/// A fit that was stopped, and what lies beside its model: the checkpoint and those of its parts.
+/// A stopped fit with the files it left: its checkpoint and the checkpoints of its parts.
 struct Stopped {
   std::string name;
   FitOptions fit;
@@ -176,8 +179,8 @@ inline Stopped stopped_fit(const std::string& name, FitOptions fit, int rounds) 
   return out;
 }
 
-/// Checkpoints of a plain fit, of the folds of a small table, of an ensemble, of a search and of a search
-/// over ensembles.
+/// Returns stopped fits of every structure: plain fits, noise folds, an ensemble, a search, and a search over
+/// ensembles.
 inline std::vector<Stopped> stopped_fits() {
   const auto fit = [](const char* method, int folds) {
     FitOptions small = small_fit(find_method(method), LikelihoodKind::gaussian);
@@ -214,7 +217,7 @@ inline void write(const std::filesystem::path& path, const Bytes& bytes) {
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// A fit that goes on from its files, of which one is mutated.
+/// Mutates one of a stopped fit's files and resumes the fit from them.
 inline bool try_checkpoint(const Stopped& stopped, std::mt19937_64& random) {
   const Folder folder;
   const size_t which = below(random, stopped.files.size());
@@ -230,7 +233,8 @@ inline bool try_checkpoint(const Stopped& stopped, std::mt19937_64& random) {
   });
 }
 
-/// A table of this ending with mutated bytes: rectangular, of finite numbers and known levels.
+/// Reads a table with this file ending and mutated bytes. It must be rectangular, with finite numbers and
+/// valid category codes.
 inline bool try_table(const Folder& folder, const std::string& ending, std::mt19937_64& random) {
   const auto path = folder / ("t." + ending);
   write_table(path, small_table());

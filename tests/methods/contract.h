@@ -9,7 +9,7 @@
 
 namespace slimbayes::contract {
 
-/// The dataset with edit(its rows) in their place.
+/// Returns the dataset after `edit` has changed its rows (a Batch, by reference).
 template <class Edit>
 Dataset changed(const Dataset& data, Edit edit) {
   Batch rows = data.all();
@@ -22,7 +22,7 @@ struct Subject {
   const MethodInfo* info;
   std::function<std::unique_ptr<Method>()> make;
   std::function<std::unique_ptr<Fitted>(const TensorFile&)> load;
-  /// Predictions of the saved model by another process; empty: skip that check's second process, load here.
+  /// Predicts with the saved model in another process. If empty, the check loads the model in this process.
   std::function<Regression(const TensorFile& model, const Dataset& data)> predict_elsewhere;
 };
 
@@ -42,7 +42,7 @@ struct Violation : std::runtime_error {
 
 const std::vector<Clause>& clauses();
 
-/// Rows of y = sin(3 x_0) + 0.1 noise on [-1, 1]^d.
+/// Returns rows of y = sin(3 x_0) + 0.1 noise, x uniform on [-1, 1]^inputs.
 Dataset toy(int64_t rows, uint64_t seed, int64_t inputs = 2);
 
 }  // namespace slimbayes::contract

@@ -19,9 +19,10 @@ namespace {
 
 using contract::Subject;
 
-/// In the second process: `test_methods --answer MODEL INPUTS OUT`.
+/// Runs in the second process, `test_methods --answer MODEL INPUTS OUT`: predicts and writes the answer to
+/// OUT.
 int answer_elsewhere(const char* model_path, const char* inputs_path, const char* out_path) {
-  at::set_num_threads(1);  // as in the first process: the same bits need the same threads
+  at::set_num_threads(1);  // as in the first process; bits depend on the threads
   TensorFile model = read_tensor_file(model_path);
   const Dataset data = dataset_of({}, {{stored_tensor(read_tensor_file(inputs_path), "x")}});
   auto fitted = registry_row(stored_text(model, "method")).load(model);
@@ -96,7 +97,7 @@ TEST(Registry, RefusesOptionsThatTheMethodDoesNotKnow) {
   for (const Row& row : registry()) EXPECT_THROW(row.make({{"no_such_option", 1}}), std::invalid_argument);
 }
 
-// A method that is broken on purpose, one fault at a time: the clause that should notice must notice.
+// The tests of the clauses: a method with one deliberate fault must fail the clause named beside the fault.
 
 struct Fault {
   std::string name, clause;
@@ -108,7 +109,7 @@ const Fault kFaults[] = {{"float32", "shapes"},     {"negative", "positive_varia
                          {"careless", "bad_input"}, {"overflows", "odd_data"},
                          {"batched", "rows_apart"}, {"meddles", "leaves_the_world_alone"}};
 
-/// gp-exact, with one fault.
+/// A fitted gp-exact with one deliberate fault.
 class BrokenFitted : public Fitted {
  public:
   BrokenFitted(std::string fault, std::unique_ptr<Fitted> inner)
@@ -177,7 +178,7 @@ TEST(BrokenMethod, FailsTheClauseOfEachOfItsFaults) {
 int main(int argc, char** argv) {
   if (argc == 5 && std::string(argv[1]) == "--answer")
     return slimbayes::answer_elsewhere(argv[2], argv[3], argv[4]);
-  at::set_num_threads(1);  // the toys are too small for two
+  at::set_num_threads(1);  // the toy data are too small for more threads
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -61,8 +61,8 @@ TEST(DbkExact, WithoutValidationRowsItSaysThatTheEvidenceOverfits) {
   EXPECT_EQ(said(*fit(quick, {contract::toy(40, 1), contract::toy(20, 2)})), 0);
 }
 
-// E-12 by its dense twin: K = Phi Phi^T + diag(c), c = M - ||phi||^2 on the training rows, so that k(x, x) =
-// M; a new row's covariance with them is phi Phi^T.
+// Compares E-12 with a dense Gaussian process: K = Phi Phi^T + diag(c) with c = M - ||phi||^2 on the training
+// rows, so that k(x, x) = M. The covariance of a new row with the training rows is phi Phi^T.
 TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
   Split split{contract::toy(240, 1), contract::toy(0, 2)};
   auto fitted = fit({{"alpha", 1.0}, {"correction", true}, {"rank", 20}}, split);
@@ -70,7 +70,7 @@ TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
   Network::Lookup lookup = as_type(file.weights, at::kDouble);
   FeatureMap map("silu", 20, file.spec, lookup, "test");
   Dataset data = contract::toy(40, 3);
-  data = contract::changed(data, [](Batch& b) { b.inputs[0] = 2 * b.inputs[0]; });  // some rows beyond M
+  data = contract::changed(data, [](Batch& b) { b.inputs[0] = 2 * b.inputs[0]; });  // some ||phi||^2 exceed M
   at::Tensor phi = map(split.train.all().inputs[0].to(at::kDouble)).features,
              y = split.train.all().target.to(at::kDouble);
   at::Tensor now = map(data.all().inputs[0].to(at::kDouble)).features;
@@ -81,14 +81,14 @@ TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
   at::Tensor ones = at::ones_like(y), inverse = at::linalg_inv(k);
   double constant = (at::mv(inverse, y).sum() / at::mv(inverse, ones).sum()).item<double>();
   at::Tensor mean = constant + at::mv(cross, at::mv(inverse, y - constant));
-  at::Tensor solved = at::mv(inverse, ones);  // the constant's own variance: Rasmussen and Williams, eq. 2.42
+  at::Tensor solved = at::mv(inverse, ones);  // variance of the constant: Rasmussen and Williams, 2.42
   at::Tensor var = at::clamp_min(own, largest) - (at::mm(cross, inverse) * cross).sum(-1) +
                    (1 - at::mv(cross, solved)).square() / solved.sum();
   Regression p = answer(*fitted, data);
   EXPECT_TRUE(at::allclose(p.mean, mean, 1e-6, 1e-7));
   EXPECT_TRUE(at::allclose(p.epistemic_var, var, 1e-6, 1e-8));
 
-  // Training does not know of it: the same network without it has less variance.
+  // The correction does not enter training: the fit without it has the same network and a smaller variance.
   Regression plain = answer(*fit({{"alpha", 1.0}, {"rank", 20}}, split), data);
   EXPECT_EQ(plain.aleatoric_var[0].item<double>(), noise);
   EXPECT_TRUE((p.epistemic_var > plain.epistemic_var).all().item<bool>());
@@ -136,7 +136,8 @@ TEST(DklExact, BlocksOfTheEvidenceLearnToo) {
   EXPECT_NE(fitted->summary().notes[0].find("60 of 240 rows"), std::string::npos);
 }
 
-/// Both passes over chunks, through the network, against automatic differentiation of the bound of all rows.
+/// Compares the gradient of the two passes over chunks, network included, with automatic differentiation of
+/// the bound on all rows at once.
 TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
   Dataset data = contract::toy(41, 5);
   const at::Tensor x = data.all().inputs[0].to(at::kDouble), y = data.all().target.to(at::kDouble);
@@ -163,7 +164,7 @@ TEST(DbkExact, AStepsGradientIsThatOfTheBoundInEveryParameter) {
     at::Tensor slack = phi.correction.defined() ? phi.correction : alpha * (prior.max() - prior);
     ExactSums sums = exact_sums(6);
     sums = added(sums, {phi.features.detach(), y, {}}, slack.detach(), 0);
-    // The constant is the best one, so that its derivative is zero.
+    // The constant maximises the bound, so the bound's derivative with respect to it is zero.
     at::Tensor constant =
         at::full({}, exact_bound(sums, twin.noise_var(), 0).posterior.constant, at::kDouble);
     at::Tensor noise = at::exp(twin.noise_theta) + 1e-6;

@@ -1,5 +1,5 @@
-// How a variational fit is wired: where it starts, whose decay and rate a parameter has, and that a step's
-// gradient is that of the objective in every parameter.
+// Tests the wiring of a variational fit: its start values, the weight decay and learning rate of each
+// parameter, and that a step's gradient equals the objective's gradient in every parameter.
 #include "slimbayes/families/deep_kernel_model.h"
 
 #include <ATen/ATen.h>
@@ -44,7 +44,7 @@ DeepKernelModel bound(const DeepKernel& k, const Weights& weights) {
                          [&](const std::string& name) { return weights.at(name); });
 }
 
-/// Leaves in float64 with gradients of zero.
+/// Returns copies of the weights as float64 leaves with gradients of zero.
 Weights leaves(const Weights& start) {
   Weights out;
   for (const auto& [name, value] : start) {
@@ -109,11 +109,11 @@ TEST(DeepKernelModel, AStepsNoiseGradientIsThatOfEachForm) {
   }
 }
 
-/// The weights after one step, or as many as the options say.
+/// Returns the weights after one step, or after options["steps"] steps.
 Weights after_a_step(const std::string& method, json options) {
   if (!options.contains("steps")) options["steps"] = 1;
   options["schedule"] = "constant";
-  if (method != "dbk-exact") options["batch"] = 60;  // an epoch is a step
+  if (method != "dbk-exact") options["batch"] = 60;  // one step per epoch
   if (method != "sv-rbf") options.update({{"hidden", 5}, {"blocks", 1}});
   auto fitted = registry_row(method)
                     .make(find_method(method).resolve(options))
@@ -129,8 +129,8 @@ TEST(DeepKernelModel, TheBackboneAloneDecaysAndTheNoiseHasItsRate) {
     Weights faster = after_a_step(method, {{"weight_decay", 0.0}, {"noise_rate", 0.1}});
     for (const auto& [name, value] : plain) {
       if (name.starts_with("statistics.") || name == "largest_prior_var")
-        continue;  // of the features at the end
-      bool decays = name.starts_with("network."), bias = name.ends_with(".bias");  // which may be 0
+        continue;  // computed from the final features
+      bool decays = name.starts_with("network."), bias = name.ends_with(".bias");  // a zero bias cannot decay
       if (!decays || !bias) {
         EXPECT_EQ(at::equal(value, decayed.at(name)), !decays) << name;
       }

@@ -46,8 +46,8 @@ TEST(DeepKernel, WhatIsSelectedByIsTheNllOfWhatIsPredicted) {
   }
 }
 
-// E-12 in prediction: every row has the largest prior variance of the training rows, or its own where that is
-// larger.
+// E-12 in prediction: the prior variance of a row is the largest one of the training rows, or its own if its
+// own is larger.
 TEST(DeepKernel, TheDiagonalCorrectionOfSvDbk) {
   json options = {{"basis", "silu"}, {"alpha", 1.0}, {"correction", true}};
   auto corrected = fit("sv-dbk", options);

@@ -61,12 +61,12 @@ TEST(Ensemble, OptionsOfTheMembersAreCheckedByTheirMethod) {
     return "";
   };
   EXPECT_NE(error_of({{"of", "dbk"}, {"rnk", 3}}).find("'rank'"), std::string::npos);
-  EXPECT_NE(error_of({{"of", "dnn"}, {"rank", 3}}).find("[dnn]"), std::string::npos);  // dnn has none
+  EXPECT_NE(error_of({{"of", "dnn"}, {"rank", 3}}).find("[dnn]"), std::string::npos);  // dnn has no rank
   EXPECT_NE(error_of({{"of", "dnn"}, {"steps", -1}}).find("steps"), std::string::npos);
   EXPECT_NE(error_of({{"members", 0}}).find("members"), std::string::npos);
   EXPECT_NE(error_of({{"of", "ensemble"}}).find("another"), std::string::npos);
   EXPECT_NE(error_of({{"of", "dnnn"}}).find("dnn"), std::string::npos);
-  EXPECT_NE(error_of({{"of", "gp-exact"}}).find("seed"), std::string::npos);  // its members would be equal
+  EXPECT_NE(error_of({{"of", "gp-exact"}}).find("seed"), std::string::npos);  // all members would be equal
   json resolved = find_method("ensemble").resolve({{"of", "map"}});
   EXPECT_EQ(resolved["of"], "dnn");
   EXPECT_EQ(resolved["members"], 5);

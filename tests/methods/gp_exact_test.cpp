@@ -17,7 +17,7 @@ std::unique_ptr<Fitted> fitted(const nlohmann::json& options, int64_t rows = 40)
       ->fit({contract::toy(rows, 1), contract::toy(0, 2)}, {Stream(0), nullptr, {}});
 }
 
-/// The textbook's formulas (Rasmussen and Williams 2006, 2.25, 2.26, 2.30) with explicit inverses.
+/// The formulas of Rasmussen and Williams (2006; 2.25, 2.26, 2.30) with explicit inverses.
 struct Dense {
   at::Tensor x, y, lengthscale, inverse, a;
   double amplitude, noise, offset;
@@ -76,7 +76,8 @@ TEST(GpExact, TheHyperparametersMaximiseTheEvidence) {
   }
 }
 
-// One search from l = sqrt(d) and a noise of 0.1 ends at "all noise" here: an amplitude of e^-20.
+// A single search that starts at l = sqrt(d) and a noise of 0.1 would explain these rows as noise alone, with
+// an amplitude of e^-20.
 TEST(GpExact, FewRowsOfAFastWaveAreNotTakenForNoise) {
   at::Tensor x = at::linspace(-1.6, 1.6, 15, at::kDouble);
   at::Tensor y = at::sin(7 * x) + 0.05 * Stream(4).normal({15});

@@ -23,7 +23,7 @@ void require(bool ok, const std::string& what) {
   if (!ok) throw Violation(what);
 }
 
-/// Windows of six steps and what the first feature sums up to over them. [n, 6, 2], [n]
+/// Returns windows of six steps [n, 6, 2] and the scaled sum of the first feature over each window [n].
 std::pair<at::Tensor, at::Tensor> sums(int64_t n, uint64_t seed) {
   const at::Tensor x = Stream(seed).normal({n, 6, 2}, at::kFloat);
   return {x, x.select(2, 0).sum(1).to(at::kDouble) / std::sqrt(6.0)};
@@ -48,7 +48,7 @@ Dataset window_counts(int64_t n, uint64_t seed) {
   return dataset_of(schema, {{x}, at::floor(at::exp(1 + sum))});
 }
 
-/// A bright square in the upper or the lower half.
+/// Returns images with a bright square in the upper (class 0) or the lower half (class 1).
 Images squares(int64_t n, uint64_t seed) {
   const Stream stream(seed);
   Images images{"squares", (60 * stream.split("noise").uniform({n, 1, 9, 8})).to(at::kByte),
@@ -66,7 +66,8 @@ Dataset images(int64_t n, uint64_t seed) {
   return ImageEncoder::fit(squares(n, 1)).dataset(squares(n, seed), true, {1, true});
 }
 
-/// Reviews whose one telling word stands anywhere among others; `stars` are 1 or -1 and noise.
+/// Returns reviews with one informative word (good or bad) at a random place. `label` is its class, `stars`
+/// is 1 or -1 plus noise.
 Table reviews(int64_t n, uint64_t seed) {
   const std::vector<std::string> other = {"the", "film", "was", "a", "story", "of", "people"};
   std::vector<double> index, label, stars;
@@ -110,7 +111,7 @@ const InputCase kCases[] = {
     {"texts", InputKind::text, TaskKind::classification, "transformer", texts, 200, 300, kCoin},
     {"stars", InputKind::text, TaskKind::regression, "transformer", stars, 300, 400, kGaussian}};
 
-/// Every number of an answer. [n, ...]
+/// Returns the means, variances or probabilities of an answer. [n, ...]
 at::Tensor numbers(const Predictive& p) {
   const auto of = [](const auto& a) -> at::Tensor {
     using A = std::decay_t<decltype(a)>;
@@ -179,7 +180,7 @@ void resumes(const InputSubject& s, const Fitted&) {
     StopAfter stop(steps);
     try {
       fit(&stop, {path, false, "inputs"});
-    } catch (const NumericalError&) {  // nothing was validated yet
+    } catch (const NumericalError&) {  // stopped before the first validation
     }
     require(std::filesystem::exists(path), "no checkpoint of a stopped fit");
     const std::string resumed = bytes_of(*fit(nullptr, {path, true, "inputs"}));
@@ -195,7 +196,7 @@ void no_rows(const InputSubject& s, const Fitted& fitted) {
 }
 
 void other_shapes(const InputSubject& s, const Fitted& fitted) {
-  if (s.data->kind == InputKind::text) return;  // of any length
+  if (s.data->kind == InputKind::text) return;  // texts may have any length
   const Dataset fresh = s.data->data(4, 3);
   const at::Tensor x = fresh.all().inputs[0];
   const Dataset wide = dataset_of({fresh.schema.task, {}}, {{at::cat({x, x}, -1)}});
@@ -220,7 +221,7 @@ std::span<const InputCase> input_cases() { return kCases; }
 
 json input_options(const MethodInfo& info, const InputCase& c, int64_t steps) {
   json options = json::object();
-  // Of text, dbk's trace term needs room: with 8 features it ends in a constant.
+  // For text, dbk's trace term needs more features: with 8 the fit ends in a constant.
   const bool stars = c.kind == InputKind::text && c.task == TaskKind::regression;
   const int64_t hidden = c.network == "resnet18" ? 4 : stars ? 32 : 16;
   const json wished = {
@@ -228,10 +229,10 @@ json input_options(const MethodInfo& info, const InputCase& c, int64_t steps) {
       {"dropout", 0.1},       {"rank", stars ? 32 : 8}, {"members", 2}};
   for (const OptionDoc& doc : options_of(info, options)) {
     if (wished.contains(doc.name)) options[doc.name] = wished[doc.name];
-    // The predictive objectives first explain errors as variance.
+    // The predictive objectives need more steps, because they first explain errors as variance.
     if (doc.name == "steps") options["steps"] = info.epistemic_is_noise && steps > kShort ? 4 * steps : steps;
   }
-  if (info.name == "dbk-exact") options["steps"] = std::min<int64_t>(steps, 150);  // full batches
+  if (info.name == "dbk-exact") options["steps"] = std::min<int64_t>(steps, 150);  // each step takes all rows
   return options;
 }
 

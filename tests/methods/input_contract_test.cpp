@@ -1,5 +1,5 @@
-// The contract over (method, kind of input, task): a test case each, clause by clause, and a method that
-// breaks each clause.
+// Tests the contract over (method, kind of input, task), one test case per clause. A method with a deliberate
+// fault per clause shows that each clause can fail.
 #include "tests/methods/input_contract.h"
 
 #include <ATen/ATen.h>
@@ -66,7 +66,8 @@ INSTANTIATE_TEST_SUITE_P(All, InputContract,
                                           testing::Range<size_t>(0, contract::input_clauses().size())),
                          name_of_case);
 
-/// Every method that the catalogue lists for a kind of input is in the suite with it.
+/// Checks that the suite covers every (method, kind of input) of the catalogue, except tables
+/// (contract_test.cpp) and images for methods that predict only numbers.
 TEST(InputContract, CoversTheCatalogue) {
   for (const MethodInfo& info : method_catalog()) {
     for (InputKind kind : info.inputs) {
@@ -79,7 +80,7 @@ TEST(InputContract, CoversTheCatalogue) {
   }
 }
 
-/// dnn on windows, with one fault; each is named after the clause that must notice it.
+/// dnn on windows with one fault, which has the name of the clause that must fail.
 class BrokenFitted : public Fitted {
  public:
   BrokenFitted(std::string fault, std::unique_ptr<Fitted> inner)

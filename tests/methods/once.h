@@ -7,8 +7,8 @@
 
 namespace slimbayes::contract {
 
-/// What `make` returns for this key, kept until another one is asked for. The clauses of one subject are test
-/// cases of their own that follow each other and look at one fit.
+/// Returns the result of `make` for this key and keeps it until another key is asked for. Each clause is a
+/// test case of its own; the cases of one subject run one after another and share the fit.
 template <class Make>
 const Fitted& fitted_once(const std::string& key, Make make) {
   static std::string last;
@@ -20,7 +20,7 @@ const Fitted& fitted_once(const std::string& key, Make make) {
   return *fitted;
 }
 
-/// A name that gtest accepts.
+/// Returns the name with underscores in place of - and blanks, as gtest requires.
 inline std::string test_name(std::string name) {
   for (char& c : name) c = c == '-' || c == ' ' ? '_' : c;
   return name;

@@ -22,7 +22,7 @@ std::unique_ptr<Fitted> fit(const Subject& subject, const Split& split, uint64_t
   return subject.make()->fit(split, {Stream(seed), nullptr, {}});
 }
 
-/// Every number of an answer, [n, columns].
+/// Returns the numbers of an answer. [n, columns]
 at::Tensor numbers_of(const Predictive& answer) {
   if (const auto* p = std::get_if<Classes>(&answer))
     return at::cat({p->probabilities, p->predictive_entropy.unsqueeze(1), p->expected_entropy.unsqueeze(1)},
@@ -68,7 +68,7 @@ void seeds(const Subject& subject, LikelihoodKind likelihood, const Fitted& fitt
           "the same bits from another seed");
 }
 
-/// Lower is better; `answer` against the best constant one.
+/// Requires an NLL on new rows that is lower than the NLL of the best constant answer.
 void beats_constant(const Subject&, LikelihoodKind likelihood, const Fitted& fitted) {
   Dataset data = task_toy(likelihood, 400, 3);
   Predictive answer = fitted.predict(data);
@@ -81,7 +81,7 @@ void beats_constant(const Subject&, LikelihoodKind likelihood, const Fitted& fit
   } else if (const auto* p = std::get_if<Counts>(&answer)) {
     ours = count_nll(*p, y);
     constant = count_nll({{y.mean().log().expand({400}), at::zeros({400}, at::kDouble)}}, y);
-  } else {  // the density of places, against that of the uniform process on the square of area 4
+  } else {  // NLL of the events' places against the uniform density on the square of area 4
     at::Tensor axis = at::linspace(-0.975, 0.975, 40, at::kDouble);
     const Dataset grid = dataset_of(data.schema, {{at::cartesian_prod({axis, axis})}});
     at::Tensor everywhere = mean(std::get<Intensity>(fitted.predict(grid)).rate);
@@ -144,14 +144,16 @@ void bad_input(const Subject& subject, LikelihoodKind likelihood, const Fitted& 
   }
 }
 
-/// Eight rows, fewer than the rank, one input constant, nothing to validate on, and no event counted at all.
+/// Requires finite answers on odd data: eight rows, fewer than the rank; a constant input; no validation
+/// rows; for poisson, only counts of zero.
 void odd_data(const Subject& subject, LikelihoodKind likelihood, const Fitted&) {
   Dataset few = task_toy(likelihood, 8, 4);
   const int64_t classes = std::max<int64_t>(1, std::ssize(few.schema.task.levels));
   few = changed(few, [&](Batch& b) {
     b.inputs[0] = b.inputs[0].clone();
     b.inputs[0].select(1, 1).fill_(0.25);
-    if (likelihood != LikelihoodKind::cox) b.target = at::arange(8, at::kDouble).remainder(classes);  // counts: zeros
+    // For poisson `classes` is 1, so every count is zero.
+    if (likelihood != LikelihoodKind::cox) b.target = at::arange(8, at::kDouble).remainder(classes);
   });
   auto fitted = fit(subject, {few, task_toy(likelihood, 0, 2)});
   require(at::isfinite(numbers_of(fitted->predict(few))).all().item<bool>(), "answers that are not finite");
@@ -182,7 +184,7 @@ Dataset task_toy(LikelihoodKind likelihood, int64_t rows, uint64_t seed) {
       double rate = std::exp(1 + wave[i].item<double>());
       y[i] = static_cast<double>(poisson_draw(rate, stream.split("y"), static_cast<uint64_t>(i)));
     }
-  } else {  // `rows` places of density proportional to 1 + 0.9 wave, by rejection
+  } else {  // `rows` places with density proportional to 1 + 0.9 wave, by rejection
     x = 2 * stream.split("places").uniform({8 * rows, 2}) - 1;
     at::Tensor keep = stream.split("keep").uniform({8 * rows}) * 1.9 < 1 + 0.9 * at::sin(3 * x.select(1, 0));
     x = x.index_select(0, keep.nonzero().squeeze(1)).narrow(0, 0, rows);

@@ -33,7 +33,7 @@ Subject subject_of(const Row& row, LikelihoodKind likelihood) {
   return {&info, [&row, quick] { return row.make(quick); }, row.load, {}};
 }
 
-/// The rows of the registry that take each likelihood.
+/// Returns every pair of a method's index in the registry and a likelihood that it takes.
 std::vector<std::pair<size_t, LikelihoodKind>> cases() {
   std::vector<std::pair<size_t, LikelihoodKind>> all;
   for (size_t i = 0; i < registry().size(); ++i) {
@@ -89,7 +89,8 @@ TEST(TaskContract, EveryTaskIsTakenAndTheOthersNameTheTakers) {
   }
 }
 
-// A fault each that the clause must notice.
+// The tests of the clauses: a classifier with one deliberate fault must fail the clause named beside the
+// fault.
 
 class Broken : public Fitted {
  public:

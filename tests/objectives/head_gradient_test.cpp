@@ -95,7 +95,7 @@ TEST(Dppgp, GradientsEqualCentralDifferences) {
 
 using Data = DataTerm;
 
-/// The five objectives; `corrected` ones have an inducing-point expansion.
+/// One of the five objectives. `corrected` says whether it has the correction of inducing points.
 struct Objective {
   const char* name;
   bool corrected;
@@ -208,7 +208,7 @@ TEST(HeadGradient, AFullFocusMovesTheMeanAsSquaredErrorDoes) {
   const VariationalPosterior q = c.posterior();
   at::Tensor noise = at::exp(c.log_noise);
   Latent f = q.latent(c.phi, c.offset);
-  at::Tensor mean_var = (f.epistemic_var + noise).mean();  // the weights' own mean is divided out
+  at::Tensor mean_var = (f.epistemic_var + noise).mean();  // the weights are divided by their mean
   at::Tensor offset = c.offset.detach().clone().set_requires_grad(true);
   (0.5 * (c.y - q.latent(c.phi, offset).mean.squeeze(1)).square()).mean().backward();
   HeadGradient g =

@@ -9,7 +9,7 @@
 #include "slimbayes/objectives/exact_bound.h"
 #include "tests/objectives/plain_forms.h"
 
-// mml, the collapsed bound and the two passes that train on them.
+// Tests mml, the collapsed bound and the two passes that train on them.
 
 namespace slimbayes {
 namespace {
@@ -30,7 +30,7 @@ struct Case {
   at::Tensor bound() const { return collapsed_bound(phi, correction, y, offset, noise()); }
 };
 
-/// log N(y; offset, covariance), dense.
+/// Computes log N(y; 0, covariance) by a dense factorisation.
 double dense_log_density(const at::Tensor& y, const at::Tensor& covariance) {
   at::Tensor l = at::linalg_cholesky(covariance);
   at::Tensor half = at::linalg_solve_triangular(l, y.unsqueeze(1), false);
@@ -53,7 +53,8 @@ TEST(Mml, EqualsTheDenseEvidenceAndTheTrunks) {
 }
 
 TEST(Mml, LosesNoDigitsWhereTheNoiseIsTiny) {
-  // Orthogonal features: the covariance is (1 + noise) I. e^T e / noise - ... would lose nine digits.
+  // With orthogonal features the covariance is (1 + noise) I. The form e^T e / noise - ... would lose nine
+  // digits.
   at::Tensor phi = std::get<0>(at::linalg_qr(Stream(2).normal({8, 8})));
   at::Tensor y = Stream(3).normal(at::IntArrayRef{8});
   double noise = 1e-9, squares = y.square().sum().item<double>();
@@ -93,7 +94,7 @@ TEST(CollapsedBound, LiesBelowTheDenseEvidenceOfItsKernel) {
   at::Tensor full = kernel(x, x), noise = at::full({}, 0.05, at::kDouble), zero = at::zeros({}, at::kDouble);
   double dense = dense_log_density(y, full + 0.05 * eye(n));
   double before = -1e300;
-  for (int64_t m : {r, n}) {  // at all rows as inducing points the bound is tight
+  for (int64_t m : {r, n}) {  // with all rows as inducing points the bound is tight
     at::Tensor z = x.narrow(0, 0, m);
     at::Tensor factor = at::linalg_cholesky(kernel(z, z) + 1e-10 * eye(m));
     at::Tensor phi = at::linalg_solve_triangular(factor, kernel(z, x), false).t();
@@ -102,7 +103,8 @@ TEST(CollapsedBound, LiesBelowTheDenseEvidenceOfItsKernel) {
     EXPECT_LT(bound, dense + 1e-5);
     EXPECT_GT(bound, before);
     before = bound;
-    // SVGP at its best q, N(m, sigma2 Lambda^-1), is this bound / n (Titsias 2009; Hensman et al. 2013).
+    // SVGP at its optimal q, N(m, sigma2 Lambda^-1), equals this bound / n (Titsias 2009; Hensman et al.
+    // 2013).
     at::Tensor h = at::mm(phi.t(), phi) / 0.05 + eye(m);
     at::Tensor covariance = at::linalg_inv(h), factor_q = at::linalg_cholesky(covariance);
     at::Tensor mean = at::mv(covariance, at::mv(phi.t(), y)) / 0.05;
@@ -125,7 +127,7 @@ TEST(CollapsedBound, WithoutACorrectionIsTheEvidence) {
   EXPECT_EQ(c.bound().item<double>(), c.evidence().item<double>());
 }
 
-/// Both passes over batches of `chunk`, against automatic differentiation over all rows at once.
+/// Compares both passes over batches of `chunk` rows with automatic differentiation over all rows at once.
 void compare_passes(double alpha, bool with_correction, int64_t chunk) {
   Case c(23, 5);
   at::Tensor noise_var = c.noise().detach();
@@ -158,7 +160,7 @@ void compare_passes(double alpha, bool with_correction, int64_t chunk) {
   at::Tensor plain = collapsed_bound(c.phi, slack, c.y, constant, noise_var);
   plain.backward();
   EXPECT_NEAR(bound.evidence - bound.penalty, plain.item<double>(), 1e-10 * std::abs(plain.item<double>()));
-  EXPECT_NEAR(constant.grad().item<double>(), 0, 1e-9);  // the constant is the best one
+  EXPECT_NEAR(constant.grad().item<double>(), 0, 1e-9);  // the constant maximises the bound
   EXPECT_TRUE(at::allclose(at::cat(grads), c.phi.grad(), 1e-10, 1e-10));
   EXPECT_NEAR(bound.grad_noise_var, noise_var.grad().item<double>(),
               1e-9 * (1 + std::abs(bound.grad_noise_var)));

@@ -10,10 +10,11 @@
 
 namespace slimbayes {
 
-// The objectives as their papers write them: what the closed forms and the two-pass gradient are tested
-// against. features [b, r], y [b], a posterior of one function, offset [1], noise_var scalar; rows is n.
+// The objectives as their papers write them. The tests compare the closed forms and the two-pass gradient
+// with them. Shapes: features [b, r], y [b], offset [1], noise_var scalar; the posterior has one latent
+// function, and `rows` is the number n of training rows.
 
-/// The trace regulariser (N-15; E-11).
+/// Returns the trace regulariser (N-15; E-11). Scalar.
 inline at::Tensor trace_regulariser(const at::Tensor& features, const at::Tensor& noise_var) {
   at::Tensor prior_var = features.square().sum(-1);  // ||phi||^2 [b]
   return (prior_var.max() - prior_var.mean()) / (2 * noise_var);
@@ -32,9 +33,9 @@ inline VariationalLoss gaussian_bound(const at::Tensor& features, const at::Tens
   return loss;
 }
 
-/// log p(y) of y = offset + <w, phi> + noise, w ~ N(0, I) (N-11): with H = I + Phi^T Phi / noise and the
-/// posterior mean m = H^-1 Phi^T e / noise, -1/2 (n log(2 pi noise) + log|H| + ||e - Phi m||^2 / noise +
-/// ||m||^2). features [n, r], y [n], offset and noise_var scalars, float64. Scalar.
+/// Returns log p(y) for y = offset + <w, phi> + noise, w ~ N(0, I) (N-11). With e = y - offset, H = I + Phi^T
+/// Phi / noise and the posterior mean m = H^-1 Phi^T e / noise it is -1/2 (n log(2 pi noise) + log|H| + ||e -
+/// Phi m||^2 / noise + ||m||^2). features [n, r], y [n], offset and noise_var scalars, float64. Scalar.
 inline at::Tensor mml(const at::Tensor& features, const at::Tensor& y, const at::Tensor& offset,
                       const at::Tensor& noise_var) {
   check_shape(features, {-1, -1}, "mml", "features");
@@ -49,9 +50,9 @@ inline at::Tensor mml(const at::Tensor& features, const at::Tensor& y, const at:
   return -0.5 * (n * at::log(2 * std::numbers::pi * noise) + log_det(factor) + square);
 }
 
-/// The collapsed sparse bound (N-3; Titsias 2009): mml - sum correction / (2 noise_var), never above the
-/// dense log evidence of the kernel k~ that the features approximate. correction [n] = k~(x, x) - ||phi||^2
-/// (N-4), or alpha (max ||phi||^2 - ||phi||^2) for E-11. Scalar.
+/// Returns the collapsed sparse bound (N-3; Titsias 2009): mml - sum correction / (2 noise_var). It never
+/// exceeds the dense log evidence of the kernel k~ that the features approximate. correction [n] is k~(x, x)
+/// - ||phi||^2 (N-4), or alpha (max ||phi||^2 - ||phi||^2) for E-11. Scalar.
 inline at::Tensor collapsed_bound(const at::Tensor& features, const at::Tensor& correction,
                                   const at::Tensor& y, const at::Tensor& offset,
                                   const at::Tensor& noise_var) {

@@ -7,9 +7,9 @@
 #include "slimbayes/core/random.h"
 #include "tests/objectives/plain_forms.h"
 
-// What the papers prove about the covariance that maximises the expected log evidence of y ~ N(mu, D): with S
-// = mu mu^T + D it is, up to constants, that of least J(Sigma) = log|Sigma| + tr(Sigma^-1 S) (N-19). J is
-// taken from mml itself: its mean over the n targets sqrt(n) times the columns of chol(S), whose second
+// Tests the papers' theorems about the covariance Sigma that maximises the expected log evidence of y ~ N(mu,
+// D). With S = mu mu^T + D, this Sigma minimises J(Sigma) = log|Sigma| + tr(Sigma^-1 S), up to constants
+// (N-19). J is computed from mml: from its mean over n targets, the columns of sqrt(n) chol(S), whose second
 // moment is S.
 
 namespace slimbayes {
@@ -27,7 +27,7 @@ double objective(const at::Tensor& features, double noise_var, const at::Tensor&
   return -2 * sum / kRows - kRows * std::log(2 * std::numbers::pi);
 }
 
-/// Sigma as features and noise: half its least eigenvalue is noise.
+/// Splits Sigma into features and noise (half its least eigenvalue) and returns the objective.
 double objective(const at::Tensor& sigma, const at::Tensor& s) {
   double noise = 0.5 * at::linalg_eigvalsh(sigma).min().item<double>();
   return objective(at::linalg_cholesky(sigma - noise * eye()), noise, s);
@@ -62,18 +62,18 @@ TEST(TheoremTwo, TheSecondMomentIsTheBestCovariance) {
     constexpr double kStep = 1e-5;
     at::Tensor along = symmetric(Stream(seed).normal({kRows, kRows}));
     double slope = (objective(s + kStep * along, s) - objective(s - kStep * along, s)) / (2 * kStep);
-    EXPECT_NEAR(slope, 0, 1e-5);  // stationary in every direction
+    EXPECT_NEAR(slope, 0, 1e-5);  // the slope is zero in every direction
     at::Tensor other = s + 0.02 * symmetric(Stream(seed).normal({kRows, kRows}));
     if (at::linalg_eigvalsh(other).min().item<double>() <= 0) continue;
     EXPECT_GT(objective(other, s), best);
   }
 }
 
-/// N theorem 3's rank-r solution.
+/// The rank-r solution of N theorem 3.
 struct LowRank {
-  at::Tensor values, vectors;  // descending [n], columns [n, n]
+  at::Tensor values, vectors;  // eigenvalues of S, descending [n]; eigenvectors as columns [n, n]
   at::Tensor kernel;           // K* [n, n]
-  double noise_var;            // sigma2*
+  double noise_var;            // sigma2*, the mean of the other eigenvalues
 
   LowRank(const at::Tensor& s, int64_t r) {
     auto [ascending, columns] = at::linalg_eigh(s);
@@ -92,19 +92,19 @@ TEST(TheoremThree, TheTopEigenvectorsAndTheMeanOfTheTailAreTheBestLowRankKernel)
     LowRank best(s, r);
     at::Tensor phi = best.vectors.narrow(1, 0, r) * (best.values.narrow(0, 0, r) - best.noise_var).sqrt();
     double value = objective(phi, best.noise_var, s);
-    // Stationary in Phi with K = Phi Phi^T, and in the noise.
+    // The gradient is zero in Phi (K = Phi Phi^T) and in the noise.
     at::Tensor inverse = at::linalg_inv(best.kernel + best.noise_var * eye());
     at::Tensor slope = inverse - at::mm(at::mm(inverse, s), inverse);
     EXPECT_LT(at::mm(slope, phi).abs().max().item<double>(), 1e-9);
     EXPECT_NEAR(slope.diagonal().sum().item<double>(), 0, 1e-8);
     for (uint64_t seed = 0; seed < 40; ++seed) {
       Stream stream(seed);
-      double size = seed % 2 == 0 ? 0.05 : 1.0;  // near and far
+      double size = seed % 2 == 0 ? 0.05 : 1.0;  // other features near the solution, and far from it
       at::Tensor other = phi + size * stream.split("phi").normal({kRows, r});
       double noise = best.noise_var * std::exp(0.3 * stream.split("noise").normal(0));
       EXPECT_GT(objective(other, noise, s), value);
     }
-    // Any other choice of r eigenvectors is worse.
+    // Another choice of r eigenvectors is worse.
     at::Tensor swapped = best.vectors.narrow(1, 1, r);
     double rest = (best.values.sum() - best.values.narrow(0, 1, r).sum()).item<double>() / (kRows - r);
     at::Tensor scale = at::clamp_min(best.values.narrow(0, 1, r) - rest, 0);
@@ -123,7 +123,8 @@ TEST(TheoremThree, TheTailInterlacesWithTheNoise) {
   }
 }
 
-// N corollary 1 and E theorem 1: under one noise variance every rank gives back the same rank-1 kernel.
+// N corollary 1 and E theorem 1: with one noise variance for all rows, every rank gives the same rank-1
+// kernel.
 TEST(CorollaryOne, OneNoiseVarianceLeavesARankOneKernel) {
   Truth truth(true);
   at::Tensor expected = at::outer(truth.mean, truth.mean);
@@ -146,7 +147,7 @@ TEST(TheoremOneOfE, TheRankOneKernelHasTheLeastSquaredError) {
   };
   at::Tensor best = at::outer(truth.mean, truth.mean);
   double least = error(best);
-  // The closed form above against draws of y.
+  // The mean over draws of y confirms the closed form above.
   at::Tensor y = truth.mean + std::sqrt(noise) * Stream(2).normal({20000, kRows});
   at::Tensor smoother = at::mm(best, at::linalg_inv(best + noise * eye()));
   double drawn = (at::mm(y, smoother.t()) - truth.mean).square().sum(1).mean().item<double>();

@@ -39,7 +39,7 @@ TEST(VariationalPosterior, IsItsFormulaWrittenOutForEachFunction) {
   EXPECT_NEAR(s.posterior.kl().item<double>(), kl, 1e-10);
 }
 
-/// The gradient of loss(sample) in every argument against central differences.
+/// Compares the gradient of loss(sample) in every argument with central differences.
 template <class Loss>
 void expect_gradient(const Sample& start, Loss loss) {
   auto parts = [](Sample& s) {
@@ -96,7 +96,7 @@ TEST(VariationalBound, IsTheDataTermAndTheKl) {
   EXPECT_NEAR(loss.data.item<double>(),
               -BernoulliLikelihood{}.expected_log_prob(one, y).mean().item<double>(), 1e-12);
   EXPECT_NEAR(loss.total.item<double>(), loss.data.item<double>() + 2.0 / 50 * loss.kl.item<double>(), 1e-12);
-  // A softmax of one output per class, never of one in all.
+  // A likelihood with one latent function refuses a latent with two.
   EXPECT_THROW(
       variational_bound(PoissonLikelihood{}, {at::zeros({5, 2}), at::zeros({5, 2})}, y, s.posterior, 50,
                         DataTerm::expected),
@@ -104,7 +104,8 @@ TEST(VariationalBound, IsTheDataTermAndTheKl) {
 }
 
 TEST(CoxBound, AConstantIntensityIsBestAtTheCount) {
-  // n events in a volume of 4 under a constant f = c: the loss exp(c) 4 / n - c is least at exp(c) = n / 4.
+  // With n events in a volume of 4 and a constant f = c, the loss exp(c) 4 / n - c is least at exp(c) = n /
+  // 4.
   int64_t n = 30;
   VariationalPosterior none{at::zeros({1, 1}, at::kDouble), at::full({1, 1}, -20, at::kDouble),
                        at::zeros({1, 1, 1}, at::kDouble)};

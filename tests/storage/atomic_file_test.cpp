@@ -81,7 +81,7 @@ TEST(WriteAtomically, AFailureKeepsTheOldFileAndRemovesTheTemporary) {
   EXPECT_EQ(entries(folder.path()), 1U);
 }
 
-// A killed process of the same number may have left temporaries behind.
+// A killed process with the same process id may have left temporary files.
 TEST(WriteAtomically, LeftoversOfAnotherProcessAreNeitherUsedNorTouched) {
   const Folder folder;
   for (int count = 0; count < 1000; ++count) {
@@ -114,10 +114,10 @@ TEST(MayFollow, InAStickyFolderOnlyAnOwnLinkToAnOwnFile) {
   constexpr mode_t kSticky = 01777, kPlain = 0775;
   EXPECT_TRUE(may_follow({kSelf, kRoot, kSelf, kSticky}, kSelf));
   EXPECT_TRUE(may_follow({kRoot, kRoot, kSelf, kSticky}, kSelf));    // the folder's owner may link
-  EXPECT_FALSE(may_follow({kOther, kRoot, kSelf, kSticky}, kSelf));  // a planted link to an own file
+  EXPECT_FALSE(may_follow({kOther, kRoot, kSelf, kSticky}, kSelf));  // another user's link to my file
   EXPECT_FALSE(may_follow({kSelf, kRoot, kOther, kSticky}, kSelf));
-  EXPECT_FALSE(may_follow({kOther, kRoot, kOther, kSticky}, kRoot));  // root is no exception
-  EXPECT_TRUE(may_follow({kOther, kOther, kOther, kPlain}, kSelf));   // permissions decide
+  EXPECT_FALSE(may_follow({kOther, kRoot, kOther, kSticky}, kRoot));  // root is refused, too
+  EXPECT_TRUE(may_follow({kOther, kOther, kOther, kPlain}, kSelf));   // not sticky: permissions decide
 }
 
 TEST(WrittenFile, FollowsAChainOfLinksToAFileThatNeedNotExist) {
@@ -141,7 +141,8 @@ TEST(RemoveFile, LeavesFolders) {
   EXPECT_EQ(entries(folder.path()), 1U);
 }
 
-// The child writes A and B in turns until it is killed; the file must be one of them at any moment.
+// A child writes the contents a and b in turn until it is killed. The file must hold one of them at any
+// moment.
 TEST(WriteAtomically, AKillLeavesTheOldFileOrTheNewOne) {
   const Folder folder;
   const auto path = folder / "model";
@@ -164,7 +165,7 @@ TEST(WriteAtomically, AKillLeavesTheOldFileOrTheNewOne) {
   }
 }
 
-// Each bad place is refused by both functions, with its reason, and nothing is left behind.
+// check_writable and write_atomically refuse each bad path with the same reason and leave nothing behind.
 TEST(CheckWritable, RefusesWhatCannotBeWritten) {
   const Folder folder;
   write_atomically(folder / "file", raw("x"));
@@ -208,7 +209,7 @@ TEST(CheckWritable, TouchesNothingWhenAllIsWell) {
   EXPECT_EQ(entries(folder.path()), 2U);
 }
 
-// A killed writer's temporary goes, a running one's and other files stay.
+// The temporary file of a killed writer is removed. The file of a running writer and other files stay.
 TEST(CheckWritable, RemovesTheTemporariesOfKilledWriters) {
   const Folder folder;
   std::ofstream(folder / ".slimbayes-1-0.tmp") << "left";

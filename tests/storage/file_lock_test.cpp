@@ -18,7 +18,8 @@ namespace {
 using testing::Folder;
 using testing::message_of;
 
-/// A child process that holds the lock until it is killed. Returns when the lock is held.
+/// Starts a child process that holds the lock until it is killed. Returns its process id once the lock is
+/// held.
 pid_t holder_of(const std::filesystem::path& path) {
   int ready[2];
   EXPECT_EQ(::pipe(ready), 0);
@@ -28,7 +29,7 @@ pid_t holder_of(const std::filesystem::path& path) {
     if (::write(ready[1], "x", 1) != 1) ::_exit(1);
     for (;;) ::pause();
   }
-  ::close(ready[1]);  // a child that fails then ends the read
+  ::close(ready[1]);  // the read then ends if the child fails
   char byte = 0;
   EXPECT_EQ(::read(ready[0], &byte, 1), 1);
   ::close(ready[0]);
@@ -61,7 +62,7 @@ TEST(FileLock, LeavesNothingWhereAnotherHoldsIt) {
   const Folder folder;
   const pid_t child = holder_of(folder / "model");
   EXPECT_THROW(FileLock(folder / "model"), DataError);
-  EXPECT_TRUE(std::filesystem::exists(folder / "model.lock"));  // the holder's
+  EXPECT_TRUE(std::filesystem::exists(folder / "model.lock"));  // the holder's file stays
   kill(child);
 }
 

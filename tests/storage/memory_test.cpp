@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A tree of the files that Linux has.
+/// A folder that imitates Linux's files of memory and control groups.
 struct memory : testing::Test {
   fs::path root = fs::path(testing::TempDir()) / ("slimbayes_memory_" + std::to_string(getpid()));
 

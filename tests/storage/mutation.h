@@ -15,7 +15,7 @@ using Bytes = std::vector<std::byte>;
 
 inline size_t below(std::mt19937_64& random, size_t bound) { return bound == 0 ? 0 : random() % bound; }
 
-// Flips, cuts, repeats, moves and overwrites, at places and of sizes that the seed chooses.
+// Flips, cuts, erases, repeats, overwrites or moves bytes. The random generator chooses places and sizes.
 inline void mutate(Bytes& bytes, std::mt19937_64& random) {
   const size_t at = below(random, bytes.size());
   const size_t length = std::min(bytes.size() - at, 1 + below(random, 24));
@@ -45,7 +45,7 @@ inline void mutate(Bytes& bytes, std::mt19937_64& random) {
   }
 }
 
-// Puts another text in the place of a random run of digits.
+// Replaces a random run of digits by another text.
 inline void edit_number(std::string& text, std::mt19937_64& random) {
   static const std::vector<std::string> numbers{"0",
                                                 "1",
@@ -73,8 +73,8 @@ inline void edit_number(std::string& text, std::mt19937_64& random) {
   text.replace(start, end - start, numbers[below(random, numbers.size())]);
 }
 
-// The same data under another header text, with a right length and a right checksum where there is room for
-// one.
+// Returns the data under another header text, with a correct header length and, if the bytes are long enough
+// to hold one, a correct checksum.
 inline Bytes with_header(const std::string& header, std::span<const std::byte> data) {
   Bytes bytes(8);
   for (size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(header.size() >> (8 * i));

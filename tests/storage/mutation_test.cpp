@@ -1,5 +1,5 @@
-// Damaged and hostile model files, made from a good one by a seeded mutator: each either parses or throws
-// DataError, and what parses is a file that we would write.
+// Tests damaged and hostile model files, which a seeded mutator makes from a good one. Each must parse or
+// throw DataError, and a parsed file must survive being written and parsed again.
 #include "tests/storage/mutation.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 using testing::below;
 using testing::Bytes;
 
-// True when the bytes parse; any other exception than DataError fails the test.
+// Returns whether the bytes parse. Any exception other than DataError fails the test.
 bool survives(const Bytes& bytes) {
   try {
     const TensorFile file = parse_tensor_file(bytes, "mutant");
@@ -35,7 +35,7 @@ TEST(ParseTensorFile, MutantsWithAWrongChecksumAreRefused) {
   }
 }
 
-// The checksum is made right again, so that the parser itself must find what is wrong.
+// The mutants get a correct checksum, so that the parser itself must find the error.
 TEST(ParseTensorFile, SealedMutantsParseOrThrowDataError) {
   const Bytes good = to_bytes(testing::sample());
   const size_t length = std::to_integer<size_t>(good[0]) | std::to_integer<size_t>(good[1]) << 8;
@@ -63,7 +63,7 @@ TEST(ParseTensorFile, SealedMutantsParseOrThrowDataError) {
     }
     parsed += survives(testing::with_header(header, data)) ? 1 : 0;
   }
-  // Some mutants (edited names, metadata, contents) must get through, or the parser was not reached.
+  // Some mutants (with edited names, metadata or contents) must parse; otherwise the parser was not reached.
   EXPECT_GT(parsed, 100);
   RecordProperty("parsed", parsed);
 }

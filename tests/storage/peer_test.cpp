@@ -1,6 +1,6 @@
-// Meets Python's safetensors package. test_safetensors_peer.py runs these tests with SLIMBAYES_PEER_FOLDER
-// set, puts foreign.safetensors there before, and reads ours.safetensors after. Without it the tests stand
-// alone.
+// Tests the exchange of files with Python's safetensors package. test_safetensors_peer.py sets
+// SLIMBAYES_PEER_FOLDER, writes foreign.safetensors into that folder, runs these tests and reads
+// ours.safetensors afterwards. Without the variable the tests run alone, in a folder of their own.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -37,7 +37,7 @@ TEST_F(Peer, WritesWhatPythonOpens) {
 TEST_F(Peer, RefusesAFileThatAnotherProgramWrote) {
   const auto path = file("foreign.safetensors");
   if (!std::filesystem::exists(path)) {
-    // numpy.save({"w": [1.5, -2.0]}, {"made": "by python"}) of safetensors 0.8.
+    // The bytes that numpy.save({"w": [1.5, -2.0]}, {"made": "by python"}) of safetensors 0.8 writes.
     const std::string header =
         R"({"__metadata__":{"made":"by python"},"w":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}}     )";
     auto bytes = testing::raw(std::string("\x60\0\0\0\0\0\0\0", 8) + header);

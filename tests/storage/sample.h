@@ -24,7 +24,7 @@ inline std::vector<std::byte> raw(const std::string& text) {
   return raw(std::vector<char>(text.begin(), text.end()));
 }
 
-// Every type, a scalar, an empty array and text that needs escapes.
+// Returns a file with every type, a scalar, an empty array and text that needs escapes.
 inline TensorFile sample() {
   TensorFile file;
   file.metadata = {{"method", "dbk"}, {"a note", "line\nbreak, \"quotes\", caf\u00e9"}, {"empty", ""}};
@@ -48,7 +48,7 @@ inline bool same(const TensorFile& a, const TensorFile& b) {
          std::equal(a.tensors.begin(), a.tensors.end(), b.tensors.begin(), b.tensors.end(), same_tensor);
 }
 
-// A folder of its own that goes away with the test.
+// A temporary folder that its destructor removes.
 class Folder {
  public:
   Folder() {

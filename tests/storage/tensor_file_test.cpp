@@ -39,7 +39,7 @@ TEST(ToBytes, HeaderIsPaddedAndArraysAreAligned) {
   EXPECT_EQ(header.find_first_not_of(' ', header.rfind('}') + 1), header.npos);
   EXPECT_TRUE(header.starts_with(kHeaderStart));
   EXPECT_EQ(header.substr(kHeaderStart.size(), kChecksumDigits), checksum_of(bytes));
-  // Elements of 8, then 4, then 1 byte; by name within a size.
+  // The arrays are ordered by element size (8, 4, 1 bytes), then by name.
   size_t at = 0;
   for (const char* name : {"longs", "none", "scalar", "weights", "half", "ints", "bytes", "flags"}) {
     const size_t found = header.find(fmt::format("\"{}\":{{", name));
@@ -101,7 +101,7 @@ TEST(ParseTensorFile, EveryTruncationAndExtensionIsFound) {
   EXPECT_THROW(parse_tensor_file(bytes, "m"), DataError);
 }
 
-// A file with a right checksum around `tensors` (JSON after the metadata) and `data`.
+// Returns a file with a correct checksum that holds `tensors` (JSON, after the metadata) and `data`.
 std::vector<std::byte> hostile(const std::string& tensors, const std::string& data = "",
                                const std::string& version = "1") {
   std::string text = std::string(kHeaderStart) + std::string(32, '0') + R"(","format_version":")" + version +
@@ -212,7 +212,8 @@ TEST(ParseTensorFile, ANewerVersionAsksForAnUpgrade) {
 }
 
 TEST(Checksum, IsXxh3OfTheFileWithZeroDigits) {
-  // Reference: xxh3_128_hexdigest of python-xxhash 4.1.0; the lengths take XXH3's middle and long paths.
+  // Reference values: xxh3_128_hexdigest of python-xxhash 4.1.0. The lengths reach XXH3's middle and long
+  // paths.
   EXPECT_EQ(checksum_of(raw(std::string(69, '0'))), "f727ad2e9858dc069b6eb5e2f7a11445");
   std::vector<std::byte> bytes(5000);
   for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>((i * 7 + i / 251) % 256);

@@ -116,9 +116,9 @@ TEST(column_from_cells, leading_zeros_make_names_of_numbers) {
   const auto kind = [](std::vector<std::string_view> cells) {
     return kind_name(column_from_cells("c", cells).kind);
   };
-  EXPECT_EQ(kind({"02139", " 10001", "", "94110"}), "categorical");  // one length
-  EXPECT_EQ(kind({"030", "0171", "089"}), "categorical");            // mostly so
-  EXPECT_EQ(kind({"7", "05", "12", "100"}), "numeric");              // one was typed so
+  EXPECT_EQ(kind({"02139", " 10001", "", "94110"}), "categorical");  // all of one length
+  EXPECT_EQ(kind({"030", "0171", "089"}), "categorical");            // most have a leading zero
+  EXPECT_EQ(kind({"7", "05", "12", "100"}), "numeric");              // one leading zero is a typing
   EXPECT_EQ(kind({"0", "1", "0"}), "numeric");
   EXPECT_EQ(kind({"0.50", "1.25"}), "numeric");
   EXPECT_EQ(kind({"00012.5", "00013.5"}), "numeric");

@@ -1,5 +1,5 @@
-// Damaged CSV files, made from a good one by a seeded mutator: each makes a rectangular table of finite
-// numbers and known levels, which its own CSV gives back, or throws DataError.
+// Tests damaged CSV files, which a seeded mutator makes from a good one. Each must throw DataError or give a
+// rectangular table with finite numbers and valid category codes, which survives writing and reading as CSV.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -66,8 +66,8 @@ void expect_sound(const Table& table) {
   }
 }
 
-// Numbers, booleans and times come back bit for bit; categories may be read as another kind when they look
-// like it.
+// Checks names and numeric columns bit for bit. Other columns are not compared: a category may be read as
+// another kind if it looks like one.
 void expect_same(const Table& a, const Table& b) {
   ASSERT_EQ(a.rows, b.rows);
   ASSERT_EQ(a.columns.size(), b.columns.size());
@@ -100,7 +100,7 @@ TEST(ParseCsv, MutantsAreTablesOrDataErrors) {
     }
     if (HasFatalFailure()) return;
   }
-  // Enough must get through, or only the first check was exercised.
+  // Enough mutants must give a table; otherwise only the first checks were exercised.
   EXPECT_GT(tables, 1000);
   RecordProperty("tables", tables);
 }

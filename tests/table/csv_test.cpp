@@ -76,7 +76,7 @@ TEST_F(csv, text_among_numbers_names_the_cell) {
   expect_has(error, "; correct the cell");
   // Blank lines and line ends inside quotes count as lines.
   expect_starts(error_of("a,b\n\n\"x\ny\",1\nz,2\nw,oops\n"), "t.csv:6:2: ");
-  // Half numbers is enough; less is a category.
+  // A column is numeric if at least half of its cells are numbers; with fewer it is categorical.
   expect_starts(error_of("a,b\n1,1\n2,x\n"), "t.csv:3:2: ");
   EXPECT_EQ(read("a,b\n1,1\n2,x\n3,y\n").find("b")->kind, ColumnKind::categorical);
 }
@@ -130,14 +130,14 @@ TEST_F(csv, names) {
 TEST_F(csv, a_first_column_without_a_name_holds_row_labels) {
   EXPECT_EQ(read(",x,y\n0,1,2\n").names(), (std::vector<std::string>{"Unnamed: 0", "x", "y"}));
   EXPECT_EQ(read("\"\",\"x\"\n\"a\",1\n").columns[0].levels, (std::vector<std::string>{"a"}));
-  // One index more, as a second to_csv writes it.
+  // A second to_csv of pandas adds one more index column.
   const Table twice = read(",Unnamed: 0,x\n0,0,1\n");
   EXPECT_EQ(twice.names(), (std::vector<std::string>{"Unnamed: 0.1", "Unnamed: 0", "x"}));
   for (const char* name : {"Unnamed: 0", "Unnamed: 0.1", "__index_level_0__"})
     EXPECT_TRUE(is_row_label(name)) << name;
   for (const char* name : {"", "Unnamed: 1", "Unnamed", "index", "x"})
     EXPECT_FALSE(is_row_label(name)) << name;
-  // Nobody needs them, so that they cannot fail.
+  // Row labels are no input, so a text among numbers there is not an error.
   EXPECT_EQ(read(",x\n1,1\n2,2\ntotal,3\n").columns[0].kind, ColumnKind::categorical);
   expect_starts(error_of(",,x\n1,2,3\n"), "t.csv:1:2: expected a name for every column");
   expect_starts(error_of("x,y,\n1,2,\n"), "t.csv:1:3: expected a name for every column");

@@ -13,7 +13,7 @@
 
 namespace slimbayes {
 
-/// A folder of its own for each test, removed at its end.
+/// A fixture with a temporary folder of its own for each test.
 struct TableFiles : testing::Test {
   std::filesystem::path folder = std::filesystem::path(testing::TempDir()) /
                                  ("slimbayes_table_" + std::to_string(getpid()) + "_" +
@@ -29,7 +29,7 @@ struct TableFiles : testing::Test {
   Table read(const std::string& content, const std::string& name = "t.csv") const {
     return read_table(write(name, content));
   }
-  /// The message of the DataError that reading gives, without the folder.
+  /// Returns the message of the DataError that reading throws, without the folder, or "no error".
   std::string error_of(const std::string& content, const std::string& name = "t.csv") const {
     return message([&] { read(content, name); });
   }

@@ -33,7 +33,7 @@ TEST_F(formats, round_trip) {
             << name << " " << t.columns[c].name << " " << a;
       }
     }
-    // Text stays text even where it looks like a number; levels come in order of appearance.
+    // Text stays text even if it looks like a number. Levels come in order of appearance.
     EXPECT_EQ(back.find("c")->levels, (std::vector<std::string>{"blue", "12"}));
     EXPECT_TRUE(std::isnan(back.find("c")->values[1]));
   }
@@ -91,7 +91,7 @@ TEST_F(formats, damaged_files) {
     expect_starts(error_of("", name), std::string(name) + ": expected a ");
     expect_starts(error_of("binary \x01\x02 garbage of some length", name),
                   std::string(name) + ": expected a ");
-    // A flipped byte gives a table or a DataError, nothing else.
+    // A file with a changed byte must give a table or a DataError.
     for (size_t i = 0; i < bytes.size(); i += 3) {
       std::string bad = bytes;
       bad[i] = static_cast<char>(bad[i] ^ 0x55);
@@ -122,7 +122,8 @@ TEST_F(formats, typed_columns_become_categories_on_demand) {
   EXPECT_EQ(read_table(folder / "t.parquet").columns[0].kind, ColumnKind::numeric);
   Table named = read_table(folder / "t.parquet", {{}, {"year"}, {}, true});
   EXPECT_EQ(named.columns[0].levels, (std::vector<std::string>{"2015", "2016"}));
-  // What a model knows as categories is matched by its meaning, not by a spelling: 1 is 1.0.
+  // If a model asks for categories, a typed column stays numeric: the model matches levels by value (1 is
+  // 1.0).
   Table known = read_table(folder / "t.parquet", {{{"year", ColumnKind::categorical}}, {}, {}, true});
   EXPECT_EQ(known.columns[0].kind, ColumnKind::numeric);
 }

@@ -62,7 +62,7 @@ TEST_F(kept, text_is_kept_as_it_is_spelt) {
   const Table back = read_table(folder / "t.parquet");
   EXPECT_EQ(back.find("b")->levels, (std::vector<std::string>{"yes", "no", "YES"}));
   EXPECT_EQ(back.find("x")->levels, (std::vector<std::string>{"1.50", "9007199254740993"}));
-  // Numbers, none of which is rounded, stay numbers.
+  // A kept column of numbers is written as numbers if no number would be rounded.
   table = read_table(write("t.csv", "b,x,n\nyes,1.50,NA\nno,2,007\n"), reading);
   write_table(folder / "t.parquet", table);
   EXPECT_EQ(read_table(folder / "t.parquet").find("x")->values, (std::vector<double>{1.5, 2}));

@@ -7,7 +7,7 @@ namespace {
 
 using limits = TableFiles;
 
-/// Ten columns of numbers.
+/// Returns a table with ten columns of numbers.
 Table numbers(int64_t rows) {
   Table table{"", {}, rows};
   for (int c = 0; c < 10; ++c) {
@@ -53,7 +53,7 @@ TEST_F(limits, a_packed_file_unpacks_to_a_multiple_of_its_size) {
       message([&] { bomb.check_unpacked(600'000'000, (folder / "t.csv.gz").string()); }),
       "t.csv.gz: expected a file that unpacks to at most 477 MB, 100 times its size; received one of 4.8 MB");
   EXPECT_EQ(message([&] { bomb.check_unpacked(400'000'000, "t.csv.gz"); }), "no error");
-  // The machine's want is no fault of the file.
+  // If the limit is the machine's memory, the error is OutOfMemory, not a DataError of the file.
   EXPECT_THROW((TableBound{1000, 1000, 10, 10, false}.check(1001, "t.csv")), OutOfMemory);
 }
 
@@ -67,7 +67,7 @@ TEST_F(limits, cells_are_bounded) {
   expect_starts(within(text, 2999),
                 "t.csv:3:2: expected cells of a table; received a cell longer than 2.9 KB");
   expect_has(within("x," + std::string(3000, 'y') + "\n1,2\n", 2999), "t.csv:1: expected names of columns");
-  // Longer than a block of Arrow's.
+  // A cell that is longer than one of Arrow's blocks.
   const std::string longer = "x,t\n1,a\n2,\"" + std::string(3 << 20, 'b') + "\"\n3,c\n";
   EXPECT_EQ(within(longer, 3 << 20), "no error");
   expect_starts(within(longer, 2 << 20), "t.csv:3:2: expected cells of a table");

@@ -1,4 +1,5 @@
-// Checkpoints with a right checksum and the fit's own fingerprint whose contents no fit can have left.
+// Tests checkpoints with a correct checksum and the fit's own fingerprint, but with contents that no fit
+// writes.
 #include "slimbayes/train/checkpoint_reader.h"
 
 #include <ATen/ATen.h>
@@ -36,7 +37,8 @@ class CheckpointTest : public ::testing::Test {
     file_ = read_tensor_file(policy_.path);
   }
 
-  /// What load_checkpoint says of the file as it now is; "" where it takes it. A refused one changes nothing.
+  /// Returns the error of load_checkpoint for the present file, or "" if it is accepted. Also checks that a
+  /// refused checkpoint changes no parameter.
   std::string said() {
     write_tensor_file(policy_.path, file_);
     problem_.groups[0].value.fill_(7);
@@ -88,7 +90,7 @@ TEST_F(CheckpointTest, CountsAreWholeAndWithinTheBudget) {
   for (const char* step :
        {"9000000000000000000", "-1", "13", "", "four", "4.5", "4 ", "99999999999999999999"})
     EXPECT_NE(said_with("step", step).find("a whole number from 0 to 12 for 'step'"), std::string::npos) << step;
-  EXPECT_NE(said_with("step", "5"), "");  // more scores than epochs
+  EXPECT_NE(said_with("step", "5"), "");  // more scores than finished epochs
   EXPECT_NE(said_with("loss", "x"), "");
   for (const char* seconds : {"-1", "nan", "inf", "x", ""})
     EXPECT_NE(said_with("seconds", seconds), "") << seconds;
@@ -106,8 +108,8 @@ TEST_F(CheckpointTest, TensorsAreThoseOfTheProblem) {
     file_ = good;
   }
   EXPECT_EQ(said_with("optimiser.0", at::full({3}, -1.0F)), "");
-  EXPECT_NE(said_with("optimiser.1", at::full({3}, -1.0F)), "");  // a second moment
-  EXPECT_NE(said_with("optimiser.4", at::full({}, -1.0F)), "");   // the count
+  EXPECT_NE(said_with("optimiser.1", at::full({3}, -1.0F)), "");  // second moments are not negative
+  EXPECT_NE(said_with("optimiser.4", at::full({}, -1.0F)), "");   // nor is the count of steps
   EXPECT_NE(said_with("since_best", at::ones({5}, at::kDouble)), "");
   EXPECT_NE(said_with("since_best", at::ones({1, 2}, at::kDouble)), "");
 }

@@ -18,7 +18,7 @@ TEST(PlanByLength, HasEveryRowOnceAndLittlePadding) {
     padded += own.max().item<int64_t>() * own.size(0);
   }
   const auto tokens = lengths.sum().item<int64_t>();
-  EXPECT_LT(padded, tokens + tokens / 10);  // random batches pad by some 90 %
+  EXPECT_LT(padded, tokens + tokens / 10);  // random batches would pad by about 90 %
 }
 
 TEST(PlanByLength, IsAFunctionOfTheStream) {

@@ -13,7 +13,7 @@
 namespace slimbayes {
 namespace {
 
-/// Least squares in two parameters, with a record of the rows that every step saw.
+/// A least-squares problem in two parameters. `seen` records the rows of every step.
 struct Toy {
   at::Tensor x = Stream(1).normal({50, 2}), y = at::mv(x, at::tensor({1.5, -2.0}, at::kDouble));
   at::Tensor value = at::zeros({2}, at::kDouble), grad = at::zeros({2}, at::kDouble);
@@ -147,7 +147,7 @@ TEST(Train, KeepsTheBestParametersAndStopsByPatience) {
   EXPECT_TRUE(at::equal(toy.value, at_best));
 }
 
-/// The epochs that a fit of at most 100 makes, by the score of each.
+/// Returns the number of epochs that a fit of at most 100 makes if epoch i has the validation score score(i).
 int64_t epochs_of(const std::function<double(int)>& score, int64_t patience = 40) {
   Toy toy;
   int round = 0;
@@ -164,9 +164,10 @@ TEST(Train, AScoreThatRisesSteadilySpendsPatienceEarlier) {
   const auto overfitting = [&](int round) { return std::abs(round - 10) + (round > 10 ? wiggle(round) : 0); };
   EXPECT_EQ(epochs_of(overfitting), 10 + 30);
   EXPECT_EQ(epochs_of(overfitting, 80), 10 + 60);
-  EXPECT_EQ(epochs_of(overfitting, 39), 10 + 39);  // strips of 4 rounds tell nothing
+  EXPECT_EQ(epochs_of(overfitting, 39), 10 + 39);  // strips of 4 rounds are too short
   EXPECT_EQ(epochs_of([&](int round) { return round <= 10 ? -round : wiggle(round); }), 10 + 40);  // no rise
-  // A rise of 25 rounds that turns is no overfitting yet: the later best is found.
+  // A rise of 25 rounds is shorter than the criterion needs, so the fit goes on and finds the later best
+  // score.
   const auto turning = [](int round) {
     if (round <= 10) return -1.0 * round;
     return round <= 35 ? round - 10.0 : 25 - 4.0 * (round - 35);
@@ -185,7 +186,7 @@ TEST(Train, AFitThatARiseEndedStaysEndedWhenResumed) {
     EXPECT_EQ(toy.fit(options, nullptr, {path, resume, "f", 0}).epochs, 31);
     EXPECT_EQ(toy.seen.size(), resume ? 0u : 124u);
   }
-  // Stopped in the middle of the rise: the scores so far are known.
+  // If the fit is stopped in the middle of the rise, the resumed fit knows the scores so far.
   std::filesystem::remove(path);
   round = 0;
   for (int64_t steps : {40, 1000}) {
@@ -292,7 +293,7 @@ TEST(AdamW, EqualsItsFormula) {
   double w = 1, m = 0, v = 0;
   for (int t = 1; t <= 3; ++t) {
     optimiser.zero_grad();
-    grad.add_(value);  // the gradient of half the square
+    grad.add_(value);  // the gradient of value^2 / 2
     double g = w;
     optimiser.step(0.5);
     m = 0.9 * m + 0.1 * g;

@@ -19,7 +19,7 @@ Model model_of(const Table& table) {
   return fit_model(table, fit);
 }
 
-/// The generated table with far cells in these rows.
+/// Returns the table with an extreme value of x in these rows.
 Table with_far(Table table, const std::vector<int64_t>& rows) {
   for (Column& column : table.columns) {
     if (column.name != "x") continue;
@@ -66,10 +66,10 @@ TEST(Answers, WhereEachAnswerOverflowsTheModelIsToBlame) {
   expect_has(text, "m: expected a model with finite answers; received none for 40 rows");
   expect_has(text, "received one whose sd is inf");
   std::vector<BadRow> bad;
-  EXPECT_THROW(model.evaluate(table, 0.95, &bad), DataError);  // there is nothing to score
+  EXPECT_THROW(model.evaluate(table, 0.95, &bad), DataError);  // no row is left to score
 }
 
-/// Finite weights so huge that no answer is.
+/// The weights are finite but so large that no answer is finite.
 TEST(Answers, AModelWithoutAnyFiniteAnswerIsToBlame) {
   const Table table = generate("steps", 60, Stream(1));
   FitOptions fit;
@@ -91,7 +91,7 @@ TEST(Answers, AModelWithoutAnyFiniteAnswerIsToBlame) {
     EXPECT_THROW(model.evaluate(some), DataError);
   }
   EXPECT_TRUE(model.answers(take_rows(table, {}), 0.9).rows.empty());
-  // Rows that are too far do not make a sound model one that is to blame.
+  // If only the rows are too far, the rows are named as bad and the model is not blamed.
   EXPECT_EQ(model_of(table).answers(take_rows(with_far(table, {4}), {4}), 0.9).bad.size(), 1u);
 }
 

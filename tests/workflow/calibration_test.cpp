@@ -44,7 +44,7 @@ TEST(Calibration, RowsTakeNoPartInTheFit) {
   rest.insert(split.valid.begin(), split.valid.end());
   rest.insert(split.test.begin(), split.test.end());
   for (int64_t row : split.calibration) EXPECT_FALSE(rest.contains(row));
-  // Other targets there change the intervals, and neither means nor sds.
+  // Changing the targets of calibration rows changes the intervals, but neither means nor sds.
   for (Column& c : other.columns) {
     if (c.name != "y") continue;
     for (int64_t row : split.calibration) c.values[static_cast<size_t>(row)] += 5;
@@ -97,7 +97,7 @@ TEST(Calibration, TooFewRowsAreRefusedBeforeTheFit) {
   EXPECT_THROW(fit_model(table, lower), std::invalid_argument);
 }
 
-/// Three classes along x that overlap: the most probable one is right for some three rows of four.
+/// Returns three overlapping classes along x. The most probable class is right for about three rows in four.
 Table overlapping(int64_t rows, uint64_t seed) {
   const at::Tensor x = 2 * Stream(seed).split("x").uniform({rows}) - 1;
   const at::Tensor noisy = x + 0.35 * Stream(seed).split("noise").normal({rows});
@@ -119,13 +119,13 @@ TEST(Calibration, OfClassesGivesSetsThatHoldTheirLevel) {
   const Model model = fit_model(overlapping(2500, 1), fit);
   for (double level : {0.6, 0.8, 0.95}) {
     const nlohmann::json report = model.evaluate(fresh, level);
-    // Five sds of a coverage that rests on 1,000 calibration rows and 4,000 fresh ones.
+    // The sd of the coverage with 1,000 calibration rows and 4,000 fresh rows; the tolerance is five sds.
     const double sd = std::sqrt(level * (1 - level) * (1.0 / 1000 + 1.0 / 4000));
     EXPECT_NEAR(report["coverage"].get<double>(), level, 5 * sd);
   }
   const Answers whole = model.answers(fresh, 0.8);
   const Answers some = model.answers(take_rows(fresh, {7, 3}), 0.8);
-  EXPECT_TRUE(at::equal(some.set->select(0, 0), whole.set->select(0, 7)));  // whatever stands beside a row
+  EXPECT_TRUE(at::equal(some.set->select(0, 0), whole.set->select(0, 7)));  // the other rows do not matter
   EXPECT_FALSE(model.answers(fresh).set.has_value());
   const Model loaded = Model::from_file(model.to_file(), "m");
   EXPECT_TRUE(at::equal(*loaded.answers(fresh, 0.8).set, *whole.set));
@@ -133,7 +133,7 @@ TEST(Calibration, OfClassesGivesSetsThatHoldTheirLevel) {
   EXPECT_FALSE(fit_model(overlapping(300, 1), fit).answers(fresh, 0.8).set.has_value());
 }
 
-/// 200 inputs in eight rows each, whose targets hardly differ.
+/// Returns 200 inputs with eight rows each, whose targets hardly differ.
 Table eightfold() {
   const Stream stream = Stream(6).split("eightfold");
   const at::Tensor x = stream.split("x").normal({200, 2}), effect = stream.split("effect").normal({200}),
@@ -150,7 +150,7 @@ Table eightfold() {
   return table;
 }
 
-// The 160 calibration rows are 20 inputs: enough for .95, not for .99.
+// The 160 calibration rows have 20 different inputs: enough for a level of .95, not for .99.
 TEST(Calibration, RowsOfOneInputCountOnce) {
   const Table table = eightfold();
   const Model model = fit_model(table, quick());
@@ -168,7 +168,7 @@ TEST(Calibration, RowsOfOneInputCountOnce) {
     EXPECT_NE(std::string(error.what()).find("received 20 groups (160 rows)"), std::string::npos)
         << error.what();
   }
-  fit.split = "random";  // as the user wants it: rows are the unit
+  fit.split = "random";  // the user asks for a split by rows, so rows count
   EXPECT_NO_THROW(fit_model(table, fit));
 
   TensorFile file = model.to_file();
@@ -184,15 +184,15 @@ TEST(Calibration, RowsOfOneInputCountOnce) {
                                      std::string::npos;
                             }),
       1);
-  // A file of before, whose every row counts.
+  // In a file without groups every row counts as a group of its own.
   file.tensors.erase("calibration.groups");
   EXPECT_EQ(Model::from_file(file, "m").calibration().groups, 160);
   file.tensors["calibration.groups"] = to_stored(at::arange(3));
   EXPECT_THROW(Model::from_file(file, "m"), DataError);
 }
 
-// One noise for all rows, where it is small for some: the answer is too wide or too narrow by place, but as
-// many rows are covered as were asked for.
+// dnn has one noise variance for all rows, although the true noise varies. Its intervals are too wide in some
+// places and too narrow in others, but over all rows the coverage is the level asked for.
 TEST(Calibration, HoldsItsLevelOnHeteroscedasticRows) {
   Table table = generate("steps", 3000, Stream(4));
   FitOptions fit = on_steps();
@@ -200,7 +200,8 @@ TEST(Calibration, HoldsItsLevelOnHeteroscedasticRows) {
   Model model = fit_model(table, fit);
   Table fresh = generate("steps", 20000, Stream(5));
   for (double level : {0.5, 0.8, 0.95}) {
-    // Beta(k, m + 1 - k) has an sd below sqrt(level (1 - level) / m); the fresh rows add theirs.
+    // The coverage is Beta(k, m + 1 - k), with an sd below sqrt(level (1 - level) / m). The fresh rows add
+    // variance.
     double sd = std::sqrt(level * (1 - level) * (1.0 / 900 + 1.0 / 20000));
     EXPECT_NEAR(model.evaluate(fresh, level)["coverage"].get<double>(), level, 4 * sd) << level;
   }
@@ -229,7 +230,7 @@ TEST_P(CalibrationReal, CoversNinetyPercentWithinTwoPoints) {
   EXPECT_NEAR(sum / static_cast<double>(GetParam().splits), 0.9, 0.02);
 }
 
-// A small table has few rows on either side: more splits.
+// A small table has few calibration and test rows, so its mean takes more splits.
 INSTANTIATE_TEST_SUITE_P(Tables, CalibrationReal,
                          testing::Values(RealTable{"concrete", 16}, RealTable{"power_plant", 4},
                                          RealTable{"kin8nm", 4}, RealTable{"elevators", 4}),

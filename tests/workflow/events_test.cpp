@@ -45,18 +45,18 @@ TEST(Events, TheExpectedCountIsThatOfTheWholeTableWhateverTheSplit) {
 }
 
 TEST(Events, TheIntensityIsPerUnitOfTheUsersCoordinates) {
-  Table table = generate("cox", 300, Stream(0)), wide = scaled(table, 4);  // exact in binary
+  Table table = generate("cox", 300, Stream(0)), wide = scaled(table, 4);  // a factor of 4 is exact in binary
   Model near = fit_model(table, cox_fit("0:1,0:2")), far = fit_model(wide, cox_fit("0:4,0:8"));
   at::Tensor a = mean(std::get<Intensity>(near.answer(table)).rate),
              b = mean(std::get<Intensity>(far.answer(wide)).rate);
   EXPECT_TRUE(at::allclose(a, 16 * b, 1e-12, 0));
-  // The density score moves by the log of the volume, and against the uniform density not at all.
+  // The NLL changes by the log of the volume; its difference from the uniform density's NLL does not change.
   nlohmann::json r = near.evaluate(table), s = far.evaluate(wide);
   EXPECT_NEAR(s["nll"].get<double>() - r["nll"].get<double>(), std::log(16), 1e-10);
   EXPECT_NEAR(s["nll_uniform"].get<double>() - r["nll_uniform"].get<double>(), std::log(16), 1e-10);
 }
 
-/// `near` events about .3137 and `wide` ones anywhere in [0, 1].
+/// Returns `near` events around .3137 and `wide` events that are uniform on [0, 1].
 Table spiked(int64_t near, int64_t wide, double sd) {
   Column column{"x", ColumnKind::numeric, {}, {}};
   Stream stream(7);
@@ -67,7 +67,7 @@ Table spiked(int64_t near, int64_t wide, double sd) {
   return {"spiked", {column}, near + wide};
 }
 
-/// The middles of equal cells of [0, 1].
+/// Returns the middles of `count` equal cells of [0, 1].
 Table cells(int64_t count) {
   Column column{"x", ColumnKind::numeric, {}, {}};
   for (int64_t i = 0; i < count; ++i)
@@ -75,7 +75,7 @@ Table cells(int64_t count) {
   return {"cells", {column}, count};
 }
 
-// A fixed rule of 200 nodes on the axis, 5e-3 apart, steps over a peak of sd 1e-3 or counts it double.
+// A fixed rule of 200 nodes on the axis, 5e-3 apart, would miss a peak of sd 1e-3 or count it twice.
 TEST(Events, TheExpectedCountIsTheIntegralOfTheIntensityHoweverNarrowItsPeaks) {
   Table table = spiked(900, 100, 0.001);
   FitOptions fit;
@@ -86,7 +86,7 @@ TEST(Events, TheExpectedCountIsTheIntegralOfTheIntensityHoweverNarrowItsPeaks) {
   fit.options = {{"steps", 300}, {"rank", 32}};
   Model model = fit_model(table, fit);
   const double by_hand = mean(std::get<Intensity>(model.answer(cells(200'000))).rate).mean().item<double>();
-  nlohmann::json report = model.evaluate(take_rows(table, {0, 950}));  // the rows at hand do not matter
+  nlohmann::json report = model.evaluate(take_rows(table, {0, 950}));  // any rows will do
   EXPECT_NEAR(report["expected"].get<double>(), by_hand, 1e-4 * by_hand);
   EXPECT_FALSE(report.contains("expected_error"));
   Model back = Model::from_file(model.to_file(), "memory");

@@ -1,4 +1,5 @@
-// Models of windows and texts through the workflow: what a model file must hold together, and what a model keeps of the data.
+// Tests models of windows and texts through the workflow: which parts of a model file must fit together, and
+// what a model keeps of its data.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ using nlohmann::json;
 
 constexpr double kHour = 3600;
 
-/// y follows x, every `step` seconds from `start` on.
+/// Returns a time series in which y runs ahead of x. Its rows are `step` seconds apart, from `start` on.
 Table series(int64_t rows, double step = kHour, double start = 1.6e9) {
   std::vector<double> time, x, y;
   for (int64_t i = 0; i < rows; ++i) {
@@ -60,10 +61,10 @@ TEST(Workflow, AModelOfWindowsKnowsItsStep) {
   EXPECT_EQ(answer.table.find("forecast_time")->values, (std::vector<double>{1.6e9 + 120 * kHour}));
   expect_has(error_of([&] { model.answers(series(20, 24 * kHour)); }),
              "rows in steps of 3600 s, as in training; received steps of 86400 s");
-  // Windows number the answers, rows of the table do not.
+  // The answers belong to windows, so a table of all rows does not fit them.
   expect_has(error_of([&] { answer_table(model, series(120), model.answers(series(120), 0.95)); }),
              "Model::examples() finds the windows");
-  EXPECT_EQ(model.ood(series(120)).size(), 0u);  // dnn has one noise for all
+  EXPECT_EQ(model.ood(series(120)).size(), 0u);  // dnn has one noise variance
 }
 
 TEST(Workflow, StepsBelowASecondAreSteps) {
@@ -80,7 +81,7 @@ TEST(Workflow, TwoNumbersBesideATextAreClasses) {
   EXPECT_EQ(model.method(), "vbll");
   EXPECT_EQ(model.schema().task.levels, (std::vector<std::string>{"0", "1"}));
 
-  // An encoder that does not belong to the network, under a right checksum.
+  // Forges a file: the encoder does not belong to the network, but the checksum is correct.
   const auto refused = [&](const std::function<void(json&)>& edit) {
     TensorFile file = model.to_file();
     json encoder = json::parse(file.metadata["encoder"]);

@@ -71,7 +71,8 @@ TEST(Model, TheSplitTakesItsSharesAndItsOwnSeed) {
   EXPECT_NE(fit_model(steps(), fit).split().test, model.split().test);
 }
 
-// Each part of such a file is sound on its own; its checksum is that of its maker.
+// Each part of such a file is valid on its own and the checksum is correct, but the parts do not fit
+// together.
 TEST(Model, AFileWhosePartsDoNotFitIsRefused) {
   FitOptions fit = quick();
   fit.options = {{"steps", 5}};
@@ -119,7 +120,8 @@ TEST(Model, OptionsAreThoseThatTheRowsResolved) {
   EXPECT_EQ(Model::from_file(model.to_file(), "m").options(), model.options());
 }
 
-// Codes that are numbers to the eye: a model that says they are names could not read the table it comes from.
+// The codes look like numbers. If the table was read with them as numbers, a fit that declares them
+// categorical must be refused: its model could not read the table again.
 TEST(Model, NamesAreThoseThatTheTableWasReadWith) {
   Table table = steps();
   Column zip{"zip", ColumnKind::numeric, {}, {}};

@@ -1,4 +1,4 @@
-// A few hundred mutants of every kind; `make fuzz` tries thousands under the sanitisers.
+// Tries a few hundred mutants of each kind. `make fuzz` tries thousands under the sanitisers.
 #include <gtest/gtest.h>
 
 #include "tests/fuzz/subjects.h"
@@ -18,7 +18,7 @@ TEST(Mutants, ModelsOfEveryMethodAnswerOrAreRefused) {
       ASSERT_NO_THROW(answered += testing::try_model(testing::mutant_of(good, random), table));
     }
   }
-  EXPECT_GT(answered, 20);  // or nothing was reached
+  EXPECT_GT(answered, 20);  // otherwise the mutants tested nothing
 }
 
 TEST(Mutants, CheckpointsGoOnOrAreRefused) {
@@ -33,7 +33,7 @@ TEST(Mutants, CheckpointsGoOnOrAreRefused) {
   EXPECT_GT(answered, 5);
 }
 
-// A series' record says how many of its fits are finished.
+// The record of a FitSeries says how many of its fits are finished. A wrong number must be refused.
 TEST(Mutants, ARecordHoldsWhatItSays) {
   int tried = 0;
   for (const testing::Stopped& stopped : testing::stopped_fits()) {

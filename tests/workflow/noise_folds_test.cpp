@@ -87,7 +87,7 @@ Coverage coverage_of(const std::string& method, int64_t rows) {
   return all;
 }
 
-// Ten and thirty rows leave one and three for validation, whose least squared errors are nearly 0.
+// Tables of ten and thirty rows leave one and three validation rows, whose least squared error is nearly 0.
 TEST(NoiseFolds, AFewRowsCoverTheRowsToCome) {
   for (int64_t rows : {10, 30}) {
     for (const char* method : {"dnn", "dbk"}) {
@@ -128,10 +128,10 @@ TEST(NoiseFolds, TheNoiseIsInEveryAnswerAndInTheFile) {
 
 TEST(NoiseFolds, EnoughValidationRowsChangeNothing) {
   FitOptions fit = small();
-  TensorFile with = fit_model(steps(300), fit).to_file();  // 30 of them
+  TensorFile with = fit_model(steps(300), fit).to_file();  // 30 validation rows
   fit.noise_folds = 0;
   TensorFile without = fit_model(steps(300), fit).to_file();
-  for (TensorFile* file : {&with, &without}) file->metadata.erase("fit");  // what was asked for
+  for (TensorFile* file : {&with, &without}) file->metadata.erase("fit");  // the options as given
   EXPECT_EQ(to_bytes(with), to_bytes(without));
   EXPECT_FALSE(with.metadata.contains("noise"));
 }
@@ -160,7 +160,7 @@ TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
              "only 6 validation rows: the answers may be too sure");
 }
 
-// The rank of the fit may be all the training rows, of which a fold has fewer.
+// The rank may equal the number of training rows, which a fold does not have: folds must lower it.
 TEST(NoiseFolds, EveryKindOfFitIsCrossFitted) {
   FitOptions exact = small("dbk-exact"), tuned = small("dbk"), ensemble = small("ensemble"),
              gp = small("gp-exact");
@@ -182,7 +182,7 @@ TEST(NoiseFolds, AFoldThatFailsIsNotedAndTheOthersServe) {
   const std::shared_ptr<const Fitted> main = registry_row("dnn").make(options)->fit(parts, {Stream(1)});
   Batch rows = parts.train.all();
   rows.target = rows.target.clone();
-  rows.target[7] = 1e25;  // its loss overflows float32 in the four fits that train on it
+  rows.target[7] = 1e25;  // overflows float32 in the four folds that train on it
   parts.train = dataset_of(parts.train.schema, std::move(rows));
   const auto ready = [&](const FitContext&) { return Tuned{options, main, {}}; };
   const NoiseEstimate noise =
@@ -196,7 +196,7 @@ TEST(NoiseFolds, AFoldThatFailsIsNotedAndTheOthersServe) {
   EXPECT_EQ(failed, 4);
 }
 
-/// Stops when the given stage begins; counts the stages.
+/// Stops a fit when the given stage begins. Records the stages and the thread counts.
 class Watcher : public Callback {
  public:
   explicit Watcher(std::string last = "") : last_(std::move(last)) {}
@@ -262,8 +262,8 @@ TEST_F(NoiseFoldFiles, InterruptedInTheMainFitItAnswersWithIt) {
   EXPECT_EQ(to_bytes(fitted(fit, nullptr, true).to_file()), to_bytes(fit_model(steps(30), fit).to_file()));
 }
 
-// A network's short steps wait for each other on many threads beside other work; the caller's number is his
-// own.
+// A network trains on one thread, because its short steps wait for each other on many threads beside other
+// work. After the fit the caller's thread count is restored.
 TEST(FitThreads, ANetworkTrainsOnOneAndTheCallersNumberComesBack) {
   const int before = at::get_num_threads();
   at::set_num_threads(2);

@@ -32,7 +32,7 @@ Tuned tuned(const std::vector<std::string>& names = {"beta"}, const FitContext& 
   return tune(find_method("dbk"), quick(), names, contract::toy_split(), context);
 }
 
-/// Stops after some rounds; counts what it is told.
+/// Stops when more than `stages` fits have begun. Counts the fits and keeps the notes.
 class Watcher : public Callback {
  public:
   explicit Watcher(int stages = 1000) : stages_(stages) {}
@@ -122,7 +122,7 @@ TEST_F(TuneFiles, EveryTryIsTold) {
 
 TEST_F(TuneFiles, InterruptedAndResumedItEndsInTheSameBits) {
   Tuned whole = tuned();
-  Watcher impatient(2);  // stops within the third
+  Watcher impatient(2);  // stops within the third fit
   Tuned part = tuned({"beta"}, context(&impatient, false));
   EXPECT_TRUE(part.report["interrupted"].get<bool>());
   EXPECT_EQ(part.report["tried"].size(), 2u);
@@ -152,7 +152,8 @@ TEST_F(TuneFiles, InterruptedInTheFirstItAnswersWithIt) {
 
 TEST(Tune, FailsWhereEveryCombinationFails) {
   Split split = contract::toy_split();
-  split.train = contract::changed(split.train, [](Batch& b) { b.target = 1e25 * b.target; });  // every loss overflows float32
+  // Every loss overflows float32.
+  split.train = contract::changed(split.train, [](Batch& b) { b.target = 1e25 * b.target; });
   EXPECT_THROW(tune(find_method("dbk"), quick(), {"beta"}, split, {Stream(7)}), NumericalError);
 }
 

@@ -1,6 +1,6 @@
-// network_sample SPEC OUT [training]: a network of random weights on random rows, float64: its output, and
-// the gradients of sum(output * seed) with respect to rows and parameters, as a file that Python compares
-// with PyTorch's own modules.
+// network_sample SPEC OUT [training]  Runs a network with random weights on random rows in float64. Writes
+// its output and the gradients of sum(output * seed) with respect to rows and parameters to OUT. A Python
+// test compares them with PyTorch's own modules.
 #include <ATen/ATen.h>
 
 #include <cstdio>
@@ -19,8 +19,8 @@ using namespace slimbayes;
 
 constexpr int64_t kRows = 3;
 
-/// Rows of the spec's shape; sequences of any length get 7 steps, the rows of which the mask leaves 7, 4 and
-/// 1.
+/// Returns rows of the spec's shape. A sequence of variable length gets 7 steps; the mask leaves 7, 4 and 1
+/// steps of the three rows.
 Input rows_for(const Shape& shape, const Stream& stream) {
   std::vector<int64_t> sizes = {kRows};
   for (int64_t size : shape.sizes) sizes.push_back(size < 0 ? 7 : size);
@@ -37,7 +37,7 @@ Input rows_for(const Shape& shape, const Stream& stream) {
 void run(const std::string& text, const std::string& out, bool training) {
   const NetworkSpec spec = network_from_json(nlohmann::json::parse(text));
   std::vector<ParameterSpec> specs = network_parameters(spec, "n", "network", Stream(1));
-  for (ParameterSpec& each : specs) {  // norms of one and zero would hide a mistake
+  for (ParameterSpec& each : specs) {  // weights of 1 and biases of 0 would hide errors
     if (each.start.dim() == 1)
       each.start = each.start + 0.3 * Stream(2).split(each.name).uniform(each.start.sizes());
   }
