@@ -15,6 +15,7 @@
 #include "cli/help.h"
 #include "cli/revision.h"
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/catalog/network/networks.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -85,6 +86,39 @@ void check_request(const FitOptions& fit, const OptionFlags& flags, bool named_i
     misuse("expected --target COLUMN, the column to predict; received none");
 }
 
+/// Returns the kind of input, as far as it is known before the data are read.
+InputKind kind_before(const FitOptions& fit, bool named_images) {
+  return named_images && fit.format == "auto" ? InputKind::images : input_kind(fit);
+}
+
+/// The options of a method: those that flags set, and all of them.
+struct MethodFlags {
+  nlohmann::json given, resolved;
+};
+
+/// Throws for a network option that was set by a flag and that no network of these methods uses.
+void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind) {
+  const std::vector<std::string> known = networks_for(kind);
+  const auto takes = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
+  for (const OptionDoc& doc : option_docs<NetworkOptions>()) {
+    std::string unused;
+    bool used = false;
+    for (const MethodFlags& method : methods) {
+      if (!method.given.contains(doc.name)) continue;
+      const std::string name = network_name(method.resolved.at("network").get<std::string>(), kind);
+      used = used || !takes(name) || uses_option(name, doc.name);  // a network of other inputs is refused later
+      unused = name;
+    }
+    if (used || unused.empty()) continue;
+    Words users = networks_using(doc.name);
+    const std::string all = fmt::format("{}", fmt::join(users, ", "));
+    std::erase_if(users, [&](const std::string& name) { return !takes(name); });
+    misuse(fmt::format("expected options of the network {}; received --{}, which belongs to {}; leave it out{}",
+                       unused, doc.name, all,
+                       users.empty() ? "" : fmt::format(", or take --network {}", users.front())));
+  }
+}
+
 /// Returns everything that decides a fit, except its data, its seed and this program, with all defaults
 /// filled in, as JSON.
 std::string recipe(const FitRequest& r, const MethodInfo& method, const nlohmann::json& options) {
@@ -115,6 +149,7 @@ Command chosen(const std::string& name, Parsed& p) {
     if (named) r.fit.method = method.name;
     r.fit.options = p.fit_flags.set_options(method);
     const nlohmann::json options = preset_options(method, r.preset, r.fit.options);
+    check_network_flags({{r.fit.options, options}}, kind_before(r.fit, !image_format(r.train).empty()));
     if (r.tune) tunable_options(method, r.fit.options);  // throws if there is no option to tune
     if (r.preset == "paper" && inner_method(method, options).paper_preset.empty())
       misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
@@ -126,11 +161,13 @@ Command chosen(const std::string& name, Parsed& p) {
     r.fit = fit_options(p.compare_flags, r.fit);
     check_request(r.fit, p.compare_flags, !image_format(r.data).empty());
     r.named = p.compared != every_method();
+    std::vector<MethodFlags> flags;
     for (const MethodInfo* method : methods_of(p.compared)) {
-      r.methods.push_back({method->name,
-                           preset_options(*method, p.preset, p.compare_flags.set_options(*method)),
-                           method->seeded});
+      const nlohmann::json given = p.compare_flags.set_options(*method);
+      flags.push_back({given, preset_options(*method, p.preset, given)});
+      r.methods.push_back({method->name, flags.back().resolved, method->seeded});
     }
+    check_network_flags(flags, kind_before(r.fit, !image_format(r.data).empty()));
     request.command = r;
   } else if (name == "predict") {
     request.command = p.predict;
@@ -169,7 +206,8 @@ Command parse_arguments(const Words& words) {
                        words.front()));
   }
   try {
-    root.parse(Words(words.rbegin(), words.rend()));  // CLI11 reads them from the back
+    const Words joined = (first == "compare" ? parsed.compare_flags : parsed.fit_flags).joined(words);
+    root.parse(Words(joined.rbegin(), joined.rend()));  // CLI11 reads them from the back
   } catch (const CLI::CallForHelp&) {
     return ShowText{root.help()};
   } catch (const CLI::CallForVersion& version) {

@@ -242,7 +242,8 @@ std::string input_text(const json& encoder) {
   };
   if (kind == "windows") {
     const std::string groups = list("group");
-    return fmt::format("windows of {} rows, the target {} ahead, time {}{}", fact("window"), fact("horizon"), list("time"),
+    return fmt::format("windows of {} row{}, the target {} ahead, time {}{}", fact("window"),
+                       fact("window") == "1" ? "" : "s", fact("horizon"), list("time"),
                        groups.empty() ? "" : ", series by " + groups);
   }
   if (kind == "images") return fmt::format("images of {} (channels, height, width)", list("size"));

@@ -167,7 +167,8 @@ void add_predict(CLI::App& root, Parsed& p) {
       "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
       "p_CLASS, entropy, mutual_information, label, and the set of plausible classes of a calibrated model; "
       "of "
-      "events mean, sd, lower, upper of the intensity; of windows forecast_time before them.\n\nExamples:\n"
+      "events mean, sd, lower, upper of the intensity; of windows forecast_time before them (with Z, UTC, where "
+      "DATA give offsets).\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict model.safetensors new.csv --level 0.8 | head");
@@ -181,10 +182,17 @@ void add_evaluate(CLI::App& root, Parsed& p) {
                  "train, valid, calibration or test part of the data that were fitted on")
       ->type_name("PART")
       ->check(CLI::IsMember({"train", "valid", "calibration", "test"}));
-  app.add_option("--ood", p.evaluate.ood,
-                 "foreign data: prints how well each score tells it from DATA (AUROC): the method's own,\n"
-                 "outside (half-ranges beyond the training range) and distance (root mean square of\n"
-                 "(x - training mean) / training sd over the numeric columns)")
+  app.add_option(
+         "--ood", p.evaluate.ood,
+         "foreign data: prints how well each score, larger for foreign rows, tells it from DATA (AUROC)\n"
+         "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
+         "mutual_information: of classes, the part of the entropy that is the model's ignorance\n"
+         "entropy: of classes, of the answer's probabilities, noisy labels included\n"
+         "uncertain: of classes, 1 - the largest probability\n"
+         "log_rate_sd: of counts and events, the sd of the log rate\n"
+         "outside: of a table, half-ranges beyond the training range\n"
+         "distance: of a table, root mean square of (x - training mean) / training sd over the\n"
+         "numeric columns")
       ->type_name("FILE");
   add_on_bad_row(app, p.evaluate.on_bad_row,
                  "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"

@@ -57,7 +57,7 @@ const char* type_name(const OptionDoc& doc) {
 void OptionFlags::add(CLI::App& command, const std::vector<OptionDoc>& docs, const std::string& heading) {
   for (const OptionDoc& doc : docs) {
     if (std::ranges::find(flags_, doc.name, &Flag::name) != flags_.end()) continue;
-    Flag& flag = flags_.emplace_back(Flag{doc.name, "", {}, nullptr});
+    Flag& flag = flags_.emplace_back(Flag{doc.name, "", {}, nullptr, doc.type == "boolean"});
     const std::string name = flag_name(doc.name), help = explained(doc);
     if (doc.type == "list")
       flag.option = command.add_option(name, flag.list, help)->allow_extra_args(false);
@@ -73,6 +73,20 @@ void OptionFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& m
   for (const MethodInfo* method : methods)
     add(command, method->options,
         methods.size() == 1 ? "Options of " + method->name : "Options of the methods that have them");
+}
+
+std::vector<std::string> OptionFlags::joined(const std::vector<std::string>& words) const {
+  std::vector<std::string> out;
+  bool flags = true;  // "--" ends them
+  for (size_t i = 0; i < words.size(); ++i) {
+    out.push_back(words[i]);
+    flags = flags && words[i] != "--";
+    const auto named = [&](const Flag& flag) { return flag.boolean && words[i] == flag_name(flag.name); };
+    if (!flags || std::ranges::none_of(flags_, named)) continue;
+    const bool valued = i + 1 < words.size() && (words[i + 1] == "true" || words[i + 1] == "false");
+    out.back() += "=" + (valued ? words[++i] : "true");
+  }
+  return out;
 }
 
 json OptionFlags::set_options(const std::vector<OptionDoc>& docs) const {

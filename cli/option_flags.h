@@ -20,6 +20,10 @@ class OptionFlags {
   /// Adds flags for the options of these methods. An option that several of them have gets one flag.
   void add(CLI::App& command, const std::vector<const MethodInfo*>& methods);
 
+  /// Returns the words with each boolean option and its value joined: `--flip` and `--flip true` become
+  /// `--flip=true`. So the parser takes no other word, such as the name of a file, for the value.
+  std::vector<std::string> joined(const std::vector<std::string>& words) const;
+
   /// Returns the values of the options in `docs` that were set by flags.
   nlohmann::json set_options(const std::vector<OptionDoc>& docs) const;
 
@@ -35,6 +39,7 @@ class OptionFlags {
     std::string name, text;
     std::vector<std::string> list;
     CLI::Option* option = nullptr;
+    bool boolean = false;
   };
   /// Returns the flag of this option if it was given, else nullptr.
   const Flag* find(const std::string& option) const;

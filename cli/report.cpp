@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 #include "cli/edge.h"
@@ -57,6 +58,21 @@ void shorten(Column& column, const std::vector<double>* sd) {
   }
 }
 
+/// Returns whether the file is a model, by its name, else by its content: the size of a header, which begins with
+/// '{'. Only a regular file is opened: reading from a pipe would take its bytes.
+bool is_model(const std::string& path) {
+  constexpr size_t kHead = 9;
+  if (std::filesystem::path(path).extension() == ".safetensors") return true;
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return false;
+  char head[kHead] = {};
+  std::ifstream(path, std::ios::binary).read(head, kHead);
+  uint64_t size = 0;
+  for (size_t i = kHead - 1; i-- > 0;) size = size << 8 | static_cast<unsigned char>(head[i]);
+  const uint64_t all = std::filesystem::file_size(path, unknown);
+  return head[kHead - 1] == '{' && size > 0 && !unknown && size < all;
+}
+
 /// Returns the label of a metric, with what its name does not say.
 std::string label_of(const std::string& key, const json& report, double level) {
   if (key == "coverage" || key == "width" || key == "interval_score")
@@ -100,7 +116,7 @@ std::vector<std::string> metrics_of(const json& report) {
 
 std::string report_table(const json& report, double level) {
   const bool scaled = report.contains("mae_standardized");
-  std::vector<std::vector<Cell>> rows = {{{fmt::format("{} rows", report.value("n", int64_t{0}))}}};
+  std::vector<std::vector<Cell>> rows = {{{counted(report.value("n", int64_t{0}), "row")}}};
   if (scaled) rows[0].insert(rows[0].end(), {{"target's units"}, {"standardised"}});
   for (const std::string& key : metrics_of(report)) {
     rows.push_back({{label_of(key, report, level)}, {number(report, key)}});
@@ -148,10 +164,7 @@ void check_not_input(const std::string& command, const std::string& flag, const 
 }
 
 void check_model_first(const std::string& command, const std::string& model, const std::string& data) {
-  const auto is_model = [](const std::string& path) {
-    return std::filesystem::path(path).extension() == ".safetensors";
-  };
-  check(is_model(model) || !is_model(data), command, "the model file, then the table",
+  check(is_model(model) || !is_model(data), command, "the model file, then the data",
         fmt::format("'{}', then '{}'", model, data), "swap them");
 }
 

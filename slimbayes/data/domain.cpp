@@ -46,17 +46,18 @@ double volume(const std::vector<Axis>& domain) {
   return product;
 }
 
-std::string fault_in_domain(const Column& column, double value, const Axis& axis) {
+std::string fault_in_domain(const Column& column, double value, const Axis& axis, const char* hint) {
   double slack = 1e-9 * (axis.high - axis.low);  // allows for rounding of the ends
   if (value >= axis.low - slack && value <= axis.high + slack) return "";
-  return fmt::format("expected {} inside its domain {}:{}; received {}; widen --domain, or remove the row",
+  return fmt::format("expected {} inside its domain {}:{}; received {}; {}, or remove the row",
                      in_quotes(column.name), axis.low, axis.high,
-                     std::isnan(value) ? std::string("a missing cell") : fmt::format("{}", value));
+                     std::isnan(value) ? std::string("a missing cell") : fmt::format("{}", value), hint);
 }
 
 void check_inside(const Table& table, const Column& column, const Axis& axis) {
   for (int64_t row = 0; row < table.rows; ++row) {
-    const std::string fault = fault_in_domain(column, column.values[static_cast<size_t>(row)], axis);
+    const std::string fault =
+        fault_in_domain(column, column.values[static_cast<size_t>(row)], axis, "widen --domain");
     if (!fault.empty()) throw_bad_cell(table, row, fault);
   }
 }

@@ -147,7 +147,8 @@ at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
       for (int64_t row = start; row < end; ++row) {
         std::string fault;
         if (!axes.empty())
-          fault = fault_in_domain(*reader.column, reader.column->values[static_cast<size_t>(row)], axes[i]);
+          fault = fault_in_domain(*reader.column, reader.column->values[static_cast<size_t>(row)], axes[i],
+                                  "fit on a wider domain");
         if (fault.empty() && !encode(reader, row, out + row * d + reader.offset))
           fault = too_far(reader, row, options_.scale == "standard");
         if (!fault.empty()) faults.try_emplace(row, std::move(fault));

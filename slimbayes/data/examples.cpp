@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
@@ -94,15 +95,15 @@ std::string place_of(const Examples& examples, int64_t example) {
 }
 
 const char* noun_of(const Examples& examples) {
-  if (std::holds_alternative<Table>(examples)) return "rows";
-  return std::holds_alternative<WindowTable>(examples) ? "windows" : "images";
+  if (std::holds_alternative<Table>(examples)) return "row";
+  return std::holds_alternative<WindowTable>(examples) ? "window" : "image";
 }
 
 std::string bad_examples_text(const Examples& examples, const std::vector<BadRow>& bad,
                               const std::string& done) {
   constexpr size_t kShown = 3;
-  std::string text = fmt::format("{} of {} {} without an answer, {}: ", bad.size(), count(examples),
-                                 noun_of(examples), done);
+  std::string text = fmt::format("{} of {} without an answer, {}: ", bad.size(),
+                                 counted(count(examples), noun_of(examples)), done);
   for (size_t i = 0; i < bad.size() && i < kShown; ++i)
     text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", place_of(examples, bad[i].row), bad[i].reason);
   if (bad.size() > kShown) text += fmt::format("; and {} more", bad.size() - kShown);

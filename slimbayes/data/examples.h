@@ -43,7 +43,7 @@ std::shared_ptr<const Table> last_rows(const Examples& examples);
 /// Returns an example's place for a message: "data row 7", "the window up to data row 7", "image 7".
 std::string place_of(const Examples& examples, int64_t example);
 
-/// Returns "rows", "windows" or "images", for counts in messages.
+/// Returns "row", "window" or "image", for counted() in messages.
 const char* noun_of(const Examples& examples);
 
 /// Describes the examples that have no answer, with the reasons of the first three. `done` says how they were

@@ -61,7 +61,7 @@ std::vector<int64_t> idx_sizes(const Bytes& bytes, int64_t dimensions, const std
     throw DataError(
         name,
         fmt::format("expected an IDX file of bytes in {} dimensions (its head is 00 00 08 {:02x}); received "
-                    "another file; --format says how else to read it",
+                    "another file; check the path (fit reads other formats by --format)",
                     dimensions, dimensions));
   std::vector<int64_t> sizes;
   double all = static_cast<double>(head);
@@ -80,14 +80,14 @@ std::vector<int64_t> idx_sizes(const Bytes& bytes, int64_t dimensions, const std
   return sizes;
 }
 
-Images read_idx(const fs::path& path, const TableLimits& limits) {
+Images read_idx(const fs::path& path, const TableLimits& limits, bool with_labels) {
   const std::string name = path.string();
   const Bytes bytes = contents(path, limits);
   const std::vector<int64_t> sizes = idx_sizes(bytes, 3, name);
   Images images{name, bytes.tensor(16, {sizes[0], 1, sizes[1], sizes[2]}), {}};
   const fs::path beside = labels_beside(path);
   std::error_code ignored;
-  if (beside == path || !fs::exists(beside, ignored)) return images;
+  if (!with_labels || beside == path || !fs::exists(beside, ignored)) return images;
   const Bytes labels = contents(beside, limits);
   const int64_t n = idx_sizes(labels, 1, beside.string())[0];
   if (n != sizes[0])
@@ -99,7 +99,7 @@ Images read_idx(const fs::path& path, const TableLimits& limits) {
   return images;
 }
 
-Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits) {
+Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits, bool with_labels) {
   const std::string name = path.string();
   const Bytes bytes = contents(path, limits);
   int64_t labels = 1;
@@ -116,10 +116,12 @@ Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits)
   const at::Tensor records = bytes.tensor(0, {n, record});
   Images images{
       name, records.as_strided({n, 3, kSide, kSide}, {record, kSide * kSide, kSide, 1}, labels), {}};
+  if (!with_labels) return images;
   images.labels = records.select(1, labels - 1).to(at::kLong);
   const int64_t classes = hundred ? 100 : 10, most = images.labels.max().item<int64_t>();
   if (most >= classes)
-    throw DataError(name, fmt::format("expected labels below {}; received {}; --format says how to read it",
+    throw DataError(name, fmt::format("expected labels below {}; received {}; check the path (fit reads other "
+                                      "formats by --format)",
                                       classes, most));
   return images;
 }
@@ -185,11 +187,12 @@ fs::path labels_beside(const fs::path& images) {
   return images.parent_path() / name;
 }
 
-Images read_images(const fs::path& path, std::string_view format, const TableLimits& limits) {
-  if (format == "idx") return read_idx(path, limits);
+Images read_images(const fs::path& path, std::string_view format, const TableLimits& limits,
+                   bool with_labels) {
+  if (format == "idx") return read_idx(path, limits, with_labels);
   check(format == "cifar10" || format == "cifar100", "read_images", "the format idx, cifar10 or cifar100",
         in_quotes(std::string(format)));
-  return read_cifar(path, format == "cifar100", limits);
+  return read_cifar(path, format == "cifar100", limits, with_labels);
 }
 
 Images take_images(const Images& images, const std::vector<int64_t>& rows) {
@@ -260,7 +263,7 @@ at::Tensor ImageEncoder::target(const Images& images) const {
     throw DataError(
         images.source,
         fmt::format("expected labels of the training images ({}); received {} at image {}; where "
-                                  "the split held a whole class out, use another --split-seed",
+                    "the split held a whole class out, fit with another --split-seed",
                     fmt::join(schema_.task.levels, ", "), images.labels[strange[0][0]].item<int64_t>(),
                     strange[0][0].item<int64_t>() + 1));
   return place.to(at::kDouble);

@@ -29,11 +29,12 @@ std::filesystem::path labels_beside(const std::filesystem::path& images);
 /// idx       greyscale images; labels are read from labels_beside(path) if that file exists
 /// cifar10   records of one label byte and a 32 x 32 image, as planes of red, green and blue
 /// cifar100  as cifar10, with one label byte or two (coarse, fine); of two, the fine label is used
+/// Without `with_labels` no label is read: neither the file beside the images nor a record's own.
 /// Throws std::invalid_argument for another format. Throws DataError for a file that is absent, damaged,
 /// truncated or empty, whose labels exceed the format's classes, or whose numbers of labels and images
 /// differ. `limits` bound what a .gz file may unpack to, with the errors of read_table.
-Images read_images(const std::filesystem::path& path, std::string_view format,
-                   const TableLimits& limits = {});
+Images read_images(const std::filesystem::path& path, std::string_view format, const TableLimits& limits = {},
+                   bool with_labels = true);
 
 /// Returns the images at these indices, in this order. Throws std::invalid_argument for an index out of
 /// range.

@@ -44,7 +44,7 @@ const WindowTable& windows_in(const Examples& examples) {
 const Images& images_in(const Examples& examples) {
   const auto* images = std::get_if<Images>(&examples);
   check(images != nullptr, "input", "images, as this model was fitted on", what_of(examples),
-        "an IDX file has idx3 in its name; --format names another format");
+        "an IDX file has idx3 in its name");
   return *images;
 }
 
@@ -65,13 +65,18 @@ WindowTable windows_of(Table table, const WindowOptions& options, std::optional<
   std::vector<int64_t> chosen = numbers_to(found.last.size());
   if (!target.empty()) {
     chosen = windows_with_target(table, found, target);
+    const int64_t needed = options.window + options.horizon, all = std::ssize(found.last);
     check(!chosen.empty(), "windows",
-          fmt::format("windows whose {} is in the table, --horizon rows later", in_quotes(target)),
-          fmt::format("none of {}", found.last.size()), "give more rows");
-    if (chosen.size() < found.last.size())
-      found.notes.push_back(fmt::format("{} of {} windows have no {} to compare with, at the end of a run or where it is "
-                                        "missing: left out",
-                                        found.last.size() - chosen.size(), found.last.size(), in_quotes(target)));
+          fmt::format("windows whose {} is in the table, {} after the last that they see (runs of {} rows)",
+                      in_quotes(target), counted(options.horizon, "row"), needed),
+          fmt::format("none in {}; the longest run without a gap has {}", counted(all, "window"),
+                      counted(found.longest, "row")),
+          found.longest < needed ? "give more rows" : "give rows that have it");
+    if (const int64_t without = all - std::ssize(chosen); without > 0)
+      found.notes.push_back(
+          fmt::format("{} of {} {} no {} to compare with, at the end of a run or where it is "
+                      "missing: left out",
+                      without, counted(all, "window"), without == 1 ? "has" : "have", in_quotes(target)));
   }
   return {std::make_shared<const Table>(std::move(table)), std::make_shared<const Windows>(std::move(found)),
           std::move(chosen)};

@@ -45,6 +45,8 @@ struct Column {
   int64_t large_row = 0;  // index from 0 of the row with `large`
   // The cells as the file stores them, for write_table, if Reading::kept asks for the column; else nullptr.
   std::shared_ptr<const arrow::ChunkedArray> kept = nullptr;
+  // Of times: the file gives their offset from UTC. format_csv then marks them as UTC.
+  bool offsets = false;
 };
 
 /// A table in memory, column by column. It has no tensors, so that it can be read, tested and fuzzed without

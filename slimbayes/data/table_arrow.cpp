@@ -286,6 +286,8 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
     }
     column.values[i] = kMissing;
   }
+  if (type.id() == arrow::Type::TIMESTAMP)
+    column.offsets = !static_cast<const arrow::TimestampType&>(type).timezone().empty();
   find_large(cells, column);
   const auto known = reading.kinds.find(name);
   const bool categories =

@@ -135,6 +135,11 @@ std::optional<double> parse_datetime(std::string_view cell) {
   return days + 3600 * hour + 60 * minute + second - zone + fraction;
 }
 
+bool has_offset(std::string_view cell) {
+  constexpr size_t kDate = 10;  // characters of YYYY-MM-DD, which holds '-' too
+  return cell.size() > kDate && cell.find_first_of("Z+-", kDate) != std::string_view::npos;
+}
+
 int64_t level_like(std::span<const std::string> levels, ColumnKind kind, double value) {
   auto found = std::ranges::find_if(levels, [&](const std::string& l) { return read_as(l, kind) == value; });
   return found == levels.end() ? -1 : found - levels.begin();
@@ -172,6 +177,15 @@ std::string format_datetime(double seconds) {
   if (nanos == 0) return text;
   text += fmt::format(".{:09}", nanos);
   return text.substr(0, text.find_last_not_of('0') + 1);
+}
+
+std::string format_utc(double seconds) {
+  const std::string text = format_datetime(seconds);
+  return text + (text.find('T') == std::string::npos ? "T00:00:00Z" : "Z");
+}
+
+std::string counted(int64_t count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
 std::string in_quotes(std::string_view text) {

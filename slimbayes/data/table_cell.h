@@ -27,6 +27,9 @@ std::optional<bool> parse_boolean(std::string_view cell);
 /// Returns seconds since 1970-01-01 UTC; a time without a zone is in UTC.
 std::optional<double> parse_datetime(std::string_view cell);
 
+/// Returns whether a time that parse_datetime reads gives its offset from UTC: Z or +08:00.
+bool has_offset(std::string_view cell);
+
 /// Returns the index of the first level that reads as this number, boolean or time; -1 if none does.
 int64_t level_like(std::span<const std::string> levels, ColumnKind kind, double value);
 
@@ -41,6 +44,13 @@ bool is_padded(std::string_view cell);
 /// Formats a time so that parse_datetime reads it back, to the nanosecond; midnight is written as a date
 /// alone. Throws std::invalid_argument outside the years 0 to 9999.
 std::string format_datetime(double seconds);
+
+/// Returns a time as format_datetime does, with the time of day and Z: for columns that give offsets
+/// (Column::offsets).
+std::string format_utc(double seconds);
+
+/// Returns a count with its noun: "1 row", "2 rows".
+std::string counted(int64_t count, std::string_view noun);
 
 /// Returns the text in single quotes for a message, cut after 40 bytes, with control characters replaced by
 /// blanks.

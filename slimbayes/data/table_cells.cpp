@@ -138,6 +138,7 @@ bool are_codes(std::span<const std::string_view> cells, const Count& count) {
   return one_length || 2 * count.padded > count.numbers;
 }
 
+constexpr std::string_view kTimes = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
 constexpr std::string_view kAsMost = ", as in most of its cells";
 
 /// Parses a boolean, which may also be 1 or 0 in a column that is known to be boolean.
@@ -156,6 +157,10 @@ void read_words(std::span<const std::string_view> cells, Column& column) {
     if (word.empty()) word = trimmed(cells[i]);
   }
   if (!words[0].empty() && !words[1].empty()) column.words = {words[0], words[1]};
+}
+
+bool any_offset(std::span<const std::string_view> cells) {
+  return std::ranges::any_of(cells, [](std::string_view cell) { return has_offset(trimmed(cell)); });
 }
 
 }  // namespace
@@ -183,8 +188,11 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
   }
   column.kind = ColumnKind::datetime;
   int64_t bad = read_all(cells, column.values, parsed, parse_datetime);
-  if (bad < 0) return column;
-  if (2 * parsed >= count.numbers + count.others) throw_text(column, bad, text(bad), "ISO dates", kAsMost);
+  if (bad < 0) {
+    column.offsets = any_offset(cells);
+    return column;
+  }
+  if (2 * parsed >= count.numbers + count.others) throw_text(column, bad, text(bad), kTimes, kAsMost);
   column.kind = ColumnKind::categorical;
   read_levels(cells, column);
   return column;
@@ -209,9 +217,10 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
     throw_text(column, bad, trimmed(cells[static_cast<size_t>(bad)]),
                kind == ColumnKind::numeric   ? "numbers"
                : kind == ColumnKind::boolean ? "yes or no"
-                                             : "ISO dates");
+                                             : kTimes);
   }
   if (kind == ColumnKind::boolean) read_words(cells, column);
+  if (kind == ColumnKind::datetime) column.offsets = any_offset(cells);
   return column;
 }
 

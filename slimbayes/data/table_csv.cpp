@@ -305,6 +305,8 @@ void append_cell(std::string& out, const Column& column, double value, char deli
     out += value != 0 ? "true" : "false";
   else if (column.kind == ColumnKind::categorical)
     append_text(out, cell_text(column, value), delimiter);
+  else if (column.kind == ColumnKind::datetime && column.offsets)
+    out += format_utc(value);
   else
     out += cell_text(column, value);
 }

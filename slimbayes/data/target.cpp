@@ -50,7 +50,7 @@ double count(const Table& table, const Column& column, int64_t row) {
   throw_bad_cell(
       table, row,
       fmt::format("expected counts, whole numbers from 0 to 1e15, in the target {}; received {}; correct the "
-                  "cell, or take any number by --likelihood gaussian",
+                  "cell, or fit any number by --likelihood gaussian",
                   in_quotes(column.name), value));
 }
 
@@ -231,7 +231,7 @@ Table with_target(Table table, const std::string& target) {
     if (!std::isnan(column->values[static_cast<size_t>(row)])) rows.push_back(row);
   }
   check(!rows.empty(), "target", fmt::format("rows with a value in the target {}", in_quotes(target)),
-        fmt::format("{} rows without one", table.rows), "check the column's name");
+        fmt::format("{} without one", counted(table.rows, "row")), "check the column's name");
   if (std::ssize(rows) == table.rows) return table;  // a move; a conditional expression would copy the table
   return take_rows(table, rows);
 }

@@ -230,13 +230,16 @@ std::vector<std::string> TextEncoder::notes_for(const Table& table) const {
                std::ranges::none_of(words, [&](const std::string& w) { return token_.contains(w); });
   }
   std::vector<std::string> notes;
-  const auto add = [&](int64_t rows, const std::string& what) {
-    if (rows > 0) notes.push_back(fmt::format("{} of {} rows {}", rows, table.rows, what));
+  const auto add = [&](int64_t rows, const char* one, const char* several, const std::string& what) {
+    if (rows > 0)
+      notes.push_back(
+          fmt::format("{} of {} {} {}", rows, counted(table.rows, "row"), rows == 1 ? one : several, what));
   };
-  add(empty, fmt::format("have no word in {}: their answer is that of one unknown word",
-                         in_quotes(options_.column)));
-  add(unknown, fmt::format("have no word of the vocabulary in {}", in_quotes(options_.column)));
-  add(cut, fmt::format("are longer than {} tokens: the rest is cut off", options_.longest));
+  add(empty, "has", "have",
+      fmt::format("no word in {}: answered as one unknown word", in_quotes(options_.column)));
+  add(unknown, "has", "have", fmt::format("no word of the vocabulary in {}", in_quotes(options_.column)));
+  add(cut, "is", "are",
+      fmt::format("longer than {}: the rest is cut off", counted(options_.longest, "token")));
   return notes;
 }
 

@@ -97,15 +97,26 @@ struct Times {
   bool calendar;
 };
 
-Times times_of(const Table& table, const WindowOptions& options) {
+/// How a column of other times becomes one that is read. A fitted model has no flags.
+const char* times_hint(bool fitted) {
+  return fitted ? "write the times as in training"
+                : "convert them, for instance by pandas.to_datetime, or give the year, month and day as "
+                  "columns of "
+                  "numbers: --time year,month,day";
+}
+
+Times times_of(const Table& table, const WindowOptions& options, bool fitted) {
   check(!options.time.empty(), kFunction, "a column of times for --window", "none",
         "name it by --time, for instance --time date or --time year,month,day,hour");
   if (options.time.size() > 1) return {composed_times(table, options.time), true};
   const Column& column = column_of(table, options.time[0], "time");
   const bool calendar = column.kind == ColumnKind::datetime;
+  const std::string first =
+      column.levels.empty() ? "" : fmt::format(" ({}, ...)", in_quotes(column.levels[0]));
   check(calendar || column.kind == ColumnKind::numeric, kFunction,
-        fmt::format("times or numbers in {}", in_quotes(column.name)),
-        fmt::format("a {} column", kind_name(column.kind)), "ISO 8601 times are 2014-12-31T23:00:00");
+        fmt::format("ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00) or numbers in {}",
+                    in_quotes(column.name)),
+        fmt::format("a {} column{}", kind_name(column.kind), first), times_hint(fitted));
   Times times{{}, calendar};
   for (int64_t row = 0; row < table.rows; ++row) times.of_row.push_back(present(table, column, row));
   return times;
@@ -157,6 +168,30 @@ double cell_at(const Column& column, const Windows& windows, int64_t place) {
   return column.values[static_cast<size_t>(windows.order[static_cast<size_t>(place)])];
 }
 
+std::string same_time_hint(const WindowOptions& options, bool fitted) {
+  if (!fitted) return "average them, remove one, or name the column that tells them apart by --group";
+  return fmt::format("average them, or remove one: the model {}",
+                     options.group.empty()
+                         ? "was fitted on a single series"
+                         : fmt::format("tells series apart by {} alone", fmt::join(options.group, ", ")));
+}
+
+/// Throws where no run of rows is as long as a window. A fit needs the row that is predicted, too.
+void check_runs(const Windows& windows, const WindowOptions& options, bool fitted) {
+  const char* unit = windows.calendar ? " s" : "";
+  const int64_t needed = options.window + (fitted ? 0 : options.horizon);
+  check(
+      !windows.last.empty(), kFunction,
+      fmt::format("at least {} that follow each other in steps of {:g}{}, for a window of {}{}",
+                  counted(needed, "row"), windows.step, unit, options.window,
+                  fitted ? "" : fmt::format(" and a horizon of {}", options.horizon)),
+      fmt::format("at most {}", windows.longest),
+      fitted
+          ? "give more rows, or fill the gaps"
+          : "lower --window, or fill the gaps; where steps vary, as months do, number the rows and give that "
+            "column to --time");
+}
+
 }  // namespace
 
 std::vector<double> Windows::forecast_times(const WindowOptions& options) const {
@@ -171,7 +206,8 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
   for (const auto& [size, name] : {std::pair{options.window, "--window"}, {options.horizon, "--horizon"}})
     check(size >= 1 && size <= kLongestWindow, kFunction,
           fmt::format("{} from 1 to {}", name, kLongestWindow), fmt::format("{}", size));
-  const Times times = times_of(table, options);
+  const bool fitted = step.has_value();
+  const Times times = times_of(table, options, fitted);
   const std::vector<int64_t> series = series_of(table, options.group);
   const auto key = [&](int64_t row) {
     return std::pair{series[static_cast<size_t>(row)], times.of_row[static_cast<size_t>(row)]};
@@ -194,9 +230,9 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
     if (!(difference > 0))
       throw_bad_cell(
           table, row,
-          fmt::format("expected one row for each time{}; received the time of data row {} again; "
-                      "average them, remove one, or name the column that tells them apart by --group",
-                      options.group.empty() ? "" : " of a series", row_number(table, windows.order[i - 1])));
+          fmt::format("expected one row for each time{}; received the time of data row {} again; {}",
+                      options.group.empty() ? "" : " of a series", row_number(table, windows.order[i - 1]),
+                      same_time_hint(options, fitted)));
     differences.push_back(difference);
   }
   const double latest = windows.time.empty() ? 0 : std::abs(*std::ranges::max_element(windows.time, {}, [](double t) { return std::abs(t); }));
@@ -210,7 +246,7 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
         fmt::format("rows in steps of {:g}{}, as in training", windows.step, unit),
         fmt::format("steps of {:g}{}", common, unit), "the model has learnt nothing of other steps: fit again");
 
-  int64_t gaps = 0, runs = 0, longest = 0, too_short = 0;
+  int64_t gaps = 0, runs = 0, too_short = 0;
   const int64_t n = std::ssize(windows.order);
   for (int64_t first = 0; first < n;) {
     int64_t end = first + 1;
@@ -223,7 +259,7 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
     if (end < n && same_series(end)) ++gaps;
     const int64_t length = end - first;
     ++runs;
-    longest = std::max(longest, length);
+    windows.longest = std::max(windows.longest, length);
     too_short += length < options.window;
     for (int64_t last = first + options.window - 1; last < end; ++last) {
       windows.last.push_back(last);
@@ -231,20 +267,14 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
     }
     first = end;
   }
-  check(!windows.last.empty(), kFunction,
-        fmt::format("{} rows that follow each other in steps of {:g}{}, for a window", options.window,
-                    windows.step, unit),
-        fmt::format("at most {}", longest),
-        "lower --window, or fill the gaps; where steps vary, as months do, number the rows and give that column "
-        "to --time");
+  check_runs(windows, options, fitted);
   if (gaps > 0)
-    windows.notes.push_back(
-        fmt::format("{} gaps in time (steps other than {:g}{}): no window reaches over one", gaps,
-                    windows.step, windows.calendar ? " s" : ""));
+    windows.notes.push_back(fmt::format("{} in time (steps other than {:g}{}): no window reaches over {}",
+                                        counted(gaps, "gap"), windows.step, unit, gaps == 1 ? "it" : "one"));
   if (too_short > 0)
-    windows.notes.push_back(
-        fmt::format("{} of {} runs without a gap are shorter than a window of {} rows: left out", too_short,
-                    runs, options.window));
+    windows.notes.push_back(fmt::format("{} of {} without a gap {} shorter than a window of {}: left out",
+                                        too_short, counted(runs, "run"), too_short == 1 ? "is" : "are",
+                                        counted(options.window, "row")));
   return windows;
 }
 
@@ -299,17 +329,22 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
         ++left_out;
     }
     if (ends[p] > begin) reached = times[static_cast<size_t>(order[static_cast<size_t>(ends[p] - 1)])];
-    check(ends[p] == begin || !lists[p]->empty(), kSplit, "parts longer than a window and its horizon",
-          fmt::format("a part of {} windows", ends[p] - begin), "lower --window, or raise the fractions");
+    check(ends[p] == begin || !lists[p]->empty(), kSplit,
+          fmt::format("parts longer than a window and its horizon, of {} windows or more",
+                      options.window + options.horizon),
+          fmt::format("a part of {} of the {} (the longest run without a gap has {})", ends[p] - begin,
+                      counted(std::ssize(usable), "window"), counted(windows.longest, "row")),
+          "lower --window, raise the fractions, or give more rows");
     std::ranges::sort(*lists[p]);
   }
-  check(!parts.train.empty(), kSplit, "windows to train on", "none", "lower --window or the fractions");
+  check(!parts.train.empty(), kSplit, "windows to train on",
+        fmt::format("none of {}", counted(std::ssize(usable), "window")), "lower --window or the fractions");
   if (left_out > 0)
     parts.notes.push_back(
-        fmt::format("split by time, the last windows are tested; {} windows between two parts are left out, "
+        fmt::format("split by time, the last windows are tested; {} between two parts {} left out, "
                     "so that no row is "
                     "seen from both sides",
-                    left_out));
+                    counted(left_out, "window"), left_out == 1 ? "is" : "are"));
   return parts;
 }
 

@@ -35,6 +35,7 @@ struct Windows {
   std::vector<int64_t> last;  // [m] the place in `order` of each window's last row
   /// [m] the place in `order` of the row that each window predicts; -1 if it lies beyond the end of the run.
   std::vector<int64_t> target;
+  int64_t longest = 0;  // rows of the longest run
   std::vector<std::string> notes;
 
   /// Returns the time of the row that each window predicts. [m]

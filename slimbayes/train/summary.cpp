@@ -15,7 +15,8 @@ std::string Summary::brief() const {
   text += ", stopped by " + stopped;
   if (!std::isfinite(best_score)) return text;
   text += fmt::format(", best {} {:.4f}", score, best_score);
-  if (valid_rows > 0) text += fmt::format(" on {} rows (epoch {})", valid_rows, best_epoch);
+  if (valid_rows > 0)
+    text += fmt::format(" on {} row{} (epoch {})", valid_rows, valid_rows == 1 ? "" : "s", best_epoch);
   return text;
 }
 

@@ -102,6 +102,8 @@ Columns forecast_columns(const WindowTable& w, const WindowOptions& options, con
   for (const std::string& name : options.group) columns.push_back(*last.find(name));
   const std::vector<double> times = w.windows->forecast_times(options);
   Column time{kForecastTime, w.windows->calendar ? ColumnKind::datetime : ColumnKind::numeric, {}, {}};
+  const Column* given = options.time.size() == 1 ? last.find(options.time[0]) : nullptr;
+  time.offsets = given != nullptr && given->offsets;
   for (int64_t i : w.chosen) time.values.push_back(times[static_cast<size_t>(i)]);
   columns.push_back(std::move(time));
   return columns;
@@ -117,9 +119,9 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
     if (rows.size(0) == 0) return "";
     const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
     return fmt::format(
-        "in {} of {} {} (the first: {}) the mean lies above the {:g} % interval: the log rate's sd is "
+        "in {} of {} (the first: {}) the mean lies above the {:g} % interval: the log rate's sd is "
         "{:.3g} or more, far from the training data, and the mean rests on the tail; read the interval",
-        rows.size(0), count(examples), noun_of(examples),
+        rows.size(0), counted(count(examples), noun_of(examples)),
         place_of(examples, a.rows[static_cast<size_t>(rows[0][0].item<int64_t>())]), 100 * level,
         std::sqrt(least.item<double>()));
   };

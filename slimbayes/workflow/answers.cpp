@@ -12,6 +12,7 @@
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/outside.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/example_uniforms.h"
 #include "slimbayes/workflow/model.h"
@@ -64,7 +65,7 @@ bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& 
 void check_same(const Examples& examples, const Answers& a) {
   const int64_t answered = std::ssize(a.rows) + std::ssize(a.bad);
   check(count(examples) == answered, "answers", fmt::format("the examples of these {} answers", answered),
-        fmt::format("{} {}", count(examples), noun_of(examples)), "Model::examples() finds the windows of a table");
+        counted(count(examples), noun_of(examples)), "Model::examples() finds the windows of a table");
 }
 
 void Model::check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
@@ -76,9 +77,10 @@ void Model::check_answers_anything(const Examples& examples, const std::vector<i
   if (!some_inside(outside(*encoder_, examples), asked) && middle_is_finite()) return;
   const BadRow& first = *std::ranges::find(bad, asked.front(), &BadRow::row);
   throw DataError(source_,
-                  fmt::format("expected a model with finite answers; received none for {} {} ({}: {}); the "
+                  fmt::format("expected a model with finite answers; received none for {} ({}: {}); the "
                               "model is damaged or its training has not converged: fit it again",
-                              asked.size(), noun_of(examples), place_of(examples, first.row), first.reason));
+                              counted(std::ssize(asked), noun_of(examples)), place_of(examples, first.row),
+                              first.reason));
 }
 
 Answers Model::answers(const Examples& given, std::optional<double> level,

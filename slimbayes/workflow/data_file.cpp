@@ -39,8 +39,9 @@ Table with_known_target(Table table, const std::string& target, Words* notes) {
   const int64_t all = table.rows;
   table = with_target(std::move(table), target);
   if (table.rows < all && notes != nullptr)
-    notes->push_back(fmt::format("{} of {} rows have no {} (an empty cell, NA, None, null, ?): left out",
-                                 all - table.rows, all, in_quotes(target)));
+    notes->push_back(fmt::format("{} of {} {} no {} (an empty cell, NA, None, null, ?): left out",
+                                 all - table.rows, counted(all, "row"),
+                                 all - table.rows == 1 ? "has" : "have", in_quotes(target)));
   return table;
 }
 
@@ -128,9 +129,11 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   const std::string asked = model.fit_options().format;
   const bool images = kind == InputKind::images;
   const std::string named = image_format(path);
-  if (images) return model.examples(read_images(path, named.empty() ? asked : named, from.limits), with_target);
+  if (images)
+    return model.examples(read_images(path, named.empty() ? asked : named, from.limits, with_target),
+                          with_target);
   check(named.empty() || asked == "table", "read", "a table, as this model was fitted on",
-        fmt::format("images, '{}'", path), "a model of a table with idx3 in its name needs fit --format table");
+        fmt::format("images, '{}'", path), "give a table; one with idx3 in its name needs another name");
   Reading reading = model.reading(with_target);
   reading.kept = kept;
   Table table = from.read(path, reading);

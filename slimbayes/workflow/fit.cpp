@@ -150,11 +150,14 @@ const MethodInfo& method_for(const Examples& examples, const FitOptions& fit) {
         fmt::format("{} of {}", name_of(task), name_of(kind)),
         methods_taking(task, kind) + " take it (--method)");
   const nlohmann::json options = info.resolve(fit.options);
-  if (const auto network = options.find("network"); network != options.end() && *network != "auto") {
+  if (options.contains("network")) {
     const std::vector<std::string> known = networks_for(kind);
-    check(std::ranges::find(known, network->get<std::string>()) != known.end(), "network",
-          fmt::format("a network for {}", name_of(kind)), in_quotes(network->get<std::string>()),
+    const std::string network = network_name(options["network"].get<std::string>(), kind);
+    check(std::ranges::find(known, network) != known.end(), "network",
+          fmt::format("a network for {}", name_of(kind)), in_quotes(network),
           fmt::format("{} take{} it (--network)", fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
+    if (network == "transformer" && options["blocks"] > 0)
+      check_heads(options["hidden"].get<int64_t>(), options["heads"].get<int64_t>());
   }
   return info;
 }

@@ -8,7 +8,7 @@ namespace slimbayes {
 nlohmann::json separation(const Model& model, const Scores& inside, const Scores& outside) {
   constexpr double kSds = 3;
   check(!inside.empty(), "evaluate", "a method that scores foreign rows, or numeric inputs, for --ood",
-        model.method(), "use another --method, or fit again");
+        model.method(), "fit with another --method");
   nlohmann::json auc = nlohmann::json::object(), inverted = nlohmann::json::array();
   for (const auto& [name, scores] : inside) {
     auc[name] = auroc(scores, outside.at(name));

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "slimbayes/catalog/network/network_spec.h"
@@ -73,6 +75,37 @@ TEST(Networks, EachTakesItsRowsAndEndsInAVector) {
   }
   EXPECT_EQ(output(network_for({}, {{3, 32, 32}})), (Shape{{128}}));  // "auto" chooses convnet
   EXPECT_EQ(output(network_for({.network = "resnet18"}, {{3, 32, 32}})), (Shape{{512}}));
+}
+
+TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
+  const std::map<std::string, Shape> inputs = {{"tabular_resnet", {{7}}},     {"mlp", {{7}}},
+                                               {"lstm", {{24, 9}}},           {"convnet", {{1, 28, 28}}},
+                                               {"resnet18", {{3, 32, 32}}},   {"transformer", {{50}, true}}};
+  const json others = {{"activation", "tanh"}, {"hidden", 32}, {"blocks", 3}, {"heads", 2}, {"dropout", 0.1}};
+  for (const auto& [name, input] : inputs) {
+    const auto layers = [&, &name = name, &input = input](json given) {
+      given["network"] = name;
+      return to_json(network_for(options_from_json<NetworkOptions>(given, "test"), input, 100));
+    };
+    for (const auto& [option, value] : others.items()) {
+      EXPECT_EQ(layers({{option, value}}) != layers(json::object()), uses_option(name, option)) << name << option;
+      const std::vector<std::string> using_it = networks_using(option);
+      EXPECT_EQ(std::ranges::find(using_it, name) != using_it.end(), uses_option(name, option));
+    }
+  }
+  EXPECT_EQ(network_name("auto", InputKind::windows), "lstm");
+  EXPECT_EQ(network_name("mlp", InputKind::table), "mlp");
+}
+
+TEST(Networks, TheHeadsOfATransformerDivideItsWidth) {
+  const auto error = [](int64_t hidden, int64_t heads) {
+    return error_of([&] { network_for({.network = "transformer", .hidden = hidden, .heads = heads}, {{9, 4}}); });
+  };
+  expect_has(error(64, 3), "received --hidden 64 and --heads 3; --heads 2 divides it");
+  expect_has(error(9, 4), "--heads 3 divides it");
+  expect_has(error(2, 4), "--heads 2 divides it");
+  EXPECT_EQ(error(64, 4), "no error");
+  EXPECT_NO_THROW(network_for({.network = "transformer", .blocks = 0, .heads = 3}, {{9, 4}}));
 }
 
 TEST(NetworkSpec, InfersShapes) {

@@ -37,6 +37,35 @@ def test_a_dry_run_prints_what_a_fit_would_take(tmp_path):
     assert json.loads(fit.stdout)["options"] == recipe["options"]
 
 
+def test_evaluate_explains_its_scores(tmp_path):
+    text = run(tmp_path, "evaluate", "--help").stdout
+    for score in ("epistemic_sd", "mutual_information", "entropy", "uncertain", "log_rate_sd", "outside", "distance"):
+        assert re.search(rf"^ +.*{score}.*: ", text, re.MULTILINE), score
+
+
+@pytest.mark.parametrize(("words", "value"), [
+    (["--flip", "a-images-idx3-ubyte"], True),
+    (["--flip", "a-images-idx3-ubyte", "--crop", "2"], True),
+    (["a-images-idx3-ubyte", "--flip"], True),
+    (["a-images-idx3-ubyte", "--flip", "true"], True),
+    (["--flip", "false", "a-images-idx3-ubyte"], False),
+    (["a-images-idx3-ubyte", "--flip=false"], False),
+    (["a-images-idx3-ubyte"], False),
+])
+def test_a_boolean_flag_takes_no_file_for_its_value(tmp_path, words, value):
+    done = run(tmp_path, "fit", *words, "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["inputs"]["flip"] is value
+
+
+def test_a_boolean_option_of_a_method_takes_its_value_as_before(tmp_path):
+    for words, value in ([], True), (["--correction", "false"], False), (["--correction"], True):
+        done = run(tmp_path, "fit", "--method", "sv-dbk", *words, "t.csv", "--target", "y", "--dry-run")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["options"]["correction"] is value
+    assert "boolean" in refused(tmp_path, "fit", "t.csv", "--target", "y", "--method", "sv-dbk", "--correction=perhaps")
+
+
 def test_help_of_a_method_lists_its_options(tmp_path):
     for method, flag in [("dbk", "--noise-floor"), ("gp-exact", "--max-rows")]:
         text = run(tmp_path, "fit", "--method", method, "--help").stdout
@@ -77,6 +106,10 @@ def test_front_needs_no_tensor_library(tmp_path):
     (["fit", "a.csv", "--target", "y", "--rank", "many"], "integer"),
     (["fit", "a.csv", "--target", "y", "--schedule", "constnat"], "did you mean 'constant'?"),
     (["fit", "a.csv", "--target", "y", "--method", "gp-exact", "--rank", "3"], "--rank"),
+    (["fit", "a.csv", "--target", "y", "--network", "mlp", "--heads", "3"], "network mlp; received --heads, which belongs to transformer"),
+    (["fit", "a.csv", "--target", "y", "--method", "ensemble", "--dropout", "0.1"], "--dropout, which belongs to lstm, convnet, transformer"),
+    (["fit", "a.csv", "--target", "y", "--dry-run", "--heads", "4"], "network tabular_resnet; received --heads"),
+    (["compare", "a.csv", "--target", "y", "--heads", "3"], "network tabular_resnet; received --heads"),
     (["fit", "a.csv"], "--target"),
     (["fit", "a.csv", "--target", "y", "--valid-fraction", "nan"], "nan"),
     (["fit", "a.csv", "--target", "y", "--valid-fraction", "1"], "below 1"),

@@ -76,6 +76,7 @@ def test_cifar_records_with_crop_and_flip(tmp_path):
 @pytest.mark.parametrize(("words", "sentence"), [
     (["--target", "label"], "--target, which belongs to"),
     (["--network", "lstm"], "convnet and resnet18 take it"),
+    (["--blocks", "3"], "--blocks, which belongs to tabular_resnet, mlp, lstm, transformer; leave it out"),
     (["--method", "gp-exact"], "expected an input that it takes, table; received images"),
     (["--method", "dbk"], "vbll, sv-dkl, sv-dbk, dnn, ensemble take it"),
     (["--crop", "8"], "a crop below the images' side of 8 pixels"),
@@ -85,6 +86,26 @@ def test_cifar_records_with_crop_and_flip(tmp_path):
 ])
 def test_what_does_not_fit_is_one_sentence(folder, words, sentence):
     assert sentence in refused(folder, *FIT[:2], "--model", "no.safetensors", *words)
+
+
+def test_predict_and_foreign_images_need_no_readable_labels(folder):
+    idx(folder / "far-images-idx3-ubyte", squares(10, seed=5)[0], [0, 1, 0])
+    done = run(folder, "predict", "m.safetensors", "far-images-idx3-ubyte")
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 11, done.stderr
+    done = run(folder, "evaluate", "m.safetensors", "test-images-idx3-ubyte.gz", "--ood", "far-images-idx3-ubyte", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "10 labels, one for each image" in refused(folder, "evaluate", "m.safetensors", "far-images-idx3-ubyte")
+
+
+def test_data_before_the_model_are_told_to_swap(folder):
+    cifar(folder / "data.bin", 4)
+    (folder / "plain").write_bytes((folder / "m.safetensors").read_bytes())
+    for model in ("m.safetensors", "plain"):
+        for data in ("test-images-idx3-ubyte.gz", "train-images-idx3-ubyte", "data.bin"):
+            for command in ("predict", "evaluate"):
+                line = refused(folder, command, data, model)
+                assert "the model file, then the data" in line and "swap them" in line
+    assert run(folder, "predict", "plain", "train-images-idx3-ubyte").returncode == 0
 
 
 def test_damaged_files_are_named(folder):

@@ -8,10 +8,10 @@ from conftest import TOOL, run
 from inputs import cifar, idx, reviews, series, squares
 
 KINDS = {
-    "windows": (lambda folder: series(folder / "data.csv"), ["data.csv", "--target", "y", "--window", "6", "--time", "time", "--network", "lstm"]),
-    "grey images": (lambda folder: idx(folder / "idx3", *squares(200)), ["idx3", "--crop", "1", "--flip"]),
+    "windows": (lambda folder: series(folder / "data.csv"), ["data.csv", "--target", "y", "--window", "6", "--time", "time", "--network", "lstm", "--blocks", "1"]),
+    "grey images": (lambda folder: idx(folder / "idx3", *squares(200)), ["idx3", "--crop", "1", "--flip", "--dropout", "0.1"]),
     "colour images": (lambda folder: cifar(folder / "data.bin", 60), ["data.bin", "--format", "cifar10", "--network", "resnet18", "--crop", "4", "--flip", "--batch", "16"]),
-    "text": (lambda folder: reviews(folder / "data.csv", 300), ["data.csv", "--target", "label", "--text", "text"]),
+    "text": (lambda folder: reviews(folder / "data.csv", 300), ["data.csv", "--target", "label", "--text", "text", "--blocks", "1", "--dropout", "0.1"]),
 }
 
 
@@ -19,7 +19,7 @@ KINDS = {
 def test_killed_and_resumed_it_ends_in_the_same_bits(tmp_path, kind):
     make, words = KINDS[kind]
     make(tmp_path)
-    fit = ["fit", *words, "--method", "vbll", "--steps", "60", "--hidden", "8", "--blocks", "1", "--dropout", "0.1", "--patience", "0", "--threads", "1"]
+    fit = ["fit", *words, "--method", "vbll", "--steps", "60", "--hidden", "8", "--patience", "0", "--threads", "1"]
     assert run(tmp_path, *fit, "--model", "whole").returncode == 0
     process = subprocess.Popen([TOOL, *fit, "--model", "m", "--checkpoint-every", "0"], cwd=tmp_path, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     end = time.monotonic() + 60

@@ -68,7 +68,7 @@ def test_rows_in_another_order_are_sorted_with_a_note(folder):
 def test_a_gap_is_no_part_of_a_window(folder):
     series(folder / "gap.csv", hours=60, gap=30)
     found, said = answers(folder, "gap.csv")
-    assert len(found) == 2 * 25 and "1 gaps in time" in said
+    assert len(found) == 2 * 25 and "1 gap in time" in said
 
 
 def test_groups_are_series_of_their_own(tmp_path):
@@ -105,12 +105,15 @@ def test_compare_fits_the_methods_that_take_windows(folder):
 
 
 @pytest.mark.parametrize(("words", "sentence"), [
-    (["--time", "time", "--window", "500"], "at most 400"),
-    ([*WINDOWS, "--horizon", "500"], "whose 'y' is in the table"),
+    (["--time", "time", "--window", "500"], "at least 501 rows that follow each other in steps of 3600 s, for a window of 500 and a horizon of 1; received at most 400"),
+    ([*WINDOWS, "--horizon", "500"], "whose 'y' is in the table, 500 rows after the last that they see (runs of 506 rows); received none in 395 windows; the longest run without a gap has 400 rows"),
+    ([*WINDOWS, "--valid-fraction", "0.01"], "of 7 windows or more; received a part of 4 of the 394 windows"),
     ([*WINDOWS, "--split", "random"], "windows overlap"),
     (["--window", "6", "--time", "tim"], "did you mean 'time'?"),
     (["--window", "6"], "a column of times for --window"),
     ([*WINDOWS, "--network", "convnet"], "lstm and transformer take it"),
+    ([*WINDOWS, "--network", "transformer", "--hidden", "8", "--heads", "3"], "received --hidden 8 and --heads 3; --heads 2 divides it"),
+    ([*WINDOWS, "--heads", "3"], "options of the network lstm; received --heads, which belongs to transformer; leave it out, or take --network transformer"),
     ([*WINDOWS, "--method", "gp-exact", "--iterations", "2"], "dbk, dbk-exact"),
     ([*WINDOWS, "--method", "sv-rbf"], "expected an input that it takes, table; received windows"),
     ([*WINDOWS, "--text", "x"], "one kind of input"),
@@ -127,7 +130,17 @@ def test_what_does_not_fit_is_one_sentence(folder, words, sentence):
 def test_two_rows_of_one_time_are_refused_with_their_place(folder):
     rows = list(csv.reader((folder / "air.csv").open()))
     write_csv(folder / "twice.csv", rows[0], [*rows[1:20], rows[19], *rows[20:40]])
-    assert "data row 20" in refused(folder, "predict", "m.safetensors", "twice.csv")
+    line = refused(folder, "predict", "m.safetensors", "twice.csv")
+    assert "data row 20" in line and "the model was fitted on a single series" in line and "--" not in line
+
+
+def test_times_in_another_order_are_refused_with_a_way_out(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    write_csv(folder / "slashes.csv", rows[0], [[f"{i % 28 + 1:02}/01/2020 {i // 28:02}:00", *row[1:]] for i, row in enumerate(rows[1:])])
+    line = refused(folder, "fit", "slashes.csv", *FIT[2:])
+    assert "ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00)" in line and "'01/01/2020 00:00'" in line and "--time year,month,day" in line
+    line = refused(folder, "predict", "m.safetensors", "slashes.csv")
+    assert "slashes.csv:2:1: expected ISO dates (2014-12-31 or 2014-12-31T23:00:00) in column 'time'; received '01/01/2020 00:00'" in line and "--" not in line
 
 
 def test_one_row_is_answered_a_step_later(tmp_path):
@@ -138,6 +151,15 @@ def test_one_row_is_answered_a_step_later(tmp_path):
     write_csv(tmp_path / "one.csv", rows[0], rows[1:2])
     found, _ = answers(tmp_path, "one.csv")
     assert [row["forecast_time"] for row in found] == ["2020-01-01T01:00:00"]
+
+
+def test_a_forecast_of_times_with_offsets_is_marked_as_utc(folder):
+    rows = list(csv.reader((folder / "air.csv").open()))
+    write_csv(folder / "local.csv", rows[0], [[row[0] + "+08:00", *row[1:]] for row in rows[1:9]])
+    found, _ = answers(folder, "local.csv")
+    assert [row["forecast_time"] for row in found] == ["2019-12-31T22:00:00Z", "2019-12-31T23:00:00Z", "2020-01-01T00:00:00Z"]
+    found, _ = answers(folder, "air.csv")
+    assert not any(row["forecast_time"].endswith("Z") for row in found)
 
 
 def test_rows_in_other_steps_than_in_training_are_refused(folder):
@@ -153,9 +175,14 @@ def test_windows_without_a_target_are_counted(folder):
     write_csv(folder / "holes.csv", rows[0], rows[1:])
     done = run(folder, "evaluate", "m.safetensors", "holes.csv", "--json")
     assert "50 of 395 windows have no 'y' to compare with" in done.stderr
+    assert "1 of 395 windows has no 'y' to compare with" in (folder / "fit.err").read_text()
 
 
 def test_too_few_rows_for_a_window_are_refused(folder):
     rows = list(csv.reader((folder / "air.csv").open()))
     write_csv(folder / "short.csv", rows[0], rows[1:5])
-    assert "6 rows that follow each other" in refused(folder, "predict", "m.safetensors", "short.csv")
+    line = refused(folder, "predict", "m.safetensors", "short.csv")
+    assert "at least 6 rows that follow each other in steps of 3600 s, for a window of 6; received at most 4; give more rows" in line
+    write_csv(folder / "six.csv", rows[0], rows[1:7])
+    line = refused(folder, "evaluate", "m.safetensors", "six.csv")
+    assert "1 row after the last that they see (runs of 7 rows); received none in 1 window; the longest run without a gap has 6 rows" in line and "--" not in line

@@ -47,7 +47,7 @@ def test_an_answer_does_not_depend_on_its_neighbours(folder):
 def test_empty_unknown_and_odd_texts_are_answered_with_a_note(folder):
     found, said = answers(folder, 'text\n""\nzzz qqq\n"ＧＯＯＤ film"\n')
     assert len(found) == 3 and all(0 <= float(row["p_1"]) <= 1 for row in found)
-    assert "1 of 3 rows have no word" in said and "1 of 3 rows have no word of the vocabulary" in said
+    assert "1 of 3 rows has no word in 'text'" in said and "1 of 3 rows has no word of the vocabulary" in said
     assert found[2]["label"] == "1"  # full-width letters are letters
 
 
@@ -70,6 +70,8 @@ def test_a_text_of_numbers_is_text(folder):
     (["--text", "text", "--method", "gp-exact"], "expected an input that it takes, table; received text"),
     (["--text", "text", "--window", "3"], "one kind of input"),
     (["--text", "text", "--vocabulary", "0"], "vocabulary"),
+    (["--text", "text", "--heads", "3"], "received --hidden 64 and --heads 3; --heads 2 divides it"),
+    (["--text", "text", "--activation", "tanh"], "--activation, which belongs to tabular_resnet, mlp; leave it out"),
 ])
 def test_what_does_not_fit_is_one_sentence(folder, words, sentence):
     assert sentence in refused(folder, *FIT[:4], "--model", "no.safetensors", *words)

@@ -65,6 +65,7 @@ TEST_F(Files, AnIdxFileIsReadWithItsLabels) {
   write("train-labels-idx1-ubyte", idx({2}, std::string{7, 3}));
   const Images images = read_images(path, "idx");
   EXPECT_TRUE(at::equal(images.labels, at::tensor(std::vector<int64_t>{7, 3})));
+  EXPECT_FALSE(read_images(path, "idx", {}, /*with_labels=*/false).labels.defined());
   EXPECT_TRUE(at::equal(take_images(images, {1}).pixels, images.pixels.narrow(0, 1, 1)));
   EXPECT_THROW(take_images(images, {2}), std::invalid_argument);
 }
@@ -80,6 +81,7 @@ TEST_F(Files, WhatIsNoIdxPairIsRefusedWithItsPlace) {
   expect_has(error(idx({1 << 30, 1 << 30, 1 << 30}, "abc")), "cut short or damaged");
   write("a-labels-idx1-ubyte", idx({3}, "abc"));
   expect_has(error(idx({2, 2, 3}, "abcdefghijkl")), "expected 2 labels, one for each image of");
+  EXPECT_NO_THROW(read_images(folder_ / "a-images-idx3-ubyte", "idx", {}, /*with_labels=*/false));
   EXPECT_THROW(read_images(folder_ / "none-images-idx3-ubyte", "idx"), DataError);
   EXPECT_THROW(read_images(folder_ / "a-images-idx3-ubyte", "png"), std::invalid_argument);
 }
@@ -98,6 +100,7 @@ TEST_F(Files, CifarRecordsHaveOneLabelByteOrTwo) {
              "expected records of 3073 bytes");
   expect_has(error_of([&] { read_images(write("many.bin", records(30, 1, 30)), "cifar10"); }),
              "expected labels below 10; received 29");
+  EXPECT_FALSE(read_images(folder_ / "many.bin", "cifar10", {}, /*with_labels=*/false).labels.defined());
 }
 
 Images grey(const std::vector<int64_t>& labels, uint64_t seed = 1) {

@@ -200,7 +200,7 @@ TEST(Events, CoordinatesAreScaledByTheDomain) {
   EXPECT_EQ(back.to_json(), e.to_json());
   Table outside = table_of({numbers("a", {0, 1.2}), numbers("b", {0, 0})});
   expect_has(error_of([&] { e.inputs(outside); }),
-             "t.csv: data row 2: expected 'a' inside its domain 0:1; received 1.2");
+             "t.csv: data row 2: expected 'a' inside its domain 0:1; received 1.2; fit on a wider domain");
 }
 
 TEST(Events, BadInputIsNamed) {
@@ -212,7 +212,7 @@ TEST(Events, BadInputIsNamed) {
   expect_has(message({{0, 1}, {0, 10}}, {}),
              "coordinates that are numbers; received the categorical column 'c'");
   expect_has(message({{0, 1}}, {"c"}), "a domain of 2 axes, one a coordinate; received 1");
-  expect_has(message({{0, 1}, {0, 2}}, {"c"}), "row 2: expected 'b' inside its domain 0:2; received 9");
+  expect_has(message({{0, 1}, {0, 2}}, {"c"}), "row 2: expected 'b' inside its domain 0:2; received 9; widen --domain");
   expect_has(message({{0, 1}, {0, 10}}, {"c"}, "a"), "leave --target out");
   EXPECT_EQ(message({{0, 1}, {0, 10}}, {"c"}), "no error");
 }

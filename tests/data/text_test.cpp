@@ -62,8 +62,8 @@ TEST(TextEncoder, KeepsItsBoundsAndSurvivesJson) {
 TEST(TextEncoder, SaysWhatItCouldNotRead) {
   const std::vector<std::string> notes = fitted({.column = "text", .longest = 2}).notes_for(reviews());
   ASSERT_EQ(notes.size(), 3u);
-  expect_has(notes[0], "1 of 6 rows have no word in 'text'");
-  expect_has(notes[1], "1 of 6 rows have no word of the vocabulary");
+  expect_has(notes[0], "1 of 6 rows has no word in 'text'");
+  expect_has(notes[1], "1 of 6 rows has no word of the vocabulary");
   expect_has(notes[2], "3 of 6 rows are longer than 2 tokens");
   expect_has(error_of([] { fitted({.column = "txt"}); }), "did you mean 'text'?");
   Table table = reviews();

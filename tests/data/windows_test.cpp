@@ -69,7 +69,7 @@ TEST(Windows, ReachOverNoGapAndNoSeries) {
   EXPECT_EQ(windows.last, (std::vector<int64_t>{4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19}));
   EXPECT_EQ(windows.target[7], -1);
   ASSERT_EQ(windows.notes.size(), 1u);
-  expect_has(windows.notes[0], "1 gaps in time");
+  expect_has(windows.notes[0], "1 gap in time (steps other than 3600 s): no window reaches over it");
 
   table = hourly(20);
   std::vector<double> of;
@@ -110,7 +110,14 @@ TEST(Windows, TimesComeFromSeveralColumns) {
 
 TEST(Windows, RefuseWhatGivesNone) {
   const Table table = hourly(10);
-  expect_has(error_of([&] { find_windows(table, options(11)); }), "at most 10");
+  expect_has(
+      error_of([&] { find_windows(table, options(11, 2)); }),
+      "at least 13 rows that follow each other in steps of 3600 s, for a window of 11 and a horizon of 2; "
+      "received at most 10; lower --window");
+  expect_has(
+      error_of([&] { find_windows(table, options(11, 2), kHour); }),
+      "at least 11 rows that follow each other in steps of 3600 s, for a window of 11; received at most 10; "
+      "give more rows");
   expect_has(error_of([&] { find_windows(table, options(0)); }), "--window from 1");
   WindowOptions none = options(3);
   none.time = {};
@@ -120,6 +127,31 @@ TEST(Windows, RefuseWhatGivesNone) {
   Table missing = table;
   missing.columns[0].values[4] = kNone;
   expect_has(error_of([&] { find_windows(missing, options(3)); }), "data row 5: expected a time in 't'");
+}
+
+TEST(Windows, TimesThatAreNotReadAreShownWithAWayOut) {
+  Table table = hourly(3);
+  table.columns[0] = categories("t", {0, 1, 2}, {"01/02/2014", "02/02/2014", "03/02/2014"});
+  const std::string asked = error_of([&] { find_windows(table, options(2)); });
+  expect_has(asked, "expected ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00) or numbers in 't'");
+  expect_has(asked, "received a categorical column ('01/02/2014', ...)");
+  expect_has(asked, "--time year,month,day");
+  const std::string fitted = error_of([&] { find_windows(table, options(2), kHour); });
+  expect_has(fitted, "write the times as in training");
+  EXPECT_EQ(fitted.find("--"), std::string::npos) << fitted;
+}
+
+TEST(Windows, AFittedModelIsNotToldOfFlags) {
+  Table table = hourly(8);
+  table.columns[0].values[4] = table.columns[0].values[3];
+  expect_has(error_of([&] { find_windows(table, options(3)); }), "by --group");
+  expect_has(error_of([&] { find_windows(table, options(3), kHour); }),
+             "the model was fitted on a single series");
+  table.columns.push_back(categories("city", std::vector<double>(8, 0.0), {"oslo"}));
+  WindowOptions grouped = options(3);
+  grouped.group = {"city"};
+  expect_has(error_of([&] { find_windows(table, grouped, kHour); }),
+             "the model tells series apart by city alone");
 }
 
 TEST(Windows, TheCalendarOfAllSeriesDecidesItsFeatures) {
@@ -170,8 +202,10 @@ TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
                std::invalid_argument);
   split.kind = "auto";
   split.valid_fraction = 0.01;
-  expect_has(error_of([&] { split_windows(windows, windows_with_target(table, windows, "y"), how, split); }),
-             "longer than a window");
+  expect_has(
+      error_of([&] { split_windows(windows, windows_with_target(table, windows, "y"), how, split); }),
+      "parts longer than a window and its horizon, of 8 windows or more; received a part of 4 of the 393 "
+      "windows (the longest run without a gap has 400 rows)");
 }
 
 TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {

@@ -1,5 +1,5 @@
-// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models, checkpoints, csv, parquet or
-// feather), beginning with seed FIRST: at most COUNT of them, for at most SECONDS. Each must end in a finite
+// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; inputs:
+// models of windows, images and texts; checkpoints, csv, parquet or feather), beginning with seed FIRST: at most COUNT of them, for at most SECONDS. Each must end in a finite
 // answer or in an error for the user, within five seconds of processor time (thirty under a sanitiser) and 1
 // GB (8 GB under a sanitiser). Otherwise the program prints the seed and fails. After a crash the seed is in
 // the file that SLIMBAYES_MUTANT names.
@@ -31,15 +31,15 @@ constexpr double kGigabytes = kSanitised ? 8 : 1;
 struct BaseModel {
   std::string name;
   TensorFile file;
-  Table table;
+  Examples examples;
 };
 
-std::vector<BaseModel> base_models() {
+std::vector<BaseModel> base_models(const std::vector<Subject>& subjects) {
   std::vector<BaseModel> all;
-  for (const Subject& subject : subjects()) {
-    Table table = table_for(subject.fit);
-    TensorFile file = fit_model(table, subject.fit).to_file();
-    all.push_back({subject.name, std::move(file), std::move(table)});
+  for (const Subject& subject : subjects) {
+    Examples examples = examples_for(subject.fit);
+    TensorFile file = fit_model(examples, subject.fit).to_file();
+    all.push_back({subject.name, std::move(file), std::move(examples)});
   }
   return all;
 }
@@ -71,24 +71,28 @@ void leave_seed(const std::string& text) {
 using Try = std::function<bool(std::mt19937_64&, std::string& what)>;
 
 Try kind_of(const std::string& kind, const Folder& folder) {
-  if (kind == "models") {
-    return [&folder, all = base_models()](std::mt19937_64& random, std::string& what) {
+  if (kind == "models" || kind == "inputs") {
+    const bool tables = kind == "models";
+    return [&folder, tables, all = base_models(tables ? subjects() : input_subjects())](
+               std::mt19937_64& random, std::string& what) {
       const BaseModel& base = one_of(all, random);
       what = base.name;
-      const Bytes bytes = mutant_of(base.file, random);
+      const Bytes bytes = tables ? mutant_of(base.file, random) : mutant_of_input(base.file, random);
       check_description(folder, bytes);
-      return try_model(bytes, base.table);
+      return try_model(bytes, base.examples);
     };
   }
   if (kind == "checkpoints") {
-    return [all = stopped_fits()](std::mt19937_64& random, std::string& what) {
+    std::vector<Stopped> stopped = stopped_fits();
+    for (Stopped& one : stopped_input_fits()) stopped.push_back(std::move(one));
+    return [all = std::move(stopped)](std::mt19937_64& random, std::string& what) {
       const Stopped& base = one_of(all, random);
       what = base.name;
       return try_checkpoint(base, random);
     };
   }
   if (kind != "csv" && kind != "parquet" && kind != "feather")
-    throw std::invalid_argument("KIND is models, checkpoints, csv, parquet or feather");
+    throw std::invalid_argument("KIND is models, inputs, checkpoints, csv, parquet or feather");
   return [&folder, kind](std::mt19937_64& random, std::string&) { return try_table(folder, kind, random); };
 }
 

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "slimbayes/core/answers.h"
@@ -17,11 +18,14 @@
 #include "slimbayes/data/target.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
+#include "slimbayes/workflow/answer_table.h"
 #include "slimbayes/workflow/model.h"
 #include "tests/fuzz/mutator.h"
+#include "tests/fuzz/small_inputs.h"
 #include "tests/storage/sample.h"
 
-// The files that are mutated: small fitted models of every method and task, checkpoints of fits and of series
+// The files that are mutated: small fitted models of every method and task on tables, and
+// of every kind of network on windows, images and texts; checkpoints of fits and of series
 // of fits, and tables. Using a mutant must end in a finite answer or in DataError, std::invalid_argument or
 // NumericalError. Any other exception is a failure of the test.
 
@@ -52,19 +56,25 @@ struct Subject {
   FitOptions fit;
 };
 
+/// Options that make a fit of this method a matter of milliseconds.
+inline json small_options(const MethodInfo& info) {
+  json options = json::object();
+  const std::vector<std::pair<std::string, int>> sizes = {{"steps", 3},  {"hidden", 4},  {"rank", 3},
+                                                          {"blocks", 1}, {"members", 2}, {"iterations", 2}};
+  for (const OptionDoc& doc : options_of(info, json::object())) {
+    for (const auto& [name, size] : sizes)
+      if (doc.name == name) options[name] = size;
+  }
+  return options;
+}
+
 inline FitOptions small_fit(const MethodInfo& info, LikelihoodKind likelihood) {
   FitOptions fit;
   fit.method = info.name;
   fit.likelihood = likelihood;
   fit.test_fraction = 0.2;
   fit.noise_folds = 0;
-  fit.options = json::object();
-  const std::vector<std::pair<std::string, int>> sizes = {{"steps", 3},  {"hidden", 4},  {"rank", 3},
-                                                          {"blocks", 1}, {"members", 2}, {"iterations", 2}};
-  for (const OptionDoc& doc : options_of(info, json::object())) {
-    for (const auto& [name, size] : sizes)
-      if (doc.name == name) fit.options[name] = size;
-  }
+  fit.options = small_options(info);
   fit.target = likelihood == LikelihoodKind::cox         ? ""
                : likelihood == LikelihoodKind::bernoulli ? "yes"
                : likelihood == LikelihoodKind::softmax   ? "label"
@@ -108,6 +118,70 @@ inline std::vector<Subject> subjects() {
   return all;
 }
 
+/// A fit of another kind of input than a table's rows; images have no target.
+inline FitOptions small_fit(const char* method, InputKind kind, const std::string& target = "") {
+  FitOptions fit;
+  fit.method = method;
+  fit.target = target;
+  fit.test_fraction = 0.2;
+  fit.noise_folds = 0;
+  fit.options = small_options(find_method(method));
+  if (kind == InputKind::windows) {
+    fit.window = 4;
+    fit.time = {"when"};
+    fit.group = {"place"};
+    for (const char* name : {"y", "label", "count"})
+      if (name != target) fit.ignore.emplace_back(name);
+  } else if (kind == InputKind::text) {
+    fit.text = "text";
+    fit.vocabulary = 12;
+    fit.longest = 6;
+  } else {
+    fit.format = "idx";
+    fit.crop = 1;
+    fit.flip = true;
+  }
+  return fit;
+}
+
+/// What such a fit learns from. The windows of a table are found by who asks for them.
+inline Examples examples_for(const FitOptions& fit) {
+  switch (input_kind(fit)) {
+    case InputKind::windows:
+      return small_series();
+    case InputKind::images:
+      return small_images();
+    case InputKind::text:
+      return small_reviews();
+    case InputKind::table:
+      break;
+  }
+  return table_for(fit);
+}
+
+/// Every network for windows, images and texts but resnet18, whose layers convnet has; every task, some
+/// calibrated; an ensemble, whose file holds several networks.
+inline std::vector<Subject> input_subjects() {
+  using enum InputKind;
+  const auto calibrated = [](FitOptions fit) {
+    fit.calibrate = "conformal";
+    fit.calibration_fraction = 0.2;
+    fit.level = 0.5;
+    return fit;
+  };
+  std::vector<Subject> all = {{"windows dbk lstm", calibrated(small_fit("dbk", windows, "y"))},
+                              {"windows vbll lstm classes", small_fit("vbll", windows, "label")},
+                              {"windows vbll transformer counts", small_fit("vbll", windows, "count")},
+                              {"windows ensemble", small_fit("ensemble", windows, "y")},
+                              {"images vbll", calibrated(small_fit("vbll", images))},
+                              {"images dnn", small_fit("dnn", images)},
+                              {"text vbll classes", small_fit("vbll", text, "yes")},
+                              {"text dbk", small_fit("dbk", text, "stars")}};
+  all[2].fit.options["network"] = "transformer";
+  all[2].fit.likelihood = LikelihoodKind::poisson;
+  return all;
+}
+
 /// Returns true if `use` returns, false if it throws an error meant for a user. Other exceptions pass
 /// through.
 template <class Use>
@@ -126,21 +200,26 @@ struct NotFinite : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-inline void check_answers(const Model& model, const Table& table) {
-  const Answers a = model.answers(table, 0.5);
+inline void check_answers(const Model& model, const Examples& given) {
+  const Examples examples = model.examples(given);
+  const Answers a = model.answers(examples, 0.5);
   for (const std::string& fault : unfinished(a.answer, a.interval))
     if (!fault.empty()) throw NotFinite(fault);
-  const auto far = outside(model.encoder(), table);
-  notes_for(model.encoder(), table);
+  const auto far = outside(model.encoder(), examples);
+  notes_for(model.encoder(), examples);
+  const AnswerTable table = answer_table(model, examples, a);
+  if (!std::holds_alternative<WindowTable>(examples)) return;
+  for (const double time : table.table.find("forecast_time")->values)
+    if (!std::isfinite(time)) throw NotFinite("the time of a forecast");
 }
 
 /// Reads a model file, then asks the model for answers, for a report and for its own file.
-inline bool try_model(const Bytes& bytes, const Table& table) {
+inline bool try_model(const Bytes& bytes, const Examples& examples) {
   return answers([&] {
     const Model model = Model::from_file(parse_tensor_file(bytes, "mutant"), "mutant");
-    answers([&] { check_answers(model, table); });
+    answers([&] { check_answers(model, examples); });
     std::vector<BadRow> bad;
-    answers([&] { model.evaluate(table, 0.5, &bad); });
+    answers([&] { model.evaluate(examples, 0.5, &bad); });
     Model::from_file(model.to_file(), "again");
   });
 }
@@ -170,7 +249,7 @@ inline CheckpointPolicy checkpoint_in(const Folder& folder, bool resume) {
 inline Stopped stopped_fit(const std::string& name, FitOptions fit, int rounds) {
   const Folder folder;
   StopAfter callback(rounds);
-  fit_model(table_for(fit), fit, nullptr, &callback, checkpoint_in(folder, false));
+  fit_model(examples_for(fit), fit, nullptr, &callback, checkpoint_in(folder, false));
   Stopped out{name, std::move(fit), {}};
   for (const auto& entry : std::filesystem::directory_iterator(folder.path()))
     out.files.emplace_back(entry.path().filename().string(), read_tensor_file(entry.path()));
@@ -212,6 +291,20 @@ inline std::vector<Stopped> stopped_fits() {
   return all;
 }
 
+/// Checkpoints with what those of tables lack: running averages beside the parameters, a plan by the texts'
+/// lengths.
+inline std::vector<Stopped> stopped_input_fits() {
+  std::vector<Stopped> all;
+  for (const auto& [method, kind, target] :
+       {std::tuple{"dnn", InputKind::images, ""}, {"vbll", InputKind::text, "yes"}}) {
+    FitOptions fit = small_fit(method, kind, target);
+    fit.options["steps"] = 20;
+    fit.options["patience"] = 0;
+    all.push_back(stopped_fit(fmt::format("{} {}", name_of(kind), method), fit, 4));
+  }
+  return all;
+}
+
 inline void write(const std::filesystem::path& path, const Bytes& bytes) {
   std::ofstream out(path, std::ios::binary);
   out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
@@ -225,10 +318,10 @@ inline bool try_checkpoint(const Stopped& stopped, std::mt19937_64& random) {
     const auto& [name, file] = stopped.files[i];
     write(folder / name, i == which ? mutant_of(file, random) : to_bytes(file));
   }
-  const Table table = table_for(stopped.fit);
+  const Examples examples = examples_for(stopped.fit);
   return answers([&] {
-    const Model model = fit_model(table, stopped.fit, nullptr, nullptr, checkpoint_in(folder, true));
-    check_answers(model, table);
+    const Model model = fit_model(examples, stopped.fit, nullptr, nullptr, checkpoint_in(folder, true));
+    check_answers(model, examples);
     Model::from_file(model.to_file(), "again");
   });
 }

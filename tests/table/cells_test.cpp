@@ -54,6 +54,18 @@ TEST(format_datetime, is_the_inverse_of_parse_datetime) {
   EXPECT_THROW(format_datetime(std::nan("")), std::invalid_argument);
 }
 
+TEST(has_offset, sees_z_and_signs_behind_the_date) {
+  for (const char* text : {"2020-01-01T12:30Z", "2020-01-01T12:30:00+02:00", "2020-01-01 12:30:00.5-0130"})
+    EXPECT_TRUE(has_offset(text)) << text;
+  for (const char* text : {"2020-01-01", "2020-01-01T12:30", "2020-01-01 12:30:15.25", ""})
+    EXPECT_FALSE(has_offset(text)) << text;
+  for (double seconds : {0.0, -0.5, 1577881815.25}) {
+    EXPECT_TRUE(has_offset(format_utc(seconds)));
+    EXPECT_EQ(parse_datetime(format_utc(seconds)), seconds) << format_utc(seconds);
+  }
+  EXPECT_EQ(format_utc(0), "1970-01-01T00:00:00Z");
+}
+
 TEST(is_missing, knows_its_spellings) {
   for (const char* text :
        {"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NaT", "null", "NULL", "None", "\\N", "?"})

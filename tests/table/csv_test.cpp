@@ -91,6 +91,13 @@ TEST_F(csv, a_broken_date_names_the_cell) {
   expect_starts(error_of("d,y\n2020-01-01,1\n2020-02-30,2\n2020-03-01,3\n"), "t.csv:3:1: expected ISO dates");
 }
 
+TEST_F(csv, times_with_offsets_are_written_as_utc) {
+  Table table = read("t,u\n2014-01-01T00:00:00+08:00,2014-01-01T00:00:00\n2014-01-01T08:00+08:00,\n");
+  EXPECT_TRUE(table.columns[0].offsets);
+  EXPECT_FALSE(table.columns[1].offsets);
+  EXPECT_EQ(format_csv(table, ','), "t,u\n2013-12-31T16:00:00Z,2014-01-01\n2014-01-01T00:00:00Z,\n");
+}
+
 TEST_F(csv, infinite_numbers_are_refused) {
   for (const char* cell : {"inf", "-inf", "Infinity", "1e999"}) {
     std::string error = error_of(std::string("x,y\n1,2\n3,") + cell + "\n");

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <stdexcept>
+#include <string_view>
 
 namespace slimbayes {
 
@@ -78,6 +81,7 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
     return layers;
   };
   spec.layers = dropped(std::move(spec.layers));
+  if (o.blocks > 0) check_heads(o.hidden, o.heads);
   for (int64_t i = 0; i < o.blocks; ++i) {
     spec.layers.push_back(Residual{dropped({LayerNorm{}, Attention{o.heads}}), {}});
     spec.layers.push_back(
@@ -125,9 +129,42 @@ std::vector<std::string> networks_for(InputKind kind) {
   return {"transformer"};
 }
 
+std::string network_name(const std::string& network, InputKind kind) {
+  return network == "auto" ? networks_for(kind).front() : network;
+}
+
+bool uses_option(const std::string& network, const std::string& option) {
+  const auto one_of = [](const std::string& word, std::initializer_list<std::string_view> words) {
+    return std::ranges::find(words, word) != words.end();
+  };
+  if (option == "activation") return one_of(network, {"tabular_resnet", "mlp"});
+  if (option == "blocks") return one_of(network, {"tabular_resnet", "mlp", "lstm", "transformer"});
+  if (option == "heads") return network == "transformer";
+  if (option == "dropout") return one_of(network, {"lstm", "convnet", "transformer"});
+  return true;
+}
+
+std::vector<std::string> networks_using(const std::string& option) {
+  std::vector<std::string> names;
+  for (const char* name : {"tabular_resnet", "mlp", "lstm", "convnet", "resnet18", "transformer"}) {
+    if (uses_option(name, option)) names.emplace_back(name);
+  }
+  return names;
+}
+
+void check_heads(int64_t hidden, int64_t heads) {
+  if (hidden % heads == 0) return;
+  int64_t fits = std::min(heads, hidden);
+  while (hidden % fits != 0) --fits;
+  throw std::invalid_argument(
+      fmt::format("[network] expected --hidden to be a multiple of --heads; received --hidden {} and --heads "
+                  "{}; --heads {} divides it",
+                  hidden, heads, fits));
+}
+
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens) {
   const std::vector<std::string> known = networks_for(kind_of(input));
-  const std::string name = options.network == "auto" ? known.front() : options.network;
+  const std::string name = network_name(options.network, kind_of(input));
   if (std::ranges::find(known, name) == known.end())
     throw std::invalid_argument(
         fmt::format("[network] expected a network for {}; received '{}'; {} take it (--network)",

@@ -36,6 +36,18 @@ NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64
 /// Returns the names of the networks that take this kind of input. The first one is the choice of "auto".
 std::vector<std::string> networks_for(InputKind kind);
 
+/// The name of a network, that of "auto" by the kind of input.
+std::string network_name(const std::string& network, InputKind kind);
+
+/// Whether this network, none of "auto", depends on this option of NetworkOptions.
+bool uses_option(const std::string& network, const std::string& option);
+
+/// The names of the networks that depend on it.
+std::vector<std::string> networks_using(const std::string& option);
+
+/// Throws std::invalid_argument unless the heads of a transformer divide its width.
+void check_heads(int64_t hidden, int64_t heads);
+
 template <class V>
 void describe(NetworkOptions& o, V& v) {
   v("network", o.network,
