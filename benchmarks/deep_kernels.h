@@ -22,9 +22,7 @@ inline DeepKernel deep_kernel(const std::string& basis, const HeadObjective& obj
   return kernel;
 }
 
-inline DeepKernel vbll(const std::string& basis) {
-  return deep_kernel(basis, {DataTerm::expected, 0, 1});
-}
+inline DeepKernel vbll(const std::string& basis) { return deep_kernel(basis, {DataTerm::expected, 0, 1}); }
 inline DeepKernel dppgp(const std::string& basis) {  // with focus, the costlier phase of a fit
   return deep_kernel(basis, {DataTerm::predictive, 0.01, 0.01}, DeepKernel::Correction::none, 0.5);
 }

@@ -59,8 +59,8 @@ void BM_DeepKernelModel_expansion_f64(benchmark::State& state) {
   at::NoGradGuard no_grad;
   DeepKernel kernel = dppgp("silu");
   NetworkSpec spec = kernel.network({{kInputs}}, 0);
-  Parameters parameters = deep_kernel_parameters(kernel, spec, LikelihoodKind::gaussian,
-                                                 at::zeros({1}, at::kDouble), Stream(0));
+  Parameters parameters =
+      deep_kernel_parameters(kernel, spec, LikelihoodKind::gaussian, at::zeros({1}, at::kDouble), Stream(0));
   DeepKernelModel model(kernel, spec, LikelihoodKind::gaussian, 1,
                         [&](const std::string& name) { return parameters[name].to(at::kDouble); });
   at::Tensor x = Stream(1).normal({state.range(0), kInputs});

@@ -17,9 +17,10 @@ struct Step {
   DeepKernel kernel;
   NetworkSpec spec = kernel.network({{kInputs}}, 0);
   Stream stream{0};
-  Parameters parameters = deep_kernel_parameters(kernel, spec, LikelihoodKind::gaussian,
-                                                 at::zeros({1}, at::kDouble), stream);
-  DeepKernelModel model{kernel, spec, LikelihoodKind::gaussian, 1, [this](const std::string& name) { return parameters[name]; }};
+  Parameters parameters =
+      deep_kernel_parameters(kernel, spec, LikelihoodKind::gaussian, at::zeros({1}, at::kDouble), stream);
+  DeepKernelModel model{kernel, spec, LikelihoodKind::gaussian, 1,
+                        [this](const std::string& name) { return parameters[name]; }};
   AdamW optimiser{{{"network", parameters.values("network"), parameters.grads("network"), 1e-3, 1e-2},
                    {"head", parameters.values("head"), parameters.grads("head"), 1e-3, 0},
                    {"noise", parameters.values("noise"), parameters.grads("noise"), 1e-2, 0}}};

@@ -16,6 +16,7 @@
 #include "cli/revision.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/recipe.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -106,32 +107,18 @@ void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind
     for (const MethodFlags& method : methods) {
       if (!method.given.contains(doc.name)) continue;
       const std::string name = network_name(method.resolved.at("network").get<std::string>(), kind);
-      used = used || !takes(name) || uses_option(name, doc.name);  // a network of other inputs is refused later
+      // A network that does not take this kind of input is refused by a later check.
+      used = used || !takes(name) || uses_option(name, doc.name);
       unused = name;
     }
     if (used || unused.empty()) continue;
     Words users = networks_using(doc.name);
     const std::string all = fmt::format("{}", fmt::join(users, ", "));
     std::erase_if(users, [&](const std::string& name) { return !takes(name); });
-    misuse(fmt::format("expected options of the network {}; received --{}, which belongs to {}; leave it out{}",
-                       unused, doc.name, all,
-                       users.empty() ? "" : fmt::format(", or take --network {}", users.front())));
+    misuse(fmt::format(
+        "expected options of the network {}; received --{}, which belongs to {}; leave it out{}", unused,
+        doc.name, all, users.empty() ? "" : fmt::format(", or take --network {}", users.front())));
   }
-}
-
-/// Returns everything that decides a fit, except its data, its seed and this program, with all defaults
-/// filled in, as JSON.
-std::string recipe(const FitRequest& r, const MethodInfo& method, const nlohmann::json& options) {
-  nlohmann::json inputs = options_to_json(r.fit), all = {{"method", method.name}, {"options", options}};
-  if (r.fit.scale == "auto") inputs["scale"] = inner_method(method, options).input_scale;
-  for (const char* name : {"calibrate", "calibration_fraction", "noise_folds"}) {
-    all[name] = inputs.at(name);
-    inputs.erase(name);
-  }
-  inputs.erase("target");
-  all["inputs"] = std::move(inputs);
-  all["tune"] = r.tune ? tunable_options(method, r.fit.options) : std::vector<std::string>{};
-  return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 Command chosen(const std::string& name, Parsed& p) {
@@ -145,16 +132,27 @@ Command chosen(const std::string& name, Parsed& p) {
     if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
       misuse("expected --valid or --valid-fraction; received both; leave one of them out");
     const bool named = !r.fit.method.empty();
-    const MethodInfo& method = find_method(named ? r.fit.method : "dbk");
+    const bool images = kind_before(r.fit, !image_format(r.train).empty()) == InputKind::images;
+    const TaskKind task = r.fit.likelihood ? task_of(*r.fit.likelihood)
+                          : images         ? TaskKind::classification
+                                           : TaskKind::regression;  // only the target's column could tell
+    const MethodInfo& method = named ? find_method(r.fit.method) : default_method(task);
     if (named) r.fit.method = method.name;
-    r.fit.options = p.fit_flags.set_options(method);
+    // Without --method, fit has the flags of dbk; an option that the default method lacks is refused below.
+    r.fit.options = p.fit_flags.set_options(named ? method : find_method("dbk"));
     const nlohmann::json options = preset_options(method, r.preset, r.fit.options);
     check_network_flags({{r.fit.options, options}}, kind_before(r.fit, !image_format(r.train).empty()));
     if (r.tune) tunable_options(method, r.fit.options);  // throws if there is no option to tune
     if (r.preset == "paper" && inner_method(method, options).paper_preset.empty())
       misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
                          method.name));
-    if (p.dry_run) return ShowText{recipe(r, method, options)};
+    if (p.dry_run) {
+      const std::vector<std::string> tuned =
+          r.tune ? tunable_options(method, r.fit.options) : std::vector<std::string>{};
+      return ShowText{recipe(r.fit, method, options, tuned)
+                          .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+                      "\n"};
+    }
     request.command = r;
   } else if (name == "compare") {
     CompareRequest& r = p.compare;
@@ -165,7 +163,7 @@ Command chosen(const std::string& name, Parsed& p) {
     for (const MethodInfo* method : methods_of(p.compared)) {
       const nlohmann::json given = p.compare_flags.set_options(*method);
       flags.push_back({given, preset_options(*method, p.preset, given)});
-      r.methods.push_back({method->name, flags.back().resolved, method->seeded});
+      r.methods.push_back({method->name, flags.back().resolved});
     }
     check_network_flags(flags, kind_before(r.fit, !image_format(r.data).empty()));
     request.command = r;

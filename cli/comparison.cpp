@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-Spread spread(const Outcome& outcome, const std::string& key) {
+Spread spread(const MethodRuns& outcome, const std::string& key) {
   std::vector<double> values;
   for (const json& run : outcome.runs)
     values.push_back(run.contains(key) && run.at(key).is_number() ? run.at(key).get<double>() : NAN);
@@ -31,15 +31,15 @@ Spread spread(const Outcome& outcome, const std::string& key) {
   return {sum / n, n > 1 ? std::sqrt(squares / (n - 1)) : NAN};
 }
 
-const json* first_report(const std::vector<Outcome>& outcomes) {
-  for (const Outcome& outcome : outcomes) {
+const json* first_report(const std::vector<MethodRuns>& outcomes) {
+  for (const MethodRuns& outcome : outcomes) {
     if (!outcome.runs.empty()) return &outcome.runs.front();
   }
   return nullptr;
 }
 
 /// Returns the metrics to show, from the first report; all reports are of one task.
-std::vector<std::string> shown_metrics(const std::vector<Outcome>& outcomes) {
+std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) {
   const json* first = first_report(outcomes);
   if (first == nullptr) return {};
   std::vector<std::string> names = metrics_of(*first);
@@ -110,21 +110,21 @@ std::string without_numbers(const std::string& note) {
 
 }  // namespace
 
-std::vector<SharedNote> shared_notes(const std::vector<Outcome>& outcomes) {
+std::vector<SharedNote> shared_notes(const std::vector<MethodRuns>& outcomes) {
   std::vector<SharedNote> notes;
   std::set<std::string> seen;
   const auto has = [](const json& run, const std::string& key) {
     return std::ranges::any_of(
         run.at("notes"), [&](const json& note) { return without_numbers(note.get<std::string>()) == key; });
   };
-  for (const Outcome& outcome : outcomes) {
+  for (const MethodRuns& outcome : outcomes) {
     for (const json& run : outcome.runs) {
       for (const json& note : run.at("notes")) {
         const std::string key = without_numbers(note.get<std::string>());
         if (!seen.insert(key).second) continue;
         std::vector<std::string> of;
         bool all = true;
-        for (const Outcome& other : outcomes) {
+        for (const MethodRuns& other : outcomes) {
           const auto fits = std::ranges::count_if(other.runs, [&](const json& r) { return has(r, key); });
           const auto runs = std::ssize(other.runs);
           all = all && fits == runs;
@@ -138,10 +138,10 @@ std::vector<SharedNote> shared_notes(const std::vector<Outcome>& outcomes) {
   return notes;
 }
 
-std::string comparison_table(const std::vector<Outcome>& outcomes, double level) {
-  std::vector<const Outcome*> fitted;
+std::string comparison_table(const std::vector<MethodRuns>& outcomes, double level) {
+  std::vector<const MethodRuns*> fitted;
   std::vector<std::vector<Cell>> rows = {{{"method"}}};
-  for (const Outcome& outcome : outcomes) {
+  for (const MethodRuns& outcome : outcomes) {
     if (!outcome.failure.empty()) continue;
     fitted.push_back(&outcome);
     rows.push_back({{outcome.method}});
@@ -149,7 +149,7 @@ std::string comparison_table(const std::vector<Outcome>& outcomes, double level)
   for (const std::string& metric : shown_metrics(outcomes)) {
     std::vector<Spread> spreads;
     std::vector<double> means;
-    for (const Outcome* outcome : fitted) {
+    for (const MethodRuns* outcome : fitted) {
       spreads.push_back(spread(*outcome, metric));
       means.push_back(spreads.back().mean);
     }
@@ -170,9 +170,9 @@ std::string comparison_table(const std::vector<Outcome>& outcomes, double level)
   return text_table(rows) + (first == nullptr ? "" : fitted_to(STDOUT_FILENO, legend(*first)));
 }
 
-json comparison_json(const std::vector<Outcome>& outcomes) {
+json comparison_json(const std::vector<MethodRuns>& outcomes) {
   json methods = json::array(), notes = json::array();
-  for (const Outcome& outcome : outcomes) {
+  for (const MethodRuns& outcome : outcomes) {
     json entry = {{"method", outcome.method}, {"runs", outcome.runs}};
     if (!outcome.failure.empty()) entry["failed"] = outcome.failure;
     for (const std::string& metric : shown_metrics(outcomes)) {

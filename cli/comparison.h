@@ -1,20 +1,12 @@
 #pragma once
 
-#include <exception>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-namespace slimbayes::cli {
+#include "slimbayes/workflow/comparison.h"
 
-/// The result of one method: one report per seed, with `seed`, `seconds` and `notes`.
-struct Outcome {
-  std::string method;
-  std::vector<nlohmann::json> runs;
-  std::string failure;  // why the method failed, a sentence; empty: it did not fail
-  /// The exception behind `failure`; null if there was none.
-  std::exception_ptr thrown;
-};
+namespace slimbayes::cli {
 
 /// A note that one or more fits gave, in the words of the first of them.
 struct SharedNote {
@@ -23,13 +15,13 @@ struct SharedNote {
 };
 
 /// Returns the notes of all runs, each once. Notes that differ only in their numbers count as one.
-std::vector<SharedNote> shared_notes(const std::vector<Outcome>& outcomes);
+std::vector<SharedNote> shared_notes(const std::vector<MethodRuns>& outcomes);
 
-/// Returns a table with one line per method: means and sds over its seeds. In each column with a criterion
-/// the best value is marked.
-std::string comparison_table(const std::vector<Outcome>& outcomes, double level);
+/// Returns a table with one line per method: means and sds over its seeds. The best value is marked in each
+/// column whose metric has a best direction: lowest, highest, or nearest to `level`.
+std::string comparison_table(const std::vector<MethodRuns>& outcomes, double level);
 
 /// Returns the comparison as JSON: every run, means, sds and notes.
-nlohmann::json comparison_json(const std::vector<Outcome>& outcomes);
+nlohmann::json comparison_json(const std::vector<MethodRuns>& outcomes);
 
 }  // namespace slimbayes::cli

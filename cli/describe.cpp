@@ -249,7 +249,8 @@ std::string input_text(const json& encoder) {
   if (kind == "images") return fmt::format("images of {} (channels, height, width)", list("size"));
   if (kind != "text") return "";
   const json words = encoder.value("words", json::array());
-  return fmt::format("text in {}, {} words, at most {} tokens", fact("column"), words.size(), fact("longest"));
+  return fmt::format("text in {}, {} words, at most {} tokens", fact("column"), words.size(),
+                     fact("longest"));
 }
 
 std::string model_text(const json& facts) {

@@ -60,7 +60,7 @@ int run_command(const FitRequest& r) {
   fit.threads = kAllCores;  // run_checked set the threads for the command, the final reports included
   std::vector<std::string> notes;
   Examples train = read_training(r.train, fit, data_source(), &notes);
-  const MethodInfo& info = method_for(train, fit);
+  const MethodInfo& info = method_named(train, fit);
   fit.options = preset_options(info, r.preset, r.fit.options);
   if (r.tune) fit.tune = tunable_options(info, r.fit.options);
   train = examples_of(std::move(train), fit);
@@ -71,7 +71,8 @@ int run_command(const FitRequest& r) {
   const FitOutcome outcome = file.fit(train, fit, valid ? &*valid : nullptr, notes, progress);
   if (outcome.interrupted) return kInterrupted;
   const json& scored = outcome.valid;
-  const int64_t own = valid && !scored.is_null() ? scored.at("n").get<int64_t>() + scored.value("left_out", int64_t{0}) : 0;
+  const int64_t own =
+      valid && !scored.is_null() ? scored.at("n").get<int64_t>() + scored.value("left_out", int64_t{0}) : 0;
   print_outcome(r, outcome, own);
   return kDone;
 }

@@ -35,8 +35,9 @@ std::string conformal_text(const Model& model, double level) {
   const std::string groups =
       scores.groups < rows ? fmt::format(" in {} groups of identical inputs", scores.groups) : "";
   if (model.schema().task.kind == TaskKind::classification)
-    return fmt::format("conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {} rows{}\n",
-                       100 * level, conformal_factor(scores, level), rows, groups);
+    return fmt::format(
+        "conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {} rows{}\n",
+        100 * level, conformal_factor(scores, level), rows, groups);
   return fmt::format(
       "conformal interval at {:g} %: mean ± {:#.4g} sd (a Gaussian's: {:#.4g}), from {} rows{}\n",
       100 * level, conformal_factor(scores, level), normal_quantile((1 + level) / 2), rows, groups);

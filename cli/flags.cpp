@@ -141,7 +141,8 @@ void add_predict(CLI::App& root, Parsed& p) {
       "predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
   app.add_option("MODEL", p.predict.model, "file written by fit")->required();
   app.add_option("DATA", p.predict.data,
-                 "data of the kind that was fitted on, - for CSV on stdin; no target is needed, but windows need its past")
+                 "data of the kind that was fitted on, - for CSV on stdin; no target is needed, but windows "
+                 "need its past")
       ->required();
   app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
       ->type_name("FILE");
@@ -167,7 +168,8 @@ void add_predict(CLI::App& root, Parsed& p) {
       "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
       "p_CLASS, entropy, mutual_information, label, and the set of plausible classes of a calibrated model; "
       "of "
-      "events mean, sd, lower, upper of the intensity; of windows forecast_time before them (with Z, UTC, where "
+      "events mean, sd, lower, upper of the intensity; of windows forecast_time before them (with Z, UTC, "
+      "where "
       "DATA give offsets).\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"

@@ -33,7 +33,7 @@ struct sigaction old_ending[std::size(kEnding)], old_pipe;
 
 /// Milliseconds. Signals this close together count as one: timeout(1) signals the child and its group.
 constexpr int64_t kTogether = 500;
-std::atomic<int64_t> asked_at{0};   // ms of the monotonic clock; 0: nobody asked
+std::atomic<int64_t> asked_at{0};  // ms of the monotonic clock; 0: nobody asked
 static_assert(std::atomic<int64_t>::is_always_lock_free);
 
 /// Handles a signal. Async-signal-safe, because clock_gettime, signal and raise are.

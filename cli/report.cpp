@@ -58,8 +58,8 @@ void shorten(Column& column, const std::vector<double>* sd) {
   }
 }
 
-/// Returns whether the file is a model, by its name, else by its content: the size of a header, which begins with
-/// '{'. Only a regular file is opened: reading from a pipe would take its bytes.
+/// Returns whether the file is a model, by its name, else by its content: the size of a header, which begins
+/// with '{'. Only a regular file is opened: reading from a pipe would take its bytes.
 bool is_model(const std::string& path) {
   constexpr size_t kHead = 9;
   if (std::filesystem::path(path).extension() == ".safetensors") return true;
@@ -73,7 +73,8 @@ bool is_model(const std::string& path) {
   return head[kHead - 1] == '{' && size > 0 && !unknown && size < all;
 }
 
-/// Returns the label of a metric, with what its name does not say.
+/// Returns the label of a metric: its name, with details that the name leaves out, such as the level of the
+/// interval.
 std::string label_of(const std::string& key, const json& report, double level) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
@@ -105,10 +106,10 @@ std::string confusion_table(const json& report) {
 
 std::vector<std::string> metrics_of(const json& report) {
   std::vector<std::string> present;
-  for (const char* name :
-       {"accuracy",    "base_rate",      "f1",       "f1_macro",      "mae",   "rmse", "nll",  "nll_constant",
-        "nll_uniform", "brier",          "ece",      "mce",           "auroc", "aupr", "crps", "coverage",
-        "set_size",    "empty",          "width",       "interval_score", "expected", "expected_error"}) {
+  for (const char* name : {"accuracy", "base_rate",      "f1",          "f1_macro",      "mae",      "rmse",
+                           "nll",      "nll_constant",   "nll_uniform", "brier",         "ece",      "mce",
+                           "auroc",    "aupr",           "crps",        "coverage",      "set_size", "empty",
+                           "width",    "interval_score", "expected",    "expected_error"}) {
     if (report.contains(name)) present.emplace_back(name);
   }
   return present;

@@ -36,8 +36,8 @@ void print_or_write(const std::string& out, Table table, size_t exact = SIZE_MAX
 void check_not_input(const std::string& command, const std::string& flag, const std::string& out,
                      const std::string& input);
 
-/// Throws std::invalid_argument if the model file and the data seem to be swapped, judging by the names and the
-/// contents of the files.
+/// Throws std::invalid_argument if the model file and the data seem to be swapped, judging by the names and
+/// the contents of the files.
 void check_model_first(const std::string& command, const std::string& model, const std::string& data);
 
 }  // namespace slimbayes::cli

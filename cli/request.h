@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/catalog/methods.h"
 
 namespace slimbayes::cli {
 
@@ -45,14 +46,8 @@ struct EvaluateRequest {
 };
 
 struct CompareRequest {
-  struct Entry {
-    std::string method;
-    nlohmann::json options;  // with all defaults filled in
-    /// False: every seed gives the same fit, so one fit suffices.
-    bool seeded = true;
-  };
   std::string data;
-  std::vector<Entry> methods;
+  std::vector<MethodChoice> methods;
   bool named = false;  // the user named the methods; else use those that take the data
   int seeds = 5;
   FitOptions fit;  // of every fit, except method, options and seed

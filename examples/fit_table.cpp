@@ -26,9 +26,9 @@ void run(const char* path, const char* target) {
 
   const sb::Model loaded = sb::Model::load("concrete.safetensors");
   const sb::Table test = sb::take_rows(table, loaded.split().test);
-  const sb::Regression p = loaded.predict(test);  // in the target's units
+  const sb::Regression p = loaded.predict(test);       // in the target's units
   const sb::Interval range = loaded.interval(p, 0.9);  // calibrated if the model is
-  const at::Tensor sd = sb::total_var(p).sqrt();  // [n]
+  const at::Tensor sd = sb::total_var(p).sqrt();       // [n]
 
   std::puts("    mean       sd    lower    upper    truth");
   for (int64_t i = 0; i < std::min<int64_t>(5, test.rows); ++i) {

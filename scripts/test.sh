@@ -31,7 +31,7 @@ say "C++ tests"
 ctest --preset "$preset" || failed+=(C++)
 if [[ -n $python_tests ]]; then
   say "Python tests"
-  "$python" -m pytest tests -m "$selection" || failed+=(Python)
+  "$python" -m pytest tests -m "$selection" --numprocesses auto --dist loadfile || failed+=(Python)
 fi
 
 # ctest shows no output of a test that passed: its log has the lines of what was not tested.

@@ -23,6 +23,20 @@ InputKind input_kind(const FitOptions& o) {
   return o.window > 0 ? InputKind::windows : InputKind::table;
 }
 
+namespace {
+
+/// Returns whether an option that no section forbids is nevertheless unused by this kind of input. A text has
+/// one input column, and only the rows of a table are events or have their noise estimated from folds.
+bool has_no_effect(std::string_view option, InputKind kind) {
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, option) != names.end();
+  };
+  if (kind == InputKind::text && is_one_of({"ignore", "categorical", "scale", "scale_on"})) return true;
+  return kind != InputKind::table && is_one_of({"domain"});
+}
+
+}  // namespace
+
 void check_sections(const FitOptions& o, InputKind kind) {
   const nlohmann::json given = options_to_json(o);
   for (const OptionDoc& doc : option_docs<FitOptions>()) {
@@ -30,13 +44,17 @@ void check_sections(const FitOptions& o, InputKind kind) {
     const bool foreign = (section == kWindowSection && kind != InputKind::windows) ||
                          (section == kTextSection && kind != InputKind::text) ||
                          (section == kImageSection && kind != InputKind::images && doc.name != "format") ||
-                         (section == kColumnSection && kind == InputKind::images);
+                         (section == kColumnSection && kind == InputKind::images) ||
+                         has_no_effect(doc.name, kind);
     if (!foreign || given.at(doc.name) == doc.fallback) continue;
     std::string flag = doc.name;
     std::ranges::replace(flag, '_', '-');
     throw std::invalid_argument(fmt::format(
-        "[fit] expected options of {} input; received --{}, which belongs to '{}'; leave it out{}", name_of(kind), flag,
-        section, section == kWindowSection ? ", or add --window" : section == kTextSection ? ", or add --text" : ""));
+        "[fit] expected options of {} input; received --{}, which belongs to '{}'; leave it out{}",
+        name_of(kind), flag, section,
+        section == kWindowSection ? ", or add --window"
+        : section == kTextSection ? ", or add --text"
+                                  : ""));
   }
 }
 

@@ -18,6 +18,10 @@ namespace slimbayes {
 /// threads, and several threads would wait for each other if the machine does other work too.
 inline constexpr int kThreadsOfMethod = -1;
 
+/// Bounds of the options below: rows of a window and of a horizon, words of a vocabulary, tokens of a text.
+inline constexpr int64_t kLongestWindow = 100000, kMostWords = int64_t{1} << 24,
+                         kLongestText = int64_t{1} << 16;
+
 /// The options of a fit. describe() lists `target` and every field from `likelihood` on; the command-line
 /// flags, the fingerprint of a resumed fit and the model file are derived from that list.
 struct FitOptions {
@@ -53,8 +57,8 @@ struct FitOptions {
   /// report.
   double valid_fraction = 0.1;
   double test_fraction = 0;
-  std::string split = "auto";   // grouped, random or auto
-  uint64_t split_seed = 0;      // seed of the split alone
+  std::string split = "auto";  // grouped, random or auto
+  uint64_t split_seed = 0;     // seed of the split alone
 
   std::string calibrate = "none";     // none or conformal
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
@@ -79,8 +83,9 @@ void check_fractions(const FitOptions& options);
 /// train-images-idx3-ubyte.gz; else "", which stands for a table.
 std::string image_format(const std::filesystem::path& path);
 
-inline constexpr const char *kColumnSection = "Target and columns", *kWindowSection = "Windows of a time series",
-                            *kTextSection = "Text", *kImageSection = "Images";
+inline constexpr const char *kColumnSection = "Target and columns",
+                            *kWindowSection = "Windows of a time series", *kTextSection = "Text",
+                            *kImageSection = "Images";
 
 template <class V>
 void describe(FitOptions& o, V& v) {
@@ -103,9 +108,9 @@ void describe(FitOptions& o, V& v) {
 
   v.section(kWindowSection);
   v("window", o.window, "rows that a forecast sees, the target's past among them; 0: rows are no time series",
-    Range{0, 100000}, kNone);
-  v("horizon", o.horizon, "rows from the last one seen to the one that is predicted", Range{1, 100000},
-    kNone);
+    Range{0, kLongestWindow}, kNone);
+  v("horizon", o.horizon, "rows from the last one seen to the one that is predicted",
+    Range{1, kLongestWindow}, kNone);
   v("time", o.time, "column of times, or those named year, month, day, hour, minute, second, comma-separated",
     kNone);
   v("group", o.group, "columns that tell one series from another, comma-separated", kNone);
@@ -113,8 +118,8 @@ void describe(FitOptions& o, V& v) {
   v.section(kTextSection);
   v("text", o.text, "column of text, the input; other columns are not used", kNone);
   v("vocabulary", o.vocabulary, "most frequent words of the training rows that have a token of their own",
-    Range{1, 16777216}, kNone);
-  v("longest", o.longest, "tokens of a text; the rest is cut off", Range{1, 65536}, kNone);
+    Range{1, kMostWords}, kNone);
+  v("longest", o.longest, "tokens of a text; the rest is cut off", Range{1, kLongestText}, kNone);
 
   v.section(kImageSection);
   v("format", o.format,

@@ -24,11 +24,13 @@ void describe(FullBatchOptions& o, V& v) {
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
     "slimbayes");
   v("weight_decay", o.weight_decay,
-    "decoupled decay of the network's weights; raise it on small noisy tables", Range{0, 10},
-    "N appendix B");
+    "decoupled decay of the network's weights; raise it on small noisy tables", Range{0, 10}, "N appendix B");
   v("schedule", o.schedule, "one-cycle: linear warm-up, then a cosine to zero; constant: the papers' rate",
     Choices{{"one-cycle", "constant"}}, "experiments/recipe");
   v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
+  v("clip_norm", o.clip_norm,
+    "largest Euclidean norm of the gradient of a step, beyond it the gradient is scaled down; 0 for no limit",
+    Range{0, 1e9}, "Pascanu, Mikolov and Bengio 2013");
   v("patience", o.patience,
     "validation rounds (one in 150 of the budget, or a step) without a better score before stopping, three "
     "quarters of them where it rises steadily, 0 for never",

@@ -16,15 +16,15 @@ namespace slimbayes {
 struct MethodInfo {
   std::string name;
   std::vector<std::string> aliases;
-  std::string summary;               // one sentence
-  std::vector<TaskKind> tasks;       // tasks that the method can do
-  std::vector<InputKind> inputs;     // kinds of input that the method can read
-  std::string paper;                 // source of the method: paper, section, equation
-  std::string input_scale;           // how the encoder scales numeric inputs: "min-max" or "standard"
-  bool seeded = true;                // false: deterministic, every seed gives the same bits
-  bool resumable = false;            // true: writes checkpoints while it fits
-  bool splits_uncertainty = false;   // true: both parts of the uncertainty are calibrated, not only their sum
-  bool epistemic_is_noise = false;   // true: sd_epistemic is mostly noise that varies with the inputs
+  std::string summary;              // one sentence
+  std::vector<TaskKind> tasks;      // tasks that the method can do
+  std::vector<InputKind> inputs;    // kinds of input that the method can read
+  std::string paper;                // source of the method: paper, section, equation
+  std::string input_scale;          // how the encoder scales numeric inputs: "min-max" or "standard"
+  bool seeded = true;               // false: deterministic, every seed gives the same bits
+  bool resumable = false;           // true: writes checkpoints while it fits
+  bool splits_uncertainty = false;  // true: both parts of the uncertainty are calibrated, not only their sum
+  bool epistemic_is_noise = false;  // true: sd_epistemic is mostly noise that varies with the inputs
   /// What sd_aleatoric and sd_epistemic mean if splits_uncertainty is false; no full stop at the end.
   std::string parts;
   bool variance_grows_away = false;  // true: the paper claims that the variance grows away from the data
@@ -62,6 +62,12 @@ bool takes(const MethodInfo& info, InputKind kind, const nlohmann::json& options
 /// Returns the names, comma-separated, of the methods that with default options take this task and kind of
 /// input.
 std::string methods_taking(TaskKind task, InputKind kind = InputKind::table);
+
+/// A method by its name, with all of its options.
+struct MethodChoice {
+  std::string method;
+  nlohmann::json options;
+};
 
 /// Returns the member method of a method that wraps another (ensemble), read from `options` or, if the key is
 /// absent, from its default; returns `info` itself for a method that wraps none. Throws std::invalid_argument

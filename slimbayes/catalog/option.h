@@ -34,12 +34,12 @@ struct Grid {
 ///     v("rank", o.rank, "basis size; raise it if the NLL falls", Range{1, 4096}, "N appendix B.2");
 ///   }
 struct OptionDoc {
-  std::string name;  // as in JSON, with '_' between words; the command-line flag has '-' instead
-  std::string type;  // "integer", "number", "boolean", "text" or "list" (of texts)
-  std::string doc;                   // help text
-  std::string source;                // where the option or its default comes from, such as a paper
-  nlohmann::json fallback;           // the default value
-  std::optional<Range> range;        // bounds of a number; empty: none
+  std::string name;            // as in JSON, with '_' between words; the command-line flag has '-' instead
+  std::string type;            // "integer", "number", "boolean", "text" or "list" (of texts)
+  std::string doc;             // help text
+  std::string source;          // where the option or its default comes from, such as a paper
+  nlohmann::json fallback;     // the default value
+  std::optional<Range> range;  // bounds of a number; empty: none
   std::vector<std::string> choices;  // allowed texts; empty: any
   std::vector<double> grid = {};     // values that --tune tries; empty: the option cannot be tuned
   std::string section = "";          // heading in --help; empty: the section of the method's options

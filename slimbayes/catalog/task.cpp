@@ -17,10 +17,8 @@ namespace {
 using enum TaskKind;
 using enum LikelihoodKind;
 
-constexpr std::array<std::pair<TaskKind, std::string_view>, 4> kTasks = {{{regression, "regression"},
-                                                                          {classification, "classification"},
-                                                                          {counts, "counts"},
-                                                                          {events, "events"}}};
+constexpr std::array<std::pair<TaskKind, std::string_view>, 4> kTasks = {
+    {{regression, "regression"}, {classification, "classification"}, {counts, "counts"}, {events, "events"}}};
 
 struct LikelihoodRow {
   LikelihoodKind first;

@@ -17,13 +17,16 @@ struct TrainingOptions {
   double weight_decay = 1e-2;
   std::string schedule = "one-cycle";
   double warmup = 0.1;
+  double clip_norm = 0;
   int64_t patience = 40;
   double time_limit = 0;
 };
 
 template <class V>
 void describe(TrainingOptions& o, V& v) {
-  v("steps", o.steps, "optimiser steps, rounded to whole epochs, at least one; raise it if the validation score still falls at the end",
+  v("steps", o.steps,
+    "optimiser steps, rounded to whole epochs, at least one; raise it if the validation score still falls at "
+    "the end",
     Range{1, 1e9}, "experiments/recipe");
   v("epochs", o.epochs, "passes over the training rows; 0 takes the budget from steps", Range{0, 1e7},
     "N appendix B.2");
@@ -37,6 +40,11 @@ void describe(TrainingOptions& o, V& v) {
   v("schedule", o.schedule, "one-cycle: linear warm-up, then a cosine to zero; constant: the papers' rate",
     Choices{{"one-cycle", "constant"}}, "experiments/recipe");
   v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
+  v("clip_norm", o.clip_norm,
+    "largest Euclidean norm of the gradient of a step, beyond it the gradient is scaled down; set it if the "
+    "loss of "
+    "an lstm or transformer jumps; 0 for no limit",
+    Range{0, 1e9}, "Pascanu, Mikolov and Bengio 2013");
   v("patience", o.patience,
     "validation rounds without a better score before stopping, three quarters of them where it rises "
     "steadily, 0 for never; a round is an epoch, or several on a small table",

@@ -40,7 +40,7 @@ Classes joined(const std::vector<Classes>& parts, Join join) {
 }
 
 template <class Answer, class Join>
-  requires requires(Answer p) { p.rate; }
+requires requires(Answer p) { p.rate; }
 Answer joined(const std::vector<Answer>& parts, Join join) {
   return {{join(column(parts, [](const auto& p) { return p.rate.log_mean; })),
            join(column(parts, [](const auto& p) { return p.rate.log_var; }))}};
@@ -102,7 +102,7 @@ Classes mixed(const std::vector<Classes>& parts) {
 /// log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i). The second is relative to E, so that nothing
 /// overflows, and uses expm1 and log1p, so that a small variance keeps its digits.
 template <class Answer>
-  requires requires(Answer p) { p.rate; }
+requires requires(Answer p) { p.rate; }
 Answer mixed(const std::vector<Answer>& parts) {
   const at::Tensor log_var = stacked(column(parts, [](const auto& p) { return p.rate.log_var; }));
   const at::Tensor log_mean =
@@ -138,6 +138,8 @@ Numbers numbers_of(const Intensity& p) { return {{"mean", mean(p.rate)}, {"sd", 
 
 Scores scores_of(const Regression& p, const std::string& score) {
   if (score.empty()) return {};
+  check(score == "total_sd" || score == "epistemic_sd", "scores", "the score total_sd or epistemic_sd",
+        score);
   return {{score, (score == "total_sd" ? total_var(p) : p.epistemic_var).sqrt()}};
 }
 
@@ -162,10 +164,14 @@ Intensity in_units_of(const Intensity& p, double shift, double) {
 }
 
 nlohmann::json report_of(const Regression& p, const at::Tensor& y, const ReportOptions& o) {
-  return regression_report(p, y, o.target_sd, o.level, o.interval ? *o.interval : gaussian_interval(p, o.level));
+  return regression_report(p, y, o.target_sd, o.level,
+                           o.interval ? *o.interval : gaussian_interval(p, o.level));
 }
 
 nlohmann::json report_of(const Classes& p, const at::Tensor& y, const ReportOptions& o) {
+  const int64_t classes = p.probabilities.size(-1);
+  check(std::ssize(o.levels) == classes, "report", fmt::format("the names of {} classes", classes),
+        fmt::format("{} names", o.levels.size()));
   nlohmann::json report = classes_report(p, y);
   report["classes"] = o.levels;
   report["base_class"] = o.levels.at(report["base_class"].get<size_t>());

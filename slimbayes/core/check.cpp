@@ -41,7 +41,7 @@ void check_finite(const at::Tensor& x, std::string_view function, std::string_vi
   // A finite sum implies that every element is finite; the exact test runs only if the sum is not.
   if (x.numel() == 0 || at::isfinite(x.sum()).item<bool>()) return;
   at::Tensor bad = at::isfinite(x.reshape({-1})).logical_not().nonzero();
-  if (bad.numel() == 0) return;  // the sum overflowed
+  if (bad.numel() == 0) return;  // every element is finite, only their sum overflowed
   int64_t first = bad[0].item<int64_t>();
   std::string place = x.dim() == 2 ? fmt::format("row {}, column {}", first / x.size(1), first % x.size(1))
                                    : fmt::format("element {}", first);

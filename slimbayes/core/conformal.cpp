@@ -78,6 +78,7 @@ ConformalScores::ConformalScores(at::Tensor scores)
 ConformalScores::ConformalScores(at::Tensor scores, const at::Tensor& of) : value(std::move(scores)) {
   check_shape(value, {-1}, "ConformalScores", "scores");
   check_shape(of, {value.size(0)}, "ConformalScores", "group");
+  check((value.diff() >= 0).all().item<bool>(), "ConformalScores", "scores in ascending order", "others");
   const auto [numbers, inverse, counts] = at::_unique2(of, true, true);
   group = inverse;
   groups = numbers.size(0);

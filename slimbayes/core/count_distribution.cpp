@@ -178,7 +178,8 @@ at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
   check(p > 0 && p < 1, "poisson_lognormal_quantile", "0 < p < 1", std::to_string(p));
   // The p-quantile of the log rate.
   at::Tensor log_quantile = rate.log_mean + normal_quantile(p) * rate.log_var.sqrt();
-  at::Tensor large = (log_quantile <= kLogLarge).logical_not();  // includes NaN, which exp returns below
+  // Also true for NaN: the exp() at the end passes it on to the result.
+  at::Tensor large = (log_quantile <= kLogLarge).logical_not();
   at::Tensor m = at::where(large, 0.0, rate.log_mean), v = at::where(large, 0.0, rate.log_var);
   at::Tensor whole = in_blocks(
       {m, v}, m, [p](const auto& a, const auto& b, const auto&) { return quantile_block(a, b, p); });
@@ -187,6 +188,7 @@ at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
 
 at::Tensor mean_above_interval(const Rate& rate, const Interval& bounds) {
   const at::Tensor centre = mean(rate);
+  check_shape(bounds.upper, centre.sizes(), "mean_above_interval", "upper");
   return (centre > bounds.upper) & centre.isfinite();
 }
 

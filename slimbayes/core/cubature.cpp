@@ -202,7 +202,9 @@ class Search {
     const at::Tensor place = probes.unsqueeze(0);
     const at::Tensor inside =
         ((place >= boxes.low.unsqueeze(1)) & (place <= boxes.high.unsqueeze(1))).all(2);  // [c, p]
-    const at::Tensor most = std::get<0>(at::where(inside, at_probes.unsqueeze(0), 0.0).max(1));
+    // A value that is not a number says nothing of its box: the error is then infinite.
+    const at::Tensor values = at::where(at_probes.isnan(), INFINITY, at_probes);
+    const at::Tensor most = std::get<0>(at::where(inside, values.unsqueeze(0), 0.0).max(1));
     const at::Tensor missed =
         at::where(most > 2 * boxes.greatest, boxes.volume() * (most - boxes.greatest), 0.0);
     // The nodes give no direction there, so the longest side is halved.

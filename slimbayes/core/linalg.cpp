@@ -99,8 +99,9 @@ Cholesky safe_cholesky(const at::Tensor& a, int tries) {
     used = jitter;
   }
   throw NumericalError(fmt::format(
-      "[safe_cholesky] expected a positive definite matrix; received a {} x {} one with smallest pivot "
-      "{:.3g} (mean diagonal {:.3g}, jitter tried up to {:.3g}); raise the noise variance, lower the rank, "
+      "[safe_cholesky] expected a positive definite matrix; received a {} x {} one whose first bad pivot "
+      "is {:.3g} (mean diagonal {:.3g}, jitter tried up to {:.3g}); raise the noise variance, lower the "
+      "rank, "
       "or remove duplicated rows and features",
       r, r, failed_pivot(a.detach(), info.item<int>() - 1), scale, used));
 }

@@ -95,7 +95,9 @@ double coverage(const Regression& p, const at::Tensor& y, double level) {
   return coverage(gaussian_interval(p, level), checked(p, y, "coverage"));
 }
 
-double interval_width(const Regression& p, double level) { return interval_width(gaussian_interval(p, level)); }
+double interval_width(const Regression& p, double level) {
+  return interval_width(gaussian_interval(p, level));
+}
 
 double interval_score(const Regression& p, const at::Tensor& y, double level) {
   return interval_score(gaussian_interval(p, level), checked(p, y, "interval_score"), level);

@@ -25,7 +25,7 @@ struct Classes {
   at::Tensor probabilities;       // [n, C], each row sums to 1
   at::Tensor predictive_entropy;  // [n] entropy of the averaged probabilities
   at::Tensor expected_entropy;    // [n] posterior average of the entropy of the probabilities
-  int64_t zeroed = 0;             // as in Regression
+  int64_t zeroed = 0;             // negative variances set to 0, as Regression::zeroed
 };
 
 /// A log-normal distribution of a rate, per row: the posterior of exp(f) for a Gaussian f. Float64.
@@ -37,13 +37,13 @@ struct Rate {
 /// The predictive of a count: y ~ Poisson(rate), with a log-normal rate.
 struct Counts {
   Rate rate;
-  int64_t zeroed = 0;  // as in Regression
+  int64_t zeroed = 0;  // negative variances set to 0, as Regression::zeroed
 };
 
 /// The predictive of events: the intensity of a Cox process (events per unit volume) at n places.
 struct Intensity {
   Rate rate;
-  int64_t zeroed = 0;  // as in Regression
+  int64_t zeroed = 0;  // negative variances set to 0, as Regression::zeroed
 };
 
 /// The answer of every method: one alternative per task.

@@ -52,7 +52,8 @@ int64_t cells_of(const std::vector<Extreme>& top, size_t k) {
   return cells;
 }
 
-/// Returns how many of the largest values stretch the range above `low`; 0 if none does.
+/// Returns how many of the largest values are outliers: the smallest k for which the k-th largest value lies
+/// more than kStretch times as far above `low` as the next one. Returns 0 if there is no such k.
 size_t stretching(const std::vector<Extreme>& top, double low, size_t cells) {
   const auto range = [&](size_t i) { return top[i].value - low; };
   for (size_t k = 1; k <= kFewValues && k < top.size() && range(k) > 0; ++k) {

@@ -100,17 +100,17 @@ std::vector<Reader> readers_of(const std::vector<Encoder::Feature>& features, co
 }
 
 /// Writes the encoded values of one cell. Returns false if its number is too far from the training rows.
-bool encode(const Reader& reader, int64_t row, double* out) {
+bool encode(const Reader& reader, int64_t row, float* out) {
   const Encoder::Feature& feature = *reader.feature;
   double value = reader.column->values[static_cast<size_t>(row)];
   bool missing = std::isnan(value);
   if (feature.scaled) {
-    *out = ((missing ? feature.fill : value) - feature.shift) / feature.scale;
-    if (!(std::abs(*out) <= Encoder::kFarthest)) return false;
-    ++out;
+    const double scaled = ((missing ? feature.fill : value) - feature.shift) / feature.scale;
+    if (!(std::abs(scaled) <= Encoder::kFarthest)) return false;
+    *out++ = static_cast<float>(scaled);
   }
   if (int64_t k = static_cast<int64_t>(feature.levels.size()) + feature.other; k > 0) {
-    std::fill_n(out, k, 0.0);
+    std::fill_n(out, k, 0.0F);
     int64_t slot = missing ? -1 : level_slot(reader, value);
     if (slot >= 0) out[slot] = 1;
     out += k;
@@ -137,8 +137,8 @@ at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
   int64_t d = static_cast<int64_t>(schema_.features.size());
   std::vector<Reader> readers = readers_of(features_, table);
   const std::vector<Axis> axes = domain();  // one per reader: no coordinate is dropped
-  at::Tensor x = at::empty({table.rows, d}, at::kDouble);
-  double* out = x.data_ptr<double>();
+  at::Tensor x = at::empty({table.rows, d}, at::kFloat);
+  float* out = x.data_ptr<float>();
   std::map<int64_t, std::string> faults;
   for (int64_t start = 0; start < table.rows; start += kBlock) {
     int64_t end = std::min(start + kBlock, table.rows);
@@ -158,7 +158,7 @@ at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
   for (const auto& [row, fault] : faults) {
     if (bad == nullptr) throw_bad_cell(table, row, fault);
     bad->push_back({row, fault});
-    std::fill_n(out + row * d, d, 0.0);
+    std::fill_n(out + row * d, d, 0.0F);
   }
   return x;
 }

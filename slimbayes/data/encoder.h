@@ -37,17 +37,19 @@ struct EncoderOptions {
 /// - For events, every column is a numeric coordinate, scaled from its axis of the domain to [-1, 1].
 class Encoder {
  public:
-  /// Fits the inputs and the task on these rows. Throws std::invalid_argument for an absent target or one
-  /// that does not fit its likelihood, an unknown column to ignore, no usable input, no rows, or a domain
-  /// that does not fit the columns. Throws DataError for an infinite input cell among the rows that give the
-  /// scale, a target cell that is missing or, for counts, not a count, and an event outside the domain.
+  /// Fits the inputs and the task on these rows. Throws std::invalid_argument if the target column does not
+  /// exist or does not fit its likelihood, a column to ignore does not exist, no input is usable, there are
+  /// no rows, or the domain of events does not fit the columns. Throws DataError if an input cell is infinite
+  /// in a row from which the scale is computed, a target cell is missing, a target cell of a count task is
+  /// not a count, or an event (a point of a Cox process) lies outside the domain.
   static Encoder fit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
   /// Fits the inputs alone, for a caller that encodes the target separately (WindowEncoder). `options` must
   /// have no target and no likelihood; the task and the target keep their defaults. Throws as fit().
-  static Encoder fit_inputs(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
+  static Encoder fit_inputs(const Table& table, const std::vector<int64_t>& rows,
+                            const EncoderOptions& options);
 
-  /// Returns the encoded inputs [n, d], finite, float64. Columns are found by name, in any order; added
+  /// Returns the encoded inputs [n, d], finite, float32. Columns are found by name, in any order; added
   /// columns are ignored. A missing cell is imputed as in training. Throws std::invalid_argument for a
   /// missing column or one of another kind than in training. Two exceptions pass: a column without any value,
   /// and categories that were all read as numbers, booleans or times.

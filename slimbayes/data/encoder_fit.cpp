@@ -307,8 +307,7 @@ void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) 
   if (options_.scale_on == "all") {
     ranged.resize(static_cast<size_t>(table.rows));
     std::iota(ranged.begin(), ranged.end(), 0);
-    notes_.push_back(
-        "numeric inputs are scaled by the range of every row, held-out rows too (scale-on all)");
+    notes_.push_back("numeric inputs are scaled by the range of every row, held-out rows too (scale-on all)");
   }
   for (const Column& column : table.columns) {
     if (column.name == options_.target || holds(options_.ignore, column.name)) continue;
@@ -326,8 +325,10 @@ void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) 
   }
 }
 
-Encoder Encoder::fit_inputs(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options) {
-  check(options.target.empty() && !options.likelihood, "Encoder::fit_inputs", "no target", in_quotes(options.target));
+Encoder Encoder::fit_inputs(const Table& table, const std::vector<int64_t>& rows,
+                            const EncoderOptions& options) {
+  check(options.target.empty() && !options.likelihood, "Encoder::fit_inputs", "no target",
+        in_quotes(options.target));
   check_options(table, rows, options);
   Encoder encoder;
   encoder.options_ = options;

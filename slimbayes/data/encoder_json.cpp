@@ -112,6 +112,7 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
   check_task(task);
   task.y_shift = finite_from(json.at("y_shift"), false);
   task.y_scale = finite_from(json.at("y_scale"), true);
+  check_stored(task, "Encoder::from_json");
   encoder.notes_ = json.at("notes").get<std::vector<std::string>>();
   for (const auto& column : json.at("columns")) {
     encoder.features_.push_back(feature_from(column));

@@ -46,7 +46,7 @@ Bytes contents(const fs::path& path, const TableLimits& limits) {
   const std::string name = path.string();
   const std::vector<std::byte> file = read_bytes(path);
   if (file.empty()) throw DataError(name, "expected images; received an empty file; check the path");
-  if (path.extension() == ".gz")
+  if (path.extension() == ".gz" || path.extension() == ".GZ")
     return {std::make_shared<const std::string>(
         gunzip(file, name, TableBound::of(limits, file.size(), kGzipRatio)))};
   return {std::make_shared<const std::string>(reinterpret_cast<const char*>(file.data()), file.size())};
@@ -120,9 +120,10 @@ Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits,
   images.labels = records.select(1, labels - 1).to(at::kLong);
   const int64_t classes = hundred ? 100 : 10, most = images.labels.max().item<int64_t>();
   if (most >= classes)
-    throw DataError(name, fmt::format("expected labels below {}; received {}; check the path (fit reads other "
-                                      "formats by --format)",
-                                      classes, most));
+    throw DataError(name,
+                    fmt::format("expected labels below {}; received {}; check the path (fit reads other "
+                                "formats by --format)",
+                                classes, most));
   return images;
 }
 
@@ -300,13 +301,24 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   encoder.mean_ = numbers("mean", false);
   encoder.sd_ = numbers("sd", true);
   const auto is_label = [](const std::string& level) {
-    return !level.empty() && level.size() <= 18 &&
+    return !level.empty() && level.size() <= 18 && (level == "0" || level[0] != '0') &&
            std::ranges::all_of(level, [](char c) { return c >= '0' && c <= '9'; });
   };
+  // Compares labels as whole numbers: they have no leading zeros, so the longer one is the larger number.
+  const auto ascend = [](const std::string& a, const std::string& b) {
+    return a.size() < b.size() || (a.size() == b.size() && a < b);
+  };
+  const auto not_ascending = [&](const std::string& a, const std::string& b) { return !ascend(a, b); };
+  constexpr double kLeastSd = 1e-7, kMostSd = 128;  // of pixels from 0 to 255
+  const auto of_pixels = [](double mean) { return mean >= 0 && mean <= 255; };
+  const auto spread = [](double sd) { return sd >= kLeastSd && sd <= kMostSd; };
   const bool sane = encoder.size_.size() == 3 && std::ssize(encoder.mean_) == encoder.size_[0] &&
                     encoder.sd_.size() == encoder.mean_.size() && task.levels.size() >= 2 &&
-                    std::ranges::all_of(task.levels, is_label);
-  check(sane, kWhere, "three sizes, a mean and an sd for each channel, and the numbers of the classes",
+                    std::ranges::all_of(task.levels, is_label) &&
+                    std::ranges::adjacent_find(task.levels, not_ascending) == task.levels.end() &&
+                    std::ranges::all_of(encoder.mean_, of_pixels) && std::ranges::all_of(encoder.sd_, spread);
+  check(sane, kWhere,
+        "three sizes, a mean and an sd for each channel, and the numbers of the classes in ascending order",
         "others", "the model file is damaged");
   task.kind = TaskKind::classification;
   task.likelihood = LikelihoodKind::softmax;

@@ -213,8 +213,7 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
   if (const auto* images = std::get_if<Images>(&examples))
     return ImageEncoder::fit(take_images(*images, train));
   if (!o.text.empty())
-    return TextEncoder::fit(table_in(examples), train,
-                            {.column = o.text, .vocabulary = o.vocabulary, .longest = o.longest}, o.target,
+    return TextEncoder::fit(table_in(examples), train, {o.text, o.vocabulary, o.longest}, o.target,
                             likelihood_of(examples, o));
   EncoderOptions inputs{o.target, scale, o.ignore, o.scale_on, o.likelihood, {}, o.categorical};
   if (const auto* w = std::get_if<WindowTable>(&examples)) {
@@ -233,7 +232,9 @@ Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool w
           [&](const Encoder& e) {
             const Table& table = table_in(examples);
             if (bad == nullptr) return e.dataset(table, with_target);
-            return slimbayes::dataset_of(e.schema(), {{e.inputs(table, bad)}});
+            Batch rows{{e.inputs(table, bad)}};
+            if (with_target && e.schema().task.kind != TaskKind::events) rows.target = e.target(table);
+            return slimbayes::dataset_of(e.schema(), std::move(rows));
           },
           [&](const WindowEncoder& e) {
             const WindowTable& w = windows_in(examples);

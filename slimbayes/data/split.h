@@ -18,8 +18,9 @@ struct SplitRows {
 };
 
 struct SplitOptions {
-  double valid_fraction = 0.1;  // share of all rows, rounded up
-  double test_fraction = 0;     // share of all rows, rounded up
+  // FitOptions has the defaults.
+  double valid_fraction;  // share of all rows, rounded up
+  double test_fraction;   // share of all rows, rounded up
   /// How rows with identical inputs are dealt:
   /// - "grouped": they stay in one part. An input that occurs too often to be held out stays in training, and
   ///   the fractions refer to the other rows.
@@ -27,7 +28,7 @@ struct SplitOptions {
   /// - "auto": grouped, but the rows of an input that occurs too often are dealt separately. All rows are
   ///   dealt separately if an input occurs more than ten times on average: new inputs are then not to be
   ///   expected, and a grouped part would miss whole categories.
-  std::string kind = "auto";
+  std::string kind;
   std::vector<std::string> not_inputs = {};  // the target and ignored columns
   double calibration_fraction = 0;  // share of all rows, rounded up; taken from the rows that would train
 };

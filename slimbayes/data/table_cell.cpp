@@ -191,9 +191,13 @@ std::string counted(int64_t count, std::string_view noun) {
 std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (char c : text.substr(0, 40)) out += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
-  // Bytes from 0x80 on are removed from the end, so that no UTF-8 character is cut in two.
-  while (text.size() > 40 && out.size() > 1 && static_cast<unsigned char>(out.back()) >= 0x80) out.pop_back();
-  return out + (text.size() > 40 ? "...'" : "'");
+  if (text.size() <= 40) return out + "'";
+  // If the cut lies within a UTF-8 character, whose bytes after the first are 10xxxxxx, all of it is removed.
+  if ((static_cast<unsigned char>(text[40]) & 0xC0) == 0x80) {
+    while (out.size() > 1 && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
+    if (out.size() > 1) out.pop_back();
+  }
+  return out + "...'";
 }
 
 std::string cell_text(const Column& column, double value) {

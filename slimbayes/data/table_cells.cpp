@@ -165,6 +165,21 @@ bool any_offset(std::span<const std::string_view> cells) {
 
 }  // namespace
 
+bool PlainNumbers::append(std::span<const std::string_view> cells) {
+  for (const std::string_view raw : cells) {
+    const std::string_view cell = trimmed(raw);
+    const std::optional<double> number = cell.empty() ? std::nullopt : parse_number(cell);
+    if (!number && !is_missing(cell)) return false;
+    if (number && (std::isinf(*number) || is_padded(cell) || is_large(cell, *number))) return false;
+    values_.push_back(number.value_or(kMissing));
+  }
+  return true;
+}
+
+Column PlainNumbers::column(std::string name) && {
+  return {std::move(name), ColumnKind::numeric, std::move(values_), {}};
+}
+
 Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes) {
   Column column{std::move(name), ColumnKind::numeric, std::vector<double>(cells.size()), {}};
   auto text = [&](int64_t row) { return trimmed(cells[static_cast<size_t>(row)]); };

@@ -18,6 +18,25 @@ struct BadCell : std::runtime_error {
   int64_t row;  // index from 0
 };
 
+/// The values of a column whose cells are plain numbers, read a piece of the file at a time. It holds doubles
+/// alone, so that the text of such a column, most of a file, need not stay in memory.
+class PlainNumbers {
+ public:
+  /// `rows`: how many cells to make room for.
+  explicit PlainNumbers(size_t rows) { values_.reserve(rows); }
+
+  /// Appends these cells. Returns false if one of them is neither missing nor a plain number (finite, without
+  /// leading zeros, no integer beyond 2^53): only column_from_cells() or column_of_kind() can judge the
+  /// column then, by all of its text.
+  bool append(std::span<const std::string_view> cells);
+
+  /// The column that column_from_cells() would make of the same cells.
+  Column column(std::string name) &&;
+
+ private:
+  std::vector<double> values_;
+};
+
 /// Reads a column of text whose kind its cells decide. Throws BadCell for an infinite number, and for text in
 /// a column where at least half of the present cells are numbers (or dates): this is a typing error far more
 /// often than a category. With `codes`, numbers of digits alone with leading zeros (02139) are names, and so

@@ -39,7 +39,8 @@ struct TableBound {
   /// else OutOfMemory.
   void check(uint64_t bytes, const std::string& source) const;
 
-  /// Throws if `source` unpacks to too many bytes: as check() beyond `memory`, DataError beyond `unpacked`.
+  /// Checks the unpacked size of `source`. Throws as check() if `bytes` exceeds `memory`, and DataError if it
+  /// exceeds `unpacked`.
   void check_unpacked(uint64_t bytes, const std::string& source) const;
 
   /// Throws DataError for a cell of text longer than `cell` bytes.

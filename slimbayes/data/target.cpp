@@ -240,7 +240,8 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
   const Column& column = target_column(table, target);
   bool classes = task.kind == TaskKind::classification;
   check(classes || of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
-        fmt::format("a {} column", kind_name(column.kind)), fmt::format("{} needs numbers", name_of(task.kind)));
+        fmt::format("a {} column", kind_name(column.kind)),
+        fmt::format("{} needs numbers", name_of(task.kind)));
   std::vector<int64_t> slots;  // of each of the column's levels the class number; -1: a new class
   for (const std::string& level : column.levels) {
     auto found = std::ranges::find(task.levels, level);

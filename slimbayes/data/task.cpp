@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
@@ -39,9 +41,18 @@ Task task_from_json(const nlohmann::json& json, std::string_view where) {
   check(names && task.outputs == outputs && (task.likelihood != LikelihoodKind::bernoulli || classes == 2),
         where, "the names of the classes, and an output for each of a softmax",
         fmt::format("{} and {}", classes, task.outputs), "the model file is damaged");
-  check(task.y_scale > 0, where, "a positive scale", fmt::format("{}", task.y_scale),
-        "the model file is damaged");
+  check_stored(task, where);
   return task;
+}
+
+void check_stored(const Task& task, std::string_view where) {
+  std::vector<std::string> different = task.levels;
+  std::ranges::sort(different);
+  check(std::ranges::adjacent_find(different) == different.end(), where, "names of classes that differ",
+        "repeated ones", "the model file is damaged");
+  constexpr double kLeast = 1e-140, kMost = 1e140;  // their squares are doubles
+  check(task.y_scale >= kLeast && task.y_scale <= kMost, where, "a positive scale, from 1e-140 to 1e140",
+        fmt::format("{}", task.y_scale), "the model file is damaged");
 }
 
 }  // namespace slimbayes

@@ -30,6 +30,10 @@ bool is_answer_to(const Predictive& p, const Task& task);
 
 nlohmann::json to_json(const Task& task);
 
+/// Checks a task from a model file. Throws std::invalid_argument, naming `where`, if two classes have one
+/// name or the scale of the target is beyond what a fit can give.
+void check_stored(const Task& task, std::string_view where);
+
 /// Throws std::invalid_argument, naming `where`, if the JSON does not describe a task.
 Task task_from_json(const nlohmann::json& json, std::string_view where);
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <new>
 
+#include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
@@ -24,7 +25,6 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kFunction = "text";
-constexpr int64_t kMostWords = int64_t{1} << 24, kLongestRow = int64_t{1} << 16;
 
 bool in_word(utf8proc_int32_t c) {
   switch (utf8proc_category(c)) {
@@ -161,9 +161,9 @@ TextEncoder TextEncoder::fit(const Table& table, const std::vector<int64_t>& row
                              const std::string& target, std::optional<LikelihoodKind> likelihood) {
   check(!rows.empty(), kFunction, "at least one training row", "none");
   check(options.vocabulary >= 1 && options.vocabulary <= kMostWords && options.longest >= 1 &&
-            options.longest <= kLongestRow && options.least >= 1,
+            options.longest <= kLongestText && options.least >= 1,
         kFunction,
-        fmt::format("a vocabulary from 1 to {} and rows of 1 to {} tokens", kMostWords, kLongestRow),
+        fmt::format("a vocabulary from 1 to {} and rows of 1 to {} tokens", kMostWords, kLongestText),
         fmt::format("{} and {}", options.vocabulary, options.longest));
   const Column& column = text_column(table, options.column);
   TextEncoder encoder;
@@ -269,7 +269,7 @@ TextEncoder TextEncoder::from_json(const nlohmann::json& json) {
   const JsonReader read(json, kWhere);
   TextEncoder encoder;
   encoder.options_ = {read.text("column"), read.count("vocabulary", 1, kMostWords),
-                      read.count("least", 1, INT64_MAX), read.count("longest", 1, kLongestRow)};
+                      read.count("longest", 1, kLongestText), read.count("least", 1, INT64_MAX)};
   encoder.target_ = read.text("target");
   encoder.words_ = read.texts("words");
   check(std::ssize(encoder.words_) <= encoder.options_.vocabulary, kWhere,

@@ -14,10 +14,11 @@ namespace slimbayes {
 
 /// How a column of text becomes tokens.
 struct TextOptions {
-  std::string column;          // name of the column of text
-  int64_t vocabulary = 20000;  // most words with a token of their own: the most frequent of the training rows
-  int64_t least = 2;           // occurrences in the training rows that a word needs for its own token
-  int64_t longest = 256;       // most tokens of a row; the rest is cut off
+  std::string column;  // name of the column of text
+  // FitOptions has the defaults.
+  int64_t vocabulary;  // most words with a token of their own: the most frequent of the training rows
+  int64_t longest;     // most tokens of a row; the rest is cut off
+  int64_t least = 2;   // occurrences in the training rows that a word needs for its own token
 };
 
 /// Splits a text into words: each run of letters, marks and digits is one word, and so is each other printed

@@ -11,6 +11,7 @@
 #include <memory>
 #include <numbers>
 
+#include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
@@ -71,28 +72,33 @@ std::vector<int64_t> seen_places(const Windows& windows, const std::vector<int64
   return places;
 }
 
-std::string past_of(const std::string& target) { return target + " (past)"; }
-
 const char* period_name(double period) {
   return period == kDay ? "hour of the day" : period == kWeek ? "day of the week" : "day of the year";
 }
 
-}  // namespace
-
-Table WindowEncoder::with_past(const Table& table) const {
-  Table all = table;
-  const Column* found = table.find(target_);
-  check(found != nullptr, kFunction, fmt::format("the column {}, whose past is an input", in_quotes(target_)),
-        "a table without it", nearest_hint(target_, table.names()));
-  for (Column& column : all.columns) {
-    if (column.name == target_) column.name = past_of(target_);
+/// The features of a row: those of the target's own column hold its past.
+std::vector<std::string> row_features(const Encoder& rows, const std::string& target) {
+  std::vector<std::string> names;
+  for (Encoder::Feature column : rows.columns()) {
+    if (column.name == target) column.name += " (past)";
+    for (std::string& name : feature_names(column)) names.push_back(std::move(name));
   }
-  return all;
+  return names;
 }
+
+void check_past(const Table& table, const std::string& target) {
+  check(table.find(target) != nullptr, kFunction,
+        fmt::format("the column {}, whose past is an input", in_quotes(target)), "a table without it",
+        nearest_hint(target, table.names()));
+}
+
+}  // namespace
 
 WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, const WindowOptions& options,
                                  const std::vector<int64_t>& train, const EncoderOptions& given) {
   check(!train.empty(), "WindowEncoder::fit", "at least one training window", "none");
+  check(windows.options == options, "WindowEncoder::fit", "windows found with the options of the fit",
+        "others");
   WindowEncoder encoder;
   encoder.options_ = options;
   encoder.target_ = given.target;
@@ -115,9 +121,9 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
   inputs.target = "";
   for (const std::string& name : options.time) inputs.ignore.push_back(name);
   const std::vector<int64_t> seen = seen_places(windows, train, options.window);
-  encoder.rows_ = Encoder::fit_inputs(encoder.with_past(table), rows_of(windows, seen), inputs);
+  encoder.rows_ = Encoder::fit_inputs(table, rows_of(windows, seen), inputs);
   encoder.schema_.task = std::move(task);
-  encoder.schema_.features = encoder.rows_.schema().features;
+  encoder.schema_.features = row_features(encoder.rows_, given.target);
   const auto time_of = [&](int64_t place) { return windows.time[static_cast<size_t>(place)]; };
   const auto [first, last] = std::ranges::minmax(seen, {}, time_of);  // over all series
   const double span = time_of(last) - time_of(first);
@@ -134,10 +140,13 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
 
 Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const std::vector<int64_t>& chosen,
                                bool with_target, std::vector<BadRow>* bad) const {
+  check_past(table, target_);
+  check(windows.options == options_ && windows.step == step_, kFunction,
+        fmt::format("windows of {} rows in steps of {:g}, as in training", options_.window, step_), "others",
+        "give the model the table: it finds its windows");
   std::vector<BadRow> bad_rows;
   const at::Tensor index = at::tensor(windows.order, at::kLong);
-  std::vector<at::Tensor> columns = {
-      rows_.inputs(with_past(table), bad ? &bad_rows : nullptr).index_select(0, index).to(at::kFloat)};
+  std::vector<at::Tensor> columns = {rows_.inputs(table, &bad_rows).index_select(0, index)};
   const at::Tensor time = at::tensor(windows.time, at::kDouble);
   for (double period : periods_) {
     const at::Tensor angle = (time * (2 * std::numbers::pi / period)).unsqueeze(1);
@@ -157,10 +166,10 @@ Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const
     for (size_t k = 0; k < last.size(); ++k) {
       for (int64_t place = last[k] - options_.window + 1; place <= last[k]; ++place) {
         if (reason[static_cast<size_t>(place)] == nullptr) continue;
-        bad->push_back(
-            {static_cast<int64_t>(k),
-             fmt::format("in data row {}: {}", row_number(table, windows.order[static_cast<size_t>(place)]),
-                         *reason[static_cast<size_t>(place)])});
+        const int64_t row = windows.order[static_cast<size_t>(place)];
+        if (bad == nullptr) throw_bad_cell(table, row, *reason[static_cast<size_t>(place)]);
+        bad->push_back({static_cast<int64_t>(k), fmt::format("in data row {}: {}", row_number(table, row),
+                                                             *reason[static_cast<size_t>(place)])});
         break;
       }
     }
@@ -182,22 +191,12 @@ Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const
 }
 
 std::vector<std::string> WindowEncoder::notes_for(const Table& table) const {
-  return rows_.notes_for(with_past(table));
+  check_past(table, target_);
+  return rows_.notes_for(table);
 }
 
 Reading WindowEncoder::reading() const {
   Reading reading = rows_.reading(false);
-  const auto renamed = [&](auto& names) {
-    for (auto& name : names) {
-      if (name == past_of(target_)) name = target_;
-    }
-  };
-  if (auto node = reading.kinds.extract(past_of(target_)); !node.empty()) {
-    node.key() = target_;
-    reading.kinds.insert(std::move(node));
-  }
-  renamed(reading.names);
-  renamed(reading.numbers);
   for (const auto& [name, kind] : keys_) {
     if (std::ranges::find(reading.names, name) == reading.names.end()) reading.kinds[name] = kind;
   }
@@ -228,7 +227,9 @@ WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
                       read.texts("time"), read.texts("group")};
   encoder.target_ = read.text("target");
   encoder.step_ = read.number("step");
-  check(encoder.step_ > 0, kWhere, "a positive step", fmt::format("{}", encoder.step_), "the model file is damaged");
+  constexpr double kLongestStep = 1e12;  // seconds, or the time column's own unit
+  check(encoder.step_ > 0 && encoder.step_ <= kLongestStep, kWhere, "a positive step, up to 1e12",
+        fmt::format("{}", encoder.step_), "the model file is damaged");
   const nlohmann::json& keys = read.value("keys");
   check(keys.is_object(), kWhere, "the kinds of the columns of time and group", "another value",
         "the model file is damaged");
@@ -237,13 +238,17 @@ WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
     for (const std::string& name : *names) encoder.keys_[name] = kind_named(kinds.text(name.c_str()));
   }
   encoder.rows_ = Encoder::from_json(read.value("rows"));
-  encoder.schema_.features = encoder.rows_.schema().features;
+  check(encoder.rows_.target_name().empty() && encoder.rows_.domain().empty(), kWhere,
+        "inputs without a target and a domain of their own", "others", "the model file is damaged");
+  encoder.schema_.features = row_features(encoder.rows_, encoder.target_);
   const nlohmann::json& periods = read.value("periods");
-  check(periods.is_array() && periods.size() <= 3, kWhere, "at most three periods", "others",
-        "the model file is damaged");
+  check(periods.is_array(), kWhere, "a list of periods", "another value", "the model file is damaged");
+  double before = 0;
   for (const nlohmann::json& period : periods) {
-    check(period.is_number() && std::isfinite(period.get<double>()) && period.get<double>() > 0, kWhere,
-          "positive periods", "others", "the model file is damaged");
+    const double value = period.is_number() ? period.get<double>() : 0;
+    check(value > before && (value == kDay || value == kWeek || value == kYear), kWhere,
+          "periods of a day, a week or a year, ascending", "others", "the model file is damaged");
+    before = value;
     encoder.periods_.push_back(period.get<double>());
     for (const char* wave : {"sine", "cosine"})
       encoder.schema_.features.push_back(

@@ -42,7 +42,6 @@ class WindowEncoder {
   static WindowEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
  private:
-  Table with_past(const Table& table) const;
   WindowOptions options_;
   std::string target_;
   Encoder rows_;

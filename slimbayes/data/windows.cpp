@@ -13,6 +13,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table_cell.h"
@@ -213,6 +214,7 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
     return std::pair{series[static_cast<size_t>(row)], times.of_row[static_cast<size_t>(row)]};
   };
   Windows windows;
+  windows.options = options;
   windows.calendar = times.calendar;
   windows.order.resize(static_cast<size_t>(table.rows));
   std::iota(windows.order.begin(), windows.order.end(), 0);
@@ -235,7 +237,10 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
                       same_time_hint(options, fitted)));
     differences.push_back(difference);
   }
-  const double latest = windows.time.empty() ? 0 : std::abs(*std::ranges::max_element(windows.time, {}, [](double t) { return std::abs(t); }));
+  const double latest =
+      windows.time.empty()
+          ? 0
+          : std::abs(*std::ranges::max_element(windows.time, {}, [](double t) { return std::abs(t); }));
   const char* unit = windows.calendar ? " s" : "";
   const double common = common_step(differences, latest);
   windows.step = step.value_or(common);
@@ -244,7 +249,8 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
   };
   check(!step || differences.empty() || std::ranges::any_of(differences, is_step), kFunction,
         fmt::format("rows in steps of {:g}{}, as in training", windows.step, unit),
-        fmt::format("steps of {:g}{}", common, unit), "the model has learnt nothing of other steps: fit again");
+        fmt::format("steps of {:g}{}", common, unit),
+        "the model has learnt nothing of other steps: fit again");
 
   int64_t gaps = 0, runs = 0, too_short = 0;
   const int64_t n = std::ssize(windows.order);

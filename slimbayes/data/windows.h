@@ -10,23 +10,23 @@
 
 namespace slimbayes {
 
-/// The largest window and the largest horizon, in rows.
-inline constexpr int64_t kLongestWindow = 100000;
-
 /// How the rows of a time series become forecasts: each forecast sees `window` rows and predicts the row that
 /// is `horizon` rows after the last of them.
 struct WindowOptions {
-  int64_t window = 24;
-  int64_t horizon = 1;
+  int64_t window;   // 1 to kLongestWindow; FitOptions has the defaults
+  int64_t horizon;  // likewise
   /// One column of times or numbers, or several columns named year, month, day, hour, minute, second.
   std::vector<std::string> time = {};
   /// Columns whose values tell one series from another; empty: one series.
   std::vector<std::string> group = {};
+
+  bool operator==(const WindowOptions&) const = default;
 };
 
 /// The windows of a table. A run is a sequence of rows of one series without a gap in time; a window is
 /// `window` successive rows of a run.
 struct Windows {
+  WindowOptions options = {};  // that find_windows was called with
   std::vector<int64_t> order;  // rows of the table, sorted by series, then by time
   /// [n] time of each place in `order`: seconds since 1970, or the time column's numbers.
   std::vector<double> time;

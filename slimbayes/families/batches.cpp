@@ -68,22 +68,24 @@ Dataset training_data(const Dataset& data, std::string_view function) {
   check_task(task, function);
   check(data.size() > 0, function, "at least one training row", "an empty dataset");
   const bool events = task.kind == TaskKind::events;
-  const Batch first = data.rows(at::zeros({1}, at::kLong));
-  check(events || first.target.defined(), function, "training rows with a target", "none");
-  if (!data.schema.input.is_vector()) return data;
-  check(data.schema.input.width() > 0, function, "at least one input", "inputs without columns");
-  Batch all = data.all();
-  if (events) all.target = at::Tensor();
-  const TabularRows rows = tabular_rows(all, data.schema.input.width(), at::kFloat, function);
-  check_targets(task, rows.y, function);
-  return dataset_of(data.schema, {{rows.x}, rows.y});
+  const bool tables = data.schema.input.is_vector();
+  check(!tables || data.schema.input.width() > 0, function, "at least one input", "inputs without columns");
+  over_batches(data, {}, [&](const Batch& batch) {
+    checked_input(batch, data.schema.input, at::kFloat, function);
+    if (events) return;
+    check(batch.target.defined(), function, "training rows with a target", "none");
+    check_shape(batch.target, {batch.inputs[0].size(0)}, function, "target");
+    check_finite(batch.target.to(at::kFloat), function, "target");
+    check_targets(task, batch.target, function);
+  });
+  return data;
 }
 
 Dataset validation_data(const Dataset& data, const Dataset& train, std::string_view function) {
   if (data.size() == 0) return {};
-  check(data.schema.input.sizes.size() == train.schema.input.sizes.size() &&
-            data.schema.input.sizes.back() == train.schema.input.sizes.back(),
-        function, fmt::format("validation rows like the training rows, {}", text_of(train.schema.input)),
+  const Shape &own = data.schema.input, &wanted = train.schema.input;
+  check(own.tokens == wanted.tokens && (own.tokens || own.sizes == wanted.sizes), function,
+        fmt::format("validation rows like the training rows, {}", text_of(train.schema.input)),
         text_of(data.schema.input));
   return training_data(data, function);
 }

@@ -16,16 +16,15 @@ namespace slimbayes {
 /// Returns the inputs of a batch in `type`, with its mask. Tokens stay int64.
 Input input_of(const Batch& batch, at::ScalarType type = at::kFloat);
 
-/// Checks the rows that a network trains on and returns them. Vector inputs (rows of a table) are loaded into
-/// memory as float32; other inputs stay in their source. Throws std::invalid_argument for a task that the
-/// method `function` does not take, no rows, or a missing target (events need none). For vector inputs it
-/// also throws if there is no input column, a number is not finite, or a target is not a class or count as
-/// the task requires.
+/// Checks the rows that a network trains on, a batch at a time, and returns the dataset as it is. Throws
+/// std::invalid_argument for a task that the method `function` does not take, no rows, no input column,
+/// inputs of another shape than the schema's, numbers that are not finite in float32, a missing target
+/// (events need none), or a target that is not a class or count as the task requires.
 Dataset training_data(const Dataset& data, std::string_view function);
 
-/// Checks and converts validation rows as training_data does. An empty dataset is allowed and gives an empty
-/// one. Throws std::invalid_argument also if the inputs differ from those of `train` in the number of axes or
-/// in the last size.
+/// Checks validation rows as training_data does. An empty dataset is allowed and gives an empty one. Throws
+/// std::invalid_argument also if the inputs have another shape than those of `train`; texts may differ in
+/// length.
 Dataset validation_data(const Dataset& data, const Dataset& train, std::string_view function);
 
 /// Returns a plan that puts rows of similar length into one batch if the source has lengths (texts).

@@ -42,7 +42,8 @@ Head head_from(const nlohmann::json& json) {
 /// Looks up tensors for prediction: network and expansion in float32, as they were trained; the head in
 /// float64.
 Network::Lookup for_prediction(const Weights& weights) {
-  return [as_trained = as_type(weights, at::kFloat), exact = as_type(weights, at::kDouble)](const std::string& name) {
+  return [as_trained = as_type(weights, at::kFloat),
+          exact = as_type(weights, at::kDouble)](const std::string& name) {
     const bool features = name.starts_with("network.") || name.starts_with("basis.");
     return features ? as_trained(name) : exact(name);
   };
@@ -83,8 +84,8 @@ class DeepKernelFitted : public Fitted {
   NetworkFile net_;  // weights in float32, as trained
   Head head_;
   DeepKernelModel model_;
-  at::Tensor factor_;      // L [k, r, r]
-  at::Tensor largest_;     // M, scalar; undefined unless the correction is `largest`
+  at::Tensor factor_;   // L [k, r, r]
+  at::Tensor largest_;  // M, scalar; undefined unless the correction is `largest`
   Likelihood likelihood_;
 };
 
@@ -111,8 +112,8 @@ class DeepKernelMethod : public Method {
                   held_out = validation_data(split.valid, rows, kernel_.method);
     const Task& task = rows.schema.task;
     NetworkSpec spec = kernel_.network(rows.schema.input, rows.schema.tokens);
-    const Parameters parameters = deep_kernel_parameters(kernel_, spec, task.likelihood, constant_offsets(rows),
-                                                         context.stream.split("start"));
+    const Parameters parameters = deep_kernel_parameters(
+        kernel_, spec, task.likelihood, constant_offsets(rows), context.stream.split("start"));
     const DeepKernelModel model(kernel_, spec, task.likelihood, task.outputs,
                                 [&](const std::string& name) { return parameters[name]; });
     const Stream draws = context.stream.split("draws");
@@ -130,7 +131,8 @@ class DeepKernelMethod : public Method {
       weights[kLargest] = fitted.largest_prior_var(rows);
     }
     // The seed stays below 2^53, so that every JSON reader keeps it exactly.
-    const Head head{task.likelihood, task.outputs, static_cast<int64_t>(draws.split("predict").bits(0) >> 11)};
+    const Head head{task.likelihood, task.outputs,
+                    static_cast<int64_t>(draws.split("predict").bits(0) >> 11)};
     return std::make_unique<DeepKernelFitted>(
         kernel_, NetworkFile{kernel_.options, std::move(spec), std::move(weights), std::move(summary)}, head);
   }

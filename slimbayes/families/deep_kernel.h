@@ -39,9 +39,9 @@ struct DeepKernel {
   FocusOptions focus = {0, 0};
 };
 
-/// Returns the power of the predictive variance that weights the rows at this step. It falls linearly from
-/// `focus` to 0 at the share `focus_until` of the steps; with 0 the rows have equal weights, as in the
-/// paper's objective.
+/// Returns the exponent of the row weights at this step: the weight of a row is its predictive variance
+/// raised to this exponent. It falls linearly from `focus` at the first step to 0 at step `focus_until` *
+/// `steps`. With exponent 0 all rows weigh the same, as in the paper's objective.
 double focus_at(const FocusOptions& focus, int64_t step, int64_t steps);
 
 /// Returns the method that trains `kernel` by AdamW on network, head (expansion, q, offset) and noise, with

@@ -68,7 +68,8 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
   const Expansion phi = expansion(input, context);
   // In prediction the network is float32 and the head float64.
   const at::Tensor features = phi.features.to(offset.scalar_type());
-  Latent f = factor.defined() ? posterior.latent(features, offset, factor) : posterior.latent(features, offset);
+  Latent f =
+      factor.defined() ? posterior.latent(features, offset, factor) : posterior.latent(features, offset);
   if (f.epistemic_var.requires_grad()) {
     // In training the correction is added unchecked: its rounding is part of the gradient's noise.
     if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction.unsqueeze(1);
@@ -100,7 +101,8 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
   return g.loss;
 }
 
-Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream) {
+Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
+                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream) {
   const int64_t r = kernel.rank, k = offset.size(0);
   const double size = static_cast<double>(r);
   std::vector<ParameterSpec> specs = feature_parameters(kernel.basis, r, spec, stream);

@@ -22,8 +22,8 @@ struct DeepKernelModel {
 
   /// The network and the expansion compute in the type of their tensors, everything else in the type of the
   /// posterior's. Throws std::invalid_argument for tensors that do not fit.
-  DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood, int64_t outputs,
-                  const Network::Lookup& lookup);
+  DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
+                  int64_t outputs, const Network::Lookup& lookup);
 
   /// Returns phi. Its field `correction` is defined only for Correction::kernel.
   Expansion expansion(const Input& input, const ForwardContext& context = {}) const;
@@ -41,14 +41,16 @@ struct DeepKernelModel {
 
   /// Computes the gradients of a training step under Gaussian noise in closed form and adds them to those of
   /// the parameters. Returns the loss. y [b]; `rows` is n, the number of training rows.
-  VariationalLoss backward(const Input& input, const at::Tensor& y, int64_t rows, const HeadObjective& objective,
-                           double focus, const ForwardContext& context = {true}) const;
+  VariationalLoss backward(const Input& input, const at::Tensor& y, int64_t rows,
+                           const HeadObjective& objective, double focus,
+                           const ForwardContext& context = {true}) const;
 };
 
 /// Returns the initial parameters (N appendix B) in float32: m = 0, log L_ii = -1/2 log r, strictly lower
 /// part of L from N(0, 1) / r, and the given offsets [k]. The groups are "network" (empty without a network),
 /// "head", and for a Gaussian likelihood "noise". Throws std::invalid_argument unless noise_start >
 /// noise_floor.
-Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream);
+Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
+                                  LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream);
 
 }  // namespace slimbayes

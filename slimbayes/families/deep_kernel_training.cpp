@@ -28,6 +28,7 @@
 #include "slimbayes/core/cubature.h"
 #include "slimbayes/families/batches.h"
 #include "slimbayes/families/event_probes.h"
+#include "slimbayes/families/parameter_groups.h"
 #include "slimbayes/objectives/variational_bound.h"
 
 namespace slimbayes {
@@ -64,13 +65,13 @@ Stream step_stream(const DeepKernelFit& fit, const StepContext& at) {
 }
 
 /// Returns the places of a batch of events in the domain. [b, d]
-const at::Tensor& places(const Batch& batch) { return batch.inputs[0]; }
+at::Tensor places(const Batch& batch) { return batch.inputs[0].to(at::kFloat); }
 
 /// These functions add a step's gradients to the parameters and return the loss.
 double gaussian_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
-  VariationalLoss loss = fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(),
-                                            fit.kernel.objective, focus_at(fit.kernel.focus, at.step, at.steps),
-                                            {true, at.stream});
+  VariationalLoss loss =
+      fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(), fit.kernel.objective,
+                         focus_at(fit.kernel.focus, at.step, at.steps), {true, at.stream});
   return loss.total.item<double>();
 }
 
@@ -87,8 +88,8 @@ double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext
 double events_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   const auto [nodes, weight] = random_nodes(places(batch).size(1), step_stream(fit, at));
   const Latent f = fit.model.latent(at::cat({places(batch), nodes}), {true, at.stream});
-  VariationalLoss loss = cox_bound(f, at::full({nodes.size(0)}, weight, f.mean.options()), fit.model.posterior,
-                                   fit.rows.size(), fit.kernel.objective.beta);
+  VariationalLoss loss = cox_bound(f, at::full({nodes.size(0)}, weight, f.mean.options()),
+                                   fit.model.posterior, fit.rows.size(), fit.kernel.objective.beta);
   loss.total.backward();
   return loss.total.item<double>();
 }
@@ -121,11 +122,16 @@ double events_score(const DeepKernelFit& fit) {
 Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model,
                          const SoftmaxLikelihood& softmax) {
   switch (kind) {
-    case LikelihoodKind::gaussian: return GaussianLikelihood{model.noise_var()};
-    case LikelihoodKind::bernoulli: return BernoulliLikelihood{};
-    case LikelihoodKind::softmax: return softmax;
-    case LikelihoodKind::poisson: return PoissonLikelihood{};
-    case LikelihoodKind::cox: break;
+    case LikelihoodKind::gaussian:
+      return GaussianLikelihood{model.noise_var()};
+    case LikelihoodKind::bernoulli:
+      return BernoulliLikelihood{};
+    case LikelihoodKind::softmax:
+      return softmax;
+    case LikelihoodKind::poisson:
+      return PoissonLikelihood{};
+    case LikelihoodKind::cox:
+      break;
   }
   return CoxLikelihood{};
 }
@@ -135,7 +141,8 @@ at::Tensor constant_offsets(const Dataset& rows) {
   const int64_t n = rows.size();
   if (task.kind == TaskKind::regression) return at::zeros({1}, at::kDouble);
   if (task.kind == TaskKind::events)
-    return at::full({1}, std::log(static_cast<double>(n) / volume_of(rows.schema.input.width())), at::kDouble);
+    return at::full({1}, std::log(static_cast<double>(n) / volume_of(rows.schema.input.width())),
+                    at::kDouble);
   std::vector<at::Tensor> targets;
   over_batches(rows, {}, [&](const Batch& batch) { targets.push_back(batch.target.to(at::kDouble)); });
   const at::Tensor y = at::cat(targets);
@@ -153,12 +160,9 @@ TrainProblem deep_kernel_problem(const DeepKernelFit& fit, const NetworkSpec& sp
   const TaskKind kind = fit.task().kind;
   const bool regression = kind == TaskKind::regression, events = kind == TaskKind::events;
   TrainProblem problem;
-  const auto add = [&](const char* name, double rate, double decay) {
-    problem.groups.push_back({name, parameters.values(name), parameters.grads(name), rate, decay});
-  };
-  if (!spec.layers.empty()) add("network", t.learning_rate, t.weight_decay);
-  add("head", t.learning_rate, 0);
-  if (regression) add("noise", fit.kernel.noise.noise_rate, 0);
+  problem.groups = parameter_groups(parameters, {{"network", {t.learning_rate, t.weight_decay}},
+                                                 {"head", {t.learning_rate}},
+                                                 {"noise", {fit.kernel.noise.noise_rate}}});
   if (parameters.has(kBuffers)) problem.buffers = {parameters.values(kBuffers)};
   problem.source = fit.rows.source;
   problem.plan = batch_plan(fit.rows, t);

@@ -9,6 +9,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/families/batches.h"
+#include "slimbayes/families/parameter_groups.h"
 #include "slimbayes/objectives/exact_bound.h"
 
 namespace slimbayes {
@@ -37,11 +38,9 @@ Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, co
 
 std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
                                          const NoiseOptions& noise) {
-  auto group = [&](const char* name, double rate, double decay) {
-    return ParameterGroup{name, parameters.values(name), parameters.grads(name), rate, decay};
-  };
-  return {group("network", training.learning_rate, training.weight_decay),
-          group("head", training.learning_rate, 0), group("noise", noise.noise_rate, 0)};
+  return parameter_groups(parameters, {{"network", {training.learning_rate, training.weight_decay}},
+                                       {"head", {training.learning_rate}},
+                                       {"noise", {noise.noise_rate}}});
 }
 
 Input ExactFeatures::input(const Batch& batch) const { return input_of(batch, noise_theta.scalar_type()); }
@@ -68,13 +67,15 @@ double exact_step(const ExactFeatures& model, const Dataset& rows, double alpha,
     const Batch batch = chunk_of(rows, low, chunk);
     phi = model(model.input(batch));
     at::Tensor correction = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
-    sums = added(sums, {phi.features.detach(), batch.target, {}}, correction, low);
+    sums = added(sums, {phi.features.detach(), batch.target.to(phi.features.scalar_type()), {}}, correction,
+                 low);
   }
   ExactBound bound = exact_bound(sums, noise, alpha);
   for (int64_t low = last; low >= 0; low -= chunk) {
     const Batch batch = chunk_of(rows, low, chunk);
     if (low != last) phi = model(model.input(batch));
-    ExactRowGradient g = row_gradient(bound, {phi.features.detach(), batch.target, {}}, low);
+    ExactRowGradient g =
+        row_gradient(bound, {phi.features.detach(), batch.target.to(phi.features.scalar_type()), {}}, low);
     at::Tensor grad = g.features.mul_(scale).to(phi.features.scalar_type());
     at::Tensor grad_correction;
     if (phi.correction.defined()) {

@@ -27,7 +27,7 @@ struct ExactFeatures {
 
   Expansion operator()(const Input& x) const { return map(x); }
   Input input(const Batch& batch) const;  // the inputs in the type of the parameters
-  double noise_var() const;                                           // noise(noise_theta)
+  double noise_var() const;               // noise(noise_theta)
 };
 
 /// The options that the initial parameters of an exact method depend on.

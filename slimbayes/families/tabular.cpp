@@ -31,10 +31,10 @@ void check_task(const Task& task, std::string_view method) {
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
   // Counts, and classes whose names are all numbers, can be fitted as a regression instead.
   const bool of_numbers =
-      task.kind == TaskKind::counts ||
-      (task.kind == TaskKind::classification && std::ranges::all_of(task.levels, [](const std::string& level) {
-         return parse_number(level).has_value();
-       }));
+      task.kind == TaskKind::counts || (task.kind == TaskKind::classification &&
+                                        std::ranges::all_of(task.levels, [](const std::string& level) {
+                                          return parse_number(level).has_value();
+                                        }));
   check(false, method, fmt::format("a task that it takes, {}", name_of(info.tasks[0])),
         fmt::format("{} ({})", name_of(task.kind), name_of(task.likelihood)),
         fmt::format("{} take it (--method){}", methods_taking(task.kind),

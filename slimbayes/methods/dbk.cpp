@@ -40,9 +40,7 @@ DeepKernel dbk(const nlohmann::json& options) {
 
 }  // namespace
 
-std::unique_ptr<Method> make_dbk(const nlohmann::json& options) {
-  return deep_kernel_method(dbk(options));
-}
+std::unique_ptr<Method> make_dbk(const nlohmann::json& options) { return deep_kernel_method(dbk(options)); }
 
 std::unique_ptr<Fitted> load_dbk(const TensorFile& file) {
   return load_deep_kernel(dbk(stored_json(file, "options")), file);

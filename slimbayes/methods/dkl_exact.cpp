@@ -13,6 +13,7 @@
 #include "slimbayes/families/dense_gp.h"
 #include "slimbayes/families/method.h"
 #include "slimbayes/families/network_file.h"
+#include "slimbayes/families/parameter_groups.h"
 #include "slimbayes/families/tabular.h"
 #include "slimbayes/nn/weights.h"
 
@@ -148,10 +149,8 @@ class DklExactMethod : public Method {
   TrainProblem make_problem(const Parameters& parameters, int64_t n) const {
     const TrainingOptions& t = options_.training;
     TrainProblem problem;
-    problem.groups = {
-        {"network", parameters.values("network"), parameters.grads("network"), t.learning_rate,
-         t.weight_decay},
-        {"kernel", parameters.values("kernel"), parameters.grads("kernel"), options_.noise.noise_rate, 0}};
+    problem.groups = parameter_groups(parameters, {{"network", {t.learning_rate, t.weight_decay}},
+                                                   {"kernel", {options_.noise.noise_rate}}});
     problem.rows = n;
     return problem;
   }

@@ -6,6 +6,7 @@
 #include "slimbayes/families/batches.h"
 #include "slimbayes/families/method.h"
 #include "slimbayes/families/network_file.h"
+#include "slimbayes/families/parameter_groups.h"
 #include "slimbayes/nn/weights.h"
 
 // dnn: the plain network, the baseline for the other methods (N appendix B, "DNN").
@@ -44,7 +45,8 @@ class DnnFitted : public Fitted {
     if (weights_.contains(kNoise)) noise_var_ = as_type(weights_, at::kDouble)(kNoise);
     const Shape out = output(spec_);
     check(out.is_vector() && (classifies() || out.width() == 1), kName,
-          "a network that ends in its outputs, one of a regression", text_of(out), "the model file is damaged");
+          "a network that ends in its outputs, one of a regression", text_of(out),
+          "the model file is damaged");
     if (!classifies()) check_shape(noise_var_, {}, kName, kNoise);
   }
 
@@ -55,12 +57,13 @@ class DnnFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, spec_.input, at::kFloat, options, kName, [this](const Input& input) -> Predictive {
-      const at::Tensor output = network_(input).to(at::kDouble);
-      if (classifies()) return classes_of_logits(output);
-      const at::Tensor mean = output.squeeze(-1);
-      return Regression{mean, noise_var_.expand_as(mean), at::zeros_like(mean)};
-    });
+    return predict_rows(data, spec_.input, at::kFloat, options, kName,
+                        [this](const Input& input) -> Predictive {
+                          const at::Tensor output = network_(input).to(at::kDouble);
+                          if (classifies()) return classes_of_logits(output);
+                          const at::Tensor mean = output.squeeze(-1);
+                          return Regression{mean, noise_var_.expand_as(mean), at::zeros_like(mean)};
+                        });
   }
 
   TensorFile save() const override {
@@ -94,18 +97,21 @@ class DnnMethod : public Method {
   explicit DnnMethod(const DnnOptions& options) : options_(options) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Dataset rows = training_data(split.train, kName), held_out = validation_data(split.valid, rows, kName);
+    const Dataset rows = training_data(split.train, kName),
+                  held_out = validation_data(split.valid, rows, kName);
     const Task& task = split.train.schema.task;
     const bool regression = task.kind == TaskKind::regression;
     NetworkSpec spec = network_spec(options_, rows.schema);
     Parameters parameters(network_parameters(spec, "network", "network", context.stream.split("start")),
                           at::kFloat);
     Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
-    const auto loss_of = [&](const Input& input, const at::Tensor& y) { return row_loss(task, network(input), y); };
+    const auto loss_of = [&](const Input& input, const at::Tensor& y) {
+      return row_loss(task, network(input), y);
+    };
 
     TrainProblem problem;
-    problem.groups = {{"network", parameters.values("network"), parameters.grads("network"),
-                       options_.training.learning_rate, options_.training.weight_decay}};
+    problem.groups = parameter_groups(
+        parameters, {{"network", {options_.training.learning_rate, options_.training.weight_decay}}});
     if (parameters.has(kBuffers)) problem.buffers = {parameters.values(kBuffers)};
     problem.source = rows.source;
     problem.plan = batch_plan(rows, options_.training);

@@ -151,8 +151,7 @@ class EnsembleMethod : public Method {
           split,
           {stream.split(static_cast<uint64_t>(i)), context.callback, series.part(static_cast<int64_t>(i))});
       interrupted = member->summary().stopped == "interrupted";
-      if (interrupted && !members.empty())
-        break;  // a half-trained member would make the finished ones worse
+      if (interrupted && !members.empty()) break;  // a half-trained member would make the finished ones worse
       members.push_back(std::move(member));
       if (interrupted) break;
       TensorFile record;

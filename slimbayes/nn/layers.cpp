@@ -48,13 +48,18 @@ struct Bound {
   }
 };
 
-/// Returns a layer that computes `forward` and records its input and output if the pass asks for taps.
+/// Records the input and output of a map if the pass asks for taps, and returns the output.
+at::Tensor recorded(const Pass& pass, const std::string& name, const char* kind, const at::Tensor& x,
+                    at::Tensor y) {
+  if (pass.taps != nullptr) pass.taps->push_back({name, kind, x, y});
+  return y;
+}
+
+/// Returns a layer that computes `forward` and is recorded as one tap.
 template <class Forward>
-Layer tapped(const std::string& name, Forward forward) {
-  return [name, forward](const at::Tensor& x, const Pass& pass) {
-    at::Tensor y = forward(x, pass);
-    if (pass.taps != nullptr) pass.taps->push_back({name, x, y});
-    return y;
+Layer tapped(const std::string& name, const char* kind, Forward forward) {
+  return [name, kind, forward](const at::Tensor& x, const Pass& pass) {
+    return recorded(pass, name, kind, x, forward(x, pass));
   };
 }
 
@@ -69,7 +74,8 @@ Specs parameters_of(const Linear& layer, const Shape& in, const Names& names) {
 Layer bind(const Linear& layer, const Shape& in, const Bound& bound) {
   const LinearMap map = DenseMap{bound("weight", {layer.out, in.width()})};
   const at::Tensor bias = layer.bias ? bound("bias", {layer.out}) : at::Tensor();
-  return tapped(bound.layer, [map, bias](const at::Tensor& x, const Pass&) { return apply(map, x, bias); });
+  return tapped(bound.layer, Linear::kind,
+                [map, bias](const at::Tensor& x, const Pass&) { return apply(map, x, bias); });
 }
 
 // --- Activation
@@ -91,9 +97,9 @@ Specs parameters_of(const LayerNorm&, const Shape& in, const Names& names) {
 
 Layer bind(const LayerNorm&, const Shape& in, const Bound& bound) {
   const at::Tensor weight = bound("weight", {in.width()}), bias = bound("bias", {in.width()});
-  return [weight, bias](const at::Tensor& x, const Pass&) {
+  return tapped(bound.layer, LayerNorm::kind, [weight, bias](const at::Tensor& x, const Pass&) {
     return at::layer_norm(x, weight.sizes(), weight, bias, kEpsilon);
-  };
+  });
 }
 
 Specs parameters_of(const BatchNorm2d&, const Shape& in, const Names& names) {
@@ -107,9 +113,10 @@ Layer bind(const BatchNorm2d& layer, const Shape& in, const Bound& bound) {
   const int64_t c = in.sizes[0];
   const at::Tensor weight = bound("weight", {c}), bias = bound("bias", {c}),
                    mean = bound("running_mean", {c}), var = bound("running_var", {c});
-  return [=, momentum = layer.momentum](const at::Tensor& x, const Pass& pass) {
-    return at::batch_norm(x, weight, bias, mean, var, pass.context.training, momentum, kEpsilon, false);
-  };
+  return tapped(
+      bound.layer, BatchNorm2d::kind, [=, momentum = layer.momentum](const at::Tensor& x, const Pass& pass) {
+        return at::batch_norm(x, weight, bias, mean, var, pass.context.training, momentum, kEpsilon, false);
+      });
 }
 
 // --- Dropout
@@ -136,7 +143,7 @@ Specs parameters_of(const Conv2d& layer, const Shape& in, const Names& names) {
 Layer bind(const Conv2d& layer, const Shape& in, const Bound& bound) {
   const at::Tensor weight = bound("weight", {layer.out, in.sizes[0], layer.kernel, layer.kernel});
   const at::Tensor bias = layer.bias ? bound("bias", {layer.out}) : at::Tensor();
-  return tapped(bound.layer, [=](const at::Tensor& x, const Pass&) {
+  return tapped(bound.layer, Conv2d::kind, [=](const at::Tensor& x, const Pass&) {
     return at::conv2d(x, weight, bias, layer.stride, layer.padding);
   });
 }
@@ -174,9 +181,9 @@ Specs parameters_of(const Embedding& layer, const Shape& in, const Names& names)
 Layer bind(const Embedding& layer, const Shape& in, const Bound& bound) {
   const at::Tensor weight = bound("weight", {layer.tokens, layer.out}),
                    positions = bound("positions", {in.sizes[0], layer.out});
-  return [weight, positions](const at::Tensor& x, const Pass&) {
+  return tapped(bound.layer, Embedding::kind, [weight, positions](const at::Tensor& x, const Pass&) {
     return at::embedding(weight, x) + positions.narrow(0, 0, x.size(1));
-  };
+  });
 }
 
 Specs parameters_of(const Lstm& layer, const Shape& in, const Names& names) {
@@ -190,7 +197,7 @@ Layer bind(const Lstm& layer, const Shape& in, const Bound& bound) {
   const std::vector<at::Tensor> weights = {bound("weight_ih", {4 * h, in.width()}),
                                            bound("weight_hh", {4 * h, h}), bound("bias_ih", {4 * h}),
                                            bound("bias_hh", {4 * h})};
-  return tapped(bound.layer, [weights, h](const at::Tensor& x, const Pass& pass) {
+  return tapped(bound.layer, Lstm::kind, [weights, h](const at::Tensor& x, const Pass& pass) {
     const at::Tensor start = at::zeros({1, x.size(0), h}, x.options());
     return std::get<0>(at::lstm(x, {start, start}, weights, /*has_biases=*/true, /*num_layers=*/1,
                                 /*dropout=*/0, pass.context.training, /*bidirectional=*/false,
@@ -209,15 +216,19 @@ Layer bind(const Attention& layer, const Shape& in, const Bound& bound) {
   const LinearMap into = DenseMap{bound("in_weight", {3 * h, h})},
                   out = DenseMap{bound("out_weight", {h, h})};
   const at::Tensor in_bias = bound("in_bias", {3 * h}), out_bias = bound("out_bias", {h});
-  return tapped(bound.layer, [=, heads = layer.heads](const at::Tensor& x, const Pass& pass) {
+  const std::string in_name = bound.layer + ".in", out_name = bound.layer + ".out";
+  return [=, heads = layer.heads](const at::Tensor& x, const Pass& pass) {
     const int64_t b = x.size(0), t = x.size(1);
-    const at::Tensor all = apply(into, x, in_bias).view({b, t, 3, heads, h / heads}).permute({2, 0, 3, 1, 4});
+    const at::Tensor all = recorded(pass, in_name, Linear::kind, x, apply(into, x, in_bias))
+                               .view({b, t, 3, heads, h / heads})
+                               .permute({2, 0, 3, 1, 4});
     std::optional<at::Tensor> mask;
     if (pass.mask.defined()) mask = pass.mask.view({b, 1, 1, t});
     const at::Tensor y =
         at::scaled_dot_product_attention(all[0], all[1], all[2], mask);  // [b, heads, t, h / heads]
-    return apply(out, y.transpose(1, 2).reshape({b, t, h}), out_bias);
-  });
+    const at::Tensor joined = y.transpose(1, 2).reshape({b, t, h});
+    return recorded(pass, out_name, Linear::kind, joined, apply(out, joined, out_bias));
+  };
 }
 
 Specs parameters_of(const MeanOverSteps&, const Shape&, const Names&) { return {}; }

@@ -35,10 +35,12 @@ struct ForwardContext {
   Stream stream{0};       // random numbers of the dropout layers
 };
 
-/// The input and output of one linear, conv2d, lstm or attention layer in a forward pass. Use it to compute
-/// Gram matrices of gradients, OOD scores or spectra.
+/// The input and output of one map with parameters in a forward pass. Use it to compute Gram matrices of
+/// gradients, OOD scores or spectra. Every parameter of a network belongs to exactly one tap. An attention
+/// layer has two taps of the kind "linear", "LAYER.in" and "LAYER.out"; an lstm has one for all of its steps.
 struct Tap {
-  std::string layer;         // the prefix of the layer's parameter names
+  std::string layer;         // the layer's name
+  std::string kind;          // "linear", "conv2d", "layer_norm", "batch_norm", "embedding" or "lstm"
   at::Tensor input, output;  // [b, ...]
 };
 

@@ -18,6 +18,15 @@ struct ParameterSpec {
   std::string name;
   std::string group;  // parameters of one group are contiguous in memory
   at::Tensor start;   // initial value; the parameter has its shape
+  double rate = 1;    // multiplies the learning rate of the group
+  double decay = 1;   // multiplies the weight decay of the group
+};
+
+/// Neighbouring parameters of one group with the same factors: what one update of the optimiser covers.
+struct ParameterBlock {
+  std::string group;
+  double rate, decay;           // the factors of ParameterSpec
+  at::Tensor values, gradient;  // [p_block] views
 };
 
 /// All parameters of a model in one flat buffer, with a named view for each. The views are autograd leaves,
@@ -32,6 +41,8 @@ class Parameters {
   const at::Tensor& operator[](const std::string& name) const;  // throws std::logic_error if absent
   at::Tensor values(const std::string& group) const;            // [p_group] view
   at::Tensor grads(const std::string& group) const;             // [p_group] view
+  /// Every trained parameter in one block, in memory order; kBuffers are in none.
+  std::vector<ParameterBlock> blocks() const;
   bool has(const std::string& group) const { return groups_.contains(group); }
   const std::vector<std::string>& names() const { return names_; }  // in memory order
   int64_t size() const { return flat_.numel(); }  // p, the number of scalars, buffers included
@@ -41,6 +52,12 @@ class Parameters {
   std::vector<std::string> names_;
   std::map<std::string, at::Tensor> views_;
   std::map<std::string, std::pair<int64_t, int64_t>> groups_;  // offset, size
+  struct Stretch {
+    std::string group;
+    double rate, decay;
+    int64_t offset, size;
+  };
+  std::vector<Stretch> stretches_;  // in memory order
 };
 
 }  // namespace slimbayes

@@ -13,7 +13,8 @@
 //   expected    1/2 (log 2 pi noise + (e_i^2 + u_i) / noise)
 //               d/du_i = 1 / (2 b noise), d/dmean_i = -e_i / (b noise),
 //               d/dnoise_i = (1 - (e_i^2 + u_i) / noise) / (2 b noise)
-// The gradient of the trace adds alpha / noise (1[i = argmax] - 1/b) Phi_i.
+// The trace regulariser, alpha times the mean over the batch of (max_j |Phi_j|^2 - |Phi_i|^2) / (2 noise),
+// adds alpha / noise (1[i = argmax_j |Phi_j|^2] - 1/b) Phi_i to the gradient with respect to Phi_i.
 
 namespace slimbayes {
 
@@ -69,18 +70,17 @@ HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correct
   double b = static_cast<double>(phi.size(0)), r = static_cast<double>(phi.size(1));
   double noise = noise_var.item<double>(), alpha = objective.alpha;
   double kl_weight = objective.beta / static_cast<double>(rows);
-  const at::Tensor m = posterior.mean.squeeze(0);                             // [r]
-  const at::Tensor diagonal = at::exp(posterior.log_diagonal).squeeze_(0);    // [r]
-  at::Tensor factor = at::tril(posterior.lower, -1).squeeze_(0);              // [r, r]
+  const at::Tensor m = posterior.mean.squeeze(0);                           // [r]
+  const at::Tensor diagonal = at::exp(posterior.log_diagonal).squeeze_(0);  // [r]
+  at::Tensor factor = at::tril(posterior.lower, -1).squeeze_(0);            // [r, r]
   factor.diagonal().copy_(diagonal);
 
   at::Tensor a = at::mm(phi, factor);               // [b, r]
   at::Tensor latent_var = at::linalg_vecdot(a, a);  // u [b]
   if (correction.defined()) latent_var.add_(correction);
   at::Tensor error = y - at::mv(phi, m).add_(offset);  // e [b]
-  DataGradient data = objective.data == DataTerm::predictive
-                          ? predictive(error, latent_var, noise, focus)
-                          : expected(error, latent_var, noise);
+  DataGradient data = objective.data == DataTerm::predictive ? predictive(error, latent_var, noise, focus)
+                                                             : expected(error, latent_var, noise);
 
   HeadGradient out;
   out.loss.data = data.loss.mean();

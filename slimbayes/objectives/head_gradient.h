@@ -4,13 +4,14 @@
 
 namespace slimbayes {
 
-/// The parameters in which the objectives of the deep kernels differ, {data, alpha, beta}: dPPGP
-/// {predictive, alpha, beta}, PPGP {predictive, 0, beta} with a correction, VBLL {expected, 0, 1}, SV-DBK
-/// {expected, 1, 1}, SVGP {expected, 0, 1} with a correction.
+/// What distinguishes the objectives of the deep kernels. As {data, alpha, beta} they are: dPPGP {predictive,
+/// alpha, beta}; PPGP {predictive, 0, beta}; VBLL {expected, 0, 1}; SV-DBK {expected, 1, 1}; SVGP {expected,
+/// 0, 1}. PPGP and SVGP also add the correction of inducing points to the variance.
 struct HeadObjective {
   DataTerm data = DataTerm::predictive;
-  /// Weight of the trace regulariser for Gaussian noise (N-15; E-11): the mean over the batch of (max_b
-  /// ||phi||^2 - ||phi||^2) / (2 noise_var), differentiated through the maximum and the mean.
+  /// Weight of the trace regulariser for Gaussian noise (equations N-15 and E-11): with M the largest
+  /// ||phi||^2 in the batch, the batch mean of (M - ||phi||^2) / (2 noise_var). Its gradient includes the
+  /// derivative of M.
   double alpha = 0;
   double beta = 1;  // weight of the KL term
 };

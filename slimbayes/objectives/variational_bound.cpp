@@ -20,8 +20,8 @@ VariationalLoss with_kl(const at::Tensor& data, const VariationalPosterior& post
 VariationalLoss variational_bound(const Likelihood& likelihood, const Latent& f, const at::Tensor& y,
                                   const VariationalPosterior& posterior, int64_t rows, DataTerm data,
                                   double beta) {
-  const at::Tensor log_prob = data == DataTerm::expected ? expected_log_prob(likelihood, f, y)
-                                                         : log_predictive(likelihood, f, y);
+  const at::Tensor log_prob =
+      data == DataTerm::expected ? expected_log_prob(likelihood, f, y) : log_predictive(likelihood, f, y);
   return with_kl(-log_prob.mean(), posterior, rows, beta);
 }
 
@@ -29,8 +29,8 @@ VariationalLoss cox_bound(const Latent& f, const at::Tensor& weights, const Vari
                           int64_t rows, double beta) {
   const int64_t nodes = weights.size(0), events = f.mean.size(0) - nodes;
   const at::Tensor mean = f.mean.squeeze(1), var = f.epistemic_var.squeeze(1);
-  const at::Tensor integral = at::dot(
-      weights, expected_intensity({mean.narrow(0, events, nodes), var.narrow(0, events, nodes)}));
+  const at::Tensor integral =
+      at::dot(weights, expected_intensity({mean.narrow(0, events, nodes), var.narrow(0, events, nodes)}));
   return with_kl(integral / static_cast<double>(rows) - mean.narrow(0, 0, events).mean(), posterior, rows,
                  beta);
 }

@@ -63,7 +63,8 @@ constexpr const char* kSuffix = ".tmp";
 
 // Gives the open file the mode, group and owner of the file that it replaces, if there is one.
 void keep_owner_and_mode(const fs::path& target, int descriptor) {
-  struct stat old {}, own {};
+  struct stat old {
+  }, own{};
   if (::stat(target.c_str(), &old) != 0 || ::fstat(descriptor, &own) != 0) return;
   mode_t mode = old.st_mode & 0777;
   if (own.st_gid != old.st_gid && ::fchown(descriptor, static_cast<uid_t>(-1), old.st_gid) != 0)
@@ -141,15 +142,17 @@ void remove_leftovers(const fs::path& folder) {
 
 // Throws DataError unless this process may write through the link at `path` (may_follow).
 void check_link(const fs::path& path, const struct stat& link) {
-  struct stat folder {}, file {};
+  struct stat folder {
+  }, file{};
   if (::stat(folder_of(path).c_str(), &folder) != 0) fail(path, "write", errno);
   const bool exists = ::stat(path.c_str(), &file) == 0;
   if (!exists && errno != ENOENT) fail(path, "write", errno);
   const uid_t self = ::geteuid();
   if (may_follow({link.st_uid, folder.st_uid, exists ? file.st_uid : self, folder.st_mode}, self)) return;
-  throw DataError(path.string(),
-                  "expected a link of your own to a file of your own; received somebody else's in a folder where "
-                  "everybody may write; name another file, or remove the link");
+  throw DataError(
+      path.string(),
+      "expected a link of your own to a file of your own; received somebody else's in a folder where "
+      "everybody may write; name another file, or remove the link");
 }
 
 void sync_folder(const fs::path& target) {

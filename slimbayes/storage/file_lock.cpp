@@ -38,7 +38,8 @@ bool is_empty(int descriptor) {
 /// Returns whether the open lock file is still the one at `path`. A holder removes its lock file at the end,
 /// and a lock on a removed file excludes nobody.
 bool is_still_at(const std::filesystem::path& path, int descriptor) {
-  struct stat opened {}, named {};
+  struct stat opened {
+  }, named{};
   return ::fstat(descriptor, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 &&
          opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
@@ -55,9 +56,10 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
                                   path.string(), std::strerror(errno)));
     if (!is_empty(descriptor_)) {  // it belongs to another tool, such as uv.lock
       ::close(descriptor_);
-      throw DataError(lock_.string(), fmt::format("expected an empty file, which locks '{}'; received one with "
-                                                  "content; name another file",
-                                                  path.string()));
+      throw DataError(lock_.string(),
+                      fmt::format("expected an empty file, which locks '{}'; received one with "
+                                  "content; name another file",
+                                  path.string()));
     }
     struct flock range = whole_file();
     const int result = ::fcntl(descriptor_, F_SETLK, &range);
@@ -69,10 +71,11 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
     const pid_t other = result == 0 ? 0 : holder(descriptor_);
     ::close(descriptor_);
     if (result == 0 || error == EINTR) continue;
-    throw DataError(path.string(),
-                    fmt::format("expected a file that nobody else is writing; {} is writing it; wait for its end, "
-                                "or name another file",
-                                other > 0 ? fmt::format("process {}", other) : "another process"));
+    throw DataError(
+        path.string(),
+        fmt::format("expected a file that nobody else is writing; {} is writing it; wait for its end, "
+                    "or name another file",
+                    other > 0 ? fmt::format("process {}", other) : "another process"));
   }
 }
 

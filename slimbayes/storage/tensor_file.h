@@ -42,11 +42,11 @@ inline constexpr int kTensorFileVersion = 1;
 /// `__metadata__`, or if the metadata already hold one of these two keys with another value.
 std::vector<std::byte> to_bytes(const TensorFile& file);
 
-/// Reads the bytes of to_bytes. The bytes may be untrusted. `name` is the file's name in messages. Throws
-/// DataError if the file is truncated, bit-flipped, of a newer version, or hostile (huge lengths,
-/// overlapping, unordered or uncovered offsets, duplicate keys, unknown types, shapes that overflow). Never
-/// allocates more than a small multiple of the input. Checks `format_version` and `checksum` and leaves them
-/// out of the result.
+/// Parses bytes that to_bytes() wrote. The bytes may be untrusted. `name` is the file's name in messages.
+/// Throws DataError if the file is truncated, bit-flipped, of a newer version, or hostile (huge lengths,
+/// tensors that overlap, are out of order or leave gaps between them, duplicate keys, unknown types, shapes
+/// that overflow). Never allocates more than a small multiple of the input. Checks `format_version` and
+/// `checksum` and leaves them out of the result.
 TensorFile parse_tensor_file(std::span<const std::byte> bytes, std::string_view name);
 
 /// Reads a file and parses it (parse_tensor_file). Also throws DataError if the file cannot be read.

@@ -9,8 +9,8 @@ namespace slimbayes {
 struct Progress {
   int64_t step, steps;    // steps done, budget
   int64_t epoch, epochs;  // epochs done, budget
-  double loss;         // mean training loss since the last validation
-  double score, best;  // last and best validation score; NaN before the first and without validation rows
+  double loss;            // mean training loss since the last validation
+  double score, best;     // last and best validation score; NaN before the first and without validation rows
   double steps_per_second;
   double seconds, seconds_left;  // training time so far, earlier runs included; estimate of the rest
 };

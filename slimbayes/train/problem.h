@@ -52,8 +52,15 @@ struct TrainProblem {
   /// equal size.
   BatchPlan plan = {};
   GradientStep step;
+  /// Called after the last step of every epoch with that step's context, before the validation. It may change
+  /// groups and buffers, for example update an average of the weights. If empty, nothing is called.
+  std::function<void(const StepContext& last)> after_epoch = {};
   /// Returns the validation score, lower is better. Empty: the last parameters are kept.
   std::function<double()> validate;
+  /// Number of epochs at the start whose validations neither choose the parameters nor count towards
+  /// patience. Methods whose objective changes during training, such as a KL term that is warmed up, choose
+  /// only among parameters of the final objective.
+  int64_t select_from = 0;
   std::string score = "standardised validation NLL";  // the name of what validate() returns (Summary::score)
 };
 

@@ -48,7 +48,8 @@ struct Plan {
 Plan make_plan(const TrainingOptions& options, const TrainProblem& problem) {
   Plan plan;
   const int64_t batch = batch_size(options, problem.rows);
-  plan.steps_per_epoch = problem.plan ? std::ssize(problem.plan(Stream(0))) : (problem.rows + batch - 1) / batch;
+  plan.steps_per_epoch =
+      problem.plan ? std::ssize(problem.plan(Stream(0))) : (problem.rows + batch - 1) / batch;
   plan.epochs = options.epochs > 0
                     ? options.epochs
                     : std::max<int64_t>(1, (options.steps + plan.steps_per_epoch / 2) / plan.steps_per_epoch);
@@ -81,6 +82,21 @@ bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
     if (!(sum(i) > sum(i - 1))) return false;
   }
   return *std::min_element(last, since_best.end()) > *std::max_element(first, first + strip);
+}
+
+/// Scales the gradient of all groups together so that its Euclidean norm is at most `most` (Pascanu, Mikolov
+/// and Bengio 2013, algorithm 1). The norm is computed in float64, where the squares of large float32 numbers
+/// are finite. Throws NumericalError if the norm is not finite.
+void clip_gradients(std::vector<ParameterGroup>& groups, double most) {
+  double square = 0;
+  for (const ParameterGroup& group : groups)
+    square += at::linalg_vector_norm(group.grad.to(at::kDouble)).square().item<double>();
+  const double norm = std::sqrt(square);
+  if (!std::isfinite(norm))
+    throw NumericalError(fmt::format(
+        "[train] the norm of the gradient is {}; lower the learning rate or look for extreme inputs", norm));
+  if (norm <= most) return;
+  for (ParameterGroup& group : groups) group.grad.mul_(most / norm);
 }
 
 /// Returns every_seconds as a duration, bounded so that its tenfold does not overflow.
@@ -170,9 +186,12 @@ class Run {
       const int64_t epoch = state_.step / plan_.steps_per_epoch, i = state_.step % plan_.steps_per_epoch;
       const Stream own = stream_.split("epoch").split(epoch);
       if (i == 0 || batches.empty()) batches = batches_of(own);
-      state_.loss += step(batches[static_cast<size_t>(i)], own, {state_.step, plan_.steps, epoch});
+      const StepContext context{state_.step, plan_.steps, epoch,
+                                own.split("step").split(static_cast<uint64_t>(state_.step))};
+      state_.loss += step(batches[static_cast<size_t>(i)], own.split("rows"), context);
+      if (problem_.after_epoch && i + 1 == plan_.steps_per_epoch) problem_.after_epoch(context);
     }
-    score_ = validate();
+    score_ = validate(epochs_done() >= problem_.select_from);
     report(last - first);
     state_.loss = 0;
     patience_spent();
@@ -194,7 +213,8 @@ class Run {
   std::vector<at::Tensor> batches_of(const Stream& epoch) const {
     if (problem_.plan) {
       std::vector<at::Tensor> own = problem_.plan(epoch);
-      internal_check(std::ssize(own) == plan_.steps_per_epoch, "train", "a plan with another number of batches");
+      internal_check(std::ssize(own) == plan_.steps_per_epoch, "train",
+                     "a plan with another number of batches");
       return own;
     }
     const at::Tensor order = epoch.permutation(problem_.rows);
@@ -209,11 +229,10 @@ class Run {
 
   /// Updates the parameters from one batch and returns its loss. Throws NumericalError if the loss is not
   /// finite.
-  double step(const at::Tensor& rows, const Stream& epoch, StepContext context) {
+  double step(const at::Tensor& rows, const Stream& augmentation, const StepContext& context) {
     const int64_t number = context.step;
-    context.stream = epoch.split("step").split(static_cast<uint64_t>(number));
     optimiser_.zero_grad();
-    const Batch batch = problem_.source ? problem_.source->rows(rows, {true, epoch.split("rows")}) : Batch{};
+    const Batch batch = problem_.source ? problem_.source->rows(rows, {true, augmentation}) : Batch{};
     const double loss = problem_.step(batch, context);
     if (!std::isfinite(loss)) {
       throw NumericalError(
@@ -221,15 +240,17 @@ class Run {
                       "extreme inputs",
                       loss, number, plan_.steps, options_.learning_rate));
     }
+    if (options_.clip_norm > 0) clip_gradients(problem_.groups, options_.clip_norm);
     optimiser_.step(schedule_factor(options_, number, plan_.steps));
     return loss;
   }
 
-  /// Returns the validation score and keeps a copy of the parameters if it is the best; NaN without
-  /// validation.
-  double validate() {
+  /// Returns the validation score, NaN without validation. If the parameters `may_be_chosen` and the score is
+  /// the best, keeps a copy of them.
+  double validate(bool may_be_chosen) {
     if (!problem_.validate) return kNan;
     double score = problem_.validate();
+    if (!may_be_chosen) return score;
     Summary& summary = state_.summary;
     if (std::isfinite(score) && (std::isnan(summary.best_score) || score < summary.best_score)) {
       summary.best_score = score;
@@ -278,8 +299,7 @@ class Run {
     try {
       save_checkpoint(checkpoint_, problem_, optimiser_, state);
     } catch (const DataError& error) {
-      if (callback_)
-        callback_->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
+      if (callback_) callback_->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
     }
     const auto now = Clock::now();
     const auto every = save_interval(checkpoint_);
@@ -293,7 +313,7 @@ class Run {
     const bool unscored = state_.best.empty() && state_.summary.stopped != "interrupted";
     state_.summary.steps = state_.step;
     state_.summary.epochs = epochs_done();
-    if (unscored && problem_.validate && !std::isfinite(validate())) {
+    if (unscored && problem_.validate && !std::isfinite(validate(true))) {
       throw NumericalError(
           "[train] the validation score was never finite; look for extreme targets among the validation "
           "rows");
@@ -317,7 +337,7 @@ class Run {
   TrainState state_;
   Clock::time_point start_, next_save_, reported_;
   int64_t first_step_ = 0;  // step at which this process started
-  double score_ = kNan;  // score of the last validation in this process
+  double score_ = kNan;     // score of the last validation in this process
 };
 
 }  // namespace

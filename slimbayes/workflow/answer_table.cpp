@@ -149,15 +149,15 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
         in_quotes(fmt::format("{}", fmt::join(kept, ","))), "leave --keep out");
   const bool forecasts = std::holds_alternative<WindowTable>(examples);
   for (const std::string& name : kept) {
-    check(!clashes(name) && !(forecasts && name == kForecastTime), "predict", "other names for --keep than those of the answer", in_quotes(name),
-          "rename that column");
+    check(!clashes(name) && !(forecasts && name == kForecastTime), "predict",
+          "other names for --keep than those of the answer", in_quotes(name), "rename that column");
     columns.push_back(*rows->find(name));
   }
   if (const auto* windows = std::get_if<WindowTable>(&examples)) {
     const WindowOptions& options = std::get<WindowEncoder>(model.encoder()).options();
     for (Column& column : forecast_columns(*windows, options, *rows)) {
-      check(!clashes(column.name), "predict", "other names of groups than those of the answer", in_quotes(column.name),
-            "rename that column");
+      check(!clashes(column.name), "predict", "other names of groups than those of the answer",
+            in_quotes(column.name), "rename that column");
       if (std::ranges::find(columns, column.name, &Column::name) == columns.end())
         columns.push_back(std::move(column));
     }

@@ -17,8 +17,8 @@ struct Answers {
   std::optional<Interval> interval;  // [m]; absent for classes, and if no level was asked for
   /// [m, C]; present for classes if the model is calibrated and a level was asked for
   std::optional<PredictionSet> set;
-  std::vector<int64_t> rows;         // [m] index of each answered example, ascending
-  std::vector<BadRow> bad;           // the examples without an answer, ascending
+  std::vector<int64_t> rows;  // [m] index of each answered example, ascending
+  std::vector<BadRow> bad;    // the examples without an answer, ascending
 };
 
 /// Throws std::invalid_argument unless `answers` covers as many examples (with or without an answer) as there

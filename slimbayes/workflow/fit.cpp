@@ -136,12 +136,16 @@ InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
 
 int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
 
+const MethodInfo& method_named(const Examples& examples, const FitOptions& fit) {
+  check_target(examples, fit);
+  return fit.method.empty() ? default_method(task_asked(examples, fit)) : find_method(fit.method);
+}
+
 const MethodInfo& method_for(const Examples& examples, const FitOptions& fit) {
   check_fractions(fit);
-  check_target(examples, fit);
+  const MethodInfo& info = method_named(examples, fit);
   const TaskKind task = task_asked(examples, fit);
   const InputKind kind = kind_asked(examples, fit);
-  const MethodInfo& info = fit.method.empty() ? default_method(task) : find_method(fit.method);
   check(takes(info, kind, fit.options), info.name,
         fmt::format("an input that it takes, {}", name_of(inner_method(info, fit.options).inputs[0])),
         std::string(name_of(kind)), methods_taking(task, kind) + " take it (--method)");
@@ -156,6 +160,9 @@ const MethodInfo& method_for(const Examples& examples, const FitOptions& fit) {
     check(std::ranges::find(known, network) != known.end(), "network",
           fmt::format("a network for {}", name_of(kind)), in_quotes(network),
           fmt::format("{} take{} it (--network)", fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
+    const bool stack = network == "lstm" || network == "mlp";
+    check(!stack || options["blocks"] > 0, "network",
+          fmt::format("at least one layer of the network {}", network), "--blocks 0", "leave --blocks out");
     if (network == "transformer" && options["blocks"] > 0)
       check_heads(options["hidden"].get<int64_t>(), options["heads"].get<int64_t>());
   }
@@ -231,8 +238,7 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   model.fitted_ = std::move(fitted.main.fitted);
   model.tuning_ = std::move(fitted.main.report);
   model.noise_ = std::move(fitted.noise);
-  model.options_ =
-      stored_json(model.fitted_->save(), "options");  // as the training rows resolved them
+  model.options_ = stored_json(model.fitted_->save(), "options");  // as the training rows resolved them
   if (fit.calibrate != "none")
     model.calibration_ = model.calibrated(take(examples, model.split_.calibration), groups);
   return model;

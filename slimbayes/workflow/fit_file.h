@@ -26,15 +26,16 @@ nlohmann::json report_on(const Model& model, const Examples& examples, double le
                          std::vector<std::string>& notes);
 
 /// Returns a part of the examples that the model was fitted on: "train", "valid", "calibration" or "test".
-/// Throws std::invalid_argument if these are other examples (data_hash) or the part is empty.
+/// Throws std::invalid_argument if the model was fitted on other examples (their hash differs) or the part is
+/// empty.
 Examples part_of(const Model& model, const Examples& examples, const std::string& part);
 
-/// Fits a model to one file so that no work is lost. An interrupted or failed fit leaves MODEL.ckpt, and
-/// `resume` continues from it to bit-identical results. The model is written last, after everything that may
-/// fail; an older model file stays until then. The checkpoint and the finished model carry a fingerprint of
-/// everything that decides the result, except the program itself. With it, `resume` distinguishes a fit to
-/// continue, a finished fit, and another fit. The model of an interrupted fit has no fingerprint. A lock
-/// keeps other processes from both files as long as this object lives.
+/// Fits a model and writes it to one model file so that no work is lost. An interrupted or failed fit leaves
+/// MODEL.ckpt, and `resume` continues from it to bit-identical results. The model is written last, after
+/// everything that may fail; an older model file stays until then. The checkpoint and the finished model
+/// carry a fingerprint of everything that decides the result, except the program itself. With it, `resume`
+/// distinguishes a fit to continue, a finished fit, and another fit. The model of an interrupted fit has no
+/// fingerprint. A lock keeps other processes from both files as long as this object lives.
 class FitFile {
  public:
   /// Throws DataError if the files cannot be written or another process fits to them. Files that this process

@@ -83,7 +83,7 @@ class Model {
   nlohmann::json evaluate(const Examples& examples, const Answers& answers, double level) const;
 
   const std::string& method() const { return method_; }
-  const nlohmann::json& options() const { return options_; }      // every option of the method
+  const nlohmann::json& options() const { return options_; }  // every option of the method
   /// After load(), `tune`, `level` and `threads` have their defaults: a model file does not keep them.
   const FitOptions& fit_options() const { return fit_options_; }
   const InputEncoder& encoder() const { return *encoder_; }
@@ -143,8 +143,12 @@ void check_target(const Examples& examples, const FitOptions& options);
 TaskKind task_asked(const Examples& examples, const FitOptions& options);
 InputKind kind_asked(const Examples& examples, const FitOptions& options);
 
-/// Returns the method of the options, or the default one for the target's task. Throws std::invalid_argument
-/// if that method does not take this kind of input or this task.
+/// Returns the method of the options, or the default one for the target's task. Throws as check_target.
+const MethodInfo& method_named(const Examples& examples, const FitOptions& options);
+
+/// Returns method_named() after the request as a whole is checked: fractions, kind of input, task and
+/// network. Throws std::invalid_argument for what the method or its network does not take. (On a table, the
+/// fit itself checks the task, when the target's column is encoded.)
 const MethodInfo& method_for(const Examples& examples, const FitOptions& options);
 
 }  // namespace slimbayes

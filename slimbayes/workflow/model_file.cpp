@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "slimbayes/catalog/network/network_spec.h"
@@ -58,6 +59,16 @@ ConformalScores take_calibration(TensorFile& file) {
   return {scores, groups};
 }
 
+/// Returns whether every embedding among these layers, those within residuals included, has this many tokens.
+bool embeds(const std::vector<LayerSpec>& layers, int64_t tokens) {
+  return std::ranges::all_of(layers, [&](const LayerSpec& layer) {
+    if (const auto* residual = std::get_if<Residual>(&layer))
+      return embeds(residual->body, tokens) && embeds(residual->shortcut, tokens);
+    const auto* embedding = std::get_if<Embedding>(&layer);
+    return embedding == nullptr || embedding->tokens == tokens;
+  });
+}
+
 /// Throws std::invalid_argument unless every network in the file, also of an ensemble's members, takes the
 /// input that the encoder gives.
 void check_networks(const TensorFile& file, const Schema& schema) {
@@ -65,11 +76,8 @@ void check_networks(const TensorFile& file, const Schema& schema) {
   for (const auto& [name, text] : file.metadata) {
     if (name != "network" && !name.ends_with(".network")) continue;
     const NetworkSpec spec = network_from_json(stored_json(file, name.c_str()));
-    bool fits = spec.input == input;
-    for (const LayerSpec& layer : spec.layers) {
-      if (const auto* embedding = std::get_if<Embedding>(&layer)) fits = fits && embedding->tokens == schema.tokens;
-    }
-    check(fits, "load", fmt::format("a network for {}, as the encoder gives it", text_of(input)),
+    check(spec.input == input && embeds(spec.layers, schema.tokens), "load",
+          fmt::format("a network for {}, as the encoder gives it", text_of(input)),
           fmt::format("one for {}", text_of(spec.input)), "the model file is damaged");
   }
 }
@@ -123,7 +131,10 @@ void Model::take_from(TensorFile& file) {
   fit_options_ = options_from_json<FitOptions>(stored_json(file, "fit"), "load");
   fit_options_.method = method_;
   fit_options_.options = options_;
-  fit_options_.seed = stored_json(file, "seed").get<uint64_t>();
+  const nlohmann::json seed = stored_json(file, "seed");
+  check(seed.is_number_unsigned(), "load", "a seed of at least 0", "another value",
+        "the model file is damaged");
+  fit_options_.seed = seed.get<uint64_t>();
   data_hash_ = stored_text(file, "data_hash");
   for (size_t i = 0; i < std::size(kSplitNames); ++i)
     split_.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
@@ -142,8 +153,13 @@ void Model::take_from(TensorFile& file) {
     check_tuning_report(tuning_);
   }
   if (file.metadata.contains("noise")) noise_ = noise_from_json(stored_json(file, "noise"));
-  fitted_ = registry_row(method_).load(file);
+  const auto& row = registry_row(method_);
+  // Before a method computes with them, its networks and its inputs are known to fit.
   check_networks(file, schema());
+  check(takes(find_method(method_), kind_of(*encoder_), options_), "load",
+        fmt::format("a method that takes {}", name_of(kind_of(*encoder_))), method_,
+        "the model file is damaged");
+  fitted_ = row.load(file);
 }
 
 }  // namespace slimbayes

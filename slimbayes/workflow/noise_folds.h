@@ -44,14 +44,16 @@ struct CrossFitted {
   NoiseEstimate noise;
 };
 
-/// Runs `main`, which fits the parts, and estimates the noise by cross-fitting if all of this holds: the task
-/// is a regression, fewer than kEnoughRows validation rows (with `grouped`: different inputs) chose the
-/// parameters, and there are at most 2,000 training rows and at least 4 different inputs. Each fold is then
-/// predicted by the method fitted to the other rows, with the options that `main` resolved. Otherwise only
-/// `main` runs and writes its checkpoint as without folds; few validation rows then give a note. With a
-/// checkpoint, `main` and the folds form a series (FitSeries): killed and resumed, they give the same bits. A
-/// fold that fails numerically gives a note, and the other folds are used. Throws std::invalid_argument for a
-/// negative number of folds or for 1.
+/// Runs `main`, which fits the parts. Then estimates the noise by cross-fitting if all of this holds:
+/// - the task is a regression;
+/// - the parameters were chosen on fewer than kEnoughRows validation rows (with `grouped`, rows with
+///   identical inputs count once);
+/// - there are at most 2,000 training rows and at least 4 different inputs.
+/// For each fold, the method is fitted to the other rows, with the options that `main` resolved, and predicts
+/// the fold. A fold that fails numerically gives a note, and the other folds are used. If a condition fails,
+/// only `main` runs, with its usual checkpoint, and few validation rows give a note. With a checkpoint,
+/// `main` and the folds form one series (FitSeries): a run that is killed and resumed gives the same bits.
+/// Throws std::invalid_argument if the number of folds is negative or 1; 0 turns cross-fitting off.
 CrossFitted fit_with_noise_folds(const MethodInfo& method,
                                  const std::function<Tuned(const FitContext&)>& main, const Split& parts,
                                  const NoiseFolds& folds, const FitContext& context);

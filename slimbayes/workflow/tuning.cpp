@@ -174,7 +174,8 @@ class Search {
       consider(entry, with(i), std::move(fitted));
       if (interrupted) return false;  // the only fit: it is the result, but not listed as tried
     } catch (const NumericalError& error) {
-      // An interrupted fit may fail because its parameters were never selected.
+      // A fit that is interrupted before its first validation has no parameters to keep and throws. This is
+      // not a failed candidate.
       if (context_.callback && context_.callback->stop()) return false;
       entry["failed"] = error.what();
     }

@@ -31,7 +31,8 @@ struct Mapped {
   Mapped(const std::string& basis, int64_t rank, NetworkSpec network)
       : spec(std::move(network)),
         parameters(feature_parameters(basis, rank, spec, Stream(4)), at::kDouble),
-        map(basis, rank, spec, [this](const std::string& name) { return parameters[name]; }, "test") {}
+        map(
+            basis, rank, spec, [this](const std::string& name) { return parameters[name]; }, "test") {}
 };
 
 TEST(FeatureMap, IsTheExpansionOfTheNetwork) {

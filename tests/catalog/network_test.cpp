@@ -78,9 +78,9 @@ TEST(Networks, EachTakesItsRowsAndEndsInAVector) {
 }
 
 TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
-  const std::map<std::string, Shape> inputs = {{"tabular_resnet", {{7}}},     {"mlp", {{7}}},
-                                               {"lstm", {{24, 9}}},           {"convnet", {{1, 28, 28}}},
-                                               {"resnet18", {{3, 32, 32}}},   {"transformer", {{50}, true}}};
+  const std::map<std::string, Shape> inputs = {{"tabular_resnet", {{7}}},   {"mlp", {{7}}},
+                                               {"lstm", {{24, 9}}},         {"convnet", {{1, 28, 28}}},
+                                               {"resnet18", {{3, 32, 32}}}, {"transformer", {{50}, true}}};
   const json others = {{"activation", "tanh"}, {"hidden", 32}, {"blocks", 3}, {"heads", 2}, {"dropout", 0.1}};
   for (const auto& [name, input] : inputs) {
     const auto layers = [&, &name = name, &input = input](json given) {
@@ -88,7 +88,8 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
       return to_json(network_for(options_from_json<NetworkOptions>(given, "test"), input, 100));
     };
     for (const auto& [option, value] : others.items()) {
-      EXPECT_EQ(layers({{option, value}}) != layers(json::object()), uses_option(name, option)) << name << option;
+      EXPECT_EQ(layers({{option, value}}) != layers(json::object()), uses_option(name, option))
+          << name << option;
       const std::vector<std::string> using_it = networks_using(option);
       EXPECT_EQ(std::ranges::find(using_it, name) != using_it.end(), uses_option(name, option));
     }
@@ -99,7 +100,9 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
 
 TEST(Networks, TheHeadsOfATransformerDivideItsWidth) {
   const auto error = [](int64_t hidden, int64_t heads) {
-    return error_of([&] { network_for({.network = "transformer", .hidden = hidden, .heads = heads}, {{9, 4}}); });
+    return error_of([&] {
+      network_for({.network = "transformer", .hidden = hidden, .heads = heads}, {{9, 4}});
+    });
   };
   expect_has(error(64, 3), "received --hidden 64 and --heads 3; --heads 2 divides it");
   expect_has(error(9, 4), "--heads 3 divides it");

@@ -68,3 +68,9 @@ def test_a_report_has_no_exponents_beside_whole_numbers(tmp_path):
     assert "best standardised validation NLL" in done.stdout
     assert "best standardised validation MSE" in run(tmp_path, "fit", "prices.csv", "--target", "y", "--method", "dnn",
                                                      "--threads", 1, "--steps", 30).stdout
+
+
+def test_a_comparison_without_test_rows_is_refused_before_it_trains(tmp_path):
+    write_csv(tmp_path / "t.csv", header(2), toy_rows(60))
+    done = run(tmp_path, "compare", "t.csv", "--target", "y", "--methods", "dnn", "--seeds", 1, "--test-fraction", 0)
+    assert done.returncode == 2 and "use a --test-fraction above 0" in done.stderr and "step" not in done.stderr

@@ -37,6 +37,12 @@ def test_a_dry_run_prints_what_a_fit_would_take(tmp_path):
     assert json.loads(fit.stdout)["options"] == recipe["options"]
 
 
+def test_a_dry_run_names_the_default_method_of_the_likelihood(tmp_path):
+    for likelihood, method in (("gaussian", "dbk"), ("bernoulli", "vbll"), ("poisson", "vbll")):
+        dry = run(tmp_path, "fit", "nowhere.csv", "--target", "y", "--likelihood", likelihood, "--dry-run")
+        assert json.loads(dry.stdout)["method"] == method
+
+
 def test_evaluate_explains_its_scores(tmp_path):
     text = run(tmp_path, "evaluate", "--help").stdout
     for score in ("epistemic_sd", "mutual_information", "entropy", "uncertain", "log_rate_sd", "outside", "distance"):

@@ -113,6 +113,8 @@ def test_compare_fits_the_methods_that_take_windows(folder):
     (["--window", "6"], "a column of times for --window"),
     ([*WINDOWS, "--network", "convnet"], "lstm and transformer take it"),
     ([*WINDOWS, "--network", "transformer", "--hidden", "8", "--heads", "3"], "received --hidden 8 and --heads 3; --heads 2 divides it"),
+    ([*WINDOWS, "--blocks", "0"], "at least one layer of the network lstm; received --blocks 0"),
+    ([*WINDOWS, "--domain", "0:1"], "received --domain"),
     ([*WINDOWS, "--heads", "3"], "options of the network lstm; received --heads, which belongs to transformer; leave it out, or take --network transformer"),
     ([*WINDOWS, "--method", "gp-exact", "--iterations", "2"], "dbk, dbk-exact"),
     ([*WINDOWS, "--method", "sv-rbf"], "expected an input that it takes, table; received windows"),

@@ -36,10 +36,11 @@ int run() {
   const slimbayes::Regression before = model.predict(table);
   const slimbayes::Regression p = loaded.predict(table);
   const at::Tensor sd = at::sqrt(slimbayes::total_var(p));  // [n]
-  std::printf("slimbayes %s: mean %.6f, sd %.6f at x = %g\n", slimbayes::version(), p.mean[100].item<double>(),
-              sd[100].item<double>(), table.columns[0].values[100]);
+  std::printf("slimbayes %s: mean %.6f, sd %.6f at x = %g\n", slimbayes::version(),
+              p.mean[100].item<double>(), sd[100].item<double>(), table.columns[0].values[100]);
 
-  const bool sane = p.mean.size(0) == table.rows && at::isfinite(p.mean).all().item<bool>() && (sd > 0).all().item<bool>();
+  const bool sane =
+      p.mean.size(0) == table.rows && at::isfinite(p.mean).all().item<bool>() && (sd > 0).all().item<bool>();
   if (!sane || !at::equal(before.mean, p.mean)) {
     std::fputs("the loaded model does not predict what the fitted one did\n", stderr);
     return 1;

@@ -14,8 +14,8 @@ namespace {
 at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(Mixture, MomentsByHand) {
-  Regression p =
-      mixture({Regression{row({1, 5}), row({2, 1}), row({0.5, 0}), 1}, {row({3, 5}), row({4, 3}), row({1.5, 0}), 2}});
+  Regression p = mixture(
+      {Regression{row({1, 5}), row({2, 1}), row({0.5, 0}), 1}, {row({3, 5}), row({4, 3}), row({1.5, 0}), 2}});
   EXPECT_TRUE(at::equal(p.mean, row({2, 5})));
   EXPECT_TRUE(at::equal(p.aleatoric_var, row({3, 2})));
   // Row 0: a mean of 1 plus the variance 1 of the means {1, 3}. Row 1: the parts agree.
@@ -64,7 +64,8 @@ TEST(Mixture, OfClassesAveragesProbabilitiesAndCountsTheDisagreementAsIgnorance)
   const Classes other = classes_of_logits(at::tensor({-8.0, -8.0}, at::kDouble).reshape({2, 1}));
   const auto p = std::get<Classes>(mixture({Predictive(sure), Predictive(other)}));
   EXPECT_NEAR(p.probabilities[0][0].item<double>(), 0.5, 1e-12);
-  EXPECT_NEAR(mutual_information(p)[0].item<double>(), std::log(2) - p.expected_entropy[0].item<double>(), 1e-12);
+  EXPECT_NEAR(mutual_information(p)[0].item<double>(), std::log(2) - p.expected_entropy[0].item<double>(),
+              1e-12);
   EXPECT_NEAR(mutual_information(p)[1].item<double>(), 0, 1e-12);  // the parts agree on this row
 }
 
@@ -73,8 +74,7 @@ TEST(Mixture, OfRatesHasTheMixturesMeanAndVariance) {
   constexpr int64_t kDraws = 1000000;
   const at::Tensor mean_log = row({-0.3, 0.4, 0.1}), var_log = row({0.05, 0.1, 0.2});
   std::vector<Predictive> parts;
-  for (int i = 0; i < 3; ++i)
-    parts.emplace_back(Counts{{mean_log.narrow(0, i, 1), var_log.narrow(0, i, 1)}});
+  for (int i = 0; i < 3; ++i) parts.emplace_back(Counts{{mean_log.narrow(0, i, 1), var_log.narrow(0, i, 1)}});
   at::Tensor part = (3 * Stream(1).uniform({kDraws})).floor().to(at::kLong);
   at::Tensor draws = at::exp(mean_log.index_select(0, part) +
                              var_log.sqrt().index_select(0, part) * Stream(2).normal({kDraws}));
@@ -93,7 +93,8 @@ TEST(Mixture, OfEqualRatesIsTheRateEvenWhereItOverflows) {
 }
 
 TEST(Answers, AreConcatenatedRowByRow) {
-  const Predictive a = Regression{row({1}), row({2}), row({3}), 1}, b = Regression{row({4, 5}), row({6, 7}), row({8, 9}), 2};
+  const Predictive a = Regression{row({1}), row({2}), row({3}), 1},
+                   b = Regression{row({4, 5}), row({6, 7}), row({8, 9}), 2};
   const auto p = std::get<Regression>(concatenated({a, b}));
   EXPECT_TRUE(at::equal(p.mean, row({1, 4, 5})));
   EXPECT_TRUE(at::equal(p.epistemic_var, row({3, 8, 9})));

@@ -7,7 +7,8 @@ namespace slimbayes {
 namespace {
 
 Dataset small() {
-  return dataset_of({{}, {"a", "b"}}, {{at::arange(8, at::kDouble).view({4, 2})}, at::arange(4, at::kDouble)});
+  return dataset_of({{}, {"a", "b"}},
+                    {{at::arange(8, at::kDouble).view({4, 2})}, at::arange(4, at::kDouble)});
 }
 
 at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }

@@ -74,7 +74,8 @@ TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
   }
   for (double same : {1e308, 1e-310, 0.0})
     EXPECT_EQ(task_for(table_of({numbers("y", {same, same})})).y_scale, 1);
-  EXPECT_EQ(task_for(table_of({numbers("y", {1e300, 0, 1e300, 0})}), LikelihoodKind::softmax).kind, TaskKind::classification);
+  EXPECT_EQ(task_for(table_of({numbers("y", {1e300, 0, 1e300, 0})}), LikelihoodKind::softmax).kind,
+            TaskKind::classification);
 }
 
 TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
@@ -98,7 +99,9 @@ TEST(Target, LevelsAreKnownByTheirMeaningInAnotherTable) {
   EXPECT_TRUE(equal(target_values(table_of({numbers("y", {3, 3})}), "y", task), {0, 0}));
   EXPECT_TRUE(equal(target_values(table_of({booleans("y", {1})}), "y", task), {2}));
   EXPECT_TRUE(equal(target_values(table_of({categories("y", {0}, {"x"})}), "y", task), {1}));
-  expect_has(error_of([&] { target_values(table_of({categories("y", {0, 1}, {"x", "z"})}), "y", task); }),
+  expect_has(error_of([&] {
+               target_values(table_of({categories("y", {0, 1}, {"x", "z"})}), "y", task);
+             }),
              "t.csv: data row 2: expected a class of the training rows in the target 'y'; received 'z'");
 }
 
@@ -154,20 +157,29 @@ TEST(Target, ClassesNeedRows) {
              "at least two rows of each class of 'y'; received one row of class 'b'");
   Table held = table_of({categories("y", {0, 0, 1, 1}, {"a", "b"})});
   expect_has(
-      error_of([&] { fit_task(held, {0, 1}, "y", {}); }),
+      error_of([&] {
+        fit_task(held, {0, 1}, "y", {});
+      }),
       "a training row of each class of 'y'; received none of class 'b', whose 2 rows the split held out");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
-  expect_has(error_of([&] { task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), LikelihoodKind::bernoulli); }),
+  expect_has(error_of([&] {
+               task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), LikelihoodKind::bernoulli);
+             }),
              "two classes in 'y' for --likelihood bernoulli; received 3");
-  expect_has(error_of([&] { task_for(table_of({categories("y", {0, kNone, 0, 1, 1}, {"a", "b"})})); }),
+  expect_has(error_of([&] {
+               task_for(table_of({categories("y", {0, kNone, 0, 1, 1}, {"a", "b"})}));
+             }),
              "row 2: expected a value in the target 'y'; received a missing cell");
 }
 
 TEST(Target, LikelihoodsAreNamed) {
   EXPECT_EQ(task_of(likelihood_named("cox")), TaskKind::events);
   expect_has(error_of([] { likelihood_named("poison"); }), "did you mean 'poisson'?");
-  expect_has(error_of([] { task_for(table_of({numbers("y", {1})}), LikelihoodKind::cox); }), "leave --target out");
-  expect_has(error_of([] { task_for(table_of({categories("y", {0, 0}, {"a"})}), LikelihoodKind::poisson); }),
+  expect_has(error_of([] { task_for(table_of({numbers("y", {1})}), LikelihoodKind::cox); }),
+             "leave --target out");
+  expect_has(error_of([] {
+               task_for(table_of({categories("y", {0, 0}, {"a"})}), LikelihoodKind::poisson);
+             }),
              "--likelihood poisson needs numbers");
   EXPECT_THROW(task_for(table_of({{"y", ColumnKind::datetime, {0, 1}, {}}})), std::invalid_argument);
 }
@@ -186,9 +198,10 @@ TEST(Domain, IsParsedOrRefusedWithASentence) {
 
 TEST(Events, CoordinatesAreScaledByTheDomain) {
   Table table = table_of({numbers("a", {0, 0.5, 1}), numbers("b", {-1, 2, 3})});
-  Encoder e = Encoder::fit(table, {0, 2}, {"", "min-max", {}, "train", LikelihoodKind::cox, {{0, 1}, {-1, 3}}});
+  Encoder e =
+      Encoder::fit(table, {0, 2}, {"", "min-max", {}, "train", LikelihoodKind::cox, {{0, 1}, {-1, 3}}});
   EXPECT_TRUE(
-      at::allclose(e.inputs(table), at::tensor({-1., -1., 0., .5, 1., 1.}, at::kDouble).reshape({3, 2})));
+      at::allclose(e.inputs(table), at::tensor({-1., -1., 0., .5, 1., 1.}, at::kFloat).reshape({3, 2})));
   const Task& task = e.schema().task;
   EXPECT_EQ(task.kind, TaskKind::events);
   // Two of the three events are training events; the domain and its encoded box both have volume 4:
@@ -206,13 +219,15 @@ TEST(Events, CoordinatesAreScaledByTheDomain) {
 TEST(Events, BadInputIsNamed) {
   Table table = table_of({numbers("a", {0, 0.5}), numbers("b", {0, 9}), categories("c", {0, 0}, {"u"})});
   auto message = [&](std::vector<Axis> domain, Words ignore, std::string target = "") {
-    return error_of(
-        [&] { Encoder::fit(table, {0, 1}, {target, "min-max", ignore, "train", LikelihoodKind::cox, domain}); });
+    return error_of([&] {
+      Encoder::fit(table, {0, 1}, {target, "min-max", ignore, "train", LikelihoodKind::cox, domain});
+    });
   };
   expect_has(message({{0, 1}, {0, 10}}, {}),
              "coordinates that are numbers; received the categorical column 'c'");
   expect_has(message({{0, 1}}, {"c"}), "a domain of 2 axes, one a coordinate; received 1");
-  expect_has(message({{0, 1}, {0, 2}}, {"c"}), "row 2: expected 'b' inside its domain 0:2; received 9; widen --domain");
+  expect_has(message({{0, 1}, {0, 2}}, {"c"}),
+             "row 2: expected 'b' inside its domain 0:2; received 9; widen --domain");
   expect_has(message({{0, 1}, {0, 10}}, {"c"}, "a"), "leave --target out");
   EXPECT_EQ(message({{0, 1}, {0, 10}}, {"c"}), "no error");
 }

@@ -25,7 +25,9 @@ Table reviews() {
        categories("label", {0, 1, 0, 0, 1, 1}, {"up", "down"})});
 }
 
-TextEncoder fitted(TextOptions options = {.column = "text"}) {
+TextOptions short_texts(int64_t longest = 256) { return {"text", 20000, longest}; }
+
+TextEncoder fitted(const TextOptions& options = short_texts()) {
   return TextEncoder::fit(reviews(), all_rows(reviews()), options, "label", std::nullopt);
 }
 
@@ -48,7 +50,7 @@ TEST(TextEncoder, NumbersTheFrequentWordsOfItsRows) {
 }
 
 TEST(TextEncoder, KeepsItsBoundsAndSurvivesJson) {
-  const TextEncoder encoder = fitted({.column = "text", .vocabulary = 2, .least = 1, .longest = 2});
+  const TextEncoder encoder = fitted({"text", 2, 2, 1});
   EXPECT_EQ(encoder.tokens(), 4);
   EXPECT_EQ(encoder.dataset(reviews(), false).source->lengths().max().item<int64_t>(), 2);
   const TextEncoder again = TextEncoder::from_json(encoder.to_json());
@@ -60,15 +62,17 @@ TEST(TextEncoder, KeepsItsBoundsAndSurvivesJson) {
 }
 
 TEST(TextEncoder, SaysWhatItCouldNotRead) {
-  const std::vector<std::string> notes = fitted({.column = "text", .longest = 2}).notes_for(reviews());
+  const std::vector<std::string> notes = fitted(short_texts(2)).notes_for(reviews());
   ASSERT_EQ(notes.size(), 3u);
   expect_has(notes[0], "1 of 6 rows has no word in 'text'");
   expect_has(notes[1], "1 of 6 rows has no word of the vocabulary");
   expect_has(notes[2], "3 of 6 rows are longer than 2 tokens");
-  expect_has(error_of([] { fitted({.column = "txt"}); }), "did you mean 'text'?");
+  expect_has(error_of([] { fitted({"txt", 20000, 256}); }), "did you mean 'text'?");
   Table table = reviews();
   table.columns.push_back(numbers("n", {1, 2, 3, 4, 5, 6}));
-  expect_has(error_of([&] { TextEncoder::fit(table, all_rows(table), {.column = "n"}, "label", {}); }),
+  expect_has(error_of([&] {
+               TextEncoder::fit(table, all_rows(table), {"n", 20000, 256}, "label", {});
+             }),
              "expected text in 'n'; received a numeric column");
 }
 

@@ -159,7 +159,8 @@ TEST(Windows, TheCalendarOfAllSeriesDecidesItsFeatures) {
   std::vector<double> city(static_cast<size_t>(table.rows), 0.0);
   const Table other = hourly(10);
   for (size_t c = 0; c < table.columns.size(); ++c)
-    table.columns[c].values.insert(table.columns[c].values.end(), other.columns[c].values.begin(), other.columns[c].values.end());
+    table.columns[c].values.insert(table.columns[c].values.end(), other.columns[c].values.begin(),
+                                   other.columns[c].values.end());
   city.insert(city.end(), 10, 1.0);
   table.rows += 10;
   table.columns.push_back({"city", ColumnKind::categorical, city, {"a", "b"}});
@@ -167,16 +168,15 @@ TEST(Windows, TheCalendarOfAllSeriesDecidesItsFeatures) {
   how.group = {"city"};
   const Windows windows = find_windows(table, how);
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
-  EXPECT_NE(std::ranges::find(encoder.schema().features, "sine of the day of the week"), encoder.schema().features.end());
+  EXPECT_NE(std::ranges::find(encoder.schema().features, "sine of the day of the week"),
+            encoder.schema().features.end());
 }
 
 TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
   const Table table = hourly(400);
   const WindowOptions how = options(6, 2);
   const Windows windows = find_windows(table, how);
-  SplitOptions split;
-  split.valid_fraction = 0.1;
-  split.test_fraction = 0.2;
+  SplitOptions split{0.1, 0.2, "auto"};
   split.calibration_fraction = 0.15;
   const SplitRows parts = split_windows(windows, windows_with_target(table, windows, "y"), how, split);
   const auto rows = [&](const std::vector<int64_t>& part) {
@@ -213,15 +213,15 @@ TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
   table.columns[2].values[30] = kNone;
   const WindowOptions how = options(4);
   const Windows windows = find_windows(table, how);
-  SplitOptions split;
-  split.valid_fraction = 0.2;
+  SplitOptions split{0.2, 0, "auto"};
   const std::vector<int64_t> usable = windows_with_target(table, windows, "y");
   SplitRows parts = split_windows(windows, usable, how, split);
   for (int64_t& i : parts.train) i = usable[static_cast<size_t>(i)];
   for (int64_t i : parts.train) EXPECT_NE(windows.target[static_cast<size_t>(i)], 30);
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, parts.train, encoding());
   // A missing value in the target's past is imputed and gets an indicator feature.
-  EXPECT_EQ(encoder.rows().schema().features,
+  const std::vector<std::string>& names = encoder.schema().features;  // then the hour of the day
+  EXPECT_EQ(std::vector<std::string>(names.begin(), names.begin() + 3),
             (std::vector<std::string>{"x", "y (past)", "y (past) (missing)"}));
   std::vector<int64_t> every(windows.last.size());
   for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<int64_t>(i);
@@ -262,6 +262,20 @@ TEST(WindowEncoder, NamesTheWindowsThatHoldABadRow) {
   EXPECT_EQ(bad[1].row, 2);
   expect_has(bad[0].reason, "in data row 11: ");
   EXPECT_THROW(encoder.dataset(far, windows, {7}, false), DataError);
+  EXPECT_NO_THROW(encoder.dataset(far, windows, {5, 11}, false));  // these windows do not see the row
+}
+
+TEST(WindowEncoder, RefusesWindowsThatWereFoundWithOtherOptions) {
+  const Table table = hourly(60);
+  const WindowOptions how = options(4);
+  const Windows windows = find_windows(table, how), wider = find_windows(table, options(8)),
+                later = find_windows(table, options(4, 2));
+  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, {0, 1, 2, 3, 4}, encoding());
+  for (const Windows& foreign : {wider, later}) {
+    EXPECT_THROW(WindowEncoder::fit(table, foreign, how, {0, 1}, encoding()), std::invalid_argument);
+    EXPECT_THROW(encoder.dataset(table, foreign, {0}, false), std::invalid_argument);
+  }
+  EXPECT_NO_THROW(encoder.dataset(table, windows, {0}, false));
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; inputs:
-// models of windows, images and texts; checkpoints, csv, parquet or feather), beginning with seed FIRST: at most COUNT of them, for at most SECONDS. Each must end in a finite
-// answer or in an error for the user, within five seconds of processor time (thirty under a sanitiser) and 1
-// GB (8 GB under a sanitiser). Otherwise the program prints the seed and fails. After a crash the seed is in
-// the file that SLIMBAYES_MUTANT names.
+// mutants KIND FIRST COUNT SECONDS  Tries seeded mutants of one KIND (models: of tables; inputs: models of
+// windows, images and texts; checkpoints, csv, parquet or feather), beginning with seed FIRST: at most COUNT
+// of them, for at most SECONDS. Each must end in a finite answer or in an error for the user, within five
+// seconds of processor time (thirty under a sanitiser) and 1 GB (8 GB under a sanitiser). Otherwise the
+// program prints the seed and fails. After a crash the seed is in the file that SLIMBAYES_MUTANT names.
 #include <ATen/Parallel.h>
 #include <sys/resource.h>
 #include <unistd.h>

@@ -79,7 +79,7 @@ inline FitOptions small_fit(const MethodInfo& info, LikelihoodKind likelihood) {
                : likelihood == LikelihoodKind::bernoulli ? "yes"
                : likelihood == LikelihoodKind::softmax   ? "label"
                : likelihood == LikelihoodKind::poisson   ? "count"
-                                           : "y";
+                                                         : "y";
   if (likelihood == LikelihoodKind::cox) {
     fit.domain = "0:1,0:12";
     fit.ignore = {"colour", "when", "on", "y", "yes", "label", "count"};

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <limits>
 
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/metrics.h"
-#include "slimbayes/core/answers.h"
 
 namespace slimbayes::contract {
 
@@ -178,7 +178,8 @@ void leaves_the_world_alone(const Subject& subject, const Fitted& fitted) {
   int threads = at::get_num_threads();
   auto dtype = c10::get_default_dtype();
   answer(*subject.make()->fit(split, {Stream(5), nullptr, {}}), toy(5, 3));
-  require(at::equal(x, split.train.all().inputs[0]) && at::equal(y, split.train.all().target), "changed inputs");
+  require(at::equal(x, split.train.all().inputs[0]) && at::equal(y, split.train.all().target),
+          "changed inputs");
   require(at::equal(random, at::detail::getDefaultCPUGenerator().get_state()),
           "a changed global random state");
   require(threads == at::get_num_threads(), "a changed thread count");

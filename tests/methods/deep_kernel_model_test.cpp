@@ -36,7 +36,8 @@ DeepKernel kernel(const std::string& basis, HeadObjective objective) {
 NetworkSpec network() { return mlp(2, 5, 1, "tanh"); }
 
 Parameters parameters(const DeepKernel& k) {
-  return deep_kernel_parameters(k, network(), LikelihoodKind::gaussian, at::zeros({1}, at::kDouble), Stream(1));
+  return deep_kernel_parameters(k, network(), LikelihoodKind::gaussian, at::zeros({1}, at::kDouble),
+                                Stream(1));
 }
 
 DeepKernelModel bound(const DeepKernel& k, const Weights& weights) {

@@ -4,11 +4,11 @@
 
 #include <cmath>
 
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/count_metrics.h"
 #include "slimbayes/data/synthetic_counts.h"
 #include "slimbayes/data/target.h"
-#include "slimbayes/core/answers.h"
 
 namespace slimbayes::contract {
 
@@ -42,7 +42,8 @@ void shapes(const Subject& subject, LikelihoodKind likelihood, const Fitted& fit
   require(all.size(0) == 33, "an answer that is not [n]");
   require(at::isfinite(all).all().item<bool>(), "answers that are not finite");
   const auto* p = std::get_if<Classes>(&answer);
-  require((p != nullptr) == (task_of(likelihood) == TaskKind::classification), "classes for another task, or none");
+  require((p != nullptr) == (task_of(likelihood) == TaskKind::classification),
+          "classes for another task, or none");
   if (p != nullptr) {
     int64_t classes = static_cast<int64_t>(data.schema.task.levels.size());
     require(p->probabilities.size(1) == classes, "other classes than the task's");

@@ -117,8 +117,8 @@ class Broken : public Fitted {
 TEST(TaskContract, FaultsFailTheirClauses) {
   const Row& row = registry_row("sv-rbf");
   Subject subject = subject_of(row, LikelihoodKind::bernoulli);
-  std::shared_ptr<const Fitted> good =
-      subject.make()->fit(contract::task_split(LikelihoodKind::bernoulli), {Stream(contract::kSeed), nullptr, {}});
+  std::shared_ptr<const Fitted> good = subject.make()->fit(contract::task_split(LikelihoodKind::bernoulli),
+                                                           {Stream(contract::kSeed), nullptr, {}});
   const std::pair<const char*, const char*> faults[] = {{"unnormalised", "shapes"},
                                                         {"entropies", "shapes"},
                                                         {"other task", "shapes"},
@@ -128,7 +128,8 @@ TEST(TaskContract, FaultsFailTheirClauses) {
     Broken broken(fault, good);
     for (const contract::TaskClause& clause : contract::task_clauses()) {
       if (clause.name != name) continue;
-      EXPECT_ANY_THROW(clause.hold(subject, LikelihoodKind::bernoulli, broken)) << fault << " got through " << name;
+      EXPECT_ANY_THROW(clause.hold(subject, LikelihoodKind::bernoulli, broken))
+          << fault << " got through " << name;
     }
   }
 }

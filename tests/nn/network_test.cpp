@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "slimbayes/catalog/network/networks.h"
@@ -71,17 +72,56 @@ TEST(Parameters, ViewsAndGradientsShareTheFlatBuffers) {
   EXPECT_EQ(p["net.0.weight"].grad().abs().sum().item<double>(), 0);
 }
 
-TEST(Network, TracesWhatGoesIntoAndOutOfEachLayerWithWeights) {
+TEST(Network, TracesWhatGoesIntoAndOutOfEachMap) {
   const Parameters p = small();
   const at::Tensor x = Stream(2).normal({4, 3});
   const Traced traced = bind(p).traced(x);
   EXPECT_TRUE(at::equal(traced.output, bind(p)(x)));
-  ASSERT_EQ(traced.taps.size(), 5u);
+  std::vector<std::string> kinds;
+  for (const Tap& tap : traced.taps) kinds.push_back(tap.kind);
+  EXPECT_EQ(kinds, (std::vector<std::string>{"linear", "layer_norm", "linear", "linear", "layer_norm",
+                                             "linear", "linear", "layer_norm"}));
   EXPECT_EQ(traced.taps[0].layer, "net.0");
-  EXPECT_EQ(traced.taps[2].layer, "net.1.3");
+  EXPECT_EQ(traced.taps[3].layer, "net.1.3");
   EXPECT_TRUE(at::equal(traced.taps[0].input, x));
-  for (const Tap& tap : traced.taps)
-    EXPECT_TRUE(at::allclose(tap.output, at::linear(tap.input, p[tap.layer + ".weight"], p[tap.layer + ".bias"])));
+  for (const Tap& tap : traced.taps) {
+    const at::Tensor weight = p[tap.layer + ".weight"], bias = p[tap.layer + ".bias"];
+    const at::Tensor y = tap.kind == "linear" ? at::linear(tap.input, weight, bias)
+                                              : at::layer_norm(tap.input, weight.sizes(), weight, bias);
+    EXPECT_TRUE(at::allclose(tap.output, y)) << tap.layer;
+  }
+}
+
+// A Gram matrix over the taps leaves no parameter out.
+TEST(Network, EveryParameterBelongsToOneTap) {
+  NetworkOptions options;
+  options.hidden = 8;
+  options.heads = 2;
+  options.blocks = 2;
+  const std::vector<std::pair<std::string, Shape>> networks = {
+      {"tabular_resnet", {{3}}},    {"mlp", {{3}}},
+      {"lstm", {{5, 3}}},           {"transformer", {{5, 3}}},
+      {"transformer", {{6}, true}}, {"convnet", {{1, 8, 8}}},
+      {"resnet18", {{3, 16, 16}}}};
+  for (const auto& [name, shape] : networks) {
+    options.network = name;
+    const NetworkSpec spec = network_for(options, shape, shape.tokens ? 11 : 0);
+    const Parameters p(network_parameters(spec, "net", "all", Stream(1)), at::kFloat);
+    const Network network(spec, "net", [&](const std::string& key) { return p[key]; });
+    std::vector<int64_t> sizes = {2};
+    sizes.insert(sizes.end(), shape.sizes.begin(), shape.sizes.end());
+    const at::Tensor x = shape.tokens ? at::ones(sizes, at::kLong) : Stream(2).normal(sizes, at::kFloat);
+    const std::vector<Tap> taps = network.traced(x).taps;
+    for (const std::string& key : p.names()) {
+      if (!p[key].requires_grad()) continue;
+      const auto owns = [&](const Tap& tap) {
+        const size_t n = tap.layer.size();
+        return key.starts_with(tap.layer) && key.size() > n && (key[n] == '.' || key[n] == '_') &&
+               key.find('.', n + 1) == std::string::npos;
+      };
+      EXPECT_EQ(std::ranges::count_if(taps, owns), 1) << name << " " << key;
+    }
+  }
 }
 
 TEST(Parameters, BuffersHaveNoGradient) {
@@ -102,6 +142,27 @@ TEST(Parameters, GroupsLieSideBySide) {
   EXPECT_EQ(p.names(), (std::vector<std::string>{"a", "c", "b"}));
   EXPECT_EQ(p.values("x").sum().item<double>(), 8);
   EXPECT_THROW(Parameters({{"a", "x", one}, {"a", "x", one}}, at::kFloat), std::logic_error);
+}
+
+TEST(Parameters, BlocksShareGroupAndFactors) {
+  const at::Tensor one = at::ones({2}, at::kDouble);
+  const Parameters p({{"a", "x", one},
+                      {"b", "x", 2 * one, 0.5},
+                      {"c", "y", 3 * one},
+                      {"d", "x", 4 * one},
+                      {"m", kBuffers, one}},
+                     at::kFloat);
+  EXPECT_EQ(p.names(), (std::vector<std::string>{"a", "d", "b", "c", "m"}));
+  EXPECT_EQ(p.values("x").sum().item<double>(), 14);
+  const std::vector<ParameterBlock> blocks = p.blocks();
+  ASSERT_EQ(blocks.size(), 3u);
+  EXPECT_EQ(blocks[0].group, "x");
+  EXPECT_EQ(blocks[0].values.sum().item<double>(), 10);
+  EXPECT_EQ(blocks[1].rate, 0.5);
+  EXPECT_EQ(blocks[1].values.sum().item<double>(), 4);
+  EXPECT_EQ(blocks[2].group, "y");
+  blocks[1].gradient.fill_(7);
+  EXPECT_EQ(p["b"].grad().sum().item<double>(), 14);
 }
 
 }  // namespace

@@ -168,7 +168,7 @@ def test_residual_with_a_shortcut(tmp_path):
     ours, taps = sample(tmp_path, [2, 7, 5], layers, training=True)
     names = {"n.0.0.weight": "conv.weight", "n.0.1.weight": "norm.weight", "n.0.1.bias": "norm.bias", "n.0.shortcut.0.weight": "cut.weight"}
     compare(ours, put(Block(), ours, names).train(), names)
-    assert [tap[0] for tap in taps] == ["n.0.shortcut.0", "n.0.0"]
+    assert [tap[0] for tap in taps] == ["n.0.shortcut.0", "n.0.0", "n.0.1"]
 
 
 def test_a_residual_without_a_shortcut_adds_its_input(tmp_path):

@@ -148,9 +148,7 @@ TEST(HeadGradient, OfEachObjectiveEqualsCentralDifferences) {
     Case c;
     at::Tensor correction;
     if (objective.corrected) correction = Stream(7).uniform(at::IntArrayRef{7});
-    auto loss = [&] {
-      return objective.loss(c, correction, at::exp(c.log_noise)).total.item<double>();
-    };
+    auto loss = [&] { return objective.loss(c, correction, at::exp(c.log_noise)).total.item<double>(); };
     HeadGradient g = head_gradient(c.phi, correction, c.y, {c.mean, c.log_diagonal, c.lower}, c.offset,
                                    at::exp(c.log_noise), 20, objective.settings);
     auto agree = [&](at::Tensor& x, const at::Tensor& grad) {

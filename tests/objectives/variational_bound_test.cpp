@@ -32,8 +32,8 @@ TEST(VariationalPosterior, IsItsFormulaWrittenOutForEachFunction) {
     const at::Tensor m = s.posterior.mean[c], d = s.posterior.log_diagonal[c];
     const at::Tensor factor = s.posterior.lower[c].tril(-1) + at::diag(d.exp());
     EXPECT_TRUE(at::allclose(f.mean.select(1, c), at::mv(s.features, m) + s.offset[c], 1e-12, 1e-12));
-    EXPECT_TRUE(at::allclose(f.epistemic_var.select(1, c), at::mm(s.features, factor).square().sum(1), 1e-12,
-                             1e-12));
+    EXPECT_TRUE(
+        at::allclose(f.epistemic_var.select(1, c), at::mm(s.features, factor).square().sum(1), 1e-12, 1e-12));
     kl += 0.5 * (m.square().sum() + factor.square().sum() - 2 * d.sum() - 3).item<double>();
   }
   EXPECT_NEAR(s.posterior.kl().item<double>(), kl, 1e-10);
@@ -91,16 +91,16 @@ TEST(VariationalBound, IsTheDataTermAndTheKl) {
   Sample s = sample(5, 4, 1);
   at::Tensor y = at::ones({5}, at::kDouble);
   Latent f = s.posterior.latent(s.features, s.offset);
-  VariationalLoss loss = variational_bound(BernoulliLikelihood{}, f, y, s.posterior, 50, DataTerm::expected, 2);
+  VariationalLoss loss =
+      variational_bound(BernoulliLikelihood{}, f, y, s.posterior, 50, DataTerm::expected, 2);
   Latent one{f.mean.squeeze(1), f.epistemic_var.squeeze(1)};
   EXPECT_NEAR(loss.data.item<double>(),
               -BernoulliLikelihood{}.expected_log_prob(one, y).mean().item<double>(), 1e-12);
   EXPECT_NEAR(loss.total.item<double>(), loss.data.item<double>() + 2.0 / 50 * loss.kl.item<double>(), 1e-12);
   // A likelihood with one latent function refuses a latent with two.
-  EXPECT_THROW(
-      variational_bound(PoissonLikelihood{}, {at::zeros({5, 2}), at::zeros({5, 2})}, y, s.posterior, 50,
-                        DataTerm::expected),
-      std::invalid_argument);
+  EXPECT_THROW(variational_bound(PoissonLikelihood{}, {at::zeros({5, 2}), at::zeros({5, 2})}, y, s.posterior,
+                                 50, DataTerm::expected),
+               std::invalid_argument);
 }
 
 TEST(CoxBound, AConstantIntensityIsBestAtTheCount) {
@@ -108,7 +108,7 @@ TEST(CoxBound, AConstantIntensityIsBestAtTheCount) {
   // 4.
   int64_t n = 30;
   VariationalPosterior none{at::zeros({1, 1}, at::kDouble), at::full({1, 1}, -20, at::kDouble),
-                       at::zeros({1, 1, 1}, at::kDouble)};
+                            at::zeros({1, 1, 1}, at::kDouble)};
   at::Tensor weights = at::full({25}, 4.0 / 25, at::kDouble);
   auto loss = [&](double c) {
     const Latent f{at::full({28, 1}, c, at::kDouble), at::zeros({28, 1}, at::kDouble)};  // 3 events, 25 nodes

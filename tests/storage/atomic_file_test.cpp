@@ -76,7 +76,8 @@ TEST(WriteAtomically, AFailureKeepsTheOldFileAndRemovesTheTemporary) {
   const std::string message = message_of([&] { write_atomically(path, std::vector<std::byte>(10000)); });
   ::setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
-  EXPECT_NE(message.find("cannot write: File too large; raise the limit on a file's size"), std::string::npos) << message;
+  EXPECT_NE(message.find("cannot write: File too large; raise the limit on a file's size"), std::string::npos)
+      << message;
   EXPECT_EQ(read_bytes(path), raw("old"));
   EXPECT_EQ(entries(folder.path()), 1U);
 }

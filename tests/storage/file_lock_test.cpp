@@ -69,7 +69,8 @@ TEST(FileLock, LeavesNothingWhereAnotherHoldsIt) {
 TEST(FileLock, TheFileOfAnotherToolIsRefusedAndStays) {
   const Folder folder;
   write_atomically(folder / "uv.lock", testing::raw("content"));
-  EXPECT_NE(message_of([&] { const FileLock lock(folder / "uv"); }).find("expected an empty file"), std::string::npos);
+  EXPECT_NE(message_of([&] { const FileLock lock(folder / "uv"); }).find("expected an empty file"),
+            std::string::npos);
   EXPECT_EQ(read_bytes(folder / "uv.lock"), testing::raw("content"));
 }
 

@@ -80,6 +80,11 @@ TEST(in_quotes, cuts_long_text_between_characters) {
   std::string text = in_quotes("x" + accents);
   EXPECT_TRUE(text.ends_with("...'"));
   EXPECT_LT(text.size(), 50u);
+  EXPECT_EQ(text, in_quotes("x" + accents.substr(0, 38) +
+                            "\xC3\xA9 and more"));  // the character at the cut goes whole
+  std::string wide;
+  for (int i = 0; i < 20; ++i) wide += "\xE4\xB8\xAD";
+  EXPECT_EQ(in_quotes(wide), "'" + wide.substr(0, 39) + "...'");
 }
 
 TEST(column_of_kind, is_not_judged_by_its_cells) {

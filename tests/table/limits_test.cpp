@@ -23,7 +23,7 @@ TEST_F(limits, a_table_is_read_or_its_bound_is_said) {
     SCOPED_TRACE(name);
     write_table(folder / name, numbers(2000));
     int read = 0, refused = 0;
-    for (uint64_t bytes = 1000; bytes < 4'000'000; bytes += bytes / 3) {
+    for (uint64_t bytes = 1000; bytes < 8'000'000; bytes += bytes / 3) {
       const std::string error = message([&] { read_table(folder / name, {}, {bytes}); });
       if (error == "no error") {
         ++read;

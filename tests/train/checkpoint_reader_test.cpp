@@ -89,7 +89,8 @@ TEST_F(CheckpointTest, AGoodOneIsTaken) {
 TEST_F(CheckpointTest, CountsAreWholeAndWithinTheBudget) {
   for (const char* step :
        {"9000000000000000000", "-1", "13", "", "four", "4.5", "4 ", "99999999999999999999"})
-    EXPECT_NE(said_with("step", step).find("a whole number from 0 to 12 for 'step'"), std::string::npos) << step;
+    EXPECT_NE(said_with("step", step).find("a whole number from 0 to 12 for 'step'"), std::string::npos)
+        << step;
   EXPECT_NE(said_with("step", "5"), "");  // more scores than finished epochs
   EXPECT_NE(said_with("loss", "x"), "");
   for (const char* seconds : {"-1", "nan", "inf", "x", ""})

@@ -27,7 +27,8 @@ struct Toy {
     p.validate = validate;
     p.source = std::make_shared<TensorSource>(Batch{{x, at::arange(50)}, y});
     p.step = [this](const Batch& batch, const StepContext&) {
-      const at::Tensor &xb = batch.inputs[0], &rows = batch.inputs[1], error = at::mv(xb, value) - batch.target;
+      const at::Tensor &xb = batch.inputs[0], &rows = batch.inputs[1],
+                       error = at::mv(xb, value) - batch.target;
       grad.add_(at::mv(xb.t(), error) * (2.0 / static_cast<double>(rows.size(0))));
       seen.emplace_back(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0));
       double loss = error.square().mean().item<double>();
@@ -264,6 +265,64 @@ TEST(Train, ABudgetInEpochsValidatesEachOfThem) {
   options.patience = 0;
   toy.fit(options);
   EXPECT_EQ(rounds, 400);
+}
+
+TEST(Train, AfterEpochComesBeforeTheValidation) {
+  Toy toy;
+  std::vector<int64_t> order;  // epochs by after_epoch, -1 for a validation
+  TrainProblem p = toy.problem();
+  p.after_epoch = [&](const StepContext& last) {
+    EXPECT_EQ(last.step, (last.epoch + 1) * 4 - 1);
+    order.push_back(last.epoch);
+  };
+  p.validate = [&] {
+    order.push_back(-1);
+    return toy.validate();
+  };
+  train(p, few_epochs(3), Stream(7), nullptr, {});
+  EXPECT_EQ(order, (std::vector<int64_t>{0, -1, 1, -1, 2, -1}));
+}
+
+TEST(Train, ChoosesFromTheEpochOnThatTheProblemNames) {
+  Toy toy;
+  double score = 0;
+  TrainProblem p = toy.problem();
+  p.validate = [&] { return score += 1; };  // the first score is the best
+  p.select_from = 3;
+  TrainingOptions options = few_epochs(8);
+  options.patience = 2;
+  const Summary summary = train(p, options, Stream(7), nullptr, {});
+  EXPECT_EQ(summary.best_epoch, 3);
+  EXPECT_EQ(summary.best_score, 3);
+  EXPECT_EQ(summary.epochs, 5);  // the patience begins with the first score that may be chosen
+  score = 0;
+  p.select_from = 20;  // beyond the budget: the last parameters
+  EXPECT_EQ(train(p, few_epochs(4), Stream(7), nullptr, {}).best_score, 5);
+}
+
+TEST(Train, ClipsTheGradientOfAllGroupsTogether) {
+  at::Tensor value = at::zeros({2}, at::kDouble), grad = at::zeros({2}, at::kDouble),
+             other = at::zeros({1}, at::kDouble), other_grad = at::zeros({1}, at::kDouble);
+  std::vector<double> norms;
+  TrainProblem p;
+  p.groups = {{"a", value, grad, 0, 0}, {"b", other, other_grad, 0, 0}};
+  p.rows = 4;
+  p.step = [&](const Batch&, const StepContext& at) {
+    grad.copy_(at::tensor({2., 4.}, at::kDouble) * (at.step + 1));  // with the other: norm 6 (step + 1)
+    other_grad.fill_(4. * (at.step + 1));
+    return 1.0;
+  };
+  p.after_epoch = [&](const StepContext&) {
+    norms.push_back(std::sqrt((grad.square().sum() + other_grad.square().sum()).item<double>()));
+    EXPECT_NEAR((grad[1] / other_grad[0]).item<double>(), 1, 1e-12);  // the direction stays
+  };
+  TrainingOptions options = few_epochs(3);
+  options.clip_norm = 9;
+  train(p, options, Stream(7), nullptr, {});
+  ASSERT_EQ(norms.size(), 3u);
+  EXPECT_NEAR(norms[0], 6, 1e-12);
+  EXPECT_NEAR(norms[1], 9, 1e-12);
+  EXPECT_NEAR(norms[2], 9, 1e-12);
 }
 
 TEST(Schedule, OneCycleRisesThenFallsToZero) {

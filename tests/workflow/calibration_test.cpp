@@ -103,7 +103,8 @@ Table overlapping(int64_t rows, uint64_t seed) {
   const at::Tensor noisy = x + 0.35 * Stream(seed).split("noise").normal({rows});
   Table table;
   table.rows = rows;
-  table.columns = {{"x", ColumnKind::numeric, {}, {}}, {"y", ColumnKind::categorical, {}, {"low", "mid", "high"}}};
+  table.columns = {{"x", ColumnKind::numeric, {}, {}},
+                   {"y", ColumnKind::categorical, {}, {"low", "mid", "high"}}};
   for (int64_t i = 0; i < rows; ++i) {
     const double at = noisy[i].item<double>();
     table.columns[0].values.push_back(x[i].item<double>());

@@ -124,7 +124,8 @@ TEST(Workflow, OptionsOfAnotherKindOfInputAreRefused) {
   fit = on_windows();
   fit.method = "gp-exact";
   fit.options = json::object();
-  expect_has(error_of([&] { fit_model(series(60), fit); }), "an input that it takes, table; received windows");
+  expect_has(error_of([&] { fit_model(series(60), fit); }),
+             "an input that it takes, table; received windows");
 }
 
 }  // namespace

@@ -159,7 +159,8 @@ TEST(Tune, FailsWhereEveryCombinationFails) {
 
 TEST(Tune, AlphaIsLeftOutWhereItMeansNothing) {
   json options = find_method("sv-dbk").resolve({{"steps", 20}, {"rank", 8}, {"hidden", 8}, {"blocks", 1}});
-  Tuned best = tune(find_method("sv-dbk"), options, kBoth, contract::task_split(LikelihoodKind::softmax), {Stream(7)});
+  Tuned best =
+      tune(find_method("sv-dbk"), options, kBoth, contract::task_split(LikelihoodKind::softmax), {Stream(7)});
   EXPECT_EQ(best.report["tried"].size(), 4u);
   EXPECT_EQ(best.report["options"], json({"beta"}));
 }

@@ -1,5 +1,6 @@
-// A network as data. The model file holds it as JSON, which network_from_json checks as untrusted. The shape
-// of each layer's output follows from its input; nn/layers.cpp takes all sizes from these functions.
+// A network as data. The model file holds it as JSON, which network_from_json checks as untrusted. The
+// output_of functions compute the shape of each layer's output from the shape of its input; nn/layers.cpp
+// takes all sizes from them.
 #include "slimbayes/catalog/network/network_spec.h"
 
 #include <fmt/format.h>
@@ -13,8 +14,9 @@ namespace {
 using detail::shown;
 using nlohmann::json;
 
-constexpr int kDeepest = 8;        // residuals within residuals
-constexpr int kMostLayers = 4096;  // layers of a network, those within residuals included
+constexpr int kDeepest = 8;              // residuals within residuals
+constexpr double kMostNumbers = 0x1p26;  // in one row between two layers: 256 MB in float32
+constexpr int kMostLayers = 4096;        // layers of a network, those within residuals included
 
 [[noreturn]] void refuse(const std::string& expected, const std::string& received) {
   throw std::invalid_argument(
@@ -45,10 +47,23 @@ int64_t windows(int64_t size, int64_t kernel, int64_t stride, int64_t padding) {
   return (size + 2 * padding - kernel) / stride + 1;
 }
 
-/// Returns the shape after all `layers`.
+/// Returns how many numbers a row of this shape holds.
+double numbers_in(const Shape& shape) {
+  double all = 1;
+  for (int64_t size : shape.sizes) all *= static_cast<double>(size);
+  return all;
+}
+
+/// Returns the shape after all `layers`. Throws std::invalid_argument if a layer gives more than
+/// kMostNumbers.
 Shape chained(const std::vector<LayerSpec>& layers, Shape shape, const std::string& place) {
-  for (size_t i = 0; i < layers.size(); ++i)
-    shape = output(layers[i], shape, place.empty() ? fmt::format("{}", i) : fmt::format("{}.{}", place, i));
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::string name = place.empty() ? fmt::format("{}", i) : fmt::format("{}.{}", place, i);
+    const Shape input = shape;
+    shape = output(layers[i], input, name);
+    Place{name, std::visit([](const auto& one) { return one.kind; }, layers[i]), input}.check(
+        numbers_in(shape) <= kMostNumbers, "an output of at most 2^26 numbers");
+  }
   return shape;
 }
 

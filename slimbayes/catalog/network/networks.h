@@ -23,8 +23,9 @@ struct NetworkOptions {
 NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
                            const std::string& activation = "silu");
 
-/// Returns a plain network for vectors: `layers` times Linear and activation, each of width `hidden` (E
-/// section 4: two layers of 128, tanh). Throws std::invalid_argument if `layers` is below 1.
+/// Returns a plain network for vectors: `layers` times Linear and activation, each of width `hidden`. The
+/// paper E (docs/references.md), section 4, uses two layers of width 128 with tanh. Throws
+/// std::invalid_argument if `layers` is below 1.
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation);
 
 /// Returns the network that the options name, for rows of shape `input`. "auto" is tabular_resnet for

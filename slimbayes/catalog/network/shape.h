@@ -18,9 +18,7 @@ struct Shape {
   bool is_sequence() const { return sizes.size() == 2; }
   bool is_image() const { return sizes.size() == 3; }
   /// Returns the number of features of a vector or of each step of a sequence.
-  int64_t width() const {
-    return sizes.empty() ? 0 : sizes.back();
-  }
+  int64_t width() const { return sizes.empty() ? 0 : sizes.back(); }
 
   bool operator==(const Shape&) const = default;
 };

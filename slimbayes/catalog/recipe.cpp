@@ -1,0 +1,19 @@
+#include "slimbayes/catalog/recipe.h"
+
+namespace slimbayes {
+
+nlohmann::json recipe(const FitOptions& fit, const MethodInfo& method, const nlohmann::json& options,
+                      const std::vector<std::string>& tuned) {
+  nlohmann::json inputs = options_to_json(fit), all = {{"method", method.name}, {"options", options}};
+  if (fit.scale == "auto") inputs["scale"] = inner_method(method, options).input_scale;
+  for (const char* name : {"calibrate", "calibration_fraction", "noise_folds"}) {
+    all[name] = inputs.at(name);
+    inputs.erase(name);
+  }
+  inputs.erase("target");
+  all["inputs"] = std::move(inputs);
+  all["tune"] = tuned;
+  return all;
+}
+
+}  // namespace slimbayes

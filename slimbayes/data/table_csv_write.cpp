@@ -1,0 +1,63 @@
+#include <cmath>
+#include <optional>
+
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/table_kept.h"
+
+namespace slimbayes {
+namespace {
+
+void append_text(std::string& out, std::string_view text, char delimiter) {
+  bool plain = !text.empty() && trimmed(text) == text &&
+               text.find_first_of("\"\r\n") == std::string_view::npos &&
+               text.find(delimiter) == std::string_view::npos;
+  if (plain) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (char c : text) out.append(c == '"' ? 2 : 1, c);
+  out += '"';
+}
+
+void append_cell(std::string& out, const Column& column, double value, char delimiter) {
+  if (std::isnan(value)) return;
+  if (column.kind == ColumnKind::boolean)
+    out += value != 0 ? "true" : "false";
+  else if (column.kind == ColumnKind::categorical)
+    append_text(out, cell_text(column, value), delimiter);
+  else if (column.kind == ColumnKind::datetime && column.offsets)
+    out += format_utc(value);
+  else
+    out += cell_text(column, value);
+}
+
+}  // namespace
+
+std::string format_csv(const Table& table, char delimiter) {
+  std::string out;
+  std::vector<std::optional<CellTexts>> kept;
+  for (const Column& column : table.columns) {
+    if (!out.empty()) out += delimiter;
+    append_text(out, column.name, delimiter);
+    kept.push_back(column.kept ? std::optional<CellTexts>(column.kept) : std::nullopt);
+  }
+  out += '\n';
+  for (int64_t row = 0; row < table.rows; ++row) {
+    size_t start = out.size();
+    for (size_t c = 0; c < table.columns.size(); ++c) {
+      if (c > 0) out += delimiter;
+      if (!kept[c])
+        append_cell(out, table.columns[c], table.columns[c].values[static_cast<size_t>(row)], delimiter);
+      else if (const std::optional<std::string> text = kept[c]->next())
+        append_text(out, *text, delimiter);
+    }
+    // A reader skips empty lines, so a row of missing cells in a single column is written as "".
+    if (out.size() == start) out += "\"\"";
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace slimbayes

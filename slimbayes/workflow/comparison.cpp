@@ -1,0 +1,93 @@
+#include "slimbayes/workflow/comparison.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/workflow/fit_file.h"
+#include "slimbayes/workflow/fit_notes.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::string> notes,
+             Callback& callback) {
+  const auto start = std::chrono::steady_clock::now();
+  const Model model = fit_model(examples, fit, nullptr, &callback);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  json report = report_on(model, take(examples, model.split().test), fit.level, notes);
+  const json valid = report_on(model, take(examples, model.split().valid), fit.level, notes);
+  report["notes"] = notes;
+  for (std::string& note : fit_notes(model, valid)) report["notes"].push_back(note);
+  report["seed"] = fit.seed;
+  report["seconds"] = seconds;
+  return report;
+}
+
+/// Returns whether the comparison goes on; a failure of the method is recorded in `result`.
+bool run_seeds(MethodRuns& result, const Examples& examples, FitOptions fit, int seeds,
+               const std::vector<std::string>& notes, const FitWatcher& watcher) {
+  try {
+    for (int seed = 0; seed < seeds; ++seed) {
+      const std::unique_ptr<Callback> callback = watcher(fmt::format("{} seed {}", fit.method, seed));
+      if (callback->stop()) return false;
+      fit.seed = static_cast<uint64_t>(seed);
+      json run = one_run(examples, fit, notes, *callback);
+      if (callback->stop()) return false;
+      result.runs.push_back(std::move(run));
+    }
+  } catch (const c10::Error& error) {
+    result.failure = error.what_without_backtrace();
+    result.thrown = std::current_exception();
+  } catch (const std::exception& error) {
+    result.failure = error.what();
+    result.thrown = std::current_exception();
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitOptions& options,
+                                            const std::vector<MethodChoice>& methods, bool all_must) {
+  const TaskKind task = task_asked(examples, options);
+  const InputKind kind = kind_asked(examples, options);
+  std::vector<MethodChoice> out;
+  for (const MethodChoice& choice : methods) {
+    const MethodInfo& info = find_method(choice.method);
+    const bool taken = takes(info, task, choice.options) && takes(info, kind, choice.options);
+    check(taken || !all_must, "compare",
+          fmt::format("methods for {}{}", name_of(task),
+                      kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind))),
+          in_quotes(choice.method), methods_taking(task, kind) + " take it");
+    if (taken) out.push_back(choice);
+  }
+  return out;
+}
+
+std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
+                                const std::vector<MethodChoice>& methods, int seeds,
+                                const std::vector<std::string>& notes, const FitWatcher& watcher) {
+  check(fit.test_fraction > 0, "compare", "test examples, on which the methods are compared",
+        fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
+  std::vector<MethodRuns> results;
+  for (const MethodChoice& choice : methods) {
+    FitOptions own = fit;
+    own.method = choice.method;
+    own.options = choice.options;
+    MethodRuns& result = results.emplace_back(MethodRuns{choice.method});
+    const int fits = find_method(choice.method).seeded ? seeds : 1;
+    if (run_seeds(result, examples, own, fits, notes, watcher)) continue;
+    if (result.runs.empty()) results.pop_back();
+    break;
+  }
+  return results;
+}
+
+}  // namespace slimbayes
