@@ -38,8 +38,10 @@ at::Tensor GaussianLikelihood::log_predictive(const Latent& f, const at::Tensor&
 Predictive GaussianLikelihood::predictive(const Latent& f) const {
   check_rows(f, noise_var, "predictive");
   at::Tensor mean = f.mean.detach().to(at::kDouble);
-  return Regression{mean, noise_var.detach().to(at::kDouble).expand_as(mean).contiguous(),
-                    f.epistemic_var.detach().to(at::kDouble), f.zeroed};
+  const at::Tensor noise = noise_var.dim() == 0
+                               ? at::full(mean.sizes(), noise_var.item<double>(), mean.options())
+                               : noise_var.detach().to(at::kDouble);
+  return Regression{mean, noise, f.epistemic_var.detach().to(at::kDouble), f.zeroed};
 }
 
 }  // namespace slimbayes

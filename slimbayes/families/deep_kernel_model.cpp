@@ -65,11 +65,11 @@ at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data) const {
 
 Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context, const at::Tensor& largest,
                                const at::Tensor& factor) const {
-  const Expansion phi = expansion(input, context);
-  // In prediction the network is float32 and the head float64.
-  const at::Tensor features = phi.features.to(offset.scalar_type());
-  Latent f =
-      factor.defined() ? posterior.latent(features, offset, factor) : posterior.latent(features, offset);
+  Expansion phi = expansion(input, context);
+  phi.features =
+      phi.features.to(offset.scalar_type());  // in prediction the network is float32, the head float64
+  Latent f = factor.defined() ? posterior.latent(phi.features, offset, factor)
+                              : posterior.latent(phi.features, offset);
   if (f.epistemic_var.requires_grad()) {
     // In training the correction is added unchecked: its rounding is part of the gradient's noise.
     if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction.unsqueeze(1);

@@ -19,6 +19,9 @@ Latent VariationalPosterior::latent(const at::Tensor& features, const at::Tensor
                                     const at::Tensor& factor) const {
   constexpr int64_t kHeld = int64_t{1} << 25;  // numbers of phi L [k, b, r] held at a time
   const int64_t functions = std::max<int64_t>(1, kHeld / std::max<int64_t>(1, features.numel()));
+  if (factor.size(0) == 1)
+    return {at::addmm(offset, features, mean.t()),
+            at::mm(features, factor.squeeze(0)).square().sum(-1, /*keepdim=*/true)};
   std::vector<at::Tensor> parts;
   for (const at::Tensor& some : factor.split(functions))
     parts.push_back(at::matmul(features, some).square().sum(-1));
