@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -21,14 +22,23 @@ void append_text(std::string& out, std::string_view text, char delimiter) {
   out += '"';
 }
 
-void append_cell(std::string& out, const Column& column, double value, char delimiter) {
+/// Returns whether a column of times holds more than dates. Then midnight is written with its time of day
+/// too, since other programs expect one format in a column.
+bool holds_times_of_day(const Column& column) {
+  constexpr double kDay = 86400;
+  return column.kind == ColumnKind::datetime && std::ranges::any_of(column.values, [](double seconds) {
+           return std::isfinite(seconds) && std::fmod(seconds, kDay) != 0;
+         });
+}
+
+void append_cell(std::string& out, const Column& column, double value, bool has_time_of_day, char delimiter) {
   if (std::isnan(value)) return;
   if (column.kind == ColumnKind::boolean)
     out += value != 0 ? "true" : "false";
   else if (column.kind == ColumnKind::categorical)
     append_text(out, cell_text(column, value), delimiter);
-  else if (column.kind == ColumnKind::datetime && column.offsets)
-    out += format_utc(value);
+  else if (column.kind == ColumnKind::datetime && (column.offsets || has_time_of_day))
+    out += column.offsets ? format_utc(value) : format_utc(value).substr(0, format_utc(value).size() - 1);
   else
     out += cell_text(column, value);
 }
@@ -38,9 +48,11 @@ void append_cell(std::string& out, const Column& column, double value, char deli
 std::string format_csv(const Table& table, char delimiter) {
   std::string out;
   std::vector<std::optional<CellTexts>> kept;
+  std::vector<bool> times;
   for (const Column& column : table.columns) {
     if (!out.empty()) out += delimiter;
     append_text(out, column.name, delimiter);
+    times.push_back(holds_times_of_day(column));
     kept.push_back(column.kept ? std::optional<CellTexts>(column.kept) : std::nullopt);
   }
   out += '\n';
@@ -49,7 +61,8 @@ std::string format_csv(const Table& table, char delimiter) {
     for (size_t c = 0; c < table.columns.size(); ++c) {
       if (c > 0) out += delimiter;
       if (!kept[c])
-        append_cell(out, table.columns[c], table.columns[c].values[static_cast<size_t>(row)], delimiter);
+        append_cell(out, table.columns[c], table.columns[c].values[static_cast<size_t>(row)], times[c],
+                    delimiter);
       else if (const std::optional<std::string> text = kept[c]->next())
         append_text(out, *text, delimiter);
     }

@@ -72,7 +72,7 @@ def test_a_text_of_numbers_is_text(folder):
     (["--text", "text", "--vocabulary", "0"], "vocabulary"),
     (["--text", "text", "--heads", "3"], "received --hidden 64 and --heads 3; --heads 2 divides it"),
     (["--text", "text", "--scale", "standard"], "received --scale, which belongs to 'Target and columns'"),
-    (["--text", "text", "--ignore", "label"], "received --ignore"),
+    (["--text", "text", "--ignore", "text"], "received --ignore"),
     (["--text", "text", "--activation", "tanh"], "--activation, which belongs to tabular_resnet, mlp; leave it out"),
 ])
 def test_what_does_not_fit_is_one_sentence(folder, words, sentence):
