@@ -31,14 +31,23 @@ bool holds_times_of_day(const Column& column) {
          });
 }
 
-void append_cell(std::string& out, const Column& column, double value, bool has_time_of_day, char delimiter) {
+/// Writes a time: in UTC with Z if the column gives offsets, else with or without the time of day.
+std::string time_text(const Column& column, double seconds, bool with_time_of_day) {
+  if (!column.offsets && !with_time_of_day) return format_datetime(seconds);
+  std::string text = format_utc(seconds);
+  if (!column.offsets) text.pop_back();  // the Z
+  return text;
+}
+
+void append_cell(std::string& out, const Column& column, double value, bool with_time_of_day,
+                 char delimiter) {
   if (std::isnan(value)) return;
   if (column.kind == ColumnKind::boolean)
     out += value != 0 ? "true" : "false";
   else if (column.kind == ColumnKind::categorical)
     append_text(out, cell_text(column, value), delimiter);
-  else if (column.kind == ColumnKind::datetime && (column.offsets || has_time_of_day))
-    out += column.offsets ? format_utc(value) : format_utc(value).substr(0, format_utc(value).size() - 1);
+  else if (column.kind == ColumnKind::datetime)
+    out += time_text(column, value, with_time_of_day);
   else
     out += cell_text(column, value);
 }
