@@ -10,6 +10,7 @@ import signal
 import struct
 import subprocess
 import termios
+import threading
 
 import pyarrow.parquet as parquet
 import pytest
@@ -32,15 +33,18 @@ def raw_on_terminal(folder, words, code=0, columns=0, variables=None):
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24 if columns else 0, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"} | (variables or {})
     process = subprocess.Popen([TOOL, *map(str, words)], cwd=folder, stdin=its, stdout=its, stderr=its, env=environment)
-    os.close(its)
+    # A terminal that its last writer closes may lose what was not read yet. So our side keeps it open, and a byte that
+    # the tool never writes follows the tool's last one.
+    ended = threading.Thread(target=lambda: (process.wait(), os.write(its, b"\0")))
+    ended.start()
     text = b""
-    try:
-        while block := os.read(ours, 1 << 16):
-            text += block
-    except OSError:  # the other side is closed
-        pass
+    while not text.endswith(b"\0"):
+        text += os.read(ours, 1 << 16)
+    ended.join()
+    os.close(its)
     os.close(ours)
-    assert process.wait() == code, text
+    assert process.returncode == code, text
+    text = text[:-1]
     return text.decode()  # UTF-8 throughout
 
 
