@@ -13,7 +13,7 @@ namespace slimbayes::cli {
 namespace {
 
 constexpr double kLongest = 1e9;  // numbers from here on are written with an exponent
-constexpr int kGap = 2;
+constexpr int kColumnGap = 2;
 
 std::string padding(size_t width, const std::string& text) {
   return std::string(width - std::min(width, display_width(text)), ' ');
@@ -34,7 +34,7 @@ std::string block(const std::vector<std::vector<Cell>>& rows, const std::vector<
   for (const auto& row : rows) {
     std::string line = set_in(row[0], widths[0], true, terminal);
     for (size_t i = first; i < std::min(end, row.size()); ++i)
-      line += std::string(kGap, ' ') + set_in(row[i], widths[i], false, terminal);
+      line += std::string(kColumnGap, ' ') + set_in(row[i], widths[i], false, terminal);
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";
   }
@@ -62,8 +62,8 @@ std::string text_table(std::vector<std::vector<Cell>> rows) {
   size_t first = 1;
   do {
     size_t end = first, used = widths.empty() ? 0 : widths[0];
-    while (end < widths.size() && (end == first || !limit || used + kGap + widths[end] <= *limit))
-      used += kGap + widths[end++];
+    while (end < widths.size() && (end == first || !limit || used + kColumnGap + widths[end] <= *limit))
+      used += kColumnGap + widths[end++];
     text += (text.empty() ? "" : "\n") + block(rows, widths, first, end, limit.has_value());
     first = end;
   } while (first < widths.size());

@@ -15,7 +15,7 @@ namespace slimbayes {
 
 namespace {
 
-double mean_of(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
+double exact_mean(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
 
 at::Tensor checked(const Counts& p, const at::Tensor& y, const char* function) {
   check_shape(y, {-1}, function, "y");
@@ -35,7 +35,7 @@ double constant_nll(const at::Tensor& y) {
 }  // namespace
 
 double count_nll(const Counts& p, const at::Tensor& y) {
-  return -mean_of(poisson_lognormal_log_prob(p.rate, checked(p, y, "count_nll")));
+  return -exact_mean(poisson_lognormal_log_prob(p.rate, checked(p, y, "count_nll")));
 }
 
 nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level) {
@@ -44,8 +44,8 @@ nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level)
   check_finite(centre, "counts_report", "mean rates");
   check_finite(i.upper, "counts_report", "intervals");
   return {{"n", y.size(0)},
-          {"mae", mean_of(error.abs())},
-          {"rmse", std::sqrt(mean_of(error.square()))},
+          {"mae", exact_mean(error.abs())},
+          {"rmse", std::sqrt(exact_mean(error.square()))},
           {"nll", count_nll(p, y)},
           {"nll_constant", constant_nll(target)},
           {"coverage", coverage(i, target)},

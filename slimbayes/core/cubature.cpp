@@ -67,15 +67,15 @@ Boxes chosen(const Boxes& a, const at::Tensor& which) {
 
 /// A Gauss-Kronrod pair on [-1, 1]: the nodes, the Kronrod weights, and the weights of the Gauss rule, which
 /// uses every second node and is 0 on the others. [q]
-struct Pair {
+struct RulePair {
   at::Tensor nodes, kronrod, gauss;
 };
 
 template <unsigned q>
-Pair pair_of() {
+RulePair pair_of() {
   using Kronrod = boost::math::quadrature::gauss_kronrod<double, q>;
   using Gauss = boost::math::quadrature::gauss<double, (q - 1) / 2>;
-  Pair pair{at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble)};
+  RulePair pair{at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble)};
   const size_t half = q / 2;            // odd, so the Gauss rule has a node at 0
   for (size_t i = 0; i <= half; ++i) {  // Boost gives the nodes from 0 up
     for (size_t at : {half - i, half + i}) {
@@ -88,8 +88,8 @@ Pair pair_of() {
   return pair;
 }
 
-const Pair& pair_for(int64_t d) {
-  static const Pair one = pair_of<15>(), several = pair_of<7>();
+const RulePair& pair_for(int64_t d) {
+  static const RulePair one = pair_of<15>(), several = pair_of<7>();
   return d == 1 ? one : several;
 }
 
@@ -103,7 +103,7 @@ at::Tensor product(const std::vector<at::Tensor>& axes) {
 /// Sets value, error and axis of the boxes from values [c, q] at the nodes of a product rule.
 void apply_rule(Boxes& boxes, const at::Tensor& values) {
   const int64_t d = boxes.low.size(1);
-  const Pair& pair = pair_for(d);
+  const RulePair& pair = pair_for(d);
   const std::vector<at::Tensor> kronrod(static_cast<size_t>(d), pair.kronrod);
   const at::Tensor scale = boxes.volume() / std::pow(2.0, static_cast<double>(d));
   std::vector<at::Tensor> changes;

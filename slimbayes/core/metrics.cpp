@@ -18,7 +18,7 @@ namespace slimbayes {
 
 namespace {
 
-double mean_of(const at::Tensor& x) { return x.mean().item<double>(); }
+double mean_value(const at::Tensor& x) { return x.mean().item<double>(); }
 
 // Checks that the rows match and are finite; returns y in float64. [n]
 at::Tensor checked(const Regression& p, const at::Tensor& y, const char* function) {
@@ -54,41 +54,41 @@ at::Tensor total_sd(const Regression& p, const char* function) {
 }  // namespace
 
 double mean_absolute_error(const Regression& p, const at::Tensor& y) {
-  return mean_of((checked(p, y, "mean_absolute_error") - p.mean).abs());
+  return mean_value((checked(p, y, "mean_absolute_error") - p.mean).abs());
 }
 
 double root_mean_squared_error(const Regression& p, const at::Tensor& y) {
-  return std::sqrt(mean_of((checked(p, y, "root_mean_squared_error") - p.mean).square()));
+  return std::sqrt(mean_value((checked(p, y, "root_mean_squared_error") - p.mean).square()));
 }
 
 double gaussian_nll(const Regression& p, const at::Tensor& y) {
   at::Tensor residual = checked(p, y, "gaussian_nll") - p.mean, sd = total_sd(p, "gaussian_nll");
-  return mean_of(sd.log() + 0.5 * (residual / sd).square()) + 0.5 * std::log(2 * std::numbers::pi);
+  return mean_value(sd.log() + 0.5 * (residual / sd).square()) + 0.5 * std::log(2 * std::numbers::pi);
 }
 
 double crps(const Regression& p, const at::Tensor& y) {
   at::Tensor residual = checked(p, y, "crps") - p.mean, sd = total_sd(p, "crps"), z = residual / sd;
   at::Tensor density = at::exp(-0.5 * z.square()) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-  return mean_of(sd * (z * at::erf(z / std::numbers::sqrt2) + 2 * density - std::numbers::inv_sqrtpi));
+  return mean_value(sd * (z * at::erf(z / std::numbers::sqrt2) + 2 * density - std::numbers::inv_sqrtpi));
 }
 
 double coverage(const Interval& i, const at::Tensor& y) {
   at::Tensor target = checked(i, y, "coverage");
-  return mean_of(((i.lower <= target) & (target <= i.upper)).to(at::kDouble));
+  return mean_value(((i.lower <= target) & (target <= i.upper)).to(at::kDouble));
 }
 
 double interval_width(const Interval& i) {
   check_shape(i.lower, {-1}, "interval_width", "lower");
   check(i.lower.size(0) > 0, "interval_width", "at least one row", "none");
   check_shape(i.upper, i.lower.sizes(), "interval_width", "upper");
-  return mean_of(i.upper - i.lower);
+  return mean_value(i.upper - i.lower);
 }
 
 double interval_score(const Interval& i, const at::Tensor& y, double level) {
   check(level > 0 && level < 1, "interval_score", "0 < level < 1", fmt::format("{}", level), "0.95 is usual");
   at::Tensor target = checked(i, y, "interval_score");
   at::Tensor outside = (i.lower - target).clamp_min(0) + (target - i.upper).clamp_min(0);
-  return mean_of(i.upper - i.lower + 2 / (1 - level) * outside);
+  return mean_value(i.upper - i.lower + 2 / (1 - level) * outside);
 }
 
 double coverage(const Regression& p, const at::Tensor& y, double level) {
@@ -120,7 +120,7 @@ CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int
   for (int64_t i = 0; i < points; ++i) radius[i] = normal_quantile((1 + level[i].item<double>()) / 2);
   at::Tensor inside = at::searchsorted(distance, radius, /*out_int32=*/false, /*right=*/true);
   at::Tensor share = inside.to(at::kDouble) / y.size(0);
-  return {level, share, mean_of((share - level).abs())};
+  return {level, share, mean_value((share - level).abs())};
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {

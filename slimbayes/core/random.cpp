@@ -26,11 +26,11 @@ namespace slimbayes {
 
 namespace {
 
-using Pair = std::array<uint64_t, 2>;
+using Words = std::array<uint64_t, 2>;
 
 enum Tag : uint32_t { kNumbers = 0, kIndex = 1, kPurpose = 2 };
 
-Pair block(uint64_t key, uint64_t counter, Tag tag = kNumbers, uint32_t extra = 0) {
+Words block(uint64_t key, uint64_t counter, Tag tag = kNumbers, uint32_t extra = 0) {
   philox4x32_ctr_t c = {{static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), tag, extra}};
   philox4x32_key_t k = {{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)}};
   philox4x32_ctr_t out = philox4x32(c, k);
@@ -40,9 +40,9 @@ Pair block(uint64_t key, uint64_t counter, Tag tag = kNumbers, uint32_t extra = 
 // Maps bits to the midpoints of 2^52 cells of the unit interval: never 0, never 1.
 double unit(uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
 
-std::pair<double, double> uniforms(Pair bits) { return {unit(bits[0]), unit(bits[1])}; }
+std::pair<double, double> uniforms(Words bits) { return {unit(bits[0]), unit(bits[1])}; }
 
-std::pair<double, double> normals(Pair bits) {  // Box and Muller 1958
+std::pair<double, double> normals(Words bits) {  // Box and Muller 1958
   double radius = std::sqrt(-2.0 * std::log(unit(bits[0])));
   double angle = 2.0 * std::numbers::pi * unit(bits[1]);
   return {radius * std::cos(angle), radius * std::sin(angle)};

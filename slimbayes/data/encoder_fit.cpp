@@ -54,7 +54,7 @@ void check_options(const Table& table, const std::vector<int64_t>& rows, const E
 }
 
 /// Returns the values at these rows without the missing ones.
-std::vector<double> present(const Column& column, const std::vector<int64_t>& rows) {
+std::vector<double> present_values(const Column& column, const std::vector<int64_t>& rows) {
   std::vector<double> values;
   values.reserve(rows.size());
   for (int64_t row : rows) {
@@ -138,7 +138,7 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
     notes.push_back(row_label_note(column));
     return feature;
   }
-  std::vector<double> values = present(column, rows);
+  std::vector<double> values = present_values(column, rows);
   if (values.empty()) {
     feature.dropped = "no value";
     return feature;
@@ -153,7 +153,7 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
           fmt::format("expected finite numbers in column {}; received an infinite one; remove the row",
                       in_quotes(column.name)));
     }
-    fit_scale(values, present(column, ranged), options.scale == "standard", feature);
+    fit_scale(values, present_values(column, ranged), options.scale == "standard", feature);
     const bool alike = !feature.scaled && !column.large.empty();
     if (alike) feature.dropped = "constant once rounded";
     notes.push_back(rounded_note(

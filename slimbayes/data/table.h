@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,6 +16,9 @@ class ChunkedArray;
 }
 
 namespace slimbayes {
+
+/// The value of a missing cell, in a column of any kind.
+inline constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 /// What the cells of a column are.
 enum class ColumnKind { numeric, boolean, categorical, datetime };
@@ -30,7 +34,7 @@ ColumnKind kind_named(std::string_view name);
 /// Feather). Such a column is not an input.
 bool is_row_label(std::string_view name);
 
-/// One column. NaN stands for a missing cell in every kind.
+/// One column.
 struct Column {
   std::string name;
   ColumnKind kind = ColumnKind::numeric;

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -22,7 +21,6 @@ namespace slimbayes {
 namespace {
 
 constexpr double kFirstShared = 0x1p53;  // the first integer that shares its double with another
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 template <class ArrayType>
 void append_values(const arrow::Array& chunk, double unit, std::vector<double>& out) {

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -23,7 +22,6 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kRowLabels = "Unnamed: 0";  // pandas' name for a column without a name
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 /// How many cells of a column are numbers and how many are other text, and the first row of each special case
 /// (-1: none).

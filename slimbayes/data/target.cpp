@@ -35,7 +35,7 @@ bool of_numbers(const Column& column) {
   return column.kind == ColumnKind::numeric || column.kind == ColumnKind::boolean;
 }
 
-double present(const Table& table, const Column& column, int64_t row) {
+double target_in(const Table& table, const Column& column, int64_t row) {
   double value = column.values[static_cast<size_t>(row)];
   if (std::isfinite(value)) return value;
   throw_bad_cell(table, row,
@@ -45,7 +45,7 @@ double present(const Table& table, const Column& column, int64_t row) {
 }
 
 double count(const Table& table, const Column& column, int64_t row) {
-  double value = present(table, column, row);
+  double value = target_in(table, column, row);
   if (value >= 0 && value == std::floor(value) && value <= 1e15) return value;
   throw_bad_cell(
       table, row,
@@ -72,7 +72,7 @@ std::map<std::string, std::pair<int64_t, int64_t>> class_sizes(const Table& tabl
   for (double value : column.values) {
     if (std::isfinite(value)) ++by_value[value].first;
   }
-  for (int64_t row : rows) ++by_value[present(table, column, row)].second;
+  for (int64_t row : rows) ++by_value[target_in(table, column, row)].second;
   std::map<std::string, std::pair<int64_t, int64_t>> sizes;
   for (const auto& [value, size] : by_value) sizes[cell_text(column, value)] = size;
   return sizes;
@@ -169,7 +169,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
         fmt::format("--likelihood {} needs numbers", name_of(chosen.value())));
   std::vector<double> values;
   for (int64_t row : rows)
-    values.push_back(kind == TaskKind::counts ? count(table, column, row) : present(table, column, row));
+    values.push_back(kind == TaskKind::counts ? count(table, column, row) : target_in(table, column, row));
   Task task;
   task.kind = kind;
   task.likelihood = *chosen;
@@ -200,7 +200,7 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
   constexpr size_t kFewRows = 20;  // with fewer rows, counts cannot be recognised
   const Column& column = target_column(table, target);
   std::vector<double> values;
-  for (int64_t row : rows) values.push_back(present(table, column, row));
+  for (int64_t row : rows) values.push_back(target_in(table, column, row));
   const std::set<double> different(values.begin(), values.end());
   const bool whole = std::ranges::all_of(different, [](double y) { return y >= 0 && y == std::floor(y); });
   if (!whole || different.size() < 2) return "";
@@ -254,7 +254,7 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
   at::Tensor y = at::empty({table.rows}, at::kDouble);
   double* out = y.data_ptr<double>();
   for (int64_t row = 0; row < table.rows; ++row) {
-    double value = task.kind == TaskKind::counts ? count(table, column, row) : present(table, column, row);
+    double value = task.kind == TaskKind::counts ? count(table, column, row) : target_in(table, column, row);
     if (classes) {
       int64_t slot =
           slots.empty() ? level_like(task.levels, column.kind, value) : slots[static_cast<size_t>(value)];

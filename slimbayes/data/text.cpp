@@ -24,7 +24,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kFunction = "text";
+constexpr const char* kText = "text";
 
 bool in_word(utf8proc_int32_t c) {
   switch (utf8proc_category(c)) {
@@ -84,7 +84,7 @@ std::string folded(std::string_view text) {
   if (size == UTF8PROC_ERROR_NOMEM) throw std::bad_alloc();
   if (size < 0) {
     const std::string valid = valid_part(text);
-    check(valid.size() < text.size(), kFunction, "text that Unicode's rules can fold", utf8proc_errmsg(size));
+    check(valid.size() < text.size(), kText, "text that Unicode's rules can fold", utf8proc_errmsg(size));
     return folded(valid);
   }
   return {reinterpret_cast<const char*>(out), static_cast<size_t>(size)};
@@ -92,9 +92,9 @@ std::string folded(std::string_view text) {
 
 const Column& text_column(const Table& table, const std::string& name) {
   const Column* column = table.find(name);
-  check(column != nullptr, kFunction, fmt::format("a column {} of text", in_quotes(name)),
-        "a table without it", nearest_hint(name, table.names()));
-  check(column->kind == ColumnKind::categorical, kFunction, fmt::format("text in {}", in_quotes(name)),
+  check(column != nullptr, kText, fmt::format("a column {} of text", in_quotes(name)), "a table without it",
+        nearest_hint(name, table.names()));
+  check(column->kind == ColumnKind::categorical, kText, fmt::format("text in {}", in_quotes(name)),
         fmt::format("a {} column", kind_name(column->kind)), "name another column by --text");
   return *column;
 }
@@ -159,11 +159,10 @@ std::vector<std::string> words_of(std::string_view text) {
 
 TextEncoder TextEncoder::fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
                              const std::string& target, std::optional<LikelihoodKind> likelihood) {
-  check(!rows.empty(), kFunction, "at least one training row", "none");
+  check(!rows.empty(), kText, "at least one training row", "none");
   check(options.vocabulary >= 1 && options.vocabulary <= kMostWords && options.longest >= 1 &&
             options.longest <= kLongestText && options.least >= 1,
-        kFunction,
-        fmt::format("a vocabulary from 1 to {} and rows of 1 to {} tokens", kMostWords, kLongestText),
+        kText, fmt::format("a vocabulary from 1 to {} and rows of 1 to {} tokens", kMostWords, kLongestText),
         fmt::format("{} and {}", options.vocabulary, options.longest));
   const Column& column = text_column(table, options.column);
   TextEncoder encoder;

@@ -22,8 +22,8 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kFunction = "windows";
-constexpr double kDay = 86400, kWeek = 7 * kDay, kYear = 365.2425 * kDay;
+constexpr const char* kWindowEncoder = "windows";
+constexpr double kWeek = 7 * kDay, kYear = 365.2425 * kDay;
 
 /// Gives batches of windows, from the encoded rows and the place where each window ends.
 class WindowSource : public Source {
@@ -87,7 +87,7 @@ std::vector<std::string> row_features(const Encoder& rows, const std::string& ta
 }
 
 void check_past(const Table& table, const std::string& target) {
-  check(table.find(target) != nullptr, kFunction,
+  check(table.find(target) != nullptr, kWindowEncoder,
         fmt::format("the column {}, whose past is an input", in_quotes(target)), "a table without it",
         nearest_hint(target, table.names()));
 }
@@ -110,8 +110,8 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
   for (const auto* names : {&options.time, &options.group}) {
     for (const std::string& name : *names) {
       const Column* column = table.find(name);
-      check(column != nullptr, kFunction, fmt::format("a column {}", in_quotes(name)), "a table without it",
-            nearest_hint(name, table.names()));
+      check(column != nullptr, kWindowEncoder, fmt::format("a column {}", in_quotes(name)),
+            "a table without it", nearest_hint(name, table.names()));
       encoder.keys_[name] = column->kind;
     }
   }
@@ -141,7 +141,7 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
 Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const std::vector<int64_t>& chosen,
                                bool with_target, std::vector<BadRow>* bad) const {
   check_past(table, target_);
-  check(windows.options == options_ && windows.step == step_, kFunction,
+  check(windows.options == options_ && windows.step == step_, kWindowEncoder,
         fmt::format("windows of {} rows in steps of {:g}, as in training", options_.window, step_), "others",
         "give the model the table: it finds its windows");
   std::vector<BadRow> bad_rows;

@@ -22,18 +22,17 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kFunction = "windows";
-constexpr double kDay = 86400;  // seconds
+constexpr const char* kWindows = "windows";
 constexpr double kSame = 1e-6;  // relative tolerance within which two time differences are equal
 
 const Column& column_of(const Table& table, const std::string& name, const char* what) {
   const Column* column = table.find(name);
-  check(column != nullptr, kFunction, fmt::format("a {} column {}", what, in_quotes(name)),
+  check(column != nullptr, kWindows, fmt::format("a {} column {}", what, in_quotes(name)),
         "a table without it", nearest_hint(name, table.names()));
   return *column;
 }
 
-double present(const Table& table, const Column& column, int64_t row) {
+double time_in(const Table& table, const Column& column, int64_t row) {
   const double x = column.values[static_cast<size_t>(row)];
   if (!std::isfinite(x))
     throw_bad_cell(table, row,
@@ -64,15 +63,15 @@ std::vector<double> composed_times(const Table& table, const std::vector<std::st
   const Column* parts[6] = {};
   for (const std::string& name : names) {
     const auto found = std::ranges::find(kParts, lower(name));
-    check(found != std::end(kParts), kFunction,
+    check(found != std::end(kParts), kWindows,
           "one time column, or those named year, month, day, hour, minute, second", in_quotes(name),
           "name them so, or join them to one column of times");
     const Column& column = column_of(table, name, "time");
-    check(column.kind == ColumnKind::numeric, kFunction, fmt::format("numbers in {}", in_quotes(name)),
+    check(column.kind == ColumnKind::numeric, kWindows, fmt::format("numbers in {}", in_quotes(name)),
           fmt::format("a {} column", kind_name(column.kind)));
     parts[found - std::begin(kParts)] = &column;
   }
-  check(parts[0] != nullptr, kFunction, "a year among several time columns",
+  check(parts[0] != nullptr, kWindows, "a year among several time columns",
         fmt::format("{}", fmt::join(names, ", ")));
   std::vector<double> times;
   times.reserve(static_cast<size_t>(table.rows));
@@ -80,7 +79,7 @@ std::vector<double> composed_times(const Table& table, const std::vector<std::st
     double value[6] = {0, 1, 1, 0, 0, 0};
     for (int p = 0; p < 6; ++p) {
       if (parts[p] == nullptr) continue;
-      value[p] = present(table, *parts[p], row);
+      value[p] = time_in(table, *parts[p], row);
       if (value[p] < kLow[p] || value[p] > kHigh[p] || (p < 5 && value[p] != std::floor(value[p])))
         throw_bad_cell(table, row,
                        fmt::format("expected a {} from {} to {} in {}; received {}; correct the cell",
@@ -107,19 +106,19 @@ const char* times_hint(bool fitted) {
 }
 
 Times times_of(const Table& table, const WindowOptions& options, bool fitted) {
-  check(!options.time.empty(), kFunction, "a column of times for --window", "none",
+  check(!options.time.empty(), kWindows, "a column of times for --window", "none",
         "name it by --time, for instance --time date or --time year,month,day,hour");
   if (options.time.size() > 1) return {composed_times(table, options.time), true};
   const Column& column = column_of(table, options.time[0], "time");
   const bool calendar = column.kind == ColumnKind::datetime;
   const std::string first =
       column.levels.empty() ? "" : fmt::format(" ({}, ...)", in_quotes(column.levels[0]));
-  check(calendar || column.kind == ColumnKind::numeric, kFunction,
+  check(calendar || column.kind == ColumnKind::numeric, kWindows,
         fmt::format("ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00) or numbers in {}",
                     in_quotes(column.name)),
         fmt::format("a {} column{}", kind_name(column.kind), first), times_hint(fitted));
   Times times{{}, calendar};
-  for (int64_t row = 0; row < table.rows; ++row) times.of_row.push_back(present(table, column, row));
+  for (int64_t row = 0; row < table.rows; ++row) times.of_row.push_back(time_in(table, column, row));
   return times;
 }
 
@@ -182,7 +181,7 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
   const char* unit = windows.calendar ? " s" : "";
   const int64_t needed = options.window + (fitted ? 0 : options.horizon);
   check(
-      !windows.last.empty(), kFunction,
+      !windows.last.empty(), kWindows,
       fmt::format("at least {} that follow each other in steps of {:g}{}, for a window of {}{}",
                   counted(needed, "row"), windows.step, unit, options.window,
                   fitted ? "" : fmt::format(" and a horizon of {}", options.horizon)),
@@ -205,8 +204,8 @@ std::vector<double> Windows::forecast_times(const WindowOptions& options) const 
 
 Windows find_windows(const Table& table, const WindowOptions& options, std::optional<double> step) {
   for (const auto& [size, name] : {std::pair{options.window, "--window"}, {options.horizon, "--horizon"}})
-    check(size >= 1 && size <= kLongestWindow, kFunction,
-          fmt::format("{} from 1 to {}", name, kLongestWindow), fmt::format("{}", size));
+    check(size >= 1 && size <= kLongestWindow, kWindows, fmt::format("{} from 1 to {}", name, kLongestWindow),
+          fmt::format("{}", size));
   const bool fitted = step.has_value();
   const Times times = times_of(table, options, fitted);
   const std::vector<int64_t> series = series_of(table, options.group);
@@ -247,7 +246,7 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
   const auto is_step = [&](double difference) {
     return std::abs(difference - windows.step) <= tolerance(windows.step, latest);
   };
-  check(!step || differences.empty() || std::ranges::any_of(differences, is_step), kFunction,
+  check(!step || differences.empty() || std::ranges::any_of(differences, is_step), kWindows,
         fmt::format("rows in steps of {:g}{}, as in training", windows.step, unit),
         fmt::format("steps of {:g}{}", common, unit),
         "the model has learnt nothing of other steps: fit again");

@@ -10,6 +10,8 @@
 
 namespace slimbayes {
 
+inline constexpr double kDay = 86400;  // seconds
+
 /// How the rows of a time series become forecasts: each forecast sees `window` rows and predicts the row that
 /// is `horizon` rows after the last of them.
 struct WindowOptions {

@@ -36,7 +36,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kName = "dbk-exact";
+constexpr const char* kDbkExact = "dbk-exact";
 constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
 constexpr int64_t kRank = 128;
 
@@ -95,7 +95,7 @@ class DbkExactFitted : public Fitted {
                                     {model_.noise_var(), {}, /*fit_mean=*/true})) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, spec_.input, at::kDouble, options, kName,
+    return predict_rows(data, spec_.input, at::kDouble, options, kDbkExact,
                         [this](const Input& x) { return answer(model_, posterior_, largest_, x); });
   }
 
@@ -109,7 +109,7 @@ class DbkExactFitted : public Fitted {
   at::Tensor stored_largest() const {
     if (!options_.correction) return {};
     at::Tensor largest = as_type(weights_, at::kDouble)(kLargest);
-    check_shape(largest, {}, kName, kLargest);
+    check_shape(largest, {}, kDbkExact, kLargest);
     return largest;
   }
 
@@ -126,18 +126,18 @@ class DbkExactMethod : public Method {
  public:
   explicit DbkExactMethod(DbkExactOptions options) : options_(std::move(options)) {
     bool own = options_.basis == "rbf" && (options_.alpha > 0 || options_.correction);
-    check(!own, kName, "alpha 0 and no correction with basis rbf",
+    check(!own, kDbkExact, "alpha 0 and no correction with basis rbf",
           fmt::format("alpha {} and correction {}", options_.alpha, options_.correction),
           "inducing points have a correction of their own (N-3), which is always on");
   }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Dataset rows = training_data(split.train, kName);
-    const Dataset held_out = validation_data(split.valid, rows, kName);
+    const Dataset rows = training_data(split.train, kDbkExact);
+    const Dataset held_out = validation_data(split.valid, rows, kDbkExact);
     DbkExactOptions options = resolved(rows.size());
     const Schema& schema = split.train.schema;
     NetworkSpec spec = network_for(options.network, schema.input, schema.tokens);
-    check_exact_network(spec, kName);
+    check_exact_network(spec, kDbkExact);
     Parameters parameters =
         exact_parameters({options.basis, options.rank, options.noise}, spec, context.stream.split("start"));
     ExactFeatures model(options.basis, options.noise, spec,
@@ -179,7 +179,7 @@ class DbkExactMethod : public Method {
   DbkExactOptions resolved(int64_t n) const {
     DbkExactOptions options = options_;
     if (options.rank == 0) options.rank = std::min(kRank, n);
-    check(options.rank <= n, kName, fmt::format("a rank of at most the {} training rows", n),
+    check(options.rank <= n, kDbkExact, fmt::format("a rank of at most the {} training rows", n),
           std::to_string(options.rank), "lower rank, or 0 to have it chosen");
     return options;
   }
@@ -190,13 +190,13 @@ class DbkExactMethod : public Method {
 }  // namespace
 
 std::unique_ptr<Method> make_dbk_exact(const nlohmann::json& options) {
-  return std::make_unique<DbkExactMethod>(options_from_json<DbkExactOptions>(options, kName));
+  return std::make_unique<DbkExactMethod>(options_from_json<DbkExactOptions>(options, kDbkExact));
 }
 
 std::unique_ptr<Fitted> load_dbk_exact(const TensorFile& file) {
   at::NoGradGuard no_grad;
   NetworkFile net = network_file(file);
-  return std::make_unique<DbkExactFitted>(options_from_json<DbkExactOptions>(net.options, kName),
+  return std::make_unique<DbkExactFitted>(options_from_json<DbkExactOptions>(net.options, kDbkExact),
                                           std::move(net.spec), std::move(net.weights),
                                           std::move(net.summary));
 }

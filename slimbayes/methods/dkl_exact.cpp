@@ -33,7 +33,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kName = "dkl-exact";
+constexpr const char* kDklExact = "dkl-exact";
 
 class DklExactFitted : public Fitted {
  public:
@@ -50,7 +50,7 @@ class DklExactFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch needs two [b, n] matrices
-    return predict_rows(data, spec_.input, at::kDouble, small, kName,
+    return predict_rows(data, spec_.input, at::kDouble, small, kDklExact,
                         [this](const Input& x) { return posterior_(network_(x)); });
   }
 
@@ -65,10 +65,10 @@ class DklExactFitted : public Fitted {
     at::NoGradGuard no_grad;
     Network::Lookup lookup = as_type(weights_, at::kDouble);
     at::Tensor x = lookup("data.x"), y = lookup("data.y"), theta = lookup("theta");
-    check(!spec_.layers.empty(), kName, "a network", "none");
-    check_shape(x, {-1, spec_.input.width()}, kName, "data.x");
-    check_shape(y, {x.size(0)}, kName, "data.y");
-    check_shape(theta, {output(spec_).width() + 3}, kName, "theta");
+    check(!spec_.layers.empty(), kDklExact, "a network", "none");
+    check_shape(x, {-1, spec_.input.width()}, kDklExact, "data.x");
+    check_shape(y, {x.size(0)}, kDklExact, "data.y");
+    check_shape(theta, {output(spec_).width() + 3}, kDklExact, "theta");
     return {theta, network_(x), y, options_.noise.noise_floor};
   }
 
@@ -85,10 +85,10 @@ class DklExactMethod : public Method {
   explicit DklExactMethod(DklExactOptions options) : options_(std::move(options)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    TabularRows rows = training_rows(split.train, at::kFloat, kName);
-    TabularRows held_out = validation_rows(split.valid, rows, kName);
+    TabularRows rows = training_rows(split.train, at::kFloat, kDklExact);
+    TabularRows held_out = validation_rows(split.valid, rows, kDklExact);
     int64_t n = rows.x.size(0);
-    check(n <= options_.max_rows, kName, fmt::format("at most {} rows (max_rows)", options_.max_rows),
+    check(n <= options_.max_rows, kDklExact, fmt::format("at most {} rows (max_rows)", options_.max_rows),
           std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk-exact");
     NetworkSpec spec = network_for(options_.network, split.train.schema.input);
     Parameters parameters = start(spec, context.stream.split("start"));
@@ -141,7 +141,7 @@ class DklExactMethod : public Method {
   Parameters start(const NetworkSpec& spec, const Stream& stream) const {
     std::vector<ParameterSpec> specs =
         network_parameters(spec, "network", "network", stream.split("network"));
-    double log_noise = NoiseVariance(options_.noise).start(kName);
+    double log_noise = NoiseVariance(options_.noise).start(kDklExact);
     specs.push_back({"theta", "kernel", dense_start(output(spec).width(), log_noise)});
     return Parameters(specs, at::kFloat);
   }
@@ -161,13 +161,13 @@ class DklExactMethod : public Method {
 }  // namespace
 
 std::unique_ptr<Method> make_dkl_exact(const nlohmann::json& options) {
-  return std::make_unique<DklExactMethod>(options_from_json<DklExactOptions>(options, kName));
+  return std::make_unique<DklExactMethod>(options_from_json<DklExactOptions>(options, kDklExact));
 }
 
 std::unique_ptr<Fitted> load_dkl_exact(const TensorFile& file) {
   at::NoGradGuard no_grad;
   NetworkFile net = network_file(file);
-  return std::make_unique<DklExactFitted>(options_from_json<DklExactOptions>(net.options, kName),
+  return std::make_unique<DklExactFitted>(options_from_json<DklExactOptions>(net.options, kDklExact),
                                           std::move(net.spec), std::move(net.weights),
                                           std::move(net.summary));
 }

@@ -25,7 +25,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kName = "dnn";
+constexpr const char* kDnn = "dnn";
 constexpr const char* kNoise = "noise_var";  // in the model file of a regression only
 
 NetworkSpec network_spec(const DnnOptions& options, const Schema& schema) {
@@ -44,20 +44,20 @@ class DnnFitted : public Fitted {
         network_(spec_, "network", as_type(weights_, at::kFloat)) {
     if (weights_.contains(kNoise)) noise_var_ = as_type(weights_, at::kDouble)(kNoise);
     const Shape out = output(spec_);
-    check(out.is_vector() && (classifies() || out.width() == 1), kName,
+    check(out.is_vector() && (classifies() || out.width() == 1), kDnn,
           "a network that ends in its outputs, one of a regression", text_of(out),
           "the model file is damaged");
-    if (!classifies()) check_shape(noise_var_, {}, kName, kNoise);
+    if (!classifies()) check_shape(noise_var_, {}, kDnn, kNoise);
   }
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
     NetworkFile net = network_file(file);
-    return std::make_unique<DnnFitted>(options_from_json<DnnOptions>(net.options, kName), std::move(net.spec),
+    return std::make_unique<DnnFitted>(options_from_json<DnnOptions>(net.options, kDnn), std::move(net.spec),
                                        std::move(net.weights), std::move(net.summary));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, spec_.input, at::kFloat, options, kName,
+    return predict_rows(data, spec_.input, at::kFloat, options, kDnn,
                         [this](const Input& input) -> Predictive {
                           const at::Tensor output = network_(input).to(at::kDouble);
                           if (classifies()) return classes_of_logits(output);
@@ -97,8 +97,8 @@ class DnnMethod : public Method {
   explicit DnnMethod(const DnnOptions& options) : options_(options) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Dataset rows = training_data(split.train, kName),
-                  held_out = validation_data(split.valid, rows, kName);
+    const Dataset rows = training_data(split.train, kDnn),
+                  held_out = validation_data(split.valid, rows, kDnn);
     const Task& task = split.train.schema.task;
     const bool regression = task.kind == TaskKind::regression;
     NetworkSpec spec = network_spec(options_, rows.schema);
@@ -144,7 +144,7 @@ class DnnMethod : public Method {
 }  // namespace
 
 std::unique_ptr<Method> make_dnn(const nlohmann::json& options) {
-  return std::make_unique<DnnMethod>(options_from_json<DnnOptions>(options, kName));
+  return std::make_unique<DnnMethod>(options_from_json<DnnOptions>(options, kDnn));
 }
 
 std::unique_ptr<Fitted> load_dnn(const TensorFile& file) { return DnnFitted::load(file); }

@@ -34,7 +34,7 @@ namespace {
 using nlohmann::json;
 using Members = std::vector<std::shared_ptr<const Fitted>>;
 
-constexpr const char* kName = "ensemble";
+constexpr const char* kEnsemble = "ensemble";
 constexpr size_t kMostMembers = 1000;
 
 std::string prefix_of(size_t member) { return fmt::format("member.{}.", member); }
@@ -121,7 +121,7 @@ class EnsembleFitted : public Fitted {
 class EnsembleMethod : public Method {
  public:
   explicit EnsembleMethod(const json& given)
-      : options_(find_method(kName).resolve(given)),
+      : options_(find_method(kEnsemble).resolve(given)),
         row_(registry_row(options_["of"].get<std::string>())),
         size_(options_["members"].get<size_t>()) {
     json own = options_;
@@ -133,12 +133,12 @@ class EnsembleMethod : public Method {
   /// With a checkpoint, the record keeps the finished members, and the running member has a checkpoint of its
   /// own.
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    FitSeries series(context.checkpoint, kName, context.callback);
+    FitSeries series(context.checkpoint, kEnsemble, context.callback);
     Members members;
     if (const auto record = series.start(static_cast<int64_t>(size_))) {
       read_contents(series.name(), kCheckpointHint, [&] {
         members = members_from(*record, row_, &split.train);
-        check(std::to_string(members.size()) == record->metadata.at("done"), kName,
+        check(std::to_string(members.size()) == record->metadata.at("done"), kEnsemble,
               record->metadata.at("done") + " members", std::to_string(members.size()));
       });
     }
@@ -177,9 +177,9 @@ std::unique_ptr<Method> make_ensemble(const nlohmann::json& options) {
 }
 
 std::unique_ptr<Fitted> load_ensemble(const TensorFile& file) {
-  json options = find_method(kName).resolve(stored_json(file, "options"));
+  json options = find_method(kEnsemble).resolve(stored_json(file, "options"));
   Members members = members_from(file, registry_row(options["of"].get<std::string>()));
-  check(!members.empty(), kName, "at least one member in the file", "none");
+  check(!members.empty(), kEnsemble, "at least one member in the file", "none");
   return std::make_unique<EnsembleFitted>(std::move(options), std::move(members),
                                           summary_from_json(stored_json(file, "summary")));
 }

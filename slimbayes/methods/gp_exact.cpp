@@ -34,7 +34,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kName = "gp-exact";
+constexpr const char* kGpExact = "gp-exact";
 
 constexpr int64_t kManyRows = 300;  // above this, the evidence has one maximum that matters
 
@@ -165,20 +165,20 @@ class GpExactFitted : public Fitted {
     at::NoGradGuard no_grad;
     TabularRows rows{stored_tensor(file, "data.x"), stored_tensor(file, "data.y")};
     at::Tensor theta = stored_tensor(file, "theta");
-    check_shape(rows.x, {-1, -1}, kName, "x");
-    check_shape(rows.y, {rows.x.size(0)}, kName, "data.y");
-    check_shape(theta, {rows.x.size(1) + 3}, kName, "theta");
-    for (const at::Tensor& each : {rows.x, rows.y, theta}) check_finite(each, kName, "model");
+    check_shape(rows.x, {-1, -1}, kGpExact, "x");
+    check_shape(rows.y, {rows.x.size(0)}, kGpExact, "data.y");
+    check_shape(theta, {rows.x.size(1) + 3}, kGpExact, "theta");
+    for (const at::Tensor& each : {rows.x, rows.y, theta}) check_finite(each, kGpExact, "model");
     const bool floats = at::isFloatingType(rows.x.scalar_type()) && at::isFloatingType(rows.y.scalar_type());
-    check(floats && at::isFloatingType(theta.scalar_type()), kName, "floating point tensors", "others");
+    check(floats && at::isFloatingType(theta.scalar_type()), kGpExact, "floating point tensors", "others");
     return std::make_unique<GpExactFitted>(
-        options_from_json<GpExactOptions>(stored_json(file, "options"), kName), std::move(rows),
+        options_from_json<GpExactOptions>(stored_json(file, "options"), kGpExact), std::move(rows),
         std::move(theta), summary_from_json(stored_json(file, "summary")));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch needs two [b, n] matrices
-    return predict_rows(data, {{rows_.x.size(1)}}, at::kDouble, small, kName,
+    return predict_rows(data, {{rows_.x.size(1)}}, at::kDouble, small, kGpExact,
                         [this](const Input& x) { return posterior_(x.x); });
   }
 
@@ -207,9 +207,9 @@ class GpExactMethod : public Method {
   explicit GpExactMethod(const GpExactOptions& options) : options_(options) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    TabularRows rows = training_rows(split.train, at::kDouble, kName);
+    TabularRows rows = training_rows(split.train, at::kDouble, kGpExact);
     int64_t n = rows.x.size(0);
-    check(n <= options_.max_rows, kName, fmt::format("at most {} rows (max_rows)", options_.max_rows),
+    check(n <= options_.max_rows, kGpExact, fmt::format("at most {} rows (max_rows)", options_.max_rows),
           std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk");
     int64_t k = std::min(n, options_.evidence_rows);
     at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
@@ -231,7 +231,7 @@ class GpExactMethod : public Method {
 }  // namespace
 
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options) {
-  return std::make_unique<GpExactMethod>(options_from_json<GpExactOptions>(options, kName));
+  return std::make_unique<GpExactMethod>(options_from_json<GpExactOptions>(options, kGpExact));
 }
 
 std::unique_ptr<Fitted> load_gp_exact(const TensorFile& file) { return GpExactFitted::load(file); }

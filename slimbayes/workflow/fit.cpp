@@ -29,8 +29,6 @@ namespace {
 
 constexpr const char* kFunction = "fit";
 
-at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
-
 const Table* table_of(const Examples& examples) {
   if (const auto* windows = std::get_if<WindowTable>(&examples)) return windows->table.get();
   return std::get_if<Table>(&examples);
@@ -207,14 +205,14 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const bool of_table = kind_of(*encoder) == InputKind::table;
   const Augmentation augmentation{fit.crop, fit.flip};
   const Dataset all = dataset_of(*encoder, examples, true, nullptr, augmentation);
-  Split parts{all.subset(indices(model.split_.train)), {}};
+  Split parts{all.subset(at::tensor(model.split_.train, at::kLong)), {}};
   if (valid_given != nullptr) {
     const Examples valid = examples_of(*valid_given, *encoder, true);
     if (!events) check_targets(*encoder, valid);
     parts.valid = dataset_of(*encoder, valid, true);
     if (of_table) std::ranges::copy(repeated_notes(parts), std::back_inserter(model.split_.notes));
   } else {
-    parts.valid = all.subset(indices(model.split_.valid));
+    parts.valid = all.subset(at::tensor(model.split_.valid, at::kLong));
   }
   if (events) model.probes_ = event_probes(parts.train.all().inputs[0]);
   if (const auto* windows = std::get_if<WindowTable>(&examples)) {

@@ -17,8 +17,6 @@ namespace slimbayes {
 
 namespace {
 
-at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
-
 /// Removes the list of rows with this name from `file` and returns it.
 std::vector<int64_t> take_row_list(TensorFile& file, const char* name) {
   const at::Tensor rows = stored_tensor(file, name);
@@ -94,13 +92,13 @@ TensorFile Model::to_file() const {
   file.metadata["seed"] = std::to_string(fit_options_.seed);
   file.metadata["data_hash"] = data_hash_;
   for (size_t i = 0; i < std::size(kSplitNames); ++i) {
-    file.tensors[kSplitNames[i]] = to_stored(indices(split_.*kSplitLists[i]));
+    file.tensors[kSplitNames[i]] = to_stored(at::tensor(split_.*kSplitLists[i], at::kLong));
   }
   if (probes_.defined()) file.tensors[kProbes] = to_stored(probes_);
   if (calibration_.groups > 0) {
     const int64_t rows = calibration_.value.size(0);
     nlohmann::json facts = {{"method", "conformal"}, {"rows", rows}};
-    file.tensors[kCalibrationRows] = to_stored(indices(split_.calibration));
+    file.tensors[kCalibrationRows] = to_stored(at::tensor(split_.calibration, at::kLong));
     file.tensors[kCalibrationScores] = to_stored(calibration_.value);
     if (calibration_.groups < rows) {
       facts["groups"] = calibration_.groups;

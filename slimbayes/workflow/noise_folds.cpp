@@ -50,7 +50,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kKind = "noise folds";
+constexpr const char* kNoiseFolds = "noise folds";
 constexpr int64_t kMostRows = 2000;  // for larger tables, more validation rows cost less than K more fits
 constexpr int64_t kFewestGroups = 4;
 
@@ -61,10 +61,6 @@ Dataset joined(const Dataset& a, const Dataset& b) {
   for (size_t i = 0; i < first.inputs.size(); ++i)
     all.inputs.push_back(at::cat({first.inputs[i], second.inputs[i]}));
   return dataset_of(a.schema, std::move(all));
-}
-
-at::Tensor indices(const std::vector<int64_t>& rows) {
-  return at::tensor(rows, at::TensorOptions().dtype(at::kLong));
 }
 
 /// Returns the group number of each row. Rows with identical encoded inputs share a group, even if one is a
@@ -142,7 +138,7 @@ class Series {
       : method_(method),
         parts_(parts),
         context_(context),
-        series_(context.checkpoint, kKind, context.callback),
+        series_(context.checkpoint, kNoiseFolds, context.callback),
         all_(joined(parts.train, parts.valid)),
         grouped_(folds.grouped),
         group_(groups_of(all_, folds.grouped)) {
@@ -187,11 +183,12 @@ class Series {
       if (rows < 2) throw NumericalError("[noise folds] fewer than 2 rows are left to train on");
       const auto fitted = registry_row(method_.name)
                               .make(fold_options(main_.options, parts_.train.size(), rows))
-                              ->fit({all_.subset(indices(fold.train)), all_.subset(indices(fold.valid))},
+                              ->fit({all_.subset(at::tensor(fold.train, at::kLong)),
+                                     all_.subset(at::tensor(fold.valid, at::kLong))},
                                     {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
                                      context_.callback, series_.part(static_cast<int64_t>(done_) + 1)});
       if (interrupted(*fitted)) return false;
-      const Dataset held = all_.subset(indices(fold.held));
+      const Dataset held = all_.subset(at::tensor(fold.held, at::kLong));
       const auto p = std::get<Regression>(fitted->predict(held));
       const at::Tensor residual = held.all().target - p.mean, var = p.epistemic_var;
       if (!at::isfinite(residual + var).all().item<bool>())
@@ -244,9 +241,9 @@ class Series {
   bool resume(TensorFile record) {
     if (!record.metadata.contains("folds")) return false;
     const json kept = stored_json(record, "folds");
-    const JsonReader read(kept, kKind);
+    const JsonReader read(kept, kNoiseFolds);
     const int64_t done = read.count("done", 0, std::ssize(folds_));
-    check(std::to_string(done + 1) == record.metadata.at("done"), kKind,
+    check(std::to_string(done + 1) == record.metadata.at("done"), kNoiseFolds,
           "a record of " + record.metadata.at("done") + " fits", std::to_string(done + 1));
     done_ = static_cast<size_t>(done);
     served_ = read.count("served", 0, done);
@@ -256,11 +253,11 @@ class Series {
     var_ = taken(record, kVar);
     weight_ = taken(record, kWeight);
     const int64_t rows = residual_.size(0);
-    check(rows >= groups_ && rows <= all_.size() && (rows > 0) == (served_ > 0), kKind,
+    check(rows >= groups_ && rows <= all_.size() && (rows > 0) == (served_ > 0), kNoiseFolds,
           fmt::format("{} to {} rows", groups_, all_.size()), std::to_string(rows));
-    check_shape(var_, {rows}, kKind, kVar);
-    check_shape(weight_, {rows}, kKind, kWeight);
-    check((var_ >= 0).all().item<bool>() && (weight_ > 0).all().item<bool>(), kKind,
+    check_shape(var_, {rows}, kNoiseFolds, kVar);
+    check_shape(weight_, {rows}, kNoiseFolds, kWeight);
+    check((var_ >= 0).all().item<bool>() && (weight_ > 0).all().item<bool>(), kNoiseFolds,
           "variances from 0 and weights above 0", "others");
     if (!read.value("tuning").is_null()) check_tuning_report(read.value("tuning"));
     main_ = {method_.resolve(read.value("options")),
@@ -271,9 +268,9 @@ class Series {
   /// Removes a tensor of finite float64 numbers from the record and returns it. [rows]
   static at::Tensor taken(TensorFile& record, const char* name) {
     at::Tensor x = stored_tensor(record, name);
-    check_shape(x, {-1}, kKind, name);
-    check(x.scalar_type() == at::kDouble, kKind, fmt::format("float64 numbers in {}", name), "others");
-    check_finite(x, kKind, name);
+    check_shape(x, {-1}, kNoiseFolds, name);
+    check(x.scalar_type() == at::kDouble, kNoiseFolds, fmt::format("float64 numbers in {}", name), "others");
+    check_finite(x, kNoiseFolds, name);
     record.tensors.erase(name);
     return x;
   }

@@ -31,7 +31,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kKind = "tuning";
+constexpr const char* kTuning = "tuning";
 
 /// Returns every combination of the options' values; the last option varies fastest.
 std::vector<json> combinations(const std::vector<OptionDoc>& docs, const std::vector<std::string>& names) {
@@ -90,7 +90,7 @@ class Search {
         all_(combinations(options_of(method, options), names)),
         split_(split),
         context_(context),
-        series_(context.checkpoint, kKind, context.callback),
+        series_(context.checkpoint, kTuning, context.callback),
         report_({{"options", names}, {"combinations", all_.size()}, {"tried", json::array()}}) {
     for (size_t i = 0; i < all_.size(); ++i) method_of(i);  // throws for invalid options before the first fit
   }

@@ -7,11 +7,10 @@
 
 #include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/core/random.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(Mixture, MomentsByHand) {
   Regression p = mixture(

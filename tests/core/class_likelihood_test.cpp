@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 /// Returns the largest difference between the gradient of value(mean, var) and central differences.
 template <class Value>

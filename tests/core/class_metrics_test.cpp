@@ -7,35 +7,34 @@
 
 #include "slimbayes/core/random.h"
 #include "slimbayes/core/ranking.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 Classes answer(const at::Tensor& p) { return {p, at::zeros({p.size(0)}), at::zeros({p.size(0)})}; }
 
 /// Returns answers of two classes; p [n] is the probability of the second class.
 Classes binary(const at::Tensor& p) { return answer(at::stack({1 - p, p}, 1)); }
 
-const Classes kFive =
+const Classes kFiveClasses =
     answer(row({.7, .2, .1, .1, .6, .3, .3, .3, .4, .05, .9, .05, .25, .5, .25}).reshape({5, 3}));
 const at::Tensor kLabels = row({0, 1, 0, 1, 2});
 
 TEST(ClassMetrics, MatchScikitLearn) {
   // Reference values: scikit-learn 1.9.1, accuracy_score, log_loss, brier_score_loss(scale_by_half=False).
-  EXPECT_DOUBLE_EQ(accuracy(kFive, kLabels), 0.6);
-  EXPECT_NEAR(class_nll(kFive, kLabels), 0.7126256497616753, 1e-15);
-  EXPECT_NEAR(brier(kFive, kLabels), 0.406, 1e-15);
+  EXPECT_DOUBLE_EQ(accuracy(kFiveClasses, kLabels), 0.6);
+  EXPECT_NEAR(class_nll(kFiveClasses, kLabels), 0.7126256497616753, 1e-15);
+  EXPECT_NEAR(brier(kFiveClasses, kLabels), 0.406, 1e-15);
 }
 
 TEST(ClassMetrics, ConfusionAndF1MatchScikitLearn) {
   // Reference values: scikit-learn 1.9.1, confusion_matrix and f1_score of the predicted classes 0 1 2 1 1.
-  at::Tensor counts = confusion(kFive, kLabels);
+  at::Tensor counts = confusion(kFiveClasses, kLabels);
   at::Tensor expected = at::tensor({1, 0, 1, 0, 2, 0, 0, 1, 0}, at::TensorOptions().dtype(at::kLong));
   EXPECT_TRUE(at::equal(counts, expected.reshape({3, 3})));
   EXPECT_TRUE(at::allclose(f1_scores(counts), row({2 / 3., 0.8, 0})));
-  nlohmann::json report = classes_report(kFive, kLabels);
+  nlohmann::json report = classes_report(kFiveClasses, kLabels);
   EXPECT_NEAR(report["f1_macro"], 0.48888888888888893, 1e-15);
   EXPECT_EQ(report["confusion"].dump(), "[[1,0,1],[0,2,0],[0,1,0]]");
   EXPECT_DOUBLE_EQ(report["base_rate"], 0.4);
@@ -90,7 +89,7 @@ TEST(ClassMetrics, ACalibratedAnswerHasASmallError) {
 }
 
 TEST(ClassMetrics, ReportHoldsTheContractsKeys) {
-  nlohmann::json many = classes_report(kFive, kLabels);
+  nlohmann::json many = classes_report(kFiveClasses, kLabels);
   EXPECT_EQ(many["n"], 5);
   for (const char* key : {"accuracy", "nll", "brier", "ece", "mce", "ece_width"})
     EXPECT_TRUE(many.contains(key));
@@ -109,11 +108,11 @@ TEST(ClassMetrics, ReportHoldsTheContractsKeys) {
 }
 
 TEST(ClassMetrics, BadInputIsNamed) {
-  EXPECT_THROW(accuracy(kFive, row({0, 1})), std::invalid_argument);
-  EXPECT_THROW(accuracy(kFive, row({0, 1, 2, 3, 0})), std::invalid_argument);
-  EXPECT_THROW(brier(kFive, row({0, 1, 2, 0.5, 0})), std::invalid_argument);
+  EXPECT_THROW(accuracy(kFiveClasses, row({0, 1})), std::invalid_argument);
+  EXPECT_THROW(accuracy(kFiveClasses, row({0, 1, 2, 3, 0})), std::invalid_argument);
+  EXPECT_THROW(brier(kFiveClasses, row({0, 1, 2, 0.5, 0})), std::invalid_argument);
   EXPECT_THROW(class_nll(answer(at::zeros({0, 3}, at::kDouble)), row({})), std::invalid_argument);
-  EXPECT_THROW(calibration_error(kFive, kLabels, Bins::equal_mass, 0), std::invalid_argument);
+  EXPECT_THROW(calibration_error(kFiveClasses, kLabels, Bins::equal_mass, 0), std::invalid_argument);
 }
 
 }  // namespace

@@ -7,11 +7,10 @@
 
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/random.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 /// Returns predictions with mean 0 and these sds [n].
 Regression of_sd(const at::Tensor& sd) { return {at::zeros_like(sd), sd.square(), at::zeros_like(sd)}; }

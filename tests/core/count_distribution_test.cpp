@@ -7,11 +7,10 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/random.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(CountDistribution, MatchesAnIndependentIntegral) {
   // Reference values: mpmath 1.3.0, 30 digits, adaptive quadrature. The tolerances are the documented error

@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "slimbayes/core/quadrature.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(Poisson, ExpectedLogProbIsTheAverageOverTheBelief) {
   Latent f{row({0.4, 2}), row({0.6, 0.1})};

@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "slimbayes/core/random.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(CountMetrics, ByHandWhereTheRateIsKnown) {
   Counts p{{row({std::log(2), std::log(2)}), row({0, 0})}};

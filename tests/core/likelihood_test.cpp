@@ -7,11 +7,10 @@
 #include <numbers>
 
 #include "slimbayes/core/random.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 double log_normal(double y, double mean, double var) {
   return -0.5 * (std::log(2 * std::numbers::pi * var) + (y - mean) * (y - mean) / var);

@@ -17,7 +17,7 @@ LinearRows rows(int64_t n, int64_t r, bool d, uint64_t seed = 1) {
           d ? 0.5 + s.split("d").uniform({n}) : at::Tensor()};
 }
 
-LinearRows part(const LinearRows& all, int64_t from, int64_t to) {
+LinearRows rows_between(const LinearRows& all, int64_t from, int64_t to) {
   return {all.features.slice(0, from, to), all.y.slice(0, from, to),
           all.d.defined() ? all.d.slice(0, from, to) : all.d};
 }
@@ -59,8 +59,8 @@ TEST(LinearStatistics, SeventeenUnequalBatchesEqualOne) {
     int64_t from = 0;
     for (int64_t i = 1; i <= 17; ++i) {  // batches of 1, 4, 7, ... rows; the last has the rest
       int64_t to = i == 17 ? 500 : std::min<int64_t>(500, from + 3 * i - 2);
-      batches = added(batches, part(all, from, to));
-      shard[i % 2] = added(shard[i % 2], part(all, from, to));
+      batches = added(batches, rows_between(all, from, to));
+      shard[i % 2] = added(shard[i % 2], rows_between(all, from, to));
       from = to;
     }
     LinearStatistics once = added(linear_statistics(6, 3), all);

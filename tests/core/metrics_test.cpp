@@ -7,11 +7,10 @@
 #include <limits>
 
 #include "slimbayes/core/random.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 // Five rows for the reference values below: scikit-learn 1.9.1, scipy 1.17.1 (norm.logpdf, norm.ppf,
 // norm.cdf).

@@ -5,10 +5,10 @@
 
 #include <cmath>
 
+#include "tests/core/row.h"
+
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(Predictive, NormalQuantileMatchesExtendedPrecision) {
   // Reference values: sqrt(2) erfinv(2p - 1) of the double p, by mpmath 1.3 with 60 to 400 digits.

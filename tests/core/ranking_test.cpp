@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "slimbayes/core/random.h"
+#include "tests/core/row.h"
 
 namespace slimbayes {
 namespace {
-
-at::Tensor row(std::vector<double> x) { return at::tensor(x, at::kDouble); }
 
 TEST(Ranking, AurocCountsPairsAndHalvesTies) {
   EXPECT_DOUBLE_EQ(auroc(row({0, 1}), row({2, 3})), 1);

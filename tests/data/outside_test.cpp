@@ -10,7 +10,7 @@ Column dates(std::string name, std::vector<double> values) {
   return {std::move(name), ColumnKind::datetime, std::move(values), {}};
 }
 
-Encoder fitted(const Table& table, EncoderOptions options = {"y"}) {
+Encoder fitted_encoder(const Table& table, EncoderOptions options = {"y"}) {
   return Encoder::fit(table, {0, 1, 2}, options);
 }
 
@@ -22,7 +22,7 @@ Table training() {
 TEST(Outside, CountsHalfRangesBeyondTheTrainingCells) {
   for (const char* scale : {"min-max", "standard"}) {
     for (const char* scale_on : {"train", "all"}) {
-      const Encoder e = fitted(training(), {"y", scale, {}, scale_on});
+      const Encoder e = fitted_encoder(training(), {"y", scale, {}, scale_on});
       const Table t = table_of({numbers("x", {3, 3 + 1e-9, 7, -5, kNone, 0}),
                                 dates("when", {0, 86400, 129600, 10, 5, -43200 * 9.0}),
                                 categories("c", {0, 0, 0, 0, 0, 1}, {"a", "z"})});
@@ -44,7 +44,7 @@ TEST(Outside, CountsHalfRangesBeyondTheTrainingCells) {
 }
 
 TEST(Outside, TheDistanceIsInTrainingSds) {
-  const Encoder e = fitted(training(), {"y", "min-max", {"when"}});
+  const Encoder e = fitted_encoder(training(), {"y", "min-max", {"when"}});
   const double sd = std::sqrt(8.0 / 3);
   const auto far = outside(
       e, table_of({numbers("x", {1, 1 + sd, 1 - 5 * sd, kNone}), categories("c", {0, 0, 0, 0}, {"a"})}));
@@ -52,7 +52,7 @@ TEST(Outside, TheDistanceIsInTrainingSds) {
 }
 
 TEST(Outside, IsFiniteAtTheEndsOfDoubles) {
-  const Encoder e = fitted(table_of(
+  const Encoder e = fitted_encoder(table_of(
       {numbers("x", {-1.7e308, 1.7e308, 0}), numbers("tiny", {0, 1e-310, 2e-310}), numbers("y", {1, 2, 3})}));
   const auto far = outside(e, table_of({numbers("x", {-1.7e308, 1.79e308}), numbers("tiny", {1e308, -0.0})}));
   for (double by : {far->beyond[0], far->beyond[1], far->distance[0], far->distance[1]})
@@ -62,15 +62,15 @@ TEST(Outside, IsFiniteAtTheEndsOfDoubles) {
 }
 
 TEST(Outside, IsNotKnownOfCategoriesNorByOlderFiles) {
-  EXPECT_FALSE(outside(fitted(training(), {"y", "min-max", {"x", "when"}}), training()).has_value());
-  nlohmann::json old = fitted(training()).to_json();
+  EXPECT_FALSE(outside(fitted_encoder(training(), {"y", "min-max", {"x", "when"}}), training()).has_value());
+  nlohmann::json old = fitted_encoder(training()).to_json();
   EXPECT_TRUE(outside(Encoder::from_json(old), training()).has_value());
   for (auto& column : old["columns"]) column.erase("range");
   EXPECT_FALSE(outside(Encoder::from_json(old), training()).has_value());
 }
 
 TEST(BadRows, AreListedWhereTheOthersAreEncoded) {
-  const Encoder e = fitted(training());
+  const Encoder e = fitted_encoder(training());
   Table t = table_of({numbers("x", {3e6, 1, -1e200, 1e6}), dates("when", {0, 1e12, 1e300, 5}),
                       categories("c", {0, 1, 0, 1}, {"a", "b"})});
   std::vector<BadRow> bad;

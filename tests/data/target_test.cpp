@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-bool equal(const at::Tensor& x, std::vector<double> y) { return at::equal(x, at::tensor(y, at::kDouble)); }
+bool holds(const at::Tensor& x, std::vector<double> y) { return at::equal(x, at::tensor(y, at::kDouble)); }
 
 Column booleans(std::string name, std::vector<double> values) {
   return {std::move(name), ColumnKind::boolean, std::move(values), {}};
@@ -32,7 +32,7 @@ TEST(Target, TheColumnsKindChoosesTheTask) {
   EXPECT_EQ(two.likelihood, LikelihoodKind::bernoulli);
   EXPECT_EQ(two.outputs, 1);
   EXPECT_EQ(two.levels, (Words{"blue", "red"}));
-  EXPECT_TRUE(equal(target_values(text, "y", two), {1, 0, 1, 0}));
+  EXPECT_TRUE(holds(target_values(text, "y", two), {1, 0, 1, 0}));
   Task three = task_for(table_of({categories("y", {0, 1, 2, 2, 1, 0}, {"c", "b", "a"})}));
   EXPECT_EQ(three.likelihood, LikelihoodKind::softmax);
   EXPECT_EQ(three.outputs, 3);
@@ -51,7 +51,7 @@ TEST(Target, NumbersAreClassesWhereAskedFor) {
   Table table = table_of({numbers("y", {10, 9, 9, 10, 2.5, 2.5})});
   Task task = task_for(table, LikelihoodKind::softmax);
   EXPECT_EQ(task.levels, (Words{"2.5", "9", "10"}));  // sorted by value, not by spelling
-  EXPECT_TRUE(equal(target_values(table, "y", task), {2, 1, 1, 2, 0, 0}));
+  EXPECT_TRUE(holds(target_values(table, "y", task), {2, 1, 1, 2, 0, 0}));
   Task two = task_for(table_of({numbers("y", {0, 1, 1, 0})}), LikelihoodKind::bernoulli);
   EXPECT_EQ(two.outputs, 1);
   Task forced = task_for(table_of({numbers("y", {0, 1, 1, 0})}), LikelihoodKind::softmax);
@@ -96,9 +96,9 @@ TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
 
 TEST(Target, LevelsAreKnownByTheirMeaningInAnotherTable) {
   Task task = task_for(table_of({categories("y", {0, 1, 2, 0, 1, 2}, {"3", "yes", "x"})}));
-  EXPECT_TRUE(equal(target_values(table_of({numbers("y", {3, 3})}), "y", task), {0, 0}));
-  EXPECT_TRUE(equal(target_values(table_of({booleans("y", {1})}), "y", task), {2}));
-  EXPECT_TRUE(equal(target_values(table_of({categories("y", {0}, {"x"})}), "y", task), {1}));
+  EXPECT_TRUE(holds(target_values(table_of({numbers("y", {3, 3})}), "y", task), {0, 0}));
+  EXPECT_TRUE(holds(target_values(table_of({booleans("y", {1})}), "y", task), {2}));
+  EXPECT_TRUE(holds(target_values(table_of({categories("y", {0}, {"x"})}), "y", task), {1}));
   expect_has(error_of([&] {
                target_values(table_of({categories("y", {0, 1}, {"x", "z"})}), "y", task);
              }),
@@ -109,7 +109,7 @@ TEST(Target, CountsAreWholeNumbers) {
   Table good = table_of({numbers("y", {0, 3, 7})});
   Task task = task_for(good, LikelihoodKind::poisson);
   EXPECT_EQ(task.kind, TaskKind::counts);
-  EXPECT_TRUE(equal(target_values(good, "y", task), {0, 3, 7}));
+  EXPECT_TRUE(holds(target_values(good, "y", task), {0, 3, 7}));
   for (double bad : {-1.0, 2.5}) {
     Table table = table_of({numbers("y", {0, 1, bad})});
     std::string sentence = error_of([&] { task_for(table, LikelihoodKind::poisson); });

@@ -27,7 +27,7 @@ Table hourly(int64_t rows) {
   return table;
 }
 
-WindowOptions options(int64_t window, int64_t horizon = 1) { return {window, horizon, {"t"}, {}}; }
+WindowOptions windows_of(int64_t window, int64_t horizon = 1) { return {window, horizon, {"t"}, {}}; }
 
 EncoderOptions encoding() {
   EncoderOptions options;
@@ -45,13 +45,13 @@ std::vector<int64_t> all_of(const Windows& windows) {
 
 TEST(Windows, SeeTheirRowsAndAnswerForTheOneAhead) {
   const Table table = hourly(10);
-  const Windows windows = find_windows(table, options(4, 2));
+  const Windows windows = find_windows(table, windows_of(4, 2));
   EXPECT_EQ(windows.last, (std::vector<int64_t>{3, 4, 5, 6, 7, 8, 9}));
   EXPECT_EQ(windows.target, (std::vector<int64_t>{5, 6, 7, 8, 9, -1, -1}));
   EXPECT_EQ(windows.step, kHour);
-  EXPECT_EQ(windows.forecast_times(options(4, 2)).back(), 11 * kHour);  // after the table's last row
+  EXPECT_EQ(windows.forecast_times(windows_of(4, 2)).back(), 11 * kHour);  // after the table's last row
   const std::vector<int64_t> chosen = all_of(windows);
-  const WindowEncoder encoder = WindowEncoder::fit(table, windows, options(4, 2), chosen, encoding());
+  const WindowEncoder encoder = WindowEncoder::fit(table, windows, windows_of(4, 2), chosen, encoding());
   const Dataset data = encoder.dataset(table, windows, chosen, true);
   const Batch batch = data.source->rows(at::tensor(std::vector<int64_t>{4, 0}), {});
   EXPECT_EQ(batch.inputs[0].sizes(), at::IntArrayRef({2, 4, 2}));  // features: x and the target's past
@@ -65,7 +65,7 @@ TEST(Windows, SeeTheirRowsAndAnswerForTheOneAhead) {
 TEST(Windows, ReachOverNoGapAndNoSeries) {
   Table table = hourly(20);
   for (int64_t i = 12; i < 20; ++i) table.columns[0].values[static_cast<size_t>(i)] += 5 * kHour;
-  const Windows windows = find_windows(table, options(5));
+  const Windows windows = find_windows(table, windows_of(5));
   EXPECT_EQ(windows.last, (std::vector<int64_t>{4, 5, 6, 7, 8, 9, 10, 11, 16, 17, 18, 19}));
   EXPECT_EQ(windows.target[7], -1);
   ASSERT_EQ(windows.notes.size(), 1u);
@@ -75,7 +75,7 @@ TEST(Windows, ReachOverNoGapAndNoSeries) {
   std::vector<double> of;
   for (int i = 0; i < 20; ++i) of.push_back(i % 2);
   table.columns.push_back(categories("g", of, {"a", "b"}));
-  WindowOptions grouped = options(4);
+  WindowOptions grouped = windows_of(4);
   grouped.group = {"g"};
   const Windows both = find_windows(table, grouped);
   EXPECT_EQ(both.step, 2 * kHour);
@@ -86,11 +86,11 @@ TEST(Windows, ReachOverNoGapAndNoSeries) {
 TEST(Windows, SortRowsAndRefuseTwoOfOneTime) {
   Table table = hourly(8);
   for (Column& column : table.columns) std::swap(column.values[2], column.values[6]);
-  const Windows windows = find_windows(table, options(3));
+  const Windows windows = find_windows(table, windows_of(3));
   EXPECT_EQ(windows.order[2], 6);
   expect_has(windows.notes.at(0), "sorted");
   table.columns[0].values[2] = table.columns[0].values[3];
-  expect_has(error_of([&] { find_windows(table, options(3)); }),
+  expect_has(error_of([&] { find_windows(table, windows_of(3)); }),
              "expected one row for each time; received the time of");
 }
 
@@ -111,32 +111,32 @@ TEST(Windows, TimesComeFromSeveralColumns) {
 TEST(Windows, RefuseWhatGivesNone) {
   const Table table = hourly(10);
   expect_has(
-      error_of([&] { find_windows(table, options(11, 2)); }),
+      error_of([&] { find_windows(table, windows_of(11, 2)); }),
       "at least 13 rows that follow each other in steps of 3600 s, for a window of 11 and a horizon of 2; "
       "received at most 10; lower --window");
   expect_has(
-      error_of([&] { find_windows(table, options(11, 2), kHour); }),
+      error_of([&] { find_windows(table, windows_of(11, 2), kHour); }),
       "at least 11 rows that follow each other in steps of 3600 s, for a window of 11; received at most 10; "
       "give more rows");
-  expect_has(error_of([&] { find_windows(table, options(0)); }), "--window from 1");
-  WindowOptions none = options(3);
+  expect_has(error_of([&] { find_windows(table, windows_of(0)); }), "--window from 1");
+  WindowOptions none = windows_of(3);
   none.time = {};
   expect_has(error_of([&] { find_windows(table, none); }), "--time");
   none.time = {"tt"};
   expect_has(error_of([&] { find_windows(table, none); }), "did you mean 't'?");
   Table missing = table;
   missing.columns[0].values[4] = kNone;
-  expect_has(error_of([&] { find_windows(missing, options(3)); }), "data row 5: expected a time in 't'");
+  expect_has(error_of([&] { find_windows(missing, windows_of(3)); }), "data row 5: expected a time in 't'");
 }
 
 TEST(Windows, TimesThatAreNotReadAreShownWithAWayOut) {
   Table table = hourly(3);
   table.columns[0] = categories("t", {0, 1, 2}, {"01/02/2014", "02/02/2014", "03/02/2014"});
-  const std::string asked = error_of([&] { find_windows(table, options(2)); });
+  const std::string asked = error_of([&] { find_windows(table, windows_of(2)); });
   expect_has(asked, "expected ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00) or numbers in 't'");
   expect_has(asked, "received a categorical column ('01/02/2014', ...)");
   expect_has(asked, "--time year,month,day");
-  const std::string fitted = error_of([&] { find_windows(table, options(2), kHour); });
+  const std::string fitted = error_of([&] { find_windows(table, windows_of(2), kHour); });
   expect_has(fitted, "write the times as in training");
   EXPECT_EQ(fitted.find("--"), std::string::npos) << fitted;
 }
@@ -144,11 +144,11 @@ TEST(Windows, TimesThatAreNotReadAreShownWithAWayOut) {
 TEST(Windows, AFittedModelIsNotToldOfFlags) {
   Table table = hourly(8);
   table.columns[0].values[4] = table.columns[0].values[3];
-  expect_has(error_of([&] { find_windows(table, options(3)); }), "by --group");
-  expect_has(error_of([&] { find_windows(table, options(3), kHour); }),
+  expect_has(error_of([&] { find_windows(table, windows_of(3)); }), "by --group");
+  expect_has(error_of([&] { find_windows(table, windows_of(3), kHour); }),
              "the model was fitted on a single series");
   table.columns.push_back(categories("city", std::vector<double>(8, 0.0), {"oslo"}));
-  WindowOptions grouped = options(3);
+  WindowOptions grouped = windows_of(3);
   grouped.group = {"city"};
   expect_has(error_of([&] { find_windows(table, grouped, kHour); }),
              "the model tells series apart by city alone");
@@ -164,7 +164,7 @@ TEST(Windows, TheCalendarOfAllSeriesDecidesItsFeatures) {
   city.insert(city.end(), 10, 1.0);
   table.rows += 10;
   table.columns.push_back({"city", ColumnKind::categorical, city, {"a", "b"}});
-  WindowOptions how = options(4);
+  WindowOptions how = windows_of(4);
   how.group = {"city"};
   const Windows windows = find_windows(table, how);
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
@@ -174,7 +174,7 @@ TEST(Windows, TheCalendarOfAllSeriesDecidesItsFeatures) {
 
 TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
   const Table table = hourly(400);
-  const WindowOptions how = options(6, 2);
+  const WindowOptions how = windows_of(6, 2);
   const Windows windows = find_windows(table, how);
   SplitOptions split{0.1, 0.2, "auto"};
   split.calibration_fraction = 0.15;
@@ -211,7 +211,7 @@ TEST(Windows, AreSplitByTimeAndNoRowIsSeenFromBothSides) {
 TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
   Table table = hourly(60);
   table.columns[2].values[30] = kNone;
-  const WindowOptions how = options(4);
+  const WindowOptions how = windows_of(4);
   const Windows windows = find_windows(table, how);
   SplitOptions split{0.2, 0, "auto"};
   const std::vector<int64_t> usable = windows_with_target(table, windows, "y");
@@ -232,7 +232,7 @@ TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
 
 TEST(WindowEncoder, KnowsTheHourWhereTheRowsSpanADay) {
   const Table table = hourly(24 * 3);
-  const WindowOptions how = options(5);
+  const WindowOptions how = windows_of(5);
   const Windows windows = find_windows(table, how);
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
   EXPECT_EQ(encoder.schema().features,
@@ -250,7 +250,7 @@ TEST(WindowEncoder, KnowsTheHourWhereTheRowsSpanADay) {
 
 TEST(WindowEncoder, NamesTheWindowsThatHoldABadRow) {
   const Table table = hourly(30);
-  const WindowOptions how = options(4);
+  const WindowOptions how = windows_of(4);
   const Windows windows = find_windows(table, how);
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
   Table far = table;
@@ -267,9 +267,9 @@ TEST(WindowEncoder, NamesTheWindowsThatHoldABadRow) {
 
 TEST(WindowEncoder, RefusesWindowsThatWereFoundWithOtherOptions) {
   const Table table = hourly(60);
-  const WindowOptions how = options(4);
-  const Windows windows = find_windows(table, how), wider = find_windows(table, options(8)),
-                later = find_windows(table, options(4, 2));
+  const WindowOptions how = windows_of(4);
+  const Windows windows = find_windows(table, how), wider = find_windows(table, windows_of(8)),
+                later = find_windows(table, windows_of(4, 2));
   const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, {0, 1, 2, 3, 4}, encoding());
   for (const Windows& foreign : {wider, later}) {
     EXPECT_THROW(WindowEncoder::fit(table, foreign, how, {0, 1}, encoding()), std::invalid_argument);

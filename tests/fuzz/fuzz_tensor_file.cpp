@@ -21,7 +21,7 @@ void parse(std::span<const std::byte> bytes) {
   } catch (const DataError&) {
     return;
   }
-  if (!testing::same(parse_tensor_file(to_bytes(file), "again"), file)) __builtin_trap();
+  if (!trial::same(parse_tensor_file(to_bytes(file), "again"), file)) __builtin_trap();
 }
 
 }  // namespace
@@ -29,7 +29,7 @@ void parse(std::span<const std::byte> bytes) {
 // Provides the seed corpus: libFuzzer starts from one good file.
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int) {
-  static const testing::Bytes good = to_bytes(testing::sample());
+  static const trial::Bytes good = to_bytes(trial::sample());
   if (size < 16 && good.size() <= max_size) {
     std::memcpy(data, good.data(), good.size());
     return good.size();
@@ -44,6 +44,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // The first two bytes give the length of the header.
   const size_t length = std::min<size_t>(data[0] | data[1] << 8, size - 8);
   const std::string header(reinterpret_cast<const char*>(data) + 8, length);
-  parse(testing::with_header(header, bytes.subspan(8 + length)));
+  parse(trial::with_header(header, bytes.subspan(8 + length)));
   return 0;
 }

@@ -10,17 +10,17 @@ namespace {
 TEST(InputMutants, ModelsAnswerOrAreRefused) {
   std::mt19937_64 random(20260104);
   int answered = 0;
-  for (const testing::Subject& subject : testing::input_subjects()) {
-    const Examples examples = testing::examples_for(subject.fit);
+  for (const trial::Subject& subject : trial::input_subjects()) {
+    const Examples examples = trial::examples_for(subject.fit);
     const TensorFile good = fit_model(examples, subject.fit).to_file();
-    ASSERT_TRUE(testing::try_model(to_bytes(good), examples)) << subject.name;
+    ASSERT_TRUE(trial::try_model(to_bytes(good), examples)) << subject.name;
     // try_model() takes a refused question for a good end; of the good file none is.
     const Model model = Model::from_file(good, "good");
-    ASSERT_NO_THROW(testing::check_answers(model, examples)) << subject.name;
+    ASSERT_NO_THROW(trial::check_answers(model, examples)) << subject.name;
     ASSERT_NO_THROW(model.evaluate(examples, 0.5)) << subject.name;
     for (int i = 0; i < 40; ++i) {
       SCOPED_TRACE(::testing::Message() << subject.name << " " << i);
-      ASSERT_NO_THROW(answered += testing::try_model(testing::mutant_of_input(good, random), examples));
+      ASSERT_NO_THROW(answered += trial::try_model(trial::mutant_of_input(good, random), examples));
     }
   }
   EXPECT_GT(answered, 20);  // or nothing was reached
@@ -30,14 +30,14 @@ TEST(InputMutants, ModelsAnswerOrAreRefused) {
 // size would reach the model.
 TEST(InputMutants, OtherSizesReachTheModel) {
   std::mt19937_64 random(20260105);
-  for (const testing::Subject& subject : testing::input_subjects()) {
-    const TensorFile good = fit_model(testing::examples_for(subject.fit), subject.fit).to_file();
+  for (const trial::Subject& subject : trial::input_subjects()) {
+    const TensorFile good = fit_model(trial::examples_for(subject.fit), subject.fit).to_file();
     if (!good.metadata.contains("network") || subject.fit.format == "idx") continue;  // a head of fixed size
     int loaded = 0;
     for (int i = 0; i < 40; ++i) {
       TensorFile file = good;
-      testing::mutate_size(file, random);
-      loaded += testing::answers([&] { Model::from_file(file, "resized"); });
+      trial::mutate_size(file, random);
+      loaded += trial::answers([&] { Model::from_file(file, "resized"); });
     }
     EXPECT_GT(loaded, 3) << subject.name;
   }
@@ -46,10 +46,10 @@ TEST(InputMutants, OtherSizesReachTheModel) {
 TEST(InputMutants, CheckpointsGoOnOrAreRefused) {
   std::mt19937_64 random(20260106);
   int answered = 0;
-  for (const testing::Stopped& stopped : testing::stopped_input_fits()) {
+  for (const trial::Stopped& stopped : trial::stopped_input_fits()) {
     for (int i = 0; i < 15; ++i) {
       SCOPED_TRACE(::testing::Message() << stopped.name << " " << i);
-      ASSERT_NO_THROW(answered += testing::try_checkpoint(stopped, random));
+      ASSERT_NO_THROW(answered += trial::try_checkpoint(stopped, random));
     }
   }
   EXPECT_GT(answered, 3);

@@ -18,7 +18,7 @@
 namespace {
 
 using namespace slimbayes;
-using namespace slimbayes::testing;
+using namespace slimbayes::trial;
 
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kSanitised = true;

@@ -13,7 +13,7 @@
 #include "slimbayes/storage/tensor_file.h"
 #include "tests/storage/mutation.h"
 
-namespace slimbayes::testing {
+namespace slimbayes::trial {
 
 using nlohmann::json;
 
@@ -322,4 +322,4 @@ inline Bytes mutant_of_input(const TensorFile& good, std::mt19937_64& random) {
   return sealed(std::move(file));
 }
 
-}  // namespace slimbayes::testing
+}  // namespace slimbayes::trial

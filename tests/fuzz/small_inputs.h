@@ -13,7 +13,7 @@
 
 // Data of the other kinds of input than a table's rows, as small as a fit allows.
 
-namespace slimbayes::testing {
+namespace slimbayes::trial {
 
 /// Two series of `hours` each, long enough for the hour of the day to be an input; a missing cell, and a
 /// target for each of three likelihoods.
@@ -67,4 +67,4 @@ inline Images small_images(int64_t n = 60) {
           at::tensor(labels, at::kLong)};
 }
 
-}  // namespace slimbayes::testing
+}  // namespace slimbayes::trial

@@ -29,7 +29,7 @@
 // of fits, and tables. Using a mutant must end in a finite answer or in DataError, std::invalid_argument or
 // NumericalError. Any other exception is a failure of the test.
 
-namespace slimbayes::testing {
+namespace slimbayes::trial {
 
 /// Returns a table with a column of each kind, a missing cell, and a target for every likelihood.
 inline Table small_table(int64_t rows = 40) {
@@ -349,4 +349,4 @@ inline bool try_table(const Folder& folder, const std::string& ending, std::mt19
   });
 }
 
-}  // namespace slimbayes::testing
+}  // namespace slimbayes::trial

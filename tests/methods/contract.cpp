@@ -16,16 +16,8 @@ namespace slimbayes::contract {
 
 namespace {
 
-void require(bool ok, const std::string& what) {
-  if (!ok) throw Violation(what);
-}
-
 std::unique_ptr<Fitted> fit(const Subject& subject, uint64_t seed = kSeed, Split split = toy_split()) {
   return subject.make()->fit(split, {Stream(seed), nullptr, {}});
-}
-
-Regression answer(const Fitted& fitted, const Dataset& data, const PredictOptions& options = {}) {
-  return std::get<Regression>(fitted.predict(data, options));
 }
 
 bool same_bits(const Regression& a, const Regression& b) {
@@ -103,17 +95,6 @@ void persists(const Subject& subject, const Fitted& fitted) {
   if (subject.predict_elsewhere) {
     require(same_bits(here, subject.predict_elsewhere(file, data)), "other predictions in a new process");
   }
-}
-
-template <class Body>
-void refuses(Body body, const std::string& what) {
-  try {
-    body();
-  } catch (const std::invalid_argument& error) {
-    require(std::string(error.what()).size() > 20, "no sentence for " + what);
-    return;
-  }
-  throw Violation(what + " accepted");
 }
 
 void bad_input(const Subject& subject, const Fitted& fitted) {

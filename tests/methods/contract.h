@@ -2,7 +2,9 @@
 
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "slimbayes/families/method.h"
@@ -39,6 +41,28 @@ Split toy_split(int64_t inputs = 2);
 struct Violation : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
+
+/// Throws Violation(what) unless ok.
+inline void require(bool ok, const std::string& what) {
+  if (!ok) throw Violation(what);
+}
+
+/// Throws Violation unless `body` throws std::invalid_argument with a sentence.
+template <class Body>
+void refuses(Body body, const std::string& what) {
+  try {
+    body();
+  } catch (const std::invalid_argument& error) {
+    require(std::string(error.what()).size() > 20, "no sentence for " + what);
+    return;
+  }
+  throw Violation(what + " accepted");
+}
+
+/// Returns the answer of a regression.
+inline Regression answer(const Fitted& fitted, const Dataset& data, const PredictOptions& options = {}) {
+  return std::get<Regression>(fitted.predict(data, options));
+}
 
 const std::vector<Clause>& clauses();
 

@@ -17,16 +17,13 @@
 namespace slimbayes {
 namespace {
 
+using contract::answer;
 using nlohmann::json;
 
-std::unique_ptr<Fitted> fit(json options, const Split& split = contract::toy_split()) {
+std::unique_ptr<Fitted> fit_exact(json options, const Split& split = contract::toy_split()) {
   json all = {{"steps", 60}, {"hidden", 16}, {"blocks", 1}};
   all.update(options);
   return registry_row("dbk-exact").make(all)->fit(split, {Stream(3), nullptr, {}});
-}
-
-Regression answer(const Fitted& fitted, const Dataset& data) {
-  return std::get<Regression>(fitted.predict(data));
 }
 
 TEST(DbkExact, DoesNotDependOnTheChunkBeyondRounding) {
@@ -35,7 +32,7 @@ TEST(DbkExact, DoesNotDependOnTheChunkBeyondRounding) {
     extra.update({{"steps", 3}, {"rank", 20}});
     json pieces = extra;
     pieces["chunk"] = 37;
-    Regression whole = answer(*fit(extra), data), chunked = answer(*fit(pieces), data);
+    Regression whole = answer(*fit_exact(extra), data), chunked = answer(*fit_exact(pieces), data);
     EXPECT_TRUE(at::allclose(whole.mean, chunked.mean, 1e-3, 1e-4)) << extra.dump();
     EXPECT_TRUE(at::allclose(total_var(whole), total_var(chunked), 1e-2, 1e-5)) << extra.dump();
   }
@@ -44,7 +41,7 @@ TEST(DbkExact, DoesNotDependOnTheChunkBeyondRounding) {
 TEST(DbkExact, EveryBasisLearns) {
   Dataset data = contract::toy(200, 3);
   for (const char* basis : {"silu", "linear", "rbf", "fourier"}) {
-    Regression p = answer(*fit({{"basis", basis}, {"rank", 32}, {"steps", 100}}), data);
+    Regression p = answer(*fit_exact({{"basis", basis}, {"rank", 32}, {"steps", 100}}), data);
     EXPECT_LT(root_mean_squared_error(p, data.all().target), 0.25) << basis;
     EXPECT_LT(gaussian_nll(p, data.all().target), 0.3) << basis;
   }
@@ -57,15 +54,15 @@ TEST(DbkExact, WithoutValidationRowsItSaysThatTheEvidenceOverfits) {
     return count;
   };
   const nlohmann::json quick = {{"rank", 8}, {"steps", 2}};
-  EXPECT_EQ(said(*fit(quick, {contract::toy(40, 1), contract::toy(0, 2)})), 1);
-  EXPECT_EQ(said(*fit(quick, {contract::toy(40, 1), contract::toy(20, 2)})), 0);
+  EXPECT_EQ(said(*fit_exact(quick, {contract::toy(40, 1), contract::toy(0, 2)})), 1);
+  EXPECT_EQ(said(*fit_exact(quick, {contract::toy(40, 1), contract::toy(20, 2)})), 0);
 }
 
 // Compares E-12 with a dense Gaussian process: K = Phi Phi^T + diag(c) with c = M - ||phi||^2 on the training
 // rows, so that k(x, x) = M. The covariance of a new row with the training rows is phi Phi^T.
 TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
   Split split{contract::toy(240, 1), contract::toy(0, 2)};
-  auto fitted = fit({{"alpha", 1.0}, {"correction", true}, {"rank", 20}}, split);
+  auto fitted = fit_exact({{"alpha", 1.0}, {"correction", true}, {"rank", 20}}, split);
   NetworkFile file = network_file(fitted->save());
   Network::Lookup lookup = as_type(file.weights, at::kDouble);
   FeatureMap map("silu", 20, file.spec, lookup, "test");
@@ -89,7 +86,7 @@ TEST(DbkExact, TheCorrectionIsTheDenseProcessWithAConstantPriorVariance) {
   EXPECT_TRUE(at::allclose(p.epistemic_var, var, 1e-6, 1e-8));
 
   // The correction does not enter training: the fit without it has the same network and a smaller variance.
-  Regression plain = answer(*fit({{"alpha", 1.0}, {"rank", 20}}, split), data);
+  Regression plain = answer(*fit_exact({{"alpha", 1.0}, {"rank", 20}}, split), data);
   EXPECT_EQ(plain.aleatoric_var[0].item<double>(), noise);
   EXPECT_TRUE((p.epistemic_var > plain.epistemic_var).all().item<bool>());
 }
@@ -105,16 +102,19 @@ std::string message(Body body) {
 }
 
 TEST(DbkExact, BadOptionsGetOneSentence) {
-  std::string rank = message([] { fit({{"rank", 400}}); });
+  std::string rank = message([] { fit_exact({{"rank", 400}}); });
   EXPECT_NE(rank.find("a rank of at most the 240 training rows"), std::string::npos) << rank;
   EXPECT_NE(rank.find("received 400"), std::string::npos) << rank;
-  EXPECT_NE(message([] { fit({{"basis", "rbf"}, {"alpha", 1.0}}); }).find("basis rbf"), std::string::npos);
-  EXPECT_NE(message([] { fit({{"alpha", -1.0}}); }).find("alpha"), std::string::npos);
-  EXPECT_NE(message([] { fit({{"noise_start", 1e-5}}); }).find("noise_floor"), std::string::npos);
+  EXPECT_NE(message([] {
+              fit_exact({{"basis", "rbf"}, {"alpha", 1.0}});
+            }).find("basis rbf"),
+            std::string::npos);
+  EXPECT_NE(message([] { fit_exact({{"alpha", -1.0}}); }).find("alpha"), std::string::npos);
+  EXPECT_NE(message([] { fit_exact({{"noise_start", 1e-5}}); }).find("noise_floor"), std::string::npos);
 }
 
 TEST(DbkExact, ASmallTableGetsASmallerRank) {
-  auto fitted = fit({{"steps", 5}}, {contract::toy(30, 1), contract::toy(5, 2)});
+  auto fitted = fit_exact({{"steps", 5}}, {contract::toy(30, 1), contract::toy(5, 2)});
   EXPECT_EQ(json::parse(fitted->save().metadata.at("options"))["rank"], 30);
 }
 

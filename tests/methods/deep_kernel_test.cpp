@@ -12,9 +12,10 @@
 namespace slimbayes {
 namespace {
 
+using contract::answer;
 using nlohmann::json;
 
-std::unique_ptr<Fitted> fit(const std::string& method, json more = json::object()) {
+std::unique_ptr<Fitted> fit_deep(const std::string& method, json more = json::object()) {
   json options = {{"steps", 60}};
   if (method != "dkl-exact") options["rank"] = 12;
   if (method != "sv-rbf") options.update({{"hidden", 8}, {"blocks", 1}});
@@ -22,10 +23,6 @@ std::unique_ptr<Fitted> fit(const std::string& method, json more = json::object(
   return registry_row(method)
       .make(find_method(method).resolve(options))
       ->fit(contract::toy_split(), {Stream(3)});
-}
-
-Regression answer(const Fitted& fitted, const Dataset& data) {
-  return std::get<Regression>(fitted.predict(data));
 }
 
 TEST(DeepKernel, FocusFallsToTheObjectiveItself) {
@@ -40,7 +37,7 @@ TEST(DeepKernel, WhatIsSelectedByIsTheNllOfWhatIsPredicted) {
   Dataset valid = contract::toy_split().valid;
   for (const char* method :
        {"dbk", "vbll", "sv-dkl", "pp-dkl", "sv-rbf", "sv-dbk", "dbk-exact", "dkl-exact"}) {
-    auto fitted = fit(method);
+    auto fitted = fit_deep(method);
     EXPECT_NEAR(fitted->summary().best_score, gaussian_nll(answer(*fitted, valid), valid.all().target), 2e-4)
         << method;
   }
@@ -50,7 +47,7 @@ TEST(DeepKernel, WhatIsSelectedByIsTheNllOfWhatIsPredicted) {
 // own is larger.
 TEST(DeepKernel, TheDiagonalCorrectionOfSvDbk) {
   json options = {{"basis", "silu"}, {"alpha", 1.0}, {"correction", true}};
-  auto corrected = fit("sv-dbk", options);
+  auto corrected = fit_deep("sv-dbk", options);
   NetworkFile file = network_file(corrected->save());
   Network::Lookup lookup = as_type(file.weights, at::kDouble);
   const FeatureMap map("silu", 12, file.spec, as_type(file.weights, at::kFloat), "test");

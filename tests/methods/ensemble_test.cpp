@@ -13,6 +13,7 @@ namespace slimbayes {
 namespace {
 
 namespace fs = std::filesystem;
+using contract::answer;
 using nlohmann::json;
 
 json quick(const std::string& of, int members = 3) {
@@ -21,10 +22,6 @@ json quick(const std::string& of, int members = 3) {
 
 std::unique_ptr<Fitted> fitted(const json& options, const FitContext& context = {Stream(7)}) {
   return registry_row("ensemble").make(options)->fit(contract::toy_split(), context);
-}
-
-Regression answer(const Fitted& model, const Dataset& data) {
-  return std::get<Regression>(model.predict(data));
 }
 
 TEST(Ensemble, IsTheMixtureOfItsMembersFittedAlone) {

@@ -11,7 +11,7 @@
 namespace slimbayes {
 namespace {
 
-std::unique_ptr<Fitted> fitted(const nlohmann::json& options, int64_t rows = 40) {
+std::unique_ptr<Fitted> fitted_gp(const nlohmann::json& options, int64_t rows = 40) {
   return registry_row("gp-exact")
       .make(options)
       ->fit({contract::toy(rows, 1), contract::toy(0, 2)}, {Stream(0), nullptr, {}});
@@ -45,7 +45,7 @@ struct Dense {
 
 TEST(GpExact, PredictsAsTheDenseFormulasDo) {
   for (int iterations : {0, 30}) {
-    auto gp = fitted({{"iterations", iterations}});
+    auto gp = fitted_gp({{"iterations", iterations}});
     TensorFile file = gp->save();
     Dense dense(file, stored_tensor(file, "theta"));
     Dataset data = contract::toy(15, 3);
@@ -62,7 +62,7 @@ TEST(GpExact, PredictsAsTheDenseFormulasDo) {
 }
 
 TEST(GpExact, TheHyperparametersMaximiseTheEvidence) {
-  auto gp = fitted({{"iterations", 200}});
+  auto gp = fitted_gp({{"iterations", 200}});
   TensorFile file = gp->save();
   at::Tensor theta = stored_tensor(file, "theta");
   double best = Dense(file, theta).evidence();
@@ -89,13 +89,13 @@ TEST(GpExact, FewRowsOfAFastWaveAreNotTakenForNoise) {
 }
 
 TEST(GpExact, TheHyperparametersMaySeeFewerRowsThanThePosterior) {
-  auto gp = fitted({{"iterations", 5}, {"evidence_rows", 10}}, 40);
+  auto gp = fitted_gp({{"iterations", 5}, {"evidence_rows", 10}}, 40);
   EXPECT_EQ(stored_tensor(gp->save(), "data.x").size(0), 40);
   EXPECT_FALSE(gp->summary().notes.empty());
 }
 
 TEST(GpExact, RefusesMoreRowsThanItMay) {
-  EXPECT_THROW(fitted({{"max_rows", 39}}, 40), std::invalid_argument);
+  EXPECT_THROW(fitted_gp({{"max_rows", 39}}, 40), std::invalid_argument);
 }
 
 }  // namespace

@@ -19,10 +19,6 @@ namespace {
 
 using nlohmann::json;
 
-void require(bool ok, const std::string& what) {
-  if (!ok) throw Violation(what);
-}
-
 /// Returns windows of six steps [n, 6, 2] and the scaled sum of the first feature over each window [n].
 std::pair<at::Tensor, at::Tensor> sums(int64_t n, uint64_t seed) {
   const at::Tensor x = Stream(seed).normal({n, 6, 2}, at::kFloat);
@@ -140,7 +136,7 @@ void answers_are_finite(const InputSubject& s, const Fitted& fitted) {
   for (const std::string& fault : unfinished(p)) require(fault.empty(), "an answer whose " + fault);
 }
 
-void rows_apart(const InputSubject& s, const Fitted& fitted) {
+void inputs_rows_apart(const InputSubject& s, const Fitted& fitted) {
   const Dataset fresh = s.data->data(kFresh, 3);
   const at::Tensor some = at::tensor({41, 7, 8}, at::kLong);
   const at::Tensor among = numbers(fitted.predict(fresh)).index_select(0, some);
@@ -148,13 +144,13 @@ void rows_apart(const InputSubject& s, const Fitted& fitted) {
           "an answer that depends on the rows beside it");
 }
 
-void persists(const InputSubject& s, const Fitted& fitted) {
+void inputs_persists(const InputSubject& s, const Fitted& fitted) {
   const Dataset fresh = s.data->data(kFresh, 3);
   require(at::equal(numbers(s.load(fitted.save())->predict(fresh)), numbers(fitted.predict(fresh))),
           "another answer after saving and loading");
 }
 
-void seeds(const InputSubject& s, const Fitted&) {
+void inputs_seeds(const InputSubject& s, const Fitted&) {
   const Split split{s.data->data(40, 1), s.data->data(20, 2)};
   const auto fit = [&](uint64_t seed) { return bytes_of(*s.make(kShort)->fit(split, {Stream(seed)})); };
   const std::string first = fit(1);
@@ -168,7 +164,7 @@ struct StopAfter : Callback {
   bool stop() override { return left-- <= 0; }
 };
 
-void resumes(const InputSubject& s, const Fitted&) {
+void inputs_resumes(const InputSubject& s, const Fitted&) {
   const std::filesystem::path path =
       std::filesystem::temp_directory_path() / fmt::format("inputs-{}.ckpt", ::getpid());
   const Split split{s.data->data(60, 1), s.data->data(20, 2)};
@@ -240,10 +236,10 @@ Split input_split(const InputCase& c) { return {c.data(c.rows, 1), c.data(c.rows
 
 const std::vector<InputClause>& input_clauses() {
   static const std::vector<InputClause> clauses = {{"answers_are_finite", answers_are_finite},
-                                                   {"rows_apart", rows_apart},
-                                                   {"persists", persists},
-                                                   {"seeds", seeds},
-                                                   {"resumes", resumes},
+                                                   {"rows_apart", inputs_rows_apart},
+                                                   {"persists", inputs_persists},
+                                                   {"seeds", inputs_seeds},
+                                                   {"resumes", inputs_resumes},
                                                    {"no_rows", no_rows},
                                                    {"other_shapes", other_shapes},
                                                    {"learns", learns}};

@@ -55,7 +55,7 @@ TEST_P(InputContract, Holds) {
   EXPECT_NO_THROW(contract::input_clauses()[number].hold(subject, fitted));
 }
 
-std::string name_of_case(const testing::TestParamInfo<InputContract::ParamType>& info) {
+std::string name_of_input_case(const testing::TestParamInfo<InputContract::ParamType>& info) {
   const auto& [pair, clause] = info.param;
   return contract::test_name(pair.data->name + "_" + pair.info->name + "_" +
                              contract::input_clauses()[clause].name);
@@ -64,7 +64,7 @@ std::string name_of_case(const testing::TestParamInfo<InputContract::ParamType>&
 INSTANTIATE_TEST_SUITE_P(All, InputContract,
                          testing::Combine(testing::ValuesIn(pairs()),
                                           testing::Range<size_t>(0, contract::input_clauses().size())),
-                         name_of_case);
+                         name_of_input_case);
 
 /// Checks that the suite covers every (method, kind of input) of the catalogue, except tables
 /// (contract_test.cpp) and images for methods that predict only numbers.
@@ -81,9 +81,9 @@ TEST(InputContract, CoversTheCatalogue) {
 }
 
 /// dnn on windows with one fault, which has the name of the clause that must fail.
-class BrokenFitted : public Fitted {
+class BrokenInputFitted : public Fitted {
  public:
-  BrokenFitted(std::string fault, std::unique_ptr<Fitted> inner)
+  BrokenInputFitted(std::string fault, std::unique_ptr<Fitted> inner)
       : fault_(std::move(fault)), inner_(std::move(inner)) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -109,9 +109,9 @@ class BrokenFitted : public Fitted {
   std::unique_ptr<Fitted> inner_;
 };
 
-class BrokenMethod : public Method {
+class BrokenInputMethod : public Method {
  public:
-  BrokenMethod(std::string fault, std::unique_ptr<Method> inner)
+  BrokenInputMethod(std::string fault, std::unique_ptr<Method> inner)
       : fault_(std::move(fault)), inner_(std::move(inner)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& given) const override {
@@ -120,7 +120,7 @@ class BrokenMethod : public Method {
     if (fault_ == "seeds") context.stream = Stream(++calls);
     if (fault_ == "resumes" && context.checkpoint.resume)
       context.stream = Stream(99), context.checkpoint.resume = false;
-    return std::make_unique<BrokenFitted>(fault_, inner_->fit(split, context));
+    return std::make_unique<BrokenInputFitted>(fault_, inner_->fit(split, context));
   }
 
  private:
@@ -136,7 +136,9 @@ TEST_P(BrokenOnInputs, IsNoticedByTheClauseOfItsFault) {
   const InputCase& c = contract::input_cases().front();
   InputSubject subject = subject_of(dnn, c);
   const auto whole = subject.make;
-  subject.make = [&](int64_t steps) { return std::make_unique<BrokenMethod>(clause.name, whole(steps)); };
+  subject.make = [&](int64_t steps) {
+    return std::make_unique<BrokenInputMethod>(clause.name, whole(steps));
+  };
   const auto fitted = subject.make(c.steps)->fit(contract::input_split(c), {Stream(contract::kSeed)});
   EXPECT_THROW(clause.hold(subject, *fitted), contract::Violation);
 }

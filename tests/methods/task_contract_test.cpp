@@ -58,7 +58,7 @@ TEST_P(TaskContract, Holds) {
   EXPECT_NO_THROW(clause.hold(subject, likelihood, fitted));
 }
 
-std::string name_of_case(const testing::TestParamInfo<TaskContract::ParamType>& info) {
+std::string name_of_task_case(const testing::TestParamInfo<TaskContract::ParamType>& info) {
   const auto& [subject, clause] = info.param;
   return contract::test_name(fmt::format("{}_{}_{}", registry()[subject.first].name, name_of(subject.second),
                                          contract::task_clauses()[clause].name));
@@ -67,7 +67,7 @@ std::string name_of_case(const testing::TestParamInfo<TaskContract::ParamType>& 
 INSTANTIATE_TEST_SUITE_P(Registry, TaskContract,
                          testing::Combine(testing::ValuesIn(cases()),
                                           testing::Range<size_t>(0, contract::task_clauses().size())),
-                         name_of_case);
+                         name_of_task_case);
 
 TEST(TaskContract, EveryTaskIsTakenAndTheOthersNameTheTakers) {
   for (LikelihoodKind likelihood : kLikelihoods) {

@@ -14,10 +14,10 @@
 namespace slimbayes {
 namespace {
 
-struct Case {
+struct Evidence {
   at::Tensor phi, y, correction, offset, log_noise;
 
-  explicit Case(int64_t n = 12, int64_t r = 4) {
+  explicit Evidence(int64_t n = 12, int64_t r = 4) {
     Stream s(3);
     phi = s.split("phi").normal({n, r});
     y = s.split("y").normal(at::IntArrayRef{n}) + phi.select(1, 0);
@@ -43,7 +43,7 @@ at::Tensor eye(int64_t n) { return at::eye(n, at::kDouble); }
 
 TEST(Mml, EqualsTheDenseEvidenceAndTheTrunks) {
   for (int64_t n : {12, 3}) {  // more rows than features, and fewer
-    Case c(n);
+    Evidence c(n);
     double noise = c.noise().item<double>();
     double dense = dense_log_density(c.y - 0.2, at::mm(c.phi, c.phi.t()) + noise * eye(n));
     EXPECT_NEAR(c.evidence().item<double>(), dense, 1e-9 * std::abs(dense));
@@ -64,8 +64,9 @@ TEST(Mml, LosesNoDigitsWhereTheNoiseIsTiny) {
 }
 
 TEST(Mml, GradientsEqualCentralDifferences) {
-  Case c;
-  for (at::Tensor Case::*field : {&Case::phi, &Case::correction, &Case::y, &Case::offset, &Case::log_noise}) {
+  Evidence c;
+  for (at::Tensor Evidence::*field :
+       {&Evidence::phi, &Evidence::correction, &Evidence::y, &Evidence::offset, &Evidence::log_noise}) {
     at::Tensor& x = c.*field;
     x.set_requires_grad(true);
     c.bound().backward();
@@ -122,14 +123,14 @@ TEST(CollapsedBound, LiesBelowTheDenseEvidenceOfItsKernel) {
 }
 
 TEST(CollapsedBound, WithoutACorrectionIsTheEvidence) {
-  Case c;
+  Evidence c;
   c.correction.zero_();
   EXPECT_EQ(c.bound().item<double>(), c.evidence().item<double>());
 }
 
 /// Compares both passes over batches of `chunk` rows with automatic differentiation over all rows at once.
 void compare_passes(double alpha, bool with_correction, int64_t chunk) {
-  Case c(23, 5);
+  Evidence c(23, 5);
   at::Tensor noise_var = c.noise().detach();
   ExactSums sums = exact_sums(5);
   auto rows = [&](int64_t low) {

@@ -20,9 +20,9 @@ namespace slimbayes {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::Folder;
-using testing::message_of;
-using testing::raw;
+using trial::Folder;
+using trial::message_of;
+using trial::raw;
 
 size_t entries(const fs::path& folder) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));

@@ -15,8 +15,8 @@
 namespace slimbayes {
 namespace {
 
-using testing::Folder;
-using testing::message_of;
+using trial::Folder;
+using trial::message_of;
 
 /// Starts a child process that holds the lock until it is killed. Returns its process id once the lock is
 /// held.
@@ -68,10 +68,10 @@ TEST(FileLock, LeavesNothingWhereAnotherHoldsIt) {
 
 TEST(FileLock, TheFileOfAnotherToolIsRefusedAndStays) {
   const Folder folder;
-  write_atomically(folder / "uv.lock", testing::raw("content"));
+  write_atomically(folder / "uv.lock", trial::raw("content"));
   EXPECT_NE(message_of([&] { const FileLock lock(folder / "uv"); }).find("expected an empty file"),
             std::string::npos);
-  EXPECT_EQ(read_bytes(folder / "uv.lock"), testing::raw("content"));
+  EXPECT_EQ(read_bytes(folder / "uv.lock"), trial::raw("content"));
 }
 
 TEST(FileLock, AFolderThatIsNotThereIsADataError) {

@@ -9,7 +9,7 @@
 
 #include "slimbayes/storage/checksum.h"
 
-namespace slimbayes::testing {
+namespace slimbayes::trial {
 
 using Bytes = std::vector<std::byte>;
 
@@ -85,4 +85,4 @@ inline Bytes with_header(const std::string& header, std::span<const std::byte> d
   return bytes;
 }
 
-}  // namespace slimbayes::testing
+}  // namespace slimbayes::trial

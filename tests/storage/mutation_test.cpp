@@ -11,14 +11,14 @@
 namespace slimbayes {
 namespace {
 
-using testing::below;
-using testing::Bytes;
+using trial::below;
+using trial::Bytes;
 
 // Returns whether the bytes parse. Any exception other than DataError fails the test.
 bool survives(const Bytes& bytes) {
   try {
     const TensorFile file = parse_tensor_file(bytes, "mutant");
-    EXPECT_TRUE(testing::same(parse_tensor_file(to_bytes(file), "again"), file));
+    EXPECT_TRUE(trial::same(parse_tensor_file(to_bytes(file), "again"), file));
     return true;
   } catch (const DataError&) {
     return false;
@@ -26,18 +26,18 @@ bool survives(const Bytes& bytes) {
 }
 
 TEST(ParseTensorFile, MutantsWithAWrongChecksumAreRefused) {
-  const Bytes good = to_bytes(testing::sample());
+  const Bytes good = to_bytes(trial::sample());
   std::mt19937_64 random(20240501);
   for (int round = 0; round < 10000; ++round) {
     Bytes mutant = good;
-    for (size_t i = 0, n = 1 + below(random, 4); i < n; ++i) testing::mutate(mutant, random);
+    for (size_t i = 0, n = 1 + below(random, 4); i < n; ++i) trial::mutate(mutant, random);
     ASSERT_FALSE(survives(mutant) && mutant != good) << "round " << round;
   }
 }
 
 // The mutants get a correct checksum, so that the parser itself must find the error.
 TEST(ParseTensorFile, SealedMutantsParseOrThrowDataError) {
-  const Bytes good = to_bytes(testing::sample());
+  const Bytes good = to_bytes(trial::sample());
   const size_t length = std::to_integer<size_t>(good[0]) | std::to_integer<size_t>(good[1]) << 8;
   const auto split = good.begin() + 8 + static_cast<std::ptrdiff_t>(length);
   const std::string text(reinterpret_cast<const char*>(good.data()) + 8, length);
@@ -49,19 +49,19 @@ TEST(ParseTensorFile, SealedMutantsParseOrThrowDataError) {
     for (size_t i = 0, n = 1 + below(random, 3); i < n; ++i) {
       switch (below(random, 3)) {
         case 0:
-          testing::edit_number(header, random);
+          trial::edit_number(header, random);
           break;
         case 1: {
-          Bytes raw = testing::raw(header);
-          testing::mutate(raw, random);
+          Bytes raw = trial::raw(header);
+          trial::mutate(raw, random);
           header.assign(reinterpret_cast<const char*>(raw.data()), raw.size());
           break;
         }
         default:
-          testing::mutate(data, random);
+          trial::mutate(data, random);
       }
     }
-    parsed += survives(testing::with_header(header, data)) ? 1 : 0;
+    parsed += survives(trial::with_header(header, data)) ? 1 : 0;
   }
   // Some mutants (with edited names, metadata or contents) must parse; otherwise the parser was not reached.
   EXPECT_GT(parsed, 100);

@@ -13,10 +13,10 @@
 namespace slimbayes {
 namespace {
 
-using testing::Folder;
-using testing::message_of;
-using testing::same;
-using testing::sample;
+using trial::Folder;
+using trial::message_of;
+using trial::same;
+using trial::sample;
 
 class Peer : public ::testing::Test {
  protected:
@@ -40,8 +40,8 @@ TEST_F(Peer, RefusesAFileThatAnotherProgramWrote) {
     // The bytes that numpy.save({"w": [1.5, -2.0]}, {"made": "by python"}) of safetensors 0.8 writes.
     const std::string header =
         R"({"__metadata__":{"made":"by python"},"w":{"dtype":"F64","shape":[2],"data_offsets":[0,16]}}     )";
-    auto bytes = testing::raw(std::string("\x60\0\0\0\0\0\0\0", 8) + header);
-    const auto data = testing::raw(std::vector<double>{1.5, -2.0});
+    auto bytes = trial::raw(std::string("\x60\0\0\0\0\0\0\0", 8) + header);
+    const auto data = trial::raw(std::vector<double>{1.5, -2.0});
     bytes.insert(bytes.end(), data.begin(), data.end());
     write_atomically(path, bytes);
   }

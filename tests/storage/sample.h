@@ -11,7 +11,7 @@
 
 #include "slimbayes/storage/tensor_file.h"
 
-namespace slimbayes::testing {
+namespace slimbayes::trial {
 
 template <class T>
 std::vector<std::byte> raw(const std::vector<T>& values) {
@@ -76,4 +76,4 @@ std::string message_of(Call call) {
   return "no exception";
 }
 
-}  // namespace slimbayes::testing
+}  // namespace slimbayes::trial

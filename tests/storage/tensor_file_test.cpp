@@ -11,11 +11,11 @@
 namespace slimbayes {
 namespace {
 
-using testing::Folder;
-using testing::message_of;
-using testing::raw;
-using testing::same;
-using testing::sample;
+using trial::Folder;
+using trial::message_of;
+using trial::raw;
+using trial::same;
+using trial::sample;
 
 std::string header_of(const std::vector<std::byte>& bytes) {
   const auto* text = reinterpret_cast<const char*>(bytes.data());

@@ -13,6 +13,11 @@
 
 namespace slimbayes {
 
+/// Returns the path of a file that another library wrote.
+inline std::filesystem::path golden(const std::string& name) {
+  return std::filesystem::path(SLIMBAYES_SOURCE_DIR) / "tests/table/golden" / name;
+}
+
 /// A fixture with a temporary folder of its own for each test.
 struct TableFiles : testing::Test {
   std::filesystem::path folder = std::filesystem::path(testing::TempDir()) /

@@ -39,10 +39,6 @@ TEST_F(formats, round_trip) {
   }
 }
 
-std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(SLIMBAYES_SOURCE_DIR) / "tests/table/golden" / name;
-}
-
 void expect_column(const Table& t, const char* name, ColumnKind kind, double first, double second) {
   const Column* column = t.find(name);
   ASSERT_TRUE(column) << name;

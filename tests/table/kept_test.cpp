@@ -8,10 +8,6 @@ namespace {
 
 using kept = TableFiles;
 
-std::filesystem::path golden(const std::string& name) {
-  return std::filesystem::path(SLIMBAYES_SOURCE_DIR) / "tests/table/golden" / name;
-}
-
 const std::vector<std::string> kColumns = {"id",  "big",   "cents", "single", "yes",
                                            "day", "stamp", "local", "level",  "list"};
 

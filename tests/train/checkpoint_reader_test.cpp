@@ -75,7 +75,7 @@ class CheckpointTest : public ::testing::Test {
     return said_with("summary", summary.dump());
   }
 
-  testing::Folder folder_;
+  trial::Folder folder_;
   TrainProblem problem_;
   CheckpointPolicy policy_{folder_ / "m.ckpt", true, "f", 0};
   TensorFile file_;

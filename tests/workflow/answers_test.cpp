@@ -61,7 +61,7 @@ TEST(Answers, AScaleWhoseSquareOverflowsIsRefusedWithTheFile) {
   for (double scale : {1e200, 1e-200}) {
     encoder["y_scale"] = scale;
     file.metadata["encoder"] = encoder.dump();
-    expect_has(testing::message_of([&] { Model::from_file(file, "m"); }),
+    expect_has(trial::message_of([&] { Model::from_file(file, "m"); }),
                "a positive scale, from 1e-140 to 1e140");
   }
 }
@@ -79,11 +79,11 @@ TEST(Answers, AModelWithoutAnyFiniteAnswerIsToBlame) {
     if (!name.starts_with("network.")) continue;
     tensor.type = StoredType::f64;
     const std::vector<double> huge(tensor.bytes.size() / sizeof(float), 1e300);
-    tensor.bytes = testing::raw(huge);
+    tensor.bytes = trial::raw(huge);
   }
   const Model model = Model::from_file(file, "m.safetensors");
   for (const Table& some : {table, with_far(table, {4}), take_rows(table, {0})}) {
-    std::string text = testing::message_of([&] { model.answers(some, 0.9); });
+    std::string text = trial::message_of([&] { model.answers(some, 0.9); });
     EXPECT_EQ(text.find("m.safetensors: expected a model with finite answers"), 0u) << text;
     EXPECT_THROW(model.evaluate(some), DataError);
   }

@@ -12,7 +12,7 @@
 namespace slimbayes {
 namespace {
 
-Table steps(double scale = 1, double shift = 0) {
+Table scaled_steps(double scale = 1, double shift = 0) {
   Table table = generate("steps", 300, Stream(1));
   for (Column& column : table.columns) {
     if (column.name != "y") continue;
@@ -21,7 +21,7 @@ Table steps(double scale = 1, double shift = 0) {
   return table;
 }
 
-FitOptions quick() {
+FitOptions small_fit() {
   FitOptions fit;
   fit.target = "y";
   fit.options = {{"steps", 300}};
@@ -31,57 +31,57 @@ FitOptions quick() {
 }
 
 TEST(Model, AnswersInTheTargetsUnits) {
-  Regression p = fit_model(steps(), quick()).predict(steps());
-  Regression q = fit_model(steps(1000, -7), quick()).predict(steps(1000, -7));
+  Regression p = fit_model(scaled_steps(), small_fit()).predict(scaled_steps());
+  Regression q = fit_model(scaled_steps(1000, -7), small_fit()).predict(scaled_steps(1000, -7));
   EXPECT_TRUE(at::allclose(q.mean, 1000 * p.mean - 7, 1e-3, 1e-1));
   EXPECT_TRUE(at::allclose(total_var(q), 1e6 * total_var(p), 1e-3, 0));
 }
 
 TEST(Model, SavedAndLoadedItIsTheSame) {
-  Model model = fit_model(steps(), quick());
+  Model model = fit_model(scaled_steps(), small_fit());
   std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "table_model.safetensors";
   model.save(path);
   Model loaded = Model::load(path);
-  EXPECT_TRUE(at::equal(loaded.predict(steps()).mean, model.predict(steps()).mean));
+  EXPECT_TRUE(at::equal(loaded.predict(scaled_steps()).mean, model.predict(scaled_steps()).mean));
   EXPECT_EQ(loaded.method(), "dbk");
   EXPECT_EQ(loaded.options(), model.options());
   EXPECT_EQ(loaded.split().test, model.split().test);
-  EXPECT_EQ(loaded.data_hash(), table_hash(steps()));
-  EXPECT_EQ(loaded.evaluate(steps()), model.evaluate(steps()));
+  EXPECT_EQ(loaded.data_hash(), table_hash(scaled_steps()));
+  EXPECT_EQ(loaded.evaluate(scaled_steps()), model.evaluate(scaled_steps()));
 }
 
 TEST(Model, FindsColumnsByName) {
-  Model model = fit_model(steps(), quick());
-  Table other = steps();
+  Model model = fit_model(scaled_steps(), small_fit());
+  Table other = scaled_steps();
   std::reverse(other.columns.begin(), other.columns.end());
-  EXPECT_TRUE(at::equal(model.predict(other).mean, model.predict(steps()).mean));
+  EXPECT_TRUE(at::equal(model.predict(other).mean, model.predict(scaled_steps()).mean));
   std::erase_if(other.columns, [](const Column& c) { return c.name == "x"; });
   EXPECT_THROW(model.predict(other), std::invalid_argument);
 }
 
 TEST(Model, TheSplitTakesItsSharesAndItsOwnSeed) {
-  FitOptions fit = quick();
-  Model model = fit_model(steps(), fit);
+  FitOptions fit = small_fit();
+  Model model = fit_model(scaled_steps(), fit);
   EXPECT_EQ(model.split().test.size(), 60u);
   EXPECT_EQ(model.split().valid.size(), 30u);
   EXPECT_EQ(model.split().train.size(), 210u);
   fit.seed = 9;
-  EXPECT_EQ(fit_model(steps(), fit).split().test, model.split().test);
+  EXPECT_EQ(fit_model(scaled_steps(), fit).split().test, model.split().test);
   fit.split_seed = 9;
-  EXPECT_NE(fit_model(steps(), fit).split().test, model.split().test);
+  EXPECT_NE(fit_model(scaled_steps(), fit).split().test, model.split().test);
 }
 
 // Each part of such a file is valid on its own and the checksum is correct, but the parts do not fit
 // together.
 TEST(Model, AFileWhosePartsDoNotFitIsRefused) {
-  FitOptions fit = quick();
+  FitOptions fit = small_fit();
   fit.options = {{"steps", 5}};
   fit.method = "dnn";
-  TensorFile file = fit_model(steps(), fit).to_file();
+  TensorFile file = fit_model(scaled_steps(), fit).to_file();
   file.metadata["network"] = "[]";
   EXPECT_THROW(Model::from_file(file, "m"), DataError);
 
-  Table classes = steps();
+  Table classes = scaled_steps();
   for (Column& column : classes.columns) {
     if (column.name != "y") continue;
     for (double& value : column.values) value = value < -0.2 ? 0 : value < 0.2 ? 1 : 2;
@@ -109,10 +109,10 @@ TEST(Model, AFileWhosePartsDoNotFitIsRefused) {
 }
 
 TEST(Model, OptionsAreThoseThatTheRowsResolved) {
-  FitOptions fit = quick();
+  FitOptions fit = small_fit();
   fit.method = "dbk-exact";
   fit.options = {{"steps", 2}, {"hidden", 8}};
-  Table some = steps();
+  Table some = scaled_steps();
   for (Column& column : some.columns) column.values.resize(60);
   some.rows = 60;
   Model model = fit_model(some, fit);
@@ -123,13 +123,13 @@ TEST(Model, OptionsAreThoseThatTheRowsResolved) {
 // The codes look like numbers. If the table was read with them as numbers, a fit that declares them
 // categorical must be refused: its model could not read the table again.
 TEST(Model, NamesAreThoseThatTheTableWasReadWith) {
-  Table table = steps();
+  Table table = scaled_steps();
   Column zip{"zip", ColumnKind::numeric, {}, {}};
   for (int64_t row = 0; row < table.rows; ++row) zip.values.push_back(static_cast<double>(row % 4 + 100));
   table.columns.push_back(zip);
   const std::filesystem::path path = std::filesystem::path(testing::TempDir()) / "names.csv";
   write_table(path, table);
-  FitOptions fit = quick();
+  FitOptions fit = small_fit();
   fit.categorical = {"zip"};
   const auto refusal = [&](const Table& read) -> std::string {
     try {
@@ -169,8 +169,8 @@ TEST(Model, EventsAreScaledFromTheirDomainAlone) {
 }
 
 TEST(Model, ValidationRowsThatWereTrainedOnAreTold) {
-  const Table train = steps(), other = generate("steps", 50, Stream(2));
-  FitOptions fit = quick();
+  const Table train = scaled_steps(), other = generate("steps", 50, Stream(2));
+  FitOptions fit = small_fit();
   fit.test_fraction = 0;
   const auto notes = [&](const Examples& valid) { return fit_model(train, fit, &valid).split().notes; };
   EXPECT_TRUE(notes(other).empty());
@@ -181,10 +181,10 @@ TEST(Model, ValidationRowsThatWereTrainedOnAreTold) {
 }
 
 TEST(Model, ASingleTrainingRowIsRefused) {
-  FitOptions fit = quick();
+  FitOptions fit = small_fit();
   fit.test_fraction = 0;
   try {
-    fit_model(take_rows(steps(), {3, 4}), fit);
+    fit_model(take_rows(scaled_steps(), {3, 4}), fit);
     FAIL();
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find("at least two training rows; received one"), std::string::npos)
@@ -193,7 +193,7 @@ TEST(Model, ASingleTrainingRowIsRefused) {
 }
 
 TEST(Model, AFileOfAnUnknownMethodIsADataError) {
-  TensorFile file = fit_model(steps(), quick()).to_file();
+  TensorFile file = fit_model(scaled_steps(), small_fit()).to_file();
   file.metadata["method"] = "oracle";
   EXPECT_THROW(Model::from_file(file, "oracle.safetensors"), DataError);
   file.metadata["method"] = "dbk";
@@ -202,11 +202,11 @@ TEST(Model, AFileOfAnUnknownMethodIsADataError) {
 }
 
 TEST(TableHash, ChangesWithACellANameAndALevel) {
-  Table table = steps(), other = steps();
+  Table table = scaled_steps(), other = scaled_steps();
   EXPECT_EQ(table_hash(table), table_hash(other));
   other.columns[0].values[7] += 1e-9;
   EXPECT_NE(table_hash(table), table_hash(other));
-  other = steps();
+  other = scaled_steps();
   other.columns[0].name += "_";
   EXPECT_NE(table_hash(table), table_hash(other));
   table.columns.push_back(

@@ -9,13 +9,13 @@ namespace {
 TEST(Mutants, ModelsOfEveryMethodAnswerOrAreRefused) {
   std::mt19937_64 random(20260102);
   int answered = 0;
-  for (const testing::Subject& subject : testing::subjects()) {
-    const Table table = testing::table_for(subject.fit);
+  for (const trial::Subject& subject : trial::subjects()) {
+    const Table table = trial::table_for(subject.fit);
     const TensorFile good = fit_model(table, subject.fit).to_file();
-    ASSERT_TRUE(testing::try_model(to_bytes(good), table)) << subject.name;
+    ASSERT_TRUE(trial::try_model(to_bytes(good), table)) << subject.name;
     for (int i = 0; i < 20; ++i) {
       SCOPED_TRACE(::testing::Message() << subject.name << " " << i);
-      ASSERT_NO_THROW(answered += testing::try_model(testing::mutant_of(good, random), table));
+      ASSERT_NO_THROW(answered += trial::try_model(trial::mutant_of(good, random), table));
     }
   }
   EXPECT_GT(answered, 20);  // otherwise the mutants tested nothing
@@ -24,10 +24,10 @@ TEST(Mutants, ModelsOfEveryMethodAnswerOrAreRefused) {
 TEST(Mutants, CheckpointsGoOnOrAreRefused) {
   std::mt19937_64 random(20260103);
   int answered = 0;
-  for (const testing::Stopped& stopped : testing::stopped_fits()) {
+  for (const trial::Stopped& stopped : trial::stopped_fits()) {
     for (int i = 0; i < 20; ++i) {
       SCOPED_TRACE(::testing::Message() << stopped.name << " " << i);
-      ASSERT_NO_THROW(answered += testing::try_checkpoint(stopped, random));
+      ASSERT_NO_THROW(answered += trial::try_checkpoint(stopped, random));
     }
   }
   EXPECT_GT(answered, 5);
@@ -36,19 +36,19 @@ TEST(Mutants, CheckpointsGoOnOrAreRefused) {
 // The record of a FitSeries says how many of its fits are finished. A wrong number must be refused.
 TEST(Mutants, ARecordHoldsWhatItSays) {
   int tried = 0;
-  for (const testing::Stopped& stopped : testing::stopped_fits()) {
+  for (const trial::Stopped& stopped : trial::stopped_fits()) {
     for (const auto& [changed, file] : stopped.files) {
       if (!file.metadata.contains("done")) continue;
       for (const char* done : {"-1", "2.5", "many", "9000000000000000000", "99"}) {
         SCOPED_TRACE(::testing::Message() << stopped.name << " " << changed << " " << done);
-        const testing::Folder folder;
-        for (const auto& [name, good] : stopped.files) testing::write(folder / name, to_bytes(good));
+        const trial::Folder folder;
+        for (const auto& [name, good] : stopped.files) trial::write(folder / name, to_bytes(good));
         TensorFile bad = file;
         bad.metadata["done"] = done;
         write_tensor_file(folder / changed, bad);
-        const std::string text = testing::message_of([&] {
-          fit_model(testing::table_for(stopped.fit), stopped.fit, nullptr, nullptr,
-                    testing::checkpoint_in(folder, true));
+        const std::string text = trial::message_of([&] {
+          fit_model(trial::table_for(stopped.fit), stopped.fit, nullptr, nullptr,
+                    trial::checkpoint_in(folder, true));
         });
         EXPECT_EQ(text.find("the checkpoint '" + (folder / changed).string()), 0u) << text;
         ++tried;

@@ -22,20 +22,20 @@ using nlohmann::json;
 
 const std::vector<std::string> kBoth = {"alpha", "beta"};
 
-json quick(json more = json::object()) {
+json small_dbk(json more = json::object()) {
   json options = {{"steps", 40}, {"rank", 8}, {"hidden", 8}, {"blocks", 1}};
   options.update(more);
   return find_method("dbk").resolve(options);
 }
 
 Tuned tuned(const std::vector<std::string>& names = {"beta"}, const FitContext& context = {Stream(7)}) {
-  return tune(find_method("dbk"), quick(), names, contract::toy_split(), context);
+  return tune(find_method("dbk"), small_dbk(), names, contract::toy_split(), context);
 }
 
 /// Stops when more than `stages` fits have begun. Counts the fits and keeps the notes.
-class Watcher : public Callback {
+class StageCounter : public Callback {
  public:
-  explicit Watcher(int stages = 1000) : stages_(stages) {}
+  explicit StageCounter(int stages = 1000) : stages_(stages) {}
   void stage(const std::string&) override { ++begun; }
   void note(const std::string& sentence) override { notes.push_back(sentence); }
   bool stop() override { return begun > stages_; }
@@ -78,7 +78,7 @@ TEST(Tune, TheBestIsTheFitWithItsOptionsBitForBit) {
 TEST(Tune, RefusesACombinationBeforeTheFirstFit) {
   const MethodInfo& exact = find_method("dbk-exact");
   json options = exact.resolve({{"basis", "rbf"}, {"steps", 5}, {"hidden", 8}, {"blocks", 1}});
-  Watcher watcher;
+  StageCounter watcher;
   EXPECT_THROW(tune(exact, options, {"alpha"}, contract::toy_split(), {Stream(7), &watcher}),
                std::invalid_argument);
   EXPECT_EQ(watcher.begun, 0);
@@ -91,7 +91,7 @@ TEST(Tune, RefusesWhatCannotBeTuned) {
   Split split = contract::toy_split();
   split.valid = contract::toy(0, 1);
   try {
-    tune(find_method("dbk"), quick(), {"beta"}, split, {Stream(7)});
+    tune(find_method("dbk"), small_dbk(), {"beta"}, split, {Stream(7)});
     FAIL();
   } catch (const std::invalid_argument& error) {
     EXPECT_NE(std::string(error.what()).find("validation rows"), std::string::npos) << error.what();
@@ -113,7 +113,7 @@ class TuneFiles : public testing::Test {
 };
 
 TEST_F(TuneFiles, EveryTryIsTold) {
-  Watcher watcher;
+  StageCounter watcher;
   tuned({"beta"}, context(&watcher, false));
   EXPECT_EQ(watcher.begun, 4);
   ASSERT_EQ(watcher.notes.size(), 4u);
@@ -122,12 +122,12 @@ TEST_F(TuneFiles, EveryTryIsTold) {
 
 TEST_F(TuneFiles, InterruptedAndResumedItEndsInTheSameBits) {
   Tuned whole = tuned();
-  Watcher impatient(2);  // stops within the third fit
+  StageCounter impatient(2);  // stops within the third fit
   Tuned part = tuned({"beta"}, context(&impatient, false));
   EXPECT_TRUE(part.report["interrupted"].get<bool>());
   EXPECT_EQ(part.report["tried"].size(), 2u);
   ASSERT_TRUE(fs::exists(folder_ / "m.ckpt"));
-  Watcher watcher;
+  StageCounter watcher;
   Tuned rest = tuned({"beta"}, context(&watcher, true));
   EXPECT_EQ(watcher.begun, 2);  // finished fits are not repeated
   EXPECT_EQ(rest.report, whole.report);
@@ -140,7 +140,7 @@ TEST_F(TuneFiles, InterruptedAndResumedItEndsInTheSameBits) {
 }
 
 TEST_F(TuneFiles, InterruptedInTheFirstItAnswersWithIt) {
-  Watcher impatient(0);
+  StageCounter impatient(0);
   Tuned part = tuned({"beta"}, context(&impatient, false));
   EXPECT_TRUE(part.report["interrupted"].get<bool>());
   EXPECT_TRUE(part.report["tried"].empty());
@@ -154,7 +154,7 @@ TEST(Tune, FailsWhereEveryCombinationFails) {
   Split split = contract::toy_split();
   // Every loss overflows float32.
   split.train = contract::changed(split.train, [](Batch& b) { b.target = 1e25 * b.target; });
-  EXPECT_THROW(tune(find_method("dbk"), quick(), {"beta"}, split, {Stream(7)}), NumericalError);
+  EXPECT_THROW(tune(find_method("dbk"), small_dbk(), {"beta"}, split, {Stream(7)}), NumericalError);
 }
 
 TEST(Tune, AlphaIsLeftOutWhereItMeansNothing) {
