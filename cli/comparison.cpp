@@ -174,7 +174,7 @@ json comparison_json(const std::vector<MethodRuns>& outcomes) {
   json methods = json::array(), notes = json::array();
   for (const MethodRuns& outcome : outcomes) {
     json entry = {{"method", outcome.method}, {"runs", outcome.runs}};
-    if (!outcome.failure.empty()) entry["failed"] = outcome.failure;
+    if (!outcome.failure.empty()) entry["failed"] = without_functions(outcome.failure);
     for (const std::string& metric : shown_metrics(outcomes)) {
       if (outcome.runs.empty()) continue;
       const Spread s = spread(outcome, metric);

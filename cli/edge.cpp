@@ -14,7 +14,7 @@
 namespace slimbayes::cli {
 
 void print_error(std::string_view message) {
-  std::string line = shown(message);
+  std::string line = shown(without_functions(message));
   while (!line.empty() && line.back() == ' ') line.pop_back();
   line = fitted_to(STDERR_FILENO, "error: " + line) + "\n";
   std::fflush(stdout);

@@ -169,7 +169,7 @@ void ProgressPrinter::report(const Progress& progress) {
 }
 
 void log_line(const std::string& text) {
-  const std::string line = fitted_to(STDERR_FILENO, shown(text)) + "\n";
+  const std::string line = fitted_to(STDERR_FILENO, shown(without_functions(text))) + "\n";
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

@@ -29,6 +29,10 @@ std::string shown(std::string_view foreign);
 /// As shown(), for a text of several lines: line ends and tabs stay.
 std::string shown_lines(std::string_view text);
 
+/// Returns a message of the library without the names of its functions: "[Encoder::fit] expected ..." becomes
+/// "expected ...", also after the name of a file ("m.safetensors: [load] expected ...").
+std::string without_functions(std::string_view message);
+
 /// Returns data to write on this stream: unchanged, so that a program can read them, but as shown_lines() on
 /// a terminal.
 std::string data_for(int stream, std::string data);

@@ -39,7 +39,9 @@ std::string nearest_hint(std::string_view word, const std::vector<std::string>& 
     const size_t distance = begins ? 1 : edit_distance(bounded, candidate);
     if (distance < best) best = distance, nearest = &candidate;
   }
-  if (best <= std::max<size_t>(2, bounded.size() / 3)) return fmt::format("did you mean '{}'?", *nearest);
+  const size_t longer = std::max(bounded.size(), nearest->size());
+  if (best <= std::max<size_t>(2, bounded.size() / 3) && 2 * best <= longer)
+    return fmt::format("did you mean '{}'?", *nearest);
   const auto end = known.begin() + static_cast<std::ptrdiff_t>(std::min<size_t>(known.size(), 30));
   return fmt::format("known: {}{}", fmt::join(known.begin(), end, ", "), end == known.end() ? "" : ", ...");
 }

@@ -103,6 +103,12 @@ std::string_view header_text(std::span<const std::byte> bytes, const std::string
                     fmt::format("expected at least {} bytes; received {}; the file is truncated or empty",
                                 kLengthBytes, bytes.size()));
   }
+  if (bytes.size() > kLengthBytes && bytes[kLengthBytes] != std::byte{'{'}) {
+    throw DataError(
+        name,
+        "expected a model file, as slimbayes fit writes it (safetensors, whose header begins with "
+        "'{'); received another file; check the path");
+  }
   const uint64_t length = get_length(bytes);
   const size_t rest = bytes.size() - kLengthBytes;
   if (length > kMaxHeaderBytes) {
