@@ -43,11 +43,13 @@ std::vector<InputKind> every_input() {
   return {InputKind::table, InputKind::windows, InputKind::images, InputKind::text};
 }
 
-/// Returns the description that the network methods have in common.
-MethodInfo network_method() {
+/// Returns the description that the network methods have in common. Images are only classified.
+MethodInfo network_method(std::vector<TaskKind> tasks = {TaskKind::regression}) {
   MethodInfo info;
-  info.tasks = {TaskKind::regression};
   info.inputs = every_input();
+  if (std::ranges::find(tasks, TaskKind::classification) == tasks.end())
+    std::erase(info.inputs, InputKind::images);
+  info.tasks = std::move(tasks);
   info.input_scale = "min-max";
   info.resumable = true;
   return info;
@@ -112,8 +114,7 @@ MethodInfo dkl_exact() {
 }
 
 MethodInfo vbll() {
-  MethodInfo info = network_method();
-  info.tasks = every_task();
+  MethodInfo info = network_method(every_task());
   info.name = "vbll";
   info.summary = "Variational Bayesian last layer: dbk's model trained on the evidence lower bound.";
   info.paper = "N: deep basis kernels, appendix B (baseline VBLL; Harrison et al. 2024)";
@@ -125,8 +126,7 @@ MethodInfo vbll() {
 }
 
 MethodInfo sv_dkl() {
-  MethodInfo info = network_method();
-  info.tasks = every_task();
+  MethodInfo info = network_method(every_task());
   info.name = "sv-dkl";
   info.summary = "Deep kernel learning with inducing points, trained on the evidence lower bound (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-DKL)";
@@ -153,8 +153,7 @@ MethodInfo pp_dkl() {
 }
 
 MethodInfo sv_rbf() {
-  MethodInfo info = network_method();
-  info.tasks = every_task();
+  MethodInfo info = network_method(every_task());
   info.inputs = {InputKind::table};  // its kernel acts on the inputs, without a network
   info.name = "sv-rbf";
   info.summary = "Sparse variational Gaussian process with an ARD RBF kernel at the inputs (SVGP).";
@@ -168,8 +167,7 @@ MethodInfo sv_rbf() {
 }
 
 MethodInfo sv_dbk() {
-  MethodInfo info = network_method();
-  info.tasks = every_task();
+  MethodInfo info = network_method(every_task());
   info.name = "sv-dbk";
   info.summary =
       "The earlier deep basis kernel: evidence lower bound with a trace regulariser and a diagonal "
@@ -192,8 +190,7 @@ MethodInfo sv_dbk() {
 }
 
 MethodInfo dnn() {
-  MethodInfo info = network_method();
-  info.tasks = {TaskKind::regression, TaskKind::classification};
+  MethodInfo info = network_method({TaskKind::regression, TaskKind::classification});
   info.name = "dnn";
   info.aliases = {"map", "deterministic"};
   info.summary =
@@ -280,7 +277,7 @@ const MethodInfo& find_method(std::string_view name) {
     known.insert(known.end(), info.aliases.begin(), info.aliases.end());
     if (info.name == name || std::ranges::find(info.aliases, name) != info.aliases.end()) return info;
   }
-  throw std::invalid_argument(fmt::format("[find_method] expected the name of a method; received '{}'; {}",
+  throw std::invalid_argument(fmt::format("[method] expected the name of a method; received '{}'; {}",
                                           name.substr(0, 80), nearest_hint(name, known)));
 }
 

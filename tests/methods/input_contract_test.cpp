@@ -67,15 +67,13 @@ INSTANTIATE_TEST_SUITE_P(All, InputContract,
                          name_of_input_case);
 
 /// Checks that the suite covers every (method, kind of input) of the catalogue, except tables
-/// (contract_test.cpp) and images for methods that predict only numbers.
+/// (contract_test.cpp).
 TEST(InputContract, CoversTheCatalogue) {
   for (const MethodInfo& info : method_catalog()) {
     for (InputKind kind : info.inputs) {
       const bool covered = std::ranges::any_of(
           pairs(), [&](const Pair& pair) { return pair.info == &info && pair.data->kind == kind; });
-      const bool numbers_alone = info.tasks == std::vector{TaskKind::regression};
-      EXPECT_TRUE(covered || kind == InputKind::table || (kind == InputKind::images && numbers_alone))
-          << info.name << " " << name_of(kind);
+      EXPECT_TRUE(covered || kind == InputKind::table) << info.name << " " << name_of(kind);
     }
   }
 }
