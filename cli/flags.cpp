@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+
+#include "cli/usage.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -18,24 +19,12 @@ std::string value_of(const Words& words, const std::string& flag, std::string fa
   return fallback;
 }
 
-CLI::Validator between(const std::string& what, double low, double high, bool low_included) {
-  return CLI::Validator(
-      [=](std::string& text) -> std::string {
-        double x = NAN;
-        const bool read = CLI::detail::lexical_cast(text, x);
-        if (read && (low_included ? x >= low : x > low) && x < high) return "";
-        return fmt::format("expected {} {} {:g} and below {:g}; received '{}'", what,
-                           low_included ? "of at least" : "above", low, high, text);
-      },
-      "");
-}
-
 void add_threads(CLI::App& app, int& threads) {
   app.add_option("--threads", threads,
                  "cores to use, 0 for all [default: 1 to fit networks, whose short steps gain little from "
                  "more; else all]")
       ->type_name("T")
-      ->check(CLI::Range(0, 4096));
+      ->check(whole("a number of cores", 0, 4096));
 }
 
 void add_table_memory(CLI::App& app, uint64_t& bytes) {
@@ -45,14 +34,14 @@ void add_table_memory(CLI::App& app, uint64_t& bytes) {
          "hand; "
          "a packed table may hold 256 MB, or 100 times its size (.gz), 1,000 times (.parquet, .feather)]")
       ->type_name("SIZE")
-      ->transform(CLI::AsSizeValue(false));
+      ->transform(byte_size());
 }
 
 void add_preset(CLI::App& app, std::string& preset) {
   app.add_option("--preset", preset,
                  "paper: the options of the method's paper, where flags do not say otherwise")
       ->type_name("NAME")
-      ->check(CLI::IsMember({"paper"}));
+      ->check(one_of({"paper"}));
 }
 
 void add_level(CLI::App& app, double& level) {
@@ -85,14 +74,16 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   FitRequest& r = p.fit;
   app.add_option("TRAIN", r.train,
                  "table: .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, - for CSV on stdin; or images: an "
-                 "IDX file (idx3 in its name, .gz or not), CIFAR records with --format")
+                 "IDX file (.gz or not), CIFAR records with --format")
       ->required();
   app.add_option("--method", r.fit.method,
                  "one of `slimbayes methods` [default dbk; vbll for classes and counts, sv-rbf for events]")
       ->type_name("NAME");
   add_preset(app, r.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
-  app.add_option("--seed", r.fit.seed, "seed of weights and batches [default 0]")->type_name("S");
+  app.add_option("--seed", r.fit.seed, "seed of weights and batches [default 0]")
+      ->type_name("S")
+      ->check(whole("a seed", 0, UINT64_MAX));
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
   app.add_flag("--resume", r.resume, "go on from the checkpoint FILE.ckpt; a finished fit is left as it is");
@@ -133,7 +124,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
 void add_on_bad_row(CLI::App& app, std::string& choice, const std::string& help, bool blank) {
   std::vector<std::string> choices = {"error", "skip"};
   if (blank) choices.push_back("blank");
-  app.add_option("--on-bad-row", choice, help)->type_name("DO")->check(CLI::IsMember(choices));
+  app.add_option("--on-bad-row", choice, help)->type_name("DO")->check(one_of(choices));
 }
 
 void add_predict(CLI::App& root, Parsed& p) {
@@ -183,7 +174,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
   app.add_option("--split", p.evaluate.split,
                  "train, valid, calibration or test part of the data that were fitted on")
       ->type_name("PART")
-      ->check(CLI::IsMember({"train", "valid", "calibration", "test"}));
+      ->check(one_of({"train", "valid", "calibration", "test"}));
   app.add_option(
          "--ood", p.evaluate.ood,
          "foreign data: prints how well each score, larger for foreign rows, tells it from DATA (AUROC)\n"
@@ -220,7 +211,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   add_preset(app, p.preset);
   app.add_option("--seeds", r.seeds, "fits of each method that has a seed [default 5]")
       ->type_name("K")
-      ->check(CLI::Range(1, 1000));
+      ->check(whole("a number of seeds", 1, 1000));
   add_level(app, r.fit.level);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
@@ -250,8 +241,10 @@ void add_small(CLI::App& root, Parsed& p) {
   generate.add_option("NAME", p.generate.name, "steps, ripple, counts or cox (events x1, x2)")->required();
   generate.add_option("--rows", p.generate.rows, "rows, of cox their expected number [default 2000]")
       ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{100000000}));
-  generate.add_option("--seed", p.generate.seed, "seed [default 0]")->type_name("S");
+      ->check(whole("a number of rows", 1, 100000000));
+  generate.add_option("--seed", p.generate.seed, "seed [default 0]")
+      ->type_name("S")
+      ->check(whole("a seed", 0, UINT64_MAX));
   generate.add_option("--amplitude", p.generate.amplitude, "of the noise of steps [default 0.4]")
       ->type_name("A")
       ->check(between("an amplitude", 0, 1e6, true));
@@ -272,10 +265,10 @@ void add_small(CLI::App& root, Parsed& p) {
   demo.add_option("--steps", p.demo.steps,
                   fmt::format("optimiser steps of each network [default {}]", p.demo.steps))
       ->type_name("N")
-      ->check(CLI::Range(int64_t{1}, int64_t{1000000000}));
+      ->check(whole("a number of steps", 1, 1000000000));
   demo.add_option("--rows", p.demo.rows, fmt::format("rows of the synthetic data [default {}]", p.demo.rows))
       ->type_name("N")
-      ->check(CLI::Range(int64_t{100}, int64_t{6000}));
+      ->check(whole("a number of rows", 100, 6000));
   add_threads(demo, p.threads);
   demo.footer("Examples:\n  slimbayes demo\n  slimbayes demo --out /srv/www/bands");
 }
@@ -284,8 +277,8 @@ void add_small(CLI::App& root, Parsed& p) {
 
 std::vector<const MethodInfo*> methods_of(const std::string& list) {
   std::vector<const MethodInfo*> methods;
-  for (const std::string& name : CLI::detail::split(list, ',')) {
-    const MethodInfo* method = &find_method(CLI::detail::trim_copy(name));
+  for (const std::string& name : split_list(list)) {
+    const MethodInfo* method = &find_method(name);
     if (std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
   }
   return methods;

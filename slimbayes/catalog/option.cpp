@@ -9,6 +9,22 @@
 
 #include "slimbayes/catalog/nearest.h"
 
+namespace slimbayes {
+
+std::vector<std::string> split_list(std::string_view list) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    std::string_view part = list.substr(at, end - at);
+    part.remove_prefix(std::min(part.find_first_not_of(" \t"), part.size()));
+    parts.emplace_back(part.substr(0, part.find_last_not_of(" \t") + 1));
+    at = end + 1;
+  }
+  return parts;
+}
+
+}  // namespace slimbayes
+
 namespace slimbayes::detail {
 
 using nlohmann::json;

@@ -45,6 +45,9 @@ struct OptionDoc {
   std::string section = "";          // heading in --help; empty: the section of the method's options
 };
 
+/// Returns the comma-separated parts of a list, without the blanks around them.
+std::vector<std::string> split_list(std::string_view list);
+
 namespace detail {
 
 /// Formats a value for a message, cut at 80 characters. For a list or an object, gives only its type and

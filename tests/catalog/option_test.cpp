@@ -115,6 +115,13 @@ TEST(Nearest, SwapsPrefixesAndStrangers) {
   EXPECT_EQ(nearest_hint("learning", {"patience", "learning_rate"}), "did you mean 'learning_rate'?");
   EXPECT_EQ(nearest_hint("wxyzwxyz", {"a", "b"}), "known: a, b");
   EXPECT_EQ(nearest_hint("x", {}), "there are none");
+  EXPECT_EQ(nearest_hint("x0", {"a", "b"}), "known: a, b");  // nothing of it is alike
+}
+
+TEST(split_list, cuts_at_commas_and_drops_blanks) {
+  EXPECT_EQ(split_list("a, b c ,d"), (std::vector<std::string>{"a", "b c", "d"}));
+  EXPECT_EQ(split_list("a,"), (std::vector<std::string>{"a", ""}));
+  EXPECT_EQ(split_list(" "), (std::vector<std::string>{""}));
 }
 
 }  // namespace

@@ -1,0 +1,101 @@
+// Says in one form what is wrong with a command line. CLI11 gives a text of its own for each kind of error;
+// the name of the flag and the values are taken from it.
+#include "cli/usage.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "slimbayes/catalog/nearest.h"
+
+namespace slimbayes::cli {
+namespace {
+
+/// Returns the command with the names of its positional arguments: "slimbayes predict MODEL DATA".
+std::string form_of(const CLI::App& app) {
+  std::string form = "slimbayes " + app.get_name();
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional()) form += " " + option->get_name();
+  }
+  return form;
+}
+
+/// Returns "expected X for --flag; received Y" for the message "expected X; received Y" of a validator.
+std::string with_flag(std::string message, const std::string& flag) {
+  return message.insert(std::min(message.find("; received"), message.size()), " for " + flag);
+}
+
+std::string sentence(const CLI::ParseError& error, const CLI::App& app) {
+  const std::string text = error.what(), form = form_of(app);
+  const std::string before = text.substr(0, text.find(": "));
+  const std::string after = text.substr(std::min(text.find(": "), text.size() - 2) + 2);
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
+    return fmt::format("expected `{}`; received no {}", form, text.substr(0, text.find(" is required")));
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
+    return fmt::format("expected `{}` and its flags; received '{}' too; leave it out", form, after);
+  if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return with_flag(after, before);
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
+    return after.starts_with("At Most") ? fmt::format("expected {} once; received it {} times", before,
+                                                      after.substr(after.rfind(' ') + 1))
+                                        : fmt::format("expected a value of {}; received none", before);
+  return fmt::format("expected flags that `slimbayes {}` can read; received others: {}", app.get_name(),
+                     text);
+}
+
+}  // namespace
+
+CLI::Validator between(const std::string& what, double low, double high, bool low_included) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        double x = NAN;
+        const bool read = CLI::detail::lexical_cast(text, x);
+        if (read && (low_included ? x >= low : x > low) && x < high) return "";
+        return fmt::format("expected {} {} {:g} and below {:g}; received '{}'", what,
+                           low_included ? "of at least" : "above", low, high, text);
+      },
+      "");
+}
+
+CLI::Validator whole(const std::string& what, uint64_t low, uint64_t high) {
+  return CLI::Validator(
+      [=](std::string& text) -> std::string {
+        uint64_t x = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
+        const bool read = error == std::errc() && end == text.data() + text.size();
+        if (read && x >= low && x <= high) return "";
+        return fmt::format("expected {} from {} to {}; received '{}'", what, low, high, text);
+      },
+      "");
+}
+
+CLI::Validator one_of(const std::vector<std::string>& words) {
+  return CLI::Validator(
+      [words](std::string& text) -> std::string {
+        if (std::ranges::find(words, text) != words.end()) return "";
+        return fmt::format("expected one of {}; received '{}'; {}", fmt::join(words, ", "), text,
+                           nearest_hint(text, words));
+      },
+      fmt::format("{{{}}}", fmt::join(words, ",")));
+}
+
+CLI::Validator byte_size() {
+  return CLI::Validator(
+      [](std::string& text) -> std::string {
+        const std::string given = text;
+        try {
+          if (CLI::AsSizeValue(false)(text).empty()) return "";
+        } catch (const CLI::ValidationError&) {  // an unknown unit
+        }
+        return fmt::format("expected a size, such as 500M or 8G; received '{}'", given);
+      },
+      "");
+}
+
+std::string usage_text(const CLI::ParseError& error, const CLI::App& app) {
+  return fmt::format("{}; see `slimbayes {} --help`", sentence(error, app), app.get_name());
+}
+
+}  // namespace slimbayes::cli
