@@ -12,6 +12,7 @@
 #include "cli/terminal.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/json_depth.h"
 #include "slimbayes/storage/tensor_file.h"
@@ -199,13 +200,22 @@ std::string domain_text(const json& encoder) {
   return text;
 }
 
-/// Returns how the interval was calibrated; "" if it was not.
-std::string interval_text(const json& facts) {
+/// Returns the kind of input of a model, from its encoder.
+InputKind kind_of(const json& encoder) {
+  const json kind = encoder.is_object() ? encoder.value("kind", json()) : json();
+  for (InputKind known : {InputKind::windows, InputKind::images, InputKind::text}) {
+    if (kind == json(name_of(known))) return known;
+  }
+  return InputKind::table;
+}
+
+/// Returns how the interval or the sets were calibrated; "" if they were not.
+std::string calibration_text(const json& facts, std::string_view noun) {
   const auto found = facts.find("calibration");
   if (found == facts.end() || !found->is_object()) return "";
   const json groups = found->value("groups", json());
-  return fmt::format("split {}, calibrated on {} rows of its own{}", plain(found->value("method", json())),
-                     plain(found->value("rows", json())),
+  return fmt::format("split {}, calibrated on {} {}s of its own{}", plain(found->value("method", json())),
+                     plain(found->value("rows", json())), noun,
                      groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
 }
 
@@ -223,9 +233,9 @@ std::string noise_text(const json& facts) {
 std::string encoder_sections(const json& encoder) {
   if (!encoder.is_object()) return "";
   const json rows = encoder.value("rows", json());
-  const std::string columns = columns_text(rows.is_object() ? rows : encoder);
+  const std::string columns = columns_text(encoder);
   std::string text = columns.empty() ? "" : "\ncolumns\n" + columns;
-  const json notes = encoder.value("notes", json::array());
+  const json notes = (rows.is_object() ? rows : encoder).value("notes", json::array());
   if (!notes.is_array() || notes.empty()) return text;
   text += "\nnotes\n";
   for (const json& note : notes) text += indented(plain(note), 2);
@@ -258,29 +268,40 @@ std::string model_text(const json& facts) {
   const auto row = [&](const std::string& name, const std::string& value) {
     if (!value.empty()) text += fmt::format("  {:<12} {}\n", name, value);
   };
+  const json whole = facts.value("encoder", json());
+  const InputKind kind = kind_of(whole);
+  const std::string_view noun = noun_of(kind);
+  bool classes = false;
   row("kind", plain(facts["kind"]));
   row("method", plain(facts["method"]));
   row("parameters", fmt::format("{}", facts["parameters"].get<int64_t>()));
   row("file size", fmt::format("{} bytes", facts["bytes"].get<uint64_t>()));
-  if (facts.contains("encoder") && facts["encoder"].is_object()) {
-    const json& encoder = facts["encoder"];
+  if (whole.is_object()) {
+    const json& encoder = whole;
+    const json task = encoder.value("task", json());
+    const json& facts_of_task = task.is_object() ? task : encoder;  // of a table they are the encoder's
     row("input", input_text(encoder));
+    row("calendar", calendar_text(encoder));
     if (encoder.contains("target")) row("target", plain(encoder["target"]));
-    if (encoder.contains("likelihood")) row("likelihood", plain(encoder["likelihood"]));
-    if (encoder.contains("levels") && encoder["levels"].is_array() && !encoder["levels"].empty())
-      row("classes", shortened(encoder["levels"]));
+    if (facts_of_task.contains("likelihood")) row("likelihood", plain(facts_of_task["likelihood"]));
+    const json levels = facts_of_task.value("levels", json());
+    classes = levels.is_array() && !levels.empty();
+    if (classes) row("classes", shortened(levels));
     row("domain", domain_text(encoder));
     if (encoder.contains("scale_on"))
       row("scaled on", plain(encoder["scale_on"]) + " rows, held-out rows too");
   }
-  row("interval", interval_text(facts));
+  row(classes ? "sets" : "interval", calibration_text(facts, noun));
   row("noise", noise_text(facts));
-  text += encoder_sections(facts.value("encoder", json()));
+  text += encoder_sections(whole);
   for (const char* group : {"rows", "summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
-    text += fmt::format("\n{}\n", group);
-    for (const auto& item : facts[group].items())
-      text += fmt::format("  {:<18} {}\n", shown(item.key()), plain(item.value()));
+    text += group == std::string_view("rows") ? fmt::format("\n{}s\n", noun) : fmt::format("\n{}\n", group);
+    for (const auto& item : facts[group].items()) {
+      const bool automatic = item.key() == "network" && item.value() == "auto";
+      text += fmt::format("  {:<18} {}{}\n", shown(item.key()), plain(item.value()),
+                          automatic ? ": " + network_name("auto", kind) : "");
+    }
   }
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }

@@ -94,7 +94,9 @@ std::string fate(const json& column, const std::string& scale) {
 
 }  // namespace
 
-std::string columns_text(const json& encoder) {
+std::string columns_text(const json& whole) {
+  const json rows = whole.value("rows", json()), time = whole.value("time", json::array());
+  const json& encoder = rows.is_object() ? rows : whole;  // of windows: the encoder of a row
   const json columns = encoder.value("columns", json::array());
   std::vector<std::pair<std::string, std::string>> lines;
   size_t width = 0, all = 0;
@@ -106,12 +108,29 @@ std::string columns_text(const json& encoder) {
   const json ignored = encoder.value("ignore", json::array());
   for (const json& name : ignored.is_array() ? ignored : json::array()) {
     if (!name.is_string() || ++all > kMostColumns) continue;
-    lines.emplace_back(cut(shown(name.get<std::string>()), kWidestName), "ignored");
+    const bool is_time = time.is_array() && std::ranges::find(time, name) != time.end();
+    lines.emplace_back(cut(shown(name.get<std::string>()), kWidestName),
+                       is_time ? "time of the row, which orders the series" : "ignored");
     width = std::max(width, lines.back().first.size());
   }
   std::string text;
   for (const auto& [name, what] : lines) text += fmt::format("  {:<{}}  {}\n", name, width, what);
   if (all > kMostColumns) text += fmt::format("  and {} more (--json has them all)\n", all - kMostColumns);
+  return text;
+}
+
+std::string calendar_text(const json& encoder) {
+  constexpr double kDay = 86400;  // seconds
+  const json periods = encoder.value("periods", json::array());
+  std::string text;
+  for (const json& period : periods.is_array() ? periods : json::array()) {
+    if (!period.is_number()) continue;
+    const auto seconds = period.get<double>();
+    text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                        seconds == kDay       ? "hour of the day"
+                        : seconds == 7 * kDay ? "day of the week"
+                                              : "day of the year");
+  }
   return text;
 }
 

@@ -52,6 +52,19 @@ void report_outside(const Model& model, const Examples& examples, json& report) 
   if (far->rows > 0) log_line("note: " + outside_text(*far, std::get<Table>(examples)));
 }
 
+/// Returns how well each of the scores `near` of the data tells the foreign data from them. An error says that
+/// it concerns the foreign data: the command reads two files.
+json separation_of(const EvaluateRequest& r, const Model& model, const Scores& near) try {
+  const Examples foreign = read_for(model, r.ood, data_source(), /*with_target=*/false, nullptr);
+  const Answers far = model.answers(foreign);
+  check_answered(r, foreign, far.bad);
+  json ood = separation(model, near, model.ood(foreign, far));
+  if (!far.bad.empty()) ood["left_out"] = far.bad.size();
+  return ood;
+} catch (const std::invalid_argument& error) {
+  throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
+}
+
 }  // namespace
 
 int run_command(const EvaluateRequest& r) {
@@ -61,26 +74,20 @@ int run_command(const EvaluateRequest& r) {
   std::vector<std::string> notes;
   Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes);
   for (const std::string& note : notes) log_note(note);
-  if (const auto* windows = std::get_if<WindowTable>(&data)) {
-    for (const std::string& note : windows->windows->notes) log_note(note);
-  }
+  for (const std::string& note : notes_for(model.encoder(), data)) log_note(note);
   if (!r.split.empty())
     data = part_of(model, data, r.split);
   else if (hash_of(data) == model.data_hash())
-    log_line(
-        "note: these data were fitted on, the training rows are scored too; --split test scores what was "
-        "held "
-        "out");
+    log_line(fmt::format(
+        "note: these data were fitted on, the training {}s are scored too; --split test scores what "
+        "was held out",
+        noun_of(data)));
   const Answers near = model.answers(data, r.level);
   check_answered(r, data, near.bad);
   json report = model.evaluate(data, near, r.level);
   json ood;
   if (!r.ood.empty()) {
-    const Examples foreign = read_for(model, r.ood, data_source(), /*with_target=*/false, nullptr);
-    const Answers far = model.answers(foreign);
-    check_answered(r, foreign, far.bad);
-    ood = separation(model, model.ood(data, near), model.ood(foreign, far));
-    if (!far.bad.empty()) ood["left_out"] = far.bad.size();
+    ood = separation_of(r, model, model.ood(data, near));
   }
   report_outside(model, data, report);
   if (r.json) {
@@ -92,7 +99,7 @@ int run_command(const EvaluateRequest& r) {
     print(report);
     return kDone;
   }
-  print(report_table(report, r.level));
+  print(report_table(report, r.level, noun_of(data)));
   if (!ood.is_null()) print(separation_text(ood, r.ood));
   return kDone;
 }

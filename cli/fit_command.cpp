@@ -20,10 +20,13 @@ using nlohmann::json;
 void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_valid_rows) {
   const Model& model = *outcome.model;
   const SplitRows& split = model.split();
+  const std::string noun(noun_of(kind_of(model.encoder())));
   if (!r.json) {
-    print(fitted_to(STDOUT_FILENO, fmt::format("{}: {}\n{}", shown(r.model), model.fitted().summary().brief(),
-                                               choices_text(model, r.fit.level))));
-    if (!outcome.test.is_null()) print("\ntest rows\n" + report_table(outcome.test, r.fit.level));
+    print(fitted_to(STDOUT_FILENO,
+                    fmt::format("{}: {}\n{}", shown(r.model), model.fitted().summary().brief(noun),
+                                choices_text(model, r.fit.level))));
+    if (!outcome.test.is_null())
+      print(fmt::format("\ntest {}s\n{}", noun, report_table(outcome.test, r.fit.level, noun)));
     return;
   }
   json out = {{"method", model.method()},

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "slimbayes/core/conformal.h"
+#include "slimbayes/data/table_cell.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -32,15 +33,15 @@ std::string conformal_text(const Model& model, double level) {
   const ConformalScores& scores = model.calibration();
   if (scores.groups == 0) return "";
   const int64_t rows = scores.value.size(0);
+  const std::string from = counted(rows, noun_of(kind_of(model.encoder())));
   const std::string groups =
       scores.groups < rows ? fmt::format(" in {} groups of identical inputs", scores.groups) : "";
   if (model.schema().task.kind == TaskKind::classification)
-    return fmt::format(
-        "conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {} rows{}\n",
-        100 * level, conformal_factor(scores, level), rows, groups);
-  return fmt::format(
-      "conformal interval at {:g} %: mean ± {:#.4g} sd (a Gaussian's: {:#.4g}), from {} rows{}\n",
-      100 * level, conformal_factor(scores, level), normal_quantile((1 + level) / 2), rows, groups);
+    return fmt::format("conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {}{}\n",
+                       100 * level, conformal_factor(scores, level), from, groups);
+  return fmt::format("conformal interval at {:g} %: mean ± {:#.4g} sd (a Gaussian's: {:#.4g}), from {}{}\n",
+                     100 * level, conformal_factor(scores, level), normal_quantile((1 + level) / 2), from,
+                     groups);
 }
 
 }  // namespace

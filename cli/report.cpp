@@ -75,10 +75,10 @@ bool is_model(const std::string& path) {
 
 /// Returns the label of a metric: its name, with details that the name leaves out, such as the level of the
 /// interval.
-std::string label_of(const std::string& key, const json& report, double level) {
+std::string label_of(const std::string& key, const json& report, double level, std::string_view noun) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
-  if (key == "base_rate") return fmt::format("base_rate, {} for every row", class_name(report));
+  if (key == "base_rate") return fmt::format("base_rate, {} for every {}", class_name(report), noun);
   if (key == "f1") return fmt::format("f1 of {}", class_name(report, 1));
   if (key == "set_size") return "set_size, classes in a set";
   if (key == "empty") return "empty, share of sets without a class";
@@ -115,12 +115,12 @@ std::vector<std::string> metrics_of(const json& report) {
   return present;
 }
 
-std::string report_table(const json& report, double level) {
+std::string report_table(const json& report, double level, std::string_view noun) {
   const bool scaled = report.contains("mae_standardized");
-  std::vector<std::vector<Cell>> rows = {{{counted(report.value("n", int64_t{0}), "row")}}};
+  std::vector<std::vector<Cell>> rows = {{{counted(report.value("n", int64_t{0}), noun)}}};
   if (scaled) rows[0].insert(rows[0].end(), {{"target's units"}, {"standardised"}});
   for (const std::string& key : metrics_of(report)) {
-    rows.push_back({{label_of(key, report, level)}, {number(report, key)}});
+    rows.push_back({{label_of(key, report, level, noun)}, {number(report, key)}});
     if (scaled) rows.back().push_back({number(report, key + "_standardized")});
   }
   return text_table(rows) + (report.contains("confusion") ? confusion_table(report) : "");

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimbayes/data/table.h"
@@ -13,8 +14,8 @@ namespace slimbayes::cli {
 std::vector<std::string> metrics_of(const nlohmann::json& report);
 
 /// Returns a report of core/answers.h as text, one line per metric, in the target's units and for a
-/// regression also standardised.
-std::string report_table(const nlohmann::json& report, double level);
+/// regression also standardised. `noun` is the word for one example: "row", "window", "image".
+std::string report_table(const nlohmann::json& report, double level, std::string_view noun);
 
 /// Returns the name of a class in a classes_report(), in quotes: the class with this number, or for -1 the
 /// commonest one.

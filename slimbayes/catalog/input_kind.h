@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -12,6 +13,12 @@ enum class InputKind : uint8_t { table, windows, images, text };
 constexpr std::string_view name_of(InputKind kind) {
   constexpr std::string_view kNames[] = {"table", "windows", "images", "text"};
   return kNames[static_cast<size_t>(kind)];
+}
+
+/// Returns the word for one example of this kind in messages. A text is a row of its table.
+constexpr std::string_view noun_of(InputKind kind) {
+  constexpr std::string_view kNouns[] = {"row", "window", "image", "row"};
+  return kNouns[static_cast<size_t>(kind)];
 }
 
 }  // namespace slimbayes

@@ -44,7 +44,7 @@ const WindowTable& windows_in(const Examples& examples) {
 const Images& images_in(const Examples& examples) {
   const auto* images = std::get_if<Images>(&examples);
   check(images != nullptr, "input", "images, as this model was fitted on", what_of(examples),
-        "an IDX file has idx3 in its name");
+        "give the IDX file of the images");
   return *images;
 }
 
@@ -187,12 +187,14 @@ std::optional<LikelihoodKind> likelihood_of(const Examples& examples, const FitO
 }
 
 SplitRows split_examples(const Examples& examples, const FitOptions& options) {
-  const SplitOptions split = split_options(options);
+  SplitOptions split = split_options(options);
   if (const auto* w = std::get_if<WindowTable>(&examples))
     return split_windows(*w->windows, w->chosen, window_options(options), split);
   const Stream stream = Stream(options.split_seed).split("split");
-  if (const auto* images = std::get_if<Images>(&examples))
+  if (const auto* images = std::get_if<Images>(&examples)) {
+    split.noun = noun_of(InputKind::images);
     return split_rows(alike_images(*images), split, stream);
+  }
   const Table& table = std::get<Table>(examples);
   return options.text.empty() ? split_rows(table, split, stream)
                               : split_rows(alike_texts(table, options.text), split, stream);
@@ -251,7 +253,7 @@ at::Tensor target_as_given(const InputEncoder& encoder, const Examples& examples
     const Images& images = images_in(examples);
     check(images.labels.defined(), "evaluate", "a label for each image",
           fmt::format("none beside '{}'", images.source),
-          fmt::format("the labels of an IDX file lie in '{}'",
+          fmt::format("the labels of an IDX file lie in '{}', .gz or not",
                       labels_beside(images.source).filename().string()));
     return e->target(images);
   }

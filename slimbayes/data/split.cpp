@@ -230,17 +230,18 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
   std::vector<std::string> notes;
   if (groups.singly)
     notes.push_back(fmt::format(
-        "few different inputs ({}), each in many rows: rows were split one by one; --split grouped holds "
+        "few different inputs ({}), each in many {}s, which were split one by one; --split grouped holds "
         "whole inputs out and scores new ones",
-        alike.count));
+        alike.count, options.noun));
   if (groups.large > 0) {
-    const std::string which = fmt::format("{} of {} rows repeat {} input{} too often to be held out together",
-                                          groups.large_rows, n, groups.large, groups.large == 1 ? "" : "s");
+    const std::string which =
+        fmt::format("{} of {} {}s repeat {} input{} too often to be held out together", groups.large_rows, n,
+                    options.noun, groups.large, groups.large == 1 ? "" : "s");
     notes.push_back(options.kind == "auto"
                         ? which + ": they were split one by one; --split grouped keeps an input on one side"
                         : fmt::format("{}: they stay in training, and the held-out parts are fractions of "
-                                      "the other {} rows",
-                                      which, n - groups.large_rows));
+                                      "the other {} {}s",
+                                      which, n - groups.large_rows, options.noun));
   }
   std::vector<bool> trained(static_cast<size_t>(alike.count));
   for (int64_t row : rows.train) trained[static_cast<size_t>(alike.of[static_cast<size_t>(row)])] = true;
@@ -250,8 +251,8 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
         *part, [&](int64_t row) { return trained[static_cast<size_t>(alike.of[static_cast<size_t>(row)])]; });
   if (repeated > 0)
     notes.push_back(fmt::format(
-        "{} of {} held-out rows have the inputs of a training row: their scores say nothing of new inputs",
-        repeated, n - static_cast<int64_t>(rows.train.size())));
+        "{} of {} held-out {}s have the inputs of a training {}: their scores say nothing of new inputs",
+        repeated, n - static_cast<int64_t>(rows.train.size()), options.noun, options.noun));
   return notes;
 }
 
@@ -287,9 +288,9 @@ SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const
     const auto size = static_cast<int64_t>((rows.*kLists[i]).size());
     if (size < asked[i])
       rows.notes.push_back(
-          fmt::format("the {} part has {} of the {} rows that were asked for: the other inputs come too "
+          fmt::format("the {} part has {} of the {} {}s that were asked for: the other inputs come too "
                       "often to be held out together",
-                      kNames[i], size, asked[i]));
+                      kNames[i], size, asked[i], options.noun));
   }
   return rows;
 }

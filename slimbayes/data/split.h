@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimbayes/core/random.h"
@@ -31,6 +32,7 @@ struct SplitOptions {
   std::string kind;
   std::vector<std::string> not_inputs = {};  // the target and ignored columns
   double calibration_fraction = 0;  // share of all rows, rounded up; taken from the rows that would train
+  std::string_view noun = "row";    // the word for one example in notes
 };
 
 /// The groups of rows that a split keeps together.

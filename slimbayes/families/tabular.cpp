@@ -35,7 +35,7 @@ void check_task(const Task& task, std::string_view method) {
                                         std::ranges::all_of(task.levels, [](const std::string& level) {
                                           return parse_number(level).has_value();
                                         }));
-  check(false, method, fmt::format("a task that it takes, {}", name_of(info.tasks[0])),
+  check(false, method, fmt::format("a task that {} takes, {}", method, name_of(info.tasks[0])),
         fmt::format("{} ({})", name_of(task.kind), name_of(task.likelihood)),
         fmt::format("{} take it (--method){}", methods_taking(task.kind),
                     of_numbers ? "; --likelihood gaussian makes a regression of the numbers" : ""));
@@ -58,7 +58,8 @@ TabularRows validation_rows(const Dataset& data, const TabularRows& train, std::
 }
 
 const char* evidence_overfits() {
-  return "no validation rows: the evidence of a network's features overfits, and nothing ended the training "
+  return "no validation examples: the evidence of a network's features overfits, and nothing ended the "
+         "training "
          "before it did; the sd may be far too small";
 }
 

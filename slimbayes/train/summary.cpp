@@ -6,17 +6,17 @@
 #include <utility>
 
 #include "slimbayes/core/json_reader.h"
+#include "slimbayes/data/table_cell.h"
 
 namespace slimbayes {
 
-std::string Summary::brief() const {
-  std::string text = fmt::format("{} rows, {} steps", rows, steps);
+std::string Summary::brief(std::string_view noun) const {
+  std::string text = fmt::format("{}, {} steps", counted(rows, noun), steps);
   if (seconds > 0) text += fmt::format(" in {:.1f} s", seconds);
   text += ", stopped by " + stopped;
   if (!std::isfinite(best_score)) return text;
   text += fmt::format(", best {} {:.4f}", score, best_score);
-  if (valid_rows > 0)
-    text += fmt::format(" on {} row{} (epoch {})", valid_rows, valid_rows == 1 ? "" : "s", best_epoch);
+  if (valid_rows > 0) text += fmt::format(" on {} (epoch {})", counted(valid_rows, noun), best_epoch);
   return text;
 }
 

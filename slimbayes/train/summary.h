@@ -4,6 +4,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace slimbayes {
@@ -28,7 +29,8 @@ struct Summary {
   double jitter = 0;
   std::vector<std::string> notes;  // sentences for the user
 
-  std::string brief() const;  // the summary in one line of text
+  /// Returns the summary in one line of text. `noun` is the word for one example: "row", "window", "image".
+  std::string brief(std::string_view noun = "row") const;
 };
 
 /// Returns the summary as JSON, without `seconds`.

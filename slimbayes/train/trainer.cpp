@@ -323,7 +323,7 @@ class Run {
     state_.summary.seconds = seconds();
     if (!problem_.validate)
       state_.summary.notes.emplace_back(
-          "no validation rows: the last parameters are kept, and nothing stops early");
+          "no validation examples: the last parameters are kept, and nothing stops early");
     return state_.summary;
   }
 

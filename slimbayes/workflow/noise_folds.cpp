@@ -39,6 +39,7 @@
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/data/folds.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"
@@ -96,22 +97,22 @@ int64_t validation_units(const Split& parts, bool grouped) {
 }
 
 /// Returns "only 3 validation rows", "only 4 different inputs among 32 validation rows" or "no validation
-/// rows".
-std::string few(const Split& parts, bool grouped) {
+/// rows", with `noun` for "row".
+std::string few(const Split& parts, bool grouped, std::string_view noun = "row") {
   const int64_t n = parts.valid.size(), units = validation_units(parts, grouped);
-  if (n == 0) return "no validation rows";
+  if (n == 0) return fmt::format("no validation {}s", noun);
   if (units < n)
-    return fmt::format("only {} different input{} among {} validation rows", units, units == 1 ? "" : "s", n);
-  return fmt::format("only {} validation row{}", n, n == 1 ? "" : "s");
+    return fmt::format("only {} among {} validation {}s", counted(units, "different input"), n, noun);
+  return fmt::format("only {} validation {}{}", n, noun, n == 1 ? "" : "s");
 }
 
 /// Returns the note on few validation rows if no folds run.
 std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
   const int64_t folds = how.folds;
-  const std::string rests_on = few(parts, how.grouped);
+  const std::string rests_on = few(parts, how.grouped, how.noun);
   if (parts.train.schema.task.kind != TaskKind::regression)
-    return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more rows",
-                       rests_on);
+    return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more {}s", rests_on,
+                       how.noun);
   if (!how.possible || (folds > 0 && parts.train.size() > kMostRows))
     return fmt::format("{}: the sd may be too small; raise --valid-fraction to have {}", rests_on,
                        kEnoughRows);

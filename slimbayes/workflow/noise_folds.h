@@ -36,6 +36,7 @@ struct NoiseFolds {
   Stream deal{0};       // decides which rows share a fold
   /// False for windows, which overlap, and for rows that are not held in memory: no fold runs.
   bool possible = true;
+  std::string_view noun = "row";  // the word for one example in notes
 };
 
 /// A fit, tuned or not, and the estimate of its noise.

@@ -80,6 +80,16 @@ def test_predict_wants_the_columns_of_the_fit(tmp_path, toy):
     assert "x1" in refused(tmp_path, "predict", toy / "fitted.safetensors", "other.csv")
 
 
+def test_an_error_names_the_foreign_data_and_no_function(tmp_path, toy):
+    write_csv(tmp_path / "new.csv", header(2), toy_rows(50, seed=5))
+    write_csv(tmp_path / "other.csv", ["a", "b", "c"], [[1, 2, 3], [4, 5, 6]])
+    line = refused(tmp_path, "evaluate", toy / "fitted.safetensors", "new.csv", "--ood", "other.csv")
+    assert line == ("error: the foreign data 'other.csv' (--ood): expected a column 'x0' as in training; received 3 other columns; "
+                    "known: a, b, c")
+    line = refused(tmp_path, "predict", toy / "fitted.safetensors", "other.csv")
+    assert line == "error: expected a column 'x0' as in training; received 3 other columns; known: a, b, c"
+
+
 ODD = {
     "all targets equal": (2, [[*row[:2], 3.5] for row in toy_rows(60)]),
     "duplicated rows": (2, toy_rows(30) * 4),
