@@ -156,6 +156,19 @@ std::string padded_note(const Column& column) {
       name, in_quotes(column.words[0]), name);
 }
 
+std::string offset_note(const Column& column, std::optional<bool> trained) {
+  const auto missing = [](double x) { return std::isnan(x); };
+  if (!trained || column.kind != ColumnKind::datetime || *trained == column.offsets ||
+      std::ranges::all_of(column.values, missing))
+    return "";
+  return fmt::format(
+      "column {}: expected times {} an offset from UTC, as in training; received times {} one, read as UTC: "
+      "{}",
+      in_quotes(column.name), *trained ? "with" : "without", *trained ? "without" : "with",
+      *trained ? "add the offset if they are local times"
+               : "if those of training were local times, write these as local times too");
+}
+
 std::vector<std::string> category_notes(const std::vector<std::string>& levels, bool declared,
                                         const std::string& whole) {
   std::vector<std::string> notes;

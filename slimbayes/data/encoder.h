@@ -82,7 +82,7 @@ class Encoder {
   /// Sentences for the log about what training dropped, imputed or found odd.
   const std::vector<std::string>& notes() const { return notes_; }
   /// Returns sentences about this table: columns not used, categories not seen in training, missing cells in
-  /// columns without an indicator, rounded integers.
+  /// columns without an indicator, rounded integers, times with offsets from UTC unlike those of training.
   std::vector<std::string> notes_for(const Table& table) const;
 
   nlohmann::json to_json() const;                        // doubles are restored exactly
@@ -107,6 +107,8 @@ class Encoder {
     // Why the cells are not an input: "constant", "constant once rounded" (Column::large), "no value",
     // "identifier or free text" or "row labels". Empty if they are an input.
     std::string dropped = "";
+    /// Of times: whether training gave their offsets from UTC. Empty for other kinds and in older model files.
+    std::optional<bool> offsets = {};
 
     int64_t width() const;  // number of features; 0 if the column gives none
   };

@@ -132,6 +132,7 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
   Encoder::Feature feature;
   feature.name = column.name;
   feature.kind = column.kind;
+  if (column.kind == ColumnKind::datetime) feature.offsets = column.offsets;
   const bool declared = holds(options.names, column.name);
   if (is_row_label(column.name) && !declared) {
     feature.dropped = "row labels";

@@ -29,6 +29,7 @@ json feature_json(const Encoder::Feature& f) {
                  {"levels", f.levels}, {"other", f.other},          {"indicator", f.indicator}};
   if (f.range) column["range"] = {{"low", f.range->low}, {"high", f.range->high}, {"sd", f.range->sd}};
   if (!f.dropped.empty()) column["dropped"] = f.dropped;
+  if (f.offsets) column["offsets"] = *f.offsets;
   return column;
 }
 
@@ -53,6 +54,7 @@ Encoder::Feature feature_from(const json& j) {
   f.indicator = j.at("indicator").get<bool>();
   if (j.contains("range")) f.range = range_from(j.at("range"));
   f.dropped = j.value("dropped", "");
+  if (j.contains("offsets")) f.offsets = j.at("offsets").get<bool>();
   bool categorical = f.kind == ColumnKind::categorical;
   bool sane = categorical ? !f.scaled : f.levels.empty() && !f.other;
   check(sane && std::is_sorted(f.levels.begin(), f.levels.end()), "Encoder::from_json",

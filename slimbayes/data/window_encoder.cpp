@@ -15,6 +15,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
+#include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 
@@ -113,6 +114,7 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
       check(column != nullptr, kWindowEncoder, fmt::format("a column {}", in_quotes(name)),
             "a table without it", nearest_hint(name, table.names()));
       encoder.keys_[name] = column->kind;
+      if (names == &options.time && column->kind == ColumnKind::datetime) encoder.offsets_ = column->offsets;
     }
   }
 
@@ -192,7 +194,11 @@ Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const
 
 std::vector<std::string> WindowEncoder::notes_for(const Table& table) const {
   check_past(table, target_);
-  return rows_.notes_for(table);
+  std::vector<std::string> notes = rows_.notes_for(table);
+  const Column* time = offsets_ && options_.time.size() == 1 ? table.find(options_.time[0]) : nullptr;
+  if (time != nullptr) notes.push_back(offset_note(*time, offsets_));
+  std::erase(notes, "");
+  return notes;
 }
 
 Reading WindowEncoder::reading() const {
@@ -206,17 +212,19 @@ Reading WindowEncoder::reading() const {
 nlohmann::json WindowEncoder::to_json() const {
   nlohmann::json keys = nlohmann::json::object();
   for (const auto& [name, kind] : keys_) keys[name] = kind_name(kind);
-  return {{"kind", "windows"},
-          {"window", options_.window},
-          {"horizon", options_.horizon},
-          {"time", options_.time},
-          {"group", options_.group},
-          {"target", target_},
-          {"rows", rows_.to_json()},
-          {"periods", periods_},
-          {"task", slimbayes::to_json(schema_.task)},
-          {"keys", keys},
-          {"step", step_}};
+  nlohmann::json whole = {{"kind", "windows"},
+                          {"window", options_.window},
+                          {"horizon", options_.horizon},
+                          {"time", options_.time},
+                          {"group", options_.group},
+                          {"target", target_},
+                          {"rows", rows_.to_json()},
+                          {"periods", periods_},
+                          {"task", slimbayes::to_json(schema_.task)},
+                          {"keys", keys},
+                          {"step", step_}};
+  if (offsets_) whole["offsets"] = *offsets_;
+  return whole;
 }
 
 WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
@@ -236,6 +244,11 @@ WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
   const JsonReader kinds(keys, kWhere);
   for (const auto* names : {&encoder.options_.time, &encoder.options_.group}) {
     for (const std::string& name : *names) encoder.keys_[name] = kind_named(kinds.text(name.c_str()));
+  }
+  if (read.has("offsets")) {
+    check(read.value("offsets").is_boolean(), kWhere, "whether the times give offsets", "another value",
+          "the model file is damaged");
+    encoder.offsets_ = read.value("offsets").get<bool>();
   }
   encoder.rows_ = Encoder::from_json(read.value("rows"));
   check(encoder.rows_.target_name().empty() && encoder.rows_.domain().empty(), kWhere,

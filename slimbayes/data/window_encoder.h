@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ class WindowEncoder {
   std::vector<double> periods_;  // seconds; each gives a sine and a cosine
   /// Kinds of the time and group columns as seen in training.
   std::map<std::string, ColumnKind, std::less<>> keys_;
+  /// Whether the times of training gave their offsets from UTC. Empty in older model files and where the time
+  /// is no single column of dates.
+  std::optional<bool> offsets_;
 };
 
 }  // namespace slimbayes
