@@ -14,6 +14,8 @@
 #include "cli/flags.h"
 #include "cli/help.h"
 #include "cli/revision.h"
+#include "cli/usage.h"
+#include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/catalog/recipe.h"
@@ -76,20 +78,23 @@ FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   return fit;
 }
 
+/// Returns the kind of input. Empty for a packed file of which only the content tells whether it holds images.
+std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
+  const std::string images = fit.format == "auto" ? image_format(data) : "";
+  if (!images.empty()) fit.format = images;
+  const InputKind kind = input_kind(fit);
+  const bool unknown = kind == InputKind::table && fit.format == "auto" && is_packed_data(data);
+  return unknown ? std::nullopt : std::optional(kind);
+}
+
 /// Checks what can be checked before the data are read.
-void check_request(const FitOptions& fit, const OptionFlags& flags, bool named_images) {
+void check_request(const FitOptions& fit, const OptionFlags& flags, std::optional<InputKind> kind) {
   check_fractions(fit);
   if (flags.given("calibration_fraction") && fit.calibrate == "none")
     misuse("expected --calibrate with --calibration-fraction; received none; add --calibrate conformal");
-  const InputKind kind = input_kind(fit);
-  if (fit.target.empty() && fit.likelihood != LikelihoodKind::cox && kind != InputKind::images &&
-      !named_images)
-    misuse("expected --target COLUMN, the column to predict; received none");
-}
-
-/// Returns the kind of input, as far as it is known before the data are read.
-InputKind kind_before(const FitOptions& fit, bool named_images) {
-  return named_images && fit.format == "auto" ? InputKind::images : input_kind(fit);
+  if (!kind) return;
+  check_sections(fit, *kind);
+  check_columns(fit, *kind);
 }
 
 /// The options of a method: those that flags set, and all of them.
@@ -121,6 +126,11 @@ void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind
   }
 }
 
+/// The note of a dry run whose method is not known.
+constexpr const char* kMethodByTarget =
+    "the target's column, which a dry run does not read, decides the method: dbk for numbers, as shown, "
+    "vbll for classes; --method or --likelihood fixes it";
+
 Command chosen(const std::string& name, Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
@@ -128,20 +138,22 @@ Command chosen(const std::string& name, Parsed& p) {
   if (name == "fit") {
     FitRequest& r = p.fit;
     r.fit = fit_options(p.fit_flags, r.fit);
-    check_request(r.fit, p.fit_flags, !image_format(r.train).empty());
+    const std::optional<InputKind> kind = kind_before(r.fit, r.train);
+    check_request(r.fit, p.fit_flags, kind);
     if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
       misuse("expected --valid or --valid-fraction; received both; leave one of them out");
     const bool named = !r.fit.method.empty();
-    const bool images = kind_before(r.fit, !image_format(r.train).empty()) == InputKind::images;
-    const TaskKind task = r.fit.likelihood ? task_of(*r.fit.likelihood)
-                          : images         ? TaskKind::classification
-                                           : TaskKind::regression;  // only the target's column could tell
-    const MethodInfo& method = named ? find_method(r.fit.method) : default_method(task);
+    const std::optional<TaskKind> task = task_known(r.fit, kind.value_or(InputKind::table));
+    const MethodInfo& method =
+        named ? find_method(r.fit.method) : default_method(task.value_or(TaskKind::regression));
     if (named) r.fit.method = method.name;
     // Without --method, fit has the flags of dbk; an option that the default method lacks is refused below.
     r.fit.options = p.fit_flags.set_options(named ? method : find_method("dbk"));
     const nlohmann::json options = preset_options(method, r.preset, r.fit.options);
-    check_network_flags({{r.fit.options, options}}, kind_before(r.fit, !image_format(r.train).empty()));
+    if (kind) {
+      check_network_flags({{r.fit.options, options}}, *kind);
+      check_method(method, options, *kind, task);
+    }
     if (r.tune) tunable_options(method, r.fit.options);  // throws if there is no option to tune
     if (r.preset == "paper" && inner_method(method, options).paper_preset.empty())
       misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
@@ -149,15 +161,16 @@ Command chosen(const std::string& name, Parsed& p) {
     if (p.dry_run) {
       const std::vector<std::string> tuned =
           r.tune ? tunable_options(method, r.fit.options) : std::vector<std::string>{};
-      return ShowText{recipe(r.fit, method, options, tuned)
-                          .dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-                      "\n"};
+      nlohmann::json dry = recipe(r.fit, method, options, tuned);
+      if (!named && !task) dry["notes"] = {kMethodByTarget};
+      return ShowText{dry.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"};
     }
     request.command = r;
   } else if (name == "compare") {
     CompareRequest& r = p.compare;
     r.fit = fit_options(p.compare_flags, r.fit);
-    check_request(r.fit, p.compare_flags, !image_format(r.data).empty());
+    const std::optional<InputKind> kind = kind_before(r.fit, r.data);
+    check_request(r.fit, p.compare_flags, kind);
     r.named = p.compared != every_method();
     std::vector<MethodFlags> flags;
     for (const MethodInfo* method : methods_of(p.compared)) {
@@ -165,7 +178,7 @@ Command chosen(const std::string& name, Parsed& p) {
       flags.push_back({given, preset_options(*method, p.preset, given)});
       r.methods.push_back({method->name, flags.back().resolved});
     }
-    check_network_flags(flags, kind_before(r.fit, !image_format(r.data).empty()));
+    if (kind) check_network_flags(flags, *kind);
     request.command = r;
   } else if (name == "predict") {
     request.command = p.predict;
@@ -211,8 +224,7 @@ Command parse_arguments(const Words& words) {
   } catch (const CLI::CallForVersion& version) {
     return ShowText{std::string(version.what()) + "\n"};
   } catch (const CLI::ParseError& error) {
-    const std::string which = commanded ? "slimbayes " + app.get_name() : "slimbayes";
-    misuse(fmt::format("{}; see `{} --help`", error.what(), which));
+    misuse(usage_text(error, app));
   }
   return chosen(first, parsed);
 }

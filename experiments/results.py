@@ -52,12 +52,16 @@ def differences(recipe, other, prefix=""):
 
 
 def recorded(row):
-    """The row's recipe, {} where it does not say it. Older rows have "" for what is called auto or none today."""
+    """The row's recipe, {} where it does not say it. Older rows have "" for what is called auto or none today, and
+    lists of columns as the flag had them, not split."""
     recipe = json.loads(row["recipe"]) if row["recipe"] else {}
     if recipe.get("calibrate") == "":
         recipe["calibrate"] = "none"
     if recipe.get("inputs", {}).get("likelihood") == "":
         recipe["inputs"]["likelihood"] = "auto"
+    for name in ("ignore", "categorical", "time", "group"):
+        if name in recipe.get("inputs", {}):
+            recipe["inputs"][name] = [column for names in recipe["inputs"][name] for column in names.split(",")]
     return recipe
 
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <stdexcept>
 
 namespace slimbayes {
@@ -52,9 +53,10 @@ void check_sections(const FitOptions& o, InputKind kind) {
     throw std::invalid_argument(fmt::format(
         "[fit] expected options of {} input; received --{}, which belongs to '{}'; leave it out{}",
         name_of(kind), flag, section,
-        section == kWindowSection ? ", or add --window"
-        : section == kTextSection ? ", or add --text"
-                                  : ""));
+        section == kWindowSection  ? ", or add --window"
+        : section == kTextSection  ? ", or add --text"
+        : section == kImageSection ? ", or name the images' --format"
+                                   : ""));
   }
 }
 
@@ -70,7 +72,17 @@ void check_fractions(const FitOptions& o) {
 }
 
 std::string image_format(const std::filesystem::path& path) {
-  return path.filename().string().find("idx3") == std::string::npos ? "" : "idx";
+  if (path.filename().string().find("idx3") != std::string::npos) return "idx";
+  std::error_code unknown;
+  if (!std::filesystem::is_regular_file(path, unknown)) return "";  // reading a pipe would take its bytes
+  std::string head(kIdxImages.size(), ' ');
+  std::ifstream(path, std::ios::binary).read(head.data(), std::ssize(head));
+  return head == kIdxImages ? "idx" : "";
+}
+
+bool is_packed_data(const std::filesystem::path& path) {
+  const std::filesystem::path inner = path.stem().extension();
+  return path.extension() == ".gz" && inner != ".csv" && inner != ".tsv";
 }
 
 }  // namespace slimbayes

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "slimbayes/catalog/input_kind.h"
@@ -49,7 +50,7 @@ struct FitOptions {
   int64_t vocabulary = 20000;  // number of the most frequent training words that have a token of their own
   int64_t longest = 256;       // tokens per text; the rest is cut off
 
-  std::string format = "auto";  // format of an image file; auto: by the file's name
+  std::string format = "auto";  // format of an image file; auto: by the file
   int64_t crop = 0;             // largest random shift of a training image, in pixels
   bool flip = false;            // mirror half of the training images, left to right
 
@@ -79,9 +80,16 @@ void check_sections(const FitOptions& options, InputKind kind);
 /// calibration_fraction in (0, 1).
 void check_fractions(const FitOptions& options);
 
-/// Returns the image format that a file's name suggests: "idx" if the name contains "idx3", as in MNIST's
-/// train-images-idx3-ubyte.gz; else "", which stands for a table.
+/// The first bytes of an IDX file of images: bytes in three dimensions.
+inline constexpr std::string_view kIdxImages("\0\0\x08\x03", 4);
+
+/// Returns the format of the images in a file: "idx" if its name contains "idx3", as in MNIST's
+/// train-images-idx3-ubyte.gz, or if it begins as such a file; else "", which stands for a table. A packed
+/// file is judged by its name alone (see format_of in data/images.h).
 std::string image_format(const std::filesystem::path& path);
+
+/// Returns whether the name is that of a packed file, but not of a packed table (.csv.gz, .tsv.gz).
+bool is_packed_data(const std::filesystem::path& path);
 
 inline constexpr const char *kColumnSection = "Target and columns",
                             *kWindowSection = "Windows of a time series", *kTextSection = "Text",
@@ -124,7 +132,7 @@ void describe(FitOptions& o, V& v) {
   v.section(kImageSection);
   v("format", o.format,
     "idx: grey images, labels in a file beside them (MNIST); cifar10, cifar100: records; auto: idx for a "
-    "name with idx3 in it, else a table",
+    "file that begins as one or has idx3 in its name, else a table",
     Choices{{"auto", "table", "idx", "cifar10", "cifar100"}}, kNone);
   v("crop", o.crop, "pixels by which a training image is shifted at most, at random", Range{0, 1024},
     "He et al. 2016");

@@ -1,5 +1,7 @@
 #include "slimbayes/catalog/recipe.h"
 
+#include <utility>
+
 namespace slimbayes {
 
 nlohmann::json recipe(const FitOptions& fit, const MethodInfo& method, const nlohmann::json& options,
@@ -11,6 +13,13 @@ nlohmann::json recipe(const FitOptions& fit, const MethodInfo& method, const nlo
     inputs.erase(name);
   }
   inputs.erase("target");
+  for (const OptionDoc& doc : option_docs<FitOptions>()) {
+    if (doc.type != "list") continue;
+    nlohmann::json names = nlohmann::json::array();
+    for (const nlohmann::json& list : inputs.at(doc.name))
+      for (std::string& name : split_list(list.get<std::string>())) names.push_back(std::move(name));
+    inputs[doc.name] = std::move(names);
+  }
   all["inputs"] = std::move(inputs);
   all["tune"] = tuned;
   return all;

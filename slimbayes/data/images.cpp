@@ -185,7 +185,21 @@ at::Tensor per_channel(const std::vector<double>& values) {
 
 fs::path labels_beside(const fs::path& images) {
   const std::string name = replaced(replaced(images.filename().string(), "images", "labels"), "idx3", "idx1");
-  return images.parent_path() / name;
+  const fs::path beside = images.parent_path() / name;
+  fs::path other = beside;
+  if (other.extension() == ".gz")
+    other.replace_extension();
+  else
+    other += ".gz";
+  std::error_code ignored;
+  return beside != images && !fs::exists(beside, ignored) && fs::exists(other, ignored) ? other : beside;
+}
+
+std::string format_of(const fs::path& path) {
+  const std::string format = image_format(path);
+  std::error_code unknown;
+  if (!format.empty() || !is_packed_data(path) || !fs::is_regular_file(path, unknown)) return format;
+  return gunzip_head(read_bytes(path), std::ssize(kIdxImages)) == kIdxImages ? "idx" : "";
 }
 
 Images read_images(const fs::path& path, std::string_view format, const TableLimits& limits,
@@ -216,7 +230,7 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
         labels_beside(training.source) == fs::path(training.source)
             ? "name the file so that the name of its labels follows: train-images-idx3-ubyte has "
               "train-labels-idx1-ubyte"
-            : fmt::format("the labels of an IDX file lie in '{}'",
+            : fmt::format("the labels of an IDX file lie in '{}', .gz or not",
                           labels_beside(training.source).filename().string()));
   ImageEncoder encoder;
   encoder.size_ = training.pixels.sizes().slice(1).vec();

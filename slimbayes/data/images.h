@@ -22,8 +22,11 @@ struct Images {
 };
 
 /// The path of the label file that belongs to an IDX image file: the same path with "images" replaced by
-/// "labels" and "idx3" by "idx1" in the file name.
+/// "labels" and "idx3" by "idx1" in the file name; with .gz more or less if only that file exists.
 std::filesystem::path labels_beside(const std::filesystem::path& images);
+
+/// Returns image_format(path), for which a packed file is judged by its content too.
+std::string format_of(const std::filesystem::path& path);
 
 /// Reads images; a file whose name ends in .gz is decompressed first. Formats:
 /// idx       greyscale images; labels are read from labels_beside(path) if that file exists

@@ -37,4 +37,7 @@ std::string format_feather(const Table& table, const std::string& path);
 /// does.
 std::string gunzip(std::span<const std::byte> bytes, const std::string& source, const TableBound& bound);
 
+/// Returns the first `size` unpacked bytes of a gzip file; fewer if it holds fewer or is damaged.
+std::string gunzip_head(std::span<const std::byte> bytes, int64_t size);
+
 }  // namespace slimbayes

@@ -176,4 +176,14 @@ std::string gunzip(std::span<const std::byte> bytes, const std::string& source, 
   return value_or_throw(read_gzip(bytes, source, bound), source, "a whole gzip file");
 }
 
+std::string gunzip_head(std::span<const std::byte> bytes, int64_t size) {
+  const auto read = [&]() -> arrow::Result<std::string> {
+    ARROW_ASSIGN_OR_RAISE(auto codec, arrow::util::Codec::Create(arrow::Compression::GZIP));
+    ARROW_ASSIGN_OR_RAISE(auto stream, arrow::io::CompressedInputStream::Make(codec.get(), reader_of(bytes)));
+    ARROW_ASSIGN_OR_RAISE(const auto head, stream->Read(size));
+    return head->ToString();
+  };
+  return read().ValueOr("");
+}
+
 }  // namespace slimbayes

@@ -17,20 +17,10 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words split_at_commas(const std::string& list) {
-  Words parts;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t end = std::min(list.find(',', at), list.size());
-    parts.emplace_back(trimmed(std::string_view(list).substr(at, end - at)));
-    at = end + 1;
-  }
-  return parts;
-}
-
 /// Returns the format of the images at this path, or "" for a table.
 std::string format_at(const std::string& path, const std::string& asked) {
   if (asked == "table") return "";
-  return asked == "auto" ? image_format(path) : asked;
+  return asked == "auto" ? format_of(path) : asked;
 }
 
 /// Returns the table without the rows whose target is missing, and adds a note on them.
@@ -74,7 +64,7 @@ DataSource DataSource::files(const TableLimits& limits) {
 
 Words perhaps_named(const Words& lists) {
   Words names = lists;
-  for (const std::string& list : lists) std::ranges::copy(split_at_commas(list), std::back_inserter(names));
+  for (const std::string& list : lists) std::ranges::copy(split_list(list), std::back_inserter(names));
   return names;
 }
 
@@ -82,7 +72,7 @@ Words columns_named(const Words& lists, const std::string& command, const std::s
                     const Table& table) {
   Words names;
   for (const std::string& list : lists) {
-    for (const std::string& name : table.find(list) ? Words{list} : split_at_commas(list)) {
+    for (const std::string& name : table.find(list) ? Words{list} : split_list(list)) {
       check(table.find(name), command, fmt::format("columns of the table for {}", flag), in_quotes(name),
             nearest_hint(name, table.names()));
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -128,11 +118,11 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   const InputKind kind = kind_of(model.encoder());
   const std::string asked = model.fit_options().format;
   const bool images = kind == InputKind::images;
-  const std::string named = image_format(path);
+  const std::string found = format_of(path);
   if (images)
-    return model.examples(read_images(path, named.empty() ? asked : named, from.limits, with_target),
+    return model.examples(read_images(path, found.empty() ? asked : found, from.limits, with_target),
                           with_target);
-  check(named.empty() || asked == "table", "read", "a table, as this model was fitted on",
+  check(found.empty() || asked == "table", "read", "a table, as this model was fitted on",
         fmt::format("images, '{}'", path), "give a table; one with idx3 in its name needs another name");
   Reading reading = model.reading(with_target);
   reading.kept = kept;

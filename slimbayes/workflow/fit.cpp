@@ -2,13 +2,12 @@
 // encodes the examples and passes them to the method.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 
+#include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
-#include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
@@ -96,30 +95,13 @@ constexpr const char* kCalibratedInTime =
 
 }  // namespace
 
-/// Checks the target of rows, the domain of events, and that images have neither target nor likelihood.
+/// Checks the options that concern the target, and that a table has the target's column.
 void check_target(const Examples& examples, const FitOptions& fit) {
-  const bool events = fit.likelihood == LikelihoodKind::cox;
+  check_columns(fit, kind_asked(examples, fit));
   const Table* table = table_of(examples);
-  if (table == nullptr) {
-    check(fit.target.empty() && !fit.likelihood, kFunction, "images, whose labels lie beside them",
-          "a target or a likelihood", "leave --target and --likelihood out");
-    return;
-  }
-  check(events == fit.target.empty(), kFunction, events ? "no target for events" : "a target column",
-        events ? in_quotes(fit.target) : "none",
-        events ? "leave --target out" : "name it by --target; only --likelihood cox has none");
-  check(fit.text.empty() || fit.text != fit.target, kFunction, "a column of text beside the target",
-        in_quotes(fit.text) + " as both", "name another column by --text");
-  check(fit.target.empty() || std::ranges::find(fit.ignore, fit.target) == fit.ignore.end(), kFunction,
-        "a target that is not among the ignored columns", in_quotes(fit.target), "leave it out of --ignore");
-  check(!events || !fit.domain.empty(), kFunction, "the domain of the events", "none",
-        "for instance --domain 0:1,0:2");
-  check(!events || (fit.scale == "auto" && fit.scale_on == "train"), kFunction,
-        "no scale for events, which are scaled from their domain",
-        fmt::format("'{}' on the rows '{}'", fit.scale, fit.scale_on), "leave --scale and --scale-on out");
-  check(events || table->find(fit.target) != nullptr, kFunction,
+  check(table == nullptr || fit.target.empty() || table->find(fit.target) != nullptr, kFunction,
         fmt::format("a target column '{}'", fit.target), "a table without it",
-        nearest_hint(fit.target, table->names()));
+        table == nullptr ? "" : nearest_hint(fit.target, table->names()));
 }
 
 TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
@@ -142,28 +124,10 @@ const MethodInfo& method_named(const Examples& examples, const FitOptions& fit) 
 const MethodInfo& method_for(const Examples& examples, const FitOptions& fit) {
   check_fractions(fit);
   const MethodInfo& info = method_named(examples, fit);
-  const TaskKind task = task_asked(examples, fit);
   const InputKind kind = kind_asked(examples, fit);
-  check(takes(info, kind, fit.options), info.name,
-        fmt::format("an input that it takes, {}", name_of(inner_method(info, fit.options).inputs[0])),
-        std::string(name_of(kind)), methods_taking(task, kind) + " take it (--method)");
-  check(kind == InputKind::table || takes(info, task, fit.options), info.name,
-        fmt::format("a task that it takes, {}", name_of(info.tasks[0])),
-        fmt::format("{} of {}", name_of(task), name_of(kind)),
-        methods_taking(task, kind) + " take it (--method)");
-  const nlohmann::json options = info.resolve(fit.options);
-  if (options.contains("network")) {
-    const std::vector<std::string> known = networks_for(kind);
-    const std::string network = network_name(options["network"].get<std::string>(), kind);
-    check(std::ranges::find(known, network) != known.end(), "network",
-          fmt::format("a network for {}", name_of(kind)), in_quotes(network),
-          fmt::format("{} take{} it (--network)", fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
-    const bool stack = network == "lstm" || network == "mlp";
-    check(!stack || options["blocks"] > 0, "network",
-          fmt::format("at least one layer of the network {}", network), "--blocks 0", "leave --blocks out");
-    if (network == "transformer" && options["blocks"] > 0)
-      check_heads(options["hidden"].get<int64_t>(), options["heads"].get<int64_t>());
-  }
+  // On a table, fit_model checks a task that the target's column decides.
+  const auto task = kind == InputKind::table ? task_known(fit, kind) : task_asked(examples, fit);
+  check_method(info, info.resolve(fit.options), kind, task);
   return info;
 }
 
@@ -210,6 +174,8 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
     const Examples valid = examples_of(*valid_given, *encoder, true);
     if (!events) check_targets(*encoder, valid);
     parts.valid = dataset_of(*encoder, valid, true);
+    for (const std::string& note : notes_for(*encoder, valid))
+      model.split_.notes.push_back("validation data: " + note);
     if (of_table) std::ranges::copy(repeated_notes(parts), std::back_inserter(model.split_.notes));
   } else {
     parts.valid = all.subset(at::tensor(model.split_.valid, at::kLong));
@@ -228,10 +194,11 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
     return {model.options_, method->fit(parts, context), {}};
   };
   const ThreadScope threads(fit.threads == kThreadsOfMethod ? fit_threads(info) : fit.threads);
+  const std::string_view noun = noun_of(kind_of(*encoder));
   const bool grouped = of_table && fit.split != "random" && !groups_of(examples, dealt).singly;
   CrossFitted fitted = fit_with_noise_folds(
       info, main, parts,
-      {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"), /*possible=*/of_table},
+      {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"), /*possible=*/of_table, noun},
       {Stream(fit.seed), callback, std::move(checkpoint)});
   model.fitted_ = std::move(fitted.main.fitted);
   model.tuning_ = std::move(fitted.main.report);

@@ -96,6 +96,20 @@ def test_notes_stand_before_the_training_and_once(tmp_path):
     assert any("999999 (data row 17)" in line for line in said), said
 
 
+def test_times_with_offsets_where_training_had_none_are_noted_and_the_reverse(tmp_path):
+    rows = [[f"2021-03-{i % 28 + 1:02}T{i % 24:02}:00", *row[1:]] for i, row in enumerate(toy_rows(120))]
+    local = [[row[0] + "+08:00", *row[1:]] for row in rows]
+    for trained, given, sentence in ((rows, local, "without an offset from UTC, as in training; received times with one, read as UTC: if those of training were local"),
+                                     (local, rows, "with an offset from UTC, as in training; received times without one, read as UTC: add the offset")):
+        fitted(tmp_path, ["when", "x1", "y"], trained)
+        write_csv(tmp_path / "new.csv", ["when", "x1", "y"], given)
+        for command in ("predict", "evaluate"):
+            assert f"column 'when': expected times {sentence}" in run(tmp_path, command, "m", "new.csv").stderr
+            assert "UTC" not in run(tmp_path, command, "m", "t.csv").stderr
+        said = run(tmp_path, "fit", "t.csv", "--target", "y", "--valid", "new.csv", "--model", "other", *FEW).stderr
+        assert f"validation data: column 'when': expected times {sentence}" in said
+
+
 def test_describe_says_what_became_of_each_column(tmp_path):
     rows = [[i, row[0], "abc"[i % 3], 7, "" if i % 9 == 0 else row[1], f"word{i}", ["yes", "no"][i % 2], f"2021-03-{i % 28 + 1:02}",
              i, row[2]] for i, row in enumerate(toy_rows(120))]

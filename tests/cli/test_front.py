@@ -43,6 +43,43 @@ def test_a_dry_run_names_the_default_method_of_the_likelihood(tmp_path):
         assert json.loads(dry.stdout)["method"] == method
 
 
+@pytest.mark.parametrize("words, sentence", [
+    (["--target", "y", "--text", "t", "--scale", "standard"], "expected options of text input; received --scale"),
+    (["--target", "y", "--text", "t", "--network", "mlp"], "expected a network for text; received 'mlp'; transformer takes it"),
+    (["--target", "y", "--window", "4"], "expected a column of times for --window"),
+    (["--target", "y", "--method", "gp-exact", "--window", "4", "--time", "t"], "expected an input that gp-exact takes, table; received windows"),
+    (["--target", "y", "--method", "dbk", "--likelihood", "poisson"], "expected a task that dbk takes, regression; received counts"),
+    (["--target", "y", "--likelihood", "cox"], "no target for events; received 'y'"),
+    (["--target", "y", "--ignore", "y"], "a target that is not among the ignored columns"),
+    (["--target", "y", "--crop", "4"], "received --crop, which belongs to 'Images'"),
+    (["--format", "idx", "--method", "dbk"], "expected an input that dbk takes, table, windows, text; received images"),
+])
+def test_what_needs_no_table_is_refused_by_a_dry_run_too(tmp_path, words, sentence):
+    for more in ([], ["--dry-run"]):
+        assert sentence in refused(tmp_path, "fit", "nowhere.csv", *words, *more)
+
+
+def test_a_dry_run_splits_lists_and_says_what_only_the_table_could_tell(tmp_path):
+    def recipe(*words):
+        return json.loads(run(tmp_path, "fit", "nowhere.csv", "--target", "y", "--ignore", "a, b", "--ignore", "c", "--dry-run", *words).stdout)
+    assert recipe()["inputs"]["ignore"] == ["a", "b", "c"]
+    assert "dbk for numbers, as shown, vbll for classes" in recipe()["notes"][0]
+    assert "notes" not in recipe("--method", "dbk") and "notes" not in recipe("--likelihood", "bernoulli")
+
+
+def test_methods_name_the_inputs_that_can_work(tmp_path):
+    inputs = {method["name"]: method["inputs"] for method in json.loads(run(tmp_path, "methods", "--json").stdout)}
+    for name in ("dbk", "dbk-exact", "pp-dkl"):
+        assert inputs[name] == ["table", "windows", "text"]
+    assert all("images" in inputs[name] for name in ("vbll", "sv-dkl", "sv-dbk", "dnn", "ensemble"))
+
+
+def test_a_table_is_no_model(tmp_path):
+    write_csv(tmp_path / "a.csv", header(2), toy_rows(30))
+    for words in (["describe", "a.csv"], ["predict", "a.csv", "a.csv"], ["evaluate", "a.csv", "a.csv"]):
+        assert "a.csv: expected a model file" in refused(tmp_path, *words)
+
+
 def test_evaluate_explains_its_scores(tmp_path):
     text = run(tmp_path, "evaluate", "--help").stdout
     for score in ("epistemic_sd", "mutual_information", "entropy", "uncertain", "log_rate_sd", "outside", "distance"):
@@ -128,6 +165,17 @@ def test_front_needs_no_tensor_library(tmp_path):
     (["describe", "dbkk"], "did you mean 'dbk'?"),
     (["describe", "absent.safetensors"], "absent.safetensors"),
     (["--bogus"], "--bogus"),
+    (["predict", "m"], "expected `slimbayes predict MODEL DATA`; received no DATA; see `slimbayes predict --help`"),
+    (["predict", "m", "d", "e"], "expected `slimbayes predict MODEL DATA` and its flags; received 'e' too; leave it out"),
+    (["fit", "a.csv", "-x"], "received '-x' too"),
+    (["fit", "a.csv", "--target"], "expected a value of --target; received none"),
+    (["fit", "a.csv", "--target", "y", "--target", "z"], "expected --target once; received it 2 times"),
+    (["fit", "a.csv", "--target", "y", "--seed", "-1"], "expected a seed from 0 to 18446744073709551615 for --seed; received '-1'"),
+    (["fit", "a.csv", "--target", "y", "--threads", "all"], "expected a number of cores from 0 to 4096 for --threads; received 'all'"),
+    (["fit", "a.csv", "--target", "y", "--max-table-memory", "5Q"], "expected a size, such as 500M or 8G for --max-table-memory; received '5Q'"),
+    (["fit", "a.csv", "--target", "y", "--preset", "papr"], "expected one of paper for --preset; received 'papr'; did you mean 'paper'?"),
+    (["compare", "a.csv", "--target", "y", "--seeds", "0"], "expected a number of seeds from 1 to 1000 for --seeds; received '0'"),
+    (["methods", "all"], "expected `slimbayes methods` and its flags; received 'all' too"),
     ([], "--help"),
 ])
 def test_wrong_use_is_one_line_with_a_hint(tmp_path, words, hint):

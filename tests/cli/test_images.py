@@ -77,7 +77,7 @@ def test_cifar_records_with_crop_and_flip(tmp_path):
     (["--target", "label"], "--target, which belongs to"),
     (["--network", "lstm"], "convnet and resnet18 take it"),
     (["--blocks", "3"], "--blocks, which belongs to tabular_resnet, mlp, lstm, transformer; leave it out"),
-    (["--method", "gp-exact"], "expected an input that it takes, table; received images"),
+    (["--method", "gp-exact"], "expected an input that gp-exact takes, table; received images"),
     (["--method", "dbk"], "vbll, sv-dkl, sv-dbk, dnn, ensemble take it"),
     (["--crop", "8"], "a crop below the images' side of 8 pixels"),
     (["--ignore", "x"], "--ignore, which belongs to 'Target and columns'"),
@@ -121,3 +121,36 @@ def test_damaged_files_are_named(folder):
     assert "images of 1 x 8 x 8; received 1 x 9 x 9" in refused(folder, "predict", "m.safetensors", "large-images-idx3-ubyte")
     assert "a label for each image" in refused(folder, "fit", "new-images-idx3-ubyte.gz", "--model", "no.safetensors")
     assert "expected an IDX file" in refused(folder, "predict", "m.safetensors", "fit.json")
+
+
+def test_idx_files_are_known_by_their_content(folder, tmp_path):
+    images, labels = squares(60, seed=6)
+    for name in ("images.idx", "images.gz"):
+        idx(tmp_path / name, images, labels)
+        done = run(tmp_path, "fit", name, "--method", "dnn", "--model", f"{name}.m", *SHORT)
+        assert done.returncode == 0, done.stderr
+        assert run(tmp_path, "predict", folder / "m.safetensors", name).returncode == 0
+    assert "--target, which belongs to" in refused(tmp_path, "fit", "images.idx", "--target", "y")
+    idx(tmp_path / "plain.gz", images)
+    assert "a label for each image" in refused(tmp_path, "fit", "plain.gz")
+    (tmp_path / "t.gz").write_bytes(gzip.compress(b"x,y\n1,2\n"))
+    assert "t.gz" in refused(tmp_path, "fit", "t.gz", "--target", "y")
+
+
+@pytest.mark.parametrize(("images", "labels"), [("a-images-idx3-ubyte.gz", "a-labels-idx1-ubyte"), ("a-images-idx3-ubyte", "a-labels-idx1-ubyte.gz")])
+def test_labels_are_found_packed_or_not(folder, tmp_path, images, labels):
+    pixels, classes = squares(30, seed=7)
+    idx(tmp_path / images, pixels)
+    content = (0x801).to_bytes(4, "big") + len(classes).to_bytes(4, "big") + bytes(classes)
+    (tmp_path / labels).write_bytes(gzip.compress(content) if labels.endswith(".gz") else content)
+    done = run(tmp_path, "evaluate", folder / "m.safetensors", images, "--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["n"] == 30, done.stderr
+
+
+def test_the_words_are_those_of_images(folder):
+    done = run(folder, *FIT[:2], "--model", "few.safetensors", "--test-fraction", "0.1", "--valid-fraction", "0.05", "--calibrate", "conformal", *SHORT)
+    assert done.returncode == 0, done.stderr
+    said = done.stderr + done.stdout
+    assert "225 images, " in said and "only 15 validation images" in said and "test images\n30 images" in said and "from 30 images" in said
+    assert "row" not in said.replace("rows apart", ""), said
+    assert "sets         split conformal, calibrated on 30 images" in run(folder, "describe", "few.safetensors").stdout

@@ -117,7 +117,7 @@ def test_compare_fits_the_methods_that_take_windows(folder):
     ([*WINDOWS, "--domain", "0:1"], "received --domain"),
     ([*WINDOWS, "--heads", "3"], "options of the network lstm; received --heads, which belongs to transformer; leave it out, or take --network transformer"),
     ([*WINDOWS, "--method", "gp-exact", "--iterations", "2"], "dbk, dbk-exact"),
-    ([*WINDOWS, "--method", "sv-rbf"], "expected an input that it takes, table; received windows"),
+    ([*WINDOWS, "--method", "sv-rbf"], "expected an input that sv-rbf takes, table; received windows"),
     ([*WINDOWS, "--text", "x"], "one kind of input"),
     ([*WINDOWS, "--crop", "2"], "--crop, which belongs to 'Images'"),
     (["--horizon", "5"], "--horizon, which belongs to 'Windows of a time series'"),
@@ -158,10 +158,28 @@ def test_one_row_is_answered_a_step_later(tmp_path):
 def test_a_forecast_of_times_with_offsets_is_marked_as_utc(folder):
     rows = list(csv.reader((folder / "air.csv").open()))
     write_csv(folder / "local.csv", rows[0], [[row[0] + "+08:00", *row[1:]] for row in rows[1:9]])
-    found, _ = answers(folder, "local.csv")
+    found, said = answers(folder, "local.csv")
+    assert "column 'time': expected times without an offset from UTC, as in training; received times with one, read as UTC" in said
+    assert "received times with one" in run(folder, "evaluate", "m.safetensors", "local.csv").stderr
     assert [row["forecast_time"] for row in found] == ["2019-12-31T22:00:00Z", "2019-12-31T23:00:00Z", "2020-01-01T00:00:00Z"]
-    found, _ = answers(folder, "air.csv")
-    assert not any(row["forecast_time"].endswith("Z") for row in found)
+    found, said = answers(folder, "air.csv")
+    assert not any(row["forecast_time"].endswith("Z") for row in found) and "UTC" not in said
+
+
+def test_describe_shows_the_time_the_calendar_and_the_network(folder):
+    text = run(folder, "describe", "m.safetensors").stdout
+    for line in ("calendar     hour of the day, day of the week", "time  time of the row, which orders the series", "network            auto: lstm", "\nwindows\n"):
+        assert line in text, text
+    assert "ignored" not in text
+
+
+def test_the_words_are_those_of_windows(folder):
+    assert not any("validation row" in note for note in json.loads((folder / "fit.json").read_text())["notes"])
+    done = run(folder, *DATA, *WINDOWS, "--method", "dnn", "--model", "words.safetensors", "--test-fraction", "0.1", "--valid-fraction", "0.05", *SHORT)
+    assert done.returncode == 0, done.stderr
+    said = done.stderr + done.stdout
+    assert "validation windows: the sd may be too small" in said and "test windows\n" in said and " windows, " in done.stdout
+    assert "validation row" not in said and "test row" not in said
 
 
 def test_rows_in_other_steps_than_in_training_are_refused(folder):

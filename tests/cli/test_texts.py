@@ -67,7 +67,7 @@ def test_a_text_of_numbers_is_text(folder):
 @pytest.mark.parametrize(("words", "sentence"), [
     (["--text", "txt"], "did you mean 'text'?"),
     (["--text", "text", "--network", "lstm"], "transformer takes it"),
-    (["--text", "text", "--method", "gp-exact"], "expected an input that it takes, table; received text"),
+    (["--text", "text", "--method", "gp-exact"], "expected an input that gp-exact takes, table; received text"),
     (["--text", "text", "--window", "3"], "one kind of input"),
     (["--text", "text", "--vocabulary", "0"], "vocabulary"),
     (["--text", "text", "--heads", "3"], "received --hidden 64 and --heads 3; --heads 2 divides it"),

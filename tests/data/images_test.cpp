@@ -58,6 +58,7 @@ TEST_F(Files, AnIdxFileIsReadWithItsLabels) {
   const std::string path = write("train-images-idx3-ubyte", idx({2, 2, 3}, "abcdefghijkl"));
   EXPECT_EQ(image_format(path), "idx");
   EXPECT_EQ(image_format("rows.csv"), "");
+  EXPECT_EQ(image_format(write("pictures", idx({2, 2, 3}, "abcdefghijkl"))), "idx");
   Images bare = read_images(path, "idx");
   EXPECT_FALSE(bare.labels.defined());
   EXPECT_EQ(bare.pixels.sizes(), at::IntArrayRef({2, 1, 2, 3}));

@@ -125,7 +125,7 @@ TEST(Workflow, OptionsOfAnotherKindOfInputAreRefused) {
   fit.method = "gp-exact";
   fit.options = json::object();
   expect_has(error_of([&] { fit_model(series(60), fit); }),
-             "an input that it takes, table; received windows");
+             "an input that gp-exact takes, table; received windows");
 }
 
 }  // namespace

@@ -1,0 +1,89 @@
+#include "slimbayes/catalog/fit_checks.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "slimbayes/catalog/network/networks.h"
+
+namespace slimbayes {
+
+namespace {
+
+void require(bool ok, const std::string& expected, const std::string& received, const std::string& hint) {
+  if (!ok)
+    throw std::invalid_argument(fmt::format("[fit] expected {}; received {}; {}", expected, received, hint));
+}
+
+std::string quoted(const std::string& name) { return fmt::format("'{}'", name); }
+
+/// Returns the names of tasks or kinds of input, comma-separated.
+template <class T>
+std::string joined_names(const std::vector<T>& list) {
+  std::string names;
+  for (const T each : list) names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(each));
+  return names;
+}
+
+void check_network(const nlohmann::json& options, InputKind kind) {
+  const std::vector<std::string> known = networks_for(kind);
+  const std::string network = network_name(options.at("network").get<std::string>(), kind);
+  require(std::ranges::find(known, network) != known.end(), fmt::format("a network for {}", name_of(kind)),
+          quoted(network),
+          fmt::format("{} take{} it (--network)", fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
+  const bool stack = network == "lstm" || network == "mlp";
+  require(!stack || options.at("blocks") > 0, fmt::format("at least one layer of the network {}", network),
+          "--blocks 0", "leave --blocks out");
+  if (network == "transformer" && options.at("blocks") > 0)
+    check_heads(options.at("hidden").get<int64_t>(), options.at("heads").get<int64_t>());
+}
+
+}  // namespace
+
+void check_columns(const FitOptions& fit, InputKind kind) {
+  if (kind == InputKind::images) {
+    require(fit.target.empty() && !fit.likelihood, "images, whose labels lie beside them",
+            "a target or a likelihood", "leave --target and --likelihood out");
+    return;
+  }
+  const bool events = fit.likelihood == LikelihoodKind::cox;
+  require(!events || fit.target.empty(), "no target for events", quoted(fit.target), "leave --target out");
+  require(events || !fit.target.empty(), "--target COLUMN, the column to predict", "none",
+          "name it; only --likelihood cox has none");
+  require(kind != InputKind::windows || !fit.time.empty(), "a column of times for --window", "none",
+          "name it by --time, for instance --time date or --time year,month,day,hour");
+  require(fit.text.empty() || fit.text != fit.target, "a column of text beside the target",
+          quoted(fit.text) + " as both", "name another column by --text");
+  require(fit.target.empty() || std::ranges::find(fit.ignore, fit.target) == fit.ignore.end(),
+          "a target that is not among the ignored columns", quoted(fit.target), "leave it out of --ignore");
+  require(!events || !fit.domain.empty(), "the domain of the events", "none",
+          "for instance --domain 0:1,0:2");
+  require(!events || (fit.scale == "auto" && fit.scale_on == "train"),
+          "no scale for events, which are scaled from their domain",
+          fmt::format("'{}' on the rows '{}'", fit.scale, fit.scale_on), "leave --scale and --scale-on out");
+}
+
+void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
+                  std::optional<TaskKind> task) {
+  const std::string of_kind = kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind));
+  // While the task is not known, the methods for regression are suggested.
+  const TaskKind likely = task.value_or(TaskKind::regression);
+  require(
+      takes(info, kind, options),
+      fmt::format("an input that {} takes, {}", info.name, joined_names(inner_method(info, options).inputs)),
+      std::string(name_of(kind)), methods_taking(likely, kind) + " take it (--method)");
+  require(!task || takes(info, *task, options),
+          fmt::format("a task that {} takes, {}", info.name, joined_names(inner_method(info, options).tasks)),
+          fmt::format("{}{}", name_of(likely), of_kind),
+          methods_taking(likely, kind) + " take it (--method)");
+  if (options.contains("network")) check_network(options, kind);
+}
+
+std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind) {
+  if (kind == InputKind::images) return TaskKind::classification;
+  return fit.likelihood ? std::optional(task_of(*fit.likelihood)) : std::nullopt;
+}
+
+}  // namespace slimbayes
