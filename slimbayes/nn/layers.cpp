@@ -17,8 +17,6 @@ using Specs = std::vector<ParameterSpec>;
 using Layer = Network::Layer;
 using Pass = Network::Pass;
 
-constexpr double kEpsilon = 1e-5;  // added to the variance by the norms, as in PyTorch
-
 /// Creates the parameter specs of one layer.
 struct Names {
   const std::string& layer;  // prefix of the names
@@ -29,6 +27,23 @@ struct Names {
   ParameterSpec uniform(const std::string& name, at::IntArrayRef shape, int64_t in) const {
     const double bound = 1 / std::sqrt(static_cast<double>(in));
     return {layer + "." + name, group, bound * (2 * stream.split(name).uniform(shape) - 1)};
+  }
+  /// Returns a parameter that starts at N(0, sd^2).
+  ParameterSpec normal(const std::string& name, at::IntArrayRef shape, double sd) const {
+    return {layer + "." + name, group, sd * stream.split(name).normal(shape)};
+  }
+  /// Returns the weight, and the bias if there is one, of a layer with Scales.
+  template <class Scaled>
+  Specs scaled(const Scaled& of, at::IntArrayRef shape, int64_t fan_in) const {
+    const auto one = [&](const std::string& name, at::IntArrayRef sizes, double rate) {
+      ParameterSpec spec =
+          of.scales.start > 0 ? normal(name, sizes, of.scales.start) : uniform(name, sizes, fan_in);
+      spec.rate = rate;
+      return spec;
+    };
+    Specs specs = {one("weight", shape, of.scales.weight_rate)};
+    if (of.bias) specs.push_back(one("bias", {of.out}, of.scales.bias_rate));
+    return specs;
   }
   /// Returns a vector parameter that starts at `value`.
   ParameterSpec fixed(const std::string& name, int64_t size, double value) const {
@@ -48,34 +63,57 @@ struct Bound {
   }
 };
 
-/// Records the input and output of a map if the pass asks for taps, and returns the output.
-at::Tensor recorded(const Pass& pass, const std::string& name, const char* kind, const at::Tensor& x,
-                    at::Tensor y) {
-  if (pass.taps != nullptr) pass.taps->push_back({name, kind, x, y});
+/// Records the input and output of a map if the pass asks for taps, and returns the output. `map` holds all
+/// other fields of the tap.
+at::Tensor recorded(const Pass& pass, const Tap& map, const at::Tensor& x, at::Tensor y) {
+  if (pass.taps != nullptr) {
+    Tap& tap = pass.taps->emplace_back(map);
+    tap.input = x;
+    tap.output = y;
+  }
   return y;
 }
 
 /// Returns a layer that computes `forward` and is recorded as one tap.
 template <class Forward>
-Layer tapped(const std::string& name, const char* kind, Forward forward) {
-  return [name, kind, forward](const at::Tensor& x, const Pass& pass) {
-    return recorded(pass, name, kind, x, forward(x, pass));
+Layer tapped(Tap map, Forward forward) {
+  return [map, forward](const at::Tensor& x, const Pass& pass) {
+    return recorded(pass, map, x, forward(x, pass));
   };
 }
+
+/// Returns a tap without input and output. A parameter that is not defined is left out.
+Tap tap_of(const std::string& layer, const char* kind, const std::vector<at::Tensor>& parameters,
+           const Scales& scales = {}) {
+  Tap tap{layer, kind, {}, {}};
+  for (const at::Tensor& one : parameters)
+    if (one.defined()) tap.parameters.push_back(one);
+  tap.weight_scale = scales.weight;
+  tap.bias_scale = scales.bias;
+  return tap;
+}
+
+/// Returns `factor` times `x`, which may be undefined. A factor of 1 costs nothing.
+at::Tensor times(const at::Tensor& x, double factor) { return factor == 1 || !x.defined() ? x : x * factor; }
 
 // --- Linear
 
 Specs parameters_of(const Linear& layer, const Shape& in, const Names& names) {
-  Specs specs = {names.uniform("weight", {layer.out, in.width()}, in.width())};
-  if (layer.bias) specs.push_back(names.uniform("bias", {layer.out}, in.width()));
-  return specs;
+  return names.scaled(layer, {layer.out, in.width()}, in.width());
 }
 
 Layer bind(const Linear& layer, const Shape& in, const Bound& bound) {
-  const LinearMap map = DenseMap{bound("weight", {layer.out, in.width()})};
-  const at::Tensor bias = layer.bias ? bound("bias", {layer.out}) : at::Tensor();
-  return tapped(bound.layer, Linear::kind,
-                [map, bias](const at::Tensor& x, const Pass&) { return apply(map, x, bias); });
+  const at::Tensor weight = bound("weight", {layer.out, in.width()}),
+                   bias = layer.bias ? bound("bias", {layer.out}) : at::Tensor();
+  const Tap tap = tap_of(bound.layer, Linear::kind, {weight, bias}, layer.scales);
+  const LinearMap map = DenseMap{weight};
+  const bool widens = in.width() <= layer.out;  // the multiplier goes to the side with fewer numbers
+  return tapped(tap, [=, scales = layer.scales](const at::Tensor& x, const Pass&) {
+    const at::Tensor shift = times(bias, scales.bias);
+    if (scales.weight == 1 || widens) return apply(map, times(x, scales.weight), shift);
+    const at::Tensor y = times(apply(map, x), scales.weight);
+    return shift.defined() ? y + shift : y;
+  });
 }
 
 // --- Activation
@@ -97,9 +135,10 @@ Specs parameters_of(const LayerNorm&, const Shape& in, const Names& names) {
 
 Layer bind(const LayerNorm&, const Shape& in, const Bound& bound) {
   const at::Tensor weight = bound("weight", {in.width()}), bias = bound("bias", {in.width()});
-  return tapped(bound.layer, LayerNorm::kind, [weight, bias](const at::Tensor& x, const Pass&) {
-    return at::layer_norm(x, weight.sizes(), weight, bias, kEpsilon);
-  });
+  return tapped(tap_of(bound.layer, LayerNorm::kind, {weight, bias}),
+                [weight, bias](const at::Tensor& x, const Pass&) {
+                  return at::layer_norm(x, weight.sizes(), weight, bias, kNormEpsilon);
+                });
 }
 
 Specs parameters_of(const BatchNorm2d&, const Shape& in, const Names& names) {
@@ -113,10 +152,11 @@ Layer bind(const BatchNorm2d& layer, const Shape& in, const Bound& bound) {
   const int64_t c = in.sizes[0];
   const at::Tensor weight = bound("weight", {c}), bias = bound("bias", {c}),
                    mean = bound("running_mean", {c}), var = bound("running_var", {c});
-  return tapped(
-      bound.layer, BatchNorm2d::kind, [=, momentum = layer.momentum](const at::Tensor& x, const Pass& pass) {
-        return at::batch_norm(x, weight, bias, mean, var, pass.context.training, momentum, kEpsilon, false);
-      });
+  Tap tap = tap_of(bound.layer, BatchNorm2d::kind, {weight, bias});
+  tap.statistics = {mean, var};
+  return tapped(tap, [=, momentum = layer.momentum](const at::Tensor& x, const Pass& pass) {
+    return at::batch_norm(x, weight, bias, mean, var, pass.context.training, momentum, kNormEpsilon, false);
+  });
 }
 
 // --- Dropout
@@ -134,17 +174,20 @@ Layer bind(const Dropout& layer, const Shape&, const Bound& bound) {
 // --- Images
 
 Specs parameters_of(const Conv2d& layer, const Shape& in, const Names& names) {
-  const int64_t fan = in.sizes[0] * layer.kernel * layer.kernel;
-  Specs specs = {names.uniform("weight", {layer.out, in.sizes[0], layer.kernel, layer.kernel}, fan)};
-  if (layer.bias) specs.push_back(names.uniform("bias", {layer.out}, fan));
-  return specs;
+  return names.scaled(layer, {layer.out, in.sizes[0], layer.kernel, layer.kernel},
+                      in.sizes[0] * layer.kernel * layer.kernel);
 }
 
 Layer bind(const Conv2d& layer, const Shape& in, const Bound& bound) {
   const at::Tensor weight = bound("weight", {layer.out, in.sizes[0], layer.kernel, layer.kernel});
   const at::Tensor bias = layer.bias ? bound("bias", {layer.out}) : at::Tensor();
-  return tapped(bound.layer, Conv2d::kind, [=](const at::Tensor& x, const Pass&) {
-    return at::conv2d(x, weight, bias, layer.stride, layer.padding);
+  Tap tap = tap_of(bound.layer, Conv2d::kind, {weight, bias}, layer.scales);
+  tap.kernel = layer.kernel;
+  tap.stride = layer.stride;
+  tap.padding = layer.padding;
+  return tapped(tap, [=](const at::Tensor& x, const Pass&) {  // the weight has fewer numbers than the images
+    return at::conv2d(x, times(weight, layer.scales.weight), times(bias, layer.scales.bias), layer.stride,
+                      layer.padding);
   });
 }
 
@@ -172,16 +215,15 @@ Layer bind(const Flatten&, const Shape&, const Bound&) {
 
 Specs parameters_of(const Embedding& layer, const Shape& in, const Names& names) {
   const double sd = 1 / std::sqrt(static_cast<double>(layer.out));
-  return {{names.layer + ".weight", names.group,
-           sd * names.stream.split("weight").normal({layer.tokens, layer.out})},
-          {names.layer + ".positions", names.group,
-           sd * names.stream.split("positions").normal({in.sizes[0], layer.out})}};
+  return {names.normal("weight", {layer.tokens, layer.out}, sd),
+          names.normal("positions", {in.sizes[0], layer.out}, sd)};
 }
 
 Layer bind(const Embedding& layer, const Shape& in, const Bound& bound) {
   const at::Tensor weight = bound("weight", {layer.tokens, layer.out}),
                    positions = bound("positions", {in.sizes[0], layer.out});
-  return tapped(bound.layer, Embedding::kind, [weight, positions](const at::Tensor& x, const Pass&) {
+  const Tap tap = tap_of(bound.layer, Embedding::kind, {weight, positions});
+  return tapped(tap, [weight, positions](const at::Tensor& x, const Pass&) {
     return at::embedding(weight, x) + positions.narrow(0, 0, x.size(1));
   });
 }
@@ -197,12 +239,13 @@ Layer bind(const Lstm& layer, const Shape& in, const Bound& bound) {
   const std::vector<at::Tensor> weights = {bound("weight_ih", {4 * h, in.width()}),
                                            bound("weight_hh", {4 * h, h}), bound("bias_ih", {4 * h}),
                                            bound("bias_hh", {4 * h})};
-  return tapped(bound.layer, Lstm::kind, [weights, h](const at::Tensor& x, const Pass& pass) {
-    const at::Tensor start = at::zeros({1, x.size(0), h}, x.options());
-    return std::get<0>(at::lstm(x, {start, start}, weights, /*has_biases=*/true, /*num_layers=*/1,
-                                /*dropout=*/0, pass.context.training, /*bidirectional=*/false,
-                                /*batch_first=*/true));
-  });
+  return tapped(
+      tap_of(bound.layer, Lstm::kind, weights), [weights, h](const at::Tensor& x, const Pass& pass) {
+        const at::Tensor start = at::zeros({1, x.size(0), h}, x.options());
+        return std::get<0>(at::lstm(x, {start, start}, weights, /*has_biases=*/true, /*num_layers=*/1,
+                                    /*dropout=*/0, pass.context.training, /*bidirectional=*/false,
+                                    /*batch_first=*/true));
+      });
 }
 
 Specs parameters_of(const Attention&, const Shape& in, const Names& names) {
@@ -213,13 +256,14 @@ Specs parameters_of(const Attention&, const Shape& in, const Names& names) {
 
 Layer bind(const Attention& layer, const Shape& in, const Bound& bound) {
   const int64_t h = in.width();
-  const LinearMap into = DenseMap{bound("in_weight", {3 * h, h})},
-                  out = DenseMap{bound("out_weight", {h, h})};
-  const at::Tensor in_bias = bound("in_bias", {3 * h}), out_bias = bound("out_bias", {h});
-  const std::string in_name = bound.layer + ".in", out_name = bound.layer + ".out";
+  const at::Tensor in_weight = bound("in_weight", {3 * h, h}), in_bias = bound("in_bias", {3 * h}),
+                   out_weight = bound("out_weight", {h, h}), out_bias = bound("out_bias", {h});
+  const Tap in_tap = tap_of(bound.layer + ".in", Linear::kind, {in_weight, in_bias}),
+            out_tap = tap_of(bound.layer + ".out", Linear::kind, {out_weight, out_bias});
+  const LinearMap into = DenseMap{in_weight}, out = DenseMap{out_weight};
   return [=, heads = layer.heads](const at::Tensor& x, const Pass& pass) {
     const int64_t b = x.size(0), t = x.size(1);
-    const at::Tensor all = recorded(pass, in_name, Linear::kind, x, apply(into, x, in_bias))
+    const at::Tensor all = recorded(pass, in_tap, x, apply(into, x, in_bias))
                                .view({b, t, 3, heads, h / heads})
                                .permute({2, 0, 3, 1, 4});
     std::optional<at::Tensor> mask;
@@ -227,7 +271,7 @@ Layer bind(const Attention& layer, const Shape& in, const Bound& bound) {
     const at::Tensor y =
         at::scaled_dot_product_attention(all[0], all[1], all[2], mask);  // [b, heads, t, h / heads]
     const at::Tensor joined = y.transpose(1, 2).reshape({b, t, h});
-    return recorded(pass, out_name, Linear::kind, joined, apply(out, joined, out_bias));
+    return recorded(pass, out_tap, joined, apply(out, joined, out_bias));
   };
 }
 

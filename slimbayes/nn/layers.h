@@ -7,6 +7,9 @@
 
 namespace slimbayes {
 
+/// Added to the variance by the norms, as in PyTorch.
+inline constexpr double kNormEpsilon = 1e-5;
+
 /// Returns the parameters of one layer with their initial values, named `name`.weight and so on. `input` is
 /// the shape of one row that goes into the layer.
 std::vector<ParameterSpec> layer_parameters(const LayerSpec& layer, const Shape& input,

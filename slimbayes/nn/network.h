@@ -15,8 +15,8 @@ namespace slimbayes {
 
 /// Returns the parameters and buffers of a network with their initial values, in float64, named
 /// `prefix.0.weight`, ... Weights and biases start at U(-1/sqrt(n), 1/sqrt(n)), where n is the fan-in (for an
-/// LSTM the size of its hidden state), as in PyTorch. Norms start at scale 1 and shift 0, embeddings at
-/// N(0, 1/out). Buffers are in the group kBuffers.
+/// LSTM the size of its hidden state), as in PyTorch, or as the layer's Scales say. Norms start at scale 1 and
+/// shift 0, embeddings at N(0, 1/out). Buffers are in the group kBuffers.
 std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std::string& prefix,
                                               const std::string& group, const Stream& stream);
 
@@ -41,7 +41,13 @@ struct ForwardContext {
 struct Tap {
   std::string layer;         // the layer's name
   std::string kind;          // "linear", "conv2d", "layer_norm", "batch_norm", "embedding" or "lstm"
-  at::Tensor input, output;  // [b, ...]
+  at::Tensor input, output;  // [b, ...]; the multipliers are applied between them
+
+  // What the gradient of the parameters needs besides input and output:
+  std::vector<at::Tensor> parameters = {};      // as Network::Lookup returned them: weight, then bias if any
+  double weight_scale = 1, bias_scale = 1;      // multipliers of a "linear" or "conv2d"
+  int64_t kernel = 1, stride = 1, padding = 0;  // of a "conv2d"
+  std::vector<at::Tensor> statistics = {};      // of a "batch_norm": running mean and variance, each [c]
 };
 
 /// The result of Network::traced.

@@ -13,11 +13,21 @@ namespace slimbayes {
 /// before (network_spec.h). To add a layer, add a struct here, its output shape in network_spec.cpp and its
 /// computation in nn/layers.cpp.
 
-/// y = x W^T + b over the last axis of a vector or of each step of a sequence.
+/// Multipliers, learning rates and initial values of the weight and the bias of one layer.
+/// parametrisation.h sets them for a whole network. The defaults are the layers of PyTorch.
+struct Scales {
+  double weight = 1, bias = 1;            // y = weight * (x W^T) + bias * b
+  double weight_rate = 1, bias_rate = 1;  // multiply the learning rate
+  double start = 0;  // > 0: W and b start at N(0, start^2); 0: at U(-1/sqrt(fan-in), 1/sqrt(fan-in))
+};
+
+/// y = x W^T + b over the last axis of a vector or of each step of a sequence, with the multipliers of
+/// `scales`.
 struct Linear {
   static constexpr const char* kind = "linear";
   int64_t out = 1;
   bool bias = true;
+  Scales scales = {};
 };
 
 /// A nonlinear function applied to each element.
@@ -44,7 +54,7 @@ struct Dropout {
   double rate = 0.1;
 };
 
-/// A square convolution over an image.
+/// A square convolution over an image, with the multipliers of `scales`.
 struct Conv2d {
   static constexpr const char* kind = "conv2d";
   int64_t out = 1;
@@ -52,6 +62,7 @@ struct Conv2d {
   int64_t stride = 1;
   int64_t padding = 1;
   bool bias = true;
+  Scales scales = {};
 };
 
 /// Reduces each `size` x `size` square of an image to its maximum or mean. Pixels that fill no whole square
@@ -120,10 +131,23 @@ struct LayerSpec
 /// The bounds of a layer's sizes.
 inline constexpr Range kSizes{1, 1 << 24};
 
+/// The bounds of a multiplier and of a learning rate's factor: wide enough for every width in kSizes.
+inline constexpr Range kMultipliers{1e-9, 1e9}, kRates{0, 1e9};
+
+template <class V>
+void describe(Scales& o, V& v) {
+  v("weight_scale", o.weight, "multiplies the weight in the forward pass", kMultipliers, "Yang and Hu 2020");
+  v("bias_scale", o.bias, "multiplies the bias in the forward pass", kMultipliers, "Yang and Hu 2020");
+  v("weight_rate", o.weight_rate, "multiplies the learning rate of the weight", kRates, "Yang and Hu 2020");
+  v("bias_rate", o.bias_rate, "multiplies the learning rate of the bias", kRates, "Yang and Hu 2020");
+  v("start", o.start, "sd of the normal initial values; 0: uniform by the fan-in", Range{0, 1e9},
+    "Yang and Hu 2020");
+}
 template <class V>
 void describe(Linear& o, V& v) {
   v("out", o.out, "features that go out", kSizes, "slimbayes");
   v("bias", o.bias, "whether a constant is added", "slimbayes");
+  describe(o.scales, v);
 }
 template <class V>
 void describe(Activation& o, V& v) {
@@ -146,6 +170,7 @@ void describe(Conv2d& o, V& v) {
   v("stride", o.stride, "pixels from window to window", Range{1, 64}, "slimbayes");
   v("padding", o.padding, "zeros around the image", Range{0, 64}, "slimbayes");
   v("bias", o.bias, "whether a constant is added", "slimbayes");
+  describe(o.scales, v);
 }
 template <class V>
 void describe(Pool2d& o, V& v) {

@@ -141,12 +141,25 @@ Shape output_of(const Residual& layer, const Shape& in, const Place& place) {
   return body;
 }
 
+/// Returns the options of one layer. Scales at their defaults are left out, so that a layer without them is
+/// written as before they existed.
+template <class Layer>
+json options_of(const Layer& layer) {
+  json options = options_to_json(layer);
+  if constexpr (requires { layer.scales; }) {
+    static const std::vector<OptionDoc> docs = option_docs<Scales>();
+    for (const OptionDoc& doc : docs)
+      if (options[doc.name] == doc.fallback) options.erase(doc.name);
+  }
+  return options;
+}
+
 json layers_to_json(const std::vector<LayerSpec>& layers) {
   json list = json::array();
   for (const LayerSpec& layer : layers) {
     list.push_back(std::visit(
         [](const auto& one) {
-          json entry = options_to_json(one);
+          json entry = options_of(one);
           entry["kind"] = one.kind;
           if constexpr (std::is_same_v<std::decay_t<decltype(one)>, Residual>) {
             entry["body"] = layers_to_json(one.body);
@@ -208,7 +221,7 @@ std::vector<LayerSpec> layers_from_json(const json& list, int depth, int& left) 
 void add_lines(const std::vector<LayerSpec>& layers, Shape shape, std::vector<std::string>& lines) {
   for (const LayerSpec& layer : layers) {
     shape = output(layer, shape);
-    const json options = std::visit([](const auto& one) { return options_to_json(one); }, layer);
+    const json options = std::visit([](const auto& one) { return options_of(one); }, layer);
     std::string line = kind_of(layer);
     for (const auto& item : options.items())
       line += fmt::format(" {} {}", item.key(),
