@@ -346,6 +346,10 @@ Layer bind(const Residual& layer, const Shape& in, const Bound& bound) {
 
 }  // namespace
 
+bool is_buffer(const std::string& name) {
+  return name.ends_with(".running_mean") || name.ends_with(".running_var");
+}
+
 Specs layer_parameters(const LayerSpec& layer, const Shape& input, const std::string& name,
                        const std::string& group, const Stream& stream) {
   const Names names{name, group, stream};

@@ -16,6 +16,10 @@ std::vector<ParameterSpec> layer_parameters(const LayerSpec& layer, const Shape&
                                             const std::string& name, const std::string& group,
                                             const Stream& stream);
 
+/// Whether a tensor of a network, by its name, is a buffer (group kBuffers): a running average of a batch
+/// norm. All others are parameters.
+bool is_buffer(const std::string& name);
+
 /// Returns a function that computes the layer with the tensors that `lookup` returns. Dropout draws from a
 /// stream split by `name`, so that every dropout layer has its own draws. Throws std::invalid_argument if a
 /// tensor has another shape than the layer needs.

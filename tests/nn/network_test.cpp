@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/nn/layers.h"
 #include "slimbayes/nn/weights.h"
 
 namespace slimbayes {
@@ -113,6 +114,7 @@ TEST(Network, EveryParameterBelongsToOneTap) {
     const at::Tensor x = shape.tokens ? at::ones(sizes, at::kLong) : Stream(2).normal(sizes, at::kFloat);
     const std::vector<Tap> taps = network.traced(x).taps;
     for (const std::string& key : p.names()) {
+      EXPECT_EQ(is_buffer(key), !p[key].requires_grad()) << key;
       if (!p[key].requires_grad()) continue;
       const auto owns = [&](const Tap& tap) {
         const size_t n = tap.layer.size();

@@ -1,0 +1,127 @@
+// A^T A = Q^T K_m Q without the n x p matrix of gradients, and the choice among three ways to get it.
+//
+// The layer-wise route evaluates K_m in tiles of 256 x 256 rows from the layers' inputs and deltas
+// (layer_gradients.cpp, kernel_tile.cpp) and adds Q_i^T K_ij Q_j. K_m is symmetric: the tiles above the
+// diagonal count twice, as M + M^T with the diagonal tiles halved. Cost for an MLP with layers of width w:
+// n^2 / 2 (4 w + r) multiply-adds per layer and r. If the gradients of all rows fit into 128 MB they are
+// computed once; else ranges of rows are compared pair by pair, and the gradients of the second range are
+// computed again for each first one. The other two routes are in vector_products.cpp.
+#include "slimbayes/ntk/enrichment.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/ntk/layer_gradients.h"
+#include "slimbayes/ntk/vector_products.h"
+
+namespace slimbayes {
+
+namespace {
+
+using Blocks = std::vector<GradientBlock>;
+
+/// Adds Q_i^T K_ij Q_j for the blocks i of x and j of y to m; if x is y, for the pairs with i <= j, halving
+/// the blocks on the diagonal.
+void add_tiles(const Blocks& x, const Blocks& y, const at::Tensor& q, const at::Tensor& m) {
+  const bool same = &x == &y;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const at::Tensor sum = at::zeros({x[i].to - x[i].from, q.size(1)}, at::kDouble);  // sum_j K_ij Q_j
+    for (size_t j = same ? i : 0; j < y.size(); ++j) {
+      const double share = same && i == j ? 0.5 : 1;
+      sum.addmm_(kernel_tile(x[i], y[j]), q.slice(0, y[j].from, y[j].to), 1, share);
+    }
+    m.addmm_(q.slice(0, x[i].from, x[i].to).t(), sum);
+  }
+}
+
+at::Tensor layer_gram(const GradientModel& model, const GradientPlan& plan, const GradientRows& rows,
+                      const at::Tensor& q, int64_t kept) {
+  const at::Tensor half = at::zeros({q.size(1), q.size(1)}, at::kDouble);
+  const int64_t step = rows_at_once(plan, model, rows.size, kept);
+  const auto range = [&](int64_t from) {
+    return gradient_blocks(model, plan, rows, from, std::min(rows.size, from + step));
+  };
+  for (int64_t i = 0; i < rows.size; i += step) {
+    const Blocks x = range(i);
+    add_tiles(x, x, q, half);
+    for (int64_t j = i + step; j < rows.size; j += step) add_tiles(x, range(j), q, half);
+  }
+  return half + half.t();
+}
+
+/// The floating-point operations of the exact routes.
+struct Flops {
+  double gram, weighted;
+};
+
+Flops flops_of(const GradientModel& model, const GradientPlan& plan, int64_t rows, int64_t columns,
+               int64_t kept) {
+  const auto n = static_cast<double>(rows), r = static_cast<double>(columns),
+             p = static_cast<double>(model.parameter_count());
+  const double ranges = std::ceil(n / static_cast<double>(rows_at_once(plan, model, rows, kept)));
+  const double row = 2 * plan.forward_flops + plan.gradient_flops;  // forward, backward to the taps, vectors
+  return {n * row * (ranges + 1) / 2 + n * n / 2 * (plan.pair_flops + 2 * r) + 2 * n * r * r,
+          n * plan.forward_flops * (1 + 2 * r) + 2 * p * r * r};
+}
+
+/// Chooses the route, and says why.
+Enrichment chosen(const GradientModel& model, const GradientPlan& plan, int64_t n, int64_t r,
+                  const EnrichmentOptions& options) {
+  const double held = 8.0 * static_cast<double>(r) * static_cast<double>(model.parameter_count());
+  const bool fits = held <= static_cast<double>(options.bytes);
+  const std::string numbers = fmt::format("{:.3g} MB of the weighted route's numbers", held / 1e6);
+  if (!plan.unknown.empty()) {
+    const std::string why = fmt::format("the gram route does not know {}", plan.unknown);
+    if (options.route == "gram")
+      check(false, "enrichment", "a network of layers that the gram route knows", plan.unknown,
+            "choose the route weighted, sketch or auto");
+    if (options.route != "auto") return {{}, options.route, "as asked for; " + why};
+    return {{},
+            fits ? "weighted" : "sketch",
+            fits ? why
+                 : why + ", and a budget of " +
+                       fmt::format("{:.3g} MB does not hold the {}", static_cast<double>(options.bytes) / 1e6,
+                                   numbers)};
+  }
+  const Flops flops = flops_of(model, plan, n, r, options.kept);
+  const std::string counts =
+      fmt::format("gram {:.3g} GFLOP, weighted {:.3g} GFLOP", flops.gram / 1e9, flops.weighted / 1e9);
+  if (options.route != "auto") return {{}, options.route, "as asked for; " + counts};
+  if (flops.gram <= flops.weighted) return {{}, "gram", counts};
+  return {{}, fits ? "weighted" : "gram", fits ? counts : counts + "; too large: " + numbers};
+}
+
+}  // namespace
+
+Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
+                      const EnrichmentOptions& options, const Stream& stream) {
+  check_rows(rows, "enrichment");
+  check_shape(q, {rows.size, -1}, "enrichment", "q");
+  check(q.scalar_type() == at::kDouble, "enrichment", "q in float64", at::toString(q.scalar_type()));
+  const std::string& route = options.route;
+  check(route == "auto" || route == "gram" || route == "weighted" || route == "sketch", "enrichment",
+        "a route of auto, gram, weighted and sketch", "'" + route + "'");
+  check(options.sketch >= 1 && options.sketch <= 1 << 30, "enrichment", "a sketch of 1 to 2^30 dimensions",
+        fmt::format("{}", options.sketch));
+  const at::NoGradGuard no_grad;
+  const int64_t r = q.size(1);
+  if (rows.size == 0 || r == 0 || model.parameters.empty())
+    return {at::zeros({r, r}, at::kDouble), "gram", "there are no gradients"};
+  const GradientPlan plan = gradient_plan(model, rows);
+  Enrichment result = chosen(model, plan, rows.size, r, options);
+  if (result.route == "gram")
+    result.gram = layer_gram(model, plan, rows, q, options.kept);
+  else if (result.route == "weighted")
+    result.gram = weighted_gram(model, rows, q, plan.batch);
+  else
+    result.gram = sketched_gram(model, rows, q, plan.batch, options.sketch, stream);
+  return result;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,105 @@
+// A^T A for A = Phi_m^T Q by vector-Jacobian products, for networks whose layers are not known.
+//
+// Column c of A is the gradient of sum_i Q_ic f(x_i). One graph per batch serves r backward passes, and the
+// columns of all batches are summed before they are multiplied. That sum has r p numbers. The sketch S A
+// needs q instead of p per column: S is linear, so the hashed gradients of the batches can be summed, too,
+// and E[(S A)^T (S A)] = A^T A. An element's variance is at most (|a|^2 |b|^2 + <a, b>^2) / q for columns a, b,
+// so the expected squared Frobenius error is at most (tr^2 + ||M||_F^2) / q <= 2 tr(M)^2 / q.
+#include "slimbayes/ntk/vector_products.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <torch/csrc/autograd/autograd.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace slimbayes {
+
+namespace {
+
+constexpr int64_t kSquareColumns = 1 << 16;  // parameters of one product: r * 0.5 MB
+
+/// Calls add(c, gradients) for each batch and each column c of q, with the gradients of sum_i q_ic f(x_i)
+/// over the batch by parameter, undefined where the output does not depend on the parameter.
+void for_each_product(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
+                      int64_t batch,
+                      const std::function<void(int64_t, const std::vector<at::Tensor>&)>& add) {
+  const at::Tensor weights = q.to(model.type());
+  const int64_t r = q.size(1);
+  for (int64_t from = 0; from < rows.size; from += batch) {
+    const int64_t to = std::min(rows.size, from + batch);
+    const at::AutoGradMode with_graph(true);
+    const at::Tensor y = chosen_outputs(model.output(rows.inputs(from, to)), rows, from, to);
+    for (int64_t c = 0; c < r; ++c) {
+      const auto gradients =
+          torch::autograd::grad({y}, model.parameters, {weights.slice(0, from, to).select(1, c)},
+                                /*retain_graph=*/c + 1 < r, /*create_graph=*/false,
+                                /*allow_unused=*/true);
+      const at::NoGradGuard no_grad;
+      add(c, gradients);
+    }
+  }
+}
+
+/// Adds a gradient to its sketch: out[h(k)] += s(k) g[k]. `hashes` hold 2 h(k) + [s(k) < 0].
+template <class Number>
+void add_hashed(const Number* gradient, const int32_t* hashes, int64_t n, double* out) {
+  for (int64_t k = 0; k < n; ++k) {
+    const auto value = static_cast<double>(gradient[k]);
+    out[hashes[k] >> 1] += hashes[k] & 1 ? -value : value;
+  }
+}
+
+}  // namespace
+
+at::Tensor weighted_gram(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
+                         int64_t batch) {
+  const int64_t r = q.size(1), p = model.parameter_count();
+  const at::Tensor columns = at::zeros({r, p}, at::kDouble);  // A^T
+  for_each_product(model, rows, q, batch, [&](int64_t c, const std::vector<at::Tensor>& gradients) {
+    const at::Tensor column = columns.select(0, c);
+    int64_t offset = 0;
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const int64_t size = model.parameters[i].numel();
+      if (gradients[i].defined()) column.narrow(0, offset, size).add_(gradients[i].reshape({-1}));
+      offset += size;
+    }
+  });
+  at::Tensor gram = at::zeros({r, r}, at::kDouble);
+  for (int64_t k = 0; k < p; k += kSquareColumns) {
+    const at::Tensor part = columns.slice(1, k, std::min(p, k + kSquareColumns));
+    gram.addmm_(part, part.t());
+  }
+  return gram;
+}
+
+at::Tensor sketched_gram(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
+                         int64_t batch, int64_t kept, const Stream& stream) {
+  const int64_t r = q.size(1), p = model.parameter_count();
+  const at::Tensor hashes = at::empty({p}, at::kInt), columns = at::zeros({r, kept}, at::kDouble);
+  int32_t* hash = hashes.mutable_data_ptr<int32_t>();
+  for (int64_t k = 0; k < p; ++k) {
+    const uint64_t bits = stream.bits(static_cast<uint64_t>(k));
+    const uint64_t bucket = (bits >> 1) % static_cast<uint64_t>(kept);
+    hash[k] = static_cast<int32_t>(2 * bucket + (bits & 1));
+  }
+  for_each_product(model, rows, q, batch, [&](int64_t c, const std::vector<at::Tensor>& gradients) {
+    double* out = columns.select(0, c).mutable_data_ptr<double>();
+    int64_t offset = 0;
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      const int64_t size = model.parameters[i].numel();
+      if (gradients[i].defined()) {
+        const at::Tensor g = gradients[i].contiguous();
+        if (g.scalar_type() == at::kDouble)
+          add_hashed(g.const_data_ptr<double>(), hash + offset, size, out);
+        else
+          add_hashed(g.to(at::kFloat).const_data_ptr<float>(), hash + offset, size, out);
+      }
+      offset += size;
+    }
+  });
+  return at::mm(columns, columns.t());
+}
+
+}  // namespace slimbayes
