@@ -83,6 +83,12 @@ LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b) {
           .y_shift = a.y_shift};
 }
 
+LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n) {
+  check(factor > 0, "scaled", "a factor above 0", fmt::format("{}", factor));
+  return {s.S * factor,         s.c * factor,          s.ones_phi * factor, s.yy * factor, s.ones_y * factor,
+          s.ones_ones * factor, s.log_det_d * factor, n,                   s.y_shift};
+}
+
 LinearStatistics shifted(const LinearStatistics& s, double y_shift) {
   double by = y_shift - s.y_shift;
   if (by == 0) return s;

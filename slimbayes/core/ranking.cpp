@@ -4,6 +4,7 @@
 #include "slimbayes/core/ranking.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -49,6 +50,20 @@ double average_precision(const at::Tensor& negative_scores, const at::Tensor& po
   at::Tensor right = (positive.size(0) - count_below(positive, positive, false)).to(at::kDouble);
   at::Tensor wrong = (negative.size(0) - count_below(negative, positive, false)).to(at::kDouble);
   return (right / (right + wrong)).mean().item<double>();
+}
+
+double false_positive_rate(const at::Tensor& negative_scores, const at::Tensor& positive_scores,
+                           double recall) {
+  constexpr const char* kRate = "false_positive_rate";
+  check(recall > 0 && recall <= 1, kRate, "a recall above 0 and at most 1", fmt::format("{}", recall));
+  const at::Tensor negative = sorted_scores(negative_scores, kRate);
+  const at::Tensor positive = sorted_scores(positive_scores, kRate);
+  const int64_t n = positive.size(0);
+  // The k-th largest positive, k the least number that is a share `recall`; the margin is for rounding.
+  const auto k = static_cast<int64_t>(std::ceil(recall * static_cast<double>(n) * (1 - 1e-12)));
+  const at::Tensor threshold = positive.slice(0, n - k, n - k + 1);
+  const auto below = count_below(negative, threshold, false).item<int64_t>();
+  return 1 - static_cast<double>(below) / static_cast<double>(negative.size(0));
 }
 
 }  // namespace slimbayes

@@ -19,4 +19,10 @@ double auroc_sd(int64_t negatives, int64_t positives);
 /// positives.
 double average_precision(const at::Tensor& negative_scores, const at::Tensor& positive_scores);
 
+/// Returns the share of the negatives whose score is at or above the threshold that a share `recall` of the
+/// positives reaches, the highest such threshold: FPR@95 for 0.95, the false alarms of a detector that finds
+/// 95 % of the positives. A constant score gives 1. Throws std::invalid_argument unless 0 < recall <= 1.
+double false_positive_rate(const at::Tensor& negative_scores, const at::Tensor& positive_scores,
+                           double recall = 0.95);
+
 }  // namespace slimbayes

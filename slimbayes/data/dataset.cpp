@@ -26,4 +26,10 @@ Dataset dataset_of(Schema schema, Batch all) {
   return {std::move(schema), std::move(source)};
 }
 
+Dataset joined(const Dataset& a, const Dataset& b) {
+  if (a.size() == 0) return b;
+  if (b.size() == 0) return a;
+  return {a.schema, std::make_shared<JoinedSource>(a.source, b.source)};
+}
+
 }  // namespace slimbayes

@@ -35,4 +35,8 @@ struct Dataset {
 /// first input. Throws std::invalid_argument if the tensors have different numbers of rows.
 Dataset dataset_of(Schema schema, Batch all);
 
+/// Returns the rows of `a`, then those of `b`, which have the same schema; nothing is copied. Either may be
+/// empty.
+Dataset joined(const Dataset& a, const Dataset& b);
+
 }  // namespace slimbayes

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
@@ -13,6 +15,21 @@ void check_indices(const at::Tensor& indices, const char* function) {
   check_shape(indices, {-1}, function, "indices");
   check(indices.scalar_type() == at::kLong, function, "indices of type int64",
         at::toString(indices.scalar_type()));
+}
+
+/// Returns x [b, t] with columns of zeros added up to `steps`. Zero is the padding of tokens and of masks.
+at::Tensor padded(const at::Tensor& x, int64_t steps) {
+  return x.size(1) == steps ? x : at::constant_pad_nd(x, {0, steps - x.size(1)});
+}
+
+/// Makes the texts of two batches equally long.
+void pad_alike(Batch& a, Batch& b) {
+  if (!a.mask.defined() || !b.mask.defined()) return;
+  const int64_t steps = std::max(a.mask.size(1), b.mask.size(1));
+  for (Batch* batch : {&a, &b}) {
+    batch->mask = padded(batch->mask, steps);
+    for (at::Tensor& input : batch->inputs) input = padded(input, steps);
+  }
 }
 
 }  // namespace
@@ -58,6 +75,39 @@ Batch SubsetSource::rows(const at::Tensor& indices, const RowContext& context) c
 at::Tensor SubsetSource::lengths() const {
   const at::Tensor all = whole_->lengths();
   return all.defined() ? all.index_select(0, indices_) : all;
+}
+
+JoinedSource::JoinedSource(std::shared_ptr<const Source> first, std::shared_ptr<const Source> second)
+    : first_(std::move(first)), second_(std::move(second)) {}
+
+int64_t JoinedSource::size() const { return first_->size() + second_->size(); }
+
+Batch JoinedSource::rows(const at::Tensor& indices, const RowContext& context) const {
+  check_indices(indices, "JoinedSource::rows");
+  const int64_t n = first_->size();
+  const at::Tensor in_second = indices >= n;
+  if (!in_second.any().item<bool>()) return first_->rows(indices, context);
+  if (in_second.all().item<bool>()) return second_->rows(indices - n, context);
+  const at::Tensor places = at::cat({at::nonzero(~in_second), at::nonzero(in_second)}).squeeze(1);
+  Batch a =
+      first_->rows(indices.masked_select(~in_second), {context.training, context.stream.split("first")});
+  Batch b =
+      second_->rows(indices.masked_select(in_second) - n, {context.training, context.stream.split("second")});
+  pad_alike(a, b);
+  const at::Tensor order = at::argsort(places);
+  const auto both = [&order](const at::Tensor& x, const at::Tensor& y) {
+    return x.defined() && y.defined() ? at::cat({x, y}).index_select(0, order) : at::Tensor();
+  };
+  Batch batch;
+  for (size_t i = 0; i < a.inputs.size(); ++i) batch.inputs.push_back(both(a.inputs[i], b.inputs.at(i)));
+  batch.target = both(a.target, b.target);
+  batch.mask = both(a.mask, b.mask);
+  return batch;
+}
+
+at::Tensor JoinedSource::lengths() const {
+  const at::Tensor first = first_->lengths(), second = second_->lengths();
+  return first.defined() && second.defined() ? at::cat({first, second}) : at::Tensor();
 }
 
 }  // namespace slimbayes

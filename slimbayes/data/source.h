@@ -71,4 +71,18 @@ class SubsetSource : public Source {
   at::Tensor indices_;
 };
 
+/// The rows of two sources, one after the other; nothing is copied. Texts of different lengths are padded.
+class JoinedSource : public Source {
+ public:
+  /// The rows of both must have the same inputs.
+  JoinedSource(std::shared_ptr<const Source> first, std::shared_ptr<const Source> second);
+
+  int64_t size() const override;
+  Batch rows(const at::Tensor& indices, const RowContext& context) const override;
+  at::Tensor lengths() const override;
+
+ private:
+  std::shared_ptr<const Source> first_, second_;
+};
+
 }  // namespace slimbayes

@@ -165,8 +165,11 @@ Specs parameters_of(const Dropout&, const Shape&, const Names&) { return {}; }
 
 Layer bind(const Dropout& layer, const Shape&, const Bound& bound) {
   return [rate = layer.rate, name = bound.layer](const at::Tensor& x, const Pass& pass) {
-    if (!pass.context.training || rate == 0) return x;
-    const at::Tensor u = pass.context.stream.split(name).uniform(x.sizes(), at::kFloat);
+    const bool shared = pass.context.dropout_draw;
+    if (rate == 0 || (!pass.context.training && !shared)) return x;
+    std::vector<int64_t> sizes = x.sizes().vec();
+    if (shared) sizes[0] = 1;
+    const at::Tensor u = pass.context.stream.split(name).uniform(sizes, at::kFloat);
     return x * (u >= rate).to(x.scalar_type()).div_(1 - rate);
   };
 }

@@ -33,6 +33,9 @@ struct Input {
 struct ForwardContext {
   bool training = false;  // true: dropout is active; batch norms use the batch's statistics and average them
   Stream stream{0};       // random numbers of the dropout layers
+  /// true: dropout is active outside training too, with one mask for all rows: a draw of the network, so that
+  /// the answer to a row does not depend on the others in its batch (Monte Carlo dropout).
+  bool dropout_draw = false;
 };
 
 /// The input and output of one map with parameters in a forward pass. Use it to compute Gram matrices of

@@ -110,5 +110,15 @@ TEST(LinearStatistics, BadRowsAreRefused) {
   EXPECT_THROW(linear_statistics(0), std::invalid_argument);
 }
 
+TEST(LinearStatistics, ScaledCountsEachRowSeveralTimes) {
+  const Stream stream(4);
+  const LinearRows rows{stream.split("phi").normal({5, 3}), stream.split("y").normal({5}), {}};
+  const LinearStatistics once = added(linear_statistics(3, 0.2), rows);
+  LinearStatistics thrice = once;
+  for (int i = 0; i < 2; ++i) thrice = merged(thrice, once);
+  expect_equal(scaled(once, 3, 15), thrice, 1e-12);
+  EXPECT_THROW(scaled(once, 0, 15), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace slimbayes

@@ -48,5 +48,15 @@ TEST(Ranking, AveragePrecisionIsAStepFunctionWithTies) {
   EXPECT_THROW(average_precision(row({1}), row({})), std::invalid_argument);
 }
 
+TEST(Ranking, FalsePositivesAtARecall) {
+  const at::Tensor negative = row({1, 2, 3, 4, 5}), positive = row({2.5, 3.5, 4.5, 9, 9, 9, 9, 9, 9, 9});
+  EXPECT_DOUBLE_EQ(false_positive_rate(negative, positive, 1), 0.6);     // above 2.5: 3, 4, 5
+  EXPECT_DOUBLE_EQ(false_positive_rate(negative, positive, 0.95), 0.6);  // nine of ten are too few
+  EXPECT_DOUBLE_EQ(false_positive_rate(negative, positive, 0.9), 0.4);
+  EXPECT_DOUBLE_EQ(false_positive_rate(negative, positive, 0.7), 0);
+  EXPECT_DOUBLE_EQ(false_positive_rate(row({1, 1}), row({1, 1, 1})), 1);
+  EXPECT_THROW(false_positive_rate(negative, positive, 0), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace slimbayes

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "slimbayes/data/dataset.h"
+
+namespace slimbayes {
+
+/// Returns a hash of each row's encoded inputs and target (XXH3-64), by which a row is recognised again. The
+/// padding of a text does not count. [n]
+std::vector<int64_t> row_hashes(const Dataset& data);
+
+}  // namespace slimbayes
