@@ -61,6 +61,9 @@ struct FitOptions {
   std::string split = "auto";  // grouped, random or auto
   uint64_t split_seed = 0;     // seed of the split alone
 
+  /// Model file whose trained network, encoder and, for the same data, split the fit takes; empty: none.
+  std::string network_from = "";
+
   std::string calibrate = "none";     // none or conformal
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
   /// Folds that estimate the noise of a regression with few validation rows; 0: none
@@ -149,6 +152,13 @@ void describe(FitOptions& o, V& v) {
     Choices{{"auto", "grouped", "random"}}, kNone);
   v("split_seed", o.split_seed, "seed of the split alone, so that seeds share one",
     Range{0, 18446744073709549568.0}, kNone);
+
+  v.section("Network");
+  v("network_from", o.network_from,
+    "model file whose network is kept: the fit trains nothing and computes its posterior around it, with "
+    "that "
+    "model's columns and, for the same data, split",
+    kNone);
 
   v.section("Calibration");
   v("calibrate", o.calibrate,

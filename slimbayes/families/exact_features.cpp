@@ -88,32 +88,4 @@ double exact_step(const ExactFeatures& model, const Dataset& rows, double alpha,
   return scale * (bound.evidence - bound.penalty);
 }
 
-void store_statistics(const LinearStatistics& s, Weights& weights) {
-  weights["statistics.S"] = s.S;
-  weights["statistics.c"] = s.c;
-  weights["statistics.ones_phi"] = s.ones_phi;
-  std::vector<double> sums = {s.yy, s.ones_y, s.ones_ones, s.log_det_d, static_cast<double>(s.n), s.y_shift};
-  weights["statistics.sums"] = at::tensor(sums, at::kDouble);
-}
-
-LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank) {
-  LinearStatistics s;
-  s.S = lookup("statistics.S");
-  s.c = lookup("statistics.c");
-  s.ones_phi = lookup("statistics.ones_phi");
-  at::Tensor sums = lookup("statistics.sums");
-  check_shape(s.S, {rank, rank}, kFunction, "statistics.S");
-  check_shape(s.c, {rank}, kFunction, "statistics.c");
-  check_shape(s.ones_phi, {rank}, kFunction, "statistics.ones_phi");
-  check_shape(sums, {6}, kFunction, "statistics.sums");
-  const double* value = sums.const_data_ptr<double>();
-  s.yy = value[0];
-  s.ones_y = value[1];
-  s.ones_ones = value[2];
-  s.log_det_d = value[3];
-  s.n = static_cast<int64_t>(value[4]);
-  s.y_shift = value[5];
-  return s;
-}
-
 }  // namespace slimbayes

@@ -4,7 +4,6 @@
 #include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/training_options.h"
-#include "slimbayes/core/linear_statistics.h"
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/nn/network.h"
@@ -56,10 +55,5 @@ Batch chunk_of(const Dataset& rows, int64_t low, int64_t size);
 /// Makes both passes over the rows, `chunk` of them at a time. Adds the gradient of -bound / n
 /// (objectives/exact_bound.h) to the leaves' gradients and returns -bound / n.
 double exact_step(const ExactFeatures& model, const Dataset& rows, double alpha, int64_t chunk);
-
-/// Stores statistics as tensors of a model file, and reads them back. statistics_from throws DataError or
-/// std::invalid_argument for tensors that are absent or do not fit.
-void store_statistics(const LinearStatistics& statistics, Weights& weights);
-LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank);
 
 }  // namespace slimbayes

@@ -17,6 +17,8 @@
 
 namespace slimbayes {
 
+struct TrainedNetwork;  // families/trained_network.h
+
 /// How predictions are computed.
 struct PredictOptions {
   int64_t batch = 4096;  // rows per batch: limits the memory and does not change the answer
@@ -37,6 +39,17 @@ class Fitted {
   virtual TensorFile save() const = 0;
 
   virtual const Summary& summary() const = 0;
+
+  /// Returns the method with its posterior given these rows too and `drop` no longer, which must have been
+  /// among its rows; features, noise and prior stay the same. Either may be empty. Exact: the posterior equals
+  /// one that is computed from all rows at once, up to rounding. This object does not change. Throws
+  /// std::invalid_argument for rows that do not fit and for a method without an exact posterior
+  /// (MethodInfo::updates), NumericalError if `drop` was not among the rows.
+  virtual std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const;
+
+  /// Returns the network that the answers' mean comes from, for a method that trains one with a linear output
+  /// layer (FitContext::start); nullptr for every other method.
+  virtual std::shared_ptr<const TrainedNetwork> network() const { return nullptr; }
 };
 
 /// The training and validation rows of a fit. `valid` may be empty.
@@ -50,6 +63,9 @@ struct FitContext {
   Stream stream{0};
   Callback* callback = nullptr;  // watches and stops the fit; not owned, nullptr: nobody watches
   CheckpointPolicy checkpoint = {};
+  /// A network that is already trained, on the rows of this fit. Methods that train a network with a linear
+  /// output layer take it instead; others ignore it. nullptr: there is none.
+  std::shared_ptr<const TrainedNetwork> start = {};
 };
 
 /// A method with its options, before the fit. Immutable.

@@ -1,5 +1,9 @@
 #include "slimbayes/families/network_file.h"
 
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 
 namespace slimbayes {
@@ -16,6 +20,23 @@ TensorFile to_file(const NetworkFile& net) {
 NetworkFile network_file(const TensorFile& file) {
   return {stored_json(file, "options"), network_from_json(stored_json(file, "network")), weights_from(file),
           summary_from_json(stored_json(file, "summary"))};
+}
+
+Weights network_weights(const Weights& all) {
+  Weights out;
+  for (const auto& [name, weight] : all) {
+    if (name.starts_with("network.")) out[name] = weight;
+  }
+  return out;
+}
+
+double stored_positive(const Network::Lookup& lookup, const std::string& name, std::string_view method) {
+  const at::Tensor x = lookup(name);
+  check_shape(x, {}, method, name);
+  const double value = x.to(at::kDouble).item<double>();
+  check(value > 0, method, "a number above 0 in " + name, fmt::format("{}", value),
+        "the model file is damaged");
+  return value;
 }
 
 }  // namespace slimbayes

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
 
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/nn/weights.h"
@@ -23,5 +25,12 @@ TensorFile to_file(const NetworkFile& net);
 /// Reads a NetworkFile. Throws DataError or std::invalid_argument if a part is absent, the layers of the
 /// network do not fit each other, or a weight is not finite.
 NetworkFile network_file(const TensorFile& file);
+
+/// Returns the weights named "network.", without what a method stores beside them.
+Weights network_weights(const Weights& all);
+
+/// Returns a stored number above 0. Throws DataError or std::invalid_argument, in the name of `method`, if it
+/// is absent or another value.
+double stored_positive(const Network::Lookup& lookup, const std::string& name, std::string_view method);
 
 }  // namespace slimbayes

@@ -13,6 +13,7 @@
 #include "slimbayes/families/exact_features.h"
 #include "slimbayes/families/method.h"
 #include "slimbayes/families/network_file.h"
+#include "slimbayes/families/stored_statistics.h"
 #include "slimbayes/families/tabular.h"
 #include "slimbayes/objectives/exact_bound.h"
 
@@ -97,6 +98,28 @@ class DbkExactFitted : public Fitted {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     return predict_rows(data, spec_.input, at::kDouble, options, kDbkExact,
                         [this](const Input& x) { return answer(model_, posterior_, largest_, x); });
+  }
+
+  std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override {
+    LinearPosterior posterior = posterior_;
+    for (const bool adds : {true, false}) {
+      const Dataset& given = adds ? add : drop;
+      if (given.size() == 0) continue;
+      training_data(given, kDbkExact);
+      over_batches(given, {options_.chunk}, [&](const Batch& batch) {
+        const at::Tensor phi = model_(model_.input(batch)).features.to(at::kDouble);
+        at::Tensor d;
+        if (options_.correction)  // beyond M nothing is missing
+          d = 1 + (largest_ - phi.square().sum(1)).clamp_min(0) / model_.noise_var();
+        const LinearRows rows{phi, batch.target.to(at::kDouble), d};
+        posterior = adds ? added(posterior, rows) : removed(posterior, rows);
+      });
+    }
+    Weights weights = weights_;
+    store_statistics(posterior.statistics, weights);
+    Summary summary = summary_;
+    summary.rows += add.size() - drop.size();
+    return std::make_unique<DbkExactFitted>(options_, spec_, std::move(weights), std::move(summary));
   }
 
   TensorFile save() const override {

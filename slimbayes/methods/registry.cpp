@@ -24,6 +24,18 @@ std::unique_ptr<Method> make_dkl_exact(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_dkl_exact(const TensorFile& file);
 std::unique_ptr<Method> make_dnn(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_dnn(const TensorFile& file);
+std::unique_ptr<Method> make_bll(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_bll(const TensorFile& file);
+std::unique_ptr<Method> make_rich_bll(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_rich_bll(const TensorFile& file);
+std::unique_ptr<Method> make_ntk_gp(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_ntk_gp(const TensorFile& file);
+std::unique_ptr<Method> make_mc_dropout(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_mc_dropout(const TensorFile& file);
+std::unique_ptr<Method> make_swag(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_swag(const TensorFile& file);
+std::unique_ptr<Method> make_bbb(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_bbb(const TensorFile& file);
 std::unique_ptr<Method> make_ensemble(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ensemble(const TensorFile& file);
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
@@ -41,6 +53,12 @@ constexpr Row kRows[] = {
     {"sv-dbk", make_sv_dbk, load_sv_dbk},
     {"dkl-exact", make_dkl_exact, load_dkl_exact},
     {"dnn", make_dnn, load_dnn},
+    {"rich-bll", make_rich_bll, load_rich_bll},
+    {"bll", make_bll, load_bll},
+    {"ntk-gp", make_ntk_gp, load_ntk_gp},
+    {"mc-dropout", make_mc_dropout, load_mc_dropout},
+    {"swag", make_swag, load_swag},
+    {"bbb", make_bbb, load_bbb},
     {"gp-exact", make_gp_exact, load_gp_exact},
     {"ensemble", make_ensemble, load_ensemble},
 };

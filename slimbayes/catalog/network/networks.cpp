@@ -55,6 +55,7 @@ NetworkSpec resnet18(const NetworkOptions& o, const Shape& input) {
     }
   }
   spec.layers.push_back(MeanOverImage{});
+  if (o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
   return spec;
 }
 
@@ -65,6 +66,7 @@ NetworkSpec lstm(const NetworkOptions& o, const Shape& input) {
     spec.layers.push_back(Lstm{o.hidden});
   }
   add(spec.layers, {LastStep{}, LayerNorm{}});
+  if (o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
   return spec;
 }
 
@@ -99,19 +101,24 @@ InputKind kind_of(const Shape& shape) {
 
 }  // namespace
 
-NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks, const std::string& activation) {
+NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks, const std::string& activation,
+                           double dropout) {
   NetworkSpec spec{{{inputs}}, {Linear{hidden}}};
-  for (int64_t block = 0; block < blocks; ++block)
-    spec.layers.push_back(
-        Residual{{LayerNorm{}, Linear{hidden}, Activation{activation}, Linear{hidden}}, {}});
+  Layers body = {LayerNorm{}, Linear{hidden}, Activation{activation}, Linear{hidden}};
+  if (dropout > 0) body.push_back(Dropout{dropout});
+  for (int64_t block = 0; block < blocks; ++block) spec.layers.push_back(Residual{body, {}});
   add(spec.layers, {LayerNorm{}, Activation{activation}});
   return spec;
 }
 
-NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation) {
+NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
+                double dropout) {
   if (layers < 1) throw std::invalid_argument("[mlp] expected at least one layer; received none");
   NetworkSpec spec{{{inputs}}};
-  for (int64_t layer = 0; layer < layers; ++layer) add(spec.layers, {Linear{hidden}, Activation{activation}});
+  for (int64_t layer = 0; layer < layers; ++layer) {
+    add(spec.layers, {Linear{hidden}, Activation{activation}});
+    if (dropout > 0) spec.layers.push_back(Dropout{dropout});
+  }
   return spec;
 }
 
@@ -140,7 +147,6 @@ bool uses_option(const std::string& network, const std::string& option) {
   if (option == "activation") return one_of(network, {"tabular_resnet", "mlp"});
   if (option == "blocks") return one_of(network, {"tabular_resnet", "mlp", "lstm", "transformer"});
   if (option == "heads") return network == "transformer";
-  if (option == "dropout") return one_of(network, {"lstm", "convnet", "transformer"});
   return true;
 }
 
@@ -169,12 +175,13 @@ NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64
     throw std::invalid_argument(
         fmt::format("[network] expected a network for {}; received '{}'; {} take it (--network)",
                     text_of(input), name, fmt::join(known, " and ")));
-  if (name == "mlp") return mlp(input.sizes[0], options.hidden, options.blocks, options.activation);
+  if (name == "mlp")
+    return mlp(input.sizes[0], options.hidden, options.blocks, options.activation, options.dropout);
   if (name == "lstm") return lstm(options, input);
   if (name == "convnet") return convnet(options, input);
   if (name == "resnet18") return resnet18(options, input);
   if (name == "transformer") return transformer(options, input, tokens);
-  return tabular_resnet(input.sizes[0], options.hidden, options.blocks, options.activation);
+  return tabular_resnet(input.sizes[0], options.hidden, options.blocks, options.activation, options.dropout);
 }
 
 }  // namespace slimbayes

@@ -19,14 +19,17 @@ struct NetworkOptions {
 };
 
 /// Returns the residual network of N appendix B for vectors: Linear from `inputs` to `hidden` features,
-/// `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU. `activation` replaces SiLU.
+/// `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU. `activation` replaces SiLU. With a
+/// `dropout` above 0, each block ends in a Dropout layer.
 NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
-                           const std::string& activation = "silu");
+                           const std::string& activation = "silu", double dropout = 0);
 
 /// Returns a plain network for vectors: `layers` times Linear and activation, each of width `hidden`. The
 /// paper E (docs/references.md), section 4, uses two layers of width 128 with tanh. Throws
-/// std::invalid_argument if `layers` is below 1.
-NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation);
+/// std::invalid_argument if `layers` is below 1. With a `dropout` above 0, a Dropout layer follows each
+/// activation.
+NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
+                double dropout = 0);
 
 /// Returns the network that the options name, for rows of shape `input`. "auto" is tabular_resnet for
 /// vectors, lstm for sequences, convnet for images and transformer for tokens. `tokens` is the size of the
@@ -64,8 +67,8 @@ void describe(NetworkOptions& o, V& v) {
     "N appendix B");
   v("heads", o.heads, "attention heads of a transformer; a divisor of hidden", Range{1, 1024},
     "Vaswani et al. 2017");
-  v("dropout", o.dropout, "share of the features set to zero in training, in lstm, convnet and transformer",
-    Range{0, 0.9}, "Srivastava et al. 2014");
+  v("dropout", o.dropout, "share of the features set to zero in training", Range{0, 0.9},
+    "Srivastava et al. 2014");
 }
 
 }  // namespace slimbayes

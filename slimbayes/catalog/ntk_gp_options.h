@@ -1,0 +1,24 @@
+#pragma once
+
+#include "slimbayes/catalog/last_layer_options.h"
+#include "slimbayes/catalog/trained_network_options.h"
+
+namespace slimbayes {
+
+/// Options of `ntk-gp`, the Gaussian process with a trained network's tangent kernel. For small tables only:
+/// time grows with n^3 and memory with n^2.
+struct NtkGpOptions {
+  TrainedNetworkOptions network;
+  PosteriorChoiceOptions choice;
+  int64_t max_rows = 4000;
+};
+
+template <class V>
+void describe(NtkGpOptions& o, V& v) {
+  describe(o.network, v);
+  describe(o.choice, v);
+  v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
+    "R table 1");
+}
+
+}  // namespace slimbayes

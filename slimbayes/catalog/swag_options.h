@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "slimbayes/catalog/trained_network_options.h"
+
+namespace slimbayes {
+
+/// Options of `swag`: a Gaussian around the average of the weights that further training visits.
+struct SwagOptions {
+  TrainedNetworkOptions network;
+  int64_t averaged = 40;
+  double swag_rate = 1e-3;
+  int64_t deviations = 20;
+  int64_t draws = 30;
+};
+
+template <class V>
+void describe(SwagOptions& o, V& v) {
+  describe(o.network, v);
+  v("averaged", o.averaged, "epochs after the training whose weights are averaged", Range{2, 1e6},
+    "Maddox et al. 2019");
+  v("swag_rate", o.swag_rate,
+    "constant learning rate of these epochs; raise it for more spread of the weights", Range{1e-8, 1},
+    "Maddox et al. 2019");
+  v("deviations", o.deviations, "last epochs whose deviations span the low-rank part of the covariance",
+    Range{2, 10000}, "Maddox et al. 2019");
+  v("draws", o.draws, "draws of the weights for an answer; its time grows with them", Range{2, 10000},
+    "Maddox et al. 2019");
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,14 @@
+#include "slimbayes/catalog/trained_network_options.h"
+
+#include "slimbayes/catalog/network/parametrisation.h"
+
+namespace slimbayes {
+
+NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Shape& input, int64_t tokens,
+                                 int64_t outputs) {
+  NetworkSpec spec = network_for(options.network, input, tokens);
+  spec.layers.push_back(Linear{outputs});
+  return parametrised(std::move(spec), options.parametrisation, options.reference_width);
+}
+
+}  // namespace slimbayes

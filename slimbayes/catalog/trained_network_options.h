@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/training_options.h"
+
+namespace slimbayes {
+
+/// Options of a network that is trained on squared error or cross entropy: dnn itself, and the network whose
+/// mean a post-hoc method (bll, rich-bll) keeps.
+struct TrainedNetworkOptions {
+  TrainingOptions training;
+  NetworkOptions network;
+  std::string parametrisation = "standard";
+  int64_t reference_width = 50;
+};
+
+template <class V>
+void describe(TrainedNetworkOptions& o, V& v) {
+  describe(o.training, v);
+  describe(o.network, v);
+  v("parametrisation", o.parametrisation,
+    "how the scale of weights and their learning rates depend on the width. mup: features and gradients stay "
+    "of the same size at every width, mlp and convnet only; ntk: the neural tangent kernel's; standard: "
+    "PyTorch's",
+    Choices{{"standard", "mup", "ntk"}}, "Yang and Hu 2021");
+  v("reference_width", o.reference_width, "width at which mup has the learning rate of learning_rate",
+    Range{1, 65536}, "R appendix C");
+}
+
+/// Returns the network for rows of shape `input` with a linear output layer of `outputs` numbers. `tokens` is
+/// the size of the vocabulary for text, else 0. Throws std::invalid_argument if the network cannot take such
+/// rows or the parametrisation.
+NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Shape& input, int64_t tokens,
+                                 int64_t outputs);
+
+}  // namespace slimbayes

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "slimbayes/catalog/last_layer_options.h"
+#include "slimbayes/core/linear_statistics.h"
+
+namespace slimbayes {
+
+/// The hyperparameters of a posterior around a trained network.
+struct PosteriorChoice {
+  double noise_var = 0;  // sigma2 of a regression, in units of its standardised target
+  double prior_sd = 1;   // s
+};
+
+/// The posterior of a regression's residuals y - f(x) in coordinates in which it is diagonal for every noise
+/// sigma2 and prior sd s: the epistemic variance of a row is
+///   s^2 extra + sum_j s^2 features_j / (1 + s^2 eigenvalues_j / sigma2).
+struct PosteriorSpectrum {
+  at::Tensor eigenvalues;  // [r] >= 0 of T^T Phi^T Phi T
+  at::Tensor response;     // [r] squared coordinates of T^T Phi^T (y - f)
+  double yy;               // sum of the squared residuals of the training rows
+  double n;                // training rows
+  // Validation rows; undefined without them.
+  at::Tensor features;  // [n_v, r] squared coordinates
+  at::Tensor extra;     // [n_v] prior variance outside the training rows' span; undefined: none
+  at::Tensor residual;  // [n_v] squared residuals
+};
+
+/// Returns the prior sd s with which the prior variance of f is 1 on average over the training rows; `sum` is
+/// the sum of their prior variances at s = 1, over `n` rows.
+double unit_prior_sd(double sum, double n);
+
+/// Returns the spectrum of a linear model with prior covariance T T^T; T [r, r], or undefined for the
+/// identity. `features` [n_v, r] and `residual` [n_v] are those of the validation rows. O(r^3 + n_v r^2).
+PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,
+                              const at::Tensor& features, const at::Tensor& residual);
+
+/// Chooses the noise from 25 variances between 1e-3 and 2 times `mse`, the mean squared error of the
+/// validation rows, and with prior "select" the prior sd from 25 with which f - network(x) has a prior sd of
+/// 0.01 to 10 on average over the training rows (the target's sd is 1). With select "nll" the least
+/// validation NLL wins (without validation rows, as with "evidence"), with "evidence" the largest evidence of
+/// the training residuals. With noise "mse" the noise variance is `mse`; with prior "unit" that prior sd is 1,
+/// with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid point has a finite
+/// score.
+PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options);
+
+}  // namespace slimbayes

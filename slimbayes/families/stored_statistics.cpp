@@ -1,0 +1,45 @@
+#include "slimbayes/families/stored_statistics.h"
+
+#include <ATen/ATen.h>
+
+#include <vector>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kStatistics = "model file";
+
+}  // namespace
+
+void store_statistics(const LinearStatistics& s, Weights& weights, const std::string& prefix) {
+  weights[prefix + "S"] = s.S;
+  weights[prefix + "c"] = s.c;
+  weights[prefix + "ones_phi"] = s.ones_phi;
+  std::vector<double> sums = {s.yy, s.ones_y, s.ones_ones, s.log_det_d, static_cast<double>(s.n), s.y_shift};
+  weights[prefix + "sums"] = at::tensor(sums, at::kDouble);
+}
+
+LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank, const std::string& prefix) {
+  LinearStatistics s;
+  s.S = lookup(prefix + "S");
+  s.c = lookup(prefix + "c");
+  s.ones_phi = lookup(prefix + "ones_phi");
+  at::Tensor sums = lookup(prefix + "sums");
+  check_shape(s.S, {rank, rank}, kStatistics, prefix + "S");
+  check_shape(s.c, {rank}, kStatistics, prefix + "c");
+  check_shape(s.ones_phi, {rank}, kStatistics, prefix + "ones_phi");
+  check_shape(sums, {6}, kStatistics, prefix + "sums");
+  const double* value = sums.const_data_ptr<double>();
+  s.yy = value[0];
+  s.ones_y = value[1];
+  s.ones_ones = value[2];
+  s.log_det_d = value[3];
+  s.n = static_cast<int64_t>(value[4]);
+  s.y_shift = value[5];
+  return s;
+}
+
+}  // namespace slimbayes

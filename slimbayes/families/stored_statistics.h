@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "slimbayes/core/linear_statistics.h"
+#include "slimbayes/nn/weights.h"
+
+namespace slimbayes {
+
+/// Adds statistics to the tensors of a model file, named `prefix`S and so on.
+void store_statistics(const LinearStatistics& statistics, Weights& weights,
+                      const std::string& prefix = "statistics.");
+
+/// Reads statistics of this rank back. Throws DataError or std::invalid_argument for tensors that are absent
+/// or do not fit.
+LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank,
+                                 const std::string& prefix = "statistics.");
+
+}  // namespace slimbayes

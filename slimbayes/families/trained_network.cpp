@@ -1,0 +1,88 @@
+#include "slimbayes/families/trained_network.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/families/batches.h"
+#include "slimbayes/families/parameter_groups.h"
+
+namespace slimbayes {
+
+at::Tensor row_loss(const Task& task, const at::Tensor& output, const at::Tensor& y) {
+  if (task.kind == TaskKind::regression) return (output.squeeze(-1) - y).square();
+  if (task.outputs == 1)
+    return at::binary_cross_entropy_with_logits(output.squeeze(-1), y, {}, {}, at::Reduction::None);
+  return at::nll_loss(at::log_softmax(output, -1), y.to(at::kLong), {}, at::Reduction::None);
+}
+
+TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& how,
+                             const FitContext& context, std::string_view method) {
+  const Dataset rows = training_data(split.train, method),
+                held_out = validation_data(split.valid, rows, method);
+  const TrainingOptions& training = how.options;
+  const Task& task = rows.schema.task;
+  const bool regression = task.kind == TaskKind::regression;
+  std::vector<ParameterSpec> start =
+      network_parameters(spec, "network", "network", context.stream.split("start"));
+  if (how.start != nullptr) {
+    for (ParameterSpec& one : start) one.start = how.start->at(one.name);
+  }
+  const Parameters parameters(start, at::kFloat);
+  const Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
+  const auto loss_of = [&](const Input& input, const at::Tensor& y) {
+    return row_loss(task, network(input), y);
+  };
+
+  TrainProblem problem;
+  problem.groups =
+      parameter_groups(parameters, {{"network", {training.learning_rate, training.weight_decay}}});
+  problem.buffers = how.buffers;
+  if (parameters.has(kBuffers)) problem.buffers.push_back(parameters.values(kBuffers));
+  problem.source = rows.source;
+  problem.plan = batch_plan(rows, training);
+  problem.rows = rows.size();
+  problem.score = regression ? "standardised validation MSE" : "validation NLL";
+  problem.step = [&](const Batch& batch, const StepContext& at) {
+    const at::Tensor output = network(input_of(batch), {true, at.stream});
+    at::Tensor loss = row_loss(task, output, batch.target.to(at::kFloat)).mean();
+    loss.backward();
+    return loss.item<double>();
+  };
+  if (how.after_epoch)
+    problem.after_epoch = [&](const StepContext&) { how.after_epoch(parameters.values("network")); };
+  if (held_out.size() > 0 && how.validates)
+    problem.validate = [&] { return mean_over_rows(held_out, loss_of); };
+
+  TrainedNetwork trained{spec, {}, 0, {}};
+  trained.summary =
+      train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
+  trained.summary.valid_rows = split.valid.size();
+  trained.weights = snapshot(parameters);
+  // Even a perfect fit of these rows does not show that the noise is zero.
+  if (regression)
+    trained.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of), 1e-12);
+  return trained;
+}
+
+TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Split& split,
+                                const FitContext& context, std::string_view method) {
+  const Schema& schema = split.train.schema;
+  if (!context.start) {
+    const NetworkSpec spec = trained_network_spec(options, schema.input, schema.tokens, schema.task.outputs);
+    return train_network(spec, split, {options.training}, context, method);
+  }
+  const TrainedNetwork& start = *context.start;
+  const Shape given = output(start.spec);
+  check(start.spec.input == schema.input, method,
+        fmt::format("a network for rows like these, {}", text_of(schema.input)),
+        fmt::format("one for {}", text_of(start.spec.input)), "start from a network of the same data");
+  check(given.is_vector() && given.width() == schema.task.outputs, method,
+        fmt::format("a network with {} outputs", schema.task.outputs), text_of(given),
+        "start from a network of the same task");
+  return start;
+}
+
+}  // namespace slimbayes

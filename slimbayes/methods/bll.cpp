@@ -1,0 +1,32 @@
+#include "slimbayes/catalog/bll_options.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/families/last_layer.h"
+
+// bll: a Bayesian last layer on a trained network (R section 2: NNGP, BLL, last-layer Laplace).
+//
+// Model       f(x) = network(x), the mean; Var f(x) = phi_r^T (Phi_r^T Phi_r / sigma2 + I / s^2)^-1 phi_r with
+//             the inputs phi_r of the output layer; y = f + noise. Classes: Gaussian logits.
+// Estimator   The network is trained as dnn's, or is given. The noise sigma2 and the prior sd s have the
+//             least validation NLL.
+// Cost        dnn's, then O(n r^2 + r^3) for n rows and r features; a prediction costs one pass and O(r^2).
+// When        A network that is already trained needs an error bar at once. The variance ignores all layers
+//             but the last and is too small far from the data: rich-bll costs the same to predict.
+
+namespace slimbayes {
+
+namespace {
+
+LastLayer bll(const nlohmann::json& options) {
+  auto o = options_from_json<BllOptions>(options, "bll");
+  return {"bll", options_to_json(o), o.network, o.posterior, /*enriched=*/false};
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_bll(const nlohmann::json& options) { return last_layer_method(bll(options)); }
+
+std::unique_ptr<Fitted> load_bll(const TensorFile& file) {
+  return load_last_layer(bll(stored_json(file, "options")), file);
+}
+
+}  // namespace slimbayes

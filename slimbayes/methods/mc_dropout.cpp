@@ -1,0 +1,121 @@
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "slimbayes/catalog/mc_dropout_options.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/families/network_file.h"
+#include "slimbayes/families/trained_network.h"
+#include "slimbayes/families/weight_draws.h"
+
+// mc-dropout: dropout in prediction (Gal and Ghahramani 2016).
+//
+// Model       A mixture over masks of the dropout layers: each draw of the masks is a network. Its spread is
+//             the epistemic part; one noise variance for all rows.
+// Estimator   The network is trained as dnn's, with dropout. The noise variance has the least validation NLL
+//             (without validation rows, training NLL).
+// Cost        dnn's; a prediction costs `draws` passes.
+// Deviations  All rows share the masks of a draw, so that the answer to a row does not depend on its batch.
+// When        A baseline for networks that have dropout anyway; the spread depends on the rate, not on the
+//             data.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kMcDropout = "mc-dropout";
+constexpr const char *kDropoutNoise = "noise_var", *kDropoutMse = "network_noise_var";
+
+bool drops(const std::vector<LayerSpec>& layers) {
+  return std::ranges::any_of(layers, [](const LayerSpec& layer) {
+    const auto* residual = std::get_if<Residual>(&layer);
+    return std::holds_alternative<Dropout>(layer) || (residual != nullptr && drops(residual->body));
+  });
+}
+
+/// Returns the draws of the masks; `network` must outlive them.
+WeightDraws mask_draws(const Network& network, const Shape& input, int64_t draws) {
+  return {input, draws, [&network](int64_t s) {
+            ForwardContext context;
+            context.stream = Stream(0).split("mask").split(static_cast<uint64_t>(s));
+            context.dropout_draw = true;
+            return [&network, context](const Input& rows) { return network(rows, context); };
+          }};
+}
+
+class McDropoutFitted : public Fitted {
+ public:
+  /// `noise_var` is 0 for classes.
+  McDropoutFitted(McDropoutOptions options, TrainedNetwork trained, double noise_var)
+      : options_(std::move(options)),
+        trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
+        noise_var_(noise_var),
+        network_(trained_->spec, "network", as_type(trained_->weights, at::kFloat)) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_by_draws(mask_draws(network_, trained_->spec.input, options_.draws), noise_var_, data,
+                            options, kMcDropout);
+  }
+
+  TensorFile save() const override {
+    Weights all = trained_->weights;
+    if (noise_var_ > 0) {
+      all[kDropoutNoise] = at::full({}, noise_var_, at::kDouble);
+      all[kDropoutMse] = at::full({}, trained_->noise_var, at::kDouble);
+    }
+    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), trained_->summary});
+  }
+
+  const Summary& summary() const override { return trained_->summary; }
+  std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
+
+ private:
+  McDropoutOptions options_;
+  std::shared_ptr<const TrainedNetwork> trained_;
+  double noise_var_;
+  Network network_;
+};
+
+class McDropoutMethod : public Method {
+ public:
+  explicit McDropoutMethod(McDropoutOptions options) : options_(std::move(options)) {
+    check(options_.network.network.dropout > 0, kMcDropout, "a dropout above 0", "0", "0.1 is usual");
+  }
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    TrainedNetwork trained = starting_network(options_.network, split, context, kMcDropout);
+    check(drops(trained.spec.layers), kMcDropout, "a network with dropout layers", "one without",
+          "choose a network that takes --dropout");
+    double noise_var = 0;
+    if (trained.noise_var > 0) {
+      const Network network(trained.spec, "network", as_type(trained.weights, at::kFloat));
+      noise_var = noise_of_draws(mask_draws(network, trained.spec.input, options_.draws),
+                                 split.valid.size() > 0 ? split.valid : split.train, kMcDropout);
+    }
+    return std::make_unique<McDropoutFitted>(options_, std::move(trained), noise_var);
+  }
+
+ private:
+  McDropoutOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_mc_dropout(const nlohmann::json& options) {
+  return std::make_unique<McDropoutMethod>(options_from_json<McDropoutOptions>(options, kMcDropout));
+}
+
+std::unique_ptr<Fitted> load_mc_dropout(const TensorFile& file) {
+  NetworkFile net = network_file(file);
+  const Network::Lookup lookup = as_type(net.weights, at::kDouble);
+  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), 0, std::move(net.summary)};
+  double noise_var = 0;
+  if (net.weights.contains(kDropoutNoise)) {
+    noise_var = stored_positive(lookup, kDropoutNoise, kMcDropout);
+    trained.noise_var = stored_positive(lookup, kDropoutMse, kMcDropout);
+  }
+  return std::make_unique<McDropoutFitted>(options_from_json<McDropoutOptions>(net.options, kMcDropout),
+                                           std::move(trained), noise_var);
+}
+
+}  // namespace slimbayes

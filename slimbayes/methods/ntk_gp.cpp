@@ -1,0 +1,190 @@
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/catalog/ntk_gp_options.h"
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
+#include "slimbayes/families/last_layer_features.h"
+#include "slimbayes/families/network_file.h"
+#include "slimbayes/families/posterior_choice.h"
+#include "slimbayes/families/tabular.h"
+#include "slimbayes/families/trained_network.h"
+#include "slimbayes/ntk/gradient_kernel.h"
+
+// ntk-gp: the Gaussian process with the tangent kernel of a trained network (R section 2; also the linearised
+// Laplace approximation).
+//
+// Model       f(x) = network(x), the mean; Var f(x) = k(x, x) - k_x^T (K + sigma2 I)^-1 k_x with
+//             k(x, x') = s^2 <phi_p(x), phi_p(x')>, phi_p the gradient of the output in all parameters.
+// Estimator   As bll's; the posterior is dense, in float64.
+// Cost        O(n^2 p + n^3) time and O(n^2) memory; the model file holds the training rows.
+// When        Small tables: what rich-bll approximates, and the measure of how well.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kNtkGp = "ntk-gp";
+constexpr int64_t kBatch = 512;  // rows of a prediction whose kernel with the training rows is held at once
+constexpr const char *kInputs = "data.x", *kSigma2 = "noise_var", *kNetworkMse = "network_noise_var",
+                     *kPriorSd = "prior_sd";
+
+/// The tangent kernel of a network with one output, in float64.
+class TangentKernel {
+ public:
+  TangentKernel(const NetworkSpec& spec, const Network::Lookup& lookup)
+      : model_(gradient_model(spec, "network", lookup, at::kDouble)), last_(spec, lookup, kNtkGp) {}
+
+  at::Tensor output(const at::Tensor& x) const {  // [n]
+    at::NoGradGuard no_grad;
+    return last_(x).output.squeeze(-1);
+  }
+  at::Tensor operator()(const at::Tensor& a, const at::Tensor& b) const {  // [n, m]
+    return gradient_kernel(model_, rows(a), rows(b)) + features(a).mm(features(b).t());
+  }
+  at::Tensor diagonal(const at::Tensor& x) const {  // [n]
+    return gradient_norms(model_, rows(x)) + features(x).square().sum(1);
+  }
+
+ private:
+  static GradientRows rows(const at::Tensor& x) {
+    return {x.size(0), [x](int64_t from, int64_t to) { return Input(x.slice(0, from, to)); }};
+  }
+  at::Tensor features(const at::Tensor& x) const {
+    at::NoGradGuard no_grad;
+    return last_(x).features;
+  }
+
+  GradientModel model_;
+  LastLayerFeatures last_;
+};
+
+class NtkGpFitted : public Fitted {
+ public:
+  NtkGpFitted(NtkGpOptions options, TrainedNetwork network, at::Tensor x, PosteriorChoice choice,
+              Summary summary)
+      : options_(std::move(options)),
+        trained_(std::make_shared<TrainedNetwork>(std::move(network))),
+        x_(std::move(x)),
+        choice_(choice),
+        summary_(std::move(summary)),
+        kernel_(trained_->spec, as_type(trained_->weights, at::kDouble)) {
+    const at::Tensor noise = choice_.noise_var * at::eye(x_.size(0), at::kDouble);
+    const Cholesky cholesky = safe_cholesky(prior_var() * kernel_(x_, x_) + noise);
+    factor_ = cholesky.factor;
+    summary_.jitter = cholesky.jitter;
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions&) const override {
+    const TabularRows rows = tabular_rows(data.all(), trained_->spec.input.width(), at::kDouble, kNtkGp);
+    std::vector<Predictive> parts;
+    for (int64_t low = 0; low < std::max<int64_t>(1, rows.x.size(0)); low += kBatch)
+      parts.push_back(answer(rows.x.slice(0, low, low + kBatch)));
+    return concatenated(parts);
+  }
+
+  TensorFile save() const override {
+    Weights all = trained_->weights;
+    all[kInputs] = x_.to(at::kFloat);
+    all[kSigma2] = at::full({}, choice_.noise_var, at::kDouble);
+    all[kPriorSd] = at::full({}, choice_.prior_sd, at::kDouble);
+    all[kNetworkMse] = at::full({}, trained_->noise_var, at::kDouble);
+    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), summary_});
+  }
+
+  const Summary& summary() const override { return summary_; }
+  std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
+
+ private:
+  double prior_var() const { return choice_.prior_sd * choice_.prior_sd; }
+
+  Regression answer(const at::Tensor& x) const {
+    const at::Tensor mean = kernel_.output(x), noise = at::full_like(mean, choice_.noise_var);
+    if (x.size(0) == 0) return {mean, noise, at::zeros_like(mean)};
+    const at::Tensor prior = prior_var() * kernel_.diagonal(x);
+    const at::Tensor explained = solve_lower(factor_, prior_var() * kernel_(x_, x)).square().sum(0);
+    const RoundedVariance var = rounded_variance(prior - explained, prior);
+    return {mean, noise, var.var, var.clipped};
+  }
+
+  NtkGpOptions options_;
+  std::shared_ptr<const TrainedNetwork> trained_;
+  at::Tensor x_;  // [n, d] the training rows
+  PosteriorChoice choice_;
+  Summary summary_;
+  TangentKernel kernel_;
+  at::Tensor factor_;  // chol(K + sigma2 I) [n, n]
+};
+
+class NtkGpMethod : public Method {
+ public:
+  explicit NtkGpMethod(NtkGpOptions options) : options_(std::move(options)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    const TabularRows rows = training_rows(split.train, at::kFloat, kNtkGp);
+    const TabularRows held_out = validation_rows(split.valid, rows, kNtkGp);
+    const int64_t n = rows.x.size(0);
+    check(n <= options_.max_rows, kNtkGp, fmt::format("at most {} rows (max_rows)", options_.max_rows),
+          std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use rich-bll");
+    TrainedNetwork network = starting_network(options_.network, split, context, kNtkGp);
+    Summary summary = network.summary;
+    const at::Tensor x = rows.x.to(at::kDouble);
+    const TangentKernel kernel(network.spec, as_type(network.weights, at::kDouble));
+    const PosteriorChoice choice =
+        chosen(spectrum(kernel, x, rows.y.to(at::kDouble), held_out), network.noise_var, options_.choice);
+    summary.notes.push_back(fmt::format("prior sd of the weights: {:.3g}", choice.prior_sd));
+    return std::make_unique<NtkGpFitted>(options_, std::move(network), x, choice, std::move(summary));
+  }
+
+ private:
+  /// Returns the spectrum of K = U Lambda U^T: Phi = U Lambda^1/2 plays the part of the features.
+  static PosteriorSpectrum spectrum(const TangentKernel& kernel, const at::Tensor& x, const at::Tensor& y,
+                                    const TabularRows& held_out) {
+    auto [values, vectors] = at::linalg_eigh(kernel(x, x));
+    const at::Tensor residual = y - kernel.output(x);
+    values = values.clamp_min(0);
+    PosteriorSpectrum out{values,
+                          values * vectors.t().mv(residual).square(),
+                          residual.square().sum().item<double>(),
+                          static_cast<double>(x.size(0)),
+                          {},
+                          {},
+                          {}};
+    if (!held_out.y.defined()) return out;
+    const at::Tensor v = held_out.x.to(at::kDouble);
+    // Directions without prior variance up to rounding explain nothing.
+    const at::Tensor inverse =
+        at::where(values > 1e-12 * values.max(), values.reciprocal(), at::zeros_like(values));
+    out.features = kernel(v, x).mm(vectors).square() * inverse;
+    out.extra = (kernel.diagonal(v) - out.features.sum(1)).clamp_min(0);
+    out.residual = (held_out.y.to(at::kDouble) - kernel.output(v)).square();
+    return out;
+  }
+
+  NtkGpOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_ntk_gp(const nlohmann::json& options) {
+  return std::make_unique<NtkGpMethod>(options_from_json<NtkGpOptions>(options, kNtkGp));
+}
+
+std::unique_ptr<Fitted> load_ntk_gp(const TensorFile& file) {
+  NetworkFile net = network_file(file);
+  const Network::Lookup lookup = as_type(net.weights, at::kDouble);
+  TrainedNetwork network{std::move(net.spec), {}, stored_positive(lookup, kNetworkMse, kNtkGp), net.summary};
+  const PosteriorChoice choice{stored_positive(lookup, kSigma2, kNtkGp),
+                               stored_positive(lookup, kPriorSd, kNtkGp)};
+  const at::Tensor x = lookup(kInputs);
+  check_shape(x, {-1, network.spec.input.width()}, kNtkGp, kInputs);
+  network.weights = network_weights(net.weights);
+  return std::make_unique<NtkGpFitted>(options_from_json<NtkGpOptions>(net.options, kNtkGp),
+                                       std::move(network), x, choice, std::move(net.summary));
+}
+
+}  // namespace slimbayes

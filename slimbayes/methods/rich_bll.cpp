@@ -1,0 +1,38 @@
+#include "slimbayes/catalog/rich_bll_options.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/families/last_layer.h"
+
+// rich-bll: a Bayesian last layer enriched by the gradients of the whole network (R section 3).
+//
+// Model       As bll, with the prior covariance s^2 (I + A^T A) of the last layer's weights. A phi_r is the
+//             least-squares approximation of phi_m, the gradient of the output in all earlier parameters, on
+//             the training rows. So the variance is that of the network's tangent kernel, projected on the
+//             last layer's features; it is never below bll's from the same network, noise and prior sd (R
+//             theorem 3.3).
+// Estimator   As bll. A^T A = Q^T K_m Q with Q = Phi_r (Phi_r^T Phi_r)^+ and K_m the inner products of the
+//             gradients phi_m (ntk/enrichment.h): neither A nor the Jacobian is stored.
+// Cost        A fit adds the smaller of n^2 (widths of the layers) and n r (parameters) operations to bll's; a
+//             prediction costs what bll's costs.
+// When        A network that is already trained needs a variance that grows away from the data: bandits, out-
+//             of-distribution inputs. On large data, --subsample computes the variance from fewer rows.
+
+namespace slimbayes {
+
+namespace {
+
+LastLayer rich_bll(const nlohmann::json& options) {
+  auto o = options_from_json<RichBllOptions>(options, "rich-bll");
+  return {"rich-bll", options_to_json(o), o.network, o.posterior, /*enriched=*/true, o.route};
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_rich_bll(const nlohmann::json& options) {
+  return last_layer_method(rich_bll(options));
+}
+
+std::unique_ptr<Fitted> load_rich_bll(const TensorFile& file) {
+  return load_last_layer(rich_bll(stored_json(file, "options")), file);
+}
+
+}  // namespace slimbayes

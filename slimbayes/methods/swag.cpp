@@ -1,0 +1,232 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "slimbayes/catalog/swag_options.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/families/network_file.h"
+#include "slimbayes/families/trained_network.h"
+#include "slimbayes/families/weight_draws.h"
+#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/fit_series.h"
+
+// swag: a Gaussian around the average of the weights that training visits (Maddox et al. 2019).
+//
+// Model       A mixture over draws w = mean + (D^1/2 z + K^-1/2 V u) / sqrt(2): D the variances of the visited
+//             weights, V the deviations of the last K epochs [p, K] over sqrt(1 - 1/K). One noise variance for
+//             all rows.
+// Estimator   The network is trained as dnn's, or is given; then `averaged` epochs at a constant rate follow,
+//             and the weights after each are averaged. The noise variance has the least validation NLL.
+// Cost        dnn's and `averaged` epochs; a prediction costs `draws` passes, the model file K + 2 networks.
+// Deviations  AdamW instead of SGD. The statistics of batch norms are those of the last epoch.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kSwag = "swag";
+constexpr const char *kMoments = "swag.moments", *kDeviations = "swag.deviations", *kSwagNoise = "noise_var",
+                     *kSwagMse = "network_noise_var", *kCount = "swag.count";
+
+/// The visited weights.
+struct Visited {
+  at::Tensor moments;     // [2, p] mean and mean of squares
+  at::Tensor deviations;  // [K, p] of the last K epochs, in no order
+  at::Tensor count;       // [] visits so far
+
+  void add(const at::Tensor& values) {
+    const auto n = static_cast<int64_t>(count.item<double>()) + 1;
+    count.fill_(static_cast<double>(n));
+    const at::Tensor x = values.to(at::kDouble), seen = at::stack({x, x.square()});
+    moments.add_((seen - moments) / static_cast<double>(n));
+    deviations.select(0, (n - 1) % deviations.size(0)).copy_(x - moments[0]);
+  }
+};
+
+/// Returns draw s of the weights, by name. The buffers are those of `weights`.
+Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& visited, int64_t s) {
+  const Stream stream = Stream(0).split("draw").split(static_cast<uint64_t>(s));
+  const int64_t p = visited.moments.size(1);
+  const auto k =
+      std::min<int64_t>(visited.deviations.size(0), static_cast<int64_t>(visited.count.item<double>()));
+  const at::Tensor sd = (visited.moments[1] - visited.moments[0].square()).clamp_min(0).sqrt();
+  const at::Tensor low_rank = visited.deviations.narrow(0, 0, k).t().mv(stream.split("low-rank").normal({k}));
+  const at::Tensor flat = visited.moments[0] + std::sqrt(0.5) * sd * stream.split("diagonal").normal({p}) +
+                          low_rank / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(1, k - 1)));
+  Weights out = weights;
+  int64_t at = 0;
+  for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0))) {
+    if (one.group == kBuffers) continue;
+    out[one.name] = flat.narrow(0, at, one.start.numel()).view(one.start.sizes()).to(at::kFloat);
+    at += one.start.numel();
+  }
+  return out;
+}
+
+/// Returns the draws; the arguments must outlive them.
+WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, int64_t draws) {
+  return {trained.spec.input, draws, [&trained, &visited](int64_t s) {
+            const Weights weights = drawn(trained.spec, trained.weights, visited, s);
+            const Network network(trained.spec, "network", as_type(weights, at::kFloat));
+            return [network](const Input& rows) { return network(rows); };
+          }};
+}
+
+class SwagFitted : public Fitted {
+ public:
+  /// `noise_var` is 0 for classes.
+  SwagFitted(SwagOptions options, TrainedNetwork trained, Visited visited, double noise_var)
+      : options_(std::move(options)),
+        trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
+        visited_(std::move(visited)),
+        noise_var_(noise_var) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_by_draws(swag_draws(*trained_, visited_, options_.draws), noise_var_, data, options,
+                            kSwag);
+  }
+
+  TensorFile save() const override {
+    Weights all = trained_->weights;
+    all[kMoments] = visited_.moments;
+    all[kDeviations] = visited_.deviations;
+    all[kCount] = visited_.count;
+    if (noise_var_ > 0) {
+      all[kSwagNoise] = at::full({}, noise_var_, at::kDouble);
+      all[kSwagMse] = at::full({}, trained_->noise_var, at::kDouble);
+    }
+    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), trained_->summary});
+  }
+
+  const Summary& summary() const override { return trained_->summary; }
+
+ private:
+  SwagOptions options_;
+  std::shared_ptr<const TrainedNetwork> trained_;
+  Visited visited_;
+  double noise_var_;
+};
+
+class SwagMethod : public Method {
+ public:
+  explicit SwagMethod(SwagOptions options) : options_(std::move(options)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    const FitSeries series(context.checkpoint, kSwag, context.callback);
+    const NetworkSpec spec = spec_for(split.train.schema, context);
+    TrainedNetwork first{spec, {}, 0, {}};
+    const auto record = series.start(2);
+    if (record && record->metadata.at("done") == "1") {
+      read_contents(series.name(), kCheckpointHint, [&] { first = trained_from(*record, spec); });
+    } else {
+      if (context.callback) context.callback->stage("1/2");
+      first = starting_network(options_.network, split, part(context, series, 0), kSwag);
+      if (first.summary.stopped == "interrupted") return stopped_early(std::move(first));
+      series.keep(record_of(first), 1);
+    }
+    const int64_t p = parameters_of(spec);
+    Visited visited{at::zeros({2, p}, at::kDouble), at::zeros({options_.deviations, p}, at::kDouble),
+                    at::zeros({}, at::kDouble)};
+    NetworkTraining second{options_.network.training, /*validates=*/false, &first.weights};
+    second.options.epochs = options_.averaged;
+    second.options.schedule = "constant";
+    second.options.learning_rate = options_.swag_rate;
+    second.options.patience = 0;
+    second.after_epoch = [&](const at::Tensor& values) { visited.add(values); };
+    second.buffers = {visited.moments, visited.deviations, visited.count};
+    if (context.callback) context.callback->stage("2/2");
+    TrainedNetwork last = train_network(spec, split, second, part(context, series, 1), kSwag);
+    last.summary.epochs += first.summary.epochs;
+    last.summary.steps += first.summary.steps;
+    last.summary.seconds += first.summary.seconds;
+    last.summary.notes.insert(last.summary.notes.begin(), first.summary.notes.begin(),
+                              first.summary.notes.end());
+    if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
+    double noise_var = 0;
+    if (last.noise_var > 0)
+      noise_var = noise_of_draws(swag_draws(last, visited, options_.draws),
+                                 split.valid.size() > 0 ? split.valid : split.train, kSwag);
+    return std::make_unique<SwagFitted>(options_, std::move(last), std::move(visited), noise_var);
+  }
+
+ private:
+  NetworkSpec spec_for(const Schema& schema, const FitContext& context) const {
+    if (context.start) return context.start->spec;
+    return trained_network_spec(options_.network, schema.input, schema.tokens, schema.task.outputs);
+  }
+
+  static FitContext part(const FitContext& context, const FitSeries& series, int64_t i) {
+    return {context.stream.split(static_cast<uint64_t>(i)), context.callback, series.part(i), context.start};
+  }
+
+  static int64_t parameters_of(const NetworkSpec& spec) {
+    int64_t p = 0;
+    for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0)))
+      p += one.group == kBuffers ? 0 : one.start.numel();
+    return p;
+  }
+
+  /// Returns the model of a fit that was interrupted before an epoch was averaged: a single network.
+  std::unique_ptr<Fitted> stopped_early(TrainedNetwork trained) const {
+    trained.summary.stopped = "interrupted";
+    const int64_t p = parameters_of(trained.spec);
+    Visited visited{at::zeros({2, p}, at::kDouble), at::zeros({options_.deviations, p}, at::kDouble),
+                    at::zeros({}, at::kDouble)};
+    std::vector<at::Tensor> flat;
+    for (const ParameterSpec& one : network_parameters(trained.spec, "network", "network", Stream(0)))
+      if (one.group != kBuffers) flat.push_back(trained.weights.at(one.name).flatten());
+    visited.add(at::cat(flat));
+    const double noise_var = trained.noise_var;
+    return std::make_unique<SwagFitted>(options_, std::move(trained), std::move(visited), noise_var);
+  }
+
+  static TensorFile record_of(const TrainedNetwork& trained) {
+    TensorFile file;
+    store(trained.weights, file);
+    file.tensors[kSwagMse] = to_stored(at::full({}, trained.noise_var, at::kDouble));
+    file.metadata["summary"] = to_json(trained.summary).dump();
+    return file;
+  }
+
+  static TrainedNetwork trained_from(const TensorFile& record, const NetworkSpec& spec) {
+    const Weights all = weights_from(record);
+    TrainedNetwork trained{spec, network_weights(all), stored_tensor(record, kSwagMse).item<double>(),
+                           summary_from_json(stored_json(record, "summary"))};
+    const Network checked(spec, "network", as_type(trained.weights, at::kFloat));
+    return trained;
+  }
+
+  SwagOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_swag(const nlohmann::json& options) {
+  return std::make_unique<SwagMethod>(options_from_json<SwagOptions>(options, kSwag));
+}
+
+std::unique_ptr<Fitted> load_swag(const TensorFile& file) {
+  NetworkFile net = network_file(file);
+  const Network::Lookup lookup = as_type(net.weights, at::kDouble);
+  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), 0, std::move(net.summary)};
+  int64_t p = 0;
+  for (const ParameterSpec& one : network_parameters(trained.spec, "network", "network", Stream(0)))
+    p += one.group == kBuffers ? 0 : one.start.numel();
+  Visited visited{lookup(kMoments), lookup(kDeviations), lookup(kCount)};
+  check_shape(visited.moments, {2, p}, kSwag, kMoments);
+  check_shape(visited.deviations, {-1, p}, kSwag, kDeviations);
+  check(stored_positive(lookup, kCount, kSwag) >= 1 && visited.deviations.size(0) > 0, kSwag,
+        "at least one visit", "none", "the model file is damaged");
+  double noise_var = 0;
+  if (net.weights.contains(kSwagNoise)) {
+    noise_var = stored_positive(lookup, kSwagNoise, kSwag);
+    trained.noise_var = stored_positive(lookup, kSwagMse, kSwag);
+  }
+  return std::make_unique<SwagFitted>(options_from_json<SwagOptions>(net.options, kSwag), std::move(trained),
+                                      std::move(visited), noise_var);
+}
+
+}  // namespace slimbayes

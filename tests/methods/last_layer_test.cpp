@@ -1,0 +1,270 @@
+// bll, rich-bll and ntk-gp against their formulas with an explicit Jacobian.
+#include "slimbayes/families/last_layer.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "slimbayes/core/class_metrics.h"
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/families/network_file.h"
+#include "slimbayes/families/trained_network.h"
+#include "slimbayes/methods/registry.h"
+#include "tests/methods/contract.h"
+#include "tests/methods/task_contract.h"
+
+namespace slimbayes {
+namespace {
+
+using contract::answer;
+using nlohmann::json;
+
+const json kSmallNetwork = {
+    {"network", "mlp"}, {"hidden", 12}, {"blocks", 2}, {"activation", "tanh"}, {"steps", 600}};
+
+/// Returns the shared trained network of these tests.
+std::shared_ptr<const TrainedNetwork> small_network(const Split& split) {
+  return registry_row("dnn").make(kSmallNetwork)->fit(split, {Stream(5)})->network();
+}
+
+std::unique_ptr<Fitted> around(const std::string& method, json options, const Split& split,
+                               const std::shared_ptr<const TrainedNetwork>& network) {
+  json all = kSmallNetwork;
+  all.update(options);
+  FitContext context{Stream(5)};
+  context.start = network;
+  return registry_row(method).make(all)->fit(split, context);
+}
+
+double rmse(const Fitted& fitted, const Dataset& data) {
+  return root_mean_squared_error(answer(fitted, data), data.all().target);
+}
+
+/// Gradients of the network's output in its parameters, in float64: [n, m] of the earlier layers and [n, r]
+/// of the last one.
+struct Jacobian {
+  at::Tensor earlier, last;
+};
+
+Jacobian jacobian_of(const TrainedNetwork& trained, const at::Tensor& x) {
+  const std::string output = fmt::format("network.{}.", trained.spec.layers.size() - 1);
+  std::vector<at::Tensor> earlier, last;
+  const Network network(trained.spec, "network", [&](const std::string& name) {
+    at::Tensor weight = trained.weights.at(name).to(at::kDouble).detach().clone().requires_grad_(true);
+    (name.starts_with(output) ? last : earlier).push_back(weight);
+    return weight;
+  });
+  std::vector<at::Tensor> all = earlier;
+  all.insert(all.end(), last.begin(), last.end());
+  std::vector<at::Tensor> rows, last_rows;
+  for (int64_t i = 0; i < x.size(0); ++i) {
+    const auto gradients = torch::autograd::grad({network(x.slice(0, i, i + 1).to(at::kDouble)).sum()}, all);
+    std::vector<at::Tensor> first, second;
+    for (size_t k = 0; k < gradients.size(); ++k)
+      (k < earlier.size() ? first : second).push_back(gradients[k].flatten());
+    rows.push_back(at::cat(first));
+    last_rows.push_back(at::cat(second));
+  }
+  return {at::stack(rows), at::stack(last_rows)};
+}
+
+TEST(RichBll, VarianceIsTheDenseOneOfItsFeatures) {  // R theorems 3.1 and 3.2
+  const Split split = contract::toy_split();
+  const auto network = small_network(split);
+  const Dataset data = contract::toy(30, 9);
+  const auto fitted =
+      around("rich-bll", {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", 0.7}}, split, network);
+  const Regression p = answer(*fitted, data);
+  const Jacobian train = jacobian_of(*network, split.train.all().inputs[0]),
+                 test = jacobian_of(*network, data.all().inputs[0]);
+  const double noise = network->noise_var;
+  EXPECT_DOUBLE_EQ(p.aleatoric_var[0].item<double>(), noise);
+  // A by least squares, then the kernel of the features B phi_r with B = (A; I), dense.
+  const at::Tensor a = at::linalg_pinv(train.last).mm(train.earlier);  // [r, m], A^T
+  const auto features = [&](const Jacobian& j) { return 0.7 * at::cat({j.last.mm(a), j.last}, 1); };
+  const at::Tensor f = features(train), g = features(test);
+  const at::Tensor k = f.mm(f.t()) + noise * at::eye(f.size(0), at::kDouble), cross = g.mm(f.t());
+  const at::Tensor dense = g.mm(g.t()) - cross.mm(at::linalg_solve(k, cross.t()));
+  EXPECT_LT((p.epistemic_var / dense.diagonal() - 1).abs().max().item<double>(), 1e-3);  // float32 network
+}
+
+TEST(RichBll, IsNeverBelowBll) {  // R theorem 3.3
+  const Split split = contract::toy_split();
+  const auto network = small_network(split);
+  const Dataset near = contract::toy(200, 9);
+  const Dataset far = contract::changed(near, [](Batch& b) { b.inputs[0] = 5 * b.inputs[0]; });
+  const json same = {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", 1.0}};
+  const auto rich = around("rich-bll", same, split, network), bll = around("bll", same, split, network);
+  for (const Dataset& data : {near, far}) {
+    const Regression a = answer(*rich, data), b = answer(*bll, data);
+    EXPECT_TRUE(at::equal(a.mean, b.mean));
+    EXPECT_TRUE((a.epistemic_var >= b.epistemic_var * (1 - 1e-9)).all().item<bool>());
+    EXPECT_GT((a.epistemic_var / b.epistemic_var).max().item<double>(), 1.01);
+  }
+}
+
+TEST(RichBll, KeepsTheMeanOfTheNetwork) {
+  const Split split = contract::toy_split();
+  const auto network = small_network(split);
+  const Dataset data = contract::toy(50, 9);
+  const auto dnn = around("dnn", json::object(), split, network);
+  for (const char* method : {"rich-bll", "bll"})
+    EXPECT_TRUE(at::equal(answer(*around(method, json::object(), split, network), data).mean,
+                          answer(*dnn, data).mean));
+  EXPECT_TRUE(at::allclose(answer(*around("ntk-gp", json::object(), split, network), data).mean,
+                           answer(*dnn, data).mean, 1e-5, 1e-5));  // float64 there
+}
+
+TEST(RichBll, ASubsampleOfAllRowsIsAllRows) {
+  const Split split = contract::toy_split();
+  const auto network = small_network(split);
+  const Dataset data = contract::toy(50, 9);
+  const auto n = static_cast<double>(split.train.size());
+  const Regression all = answer(*around("rich-bll", json::object(), split, network), data);
+  for (double subsample : {n, 10 * n, 1 - 1e-9})
+    EXPECT_TRUE(
+        at::equal(answer(*around("rich-bll", {{"subsample", subsample}}, split, network), data).epistemic_var,
+                  all.epistemic_var));
+  const auto half = around("rich-bll", {{"subsample", 0.5}}, split, network);
+  const at::Tensor ratio = answer(*half, data).epistemic_var / all.epistemic_var;
+  EXPECT_GT(ratio.mean().item<double>(), 0.5);
+  EXPECT_LT(ratio.mean().item<double>(), 2);
+}
+
+TEST(RichBll, ASmallSubsampleIsRefusedOrNoted) {
+  const Split split = contract::toy_split();
+  const auto network = small_network(split);  // 12 features and a constant
+  EXPECT_THROW(around("rich-bll", {{"subsample", 12}}, split, network), std::invalid_argument);
+  const auto noted = [&](int64_t rows) {
+    const auto fitted = around("rich-bll", {{"subsample", rows}}, split, network);
+    return std::ranges::any_of(fitted->summary().notes, [](const std::string& note) {
+      return note.find("rows for 13 features") != std::string::npos;
+    });
+  };
+  EXPECT_TRUE(noted(20));
+  EXPECT_FALSE(noted(39));
+}
+
+TEST(RichBll, FewerRowsThanFeaturesAndDeadUnitsGiveASaneVariance) {
+  const Split split{contract::toy(9, 1), contract::toy(5, 2)};
+  TrainedNetwork dead = *small_network(contract::toy_split());
+  dead.weights["network.2.weight"].select(0, 3).zero_();  // a unit that is tanh(bias) everywhere
+  const auto network = std::make_shared<TrainedNetwork>(std::move(dead));
+  const Dataset data = contract::toy(50, 9);
+  const Regression rich = answer(
+      *around("rich-bll", {{"prior", "fixed"}, {"prior_sd", 1.0}, {"noise", "mse"}}, split, network), data);
+  const Regression bll =
+      answer(*around("bll", {{"prior", "fixed"}, {"prior_sd", 1.0}, {"noise", "mse"}}, split, network), data);
+  EXPECT_TRUE(at::isfinite(rich.epistemic_var).all().item<bool>());
+  EXPECT_TRUE((rich.epistemic_var >= bll.epistemic_var * (1 - 1e-9)).all().item<bool>());
+}
+
+TEST(RichBll, RefitChoosesOnceAndTrainsOnAllRows) {
+  const Split split = contract::toy_split();
+  json options = kSmallNetwork;
+  options["refit"] = true;
+  const auto fitted = registry_row("rich-bll").make(options)->fit(split, {Stream(5)});
+  EXPECT_EQ(fitted->summary().rows, split.train.size() + split.valid.size());
+  const Dataset data = contract::toy(100, 9);
+  EXPECT_LT(rmse(*fitted, data),
+            1.2 * rmse(*around("dnn", json::object(), split, small_network(split)), data));
+  FitContext given{Stream(5)};
+  given.start = small_network(split);
+  EXPECT_THROW(registry_row("rich-bll").make(options)->fit(split, given), std::invalid_argument);
+}
+
+/// Stops the fit when more than `stages` stages have begun.
+class StopAtStage : public Callback {
+ public:
+  explicit StopAtStage(int stages) : stages_(stages) {}
+  void stage(const std::string&) override { ++begun; }
+  bool stop() override { return begun > stages_ && ++steps > 3; }
+  int begun = 0, steps = 0;
+
+ private:
+  int stages_;
+};
+
+TEST(RichBll, InterruptedInTheRefitItResumesInTheSameBits) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(testing::TempDir()) / ("rich_bll" + std::to_string(::getpid()));
+  fs::create_directories(folder);
+  for (const char* method : {"rich-bll", "swag"}) {
+    json options = kSmallNetwork;
+    if (std::string(method) == "rich-bll") options["refit"] = true;
+    const auto fit = [&](const FitContext& context) {
+      return registry_row(method).make(options)->fit(contract::toy_split(), context);
+    };
+    const auto whole = fit({Stream(7)});
+    for (int stages : {0, 1}) {
+      FitContext context{Stream(7), nullptr, {folder / "m.ckpt", false, "print"}};
+      StopAtStage impatient(stages);
+      context.callback = &impatient;
+      EXPECT_EQ(fit(context)->summary().stopped, "interrupted");
+      context.callback = nullptr;
+      context.checkpoint.resume = true;
+      EXPECT_EQ(to_bytes(fit(context)->save()), to_bytes(whole->save())) << method << stages;
+      fs::remove_all(folder);
+      fs::create_directories(folder);
+    }
+  }
+  fs::remove_all(folder);
+}
+
+TEST(NtkGp, IsTheDensePosteriorOfAllGradients) {
+  const Split split{contract::toy(40, 1), contract::toy(20, 2)};
+  const auto network = small_network(split);
+  const Dataset data = contract::toy(30, 9);
+  const Regression p = answer(
+      *around("ntk-gp", {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", 0.7}}, split, network), data);
+  const Jacobian train = jacobian_of(*network, split.train.all().inputs[0]),
+                 test = jacobian_of(*network, data.all().inputs[0]);
+  const at::Tensor f = 0.7 * at::cat({train.earlier, train.last}, 1),
+                   g = 0.7 * at::cat({test.earlier, test.last}, 1);
+  const at::Tensor k = f.mm(f.t()) + network->noise_var * at::eye(f.size(0), at::kDouble);
+  const at::Tensor dense = g.mm(g.t()) - g.mm(f.t()).mm(at::linalg_solve(k, f.mm(g.t())));
+  EXPECT_LT((p.epistemic_var / dense.diagonal() - 1).abs().max().item<double>(), 1e-6);
+}
+
+TEST(RichBll, ClassesHaveAPosteriorPerLogit) {
+  const Split split = contract::task_split(LikelihoodKind::softmax);
+  const auto rich = registry_row("rich-bll").make(kSmallNetwork)->fit(split, {Stream(5)});
+  const auto dnn = registry_row("dnn").make(kSmallNetwork)->fit(split, {Stream(5)});
+  const Dataset data = contract::task_toy(LikelihoodKind::softmax, 300, 9);
+  const auto a = std::get<Classes>(rich->predict(data)), b = std::get<Classes>(dnn->predict(data));
+  EXPECT_LT(class_nll(a, data.all().target), class_nll(b, data.all().target) + 0.05);
+  EXPECT_GT(mutual_information(a).mean().item<double>(), 0);
+  EXPECT_EQ(mutual_information(b).abs().max().item<double>(), 0);
+}
+
+TEST(Swag, SpreadsAroundTheAverage) {
+  const Split split = contract::toy_split();
+  const auto swag = around("swag", {{"averaged", 10}, {"swag_rate", 0.01}}, split, small_network(split));
+  const Dataset data = contract::toy(100, 9);
+  const Regression p = answer(*swag, data);
+  EXPECT_GT(p.epistemic_var.min().item<double>(), 0);
+  EXPECT_LT(rmse(*swag, data), 1.2 * rmse(*around("dnn", json::object(), split, small_network(split)), data));
+}
+
+TEST(McDropout, NeedsDropout) {
+  json options = kSmallNetwork;
+  options["dropout"] = 0.0;
+  EXPECT_THROW(registry_row("mc-dropout").make(options), std::invalid_argument);
+  const Split split = contract::toy_split();
+  EXPECT_THROW(around("mc-dropout", json::object(), split, small_network(split)), std::invalid_argument);
+}
+
+TEST(TrainedNetwork, OfOtherDataIsRefused) {
+  const auto network = small_network(contract::toy_split());
+  const Split other = contract::toy_split(3);
+  for (const char* method : {"dnn", "bll", "rich-bll", "ntk-gp", "swag"})
+    EXPECT_THROW(around(method, json::object(), other, network), std::invalid_argument) << method;
+  const Split classes = contract::task_split(LikelihoodKind::softmax);
+  EXPECT_THROW(around("bll", json::object(), classes, network), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes
