@@ -87,9 +87,25 @@ std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
   return unknown ? std::nullopt : std::optional(kind);
 }
 
+/// Throws for a flag on the data beside --network-from, whose model decides what an example is.
+void check_alone_with_network(const OptionFlags& flags) {
+  const Words own = {"network_from", "calibrate", "calibration_fraction"};
+  const nlohmann::json given = flags.set_options(option_docs(FitOptions{}));
+  for (const auto& item : given.items()) {
+    std::string flag = item.key();
+    if (std::ranges::find(own, flag) != own.end()) continue;
+    std::ranges::replace(flag, '_', '-');
+    misuse(
+        fmt::format("expected --network-from without --{0}; received both; leave --{0} out: target, columns "
+                    "and split are those of that model",
+                    flag));
+  }
+}
+
 /// Checks what can be checked before the data are read.
 void check_request(const FitOptions& fit, const OptionFlags& flags, std::optional<InputKind> kind) {
   check_fractions(fit);
+  if (!fit.network_from.empty()) return check_alone_with_network(flags);
   if (flags.given("calibration_fraction") && fit.calibrate == "none")
     misuse("expected --calibrate with --calibration-fraction; received none; add --calibrate conformal");
   if (!kind) return;
@@ -138,14 +154,16 @@ Command chosen(const std::string& name, Parsed& p) {
   if (name == "fit") {
     FitRequest& r = p.fit;
     r.fit = fit_options(p.fit_flags, r.fit);
-    const std::optional<InputKind> kind = kind_before(r.fit, r.train);
+    const bool kept = !r.fit.network_from.empty();  // that model knows the kind of input
+    const std::optional<InputKind> kind = kept ? std::nullopt : kind_before(r.fit, r.train);
     check_request(r.fit, p.fit_flags, kind);
     if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
       misuse("expected --valid or --valid-fraction; received both; leave one of them out");
     const bool named = !r.fit.method.empty();
     const std::optional<TaskKind> task = task_known(r.fit, kind.value_or(InputKind::table));
-    const MethodInfo& method =
-        named ? find_method(r.fit.method) : default_method(task.value_or(TaskKind::regression));
+    const MethodInfo& method = named  ? find_method(r.fit.method)
+                               : kept ? find_method("rich-bll")
+                                      : default_method(task.value_or(TaskKind::regression));
     if (named) r.fit.method = method.name;
     // Without --method, fit has the flags of dbk; an option that the default method lacks is refused below.
     r.fit.options = p.fit_flags.set_options(named ? method : find_method("dbk"));
@@ -169,6 +187,10 @@ Command chosen(const std::string& name, Parsed& p) {
   } else if (name == "compare") {
     CompareRequest& r = p.compare;
     r.fit = fit_options(p.compare_flags, r.fit);
+    if (!r.fit.network_from.empty())
+      misuse(
+          "expected --network-from with fit; received it with compare, whose fits train their own; leave it "
+          "out");
     const std::optional<InputKind> kind = kind_before(r.fit, r.data);
     check_request(r.fit, p.compare_flags, kind);
     r.named = p.compared != every_method();
@@ -184,6 +206,8 @@ Command chosen(const std::string& name, Parsed& p) {
     request.command = p.predict;
   } else if (name == "evaluate") {
     request.command = p.evaluate;
+  } else if (name == "update" || name == "forget") {
+    request.command = name == "update" ? p.update : p.forget;
   } else if (name == "generate") {
     request.command = p.generate;
   } else {

@@ -27,12 +27,15 @@ void check_answered(const EvaluateRequest& r, const Examples& examples, const st
 }
 
 std::string separation_text(const json& ood, const std::string& source) {
-  std::string text = fmt::format("\nAUROC of {} (0.5: told apart as by chance)\n", shown(source));
+  std::string text = fmt::format("\ntelling {} from the data\n{:<18}  {:>6}  {:>6}  {:>6}\n", shown(source),
+                                 "score", "AUROC", "FPR@95", "AUPR");
   for (const auto& item : ood["auroc"].items()) {
     const bool inverted = std::ranges::find(ood["inverted"], json(item.key())) != ood["inverted"].end();
-    text += fmt::format("{:<18}  {:.4f}{}\n", item.key(), item.value().get<double>(),
+    text += fmt::format("{:<18}  {:.4f}  {:.4f}  {:.4f}{}\n", item.key(), item.value().get<double>(),
+                        ood["fpr95"][item.key()].get<double>(), ood["aupr"][item.key()].get<double>(),
                         inverted ? "  inverted: lower on the foreign data, not usable" : "");
   }
+  text += "AUROC 0.5: told apart as by chance; FPR@95: false alarms of a detector that finds 95 % of them\n";
   if (ood.contains("left_out"))
     text += fmt::format(
         "{} foreign rows, too far for any answer, are left out: the data are more foreign than this\n",

@@ -59,7 +59,7 @@ int run_command(const FitRequest& r) {
   check_not_input("fit", "--model", r.model, r.valid);
   InterruptGuard interrupt;  // before the lock, whose file a killed process leaves behind
   const FitFile file(r.model, r.resume, r.checkpoint_every);
-  FitOptions fit = r.fit;
+  FitOptions fit = with_network_from(r.fit);
   fit.threads = kAllCores;  // run_checked set the threads for the command, the final reports included
   std::vector<std::string> notes;
   Examples train = read_training(r.train, fit, data_source(), &notes);

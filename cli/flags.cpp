@@ -177,7 +177,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
       ->check(one_of({"train", "valid", "calibration", "test"}));
   app.add_option(
          "--ood", p.evaluate.ood,
-         "foreign data: prints how well each score, larger for foreign rows, tells it from DATA (AUROC)\n"
+         "foreign data: prints how well each score, larger for foreign rows, tells it from DATA (AUROC, FPR@95, AUPR)\n"
          "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
          "mutual_information: of classes, the part of the entropy that is the model's ignorance\n"
          "entropy: of classes, of the answer's probabilities, noisy labels included\n"
@@ -199,6 +199,32 @@ void add_evaluate(CLI::App& root, Parsed& p) {
       "Examples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
       "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json");
+}
+
+void add_updates(CLI::App& root, Parsed& p) {
+  p.forget.forget = true;
+  for (UpdateRequest* r : {&p.update, &p.forget}) {
+    const bool forgets = r->forget;
+    CLI::App& app = *root.add_subcommand(
+        forgets ? "forget" : "update", forgets ? "Remove rows from what a model has learned, without training"
+                                               : "Let a model learn more rows, without training");
+    app.add_option("MODEL", r->model, "file written by fit, by rich-bll, bll or dbk-exact")->required();
+    app.add_option("DATA", r->data,
+                   forgets ? "data with their target that the model was fitted on or learned"
+                           : "data with their target, - for CSV on stdin")
+        ->required();
+    app.add_option("--out", r->out, "model file to write [default MODEL]")->type_name("FILE");
+    add_threads(app, p.threads);
+    add_table_memory(app, p.table_memory);
+    app.add_flag("--json", r->json, "print one JSON object");
+    app.footer(
+        fmt::format("The network, the noise and the prior stay; the posterior is the one that all rows "
+                    "together give. The "
+                    "file is replaced at once: after a kill it is the one before or the one after.\n\n"
+                    "Examples:\n  slimbayes {0} model.safetensors new.csv\n"
+                    "  slimbayes {0} model.safetensors new.csv --out changed.safetensors",
+                    forgets ? "forget" : "update"));
+  }
 }
 
 void add_compare(CLI::App& root, Parsed& p, const Words& words) {
@@ -295,6 +321,7 @@ void add_commands(CLI::App& root, Parsed& parsed, const Words& words) {
   add_fit(root, parsed, first == "fit" ? words : Words{});
   add_predict(root, parsed);
   add_evaluate(root, parsed);
+  add_updates(root, parsed);
   add_compare(root, parsed, first == "compare" ? words : Words{});
   add_small(root, parsed);
 }

@@ -23,6 +23,7 @@ struct Parsed {
   FitRequest fit;
   PredictRequest predict;
   EvaluateRequest evaluate;
+  UpdateRequest update, forget;
   CompareRequest compare;
   GenerateRequest generate;
   DemoRequest demo;

@@ -45,6 +45,13 @@ struct EvaluateRequest {
   bool json = false;
 };
 
+struct UpdateRequest {
+  std::string model, data;
+  std::string out;      // model file to write; empty: `model`
+  bool forget = false;  // the rows are removed, not added
+  bool json = false;
+};
+
 struct CompareRequest {
   std::string data;
   std::vector<MethodChoice> methods;
@@ -70,7 +77,8 @@ struct DemoRequest {
 };
 
 struct Request {
-  std::variant<FitRequest, PredictRequest, EvaluateRequest, CompareRequest, GenerateRequest, DemoRequest>
+  std::variant<FitRequest, PredictRequest, EvaluateRequest, UpdateRequest, CompareRequest, GenerateRequest,
+               DemoRequest>
       command;
   int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;  // bytes that reading data may take; 0: the library's default

@@ -12,6 +12,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
 #include "slimbayes/data/repeated_inputs.h"
+#include "slimbayes/data/row_hash.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/families/event_probes.h"
@@ -149,22 +150,35 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   std::unique_ptr<Method> method = registry_row(info.name).make(model.options_);
   if (const Table* table = table_of(examples)) check_names(*table, fit);
 
+  std::optional<Model> source;
+  if (!fit.network_from.empty()) source = Model::load(fit.network_from);
   FitOptions dealt = fit;
   if (valid_given != nullptr) dealt.valid_fraction = 0;
-  model.split_ = split_examples(examples, dealt);
+  const std::string data_hash = hash_of(examples);
+  const bool same_rows = source && source->data_hash() == data_hash && fit.calibrate == "none";
+  model.split_ = same_rows ? source->split() : split_examples(examples, dealt);
+  if (source)
+    model.split_.notes.push_back(
+        fmt::format("the network is that of {}: options of the network and of its training do not apply",
+                    in_quotes(fit.network_from)));
+  if (source && !same_rows)
+    model.split_.notes.push_back(
+        "split anew: some of the validation rows may have trained the network, which would make the noise "
+        "look too small");
   const std::vector<int64_t> groups = calibration_groups(examples, dealt, model.split_);
   check_training(info, model.options_, model.split_);
   const MethodInfo& inner = inner_method(info, model.options_);
   const std::string scale = fit.scale == "auto" ? inner.input_scale : fit.scale;
-  const auto encoder =
-      std::make_shared<const InputEncoder>(fit_encoder(examples, model.split_.train, fit, scale));
+  const std::shared_ptr<const InputEncoder> encoder =
+      source ? source->encoder_
+             : std::make_shared<const InputEncoder>(fit_encoder(examples, model.split_.train, fit, scale));
   model.encoder_ = encoder;
   const Task& task = model.schema().task;
   check_task(task, inner.name);
   check_task(task, info.name);
   check(fit.calibrate == "none" || task.kind == TaskKind::regression || task.kind == TaskKind::classification,
         kFunction, "a regression or classes to calibrate", name_of(task.kind), "leave --calibrate out");
-  model.data_hash_ = hash_of(examples);
+  model.data_hash_ = data_hash;
   const bool events = task.kind == TaskKind::events;
   const bool of_table = kind_of(*encoder) == InputKind::table;
   const Augmentation augmentation{fit.crop, fit.flip};
@@ -196,13 +210,20 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const ThreadScope threads(fit.threads == kThreadsOfMethod ? fit_threads(info) : fit.threads);
   const std::string_view noun = noun_of(kind_of(*encoder));
   const bool grouped = of_table && fit.split != "random" && !groups_of(examples, dealt).singly;
-  CrossFitted fitted = fit_with_noise_folds(
-      info, main, parts,
-      {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"), /*possible=*/of_table, noun},
-      {Stream(fit.seed), callback, std::move(checkpoint)});
+  FitContext context{Stream(fit.seed), callback, std::move(checkpoint), {}};
+  if (source) context.start = source->fitted().network();
+  CrossFitted fitted = fit_with_noise_folds(info, main, parts,
+                                            {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"),
+                                             /*possible=*/of_table && !source, noun},
+                                            context);
   model.fitted_ = std::move(fitted.main.fitted);
   model.tuning_ = std::move(fitted.main.report);
   model.noise_ = std::move(fitted.noise);
+  if (info.updates) {
+    const bool refit = model.options_.value("refit", false);
+    model.learned_ = row_hashes(refit ? joined(parts.train, parts.valid) : parts.train);
+    std::ranges::sort(model.learned_);
+  }
   model.options_ = stored_json(model.fitted_->save(), "options");  // as the training rows resolved them
   if (fit.calibrate != "none")
     model.calibration_ = model.calibrated(take(examples, model.split_.calibration), groups);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/core/conformal.h"
@@ -82,6 +83,13 @@ class Model {
   /// Examples without an answer are left out. Throws DataError if none has an answer.
   nlohmann::json evaluate(const Examples& examples, const Answers& answers, double level) const;
 
+  /// Return the model that has learned these examples too, or no longer (Fitted::updated): the encoder, the
+  /// features, the noise and the prior stay. They keep no split. Throw std::invalid_argument for a method
+  /// without an exact posterior, a calibrated model, whose scores would not hold, and examples that do not
+  /// fit; `without` also for examples that the model has not learned, as often as they are given.
+  Model with(const Examples& examples) const;
+  Model without(const Examples& examples) const;
+
   const std::string& method() const { return method_; }
   const nlohmann::json& options() const { return options_; }  // every option of the method
   /// After load(), `tune`, `level` and `threads` have their defaults: a model file does not keep them.
@@ -113,6 +121,7 @@ class Model {
   /// all of them lie outside the training range and the middle of that range has a finite answer.
   void check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
                               const std::vector<BadRow>& bad) const;
+  Model changed(const Examples& examples, bool adds) const;
   ConformalScores calibrated(const Examples& held_out, const std::vector<int64_t>& groups) const;
   void take_from(TensorFile& file);   // fills this model from `file`; removes what is not the method's
   std::string source_ = "the model";  // the name of its file, for messages
@@ -126,7 +135,16 @@ class Model {
   at::Tensor probes_;
   nlohmann::json tuning_;
   NoiseEstimate noise_;
+  /// row_hashes() of the rows in the posterior, sorted, by which `without` knows them; empty for a method that
+  /// cannot be updated.
+  std::vector<int64_t> learned_;
 };
+
+/// Returns the options of a fit around the network of the model FitOptions::network_from: what an example is
+/// and how it is split come from that model, all else from `given`. Returns `given` if it names no model.
+/// Throws DataError if it cannot be read, std::invalid_argument if its network has no linear output layer or
+/// the method of `given` takes none.
+FitOptions with_network_from(const FitOptions& given);
 
 /// Splits the examples, fits the encoder on the training part, and fits the method. The options are checked
 /// before the data are split. `valid` replaces the validation fraction by examples of its own. If few

@@ -32,6 +32,8 @@ constexpr const char* kSplitNames[] = {"split.train", "split.valid", "split.test
 constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &SplitRows::valid,
                                                             &SplitRows::test};
 
+constexpr const char* kLearned = "learned.rows";  // of a method that can be updated
+
 // Present for a Cox process only: event_probes(), where the integral over the domain looks for peaks.
 constexpr const char* kProbes = "events.probes";
 
@@ -94,6 +96,7 @@ TensorFile Model::to_file() const {
   for (size_t i = 0; i < std::size(kSplitNames); ++i) {
     file.tensors[kSplitNames[i]] = to_stored(at::tensor(split_.*kSplitLists[i], at::kLong));
   }
+  if (!learned_.empty()) file.tensors[kLearned] = to_stored(at::tensor(learned_, at::kLong));
   if (probes_.defined()) file.tensors[kProbes] = to_stored(probes_);
   if (calibration_.groups > 0) {
     const int64_t rows = calibration_.value.size(0);
@@ -144,6 +147,14 @@ void Model::take_from(TensorFile& file) {
     check_shape(probes_, {-1, static_cast<int64_t>(schema().features.size())}, "load", kProbes);
     check_finite(probes_, "load", kProbes);
     file.tensors.erase(kProbes);
+  }
+  if (file.tensors.contains(kLearned)) {
+    const at::Tensor rows = stored_tensor(file, kLearned);
+    check(rows.dim() == 1 && rows.scalar_type() == at::kLong, "load", "a list of hashes of rows", "others",
+          "the model file is damaged");
+    learned_.assign(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.numel());
+    std::ranges::sort(learned_);
+    file.tensors.erase(kLearned);
   }
   if (file.tensors.contains(kCalibrationRows)) split_.calibration = take_row_list(file, kCalibrationRows);
   if (file.metadata.contains("tuning")) {

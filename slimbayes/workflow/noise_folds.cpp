@@ -55,15 +55,6 @@ constexpr const char* kNoiseFolds = "noise folds";
 constexpr int64_t kMostRows = 2000;  // for larger tables, more validation rows cost less than K more fits
 constexpr int64_t kFewestGroups = 4;
 
-Dataset joined(const Dataset& a, const Dataset& b) {
-  if (b.size() == 0) return a;
-  const Batch first = a.all(), second = b.all();
-  Batch all{{}, at::cat({first.target, second.target})};
-  for (size_t i = 0; i < first.inputs.size(); ++i)
-    all.inputs.push_back(at::cat({first.inputs[i], second.inputs[i]}));
-  return dataset_of(a.schema, std::move(all));
-}
-
 /// Returns the group number of each row. Rows with identical encoded inputs share a group, even if one is a
 /// training row and the other a validation row. Without `grouped`, every row is a group of its own. [n]
 std::vector<int64_t> groups_of(const Dataset& all, bool grouped) {
@@ -157,7 +148,7 @@ class Series {
     bool resumed = false;
     if (record) read_contents(series_.name(), kCheckpointHint, [&] { resumed = resume(*record); });
     if (!resumed) {
-      main_ = main({context_.stream, context_.callback, series_.part(0)});
+      main_ = main({context_.stream, context_.callback, series_.part(0), context_.start});
       if (main_.interrupted())
         return {main_, unknown("the fit was interrupted before it was estimated", true)};
       save();

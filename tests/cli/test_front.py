@@ -8,7 +8,7 @@ import subprocess
 import pytest
 from conftest import TOOL, header, refused, run, toy_rows, write_csv
 
-COMMANDS = ["fit", "predict", "evaluate", "compare", "methods", "describe", "generate", "demo"]
+COMMANDS = ["fit", "predict", "evaluate", "update", "forget", "compare", "methods", "describe", "generate", "demo"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -150,7 +150,7 @@ def test_front_needs_no_tensor_library(tmp_path):
     (["fit", "a.csv", "--target", "y", "--schedule", "constnat"], "did you mean 'constant'?"),
     (["fit", "a.csv", "--target", "y", "--method", "gp-exact", "--rank", "3"], "--rank"),
     (["fit", "a.csv", "--target", "y", "--network", "mlp", "--heads", "3"], "network mlp; received --heads, which belongs to transformer"),
-    (["fit", "a.csv", "--target", "y", "--method", "ensemble", "--dropout", "0.1"], "--dropout, which belongs to lstm, convnet, transformer"),
+    (["fit", "a.csv", "--target", "y", "--method", "ensemble", "--heads", "2"], "--heads, which belongs to transformer"),
     (["fit", "a.csv", "--target", "y", "--dry-run", "--heads", "4"], "network tabular_resnet; received --heads"),
     (["compare", "a.csv", "--target", "y", "--heads", "3"], "network tabular_resnet; received --heads"),
     (["fit", "a.csv"], "--target"),

@@ -42,3 +42,8 @@ def test_auroc_of_the_epistemic_variance(scored):
     assert 0.55 < expected < 0.99
     assert report["ood"]["auroc"]["epistemic_sd"] == pytest.approx(expected, abs=1e-9)
     assert report["ood"]["inverted"] == []
+    truth, scores = [0] * len(near) + [1] * len(far), near + far
+    assert report["ood"]["aupr"]["epistemic_sd"] == pytest.approx(metrics.average_precision_score(truth, scores), abs=1e-9)
+    alarms, found, _ = metrics.roc_curve(truth, scores, drop_intermediate=False)
+    at_95 = min(a for a, f in zip(alarms, found) if f >= 0.95)
+    assert report["ood"]["fpr95"]["epistemic_sd"] == pytest.approx(at_95, abs=1e-9)

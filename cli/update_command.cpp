@@ -1,0 +1,45 @@
+// update and forget: change the posterior of a model by rows that it has not learned, or has learned, without
+// a new training (Model::with, Model::without).
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/edge.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/terminal.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/file_lock.h"
+
+namespace slimbayes::cli {
+
+int run_command(const UpdateRequest& r) {
+  const char* command = r.forget ? "forget" : "update";
+  const std::string out = r.out.empty() ? r.model : r.out;
+  check(r.model != "-" && out != "-", command, "a file name for the model", "'-'",
+        "a model is no text; name a file");
+  check_model_first(command, r.model, r.data);
+  check_not_input(command, "--out", out, r.data);
+  check_writable(out);
+  const FileLock lock(out);
+  const Model model = Model::load(r.model);
+  log_unfinished(model);
+  std::vector<std::string> notes;
+  const Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes);
+  for (const std::string& note : notes) log_note(note);
+  const Model changed = r.forget ? model.without(data) : model.with(data);
+  changed.save(out);
+  const int64_t rows = changed.fitted().summary().rows;
+  if (r.json) {
+    print(nlohmann::json{{"model", out},
+                         {"method", changed.method()},
+                         {r.forget ? "forgotten" : "added", count(model.examples(data, true))},
+                         {"rows", rows}});
+  } else {
+    print(fmt::format("{}: {} {} rows, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
+                      count(model.examples(data, true)), rows));
+  }
+  return kDone;
+}
+
+}  // namespace slimbayes::cli

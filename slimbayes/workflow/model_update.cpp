@@ -1,0 +1,88 @@
+// What a fitted model gives to another one: its network, or its posterior after more or fewer examples.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include "slimbayes/catalog/methods.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/row_hash.h"
+#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/target.h"
+#include "slimbayes/families/trained_network.h"
+#include "slimbayes/workflow/model.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Returns the names of the methods for which `holds`, comma-separated.
+std::string methods_that(bool MethodInfo::*holds) {
+  std::string names;
+  for (const MethodInfo& info : method_catalog()) {
+    if (info.*holds) names += (names.empty() ? "" : ", ") + info.name;
+  }
+  return names;
+}
+
+}  // namespace
+
+FitOptions with_network_from(const FitOptions& given) {
+  if (given.network_from.empty()) return given;
+  const Model source = Model::load(given.network_from);
+  check(source.fitted().network() != nullptr, "network_from",
+        "a model whose network ends in a linear output layer",
+        fmt::format("{} by {}", in_quotes(given.network_from), source.method()),
+        methods_that(&MethodInfo::takes_network) + " leave one");
+  check(given.method.empty() || find_method(given.method).takes_network, "network_from",
+        "a method that starts from a trained network", given.method,
+        methods_that(&MethodInfo::takes_network) + " take one (--method)");
+  FitOptions fit = source.fit_options();
+  fit.method = given.method.empty() ? "rich-bll" : given.method;
+  fit.options = given.options;
+  fit.seed = given.seed;
+  fit.tune = given.tune;
+  fit.level = given.level;
+  fit.threads = given.threads;
+  fit.network_from = given.network_from;
+  fit.calibrate = given.calibrate;
+  fit.calibration_fraction = given.calibration_fraction;
+  fit.noise_folds = 0;  // its folds would know their held-out rows
+  return fit;
+}
+
+Model Model::changed(const Examples& given, bool adds) const {
+  check(find_method(method_).updates, "update", "a method with an exact posterior", method_,
+        methods_that(&MethodInfo::updates) + " have one; fit this one again on all rows");
+  check(calibration_.groups == 0, "update", "a model without conformal calibration",
+        "one whose calibration would not hold for the new posterior", "fit it without --calibrate");
+  const Examples rows = examples(given, true);
+  check(count(rows) > 0, "update", "at least one row with a target", "none");
+  check_targets(*encoder_, rows);
+  const Dataset data = dataset_of(*encoder_, rows, true);
+  Model out = *this;
+  std::vector<int64_t> hashes = row_hashes(data);
+  std::ranges::sort(hashes);
+  out.learned_.clear();
+  if (adds) {
+    std::ranges::merge(learned_, hashes, std::back_inserter(out.learned_));
+  } else {
+    std::vector<int64_t> unknown;
+    std::ranges::set_difference(hashes, learned_, std::back_inserter(unknown));
+    check(unknown.empty(), "forget", "rows that the model has learned",
+          fmt::format("{} of {} that it has not", unknown.size(), hashes.size()),
+          "give rows of its training or of an update, with the same cells; validation and test rows were not "
+          "learned");
+    std::ranges::set_difference(learned_, hashes, std::back_inserter(out.learned_));
+  }
+  out.fitted_ = adds ? fitted_->updated(data, {}) : fitted_->updated({}, data);
+  out.data_hash_ = fmt::format("{} {} {}", data_hash_, adds ? "and" : "without", hash_of(rows));
+  out.split_ = {};
+  return out;
+}
+
+Model Model::with(const Examples& examples) const { return changed(examples, true); }
+Model Model::without(const Examples& examples) const { return changed(examples, false); }
+
+}  // namespace slimbayes

@@ -1,0 +1,95 @@
+"""update and forget: more rows and fewer rows without training; --network-from: a variance for a trained network."""
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+from conftest import TOOL, header, predicted, refused, run, toy_rows, write_csv
+
+SMALL = ["--steps", "200", "--hidden", "16", "--blocks", "1", "--threads", "1"]
+
+
+@pytest.fixture
+def rows(tmp_path):
+    write_csv(tmp_path / "train.csv", header(2), toy_rows(200))
+    write_csv(tmp_path / "more.csv", header(2), toy_rows(60, seed=2))
+    write_csv(tmp_path / "test.csv", header(2), toy_rows(40, seed=3))
+    return tmp_path
+
+
+def fitted(folder, method="rich-bll", *words):
+    done = run(folder, "fit", "train.csv", "--target", "y", "--method", method, "--model", "m", *SMALL, *words)
+    assert done.returncode == 0, done.stderr
+
+
+def close(a, b, tolerance):
+    return all(abs(x / y - 1) < tolerance for x, y in zip(a["sd_epistemic"], b["sd_epistemic"]))
+
+
+@pytest.mark.parametrize("method", ["rich-bll", "bll", "dbk-exact"])
+def test_rows_are_learned_and_forgotten(rows, method):
+    fitted(rows, method, *(["--rank", "8"] if method == "dbk-exact" else []))
+    before = predicted(rows, "m", "test.csv")
+    done = run(rows, "update", "m", "more.csv", "--out", "n", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"model": "n", "method": method, "added": 60, "rows": 240}  # 180 of 200 train
+    after = predicted(rows, "n", "test.csv")
+    assert all(a < b for a, b in zip(after["sd_epistemic"], before["sd_epistemic"]))
+    if method != "dbk-exact":
+        assert after["mean"] == before["mean"]  # the network's own
+    assert run(rows, "forget", "n", "more.csv").stdout == "n: forgot 60 rows, 180 in all\n"
+    assert close(predicted(rows, "n", "test.csv"), before, 1e-7)
+
+
+def test_a_killed_update_leaves_the_model_before_or_after(rows):
+    fitted(rows)
+    write_csv(rows / "one.csv", header(2), toy_rows(1, seed=9))
+    counts = []
+    for k in range(8):
+        process = subprocess.Popen([TOOL, "update", "m", "one.csv"], cwd=rows, stdout=subprocess.DEVNULL)
+        time.sleep(0.05 + 0.1 * k)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        told = json.loads(run(rows, "describe", "m", "--json").stdout)
+        counts.append(told["summary"]["rows"])
+        assert run(rows, "predict", "m", "test.csv").returncode == 0
+    assert all(later - earlier in (0, 1) for earlier, later in zip([180, *counts], counts))
+    assert run(rows, "update", "m", "one.csv").returncode == 0
+
+
+def test_what_cannot_be_updated_is_refused(rows):
+    fitted(rows, "vbll")
+    assert "rich-bll, bll" in refused(rows, "update", "m", "more.csv")
+    fitted(rows, "bll", "--calibrate", "conformal", "--calibration-fraction", "0.3")
+    assert "calibration" in refused(rows, "update", "m", "more.csv")
+    fitted(rows, "bll")
+    write_csv(rows / "other.csv", ["a", "b", "y"], toy_rows(5))
+    assert "'x0'" in refused(rows, "update", "m", "other.csv")
+    bytes_before = (rows / "m").read_bytes()
+    assert "60 of 60 that it has not" in refused(rows, "forget", "m", "more.csv")
+    assert (rows / "m").read_bytes() == bytes_before
+
+
+def test_a_variance_for_a_trained_network(rows):
+    fitted(rows, "dnn", "--test-fraction", "0.2")
+    done = run(rows, "fit", "train.csv", "--network-from", "m", "--method", "rich-bll", "--model", "r", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"] == {"train": 140, "valid": 20, "test": 40}  # of the network's fit
+    a, b = predicted(rows, "m", "test.csv"), predicted(rows, "r", "test.csv")
+    assert a["mean"] == b["mean"] and min(b["sd_epistemic"]) > 0
+    assert run(rows, "fit", "train.csv", "--network-from", "m", "--model", "s").returncode == 0  # rich-bll by default
+    assert predicted(rows, "s", "test.csv") == b
+    done = run(rows, "fit", "more.csv", "--network-from", "m", "--method", "bll", "--model", "t")
+    assert done.returncode == 0 and "split anew" in done.stderr
+
+
+def test_what_has_no_such_network_is_refused(rows):
+    fitted(rows, "vbll")
+    assert "linear output layer" in refused(rows, "fit", "train.csv", "--network-from", "m", "--model", "r")
+    fitted(rows, "dnn")
+    line = refused(rows, "fit", "train.csv", "--network-from", "m", "--method", "dbk", "--model", "r")
+    assert "rich-bll" in line
+    assert "leave --target out" in refused(rows, "fit", "train.csv", "--target", "y", "--network-from", "m", "--model", "r")
+    assert "with fit" in refused(rows, "compare", "train.csv", "--network-from", "m")

@@ -1,0 +1,95 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "slimbayes/data/synthetic.h"
+#include "slimbayes/families/trained_network.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/workflow/model.h"
+
+namespace slimbayes {
+namespace {
+
+namespace fs = std::filesystem;
+
+Table first_rows(int64_t from, int64_t to) {
+  Examples all = generate("steps", 400, Stream(1));
+  std::vector<int64_t> rows;
+  for (int64_t i = from; i < to; ++i) rows.push_back(i);
+  return std::get<Table>(take(all, rows));
+}
+
+FitOptions fit_of(const std::string& method) {
+  FitOptions fit;
+  fit.target = "y";
+  fit.method = method;
+  fit.options = {{"steps", 200}, {"hidden", 16}, {"blocks", 1}};
+  if (method == "dbk-exact") fit.options["rank"] = 16;
+  fit.ignore = {"true_mean", "true_sd"};
+  return fit;
+}
+
+TEST(ModelUpdate, RowsAddedAndForgottenLeaveThePosterior) {
+  for (const char* method : {"rich-bll", "bll", "dbk-exact"}) {
+    const Model model = fit_model(first_rows(0, 250), fit_of(method));
+    const Table more = first_rows(250, 330), test = first_rows(330, 400);
+    const Model with = model.with(more), back = with.without(more);
+    const Regression a = model.predict(test), b = with.predict(test), c = back.predict(test);
+    EXPECT_LT((b.epistemic_var / a.epistemic_var).max().item<double>(), 1 + 1e-9) << method;
+    EXPECT_LT((b.epistemic_var / a.epistemic_var).min().item<double>(), 0.99) << method;
+    EXPECT_TRUE(at::allclose(c.epistemic_var, a.epistemic_var, 1e-8, 1e-12)) << method;
+    EXPECT_EQ(with.fitted().summary().rows, model.fitted().summary().rows + 80);
+    // In pieces, through a file, as at once.
+    const fs::path path = fs::path(testing::TempDir()) / ("update" + std::to_string(::getpid()));
+    model.save(path);
+    for (int64_t row = 250; row < 330; row += 20)
+      Model::load(path).with(first_rows(row, row + 20)).save(path);
+    EXPECT_TRUE(at::allclose(Model::load(path).predict(test).epistemic_var, b.epistemic_var, 1e-8, 1e-12))
+        << method;
+    fs::remove(path);
+  }
+}
+
+TEST(ModelUpdate, RefusesWhatCannotBeUpdated) {
+  const Table rows = first_rows(0, 200);
+  EXPECT_THROW(fit_model(rows, fit_of("dnn")).with(rows), std::invalid_argument);
+  FitOptions calibrated = fit_of("bll");
+  calibrated.calibrate = "conformal";
+  calibrated.calibration_fraction = 0.3;
+  EXPECT_THROW(fit_model(rows, calibrated).with(rows), std::invalid_argument);
+  const Model model = fit_model(rows, fit_of("bll"));
+  Table other = rows;
+  for (Column& column : other.columns)
+    if (column.name == "x") column.name = "z";
+  EXPECT_THROW(model.with(other), std::exception);
+  EXPECT_THROW(model.without(first_rows(200, 201)), std::invalid_argument);  // never learned
+}
+
+TEST(NetworkFrom, KeepsNetworkColumnsAndSplit) {
+  const fs::path path = fs::path(testing::TempDir()) / ("network_from" + std::to_string(::getpid()));
+  const Table rows = first_rows(0, 300), test = first_rows(300, 400);
+  FitOptions first = fit_of("dnn");
+  first.test_fraction = 0.2;
+  const Model dnn = fit_model(rows, first);
+  dnn.save(path);
+  FitOptions around;
+  around.method = "rich-bll";
+  around.network_from = path.string();
+  const FitOptions fit = with_network_from(around);
+  EXPECT_EQ(fit.target, "y");
+  const Model rich = fit_model(rows, fit);
+  EXPECT_TRUE(at::equal(rich.predict(test).mean, dnn.predict(test).mean));
+  EXPECT_EQ(rich.split().test, dnn.split().test);
+  EXPECT_GT(rich.predict(test).epistemic_var.min().item<double>(), 0);
+  around.method = "dbk";
+  EXPECT_THROW(with_network_from(around), std::invalid_argument);
+  fit_model(rows, fit_of("vbll")).save(path);
+  around.method = "rich-bll";
+  EXPECT_THROW(with_network_from(around), std::invalid_argument);
+  fs::remove(path);
+}
+
+}  // namespace
+}  // namespace slimbayes
