@@ -54,6 +54,33 @@ BENCHMARK(BM_linear_posterior_added)
     ->Arg(64)
     ->Unit(benchmark::kMicrosecond);
 
+// rich-bll's posterior of 512 features with a dense prior factor: 32 rows added, beside the posterior of
+// 10,000 rows computed anew.
+constexpr int64_t kWide = 512;
+
+LinearRows wide_rows(int64_t b) {
+  return {Stream(0).split("phi").normal({b, kWide}), Stream(0).split("y").normal({b}), {}};
+}
+
+LinearModel wide_model() {
+  return {0.1, at::eye(kWide, at::kDouble) + 0.1 * Stream(1).normal({kWide, kWide}).tril(), false};
+}
+
+void BM_wide_posterior_added(benchmark::State& state) {
+  const LinearPosterior p = linear_posterior(added(linear_statistics(kWide), wide_rows(10000)), wide_model());
+  const LinearRows rows = wide_rows(state.range(0));
+  for (auto _ : state) benchmark::DoNotOptimize(added(p, rows));
+}
+BENCHMARK(BM_wide_posterior_added)->ArgName("batch")->Arg(1)->Arg(32)->Unit(benchmark::kMillisecond);
+
+void BM_wide_posterior_anew(benchmark::State& state) {
+  const LinearRows rows = wide_rows(10000);
+  const LinearModel model = wide_model();
+  for (auto _ : state)
+    benchmark::DoNotOptimize(linear_posterior(added(linear_statistics(kWide), rows), model));
+}
+BENCHMARK(BM_wide_posterior_anew)->Unit(benchmark::kMillisecond);
+
 // Times the factorisation alone.
 void BM_cholesky_floor(benchmark::State& state) {
   at::Tensor phi = gaussian_rows(1024, at::kDouble).features;
