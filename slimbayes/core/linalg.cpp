@@ -6,13 +6,17 @@
 // the caller learns how much was added. Cost O(r^3 / 3) per attempt. Updates and downdates rotate one row x
 // at a time into the factor, column by column: each rotation zeroes x_j against L_jj (a hyperbolic rotation
 // for the downdate, in Chambers' mixed form, which is stable if the result is well conditioned). Cost O(r^2)
-// per row. Source: Golub and Van Loan, Matrix Computations, 4th ed., section 6.5.
+// per row. Source: Golub and Van Loan, Matrix Computations, 4th ed., section 6.5. Several rows go block by
+// block instead, as matrix products: with P = X_j L_jj^-T for the columns j of a block and t those after it,
+//   L_jj <- L_jj chol(I +- P^T P),  L_tj <- (L_tj +- X_t^T P) chol(I +- P^T P)^-T,
+//   X_t <- chol(I +- P P^T)^-1 (X_t - P L_tj^T) with the old L_tj.
 
 #include "slimbayes/core/linalg.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -66,6 +70,39 @@ void rotate_in(double* u, double* x, int64_t r, double sign) {
   }
 }
 
+// Returns the Cholesky factor of I +- P P^T for p = P. Throws NumericalError if it is not positive definite.
+at::Tensor turned_identity(const at::Tensor& p, double sign) {
+  const int64_t n = p.size(0);
+  auto [factor, info] = at::linalg_cholesky_ex(at::addmm(at::eye(n, p.options()), p, p.t(), 1, sign));
+  if (info.item<int>() != 0)
+    throw NumericalError(
+        fmt::format("[cholesky_downdated] expected a positive definite result; received rows of which {} "
+                    "together are larger than the matrix; remove only rows that were added, or rebuild from "
+                    "the statistics",
+                    n));
+  return factor;
+}
+
+at::Tensor rotated_by_blocks(const at::Tensor& factor, const at::Tensor& rows, double sign) {
+  constexpr int64_t kBlock = 64;
+  const int64_t r = factor.size(0);
+  at::Tensor out = factor.detach().clone(at::MemoryFormat::Contiguous),
+             x = rows.detach().to(at::kDouble).clone();
+  for (int64_t j = 0; j < r; j += kBlock) {
+    const int64_t end = std::min(r, j + kBlock);
+    at::Tensor diagonal = out.slice(0, j, end).slice(1, j, end), below = out.slice(0, end).slice(1, j, end);
+    const at::Tensor p = solve_lower(diagonal, x.slice(1, j, end).t()).t();  // [k, block]
+    const at::Tensor turn = turned_identity(p.t(), sign);
+    diagonal.copy_(at::mm(diagonal, turn));
+    if (end == r) break;
+    at::Tensor after = x.slice(1, end);
+    const at::Tensor rest = at::addmm(after, p, below.t(), 1, -1);
+    below.copy_(solve_lower(turn, at::addmm(below.t(), p.t(), after, 1, sign)).t());
+    after.copy_(solve_lower(turned_identity(p, sign), rest));
+  }
+  return out.tril_();
+}
+
 at::Tensor rotated(const at::Tensor& factor, const at::Tensor& rows, double sign, const char* function) {
   check_shape(factor, {-1, -1}, function, "factor");
   int64_t r = factor.size(0);
@@ -74,6 +111,8 @@ at::Tensor rotated(const at::Tensor& factor, const at::Tensor& rows, double sign
   check(factor.scalar_type() == at::kDouble, function, "a float64 factor",
         at::toString(factor.scalar_type()));
   check_finite(rows, function, "rows");
+  constexpr int64_t kSeveral = 8;  // rows from which the calls of the products cost less than the rotations
+  if (rows.size(0) >= kSeveral) return rotated_by_blocks(factor, rows, sign);
   at::Tensor upper = factor.detach().t().clone(at::MemoryFormat::Contiguous);
   at::Tensor x = rows.detach().to(at::kDouble).clone(at::MemoryFormat::Contiguous);
   for (int64_t k = 0; k < x.size(0); ++k)

@@ -84,11 +84,13 @@ TEST(Linalg, SolvesAndLogDetAgreeWithDenseOnes) {
 }
 
 TEST(Linalg, UpdatesAndDowndatesEqualAFreshFactorisation) {
-  for (int64_t k : {0, 1, 3, 40}) {
-    at::Tensor a = positive(15), x = Stream(4).normal({k, 15}), factor = safe_cholesky(a).factor;
-    at::Tensor up = cholesky_updated(factor, x), grown = a + at::mm(x.t(), x);
-    EXPECT_LT(distance(up, safe_cholesky(grown).factor), 1e-13) << k;
-    EXPECT_LT(distance(cholesky_downdated(up, x), factor), 1e-11) << k;
+  for (int64_t r : {15, 64, 150}) {  // one block and several
+    for (int64_t k : {0, 1, 3, 8, 40}) {
+      at::Tensor a = positive(r), x = Stream(4).normal({k, r}), factor = safe_cholesky(a).factor;
+      at::Tensor up = cholesky_updated(factor, x), grown = a + at::mm(x.t(), x);
+      EXPECT_LT(distance(up, safe_cholesky(grown).factor), 1e-12) << r << " " << k;
+      EXPECT_LT(distance(cholesky_downdated(up, x), factor), 1e-10) << r << " " << k;
+    }
   }
 }
 
@@ -103,6 +105,8 @@ TEST(Linalg, UpdatesLeaveTheirInputsAlone) {
 TEST(Linalg, AnImpossibleDowndateIsAnError) {
   at::Tensor factor = at::eye(3, at::kDouble), x = at::tensor({0.5, 1.5, 0.0}, at::kDouble).view({1, 3});
   EXPECT_NE(message([&] { cholesky_downdated(factor, x); }).find("column 1 of a 3 x 3"), std::string::npos);
+  const at::Tensor many = Stream(4).normal({10, 3});
+  EXPECT_THROW(cholesky_downdated(factor, many), NumericalError);
   EXPECT_THROW(cholesky_updated(factor, at::ones({1, 4}, at::kDouble)), std::invalid_argument);
   EXPECT_THROW(cholesky_updated(factor, x * std::nan("")), std::invalid_argument);
 }
