@@ -19,7 +19,8 @@ namespace {
 
 constexpr int64_t kInputs = 10, kWidth = 512, kLayers = 3, kFeatures = kWidth + 1, kTile = 256;
 
-/// The processor time that the process has used: on one thread, and steadier than the clock beside other work.
+/// The processor time that the process has used: on one thread, and steadier than the clock beside other
+/// work.
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 double peak_mb() {

@@ -78,7 +78,8 @@ FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   return fit;
 }
 
-/// Returns the kind of input. Empty for a packed file of which only the content tells whether it holds images.
+/// Returns the kind of input. Empty for a packed file of which only the content tells whether it holds
+/// images.
 std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
   const std::string images = fit.format == "auto" ? image_format(data) : "";
   if (!images.empty()) fit.format = images;

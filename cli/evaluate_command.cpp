@@ -55,8 +55,8 @@ void report_outside(const Model& model, const Examples& examples, json& report) 
   if (far->rows > 0) log_line("note: " + outside_text(*far, std::get<Table>(examples)));
 }
 
-/// Returns how well each of the scores `near` of the data tells the foreign data from them. An error says that
-/// it concerns the foreign data: the command reads two files.
+/// Returns how well each of the scores `near` of the data tells the foreign data from them. An error says
+/// that it concerns the foreign data: the command reads two files.
 json separation_of(const EvaluateRequest& r, const Model& model, const Scores& near) try {
   const Examples foreign = read_for(model, r.ood, data_source(), /*with_target=*/false, nullptr);
   const Answers far = model.answers(foreign);

@@ -175,17 +175,16 @@ void add_evaluate(CLI::App& root, Parsed& p) {
                  "train, valid, calibration or test part of the data that were fitted on")
       ->type_name("PART")
       ->check(one_of({"train", "valid", "calibration", "test"}));
-  app.add_option(
-         "--ood", p.evaluate.ood,
-         "foreign data: prints how well each score, larger for foreign rows, tells it from DATA (AUROC, FPR@95, AUPR)\n"
-         "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
-         "mutual_information: of classes, the part of the entropy that is the model's ignorance\n"
-         "entropy: of classes, of the answer's probabilities, noisy labels included\n"
-         "uncertain: of classes, 1 - the largest probability\n"
-         "log_rate_sd: of counts and events, the sd of the log rate\n"
-         "outside: of a table, half-ranges beyond the training range\n"
-         "distance: of a table, root mean square of (x - training mean) / training sd over the\n"
-         "numeric columns")
+  app.add_option("--ood", p.evaluate.ood,
+                 "foreign data: prints how well each score, larger for foreign rows, tells it from DATA\n"
+                 "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
+                 "mutual_information: of classes, the part of the entropy that is the model's ignorance\n"
+                 "entropy: of classes, of the answer's probabilities, noisy labels included\n"
+                 "uncertain: of classes, 1 - the largest probability\n"
+                 "log_rate_sd: of counts and events, the sd of the log rate\n"
+                 "outside: of a table, half-ranges beyond the training range\n"
+                 "distance: of a table, root mean square of (x - training mean) / training sd over the\n"
+                 "numeric columns")
       ->type_name("FILE");
   add_on_bad_row(app, p.evaluate.on_bad_row,
                  "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"

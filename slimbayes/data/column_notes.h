@@ -36,8 +36,8 @@ std::string row_label_note(const Column& column);
 /// Reports a numeric column in which some numbers have leading zeros (Column::words holds the first).
 std::string padded_note(const Column& column);
 
-/// Reports times that give their offsets from UTC where those of training gave none, or the reverse. `trained`
-/// says whether training's did; nothing is reported if it is not known.
+/// Reports times that give their offsets from UTC where those of training gave none, or the reverse.
+/// `trained` says whether training's did; nothing is reported if it is not known.
 std::string offset_note(const Column& column, std::optional<bool> trained);
 
 /// Reports categories that look like numbers, dates or times in another notation, that are codes with leading

@@ -107,7 +107,8 @@ class Encoder {
     // Why the cells are not an input: "constant", "constant once rounded" (Column::large), "no value",
     // "identifier or free text" or "row labels". Empty if they are an input.
     std::string dropped = "";
-    /// Of times: whether training gave their offsets from UTC. Empty for other kinds and in older model files.
+    /// Of times: whether training gave their offsets from UTC. Empty for other kinds and in older model
+    /// files.
     std::optional<bool> offsets = {};
 
     int64_t width() const;  // number of features; 0 if the column gives none

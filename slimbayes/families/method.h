@@ -41,8 +41,8 @@ class Fitted {
   virtual const Summary& summary() const = 0;
 
   /// Returns the method with its posterior given these rows too and `drop` no longer, which must have been
-  /// among its rows; features, noise and prior stay the same. Either may be empty. Exact: the posterior equals
-  /// one that is computed from all rows at once, up to rounding. This object does not change. Throws
+  /// among its rows; features, noise and prior stay the same. Either may be empty. Exact: the posterior
+  /// equals one that is computed from all rows at once, up to rounding. This object does not change. Throws
   /// std::invalid_argument for rows that do not fit and for a method without an exact posterior
   /// (MethodInfo::updates), NumericalError if `drop` was not among the rows.
   virtual std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const;

@@ -40,8 +40,8 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
 /// validation rows, and with prior "select" the prior sd from 25 with which f - network(x) has a prior sd of
 /// 0.01 to 10 on average over the training rows (the target's sd is 1). With select "nll" the least
 /// validation NLL wins (without validation rows, as with "evidence"), with "evidence" the largest evidence of
-/// the training residuals. With noise "mse" the noise variance is `mse`; with prior "unit" that prior sd is 1,
-/// with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid point has a finite
+/// the training residuals. With noise "mse" the noise variance is `mse`; with prior "unit" that prior sd is
+/// 1, with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid point has a finite
 /// score.
 PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options);
 

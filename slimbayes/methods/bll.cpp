@@ -4,8 +4,8 @@
 
 // bll: a Bayesian last layer on a trained network (R section 2: NNGP, BLL, last-layer Laplace).
 //
-// Model       f(x) = network(x), the mean; Var f(x) = phi_r^T (Phi_r^T Phi_r / sigma2 + I / s^2)^-1 phi_r with
-//             the inputs phi_r of the output layer; y = f + noise. Classes: Gaussian logits.
+// Model       f(x) = network(x), the mean; Var f(x) = phi_r^T (Phi_r^T Phi_r / sigma2 + I / s^2)^-1 phi_r,
+//             phi_r being the inputs of the output layer; y = f + noise. Classes: Gaussian logits.
 // Estimator   The network is trained as dnn's, or is given. The noise sigma2 and the prior sd s have the
 //             least validation NLL.
 // Cost        dnn's, then O(n r^2 + r^3) for n rows and r features; a prediction costs one pass and O(r^2).

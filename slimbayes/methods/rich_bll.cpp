@@ -11,8 +11,8 @@
 //             theorem 3.3).
 // Estimator   As bll. A^T A = Q^T K_m Q with Q = Phi_r (Phi_r^T Phi_r)^+ and K_m the inner products of the
 //             gradients phi_m (ntk/enrichment.h): neither A nor the Jacobian is stored.
-// Cost        A fit adds the smaller of n^2 (widths of the layers) and n r (parameters) operations to bll's; a
-//             prediction costs what bll's costs.
+// Cost        A fit adds the smaller of n^2 (widths of the layers) and n r (parameters) operations to bll's;
+//             a prediction costs what bll's costs.
 // When        A network that is already trained needs a variance that grows away from the data: bandits, out-
 //             of-distribution inputs. On large data, --subsample computes the variance from fewer rows.
 

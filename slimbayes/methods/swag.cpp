@@ -15,8 +15,8 @@
 
 // swag: a Gaussian around the average of the weights that training visits (Maddox et al. 2019).
 //
-// Model       A mixture over draws w = mean + (D^1/2 z + K^-1/2 V u) / sqrt(2): D the variances of the visited
-//             weights, V the deviations of the last K epochs [p, K] over sqrt(1 - 1/K). One noise variance for
+// Model       A mixture over draws w = mean + (D^1/2 z + (K - 1)^-1/2 V u) / sqrt(2): D holds the variances
+//             of the visited weights, V [p, K] the deviations of the last K epochs. One noise variance for
 //             all rows.
 // Estimator   The network is trained as dnn's, or is given; then `averaged` epochs at a constant rate follow,
 //             and the weights after each are averaged. The noise variance has the least validation NLL.

@@ -15,8 +15,8 @@ namespace slimbayes {
 
 /// Returns the parameters and buffers of a network with their initial values, in float64, named
 /// `prefix.0.weight`, ... Weights and biases start at U(-1/sqrt(n), 1/sqrt(n)), where n is the fan-in (for an
-/// LSTM the size of its hidden state), as in PyTorch, or as the layer's Scales say. Norms start at scale 1 and
-/// shift 0, embeddings at N(0, 1/out). Buffers are in the group kBuffers.
+/// LSTM the size of its hidden state), as in PyTorch, or as the layer's Scales say. Norms start at scale 1
+/// and shift 0, embeddings at N(0, 1/out). Buffers are in the group kBuffers.
 std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std::string& prefix,
                                               const std::string& group, const Stream& stream);
 

@@ -29,16 +29,16 @@ struct Enrichment {
   std::string reason;  // why, with the operations of the exact routes; for a log line
 };
 
-/// Computes A^T A for A = Phi_m^T Q, where Phi_m [n, p] holds the gradients of the chosen outputs with respect
-/// to the earlier parameters and `q` is [n, r] float64. Phi_m is never held. Rich-BLL (docs/references.md)
-/// takes Q = Phi_r (Phi_r^T Phi_r)^+.
+/// Computes A^T A for A = Phi_m^T Q, where Phi_m [n, p] holds the gradients of the chosen outputs with
+/// respect to the earlier parameters and `q` is [n, r] float64. Phi_m is never held. Rich-BLL
+/// (docs/references.md) takes Q = Phi_r (Phi_r^T Phi_r)^+.
 ///
 /// Gradients are computed in the type of the model: with a float64 model the exact routes agree to 1e-9
 /// relative to the largest element, with a float32 model to 1e-4. Sums over batches are float64. The sketch
 /// M^ has E[M^] = M and E||M^ - M||_F^2 <= 2 tr(M)^2 / q, so ||M^ - M||_F <= 3 tr(M) / sqrt(q) for at least 7
-/// of 9 streams (Chebyshev; measured: all but about 1 in 20 if M has rank 1, else almost all). The same stream
-/// gives the same bits. Throws std::invalid_argument for an unknown route, sizes that do not fit, and "gram" for a network
-/// with a layer that this route does not know.
+/// of 9 streams (Chebyshev; measured: all but about 1 in 20 if M has rank 1, else almost all). The same
+/// stream gives the same bits. Throws std::invalid_argument for an unknown route, sizes that do not fit, and
+/// "gram" for a network with a layer that this route does not know.
 Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
                       const EnrichmentOptions& options, const Stream& stream);
 

@@ -58,8 +58,8 @@ std::vector<GradientBlock> gradient_blocks(const GradientModel& model, const Gra
 /// The default of the memory for gradients of many rows.
 inline constexpr int64_t kKeptBytes = 128 << 20;
 
-/// Returns how many rows of gradients may be held at once: all n if they take at most `bytes`, else as many as
-/// take half of that, since two ranges of rows are compared, but at least one.
+/// Returns how many rows of gradients may be held at once: all n if they take at most `bytes`, else as many
+/// as take half of that, since two ranges of rows are compared, but at least one.
 int64_t rows_at_once(const GradientPlan& plan, const GradientModel& model, int64_t n,
                      int64_t bytes = kKeptBytes);
 

@@ -3,8 +3,8 @@
 // Column c of A is the gradient of sum_i Q_ic f(x_i). One graph per batch serves r backward passes, and the
 // columns of all batches are summed before they are multiplied. That sum has r p numbers. The sketch S A
 // needs q instead of p per column: S is linear, so the hashed gradients of the batches can be summed, too,
-// and E[(S A)^T (S A)] = A^T A. An element's variance is at most (|a|^2 |b|^2 + <a, b>^2) / q for columns a, b,
-// so the expected squared Frobenius error is at most (tr^2 + ||M||_F^2) / q <= 2 tr(M)^2 / q.
+// and E[(S A)^T (S A)] = A^T A. An element's variance is at most (|a|^2 |b|^2 + <a, b>^2) / q for columns a,
+// b, so the expected squared Frobenius error is at most (tr^2 + ||M||_F^2) / q <= 2 tr(M)^2 / q.
 #include "slimbayes/ntk/vector_products.h"
 
 #include <ATen/ATen.h>

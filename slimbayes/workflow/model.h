@@ -135,8 +135,8 @@ class Model {
   at::Tensor probes_;
   nlohmann::json tuning_;
   NoiseEstimate noise_;
-  /// row_hashes() of the rows in the posterior, sorted, by which `without` knows them; empty for a method that
-  /// cannot be updated.
+  /// row_hashes() of the rows in the posterior, sorted, by which `without` knows them; empty for a method
+  /// that cannot be updated.
   std::vector<int64_t> learned_;
 };
 

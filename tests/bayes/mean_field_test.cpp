@@ -16,7 +16,8 @@ struct MeanField {
   Weights weights;
 
   explicit MeanField(double sd) {
-    for (const ParameterSpec& one : mean_field_parameters(network, sd, "spread")) weights[one.name] = one.start;
+    for (const ParameterSpec& one : mean_field_parameters(network, sd, "spread"))
+      weights[one.name] = one.start;
   }
   Network::Lookup lookup() const { return as_type(weights, at::kDouble); }
 };
@@ -30,7 +31,8 @@ TEST(MeanField, DrawsHaveItsMeanAndSd) {
     sum += w;
     squares += (w - q.weights.at("net.0.weight")).square();
   }
-  EXPECT_LT((sum / kDraws - q.weights.at("net.0.weight")).abs().max().item<double>(), 5 * 0.3 / std::sqrt(kDraws));
+  EXPECT_LT((sum / kDraws - q.weights.at("net.0.weight")).abs().max().item<double>(),
+            5 * 0.3 / std::sqrt(kDraws));
   EXPECT_LT((squares / kDraws / 0.09 - 1).abs().max().item<double>(), 5 * std::sqrt(2.0 / kDraws));
 }
 

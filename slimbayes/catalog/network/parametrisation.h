@@ -11,13 +11,13 @@ namespace slimbayes {
 /// The names that `parametrised` knows: "standard", "mup" and "ntk".
 std::vector<std::string> parametrisations();
 
-/// Sets the Scales of every Linear and Conv2d of a whole network, whose last layer is the Linear that computes
-/// its output. In terms of the stored parameters w (weight) and b (bias):
+/// Sets the Scales of every Linear and Conv2d of a whole network, whose last layer is the Linear that
+/// computes its output. In terms of the stored parameters w (weight) and b (bias):
 ///
 /// - "standard": returns the network as it is.
-/// - "mup": the maximal update parametrisation (Yang and Hu 2020, table 1; Adam's rates from Yang et al. 2022,
-///   table 3). Use it where features and parameter gradients must not depend on the width. n is the width
-///   that a layer reads, for the first layer the width that it writes:
+/// - "mup": the maximal update parametrisation (Yang and Hu 2020, table 1; Adam's rates from Yang et al.
+///   2022, table 3). Use it where features and parameter gradients must not depend on the width. n is the
+///   width that a layer reads, for the first layer the width that it writes:
 ///     first layer    W = n^1/2 w,   B = n^1/2 b   rates (n / n0)^-1/2 for both
 ///     hidden layers  W = w,         B = n^1/2 b   rates (n / n0)^-1 for w, (n / n0)^-1/2 for b
 ///     output layer   W = n^-1/2 w,  B = b         rates (n / n0)^-1/2 for w, 1 for b
