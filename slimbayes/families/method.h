@@ -44,7 +44,8 @@ class Fitted {
   /// among its rows; features, noise and prior stay the same. Either may be empty. Exact: the posterior
   /// equals one that is computed from all rows at once, up to rounding. This object does not change. Throws
   /// std::invalid_argument for rows that do not fit and for a method without an exact posterior
-  /// (MethodInfo::updates), NumericalError if `drop` was not among the rows.
+  /// (MethodInfo::updates). It does not know whether `drop` was among its rows: NumericalError tells only that
+  /// the remaining posterior would not be one. Model::without knows the rows.
   virtual std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const;
 
   /// Returns the network that the answers' mean comes from, for a method that trains one with a linear output

@@ -6,8 +6,9 @@
 //
 // Model       f(x) = network(x), the mean; Var f(x) = phi_r^T (Phi_r^T Phi_r / sigma2 + I / s^2)^-1 phi_r,
 //             phi_r being the inputs of the output layer; y = f + noise. Classes: Gaussian logits.
-// Estimator   The network is trained as dnn's, or is given. The noise sigma2 and the prior sd s have the
-//             least validation NLL.
+// Estimator   The network is trained as dnn's, or is given. The noise sigma2 has the least validation NLL.
+//             The prior sd s is such that f has the prior sd of the target, on average over the training
+//             rows. The options select, noise and prior choose otherwise.
 // Cost        dnn's, then O(n r^2 + r^3) for n rows and r features; a prediction costs one pass and O(r^2).
 // When        A network that is already trained needs an error bar at once. The variance ignores all layers
 //             but the last and is too small far from the data: rich-bll costs the same to predict.
