@@ -209,6 +209,8 @@ Command chosen(const std::string& name, Parsed& p) {
     request.command = p.evaluate;
   } else if (name == "update" || name == "forget") {
     request.command = name == "update" ? p.update : p.forget;
+  } else if (name == "merge") {
+    request.command = p.merge;
   } else if (name == "generate") {
     request.command = p.generate;
   } else {

@@ -207,23 +207,48 @@ void add_updates(CLI::App& root, Parsed& p) {
     CLI::App& app = *root.add_subcommand(
         forgets ? "forget" : "update", forgets ? "Remove rows from what a model has learned, without training"
                                                : "Let a model learn more rows, without training");
-    app.add_option("MODEL", r->model, "file written by fit, by rich-bll, bll or dbk-exact")->required();
+    app.add_option("MODEL", r->model, "file written by fit with an exact posterior, as of rich-bll")
+        ->required();
     app.add_option("DATA", r->data,
                    forgets ? "data with their target that the model was fitted on or learned"
                            : "data with their target, - for CSV on stdin")
         ->required();
-    app.add_option("--out", r->out, "model file to write [default MODEL]")->type_name("FILE");
+    CLI::Option* out =
+        app.add_option("--out", r->out, "model file to write [default MODEL]")->type_name("FILE");
+    if (!forgets)
+      app.add_flag("--shard", r->shard, "learn these rows alone, for merge; MODEL gives all but its rows")
+          ->needs(out);
     add_threads(app, p.threads);
     add_table_memory(app, p.table_memory);
     app.add_flag("--json", r->json, "print one JSON object");
-    app.footer(
-        fmt::format("The network, the noise and the prior stay; the posterior is the one that all rows "
-                    "together give. The "
-                    "file is replaced at once: after a kill it is the one before or the one after.\n\n"
-                    "Examples:\n  slimbayes {0} model.safetensors new.csv\n"
-                    "  slimbayes {0} model.safetensors new.csv --out changed.safetensors",
-                    forgets ? "forget" : "update"));
+    app.footer(fmt::format(
+        "The network, the noise and the prior stay; the posterior is the one that all rows "
+        "together give. The "
+        "file is replaced at once: after a kill it is the one before or the one after.\n\n"
+        "Examples:\n  slimbayes {0} model.safetensors new.csv\n"
+        "  slimbayes {0} model.safetensors new.csv --out changed.safetensors{1}",
+        forgets ? "forget" : "update",
+        forgets ? "" : "\n  slimbayes update model.safetensors east.csv --shard --out east.safetensors"));
   }
+}
+
+void add_merge(CLI::App& root, Parsed& p) {
+  MergeRequest& r = p.merge;
+  CLI::App& app =
+      *root.add_subcommand("merge", "Join models that have learned different rows, without training");
+  app.add_option("MODEL", r.models, "files of one model: its own, and shards by update --shard")
+      ->required()
+      ->expected(2, 100000);
+  app.add_option("--out", r.out, "model file to write")->type_name("FILE")->required();
+  add_threads(app, p.threads);
+  app.add_flag("--json", r.json, "print one JSON object");
+  app.footer(
+      "Several machines learn rows of their own around one model, and merge adds them up: the posterior is "
+      "the one that all rows together give.\n\n"
+      "Examples:\n"
+      "  slimbayes fit west.csv --target y --method rich-bll --model west.safetensors\n"
+      "  slimbayes update west.safetensors east.csv --shard --out east.safetensors\n"
+      "  slimbayes merge west.safetensors east.safetensors --out all.safetensors");
 }
 
 void add_compare(CLI::App& root, Parsed& p, const Words& words) {
@@ -321,6 +346,7 @@ void add_commands(CLI::App& root, Parsed& parsed, const Words& words) {
   add_predict(root, parsed);
   add_evaluate(root, parsed);
   add_updates(root, parsed);
+  add_merge(root, parsed);
   add_compare(root, parsed, first == "compare" ? words : Words{});
   add_small(root, parsed);
 }

@@ -24,6 +24,7 @@ struct Parsed {
   PredictRequest predict;
   EvaluateRequest evaluate;
   UpdateRequest update, forget;
+  MergeRequest merge;
   CompareRequest compare;
   GenerateRequest generate;
   DemoRequest demo;

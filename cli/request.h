@@ -49,6 +49,13 @@ struct UpdateRequest {
   std::string model, data;
   std::string out;      // model file to write; empty: `model`
   bool forget = false;  // the rows are removed, not added
+  bool shard = false;   // the posterior of these rows alone
+  bool json = false;
+};
+
+struct MergeRequest {
+  std::vector<std::string> models;  // at least two
+  std::string out;                  // model file to write
   bool json = false;
 };
 
@@ -77,8 +84,8 @@ struct DemoRequest {
 };
 
 struct Request {
-  std::variant<FitRequest, PredictRequest, EvaluateRequest, UpdateRequest, CompareRequest, GenerateRequest,
-               DemoRequest>
+  std::variant<FitRequest, PredictRequest, EvaluateRequest, UpdateRequest, MergeRequest, CompareRequest,
+               GenerateRequest, DemoRequest>
       command;
   int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;  // bytes that reading data may take; 0: the library's default

@@ -2,6 +2,8 @@
 // a new training (Model::with, Model::without).
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
@@ -20,6 +22,10 @@ int run_command(const UpdateRequest& r) {
         "a model is no text; name a file");
   check_model_first(command, r.model, r.data);
   check_not_input(command, "--out", out, r.data);
+  std::error_code ignored;
+  check(!r.shard || !std::filesystem::equivalent(out, r.model, ignored), command,
+        "--out to be a file of its own with --shard", fmt::format("the model '{}'", r.model),
+        "choose another name");
   check_writable(out);
   const FileLock lock(out);
   const Model model = Model::load(r.model);
@@ -27,7 +33,7 @@ int run_command(const UpdateRequest& r) {
   std::vector<std::string> notes;
   const Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes);
   for (const std::string& note : notes) log_note(note);
-  const Model changed = r.forget ? model.without(data) : model.with(data);
+  const Model changed = r.forget ? model.without(data) : r.shard ? model.shard(data) : model.with(data);
   changed.save(out);
   const int64_t rows = changed.fitted().summary().rows;
   if (r.json) {

@@ -41,6 +41,7 @@ struct LastLayerOptions {
   int64_t class_rows = 1024;
   double subsample = 0;
   bool refit = false;
+  std::string mean = "network";
 };
 
 template <class V>
@@ -58,6 +59,10 @@ void describe(LastLayerOptions& o, V& v) {
     "whether the network is trained again on training and validation rows, for the number of epochs that the "
     "validation chose",
     "R appendix C");
+  v("mean", o.mean,
+    "mean of a regression. network: the network's own answer; posterior: adds the posterior mean of the "
+    "residual y - network(x), so that rows of `update` change the mean, too",
+    Choices{{"network", "posterior"}}, "R appendix C.1 (network)");
 }
 
 }  // namespace slimbayes

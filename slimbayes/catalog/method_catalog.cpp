@@ -12,6 +12,7 @@
 #include "slimbayes/catalog/dnn_options.h"
 #include "slimbayes/catalog/ensemble_options.h"
 #include "slimbayes/catalog/gp_exact_options.h"
+#include "slimbayes/catalog/last_layer_laplace_options.h"
 #include "slimbayes/catalog/mc_dropout_options.h"
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/catalog/ntk_gp_options.h"
@@ -245,6 +246,21 @@ MethodInfo bll() {
   });
 }
 
+MethodInfo last_layer_laplace() {
+  MethodInfo info = last_layer_method_info();
+  info.name = "last-layer-laplace";
+  info.aliases = {"ll-laplace"};
+  info.updates = true;
+  info.summary =
+      "Keeps a trained network and adds the Laplace approximation of its last layer; for classes, with the "
+      "covariance of the logits.";
+  info.paper = "Daxberger et al. 2021 (baseline of R section 4)";
+  info.paper_preset.erase("refit");
+  return with_options<LastLayerLaplaceOptions>(std::move(info), [](const nlohmann::json& given) {
+    return options_to_json(options_from_json<LastLayerLaplaceOptions>(given, "last-layer-laplace"));
+  });
+}
+
 MethodInfo ntk_gp() {
   MethodInfo info = last_layer_method_info();
   info.name = "ntk-gp";
@@ -370,8 +386,9 @@ MethodInfo gp_exact() {
 
 std::span<const MethodInfo> method_catalog() {
   static const std::vector<MethodInfo> catalog = {
-      dbk(),      dbk_exact(), vbll(),   sv_dkl(),     pp_dkl(), sv_rbf(), sv_dbk(),   dkl_exact(), dnn(),
-      rich_bll(), bll(),       ntk_gp(), mc_dropout(), swag(),   bbb(),    gp_exact(), ensemble()};
+      dbk(),    dbk_exact(),  vbll(), sv_dkl(),   pp_dkl(),   sv_rbf(),
+      sv_dbk(), dkl_exact(),  dnn(),  rich_bll(), bll(),      last_layer_laplace(),
+      ntk_gp(), mc_dropout(), swag(), bbb(),      gp_exact(), ensemble()};
   return catalog;
 }
 

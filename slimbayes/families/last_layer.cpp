@@ -76,6 +76,11 @@ LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression)
   return {features, at::zeros({features.size(0)}, at::kDouble), {}};
 }
 
+/// Returns how many rows may enter the posterior of one of `outputs` logits: a single one has two classes.
+int64_t most_class_rows(const LastLayerOptions& options, int64_t outputs) {
+  return options.class_rows * (outputs == 1 ? 2 : 1);
+}
+
 /// Returns the answer at latent functions with this mean and variance. [n, k]
 Predictive class_answer(const Latent& f) {
   const Likelihood likelihood =
@@ -97,17 +102,18 @@ class LastLayerFitted : public Fitted {
   }
 
   /// The same network with posteriors that were updated.
-  LastLayerFitted(const LastLayerFitted& before, std::vector<LinearPosterior> outputs, int64_t more_rows)
+  LastLayerFitted(const LastLayerFitted& before, std::vector<LinearPosterior> outputs, int64_t rows)
       : layer_(before.layer_),
         trained_(before.trained_),
         outputs_(std::move(outputs)),
         summary_(before.summary_),
         choice_(before.choice_),
         network_(before.network_) {
-    summary_.rows += more_rows;
+    summary_.rows = rows;
   }
 
   std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override {
+    if (drop.size() > 0) check_all_rows_known();
     std::vector<LinearPosterior> outputs = outputs_;
     for (const bool adds : {true, false}) {
       const Dataset& given = adds ? add : drop;
@@ -118,7 +124,33 @@ class LastLayerFitted : public Fitted {
         if (own.y.size(0) > 0) outputs[c] = adds ? added(outputs[c], own) : removed(outputs[c], own);
       }
     }
-    return std::make_unique<LastLayerFitted>(*this, std::move(outputs), add.size() - drop.size());
+    return std::make_unique<LastLayerFitted>(*this, std::move(outputs),
+                                             summary_.rows + add.size() - drop.size());
+  }
+
+  std::unique_ptr<Fitted> prior() const override {
+    std::vector<LinearPosterior> outputs;
+    for (const LinearPosterior& one : outputs_)
+      outputs.push_back(linear_posterior(linear_statistics(network_.rank()), one.model));
+    return std::make_unique<LastLayerFitted>(*this, std::move(outputs), 0);
+  }
+
+  std::unique_ptr<Fitted> merged(const Fitted& other) const override {
+    const auto* same = dynamic_cast<const LastLayerFitted*>(&other);
+    check(same != nullptr && same->layer_.method == layer_.method &&
+              same->posterior_mean() == posterior_mean() &&
+              to_json(same->trained_->spec) == to_json(trained_->spec) &&
+              same_but_statistics(same->trained_->weights, trained_->weights),
+          layer_.method, "posteriors around the same network", "others",
+          "make shards of one model: update --shard");
+    const LinearModel &mine = outputs_[0].model, &theirs = same->outputs_[0].model;
+    check(mine.sigma2 == theirs.sigma2 && at::equal(mine.prior_factor, theirs.prior_factor), layer_.method,
+          "posteriors with the same noise and prior", "others", "make shards of one model: update --shard");
+    std::vector<LinearPosterior> outputs;
+    for (size_t c = 0; c < outputs_.size(); ++c)
+      outputs.push_back(linear_posterior(
+          slimbayes::merged(outputs_[c].statistics, same->outputs_[c].statistics), outputs_[c].model));
+    return std::make_unique<LastLayerFitted>(*this, std::move(outputs), summary_.rows + same->summary_.rows);
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
@@ -152,14 +184,28 @@ class LastLayerFitted : public Fitted {
           std::to_string(outputs_[0].statistics.rank()), "the model file is damaged");
   }
 
+  /// Throws if the posterior may be that of a sample of the rows, from which a row that it does not hold
+  /// would be removed.
+  void check_all_rows_known() const {
+    const LastLayerOptions& o = layer_.posterior;
+    check(o.subsample == 0, layer_.method, "a posterior of all rows to remove rows from",
+          fmt::format("one of a subsample ({})", o.subsample), "fit without --subsample");
+    for (const LinearPosterior& one : outputs_)
+      check(regression() || one.statistics.n < most_class_rows(o, network_.outputs()), layer_.method,
+            "a posterior of all rows to remove rows from",
+            fmt::format("one of at most {} rows per class", o.class_rows), "fit with a larger --class-rows");
+  }
+
   bool regression() const { return trained_->noise_var > 0; }
+  bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
 
   Predictive answer(const LastLayerRows& rows) const {
     const at::Tensor features = rows.features.to(at::kDouble), output = rows.output.to(at::kDouble);
     std::vector<at::Tensor> vars;
     for (const LinearPosterior& one : outputs_) vars.push_back(epistemic_var(one, features));
     if (!regression()) return class_answer({output, at::stack(vars, 1)});
-    const at::Tensor centre = output.squeeze(-1);
+    at::Tensor centre = output.squeeze(-1);
+    if (posterior_mean()) centre = centre + mean(outputs_[0], features);
     return Regression{centre, at::full_like(centre, outputs_[0].model.sigma2), vars[0]};
   }
 
@@ -213,12 +259,14 @@ class LastLayerMethod : public Method {
     if (rows.schema.task.kind == TaskKind::regression) {
       const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
       posterior.statistics = {residual_statistics(at_rows, scale, rows.size())};
-      choice =
-          known ? *known
-                : chosen(spectrum_of(posterior.statistics[0], factor, at_valid.features, residuals(at_valid)),
-                         network.noise_var, layer_.posterior.choice);
+      choice = known ? *known
+                     : chosen(spectrum_of(posterior.statistics[0], factor, at_valid.features,
+                                          residuals(at_valid), layer_.posterior.mean == "posterior"),
+                              network.noise_var, layer_.posterior.choice);
       posterior.noise_var = choice.noise_var;
     } else {
+      check(layer_.posterior.mean == "network", layer_.method, "mean network for classes",
+            layer_.posterior.mean, "leave --mean out: the posterior of a logit has no residual");
       posterior.statistics = class_statistics(at_rows, context.stream);
       choice.prior_sd = known ? known->prior_sd : class_prior_sd(posterior, at_valid);
     }
@@ -315,8 +363,7 @@ class LastLayerMethod : public Method {
     std::vector<LinearStatistics> all;
     for (int64_t c = 0; c < rows.output.size(1); ++c) {
       LinearRows own = rows_of_output(rows, c, false);
-      const int64_t n = own.y.size(0),
-                    most = layer_.posterior.class_rows * (rows.output.size(1) == 1 ? 2 : 1);
+      const int64_t n = own.y.size(0), most = most_class_rows(layer_.posterior, rows.output.size(1));
       if (n > most) {
         const Stream draw = stream.split("class").split(static_cast<uint64_t>(c));
         const at::Tensor some = draw.permutation(n).narrow(0, 0, most);

@@ -48,6 +48,16 @@ class Fitted {
   /// the remaining posterior would not be one. Model::without knows the rows.
   virtual std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const;
 
+  /// Returns the method before any row: the same features, noise and prior. With updated() it gives the
+  /// posterior of other rows alone, a shard that merged() joins. Throws std::invalid_argument for a method
+  /// without an exact posterior.
+  virtual std::unique_ptr<Fitted> prior() const;
+
+  /// Returns the method with the posterior that the rows of both give together, up to rounding. Rows that
+  /// both have learned count twice. Throws std::invalid_argument unless the other's method, features, noise
+  /// and prior are the same, and for a method without an exact posterior.
+  virtual std::unique_ptr<Fitted> merged(const Fitted& other) const;
+
   /// Returns the network that the answers' mean comes from, for a method that trains one with a linear output
   /// layer (FitContext::start); nullptr for every other method.
   virtual std::shared_ptr<const TrainedNetwork> network() const { return nullptr; }

@@ -33,9 +33,11 @@ double evidence_score(const PosteriorSpectrum& s, double noise, double prior_var
 
 /// Returns the mean NLL of the validation residuals under N(0, sigma2 + epistemic variance).
 double validation_score(const PosteriorSpectrum& s, double noise, double prior_var) {
-  at::Tensor var = noise + s.features.mv(prior_var / (1 + s.eigenvalues * (prior_var / noise)));
+  const at::Tensor shrunk = prior_var / (1 + s.eigenvalues * (prior_var / noise));
+  at::Tensor var = noise + s.features.mv(shrunk), residual = s.residual;
   if (s.extra.defined()) var = var + prior_var * s.extra;
-  return 0.5 * ((2 * std::numbers::pi * var).log() + s.residual / var).mean().item<double>();
+  if (s.mean_terms.defined()) residual = residual - s.mean_terms.mv(shrunk / noise);
+  return 0.5 * ((2 * std::numbers::pi * var).log() + residual.square() / var).mean().item<double>();
 }
 
 }  // namespace
@@ -43,21 +45,19 @@ double validation_score(const PosteriorSpectrum& s, double noise, double prior_v
 double unit_prior_sd(double sum, double n) { return sum > 0 && std::isfinite(sum) ? std::sqrt(n / sum) : 1; }
 
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,
-                              const at::Tensor& features, const at::Tensor& residual) {
+                              const at::Tensor& features, const at::Tensor& residual, bool posterior_mean) {
   const at::Tensor& t = prior_factor;
   at::Tensor gram = residuals.S, c = residuals.c;
   if (t.defined()) gram = t.t().mm(gram).mm(t), c = t.t().mv(c);
   const auto [values, vectors] = at::linalg_eigh(0.5 * (gram + gram.t()));
-  PosteriorSpectrum out{values.clamp_min(0),
-                        vectors.t().mv(c).square(),
-                        residuals.yy,
-                        static_cast<double>(residuals.n),
-                        {},
-                        {},
-                        {}};
+  const at::Tensor response = vectors.t().mv(c);
+  PosteriorSpectrum out{
+      values.clamp_min(0), response.square(), residuals.yy, static_cast<double>(residuals.n), {}, {}, {}};
   if (features.defined()) {
-    out.features = (t.defined() ? features.mm(t) : features).mm(vectors).square();
-    out.residual = residual.square();
+    const at::Tensor coordinates = (t.defined() ? features.mm(t) : features).mm(vectors);
+    out.features = coordinates.square();
+    out.residual = residual;
+    if (posterior_mean) out.mean_terms = coordinates * response;
   }
   return out;
 }

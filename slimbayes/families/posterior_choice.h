@@ -14,8 +14,9 @@ struct PosteriorChoice {
 };
 
 /// The posterior of a regression's residuals y - f(x) in coordinates in which it is diagonal for every noise
-/// sigma2 and prior sd s: the epistemic variance of a row is
-///   s^2 extra + sum_j s^2 features_j / (1 + s^2 eigenvalues_j / sigma2).
+/// sigma2 and prior sd s. With h_j = 1 + s^2 eigenvalues_j / sigma2, the epistemic variance of a row is
+///   s^2 extra + sum_j s^2 features_j / h_j,
+/// and the posterior mean of its residual is sum_j (s^2 / sigma2) mean_terms_j / h_j.
 struct PosteriorSpectrum {
   at::Tensor eigenvalues;  // [r] >= 0 of T^T Phi^T Phi T
   at::Tensor response;     // [r] squared coordinates of T^T Phi^T (y - f)
@@ -24,7 +25,9 @@ struct PosteriorSpectrum {
   // Validation rows; undefined without them.
   at::Tensor features;  // [n_v, r] squared coordinates
   at::Tensor extra;     // [n_v] prior variance outside the training rows' span; undefined: none
-  at::Tensor residual;  // [n_v] squared residuals
+  at::Tensor residual;  // [n_v] y - f
+  /// [n_v, r] products of a row's coordinates and those of the response; undefined: the mean is f itself
+  at::Tensor mean_terms = {};
 };
 
 /// Returns the prior sd s with which the prior variance of f is 1 on average over the training rows; `sum` is
@@ -32,9 +35,12 @@ struct PosteriorSpectrum {
 double unit_prior_sd(double sum, double n);
 
 /// Returns the spectrum of a linear model with prior covariance T T^T; T [r, r], or undefined for the
-/// identity. `features` [n_v, r] and `residual` [n_v] are those of the validation rows. O(r^3 + n_v r^2).
+/// identity. `features` [n_v, r] and `residual` [n_v] are those of the validation rows. With
+/// `posterior_mean` the validation NLL is that of answers with the residual's posterior mean. O(r^3 + n_v
+/// r^2).
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,
-                              const at::Tensor& features, const at::Tensor& residual);
+                              const at::Tensor& features, const at::Tensor& residual,
+                              bool posterior_mean = false);
 
 /// Chooses the noise from 25 variances between 1e-3 and 2 times `mse`, the mean squared error of the
 /// validation rows, and with prior "select" the prior sd from 25 with which f - network(x) has a prior sd of

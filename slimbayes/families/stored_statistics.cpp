@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "slimbayes/core/check.h"
@@ -40,6 +41,20 @@ LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank, co
   s.n = static_cast<int64_t>(value[4]);
   s.y_shift = value[5];
   return s;
+}
+
+bool same_but_statistics(const Weights& a, const Weights& b) {
+  const auto others = [](const Weights& all) {
+    std::vector<Weights::const_iterator> found;
+    for (auto one = all.begin(); one != all.end(); ++one) {
+      if (!one->first.starts_with("statistics.")) found.push_back(one);
+    }
+    return found;
+  };
+  return std::ranges::equal(others(a), others(b), [](const auto& x, const auto& y) {
+    return x->first == y->first && x->second.scalar_type() == y->second.scalar_type() &&
+           at::equal(x->second, y->second);
+  });
 }
 
 }  // namespace slimbayes

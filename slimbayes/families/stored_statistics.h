@@ -16,4 +16,8 @@ void store_statistics(const LinearStatistics& statistics, Weights& weights,
 LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank,
                                  const std::string& prefix = "statistics.");
 
+/// Returns whether two models hold the same tensors, bit by bit, apart from their statistics: then their
+/// posteriors are of one prior and the same features, and their statistics may be added.
+bool same_but_statistics(const Weights& a, const Weights& b);
+
 }  // namespace slimbayes

@@ -115,11 +115,21 @@ class DbkExactFitted : public Fitted {
         posterior = adds ? added(posterior, rows) : removed(posterior, rows);
       });
     }
-    Weights weights = weights_;
-    store_statistics(posterior.statistics, weights);
-    Summary summary = summary_;
-    summary.rows += add.size() - drop.size();
-    return std::make_unique<DbkExactFitted>(options_, spec_, std::move(weights), std::move(summary));
+    return with_statistics(posterior.statistics, summary_.rows + add.size() - drop.size());
+  }
+
+  std::unique_ptr<Fitted> prior() const override {
+    return with_statistics(linear_statistics(options_.rank, posterior_.statistics.y_shift), 0);
+  }
+
+  std::unique_ptr<Fitted> merged(const Fitted& other) const override {
+    const auto* same = dynamic_cast<const DbkExactFitted*>(&other);
+    check(same != nullptr && options_to_json(same->options_) == options_to_json(options_) &&
+              same_but_statistics(same->weights_, weights_),
+          kDbkExact, "posteriors of the same features, noise and prior", "others",
+          "make shards of one model: update --shard");
+    return with_statistics(slimbayes::merged(posterior_.statistics, same->posterior_.statistics),
+                           summary_.rows + same->summary_.rows);
   }
 
   TensorFile save() const override {
@@ -129,6 +139,15 @@ class DbkExactFitted : public Fitted {
   const Summary& summary() const override { return summary_; }
 
  private:
+  /// Returns the model with the posterior of other rows.
+  std::unique_ptr<Fitted> with_statistics(const LinearStatistics& statistics, int64_t rows) const {
+    Weights weights = weights_;
+    store_statistics(statistics, weights);
+    Summary summary = summary_;
+    summary.rows = rows;
+    return std::make_unique<DbkExactFitted>(options_, spec_, std::move(weights), std::move(summary));
+  }
+
   at::Tensor stored_largest() const {
     if (!options_.correction) return {};
     at::Tensor largest = as_type(weights_, at::kDouble)(kLargest);

@@ -161,7 +161,7 @@ class NtkGpMethod : public Method {
         at::where(values > 1e-12 * values.max(), values.reciprocal(), at::zeros_like(values));
     out.features = kernel(v, x).mm(vectors).square() * inverse;
     out.extra = (kernel.diagonal(v) - out.features.sum(1)).clamp_min(0);
-    out.residual = (held_out.y.to(at::kDouble) - kernel.output(v)).square();
+    out.residual = held_out.y.to(at::kDouble) - kernel.output(v);
     return out;
   }
 

@@ -30,6 +30,8 @@ std::unique_ptr<Method> make_rich_bll(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_rich_bll(const TensorFile& file);
 std::unique_ptr<Method> make_ntk_gp(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ntk_gp(const TensorFile& file);
+std::unique_ptr<Method> make_last_layer_laplace(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_last_layer_laplace(const TensorFile& file);
 std::unique_ptr<Method> make_mc_dropout(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_mc_dropout(const TensorFile& file);
 std::unique_ptr<Method> make_swag(const nlohmann::json& options);
@@ -55,6 +57,7 @@ constexpr Row kRows[] = {
     {"dnn", make_dnn, load_dnn},
     {"rich-bll", make_rich_bll, load_rich_bll},
     {"bll", make_bll, load_bll},
+    {"last-layer-laplace", make_last_layer_laplace, load_last_layer_laplace},
     {"ntk-gp", make_ntk_gp, load_ntk_gp},
     {"mc-dropout", make_mc_dropout, load_mc_dropout},
     {"swag", make_swag, load_swag},

@@ -90,6 +90,19 @@ class Model {
   Model with(const Examples& examples) const;
   Model without(const Examples& examples) const;
 
+  /// Returns the model with the posterior of these examples alone, as if it had learned no others: a shard
+  /// that merged() joins. Several machines can so learn rows of their own around one model. Throws as with().
+  Model shard(const Examples& examples) const;
+
+  /// Returns the model that has learned the examples of both (Fitted::merged). Throws std::invalid_argument
+  /// unless both have the same method, columns, network, noise and prior, and if all examples of one are
+  /// among those of the other. Other examples that both have learned count twice, as repeated ones do (see
+  /// shared_rows).
+  Model merged(const Model& other) const;
+
+  /// Returns how many examples both models have learned: with equal cells, as often as both hold them.
+  int64_t shared_rows(const Model& other) const;
+
   const std::string& method() const { return method_; }
   const nlohmann::json& options() const { return options_; }  // every option of the method
   /// After load(), `tune`, `level` and `threads` have their defaults: a model file does not keep them.
@@ -121,7 +134,9 @@ class Model {
   /// all of them lie outside the training range and the middle of that range has a finite answer.
   void check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
                               const std::vector<BadRow>& bad) const;
-  Model changed(const Examples& examples, bool adds) const;
+  enum class Change { add, remove, shard };
+  Model changed(const Examples& examples, Change change) const;
+  void check_changeable(const char* change) const;
   ConformalScores calibrated(const Examples& held_out, const std::vector<int64_t>& groups) const;
   void take_from(TensorFile& file);   // fills this model from `file`; removes what is not the method's
   std::string source_ = "the model";  // the name of its file, for messages

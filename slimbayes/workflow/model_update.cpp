@@ -52,11 +52,15 @@ FitOptions with_network_from(const FitOptions& given) {
   return fit;
 }
 
-Model Model::changed(const Examples& given, bool adds) const {
-  check(find_method(method_).updates, "update", "a method with an exact posterior", method_,
+void Model::check_changeable(const char* change) const {
+  check(find_method(method_).updates, change, "a method with an exact posterior", method_,
         methods_that(&MethodInfo::updates) + " have one; fit this one again on all rows");
-  check(calibration_.groups == 0, "update", "a model without conformal calibration",
+  check(calibration_.groups == 0, change, "a model without conformal calibration",
         "one whose calibration would not hold for the new posterior", "fit it without --calibrate");
+}
+
+Model Model::changed(const Examples& given, Change change) const {
+  check_changeable("update");
   const Examples rows = examples(given, true);
   check(count(rows) > 0, "update", "at least one row with a target", "none");
   check_targets(*encoder_, rows);
@@ -65,24 +69,62 @@ Model Model::changed(const Examples& given, bool adds) const {
   std::vector<int64_t> hashes = row_hashes(data);
   std::ranges::sort(hashes);
   out.learned_.clear();
-  if (adds) {
-    std::ranges::merge(learned_, hashes, std::back_inserter(out.learned_));
-  } else {
-    std::vector<int64_t> unknown;
-    std::ranges::set_difference(hashes, learned_, std::back_inserter(unknown));
-    check(unknown.empty(), "forget", "rows that the model has learned",
-          fmt::format("{} of {} that it has not", unknown.size(), hashes.size()),
-          "give rows of its training or of an update, with the same cells; validation and test rows were not "
-          "learned");
-    std::ranges::set_difference(learned_, hashes, std::back_inserter(out.learned_));
-  }
-  out.fitted_ = adds ? fitted_->updated(data, {}) : fitted_->updated({}, data);
-  out.data_hash_ = fmt::format("{} {} {}", data_hash_, adds ? "and" : "without", hash_of(rows));
   out.split_ = {};
+  switch (change) {
+    case Change::add:
+      std::ranges::merge(learned_, hashes, std::back_inserter(out.learned_));
+      out.fitted_ = fitted_->updated(data, {});
+      out.data_hash_ = fmt::format("{} and {}", data_hash_, hash_of(rows));
+      break;
+    case Change::remove: {
+      std::vector<int64_t> unknown;
+      std::ranges::set_difference(hashes, learned_, std::back_inserter(unknown));
+      check(unknown.empty(), "forget", "rows that the model has learned",
+            fmt::format("{} of {} that it has not", unknown.size(), hashes.size()),
+            "give rows of its training or of an update, with the same cells; validation and test rows were "
+            "not learned");
+      std::ranges::set_difference(learned_, hashes, std::back_inserter(out.learned_));
+      out.fitted_ = fitted_->updated({}, data);
+      out.data_hash_ = fmt::format("{} without {}", data_hash_, hash_of(rows));
+      break;
+    }
+    case Change::shard:
+      out.learned_ = std::move(hashes);
+      out.fitted_ = fitted_->prior()->updated(data, {});
+      out.data_hash_ = fmt::format("shard {}", hash_of(rows));
+      break;
+  }
   return out;
 }
 
-Model Model::with(const Examples& examples) const { return changed(examples, true); }
-Model Model::without(const Examples& examples) const { return changed(examples, false); }
+Model Model::with(const Examples& examples) const { return changed(examples, Change::add); }
+Model Model::without(const Examples& examples) const { return changed(examples, Change::remove); }
+Model Model::shard(const Examples& examples) const { return changed(examples, Change::shard); }
+
+int64_t Model::shared_rows(const Model& other) const {
+  std::vector<int64_t> both;
+  std::ranges::set_intersection(learned_, other.learned_, std::back_inserter(both));
+  return static_cast<int64_t>(both.size());
+}
+
+Model Model::merged(const Model& other) const {
+  check_changeable("merge");
+  other.check_changeable("merge");
+  check(method_ == other.method_, "merge", "models of one method", method_ + " and " + other.method_);
+  check(
+      to_json(*encoder_) == to_json(*other.encoder_), "merge", "models with the same columns, encoded alike",
+      fmt::format("others in {} and {}", source_, other.source_), "make shards of one model: update --shard");
+  const size_t fewer = std::min(learned_.size(), other.learned_.size());
+  check(fewer == 0 || shared_rows(other) < static_cast<int64_t>(fewer), "merge", "models of different rows",
+        fmt::format("{} rows, all of which {} and {} have both learned", fewer, source_, other.source_),
+        "a merge would count them twice; use the larger model, or make shards of other rows: update --shard");
+  Model out = *this;
+  out.learned_.clear();
+  std::ranges::merge(learned_, other.learned_, std::back_inserter(out.learned_));
+  out.fitted_ = fitted_->merged(*other.fitted_);
+  out.data_hash_ = fmt::format("{} and {}", data_hash_, other.data_hash_);
+  out.split_ = {};
+  return out;
+}
 
 }  // namespace slimbayes

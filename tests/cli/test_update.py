@@ -28,7 +28,7 @@ def close(a, b, tolerance):
     return all(abs(x / y - 1) < tolerance for x, y in zip(a["sd_epistemic"], b["sd_epistemic"]))
 
 
-@pytest.mark.parametrize("method", ["rich-bll", "bll", "dbk-exact"])
+@pytest.mark.parametrize("method", ["rich-bll", "bll", "last-layer-laplace", "dbk-exact"])
 def test_rows_are_learned_and_forgotten(rows, method):
     fitted(rows, method, *(["--rank", "8"] if method == "dbk-exact" else []))
     before = predicted(rows, "m", "test.csv")
@@ -41,6 +41,27 @@ def test_rows_are_learned_and_forgotten(rows, method):
         assert after["mean"] == before["mean"]  # the network's own
     assert run(rows, "forget", "n", "more.csv").stdout == "n: forgot 60 rows, 180 in all\n"
     assert close(predicted(rows, "n", "test.csv"), before, 1e-7)
+
+
+@pytest.mark.parametrize("method", ["rich-bll", "bll", "last-layer-laplace"])
+def test_shards_of_classes_are_merged(tmp_path, method):
+    def labelled(rows):
+        return [[*row[:-1], "high" if row[-1] > 0.5 else "low" if row[-1] < -0.5 else "mid"] for row in rows]
+    for name, count, seed in [("train", 200, 1), ("more", 60, 2), ("test", 40, 3)]:
+        write_csv(tmp_path / f"{name}.csv", header(2), labelled(toy_rows(count, seed=seed)))
+    fitted(tmp_path, method)
+    assert run(tmp_path, "update", "m", "more.csv", "--shard", "--out", "s").stdout == "s: learned 60 rows, 60 in all\n"
+    done = run(tmp_path, "merge", "m", "s", "--out", "all")
+    assert done.stdout == "all: 2 models, 240 rows in all\n", done.stderr
+    assert run(tmp_path, "update", "m", "more.csv").returncode == 0
+    a, b = predicted(tmp_path, "all", "test.csv"), predicted(tmp_path, "m", "test.csv")
+    for name in ("p_high", "p_low", "p_mid", "mutual_information"):
+        assert all(abs(x - y) < 1e-6 for x, y in zip(a[name], b[name]))
+    assert "both learned" in refused(tmp_path, "merge", "all", "s", "--out", "n")
+    assert "--shard" in refused(tmp_path, "update", "m", "more.csv", "--shard")  # needs --out
+    assert "file of its own" in refused(tmp_path, "update", "m", "more.csv", "--shard", "--out", "m")
+    fitted(tmp_path, method, "--seed", "1")
+    assert "same network" in refused(tmp_path, "merge", "m", "s", "--out", "n")
 
 
 def test_a_killed_update_leaves_the_model_before_or_after(rows):

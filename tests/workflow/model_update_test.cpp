@@ -32,7 +32,7 @@ FitOptions fit_of(const std::string& method) {
 }
 
 TEST(ModelUpdate, RowsAddedAndForgottenLeaveThePosterior) {
-  for (const char* method : {"rich-bll", "bll", "dbk-exact"}) {
+  for (const char* method : {"rich-bll", "bll", "last-layer-laplace", "dbk-exact"}) {
     const Model model = fit_model(first_rows(0, 250), fit_of(method));
     const Table more = first_rows(250, 330), test = first_rows(330, 400);
     const Model with = model.with(more), back = with.without(more);
@@ -50,6 +50,67 @@ TEST(ModelUpdate, RowsAddedAndForgottenLeaveThePosterior) {
         << method;
     fs::remove(path);
   }
+}
+
+TEST(ModelUpdate, MergedShardsAreOneModelOfAllRows) {
+  for (const char* method : {"rich-bll", "bll", "last-layer-laplace", "dbk-exact"}) {
+    const Model model = fit_model(first_rows(0, 250), fit_of(method));
+    const Table east = first_rows(250, 300), west = first_rows(300, 340), test = first_rows(340, 400);
+    const Model a = model.shard(east), b = model.shard(west);
+    EXPECT_EQ(a.fitted().summary().rows, 50);
+    const Model all = model.merged(a).merged(b), once = model.with(east).with(west);
+    const Regression p = all.predict(test), q = once.predict(test);
+    EXPECT_TRUE(at::allclose(p.epistemic_var, q.epistemic_var, 1e-8, 1e-12)) << method;
+    EXPECT_TRUE(at::allclose(p.mean, q.mean, 1e-8, 1e-8)) << method;
+    EXPECT_EQ(all.fitted().summary().rows, once.fitted().summary().rows);
+    // The order does not matter, and a merged model forgets.
+    EXPECT_TRUE(
+        at::allclose(b.merged(a).merged(model).predict(test).epistemic_var, p.epistemic_var, 1e-8, 1e-12));
+    EXPECT_TRUE(at::allclose(all.without(west).predict(test).epistemic_var,
+                             model.with(east).predict(test).epistemic_var, 1e-8, 1e-12))
+        << method;
+    // A shard of many rows knows more, wherever its rows are: its prior is that of the model.
+    EXPECT_GT((a.predict(test).epistemic_var / p.epistemic_var).min().item<double>(), 1 - 1e-9) << method;
+    EXPECT_EQ(a.shared_rows(b), 0);
+    EXPECT_THROW(all.merged(a), std::invalid_argument);  // all has learned all rows of a
+  }
+}
+
+TEST(ModelUpdate, OnlyModelsOfOneNetworkAreMerged) {
+  FitOptions fit = fit_of("bll");
+  const Model model = fit_model(first_rows(0, 200), fit);
+  EXPECT_EQ(model.shared_rows(model.with(first_rows(200, 260))), 180);  // 20 rows validate
+  fit.seed = 1;
+  EXPECT_THROW(model.merged(fit_model(first_rows(200, 400), fit)), std::invalid_argument);  // other weights
+  EXPECT_THROW(model.merged(fit_model(first_rows(200, 400), fit_of("rich-bll"))), std::invalid_argument);
+  const Model dnn = fit_model(first_rows(0, 200), fit_of("dnn"));
+  EXPECT_THROW(dnn.merged(dnn), std::invalid_argument);
+  EXPECT_THROW(dnn.shard(first_rows(200, 210)), std::invalid_argument);
+}
+
+TEST(ModelUpdate, ThePosteriorMeanLearnsToo) {
+  FitOptions fit = fit_of("bll");
+  fit.options["mean"] = "posterior";
+  fit.options["steps"] = 20;  // a network that has much left to learn
+  const Model model = fit_model(first_rows(0, 60), fit);
+  const Table test = first_rows(300, 400);
+  fit.options["mean"] = "network";
+  const Model plain = fit_model(first_rows(0, 60), fit);
+  const Model more = model.with(first_rows(60, 300));
+  const auto mae = [&](const Model& m) { return m.evaluate(test)["mae"].get<double>(); };
+  EXPECT_LT(mae(model), mae(plain));
+  EXPECT_LT(mae(more), mae(model));
+  const Model kept = plain.with(first_rows(60, 300));
+  EXPECT_TRUE(at::equal(kept.predict(test).mean, plain.predict(test).mean));
+  EXPECT_THROW(model.merged(plain.shard(first_rows(60, 100))), std::invalid_argument);  // other means
+}
+
+TEST(ModelUpdate, ASampleOfTheRowsForgetsNone) {
+  FitOptions fit = fit_of("bll");
+  fit.options["subsample"] = 100;
+  const Model model = fit_model(first_rows(0, 200), fit);
+  EXPECT_THROW(model.without(first_rows(0, 1)), std::invalid_argument);
+  EXPECT_NO_THROW(model.with(first_rows(200, 201)));
 }
 
 TEST(ModelUpdate, RefusesWhatCannotBeUpdated) {

@@ -1,0 +1,40 @@
+// merge: joins the posteriors of models that have learned different rows around one network (Model::merged).
+#include <fmt/format.h>
+
+#include "cli/commands.h"
+#include "cli/edge.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/terminal.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/file_lock.h"
+
+namespace slimbayes::cli {
+
+int run_command(const MergeRequest& r) {
+  check(r.out != "-", "merge", "a file name for the model", "'-'", "a model is no text; name a file");
+  check_writable(r.out);
+  const FileLock lock(r.out);
+  Model merged = Model::load(r.models.front());
+  log_unfinished(merged);
+  for (size_t i = 1; i < r.models.size(); ++i) {
+    const Model next = Model::load(r.models[i]);
+    log_unfinished(next);
+    const int64_t shared = merged.shared_rows(next);
+    merged = merged.merged(next);
+    if (shared > 0)
+      log_note(
+          fmt::format("{} rows of '{}' are in a model before it, too, and count twice", shared, r.models[i]));
+  }
+  merged.save(r.out);
+  const int64_t rows = merged.fitted().summary().rows;
+  if (r.json)
+    print(nlohmann::json{
+        {"model", r.out}, {"method", merged.method()}, {"models", r.models.size()}, {"rows", rows}});
+  else
+    print(fmt::format("{}: {} models, {} rows in all\n", shown(r.out), r.models.size(), rows));
+  return kDone;
+}
+
+}  // namespace slimbayes::cli
