@@ -7,9 +7,9 @@
 // at a time into the factor, column by column: each rotation zeroes x_j against L_jj (a hyperbolic rotation
 // for the downdate, in Chambers' mixed form, which is stable if the result is well conditioned). Cost O(r^2)
 // per row. Source: Golub and Van Loan, Matrix Computations, 4th ed., section 6.5. Several rows go block by
-// block instead, as matrix products: with P = X_j L_jj^-T for the columns j of a block and t those after it,
-//   L_jj <- L_jj chol(I +- P^T P),  L_tj <- (L_tj +- X_t^T P) chol(I +- P^T P)^-T,
-//   X_t <- chol(I +- P P^T)^-1 (X_t - P L_tj^T) with the old L_tj.
+// block instead, as matrix products in U = L^T: with P = X_j U_jj^-1 for the columns j of a block and t those
+// after it, M M^T = I +- P^T P and C C^T = I +- P P^T,
+//   U_jj <- M^T U_jj,  U_jt <- M^-1 (U_jt +- P^T X_t),  X_t <- C^-1 (X_t - P U_jt) with the old U_jt.
 
 #include "slimbayes/core/linalg.h"
 
@@ -83,24 +83,31 @@ at::Tensor turned_identity(const at::Tensor& p, double sign) {
   return factor;
 }
 
+// The rows of U = L^T are contiguous, as in the factors that LAPACK returns: nothing is transposed.
 at::Tensor rotated_by_blocks(const at::Tensor& factor, const at::Tensor& rows, double sign) {
   constexpr int64_t kBlock = 64;
   const int64_t r = factor.size(0);
-  at::Tensor out = factor.detach().clone(at::MemoryFormat::Contiguous),
-             x = rows.detach().to(at::kDouble).clone();
+  const at::Tensor u = factor.detach().t().clone(at::MemoryFormat::Contiguous);
+  const auto inverse = [](const at::Tensor& lower) {
+    return solve_lower(lower, at::eye(lower.size(0), lower.options()));
+  };
+  at::Tensor x = rows.detach().to(at::kDouble);
   for (int64_t j = 0; j < r; j += kBlock) {
-    const int64_t end = std::min(r, j + kBlock);
-    at::Tensor diagonal = out.slice(0, j, end).slice(1, j, end), below = out.slice(0, end).slice(1, j, end);
-    const at::Tensor p = solve_lower(diagonal, x.slice(1, j, end).t()).t();  // [k, block]
+    const int64_t size = std::min(r - j, kBlock), after = j + size;
+    const at::Tensor band = u.narrow(0, j, size);
+    at::Tensor diagonal = band.narrow(1, j, size);
+    const at::Tensor p = at::linalg_solve_triangular(diagonal, x.narrow(1, 0, size), /*upper=*/true,
+                                                     /*left=*/false);  // [k, size]
     const at::Tensor turn = turned_identity(p.t(), sign);
-    diagonal.copy_(at::mm(diagonal, turn));
-    if (end == r) break;
-    at::Tensor after = x.slice(1, end);
-    const at::Tensor rest = at::addmm(after, p, below.t(), 1, -1);
-    below.copy_(solve_lower(turn, at::addmm(below.t(), p.t(), after, 1, sign)).t());
-    after.copy_(solve_lower(turned_identity(p, sign), rest));
+    diagonal.copy_(at::mm(turn.t(), diagonal));
+    if (after == r) break;
+    at::Tensor old = band.narrow(1, after, r - after);
+    const at::Tensor rest = x.narrow(1, size, r - after), of_block = inverse(turn),
+                     of_rows = inverse(turned_identity(p, sign));
+    x = at::addmm(at::mm(of_rows, rest), at::mm(of_rows, p), old, 1, -1);
+    old.copy_(at::addmm(at::mm(of_block, old), at::mm(of_block, p.t()), rest, 1, sign));
   }
-  return out.tril_();
+  return u.triu_().t();
 }
 
 at::Tensor rotated(const at::Tensor& factor, const at::Tensor& rows, double sign, const char* function) {
@@ -117,7 +124,7 @@ at::Tensor rotated(const at::Tensor& factor, const at::Tensor& rows, double sign
   at::Tensor x = rows.detach().to(at::kDouble).clone(at::MemoryFormat::Contiguous);
   for (int64_t k = 0; k < x.size(0); ++k)
     rotate_in(upper.mutable_data_ptr<double>(), x.mutable_data_ptr<double>() + k * r, r, sign);
-  return upper.t().contiguous();
+  return upper.t();
 }
 
 }  // namespace
