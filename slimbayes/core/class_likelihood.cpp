@@ -157,10 +157,14 @@ Predictive BernoulliLikelihood::predictive(const Latent& f) const {
   return Classes{p, entropy_term(p).sum(1), expected, f.zeroed};
 }
 
+at::Tensor SoftmaxLikelihood::draws(int64_t rows, int64_t classes, at::ScalarType type) const {
+  const at::Tensor z = stream.normal({(samples + 1) / 2, rows, classes}, type);
+  return at::cat({z, -z});
+}
+
 at::Tensor SoftmaxLikelihood::log_prob_draws(const Latent& f) const {
-  int64_t half = (samples + 1) / 2, b = f.mean.size(0), k = f.mean.size(1);
-  at::Tensor z = stream.normal({half, shared ? 1 : b, k}, f.mean.scalar_type());
-  z = at::cat({z, -z});  // [S, 1 or b, k]
+  int64_t b = f.mean.size(0), k = f.mean.size(1);
+  at::Tensor z = draws(shared ? 1 : b, k, f.mean.scalar_type());
   double tiny = f.mean.scalar_type() == at::kDouble ? 1e-300 : 1e-30;
   return at::log_softmax(f.mean + f.epistemic_var.clamp_min(tiny).sqrt() * z, -1);
 }
@@ -186,25 +190,44 @@ at::Tensor SoftmaxLikelihood::log_predictive(const Latent& f, const at::Tensor& 
   return at::logsumexp(draws, 0) - std::log(static_cast<double>(draws.size(0)));
 }
 
-Predictive SoftmaxLikelihood::predictive(const Latent& f) const {
-  check_many(f, "predictive");
+template <class LogProb>
+Predictive SoftmaxLikelihood::averaged(int64_t n, int64_t k, int64_t zeroed, const LogProb& log_prob) const {
   check(samples > 0, "predictive", "at least one sample", std::to_string(samples));
-  at::NoGradGuard no_grad;
-  SoftmaxLikelihood same = *this;
-  same.shared = true;
-  at::Tensor mean = f.mean.to(at::kDouble), var = f.epistemic_var.to(at::kDouble);
-  int64_t n = mean.size(0), k = mean.size(1);
   int64_t block = std::max<int64_t>(1, kElements / ((samples + 1) * k));
   at::Tensor p = at::empty({n, k}, at::kDouble), expected = at::empty({n}, at::kDouble);
   for (int64_t low = 0; low < n; low += block) {
     int64_t size = std::min(block, n - low);
-    at::Tensor log_p = same.log_prob_draws({mean.narrow(0, low, size), var.narrow(0, low, size)});
+    at::Tensor log_p = log_prob(low, size);
     at::Tensor each = at::exp(log_p);
     p.narrow(0, low, size).copy_(each.mean(0));
     expected.narrow(0, low, size).copy_(-(each * log_p).sum(-1).mean(0));
   }
   p = p / p.sum(1, true);
-  return Classes{p, entropy_term(p).sum(1), expected, f.zeroed};
+  return Classes{p, entropy_term(p).sum(1), expected, zeroed};
+}
+
+Predictive SoftmaxLikelihood::predictive(const Latent& f) const {
+  check_many(f, "predictive");
+  at::NoGradGuard no_grad;
+  SoftmaxLikelihood same = *this;
+  same.shared = true;
+  at::Tensor mean = f.mean.to(at::kDouble), var = f.epistemic_var.to(at::kDouble);
+  return averaged(mean.size(0), mean.size(1), f.zeroed, [&](int64_t low, int64_t size) {
+    return same.log_prob_draws({mean.narrow(0, low, size), var.narrow(0, low, size)});
+  });
+}
+
+Predictive SoftmaxLikelihood::predictive(const at::Tensor& mean, const at::Tensor& root) const {
+  check_shape(mean, {-1, -1}, "predictive", "mean");
+  const int64_t n = mean.size(0), k = mean.size(1);
+  check_shape(root, {n, k, k}, "predictive", "root");
+  at::NoGradGuard no_grad;
+  const at::Tensor centre = mean.to(at::kDouble), turn = root.to(at::kDouble);
+  const at::Tensor z = draws(1, k, at::kDouble).squeeze(1).t();  // [k, S]
+  return averaged(n, k, 0, [&](int64_t low, int64_t size) {
+    const at::Tensor spread = at::matmul(turn.narrow(0, low, size), z).permute({2, 0, 1});  // [S, size, k]
+    return at::log_softmax(centre.narrow(0, low, size) + spread, -1);
+  });
 }
 
 }  // namespace slimbayes

@@ -61,7 +61,16 @@ struct SoftmaxLikelihood {
   /// Returns Classes with the probabilities of the k classes. Float64, without gradients.
   Predictive predictive(const Latent& f) const;
 
+  /// Returns the same for logits mean + root z, z ~ N(0, I), whose covariance root root^T need not be
+  /// diagonal. mean [n, k], root [n, k, k].
+  Predictive predictive(const at::Tensor& mean, const at::Tensor& root) const;
+
  private:
+  at::Tensor draws(int64_t rows, int64_t classes, at::ScalarType type) const;  // z [S, rows, k]
+  /// Returns the averages over draws of log P, which `log_prob(low, size)` gives for rows [low, low + size)
+  /// as [S, size, k].
+  template <class LogProb>
+  Predictive averaged(int64_t n, int64_t k, int64_t zeroed, const LogProb& log_prob) const;
   at::Tensor log_prob_draws(const Latent& f) const;                                             // [S, b, k]
   at::Tensor log_prob_draws(const Latent& f, const at::Tensor& y, const char* function) const;  // [S, b]
 };

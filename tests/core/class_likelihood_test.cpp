@@ -138,6 +138,25 @@ TEST(Softmax, OfTwoClassesIsBernoulliInTheDifference) {
   EXPECT_TRUE(at::allclose(l.expected_log_prob(two, y), exact.expected_log_prob(one, y), 0, 2e-2));
 }
 
+TEST(Softmax, CorrelatedLogitsOfTwoClassesAreBernoulliInTheDifference) {
+  // Var(f1 - f0) = v00 + v11 - 2 v01.
+  const at::Tensor mean = row({0.2, 0.5, 1, -1}).reshape({2, 2});
+  const at::Tensor cov = row({0.9, 0.6, 0.6, 1.1, 2, -0.5, -0.5, 0.4}).reshape({2, 2, 2});
+  const at::Tensor spread =
+      cov.select(1, 0).select(1, 0) + cov.select(1, 1).select(1, 1) - 2 * cov.select(1, 0).select(1, 1);
+  SoftmaxLikelihood l{Stream(1), 40'000};
+  Classes p = std::get<Classes>(l.predictive(mean, at::linalg_cholesky(cov)));
+  Classes q =
+      std::get<Classes>(BernoulliLikelihood{}.predictive({mean.select(1, 1) - mean.select(1, 0), spread}));
+  EXPECT_TRUE(at::allclose(p.probabilities, q.probabilities, 0, 4e-3));
+  EXPECT_TRUE(at::allclose(p.expected_entropy, q.expected_entropy, 0, 4e-3));
+  // A diagonal root is that of independent logits.
+  const Latent f{Stream(1).normal({50, 4}), Stream(2).uniform({50, 4})};
+  Classes a = std::get<Classes>(l.predictive(f)),
+          b = std::get<Classes>(l.predictive(f.mean, at::diag_embed(f.epistemic_var.sqrt())));
+  EXPECT_TRUE(at::allclose(a.probabilities, b.probabilities, 1e-12, 1e-14));
+}
+
 TEST(Softmax, ProbabilitiesAreAverageSoftmaxes) {
   Latent f{Stream(1).normal({50, 4}), Stream(2).uniform({50, 4})};
   SoftmaxLikelihood l{Stream(3), 101};  // an odd number is raised to 102

@@ -1,0 +1,255 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "slimbayes/catalog/last_layer_laplace_options.h"
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/likelihoods.h"
+#include "slimbayes/core/linalg.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/families/batches.h"
+#include "slimbayes/families/laplace_posterior.h"
+#include "slimbayes/families/last_layer.h"
+#include "slimbayes/families/last_layer_features.h"
+#include "slimbayes/families/network_file.h"
+#include "slimbayes/families/posterior_choice.h"
+#include "slimbayes/families/stored_statistics.h"
+#include "slimbayes/families/trained_network.h"
+
+// last-layer-laplace: the Laplace approximation of a trained network's last layer (Daxberger et al. 2021).
+//
+// Model       Classes: W ~ N(W*, (H + I / s^2)^-1) with W* the trained weights of the output layer and H the
+//             generalised Gauss-Newton matrix of the training rows; the probabilities are averaged over the
+//             Gaussian logits, which have a covariance. Regression: bll's posterior.
+// Estimator   The network is trained as dnn's, or is given. The prior sd s has the largest Laplace evidence;
+//             a regression's noise too.
+// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, or with the Kronecker structure
+//             O(n (k^2 + r^2) + k^3 + r^3); a prediction costs one pass and O(k^2 r^2), or O(r^2 + k^2 r).
+// When        A classifier that is already trained. Its posterior knows how certain each row's class is, where
+//             bll gives every row of a class the same weight.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kLastLayerLaplace = "last-layer-laplace";
+constexpr const char* kLaplacePriorSd = "prior_sd";
+constexpr int64_t kFullWeights = 2048;  // weights up to which the structure "auto" is full
+
+LastLayer regression_of(const LastLayerLaplaceOptions& o) {
+  LastLayerOptions posterior;
+  posterior.choice = o.choice;
+  return {kLastLayerLaplace, options_to_json(o), o.network, posterior, /*enriched=*/false};
+}
+
+/// Returns the answer at logits with this covariance. logits [b, k], covariance [b, k, k]
+Predictive answer_at(const at::Tensor& logits, const at::Tensor& covariance) {
+  if (logits.size(1) == 1) return predictive(BernoulliLikelihood{}, {logits, covariance.reshape({-1, 1})});
+  const auto [values, vectors] = at::linalg_eigh(covariance);
+  const at::Tensor sds =
+      rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values)).var.sqrt();
+  const at::Tensor root = at::matmul(vectors * sds.unsqueeze(1), vectors.transpose(1, 2));
+  return SoftmaxLikelihood{Stream(0)}.predictive(logits, root);
+}
+
+class LaplaceFitted : public Fitted {
+ public:
+  LaplaceFitted(LastLayerLaplaceOptions options, std::shared_ptr<const TrainedNetwork> network,
+                GaussNewton matrix, double prior_sd, Summary summary)
+      : options_(std::move(options)),
+        trained_(std::move(network)),
+        matrix_(std::move(matrix)),
+        summary_(std::move(summary)),
+        network_(trained_->spec, as_type(trained_->weights, at::kFloat), kLastLayerLaplace),
+        posterior_(laplace_posterior(matrix_, prior_sd)) {}
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_rows(data, trained_->spec.input, at::kFloat, options, kLastLayerLaplace,
+                        [&](const Input& input) {
+                          const LastLayerRows rows = network_(input);
+                          return answer_at(rows.output.to(at::kDouble),
+                                           logit_covariance(posterior_, rows.features, network_.outputs()));
+                        });
+  }
+
+  std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override {
+    GaussNewton matrix = matrix_;
+    for (const int sign : {1, -1}) {
+      const Dataset& given = sign > 0 ? add : drop;
+      if (given.size() == 0) continue;
+      over_batches(training_data(given, kLastLayerLaplace), {}, [&](const Batch& batch) {
+        const LastLayerRows rows = network_(input_of(batch));
+        matrix = with_rows(matrix, rows.features, rows.output, sign);
+      });
+    }
+    return with_matrix(std::move(matrix), summary_.rows + add.size() - drop.size());
+  }
+
+  std::unique_ptr<Fitted> prior() const override {
+    return with_matrix(gauss_newton(matrix_.outputs(), matrix_.rank(), matrix_.full.defined()), 0);
+  }
+
+  std::unique_ptr<Fitted> merged(const Fitted& other) const override {
+    const auto* same = dynamic_cast<const LaplaceFitted*>(&other);
+    check(same != nullptr && same->posterior_.prior_sd == posterior_.prior_sd &&
+              same->matrix_.full.defined() == matrix_.full.defined() &&
+              to_json(same->trained_->spec) == to_json(trained_->spec) &&
+              same_but_statistics(same->trained_->weights, trained_->weights),
+          kLastLayerLaplace, "posteriors of the same network, structure and prior", "others",
+          "make shards of one model: update --shard");
+    return with_matrix(slimbayes::merged(matrix_, same->matrix_), summary_.rows + same->summary_.rows);
+  }
+
+  TensorFile save() const override {
+    Weights all = trained_->weights;
+    all[kLaplacePriorSd] = at::full({}, posterior_.prior_sd, at::kDouble);
+    all["statistics.n"] = at::full({}, matrix_.n, at::kLong);
+    all["statistics.features"] = matrix_.features;
+    all["statistics.classes"] = matrix_.classes;
+    if (matrix_.full.defined()) all["statistics.full"] = matrix_.full;
+    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), summary_});
+  }
+
+  const Summary& summary() const override { return summary_; }
+  std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
+
+ private:
+  /// Returns the model with the posterior of other rows.
+  std::unique_ptr<Fitted> with_matrix(GaussNewton matrix, int64_t rows) const {
+    Summary summary = summary_;
+    summary.rows = rows;
+    return std::make_unique<LaplaceFitted>(options_, trained_, std::move(matrix), posterior_.prior_sd,
+                                           std::move(summary));
+  }
+
+  LastLayerLaplaceOptions options_;
+  std::shared_ptr<const TrainedNetwork> trained_;
+  GaussNewton matrix_;
+  Summary summary_;
+  LastLayerFeatures network_;  // float32, as trained
+  LaplacePosterior posterior_;
+};
+
+class LaplaceMethod : public Method {
+ public:
+  explicit LaplaceMethod(LastLayerLaplaceOptions options) : options_(std::move(options)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    if (split.train.schema.task.kind == TaskKind::regression)
+      return last_layer_method(regression_of(options_))->fit(split, context);
+    const Dataset rows = training_data(split.train, kLastLayerLaplace),
+                  held_out = validation_data(split.valid, rows, kLastLayerLaplace);
+    const auto network = std::make_shared<const TrainedNetwork>(
+        starting_network(options_.network, split, context, kLastLayerLaplace));
+    const LastLayerFeatures features(network->spec, as_type(network->weights, at::kFloat), kLastLayerLaplace);
+    const int64_t k = features.outputs(), r = features.rank();
+    const bool full = options_.structure == "full" || (options_.structure == "auto" && k * r <= kFullWeights);
+    GaussNewton matrix = gauss_newton(k, r, full);
+    double log_likelihood = 0;
+    over_batches(rows, {}, [&](const Batch& batch) {
+      const LastLayerRows at = features(input_of(batch));
+      matrix = with_rows(matrix, at.features, at.output, 1);
+      const at::Tensor loss =
+          row_loss(rows.schema.task, at.output.to(at::kDouble), batch.target.to(at::kDouble));
+      log_likelihood -= loss.sum().item<double>();
+    });
+    const double prior_sd = chosen_prior_sd(*network, features, matrix, log_likelihood, held_out);
+    Summary summary = network->summary;
+    summary.notes.push_back(fmt::format("Laplace approximation of {} weights, {}; their prior sd: {:.3g}",
+                                        k * r, full ? "full" : "Kronecker-factored", prior_sd));
+    return std::make_unique<LaplaceFitted>(options_, network, std::move(matrix), prior_sd,
+                                           std::move(summary));
+  }
+
+ private:
+  /// Returns the prior sd as `choice` says: with "select" the one with the largest evidence, or the least
+  /// validation NLL, of 25 with which the logits have a prior sd of 0.01 to 10 on average.
+  double chosen_prior_sd(const TrainedNetwork& network, const LastLayerFeatures& features,
+                         const GaussNewton& matrix, double log_likelihood, const Dataset& valid) const {
+    constexpr int kSteps = 25;
+    const PosteriorChoiceOptions& choice = options_.choice;
+    if (choice.prior == "fixed") return choice.prior_sd;
+    const double unit =
+        unit_prior_sd(matrix.features.diagonal().sum().item<double>(), static_cast<double>(matrix.n));
+    if (choice.prior == "unit") return unit;
+    const bool by_nll = choice.select == "nll" && valid.size() > 0;
+    const at::Tensor values = by_nll ? at::Tensor() : eigenvalues(matrix);
+    const double squared = output_weights_squared(network);
+    double best = unit, most = -std::numeric_limits<double>::infinity();
+    for (int step = 0; step < kSteps; ++step) {
+      const double sd = 1e-2 * unit * std::pow(1e3, static_cast<double>(step) / (kSteps - 1));
+      const double score = by_nll ? -validation_nll(features, laplace_posterior(matrix, sd), valid)
+                                  : laplace_evidence(log_likelihood, squared, values, sd);
+      if (score > most) most = score, best = sd;
+    }
+    if (!std::isfinite(most)) throw NumericalError("no prior sd has a finite score; look for extreme inputs");
+    return best;
+  }
+
+  /// Returns the sum of the squared weights and biases of the output layer.
+  static double output_weights_squared(const TrainedNetwork& network) {
+    const std::string last = fmt::format("network.{}.", network.spec.layers.size() - 1);
+    double sum = 0;
+    for (const auto& [name, value] : network.weights) {
+      if (name.starts_with(last)) sum += value.to(at::kDouble).square().sum().item<double>();
+    }
+    return sum;
+  }
+
+  /// Returns the mean NLL of at most 2,000 validation rows.
+  static double validation_nll(const LastLayerFeatures& features, const LaplacePosterior& posterior,
+                               const Dataset& valid) {
+    constexpr int64_t kRows = 2000;
+    const int64_t n = std::min(kRows, valid.size());
+    double sum = 0;
+    over_batches(valid.subset(at::arange(n)), {}, [&](const Batch& batch) {
+      const LastLayerRows at = features(input_of(batch));
+      const Predictive p =
+          answer_at(at.output.to(at::kDouble), logit_covariance(posterior, at.features, features.outputs()));
+      sum += *mean_nll(p, batch.target.to(at::kDouble)) * static_cast<double>(batch.target.size(0));
+    });
+    return sum / static_cast<double>(n);
+  }
+
+  LastLayerLaplaceOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_last_layer_laplace(const nlohmann::json& options) {
+  return std::make_unique<LaplaceMethod>(
+      options_from_json<LastLayerLaplaceOptions>(options, kLastLayerLaplace));
+}
+
+std::unique_ptr<Fitted> load_last_layer_laplace(const TensorFile& file) {
+  auto options = options_from_json<LastLayerLaplaceOptions>(stored_json(file, "options"), kLastLayerLaplace);
+  if (!file.tensors.contains("statistics.classes")) return load_last_layer(regression_of(options), file);
+  NetworkFile net = network_file(file);
+  const Network::Lookup lookup = as_type(net.weights, at::kDouble);
+  const LastLayerFeatures features(net.spec, as_type(net.weights, at::kFloat), kLastLayerLaplace);
+  const int64_t k = features.outputs(), r = features.rank();
+  GaussNewton matrix{{}, lookup("statistics.features"), lookup("statistics.classes"), 0};
+  check_shape(matrix.features, {r, r}, kLastLayerLaplace, "statistics.features");
+  check_shape(matrix.classes, {k, k}, kLastLayerLaplace, "statistics.classes");
+  if (net.weights.contains("statistics.full")) {
+    matrix.full = lookup("statistics.full");
+    check_shape(matrix.full, {k * r, k * r}, kLastLayerLaplace, "statistics.full");
+  }
+  const at::Tensor rows = stored_tensor(file, "statistics.n");
+  check_shape(rows, {}, kLastLayerLaplace, "statistics.n");
+  matrix.n = rows.to(at::kLong).item<int64_t>();
+  check(matrix.n >= 0, kLastLayerLaplace, "a number of rows", std::to_string(matrix.n),
+        "the model file is damaged");
+  const double prior_sd = stored_positive(lookup, kLaplacePriorSd, kLastLayerLaplace);
+  auto network = std::make_shared<const TrainedNetwork>(
+      TrainedNetwork{std::move(net.spec), network_weights(net.weights), 0, net.summary});
+  return std::make_unique<LaplaceFitted>(std::move(options), std::move(network), std::move(matrix), prior_sd,
+                                         std::move(net.summary));
+}
+
+}  // namespace slimbayes
