@@ -102,6 +102,12 @@ Classes classes_of_logits(const at::Tensor& logits) {
   return {p, entropy, entropy};
 }
 
+at::Tensor energy(const at::Tensor& logits) {
+  check_shape(logits, {-1, -1}, "energy", "logits");
+  const at::Tensor f = logits.detach().to(at::kDouble);
+  return -at::logsumexp(f.size(1) == 1 ? at::cat({at::zeros_like(f), f}, 1) : f, {1});
+}
+
 void check_classes(const at::Tensor& y, int64_t classes, std::string_view function) {
   check_shape(y, {-1}, function, "y");
   at::Tensor bad = ((y < 0) | (y >= classes) | (y != at::floor(y))).nonzero();

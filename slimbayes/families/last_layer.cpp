@@ -76,6 +76,14 @@ LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression)
   return {features, at::zeros({features.size(0)}, at::kDouble), {}};
 }
 
+/// Returns the mean and variance of each output. [b, k]
+Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows) {
+  const at::Tensor features = rows.features.to(at::kDouble);
+  std::vector<at::Tensor> vars;
+  for (const LinearPosterior& one : outputs) vars.push_back(epistemic_var(one, features));
+  return {rows.output.to(at::kDouble), at::stack(vars, 1)};
+}
+
 /// Returns the answer at latent functions with this mean and variance. [n, k]
 Predictive class_answer(const Latent& f) {
   const Likelihood likelihood =
@@ -126,6 +134,15 @@ class LastLayerFitted : public Fitted {
                         [this](const Input& input) { return answer(network_(input)); });
   }
 
+  /// Classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
+  Scores ood(const Dataset& data) const override {
+    if (regression()) return {};
+    const Latent f = latent_rows(data, trained_->spec.input, at::kFloat, {}, layer_.method,
+                                 [this](const Input& input) { return latent_at(outputs_, network_(input)); });
+    const at::Tensor predicted = f.mean.argmax(1, /*keepdim=*/true);
+    return {{"energy", energy(f.mean)}, {"logit_var", f.epistemic_var.gather(1, predicted).squeeze(1)}};
+  }
+
   TensorFile save() const override {
     Weights all = trained_->weights;
     all[kPriorFactor] = outputs_[0].model.prior_factor;
@@ -155,12 +172,10 @@ class LastLayerFitted : public Fitted {
   bool regression() const { return trained_->noise_var > 0; }
 
   Predictive answer(const LastLayerRows& rows) const {
-    const at::Tensor features = rows.features.to(at::kDouble), output = rows.output.to(at::kDouble);
-    std::vector<at::Tensor> vars;
-    for (const LinearPosterior& one : outputs_) vars.push_back(epistemic_var(one, features));
-    if (!regression()) return class_answer({output, at::stack(vars, 1)});
-    const at::Tensor centre = output.squeeze(-1);
-    return Regression{centre, at::full_like(centre, outputs_[0].model.sigma2), vars[0]};
+    const Latent f = latent_at(outputs_, rows);
+    if (!regression()) return class_answer(f);
+    const at::Tensor centre = f.mean.squeeze(-1);
+    return Regression{centre, at::full_like(centre, outputs_[0].model.sigma2), f.epistemic_var.squeeze(-1)};
   }
 
   LastLayer layer_;
@@ -341,15 +356,13 @@ class LastLayerMethod : public Method {
     const double unit = unit_prior_sd(sum, count);
     if (options.prior == "unit" || !valid.y.defined()) return unit;
     const int64_t n = std::min(kRows, valid.y.size(0));
-    const at::Tensor features = valid.features.narrow(0, 0, n), output = valid.output.narrow(0, 0, n);
+    const LastLayerRows rows{valid.features.narrow(0, 0, n), valid.output.narrow(0, 0, n)};
     double best = unit, least = std::numeric_limits<double>::infinity();
     for (int step = -8; step <= 4; ++step) {
       const double sd = unit * std::pow(10.0, 0.25 * step);
       LastLayerPosterior tried = posterior;
       tried.prior_factor = sd * posterior.prior_factor;
-      std::vector<at::Tensor> vars;
-      for (const LinearPosterior& one : tried.outputs()) vars.push_back(epistemic_var(one, features));
-      const double score = *mean_nll(class_answer({output, at::stack(vars, 1)}), valid.y.narrow(0, 0, n));
+      const double score = *mean_nll(class_answer(latent_at(tried.outputs(), rows)), valid.y.narrow(0, 0, n));
       if (score < least) least = score, best = sd;
     }
     return best;

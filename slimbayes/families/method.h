@@ -34,6 +34,12 @@ class Fitted {
   /// training rows (Encoder::kFarthest) an answer may overflow; Model::answers names such rows.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
 
+  /// Returns the method's own out-of-distribution scores by name, those that its answers do not hold
+  /// (core/answers.h, scores()): they need the network. Larger means farther from the training data. [n]
+  /// each, float64, finite where the answer is. By default "energy" (core/class_likelihood.h) of the logits
+  /// of network() if it classifies, else none. Costs one pass of the network. Throws as predict.
+  virtual Scores ood(const Dataset& data) const;
+
   /// Returns the method's own tensors and metadata. The loader in the registry reads them back and gives
   /// identical predictions.
   virtual TensorFile save() const = 0;

@@ -11,6 +11,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
+#include "slimbayes/data/input_scores.h"
 #include "slimbayes/data/repeated_inputs.h"
 #include "slimbayes/data/row_hash.h"
 #include "slimbayes/data/table_cell.h"
@@ -195,6 +196,8 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
     parts.valid = all.subset(at::tensor(model.split_.valid, at::kLong));
   }
   if (events) model.probes_ = event_probes(parts.train.all().inputs[0]);
+  if (kind_of(*encoder) == InputKind::images)  // rounded as in the file
+    model.pixel_mean_ = pixel_mean(parts.train).to(at::kFloat).to(at::kDouble);
   if (const auto* windows = std::get_if<WindowTable>(&examples)) {
     std::vector<std::string>& notes = model.split_.notes;
     notes.insert(notes.begin(), windows->windows->notes.begin(), windows->windows->notes.end());
