@@ -261,7 +261,8 @@ class LastLayerMethod : public Method {
       });
     } else {
       if (context.callback) context.callback->stage("1/2");
-      auto first = fitted(split, {context.stream, context.callback, series.part(0)}, {});
+      auto first =
+          fitted(split, {context.stream, context.callback, series.part(0), {}, context.networks}, {});
       if (first->summary().stopped == "interrupted" || split.valid.size() == 0) return first;
       choice = first->choice();
       epochs = std::max<int64_t>(1, first->summary().best_epoch);
@@ -279,8 +280,8 @@ class LastLayerMethod : public Method {
     layer.network.training.epochs = epochs;
     layer.network.training.patience = 0;
     return LastLayerMethod(std::move(layer))
-        .fitted({joined(split.train, split.valid), {}}, {context.stream, context.callback, series.part(1)},
-                choice);
+        .fitted({joined(split.train, split.valid), {}},
+                {context.stream, context.callback, series.part(1), {}, context.networks}, choice);
   }
 
   /// Returns the rows that the variance is computed from, drawn without replacement; undefined for all of

@@ -18,6 +18,7 @@
 namespace slimbayes {
 
 struct TrainedNetwork;  // families/trained_network.h
+class NetworkCache;     // families/network_cache.h
 
 /// How predictions are computed.
 struct PredictOptions {
@@ -73,6 +74,10 @@ struct FitContext {
   /// A network that is already trained, on the rows of this fit. Methods that train a network with a linear
   /// output layer take it instead; others ignore it. nullptr: there is none.
   std::shared_ptr<const TrainedNetwork> start = {};
+  /// Networks that other fits of the same rows have trained: a fit that would train the same network takes it
+  /// from here, and leaves its own here. It changes the time of a fit, not its result. Not owned; nullptr:
+  /// every fit trains its own.
+  NetworkCache* networks = nullptr;
 };
 
 /// A method with its options, before the fit. Immutable.

@@ -134,11 +134,11 @@ const MethodInfo& method_for(const Examples& examples, const FitOptions& fit) {
 }
 
 Model fit_model(const Examples& given, const FitOptions& fit, const Examples* valid_given, Callback* callback,
-                CheckpointPolicy checkpoint) {
+                CheckpointPolicy checkpoint, NetworkCache* networks) {
   if (input_kind(fit) == InputKind::windows && std::holds_alternative<Table>(given)) {
     check_target(given, fit);
     const Examples windows = examples_of(given, fit);
-    return fit_model(windows, fit, valid_given, callback, std::move(checkpoint));
+    return fit_model(windows, fit, valid_given, callback, std::move(checkpoint), networks);
   }
   const Examples& examples = given;
   check_examples(examples, fit);
@@ -213,7 +213,7 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const ThreadScope threads(fit.threads == kThreadsOfMethod ? fit_threads(info) : fit.threads);
   const std::string_view noun = noun_of(kind_of(*encoder));
   const bool grouped = of_table && fit.split != "random" && !groups_of(examples, dealt).singly;
-  FitContext context{Stream(fit.seed), callback, std::move(checkpoint), {}};
+  FitContext context{Stream(fit.seed), callback, std::move(checkpoint), {}, networks};
   if (source) context.start = source->fitted().network();
   CrossFitted fitted = fit_with_noise_folds(info, main, parts,
                                             {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"),

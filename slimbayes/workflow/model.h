@@ -116,7 +116,8 @@ class Model {
   bool interrupted() const;
 
  private:
-  friend Model fit_model(const Examples&, const FitOptions&, const Examples*, Callback*, CheckpointPolicy);
+  friend Model fit_model(const Examples&, const FitOptions&, const Examples*, Callback*, CheckpointPolicy,
+                         NetworkCache*);
   Predictive answer_to(const Dataset& data, const PredictOptions& options) const;
   /// Called if no example among `asked` has a finite answer. Throws DataError that blames the model, unless
   /// all of them lie outside the training range and the middle of that range has a finite answer.
@@ -151,10 +152,11 @@ FitOptions with_network_from(const FitOptions& given);
 /// Splits the examples, fits the encoder on the training part, and fits the method. The options are checked
 /// before the data are split. `valid` replaces the validation fraction by examples of its own. If few
 /// validation rows choose a regression, its noise is estimated by cross-fitting (workflow/noise_folds.h).
-/// `callback` receives the notes on the data (notes_before_training) before the training starts. Throws
-/// std::invalid_argument, DataError or NumericalError.
+/// `callback` receives the notes on the data (notes_before_training) before the training starts. `networks`
+/// is FitContext::networks. Throws std::invalid_argument, DataError or NumericalError.
 Model fit_model(const Examples& examples, const FitOptions& options, const Examples* valid = nullptr,
-                Callback* callback = nullptr, CheckpointPolicy checkpoint = {});
+                Callback* callback = nullptr, CheckpointPolicy checkpoint = {},
+                NetworkCache* networks = nullptr);
 
 /// Resolve what the options ask of these examples, before anything is fitted: check_target checks the target,
 /// task_asked returns the task, kind_asked the kind of input. check_target and task_asked throw
