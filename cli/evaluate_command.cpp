@@ -55,10 +55,17 @@ void report_outside(const Model& model, const Examples& examples, json& report) 
   if (far->rows > 0) log_line("note: " + outside_text(*far, std::get<Table>(examples)));
 }
 
-/// Returns how well each of the scores `near` of the data tells the foreign data from them. An error says
-/// that it concerns the foreign data: the command reads two files.
-json separation_of(const EvaluateRequest& r, const Model& model, const Scores& near) try {
-  const Examples foreign = read_for(model, r.ood, data_source(), /*with_target=*/false, nullptr);
+/// Reads the foreign data. An error says that it concerns them: the command reads two files.
+Examples read_foreign(const EvaluateRequest& r, const Model& model, const ColumnChanges& changes,
+                      SharedChanges& shared) try {
+  return read_for(model, r.ood, data_source(), /*with_target=*/false, nullptr, {}, changes, &shared);
+} catch (const std::invalid_argument& error) {
+  throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
+}
+
+/// Returns how well each of the scores `near` of the data tells the foreign data from them.
+json separation_of(const EvaluateRequest& r, const Model& model, const Scores& near,
+                   const Examples& foreign) try {
   const Answers far = model.answers(foreign);
   check_answered(r, foreign, far.bad);
   json ood = separation(model, near, model.ood(foreign, far));
@@ -75,7 +82,10 @@ int run_command(const EvaluateRequest& r) {
   const Model model = Model::load(r.model);
   log_unfinished(model);
   std::vector<std::string> notes;
-  Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes);
+  const ColumnChanges changes = column_changes(r.rename, r.fill);
+  SharedChanges shared{changes, /*files_left=*/2};
+  Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes, {}, changes,
+                           r.ood.empty() ? nullptr : &shared);
   for (const std::string& note : notes) log_note(note);
   for (const std::string& note : notes_for(model.encoder(), data)) log_note(note);
   if (!r.split.empty())
@@ -89,9 +99,8 @@ int run_command(const EvaluateRequest& r) {
   check_answered(r, data, near.bad);
   json report = model.evaluate(data, near, r.level);
   json ood;
-  if (!r.ood.empty()) {
-    ood = separation_of(r, model, model.ood(data, near));
-  }
+  if (!r.ood.empty())
+    ood = separation_of(r, model, model.ood(data, near), read_foreign(r, model, changes, shared));
   report_outside(model, data, report);
   if (r.json) {
     report["method"] = model.method();

@@ -121,6 +121,22 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "The options of another method: slimbayes fit --method dnn --help");
 }
 
+void add_column_changes(CLI::App& app, std::vector<std::string>& rename, std::vector<std::string>& fill,
+                        const std::string& of, const std::string& when) {
+  app.add_option(
+         "--rename", rename,
+         fmt::format("columns of {} that have another name than the model's, as pairs FILE=MODEL;\n{}", of,
+                     when))
+      ->type_name("A=B,C=D")
+      ->allow_extra_args(false);
+  app.add_option("--fill", fill,
+                 fmt::format("columns of the model that {} lack: a number, category or date for every row\n"
+                             "(nothing or NA: missing, imputed as in training)",
+                             of))
+      ->type_name("B=1,C=red")
+      ->allow_extra_args(false);
+}
+
 void add_on_bad_row(CLI::App& app, std::string& choice, const std::string& help, bool blank) {
   std::vector<std::string> choices = {"error", "skip"};
   if (blank) choices.push_back("blank");
@@ -143,6 +159,7 @@ void add_predict(CLI::App& root, Parsed& p) {
          "in .parquet and .feather, but numbers that the model reads)")
       ->type_name("A,B")
       ->allow_extra_args(false);
+  add_column_changes(app, p.predict.rename, p.predict.fill, "DATA", "--keep takes the new names");
   app.add_flag(
       "--keep-outside", p.predict.keep_outside,
       "add a column outside: how far the row lies beyond the training range, the largest distance over\n"
@@ -175,17 +192,22 @@ void add_evaluate(CLI::App& root, Parsed& p) {
                  "train, valid, calibration or test part of the data that were fitted on")
       ->type_name("PART")
       ->check(one_of({"train", "valid", "calibration", "test"}));
-  app.add_option("--ood", p.evaluate.ood,
-                 "foreign data: prints how well each score, larger for foreign rows, tells it from DATA\n"
-                 "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
-                 "mutual_information: of classes, the part of the entropy that is the model's ignorance\n"
-                 "entropy: of classes, of the answer's probabilities, noisy labels included\n"
-                 "uncertain: of classes, 1 - the largest probability\n"
-                 "log_rate_sd: of counts and events, the sd of the log rate\n"
-                 "outside: of a table, half-ranges beyond the training range\n"
-                 "distance: of a table, root mean square of (x - training mean) / training sd over the\n"
-                 "numeric columns")
+  app.add_option(
+         "--ood", p.evaluate.ood,
+         "foreign data: prints how well each score, larger for foreign rows, tells it from DATA\n"
+         "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
+         "mutual_information: of classes, the part of the entropy that is the model's ignorance\n"
+         "entropy: of classes, of the answer's probabilities, noisy labels included\n"
+         "uncertain: of classes, 1 - the largest probability (max-probability)\n"
+         "energy: of classes, -log sum exp of the logits of a trained network\n"
+         "logit_var: of classes, the posterior variance of the predicted class's logit (rich-bll, bll)\n"
+         "log_rate_sd: of counts and events, the sd of the log rate\n"
+         "outside: of rows and windows, half-ranges beyond the training range\n"
+         "distance: root mean square of (x - training mean) / training sd over the numeric columns of a\n"
+         "row or window, or the pixels of an image")
       ->type_name("FILE");
+  add_column_changes(app, p.evaluate.rename, p.evaluate.fill, "DATA or the foreign data",
+                     "each file is changed where it needs it, and a change that none needs is an error");
   add_on_bad_row(app, p.evaluate.on_bad_row,
                  "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
                  "error: nothing is scored; skip: it is left out, with a note [default error]",
@@ -197,7 +219,8 @@ void add_evaluate(CLI::App& root, Parsed& p) {
   app.footer(
       "Examples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
-      "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json");
+      "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json\n"
+      "  slimbayes evaluate m.safetensors here.csv --ood there.csv --rename Temp=temperature --fill site=B");
 }
 
 void add_updates(CLI::App& root, Parsed& p) {
@@ -269,7 +292,8 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   p.compare_flags.add(app, option_docs(r.fit));
   p.compare_flags.add(app, flagged_methods(words, "--methods", p.compared));
   app.footer(
-      "The best of each column is bold, * where there is no terminal; none where all show the same.\n\n"
+      "The best of each column is bold, * where there is no terminal; none where all show the same. Methods "
+      "that start from the same trained network train it once; the seconds of each contain it.\n\n"
       "Examples:\n"
       "  slimbayes compare houses.csv --target price\n"
       "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json");

@@ -33,6 +33,7 @@ void check_answered(const PredictRequest& r, const Examples& data, const std::ve
 
 int run_command(const PredictRequest& r) {
   check_model_first("predict", r.model, r.data);
+  const ColumnChanges changes = column_changes(r.rename, r.fill);
   if (r.out != "-") {
     check_not_input("predict", "--out", r.out, r.data);
     check_not_input("predict", "--out", r.out, r.model);
@@ -41,7 +42,7 @@ int run_command(const PredictRequest& r) {
   const Model model = Model::load(r.model);
   log_unfinished(model);
   const Examples data =
-      read_for(model, r.data, data_source(), /*with_target=*/false, nullptr, perhaps_named(r.keep));
+      read_for(model, r.data, data_source(), /*with_target=*/false, nullptr, perhaps_named(r.keep), changes);
   std::vector<std::string> kept;
   if (!r.keep.empty()) {
     const auto rows = last_rows(data);

@@ -30,7 +30,8 @@ struct FitRequest {
 struct PredictRequest {
   std::string model, data;
   std::string out = "-";
-  std::vector<std::string> keep;  // columns of the data to put before the answer's
+  std::vector<std::string> keep;          // columns of the data to put before the answer's
+  std::vector<std::string> rename, fill;  // changes of the data's columns (data/table_changes.h), as given
   bool keep_outside = false;
   std::string on_bad_row = "blank";  // or "skip", "error"
   double level = 0.95;
@@ -38,9 +39,10 @@ struct PredictRequest {
 
 struct EvaluateRequest {
   std::string model, data;
-  std::string ood;                   // file of data that are known to be foreign; empty: none
-  std::string split;                 // part of the data that were fitted on; empty: score all data
-  std::string on_bad_row = "error";  // or "skip"
+  std::string ood;                        // file of data that are known to be foreign; empty: none
+  std::string split;                      // part of the data that were fitted on; empty: score all data
+  std::vector<std::string> rename, fill;  // changes of the columns of both files, as given
+  std::string on_bad_row = "error";       // or "skip"
   double level = 0.95;
   bool json = false;
 };

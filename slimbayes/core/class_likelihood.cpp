@@ -92,14 +92,24 @@ at::Tensor entropy_of_sigmoid(const at::Tensor& f) {
   return entropy_term(at::sigmoid(f)) + entropy_term(at::sigmoid(-f));
 }
 
+// Returns a logit for each class: sigmoid(f) = softmax(-f / 2, f / 2) for one logit f. [n, C] float64
+at::Tensor logit_per_class(const at::Tensor& logits) {
+  const at::Tensor f = logits.detach().to(at::kDouble);
+  return f.size(1) == 1 ? at::cat({-f, f}, 1) / 2 : f;
+}
+
 }  // namespace
 
 Classes classes_of_logits(const at::Tensor& logits) {
   check_shape(logits, {-1, -1}, "classes_of_logits", "logits");
-  const at::Tensor f = logits.detach().to(at::kDouble);
-  const at::Tensor all = f.size(1) == 1 ? at::cat({-f, f}, 1) / 2 : f;  // sigmoid(f) = softmax(-f / 2, f / 2)
+  const at::Tensor all = logit_per_class(logits);
   const at::Tensor p = at::softmax(all, -1), entropy = -at::special_xlogy(p, p).sum(-1);
   return {p, entropy, entropy};
+}
+
+at::Tensor energy(const at::Tensor& logits) {
+  check_shape(logits, {-1, -1}, "energy", "logits");
+  return -at::logsumexp(logit_per_class(logits), {1});
 }
 
 void check_classes(const at::Tensor& y, int64_t classes, std::string_view function) {

@@ -19,6 +19,11 @@ void check_classes(const at::Tensor& y, int64_t classes, std::string_view functi
 /// 0. logits [n, 1] or [n, k].
 Classes classes_of_logits(const at::Tensor& logits);
 
+/// Returns the free energy of each row, -log sum_c exp(logit_c): an out-of-distribution score (Liu et al.
+/// 2020, "Energy-based out-of-distribution detection"), which unlike the probabilities depends on the size of
+/// the logits. One logit f stands for the logits (-f / 2, f / 2) of two classes. logits [n, 1] or [n, k]. [n] float64
+at::Tensor energy(const at::Tensor& logits);
+
 /// The likelihood of two classes with one latent function: P(y = 1) = sigmoid(f), y in {0, 1}. Up to a latent
 /// sd of 3, probabilities, entropies and log P come from Gauss-Hermite quadrature with 64 nodes; their
 /// absolute error is below 1e-6. Beyond, they come from an integral over the logistic distribution, with an

@@ -34,4 +34,9 @@ std::vector<int64_t> row_hashes(const Dataset& data) {
   return hashes;
 }
 
+uint64_t rows_hash(const Dataset& data) {
+  const std::vector<int64_t> hashes = row_hashes(data);
+  return XXH3_64bits(hashes.data(), hashes.size() * sizeof(int64_t));
+}
+
 }  // namespace slimbayes

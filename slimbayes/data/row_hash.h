@@ -11,4 +11,8 @@ namespace slimbayes {
 /// padding of a text does not count. [n]
 std::vector<int64_t> row_hashes(const Dataset& data);
 
+/// Returns a hash of row_hashes(data) in their order (XXH3-64). It does not see how a source varies its rows
+/// in training.
+uint64_t rows_hash(const Dataset& data);
+
 }  // namespace slimbayes

@@ -81,6 +81,14 @@ int64_t most_class_rows(const LastLayerOptions& options, int64_t outputs) {
   return options.class_rows * (outputs == 1 ? 2 : 1);
 }
 
+/// Returns the mean and variance of each output. [b, k]
+Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows) {
+  const at::Tensor features = rows.features.to(at::kDouble);
+  std::vector<at::Tensor> vars;
+  for (const LinearPosterior& one : outputs) vars.push_back(epistemic_var(one, features));
+  return {rows.output.to(at::kDouble), at::stack(vars, 1)};
+}
+
 /// Returns the answer at latent functions with this mean and variance. [n, k]
 Predictive class_answer(const Latent& f) {
   const Likelihood likelihood =
@@ -158,6 +166,15 @@ class LastLayerFitted : public Fitted {
                         [this](const Input& input) { return answer(network_(input)); });
   }
 
+  /// Classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
+  Scores ood(const Dataset& data) const override {
+    if (regression()) return {};
+    const Latent f = latent_rows(data, trained_->spec.input, at::kFloat, {}, layer_.method,
+                                 [this](const Input& input) { return latent_at(outputs_, network_(input)); });
+    const at::Tensor predicted = f.mean.argmax(1, /*keepdim=*/true);
+    return {{"energy", energy(f.mean)}, {"logit_var", f.epistemic_var.gather(1, predicted).squeeze(1)}};
+  }
+
   TensorFile save() const override {
     Weights all = trained_->weights;
     all[kPriorFactor] = outputs_[0].model.prior_factor;
@@ -200,13 +217,11 @@ class LastLayerFitted : public Fitted {
   bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
 
   Predictive answer(const LastLayerRows& rows) const {
-    const at::Tensor features = rows.features.to(at::kDouble), output = rows.output.to(at::kDouble);
-    std::vector<at::Tensor> vars;
-    for (const LinearPosterior& one : outputs_) vars.push_back(epistemic_var(one, features));
-    if (!regression()) return class_answer({output, at::stack(vars, 1)});
-    at::Tensor centre = output.squeeze(-1);
-    if (posterior_mean()) centre = centre + mean(outputs_[0], features);
-    return Regression{centre, at::full_like(centre, outputs_[0].model.sigma2), vars[0]};
+    const Latent f = latent_at(outputs_, rows);
+    if (!regression()) return class_answer(f);
+    at::Tensor centre = f.mean.squeeze(-1);
+    if (posterior_mean()) centre = centre + mean(outputs_[0], rows.features);
+    return Regression{centre, at::full_like(centre, outputs_[0].model.sigma2), f.epistemic_var.squeeze(-1)};
   }
 
   LastLayer layer_;
@@ -294,7 +309,8 @@ class LastLayerMethod : public Method {
       });
     } else {
       if (context.callback) context.callback->stage("1/2");
-      auto first = fitted(split, {context.stream, context.callback, series.part(0)}, {});
+      auto first =
+          fitted(split, {context.stream, context.callback, series.part(0), {}, context.networks}, {});
       if (first->summary().stopped == "interrupted" || split.valid.size() == 0) return first;
       choice = first->choice();
       epochs = std::max<int64_t>(1, first->summary().best_epoch);
@@ -312,8 +328,8 @@ class LastLayerMethod : public Method {
     layer.network.training.epochs = epochs;
     layer.network.training.patience = 0;
     return LastLayerMethod(std::move(layer))
-        .fitted({joined(split.train, split.valid), {}}, {context.stream, context.callback, series.part(1)},
-                choice);
+        .fitted({joined(split.train, split.valid), {}},
+                {context.stream, context.callback, series.part(1), {}, context.networks}, choice);
   }
 
   /// Returns the rows that the variance is computed from, drawn without replacement; undefined for all of
@@ -388,15 +404,13 @@ class LastLayerMethod : public Method {
     const double unit = unit_prior_sd(sum, count);
     if (options.prior == "unit" || !valid.y.defined()) return unit;
     const int64_t n = std::min(kRows, valid.y.size(0));
-    const at::Tensor features = valid.features.narrow(0, 0, n), output = valid.output.narrow(0, 0, n);
+    const LastLayerRows rows{valid.features.narrow(0, 0, n), valid.output.narrow(0, 0, n)};
     double best = unit, least = std::numeric_limits<double>::infinity();
     for (int step = -8; step <= 4; ++step) {
       const double sd = unit * std::pow(10.0, 0.25 * step);
       LastLayerPosterior tried = posterior;
       tried.prior_factor = sd * posterior.prior_factor;
-      std::vector<at::Tensor> vars;
-      for (const LinearPosterior& one : tried.outputs()) vars.push_back(epistemic_var(one, features));
-      const double score = *mean_nll(class_answer({output, at::stack(vars, 1)}), valid.y.narrow(0, 0, n));
+      const double score = *mean_nll(class_answer(latent_at(tried.outputs(), rows)), valid.y.narrow(0, 0, n));
       if (score < least) least = score, best = sd;
     }
     return best;

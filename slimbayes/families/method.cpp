@@ -2,6 +2,10 @@
 
 #include <stdexcept>
 
+#include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/families/batches.h"
+#include "slimbayes/families/trained_network.h"
+
 namespace slimbayes {
 
 namespace {
@@ -13,6 +17,17 @@ namespace {
 }
 
 }  // namespace
+
+Scores Fitted::ood(const Dataset& data) const {
+  const auto trained = network();
+  if (!trained || trained->noise_var > 0) return {};
+  const Network logits(trained->spec, "network", as_type(trained->weights, at::kFloat));
+  const Latent f = latent_rows(data, trained->spec.input, at::kFloat, {}, "ood", [&](const Input& input) {
+    const at::Tensor mean = logits(input).to(at::kDouble);
+    return Latent{mean, at::zeros_like(mean)};
+  });
+  return {{"energy", energy(f.mean)}};
+}
 
 std::unique_ptr<Fitted> Fitted::updated(const Dataset&, const Dataset&) const { refuse_change("update"); }
 std::unique_ptr<Fitted> Fitted::prior() const { refuse_change("shard"); }

@@ -18,6 +18,7 @@
 namespace slimbayes {
 
 struct TrainedNetwork;  // families/trained_network.h
+class NetworkCache;     // families/network_cache.h
 
 /// How predictions are computed.
 struct PredictOptions {
@@ -33,6 +34,12 @@ class Fitted {
   /// another number of inputs or for inputs that are not finite. n = 0 gives an empty answer. Far from the
   /// training rows (Encoder::kFarthest) an answer may overflow; Model::answers names such rows.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
+
+  /// Returns the method's own out-of-distribution scores by name, those that its answers do not hold
+  /// (core/answers.h, scores()): they need the network. Larger means farther from the training data. [n]
+  /// each, float64, finite where the answer is. By default "energy" (core/class_likelihood.h) of the logits
+  /// of network() if it classifies, else none. Costs one pass of the network. Throws as predict.
+  virtual Scores ood(const Dataset& data) const;
 
   /// Returns the method's own tensors and metadata. The loader in the registry reads them back and gives
   /// identical predictions.
@@ -77,6 +84,10 @@ struct FitContext {
   /// A network that is already trained, on the rows of this fit. Methods that train a network with a linear
   /// output layer take it instead; others ignore it. nullptr: there is none.
   std::shared_ptr<const TrainedNetwork> start = {};
+  /// Networks that other fits of the same rows have trained: a fit that would train the same network takes it
+  /// from here, and leaves its own here. It changes the time of a fit, not its result. Not owned; nullptr:
+  /// every fit trains its own.
+  NetworkCache* networks = nullptr;
 };
 
 /// A method with its options, before the fit. Immutable.

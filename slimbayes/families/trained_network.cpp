@@ -7,6 +7,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/families/batches.h"
+#include "slimbayes/families/network_cache.h"
 #include "slimbayes/families/parameter_groups.h"
 
 namespace slimbayes {
@@ -72,7 +73,9 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   const Schema& schema = split.train.schema;
   if (!context.start) {
     const NetworkSpec spec = trained_network_spec(options, schema.input, schema.tokens, schema.task.outputs);
-    return train_network(spec, split, {options.training}, context, method);
+    const auto train = [&] { return train_network(spec, split, {options.training}, context, method); };
+    if (context.networks == nullptr) return train();
+    return context.networks->trained(training_key(spec, options.training, split, context.stream), train);
   }
   const TrainedNetwork& start = *context.start;
   const Shape given = output(start.spec);

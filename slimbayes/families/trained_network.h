@@ -42,7 +42,8 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
                              const FitContext& context, std::string_view method);
 
 /// Returns the network that a method starts from: context.start if there is one, otherwise a network that is
-/// trained now. Throws std::invalid_argument also if context.start has other inputs or outputs than the data.
+/// trained now, or was trained before and is in context.networks. Throws std::invalid_argument also if
+/// context.start has other inputs or outputs than the data.
 TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Split& split,
                                 const FitContext& context, std::string_view method);
 

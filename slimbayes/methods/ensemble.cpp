@@ -102,6 +102,18 @@ class EnsembleFitted : public Fitted {
     return mixture(answers);
   }
 
+  Scores ood(const Dataset& data) const override {  // the mean of the members'
+    Scores all;
+    for (const auto& member : members_) {
+      for (const auto& [name, score] : member->ood(data)) {
+        const at::Tensor share = score / static_cast<double>(members_.size());
+        const auto [place, first] = all.emplace(name, share);
+        if (!first) place->second = place->second + share;
+      }
+    }
+    return all;
+  }
+
   TensorFile save() const override {
     TensorFile file;
     file.metadata["options"] = options_.dump();

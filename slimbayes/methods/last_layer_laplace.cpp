@@ -77,6 +77,18 @@ class LaplaceFitted : public Fitted {
                         });
   }
 
+  /// "energy", and "logit_var", the variance of the predicted class's logit.
+  Scores ood(const Dataset& data) const override {
+    const Latent f =
+        latent_rows(data, trained_->spec.input, at::kFloat, {}, kLastLayerLaplace, [&](const Input& input) {
+          const LastLayerRows rows = network_(input);
+          const at::Tensor covariance = logit_covariance(posterior_, rows.features, network_.outputs());
+          return Latent{rows.output.to(at::kDouble), covariance.diagonal(0, 1, 2)};
+        });
+    const at::Tensor predicted = f.mean.argmax(1, /*keepdim=*/true);
+    return {{"energy", energy(f.mean)}, {"logit_var", f.epistemic_var.gather(1, predicted).squeeze(1)}};
+  }
+
   std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override {
     GaussNewton matrix = matrix_;
     for (const int sign : {1, -1}) {

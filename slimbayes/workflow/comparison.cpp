@@ -3,10 +3,12 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table_cell.h"
+#include "slimbayes/families/network_cache.h"
 #include "slimbayes/workflow/fit_file.h"
 #include "slimbayes/workflow/fit_notes.h"
 
@@ -16,29 +18,41 @@ namespace {
 
 using nlohmann::json;
 
+/// The note of a fit whose network another fit had trained.
+constexpr const char* kShared =
+    "took the network that an earlier method of this table trained with the same seed, options and rows; the "
+    "seconds contain its training";
+
 json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::string> notes,
-             Callback& callback) {
+             Callback& callback, NetworkCache* networks) {
+  const int64_t taken_before = networks ? networks->taken() : 0;
+  const double saved_before = networks ? networks->seconds() : 0;
   const auto start = std::chrono::steady_clock::now();
-  const Model model = fit_model(examples, fit, nullptr, &callback);
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const Model model = fit_model(examples, fit, nullptr, &callback, {}, networks);
+  const double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  const double saved = networks ? networks->seconds() - saved_before : 0;
   json report = report_on(model, take(examples, model.split().test), fit.level, notes);
   const json valid = report_on(model, take(examples, model.split().valid), fit.level, notes);
   report["notes"] = notes;
   for (std::string& note : fit_notes(model, valid)) report["notes"].push_back(note);
   report["seed"] = fit.seed;
-  report["seconds"] = seconds;
+  report["seconds"] = spent + saved;
+  if (networks && networks->taken() > taken_before) {
+    report["seconds_shared"] = saved;
+    report["notes"].push_back(kShared);
+  }
   return report;
 }
 
 /// Returns whether the comparison goes on; a failure of the method is recorded in `result`.
 bool run_seeds(MethodRuns& result, const Examples& examples, FitOptions fit, int seeds,
-               const std::vector<std::string>& notes, const FitWatcher& watcher) {
+               const std::vector<std::string>& notes, const FitWatcher& watcher, NetworkCache* networks) {
   try {
     for (int seed = 0; seed < seeds; ++seed) {
       const std::unique_ptr<Callback> callback = watcher(fmt::format("{} seed {}", fit.method, seed));
       if (callback->stop()) return false;
       fit.seed = static_cast<uint64_t>(seed);
-      json run = one_run(examples, fit, notes, *callback);
+      json run = one_run(examples, fit, notes, *callback, networks);
       if (callback->stop()) return false;
       result.runs.push_back(std::move(run));
     }
@@ -76,6 +90,9 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher) {
   check(fit.test_fraction > 0, "compare", "test examples, on which the methods are compared",
         fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
+  NetworkCache networks;  // of the methods that train nothing but a network first
+  const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
+  const bool several = std::ranges::count_if(methods, takes_network) > 1;
   std::vector<MethodRuns> results;
   for (const MethodChoice& choice : methods) {
     FitOptions own = fit;
@@ -83,7 +100,8 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
     own.options = choice.options;
     MethodRuns& result = results.emplace_back(MethodRuns{choice.method});
     const int fits = find_method(choice.method).seeded ? seeds : 1;
-    if (run_seeds(result, examples, own, fits, notes, watcher)) continue;
+    NetworkCache* shared = several && takes_network(choice) ? &networks : nullptr;
+    if (run_seeds(result, examples, own, fits, notes, watcher, shared)) continue;
     if (result.runs.empty()) results.pop_back();
     break;
   }

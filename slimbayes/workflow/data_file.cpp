@@ -35,6 +35,15 @@ Table with_known_target(Table table, const std::string& target, Words* notes) {
   return table;
 }
 
+/// Returns the columns that the model reads, its target included.
+Words columns_of(const Model& model) {
+  const Reading reading = model.reading(/*with_target=*/true);
+  Words names = reading.names;
+  for (const auto& [name, kind] : reading.kinds) names.push_back(name);
+  if (!model.target().empty()) names.push_back(model.target());
+  return names;
+}
+
 /// Returns how to read a table like the training table, with the same kinds of columns. Columns that do not
 /// vary are left out, since they are not inputs.
 Reading alike(const Table& table, const FitOptions& options) {
@@ -114,19 +123,29 @@ Examples read_validation(const std::string& path, const Examples& training, cons
 }
 
 Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
-                  Words* notes, const Words& kept) {
+                  Words* notes, const Words& kept, const ColumnChanges& changes, SharedChanges* shared) {
   const InputKind kind = kind_of(model.encoder());
   const std::string asked = model.fit_options().format;
   const bool images = kind == InputKind::images;
   const std::string found = format_of(path);
+  check(!images || changes.empty(), "read", "no --rename and --fill with images, which have no columns",
+        "one", "leave it out");
   if (images)
     return model.examples(read_images(path, found.empty() ? asked : found, from.limits, with_target),
                           with_target);
   check(found.empty() || asked == "table", "read", "a table, as this model was fitted on",
         fmt::format("images, '{}'", path), "give a table; one with idx3 in its name needs another name");
+  check_columns_of_model(changes, columns_of(model));
   Reading reading = model.reading(with_target);
   reading.kept = kept;
-  Table table = from.read(path, reading);
+  Table table = from.read(path, before_changes(reading, changes));
+  const ColumnChanges unneeded_here = unneeded(table, changes);
+  if (shared != nullptr) shared->unneeded = common(shared->unneeded, unneeded_here);
+  if (shared == nullptr)
+    check_needed(unneeded_here, table, /*others=*/false);
+  else if (--shared->files_left == 0)
+    check_needed(shared->unneeded, table, /*others=*/true);
+  table = with_changes(std::move(table), changes, model.reading(/*with_target=*/true));
   if (with_target && kind != InputKind::windows)
     table = with_known_target(std::move(table), model.target(), notes);
   return model.examples(std::move(table), with_target);

@@ -6,6 +6,7 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/examples.h"
+#include "slimbayes/data/table_changes.h"
 #include "slimbayes/workflow/model.h"
 
 namespace slimbayes {
@@ -35,11 +36,20 @@ Examples read_training(const std::string& path, FitOptions& options, const DataS
 Examples read_validation(const std::string& path, const Examples& training, const FitOptions& options,
                          const DataSource& from, std::vector<std::string>* notes);
 
+/// Several files of a command, to which the same changes are made.
+struct SharedChanges {
+  ColumnChanges unneeded;  // at first all changes; those that no file so far has needed
+  int files_left;          // how many files are still to be read
+};
+
 /// Reads a file for this model. With `with_target`, rows of a table and windows whose target is missing are
 /// left out; rows with a note. `kept` names further columns of a table that are to be written again
-/// unchanged.
+/// unchanged. `changes` are made to a table first; all later names, those in `kept` too, are those after
+/// them. Throws std::invalid_argument for a change that does not fit model or table (data/table_changes.h),
+/// and for one that the table does not need; with `shared`, for one that none of these files needs.
 Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
-                  std::vector<std::string>* notes, const std::vector<std::string>& kept = {});
+                  std::vector<std::string>* notes, const std::vector<std::string>& kept = {},
+                  const ColumnChanges& changes = {}, SharedChanges* shared = nullptr);
 
 /// Returns every column name that these lists may mean, to be used before the columns are known: each entry
 /// itself, since a name may contain a comma, and its comma-separated parts.

@@ -11,6 +11,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
+#include "slimbayes/data/input_scores.h"
 #include "slimbayes/data/repeated_inputs.h"
 #include "slimbayes/data/row_hash.h"
 #include "slimbayes/data/table_cell.h"
@@ -133,11 +134,11 @@ const MethodInfo& method_for(const Examples& examples, const FitOptions& fit) {
 }
 
 Model fit_model(const Examples& given, const FitOptions& fit, const Examples* valid_given, Callback* callback,
-                CheckpointPolicy checkpoint) {
+                CheckpointPolicy checkpoint, NetworkCache* networks) {
   if (input_kind(fit) == InputKind::windows && std::holds_alternative<Table>(given)) {
     check_target(given, fit);
     const Examples windows = examples_of(given, fit);
-    return fit_model(windows, fit, valid_given, callback, std::move(checkpoint));
+    return fit_model(windows, fit, valid_given, callback, std::move(checkpoint), networks);
   }
   const Examples& examples = given;
   check_examples(examples, fit);
@@ -195,6 +196,8 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
     parts.valid = all.subset(at::tensor(model.split_.valid, at::kLong));
   }
   if (events) model.probes_ = event_probes(parts.train.all().inputs[0]);
+  if (kind_of(*encoder) == InputKind::images)  // rounded as in the file
+    model.pixel_mean_ = pixel_mean(parts.train).to(at::kFloat).to(at::kDouble);
   if (const auto* windows = std::get_if<WindowTable>(&examples)) {
     std::vector<std::string>& notes = model.split_.notes;
     notes.insert(notes.begin(), windows->windows->notes.begin(), windows->windows->notes.end());
@@ -210,7 +213,7 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const ThreadScope threads(fit.threads == kThreadsOfMethod ? fit_threads(info) : fit.threads);
   const std::string_view noun = noun_of(kind_of(*encoder));
   const bool grouped = of_table && fit.split != "random" && !groups_of(examples, dealt).singly;
-  FitContext context{Stream(fit.seed), callback, std::move(checkpoint), {}};
+  FitContext context{Stream(fit.seed), callback, std::move(checkpoint), {}, networks};
   if (source) context.start = source->fitted().network();
   CrossFitted fitted = fit_with_noise_folds(info, main, parts,
                                             {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"),

@@ -5,7 +5,7 @@
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/outside.h"
+#include "slimbayes/data/input_scores.h"
 #include "slimbayes/workflow/events.h"
 #include "slimbayes/workflow/tuning.h"
 
@@ -75,12 +75,14 @@ Scores Model::ood(const Examples& given) const {
 }
 
 Scores Model::ood(const Examples& given, const Answers& a) const {
+  check_same(given, a);
   Scores all = scores(a.answer, ood_score(find_method(method_), options_));
-  if (const auto far = outside(*encoder_, given)) {
-    const at::Tensor rows = at::tensor(a.rows, at::kLong);
-    all["outside"] = at::tensor(far->beyond, at::kDouble).index_select(0, rows);
-    all["distance"] = at::tensor(far->distance, at::kDouble).index_select(0, rows);
-  }
+  const at::Tensor rows = at::tensor(a.rows, at::kLong);
+  std::vector<BadRow> bad;  // known from the answers
+  const Dataset data = dataset_of(*encoder_, given, false, &bad);
+  all.merge(fitted_->ood(a.bad.empty() ? data : data.subset(rows)));
+  for (const auto& [name, score] : input_scores(*encoder_, given, pixel_mean_))
+    all[name] = score.index_select(0, rows);
   return all;
 }
 

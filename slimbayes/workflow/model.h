@@ -54,14 +54,15 @@ class Model {
   /// Returns answer() of a regression. Throws std::invalid_argument for another task.
   Regression predict(const Examples& examples, const PredictOptions& options = {}) const;
 
-  /// Returns scores that may reveal examples unlike the training data; larger means further from them. A
-  /// regression has the method's own score (ood_score); classes have "mutual_information", "entropy" and
-  /// "uncertain" (1 - the largest probability); counts and intensities have "log_rate_sd". Tables also have
-  /// "outside" and "distance" of the inputs (data/outside.h). Throws as answer().
+  /// Returns scores that may reveal examples unlike the training data; larger means further from them. [n]
+  /// each. They are those of the answers (core/answers.h: "epistemic_sd" or "total_sd" of a regression,
+  /// whichever ood_score() names; "mutual_information", "entropy" and "uncertain" of classes, "log_rate_sd"
+  /// of counts and intensities), those of the method's network (Fitted::ood: "energy", "logit_var"), and
+  /// those of the inputs (data/input_scores.h: "distance", "outside"). Throws as answer().
   Scores ood(const Examples& examples) const;
 
   /// Returns the same scores from `answers` to these examples that were computed before, for the examples
-  /// that have an answer.
+  /// that have an answer. [m]
   Scores ood(const Examples& examples, const Answers& answers) const;
 
   /// Returns the interval of this level around an answer in the target's units: the conformal interval
@@ -128,7 +129,8 @@ class Model {
   bool interrupted() const;
 
  private:
-  friend Model fit_model(const Examples&, const FitOptions&, const Examples*, Callback*, CheckpointPolicy);
+  friend Model fit_model(const Examples&, const FitOptions&, const Examples*, Callback*, CheckpointPolicy,
+                         NetworkCache*);
   Predictive answer_to(const Dataset& data, const PredictOptions& options) const;
   /// Called if no example among `asked` has a finite answer. Throws DataError that blames the model, unless
   /// all of them lie outside the training range and the middle of that range has a finite answer.
@@ -148,6 +150,7 @@ class Model {
   SplitRows split_;
   ConformalScores calibration_;
   at::Tensor probes_;
+  at::Tensor pixel_mean_;  // of the training images (data/input_scores.h); undefined in older files
   nlohmann::json tuning_;
   NoiseEstimate noise_;
   /// row_hashes() of the rows in the posterior, sorted, by which `without` knows them; empty for a method
@@ -164,10 +167,11 @@ FitOptions with_network_from(const FitOptions& given);
 /// Splits the examples, fits the encoder on the training part, and fits the method. The options are checked
 /// before the data are split. `valid` replaces the validation fraction by examples of its own. If few
 /// validation rows choose a regression, its noise is estimated by cross-fitting (workflow/noise_folds.h).
-/// `callback` receives the notes on the data (notes_before_training) before the training starts. Throws
-/// std::invalid_argument, DataError or NumericalError.
+/// `callback` receives the notes on the data (notes_before_training) before the training starts. `networks`
+/// is FitContext::networks. Throws std::invalid_argument, DataError or NumericalError.
 Model fit_model(const Examples& examples, const FitOptions& options, const Examples* valid = nullptr,
-                Callback* callback = nullptr, CheckpointPolicy checkpoint = {});
+                Callback* callback = nullptr, CheckpointPolicy checkpoint = {},
+                NetworkCache* networks = nullptr);
 
 /// Resolve what the options ask of these examples, before anything is fitted: check_target checks the target,
 /// task_asked returns the task, kind_asked the kind of input. check_target and task_asked throw

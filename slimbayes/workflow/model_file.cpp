@@ -37,6 +37,9 @@ constexpr const char* kLearned = "learned.rows";  // of a method that can be upd
 // Present for a Cox process only: event_probes(), where the integral over the domain looks for peaks.
 constexpr const char* kProbes = "events.probes";
 
+// Present for images, except in older files: pixel_mean() of the training images.
+constexpr const char* kPixelMean = "images.mean";
+
 // Present in the file of a calibrated model only.
 constexpr const char* kCalibrationRows = "split.calibration";
 constexpr const char* kCalibrationScores = "calibration.scores";
@@ -98,6 +101,7 @@ TensorFile Model::to_file() const {
   }
   if (!learned_.empty()) file.tensors[kLearned] = to_stored(at::tensor(learned_, at::kLong));
   if (probes_.defined()) file.tensors[kProbes] = to_stored(probes_);
+  if (pixel_mean_.defined()) file.tensors[kPixelMean] = to_stored(pixel_mean_.to(at::kFloat));
   if (calibration_.groups > 0) {
     const int64_t rows = calibration_.value.size(0);
     nlohmann::json facts = {{"method", "conformal"}, {"rows", rows}};
@@ -147,6 +151,12 @@ void Model::take_from(TensorFile& file) {
     check_shape(probes_, {-1, static_cast<int64_t>(schema().features.size())}, "load", kProbes);
     check_finite(probes_, "load", kProbes);
     file.tensors.erase(kProbes);
+  }
+  if (file.tensors.contains(kPixelMean)) {
+    pixel_mean_ = stored_tensor(file, kPixelMean).to(at::kDouble);
+    check_shape(pixel_mean_, schema().input.sizes, "load", kPixelMean);
+    check_finite(pixel_mean_, "load", kPixelMean);
+    file.tensors.erase(kPixelMean);
   }
   if (file.tensors.contains(kLearned)) {
     const at::Tensor rows = stored_tensor(file, kLearned);

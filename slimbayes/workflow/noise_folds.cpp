@@ -148,7 +148,7 @@ class Series {
     bool resumed = false;
     if (record) read_contents(series_.name(), kCheckpointHint, [&] { resumed = resume(*record); });
     if (!resumed) {
-      main_ = main({context_.stream, context_.callback, series_.part(0), context_.start});
+      main_ = main({context_.stream, context_.callback, series_.part(0), context_.start, context_.networks});
       if (main_.interrupted())
         return {main_, unknown("the fit was interrupted before it was estimated", true)};
       save();
@@ -178,7 +178,10 @@ class Series {
                               ->fit({all_.subset(at::tensor(fold.train, at::kLong)),
                                      all_.subset(at::tensor(fold.valid, at::kLong))},
                                     {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
-                                     context_.callback, series_.part(static_cast<int64_t>(done_) + 1)});
+                                     context_.callback,
+                                     series_.part(static_cast<int64_t>(done_) + 1),
+                                     {},
+                                     context_.networks});
       if (interrupted(*fitted)) return false;
       const Dataset held = all_.subset(at::tensor(fold.held, at::kLong));
       const auto p = std::get<Regression>(fitted->predict(held));

@@ -74,3 +74,28 @@ def test_a_comparison_without_test_rows_is_refused_before_it_trains(tmp_path):
     write_csv(tmp_path / "t.csv", header(2), toy_rows(60))
     done = run(tmp_path, "compare", "t.csv", "--target", "y", "--methods", "dnn", "--seeds", 1, "--test-fraction", 0)
     assert done.returncode == 2 and "use a --test-fraction above 0" in done.stderr and "step" not in done.stderr
+
+
+def test_methods_around_one_network_train_it_once(tmp_path):
+    """The runs are those of comparisons of each method alone, and the seconds contain the training."""
+    write_csv(tmp_path / "t.csv", header(2), toy_rows(400))
+    words = ["compare", "t.csv", "--target", "y", "--seeds", 2, "--threads", 1, "--steps", 400, "--json"]
+
+    def compared(methods, *more):
+        done = run(tmp_path, *words, "--methods", methods, *more)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout), done.stderr
+
+    together, told = compared("rich-bll,bll,ntk-gp,dnn")
+    notes = [line for line in told.splitlines() if "network that an earlier method of this table trained" in line]
+    assert len(notes) == 1 and notes[0].startswith("note (bll, ntk-gp): ")  # dnn scales its inputs otherwise
+    for entry in together["methods"]:
+        alone, _ = compared(entry["method"])
+        for ours, its in zip(entry["runs"], alone["methods"][0]["runs"]):
+            shared = ours.pop("seconds_shared", 0)
+            assert (shared > 0) == (entry["method"] in ("bll", "ntk-gp")) and ours.pop("seconds") > shared
+            its.pop("seconds")
+            ours["notes"] = [note for note in ours["notes"] if "network that an earlier" not in note]
+            assert ours == its
+    _, told = compared("rich-bll,dnn,mc-dropout", "--scale", "standard", "--dropout", 0.1)
+    assert "note (dnn, mc-dropout): " in told

@@ -45,7 +45,27 @@ def test_evaluate_scores_images_and_tells_foreign_ones(folder):
     done = run(folder, "evaluate", "m.safetensors", "test-images-idx3-ubyte.gz", "--ood", "dark-images-idx3-ubyte", "--json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert report["n"] == 40 and set(report["ood"]["auroc"]) == {"entropy", "mutual_information", "uncertain"}
+    assert report["n"] == 40 and set(report["ood"]["auroc"]) == {"distance", "entropy", "mutual_information", "uncertain"}
+    assert report["ood"]["auroc"]["distance"] < 0.5  # a black image lies near the mean, on its other side
+
+
+def test_a_trained_network_gives_scores_of_its_own(folder):
+    images, _ = squares(40, seed=4)
+    idx(folder / "light-images-idx3-ubyte", [[[255 - p for p in row] for row in image] for image in images])
+    assert run(folder, *FIT[:2], "--model", "net", "--method", "dnn", *SHORT).returncode == 0
+    assert run(folder, *FIT[:2], "--model", "rich", "--network-from", "net").returncode == 0
+    foreign = ["test-images-idx3-ubyte.gz", "--ood", "light-images-idx3-ubyte", "--json"]
+    for model, own in (("net", {"energy"}), ("rich", {"energy", "logit_var"})):
+        done = run(folder, "evaluate", model, *foreign)
+        assert done.returncode == 0, done.stderr
+        ood = json.loads(done.stdout)["ood"]
+        for metric in ("auroc", "fpr95", "aupr"):
+            assert set(ood[metric]) == {"distance", "entropy", "mutual_information", "uncertain"} | own
+        assert ood["auroc"]["distance"] == 1
+    text = run(folder, "evaluate", "rich", *foreign[:-1]).stdout
+    assert "logit_var" in text and "energy" in text
+    line = refused(folder, "evaluate", "rich", *foreign, "--rename", "a=b")
+    assert "no --rename and --fill with images" in line
 
 
 def test_the_split_is_kept_and_checked(folder):

@@ -46,6 +46,18 @@ TEST(Bernoulli, MatchesAnIndependentIntegral) {
   EXPECT_TRUE(at::allclose(l.log_predictive(f, 1 - yes).exp(), p.probabilities.select(1, 0), 1e-12, 0));
 }
 
+TEST(Energy, IsMinusTheLogOfTheSumOfExponentials) {
+  const at::Tensor logits = at::tensor({1.0, 2.0, -3.0, 700.0, 800.0, 0.0}, at::kDouble).view({2, 3});
+  const at::Tensor found = energy(logits.to(at::kFloat));
+  EXPECT_EQ(found.scalar_type(), at::kDouble);
+  EXPECT_NEAR(found[0].item<double>(), -std::log(std::exp(1) + std::exp(2) + std::exp(-3)), 1e-12);
+  EXPECT_NEAR(found[1].item<double>(), -800, 1e-12);
+  const at::Tensor one = row({-2, 0, 5}).unsqueeze(1);
+  EXPECT_TRUE(at::allclose(energy(one), energy(at::cat({-one / 2, one / 2}, 1)), 1e-14, 0));
+  EXPECT_TRUE(at::equal(energy(one), energy(-one)));  // whichever class is called 1
+  EXPECT_THROW(energy(row({1, 2})), std::invalid_argument);
+}
+
 TEST(Bernoulli, AWideBeliefIsAsExactAsItsCommentSays) {
   at::Tensor mean = at::arange(-120, 121, at::kDouble), y = at::ones_like(mean);
   Latent f{mean, at::full_like(mean, 100)};

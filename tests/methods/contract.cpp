@@ -42,7 +42,9 @@ void shapes(const Subject& subject, const Fitted& fitted) {
     require(x.sizes() == at::IntArrayRef{33}, "an answer that is not [n]");
   }
   finite(p, "on toy data");
-  for (const auto& [name, score] : scores(p, ood_score(*subject.info, nlohmann::json::object()))) {
+  Scores all = scores(p, ood_score(*subject.info, nlohmann::json::object()));
+  all.merge(fitted.ood(toy(33, 3)));
+  for (const auto& [name, score] : all) {
     require(score.sizes() == at::IntArrayRef{33} && at::isfinite(score).all().item<bool>(),
             "no score " + name);
     require(score.min().item<double>() < score.max().item<double>(), "a constant score " + name);

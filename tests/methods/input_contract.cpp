@@ -134,6 +134,9 @@ void answers_are_finite(const InputSubject& s, const Fitted& fitted) {
   require(row_count(p) == kFresh, "another number of answers than rows");
   require(task_of(p) == s.data->task, "an answer to another task");
   for (const std::string& fault : unfinished(p)) require(fault.empty(), "an answer whose " + fault);
+  for (const auto& [name, score] : fitted.ood(s.data->data(kFresh, 3)))
+    require(score.sizes() == at::IntArrayRef{kFresh} && at::isfinite(score).all().item<bool>(),
+            "no score " + name);
 }
 
 void inputs_rows_apart(const InputSubject& s, const Fitted& fitted) {
@@ -188,7 +191,10 @@ void inputs_resumes(const InputSubject& s, const Fitted&) {
 
 void no_rows(const InputSubject& s, const Fitted& fitted) {
   const Dataset fresh = s.data->data(kFresh, 3);
-  require(row_count(fitted.predict(fresh.subset(at::empty({0}, at::kLong)))) == 0, "an answer to no rows");
+  const Dataset none = fresh.subset(at::empty({0}, at::kLong));
+  require(row_count(fitted.predict(none)) == 0, "an answer to no rows");
+  for (const auto& [name, score] : fitted.ood(none))
+    require(score.numel() == 0, "a score of no rows " + name);
 }
 
 void other_shapes(const InputSubject& s, const Fitted& fitted) {

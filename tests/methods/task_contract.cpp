@@ -50,7 +50,13 @@ void task_shapes(const Subject& subject, LikelihoodKind likelihood, const Fitted
   } else {
     require((all.select(1, 1) >= 0).all().item<bool>(), "a negative variance");
   }
-  for (const auto& [name, score] : scores(answer, ood_score(*subject.info, nlohmann::json::object()))) {
+  Scores all_scores = scores(answer, ood_score(*subject.info, nlohmann::json::object()));
+  const auto known = all_scores.size();
+  const Scores own = fitted.ood(data);
+  all_scores.insert(own.begin(), own.end());
+  require(all_scores.size() == known + own.size(), "a score of its own with the name of another");
+  for (const auto& [name, score] : all_scores) {
+    require(score.scalar_type() == at::kDouble, "a score that is not float64: " + name);
     require(score.sizes() == at::IntArrayRef{33} && at::isfinite(score).all().item<bool>(),
             "no score " + name);
   }
@@ -99,6 +105,10 @@ void task_persists(const Subject& subject, LikelihoodKind likelihood, const Fitt
   at::Tensor here = numbers_of(fitted.predict(data));
   require(at::equal(here, numbers_of(subject.load(file)->predict(data))),
           "other predictions after save and load");
+  const Scores before = fitted.ood(data), after = subject.load(file)->ood(data);
+  require(before.size() == after.size(), "other scores after save and load");
+  for (const auto& [name, score] : before)
+    require(at::equal(score, after.at(name)), "another score after save and load: " + name);
 }
 
 void task_rows_apart(const Subject&, LikelihoodKind likelihood, const Fitted& fitted) {

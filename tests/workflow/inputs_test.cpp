@@ -6,10 +6,12 @@
 #include <cmath>
 
 #include "slimbayes/core/answers.h"
+#include "slimbayes/core/stored.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/answer_table.h"
 #include "slimbayes/workflow/model.h"
 #include "tests/data/tables.h"
+#include "tests/fuzz/small_inputs.h"
 
 namespace slimbayes {
 namespace {
@@ -64,7 +66,33 @@ TEST(Workflow, AModelOfWindowsKnowsItsStep) {
   // The answers belong to windows, so a table of all rows does not fit them.
   expect_has(error_of([&] { answer_table(model, series(120), model.answers(series(120), 0.95)); }),
              "Model::examples() finds the windows");
-  EXPECT_EQ(model.ood(series(120)).size(), 0u);  // dnn has one noise variance
+  const Scores scores = model.ood(series(120));  // dnn has one noise variance: those of the inputs alone
+  EXPECT_EQ(scores.size(), 2u);
+  EXPECT_EQ(scores.at("distance").size(0), 117);
+}
+
+TEST(Workflow, AModelOfImagesKeepsTheirMean) {
+  const Examples images = trial::small_images(60);
+  FitOptions fit;
+  fit.format = "idx";
+  fit.method = "bll";
+  fit.options = {{"steps", 10}, {"hidden", 8}};
+  const Model model = fit_model(images, fit), loaded = Model::from_file(model.to_file(), "m");
+  const Scores scores = model.ood(images), again = loaded.ood(images);
+  std::vector<std::string> names;
+  for (const auto& [name, score] : scores) {
+    names.push_back(name);
+    EXPECT_EQ(score.size(0), 60);
+    EXPECT_TRUE(at::equal(score, again.at(name))) << name;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"distance", "energy", "entropy", "logit_var",
+                                             "mutual_information", "uncertain"}));
+  TensorFile older = model.to_file();
+  older.tensors.erase("images.mean");
+  EXPECT_FALSE(Model::from_file(older, "m").ood(images).contains("distance"));
+  TensorFile forged = model.to_file();
+  forged.tensors["images.mean"] = to_stored(at::zeros({2, 7, 5}));
+  EXPECT_THROW(Model::from_file(forged, "m"), DataError);
 }
 
 TEST(Workflow, StepsBelowASecondAreSteps) {
