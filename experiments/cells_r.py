@@ -73,11 +73,15 @@ def r_rivals():
 
 
 def r_noise():
-    """R's two ways to a noise variance, on the networks of r_rivals: the validation MSE (`held out` there) and, here, a grid by
-    validation NLL, which needs validation rows that the network has not learned."""
+    """Where the noise variance comes from. R's two ways, on the networks of r_rivals: the validation MSE (`held out` there) and a
+    grid by validation NLL (`grid`), which needs validation rows that the network has not learned. `learned`, on the networks of
+    r_table2: the noise that explains best the residuals of the rows that the network was trained on."""
     for data, seed in in_rounds():
         for method, own in POSTHOC[:3]:
             yield around("grid", data, method, seed, f"{own} --noise select", refit=False)
+        if seed < 10:
+            for method, own in [*POSTHOC[:3], ("bll", "--preset paper --prior-sd 1e-9")]:  # without a prior bll is MAP
+                yield around("learned", data, method, seed, f"{own} --select evidence --noise select")
 
 
 def r_table4():

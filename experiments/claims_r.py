@@ -70,6 +70,8 @@ def r_rivals(scores):
 
 def r_noise(scores):
     yield judged("R 4.2, grid", "Rich-BLL's NLL is below NNGP (BLL)'s on every table", pairs(scores, "grid", FULL, BLL))
+    yield judged("R 4.2, learned", "Rich-BLL's NLL is below NNGP (BLL)'s on every table", pairs(scores, "learned", FULL, BLL))
+    yield judged("R 4.2, learned", "Rich-BLL's NLL is below MAP's on every table", pairs(scores, "learned", FULL, "MAP"))
     for name in FULL, BLL:
         yield judged("ours", f"{name}'s NLL is lower with the noise of the grid than with the validation MSE, on every table",
                      [lower(t, scores.get("grid", t, name, "raw NLL"), scores.get("held out", t, name, "raw NLL")) for t in TABLES])

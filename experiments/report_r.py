@@ -67,19 +67,30 @@ def r_rivals(scores):
     return found
 
 
+NOISES = {"held out": "validation MSE", "grid": "grid", "paper": "validation MSE, trained again", "learned": "`learned`, trained again"}
+
+
 def r_noise(scores):
-    """With the rows of r_rivals beside."""
-    errors = StandardErrors(scores)
+    """With the rows of r_rivals and r_table2 beside."""
+    errors, published = StandardErrors(scores), Published(pages.HERE / "r_table2" / "published.csv")
     rows = []
-    for name in NAMES[:3]:
-        for study, text in (("held out", "validation MSE"), ("grid", "grid")):
-            rows.append([name, text, *[cell(errors.get(study, t, name, "raw NLL")) for t in TABLES]])
+    for name in [*NAMES[:3], "MAP"]:
+        own = {"held out": "DNN", "paper": "DNN"} if name == "MAP" else {}
+        for study, text in NOISES.items():
+            found = [errors.get(study, t, own.get(study, name), "raw NLL") for t in TABLES]
+            if any(found):
+                rows.append([name, text, *map(cell, found)])
+        rows.append([name, "R", *[cell(published.get(t, own.get("paper", name), "raw NLL"), digits=2) for t in TABLES]])
     found = list(claims_r.r_noise(errors))
     page("r_noise", "The noise variance of the post-hoc methods (R appendix C)", scores,
          ["R takes the validation MSE \"or\" sweeps a small grid and picks the best validation NLL; it does not say where it did which. NLL of "
           "both on the networks of [r_rivals](../r_rivals/README.md), without the second training; the grid: 25 variances from .001 to 2 times "
-          "the validation MSE. With the validation MSE, which counts the network's error as noise, the epistemic variance comes on top of it.",
-          grid(["method", "noise", *TABLES], rows), differences(errors, "grid", SAME_NETWORK[:2]), "## Claims\n\n" + verdicts(found)])
+          "the validation MSE. With the validation MSE, which counts the network's error as noise, the epistemic variance comes on top of it. "
+          "`learned`: on the networks of [r_table2](../r_table2/README.md), after the second training, the noise of that grid with the largest "
+          "evidence of the residuals of all the rows that trained them, which is the smaller error on rows that were seen; MAP there is `bll` with a prior sd of 1e-9. "
+          "R: its Table 2.",
+          grid(["method", "noise", *TABLES], rows), *[differences(errors, study, pairs).replace("## Differences of the NLL", f"## `{study}`: differences of the NLL")
+            for study, pairs in (("grid", SAME_NETWORK[:2]), ("learned", [*SAME_NETWORK[:2], ("Rich-BLL", "MAP")]))], "## Claims\n\n" + verdicts(found)])
     return found
 
 
@@ -133,7 +144,7 @@ def r_costs():
     at = {key: statistics.median(values) for key, values in at.items()}
     sizes = sorted({n for _, n, _ in at})
     parts = ["One trained network (two layers of 50, mu-P, two inputs: r = 51 features, 2,751 weights); each cell is a process of its own with one "
-             f"thread, medians of {len({row['round'] for row in rows})} rounds, at commit {', '.join(dict.fromkeys(row['commit'] for row in rows))}. Seconds and peak memory hold the "
+             f"thread, processor seconds, medians of {len({row['round'] for row in rows})} rounds, at commit {', '.join(dict.fromkeys(row['commit'] for row in rows))}. Seconds and peak memory hold the "
              "start of the program and the reading of the table, which is why the slopes are those of what exceeds the smallest n; (S): 500 rows."]
     for what, title, digits in (("fit_s", "Seconds of a fit", 2), ("fit_mb", "Peak memory of a fit, MB", 0), ("predict_s", "Seconds for 2,000 answers", 2),
                                 ("model_bytes", "Bytes of the model file", 0)):
@@ -158,11 +169,31 @@ def slopes(at, sizes):
     return table
 
 
+def r_figures():
+    """R Figures 1 and 2, from the columns that draw.py wrote."""
+    folder = pages.HERE / "r_figures"
+    if not (folder / "regression.csv").exists():
+        return
+    places, parts = {"x = -3": "-3.0", "x = -1 (rows)": "-1.0", "x = 0 (the gap)": "0.0", "x = 3": "3.0"}, []
+    for name, what, title in (("regression", "sd_epistemic", "Epistemic sd (Figure 1)"), ("classes", "mutual_information", "Mutual information (Figure 2)")):
+        with open(folder / f"{name}.csv", newline="") as file:
+            rows = {row["x"]: row for row in csv.DictReader(file)}
+        methods = [column.partition(":")[0] for column in rows["0.0"] if column.endswith(what)]
+        table = [[m, *[f"{float(rows[x][f'{m}: {what}']):.3f}" for x in places.values()]] for m in methods]
+        parts.append(f"## {title}\n\n![{name}]({name}.svg)\n\n" + grid(["method", *places], table))
+    (folder / "README.md").write_text(
+        "# One dimension (R Figures 1 and 2)\n\n```\nexperiments/r_figures/draw.py\nexperiments/report.py\n```\n\nR does not say its data; ours are in "
+        "`draw.py`: 400 rows in two stretches, -1.5 to -0.4 and 0.4 to 1.5, with a gap between them. One network a figure, prior sd 1, 40 % of the rows "
+        "for (S). Shaded: two epistemic sds around the mean; for classes the mutual information under the probability of the "
+        "class at the right.\n\n" + "\n".join(parts))
+
+
 def write(runner):
     """Every page of R; its claims."""
     found = []
     for study in r_table2, r_rivals, r_noise, r_table4, r_table6:
-        beside = ["r_rivals"] if study is r_noise else []
+        beside = ["r_rivals", "r_table2"] if study is r_noise else []
         found += study(load(*[pages.HERE / name for name in (study.__name__, *beside)], runner=runner))
     r_costs()
+    r_figures()
     return found

@@ -15,11 +15,11 @@ METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_s
 STUDY_FLAGS = {"--preset", "--split", "--split-seed", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
                "--activation", "--steps", "--evidence-rows", "--weight-decay", "--noise-form", "--noise-start", "--noise-rate",
                "--around", "--ood", "--target-scale", "--valid-fraction", "--network", "--blocks", "--learning-rate", "--clip-norm",
-               "--schedule", "--parametrisation", "--refit", "--noise"}
+               "--schedule", "--parametrisation", "--refit", "--noise", "--select"}
 BARE_FLAGS = {"--tune"}  # without a value, and a study's too
 FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
-NAMES = {"rich-bll": "Rich-BLL", "rich-bll --subsample 0.4": "Rich-BLL (S)", "bll": "NNGP (BLL)", "vbll --basis linear --rank 50": "VBLL, linear",
+NAMES = {"rich-bll": "Rich-BLL", "rich-bll --subsample 0.4": "Rich-BLL (S)", "bll": "NNGP (BLL)", "bll --prior-sd 1e-9": "MAP", "vbll --basis linear --rank 50": "VBLL, linear",
          "mc-dropout": "Dropout", "swag": "SWAG", "bbb": "BBB", "dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
          "sv-rbf": "SV-RBF", "gp-exact": "GP", "dkl-exact": "DKL", "ensemble --of dnn --members 5": "ensemble of 5 DNN",
          "torch --objective mse": "DNN in PyTorch", "torch --objective elbo": "VBLL in PyTorch",

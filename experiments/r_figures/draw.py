@@ -3,8 +3,8 @@
 
   experiments/r_figures/draw.py [--tool build/slimbayes]
 
-R does not say its data. Figure 1, regression: 60 rows, x in two stretches with a gap between them, y = sin(3 x) + noise of sd
-0.1. Figure 2, classes: 80 rows, x from two stretches, the class is 1 to the right of 0. One network (two layers of 50 ReLU
+R does not say its data. Figure 1, regression: 400 rows, x in two stretches with a gap between them, y = sin(3 x) + noise of sd
+0.1. Figure 2, classes: 400 rows, x likewise, the class is "right" where x + noise of sd 0.7 is above 0. One network (two layers of 50 ReLU
 units, mu-P) is trained a figure, and every panel is `fit --network-from` it. The numbers behind the lines go to
 regression.csv and classes.csv, the pictures are drawn from these. Needs experiments/requirements.txt.
 """
@@ -26,13 +26,13 @@ NETWORK = ["--network", "mlp", "--hidden", "50", "--blocks", "2", "--activation"
            "--learning-rate", "1e-3", "--weight-decay", "0", "--clip-norm", "1", "--schedule", "constant", "--patience", "0", "--epochs", "500",
            "--batch", "32", "--valid-fraction", "0"]
 PRIOR = ["--prior", "fixed", "--prior-sd", "1"]
-SOME = ["--subsample", "52"]  # the features of the last layer are 51
+SOME = ["--subsample", "0.4"]  # 160 rows for the 51 features of the last layer
 REGRESSION = {"NNGP (BLL)": ["bll", *PRIOR, "--noise", "mse"], "Rich-BLL": ["rich-bll", *PRIOR, "--noise", "mse"],
               "Rich-BLL (S)": ["rich-bll", *PRIOR, "--noise", "mse", *SOME], "NTK-GP": ["ntk-gp", *PRIOR, "--noise", "mse"]}
 CLASSES = {"MAP": ["dnn"], "NNGP (BLL)": ["bll", *PRIOR], "Rich-BLL": ["rich-bll", *PRIOR], "Rich-BLL (S)": ["rich-bll", *PRIOR, *SOME]}
 
 
-def regression_rows(n=60):
+def regression_rows(n=400):
     """Draws of Python's own generator, which are the same everywhere."""
     draw, rows = random.Random(1), []
     for i in range(n):
@@ -41,11 +41,11 @@ def regression_rows(n=60):
     return rows
 
 
-def class_rows(n=80):
+def class_rows(n=400):
     draw, rows = random.Random(2), []
     for i in range(n):
-        x = draw.uniform(-1.5, 0.1) if i % 2 else draw.uniform(-0.1, 1.5)
-        rows.append((x, "right" if x + draw.gauss(0, 0.05) > 0 else "left"))
+        x = draw.uniform(-1.5, -0.4) if i % 2 else draw.uniform(0.4, 1.5)
+        rows.append((x, "right" if x + draw.gauss(0, 0.7) > 0 else "left"))
     return rows
 
 
@@ -87,7 +87,7 @@ def draw_regression(figures, plt):
         mean, sd = found[f"{method}: mean"], found[f"{method}: sd_epistemic"]
         axes.fill_between(found["x"], [m - 2 * s for m, s in zip(mean, sd)], [m + 2 * s for m, s in zip(mean, sd)], alpha=0.25, lw=0)
         axes.plot(found["x"], mean, lw=1)
-        axes.plot([x for x, _ in rows], [y for _, y in rows], "k.", ms=2)
+        axes.plot([x for x, _ in rows[::5]], [y for _, y in rows[::5]], "k.", ms=2)
         axes.set(title=method, xlabel="x", ylim=(-4, 4))
     figures.save(figure, HERE / "regression.svg")
 
@@ -98,7 +98,7 @@ def draw_classes(figures, plt):
     for axes, method in zip(panels, CLASSES):
         axes.plot(found["x"], found[f"{method}: p_right"], lw=1)
         axes.fill_between(found["x"], 0, found[f"{method}: mutual_information"], alpha=0.25, lw=0)
-        axes.plot([x for x, _ in rows], [1 if label == "right" else 0 for _, label in rows], "k.", ms=2)
+        axes.plot([x for x, _ in rows[::5]], [1 if label == "right" else 0 for _, label in rows[::5]], "k.", ms=2)
         axes.set(title=method, xlabel="x")
     figures.save(figure, HERE / "classes.svg")
 
