@@ -282,7 +282,8 @@ std::string model_text(const json& facts) {
     const json& facts_of_task = task.is_object() ? task : encoder;  // of a table they are the encoder's
     row("input", input_text(encoder));
     row("calendar", calendar_text(encoder));
-    if (encoder.contains("target")) row("target", plain(encoder["target"]));
+    const char* unscaled = facts_of_task.contains("encoded_sd") ? " (centred, not scaled)" : "";
+    if (encoder.contains("target")) row("target", plain(encoder["target"]) + unscaled);
     if (facts_of_task.contains("likelihood")) row("likelihood", plain(facts_of_task["likelihood"]));
     const json levels = facts_of_task.value("levels", json());
     classes = levels.is_array() && !levels.empty();

@@ -4,6 +4,8 @@ import pathlib
 import textwrap
 
 import claims
+import claims_r
+from claims_r import StandardErrors
 from scores import Published
 from tables import cell, grid
 
@@ -53,6 +55,21 @@ def front(both):
              f"behind the printed one on {', '.join(behind) or 'none'}. "
              f"Its 95 % intervals hold {cover[low]:.3f} ({low}) to {cover[high]:.3f} ({high}) of the test rows.\n")
     return "\n".join(wrapped(line) for line in text.splitlines()) + "\n"
+
+
+def front_r(scores):
+    """Rich-BLL beside the plain last layer, in R's protocol, ours and as printed; "" where nothing was measured."""
+    errors, published, rows = StandardErrors(scores), Published(HERE / "r_table2" / "published.csv"), []
+    for t in claims_r.TABLES:
+        mine = [errors.get("paper", t, name, "raw NLL") for name in (claims_r.FULL, claims_r.BLL)]
+        printed = [published.get(t, name, "raw NLL") for name in (claims_r.FULL, claims_r.BLL)]
+        if any(mine):
+            rows.append([t, *map(cell, mine), *[cell(score, digits=2) for score in printed]])
+    if not rows:
+        return ""
+    said = ("The protocol of [2] (72, 18 and 10 %, a split a seed; NLL in the target's units, mean ± standard error over seeds), "
+            "[all of it](r_table2/README.md):")
+    return f"\n{wrapped(said)}\n\n" + grid(["table", "`rich-bll`", "`bll`", "printed in [2]: Rich-BLL", "BLL"], rows)
 
 
 def wrapped(line):

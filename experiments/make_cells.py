@@ -9,6 +9,7 @@ import csv
 import itertools
 import pathlib
 
+import cells_r
 from claims import EXACT_LIMIT, SIZES
 from results import KEY
 
@@ -158,7 +159,7 @@ def conformal():
 
 
 def main():
-    for study in (table1, noise_reading, rank, noise, sensitivity, scaling, e_table1, ten_tables, conformal):
+    for study in (table1, noise_reading, rank, noise, sensitivity, scaling, e_table1, ten_tables, conformal, *cells_r.STUDIES):
         path = HERE / study.__name__ / "cells.csv"
         path.parent.mkdir(exist_ok=True)
         with open(path, "w", newline="") as file:

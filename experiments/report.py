@@ -9,15 +9,15 @@ which rows were measured with options that it no longer takes. Figures need expe
 """
 
 import argparse
-import collections
 import os
 import pathlib
 
 import claims
 import claims_e
-import results
-from front import between_marks, front
+import report_r
+from front import between_marks, front, front_r
 from make_cells import READINGS
+from pages import page, verdicts
 from runners import Runner
 from scores import METRICS, Published, load, number, of
 from tables import DIGITS, block, cell, grid
@@ -27,46 +27,6 @@ FRONT_PAGE = HERE / "numbers.md"
 METHODS = ["DNN", "VBLL", "SV-DKL", "PP-DKL", "DBK-SiLU", "DBK-RBF"]
 RIVALS = ["ensemble of 5 DNN", "CatBoost", "CatBoost, long"]
 E_METHODS = ["GP", "DKL", "sDKL", "DBK", "DBK-c", "DBK-r", "DBK-cr", "SV-RBF", "SV-DKL", "SV-DBK", "SV-DBK-c", "SV-DBK-r", "SV-DBK-cr"]
-
-
-def verdicts(found):
-    return grid(["claim", "of", "verdict", "numbers"], [[c.text, c.source, f"**{c.verdict}**", c.numbers] for c in found])
-
-
-def changes(found):
-    """In words, what a row's recipe says differently."""
-    return ", ".join(f"{name.removeprefix('options.')} {old}, not {new}" for name, (old, new) in found.items())
-
-
-def old_and_mixed(scores):
-    """The rows that are left out of their mean, and the means that an older reading of the options gave; a line each."""
-    lines = [f"- left out of its mean, whose newer rows have other options: {row['study']}, {row['data']}, {row['method']}"
-             f"{row['flags'] and ' ' + row['flags']}, seed {row['seed']}, commit {row['commit']}: {changes(found)}." for row, found in scores.left_out]
-    groups = collections.defaultdict(list)
-    for (study, _, name), found in scores.old.items():
-        groups[study, changes(found)].append(name)
-    lines += [f"- †: `{study}`, {', '.join(dict.fromkeys(names))}: measured with options that the tool no longer takes: {how}. To be run anew."
-              for (study, how), names in groups.items()]
-    if scores.unrecorded:
-        lines.append(f"- {scores.unrecorded} rows do not say their options.")
-    return lines
-
-
-def missing(folder, scores):
-    """How many cells are still to run, and those that failed, in a sentence each."""
-    cells = results.read(folder / "cells.csv")
-    done = {results.key(row) for row in results.read(folder / "results.csv") if not row["error"]}
-    left = sum(results.key(row) not in done for row in cells)
-    commits = ", ".join(scores.commits()) or "none"
-    lines = [f"{len(cells) - left} of {len(cells)} cells measured, at commits {commits}; one thread a fit."]
-    lines += [f"- failed: {row['data']}, {row['method']}{row['flags'] and ' ' + row['flags']}, seed {row['seed']}: {row['error']}" for row in scores.failed]
-    return "\n".join(lines + old_and_mixed(scores)) + "\n"
-
-
-def page(folder, title, scores, parts):
-    text = f"# {title}\n\n```\nexperiments/run.py experiments/{folder}/cells.csv     # resumable cell by cell\nexperiments/report.py\n```\n\n"
-    text += missing(HERE / folder, scores) + "\n" + "\n".join(part.rstrip() + "\n" for part in parts if part)
-    (HERE / folder / "README.md").write_text(text)
 
 
 def worse_than_published(scores, published):
@@ -290,9 +250,10 @@ def main():
     both = load(HERE / "table1", HERE / "ten_tables", runner=now)
     found += ten_tables(load(HERE / "ten_tables", runner=now), both)
     noise_reading(load(HERE / "noise_reading", runner=now))
+    found += report_r.write(now)
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN, claims.UNTESTED))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
-    between_marks(FRONT_PAGE, front(both))
+    between_marks(FRONT_PAGE, front(both) + front_r(load(HERE / "r_table2", runner=now)))
     if not options.no_figures:
         import figures
         figures.draw(HERE, {name: scores for name, (scores, _) in studies.items()})
@@ -311,11 +272,16 @@ OVERVIEW = """# Experiments
 | [rank](rank/README.md), [noise](noise/README.md), [scaling](scaling/README.md) | N's 1-D data: rank, recovery of the noise, scaling |
 | [sensitivity](sensitivity/README.md) | N Figure 6: alpha and beta |
 | [e_table1](e_table1/README.md) | E Table 1, with its ablations |
+| [r_table2](r_table2/README.md), [r_rivals](r_rivals/README.md) | R Table 2: in R's protocol, and every method on equal rows |
+| [r_noise](r_noise/README.md) | R's two ways to a noise variance |
+| [r_table4](r_table4/README.md), [r_table6](r_table6/README.md) | R Table 4: white wine told from red; R Table 6: the subsample |
+| [r_costs](r_costs/README.md), [r_figures](r_figures/README.md) | R Table 1 as seconds and bytes; R Figures 1 and 2 |
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |
 | [likelihoods](likelihoods/README.md) | classes, counts and events on data |
 | [bits](bits/README.md) | the same fit on other processors |
 
-N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. `make_cells.py` writes the
+N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. R: the paper of Rich-BLL, richer
+Bayesian last layers ([references](../docs/references.md)); its spread, and ours beside it, is the standard error. `make_cells.py` writes the
 cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's and likelihoods' pages have
 programs of their own, the recipe's is written by hand. Verdicts compare means over the seeds measured so far, whose number
 stands in brackets in each table, by one rule in both directions: a difference of less than the larger spread over seeds

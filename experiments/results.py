@@ -17,8 +17,8 @@ import os
 KEY = ["study", "data", "method", "seed", "flags"]
 # On the standardised scale of the training targets, but for coverage, which has none.
 METRICS = ["mae_standardized", "rmse_standardized", "nll_standardized", "crps_standardized", "width_standardized", "coverage"]
-# `nll` is in the target's units; the last two exist where the truth is known (generated data).
-TRUTH = ["nll", "oracle_nll", "sd_correlation"]
+# `nll` is in the target's units; the next two exist where the truth is known (generated data), the last with --ood.
+TRUTH = ["nll", "oracle_nll", "sd_correlation", "auroc"]
 FIELDS = (KEY + ["rows", "test_rows", "valid_score"] + METRICS + TRUTH
           + ["steps", "stopped", "seconds", "memory_mb", "commit", "command", "recipe", "error"])
 

@@ -38,7 +38,8 @@ def rows_of(table, split, target):
     """Inputs [n, d] and target [n] of a table, the row numbers of a model file's split, and its scale of the target."""
     with safe_open(split, "numpy") as file:
         parts = {part: file.get_tensor(f"split.{part}") for part in ("train", "valid", "test")}
-        scale = json.loads(file.metadata()["encoder"])["y_scale"]
+        encoder = json.loads(file.metadata()["encoder"])
+        scale = encoder["y_scale"] * encoder.get("encoded_sd", 1)
     names = np.genfromtxt(table, delimiter=",", max_rows=1, dtype=str)
     values = np.genfromtxt(table, delimiter=",", skip_header=1)
     return values[:, names != target], values[:, names == target][:, 0], parts, scale

@@ -2,23 +2,31 @@
 
 A cell's data is a table of the data folder (`pol`) or a generator and its number of training rows (`steps:20000`).
 Generated data has validation rows and test rows of its own, one draw for all seeds, and a known truth.
+
+Two words among a cell's flags are the runner's own. `FLAGS --around METHOD OWN`: METHOD is fitted with FLAGS, once for all
+cells of this data and seed that begin alike, and the cell's method computes its answer around that network with its OWN flags
+(`fit --network-from`). `--ood TABLE`: the AUROC by which the model tells the rows of TABLE from its test rows is measured too.
 """
 
 import csv
+import fcntl
+import hashlib
 import json
 import math
 import os
 import pathlib
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
 
-from results import METRICS, differences, recorded
+from results import METRICS, as_text, differences, recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEST_ROWS = 20000  # of generated data
 RIVALS = {"catboost": "catboost_fit.py", "torch": "torch_fit.py"}
+MODELS = pathlib.Path(os.environ.get("SLIMBAYES_MODELS", HERE / ".models"))  # networks that cells share
 SPLIT_FLAGS = {"--split", "--split-seed", "--valid-fraction", "--test-fraction", "--ignore"}
 
 
@@ -36,6 +44,24 @@ def split_flags(cell):
         of_split = flag in SPLIT_FLAGS or (at > 0 and flags[at - 1] in SPLIT_FLAGS)
         (split if of_split else rest).append(flag)
     return split, rest
+
+
+def taken(flags, name):
+    """The flags without `name VALUE`, and the value; "" where it is not among them."""
+    words = shlex.split(flags)
+    if name not in words:
+        return flags, ""
+    at = words.index(name)
+    return shlex.join(words[:at] + words[at + 2:]), words[at + 1]
+
+
+def around(cell):
+    """The cell whose network this one takes and the cell with its own flags alone; (None, cell) for one that trains its own."""
+    before, word, after = cell["flags"].partition("--around ")
+    if not word:
+        return None, cell
+    method, _, own = after.partition(" ")
+    return dict(cell, method=method, flags=before.strip()), dict(cell, flags=own)
 
 
 class Runner:
@@ -68,15 +94,27 @@ class Runner:
         return differences(self.completed(row), self.recipe(row)) if row["recipe"] else {}
 
     def _recipe(self, cell):
+        cell = dict(cell, flags=taken(cell["flags"], "--ood")[0])
+        base, cell = around(cell)
+        if base:
+            network, own = self.recipe(base), self._dry_run(self._around(cell, "table", "network", "model"))
+            if not network or not own:
+                return {}
+            trained = self.recipe(dict(cell, method="dnn", flags="")).get("options", {})  # they do not apply to a network that is kept
+            own["options"] = {name: value for name, value in own["options"].items() if name not in trained}
+            return own | {"inputs": network.get("inputs", {}), "network": {name: network[name] for name in ("method", "options")}}
         program, own = {}, TABLE_OWN
         if cell["method"] in RIVALS:
             split, rest = split_flags(cell)
             cell, program = dict(cell, method="dnn", flags=shlex.join(split)), {"method": cell["method"], "options": rest}
         elif ":" in cell["data"]:
             own = GENERATED_OWN
-        command = [*self._command(cell, "table", own, "model"), "--dry-run"]
-        answer = subprocess.run(command, capture_output=True, text=True)
-        return json.loads(answer.stdout) | program if answer.returncode == 0 else {}
+        answer = self._dry_run(self._command(cell, "table", own, "model"))
+        return answer | program if answer else {}
+
+    def _dry_run(self, command):
+        answer = subprocess.run([*command, "--dry-run"], capture_output=True, text=True)
+        return json.loads(answer.stdout) if answer.returncode == 0 else {}
 
     def run(self, cell):
         """The cell's row: metrics, or the last line of what went wrong."""
@@ -95,6 +133,23 @@ class Runner:
             return self._rival(cell, work)
         return self._generated(cell, work) if ":" in cell["data"] else self._table(cell, work)
 
+    def _around(self, cell, table, network, model):
+        return [self.tool, "fit", table, "--network-from", network, "--method", cell["method"], "--seed", cell["seed"],
+                "--threads", "1", "--json", "--model", model, *shlex.split(cell["flags"]), *self.extra]
+
+    def _network(self, cell, work):
+        """The model file of a cell whose network others take; fitted by the first that asks for it."""
+        asked = [cell["data"], cell["seed"], self.commit(), as_text(self.recipe(cell))]
+        model = MODELS / (hashlib.sha256("\n".join(asked).encode()).hexdigest()[:16] + ".safetensors")
+        MODELS.mkdir(parents=True, exist_ok=True)
+        with open(model.with_suffix(".lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not model.exists():
+                self._fit(cell, self._path(cell), TABLE_OWN, work)
+                shutil.copyfile(work.folder / "m.safetensors", model.with_suffix(".new"))
+                os.replace(model.with_suffix(".new"), model)
+        return model
+
     def _command(self, cell, table, own, model):
         command = [self.tool, "fit", table, "--target", "y", "--method", cell["method"], "--seed", cell["seed"],
                    "--threads", "1", "--json", "--model", model]
@@ -108,8 +163,24 @@ class Runner:
         return json.loads(work.measured(self._command(cell, table, own, work.folder / "m.safetensors")))
 
     def _table(self, cell, work):
-        answer = self._fit(cell, self._path(cell), TABLE_OWN, work)
-        return {**of_summary(answer["summary"]), **of_report(answer["test"])}
+        flags, foreign = taken(cell["flags"], "--ood")
+        base, own = around(dict(cell, flags=flags))
+        model = work.folder / "m.safetensors"
+        if base:
+            network = self._network(base, work)
+            answer = json.loads(work.measured(self._around(own, self._path(cell), network, model)))
+            work.command = f"{as_shown(self._command(base, self._path(cell), TABLE_OWN, network))} && {work.command}"
+        else:
+            answer = self._fit(own, self._path(cell), TABLE_OWN, work)
+        auroc = self._auroc(cell, model, foreign, work) if foreign else {}
+        return {**of_summary(answer["summary"]), **of_report(answer["test"]), **auroc}
+
+    def _auroc(self, cell, model, foreign, work):
+        """Of the sd that the method offers for foreign rows, all of them, against its test rows."""
+        table = self.data / f"{foreign}.csv.gz"
+        report = json.loads(work.quiet([self.tool, "evaluate", model, self._path(cell), "--split", "test", "--ood", table, "--json"]))
+        scores = report["ood"]["auroc"]
+        return {"auroc": round(scores.get("epistemic_sd", scores.get("total_sd")), 5)}
 
     def _generated(self, cell, work):
         name, rows = cell["data"].split(":")
@@ -145,9 +216,7 @@ class Work:
         self.folder, self.command, self.peak_kb = folder, "", 0
 
     def measured(self, command):
-        words = [pathlib.Path(word).name if isinstance(word, pathlib.Path) else word for word in command]
-        words[0] = pathlib.Path(words[0]).name
-        self.command = shlex.join(words)
+        self.command = as_shown(command)
         return self._run(command, True)
 
     def quiet(self, command):
@@ -164,6 +233,12 @@ class Work:
             if process.returncode != 0:
                 raise Failed((err.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1])
             return out.read()
+
+
+def as_shown(command):
+    """The command without the folders of this machine."""
+    words = [pathlib.Path(word).name if isinstance(word, pathlib.Path) else word for word in command]
+    return shlex.join([pathlib.Path(words[0]).name, *words[1:]])
 
 
 def of_summary(summary):

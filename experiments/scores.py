@@ -10,14 +10,17 @@ import results
 
 METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_standardized", "CRPS": "crps_standardized",
            "coverage": "coverage", "time_s": "seconds", "raw NLL": "nll", "oracle NLL": "oracle_nll",
-           "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb"}
+           "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb", "AUROC": "auroc"}
 # The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
 STUDY_FLAGS = {"--preset", "--split", "--split-seed", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
-               "--activation", "--steps", "--evidence-rows", "--weight-decay", "--noise-form", "--noise-start", "--noise-rate"}
+               "--activation", "--steps", "--evidence-rows", "--weight-decay", "--noise-form", "--noise-start", "--noise-rate",
+               "--around", "--ood", "--target-scale", "--valid-fraction", "--network", "--blocks", "--learning-rate", "--clip-norm",
+               "--schedule", "--parametrisation", "--refit", "--noise", "--select"}
 BARE_FLAGS = {"--tune"}  # without a value, and a study's too
 FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
-NAMES = {"dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
+NAMES = {"rich-bll": "Rich-BLL", "rich-bll --subsample 0.4": "Rich-BLL (S)", "bll": "NNGP (BLL)", "bll --prior-sd 1e-9": "MAP", "vbll --basis linear --rank 50": "VBLL, linear",
+         "mc-dropout": "Dropout", "swag": "SWAG", "bbb": "BBB", "dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
          "sv-rbf": "SV-RBF", "gp-exact": "GP", "dkl-exact": "DKL", "ensemble --of dnn --members 5": "ensemble of 5 DNN",
          "torch --objective mse": "DNN in PyTorch", "torch --objective elbo": "VBLL in PyTorch",
          "torch --objective dppgp": "DBK-SiLU in PyTorch",
@@ -28,7 +31,7 @@ NAMES = {"dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "
 
 
 UNSEEDED = {"GP"}  # every seed gives the same bits: one fit is all there is
-VARIED = {"inputs.split_seed"}  # a mean may go over splits
+VARIED = {"inputs.split_seed", "network.inputs.split_seed"}  # a mean may go over splits
 
 
 class Score(NamedTuple):

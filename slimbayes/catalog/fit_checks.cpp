@@ -63,6 +63,10 @@ void check_columns(const FitOptions& fit, InputKind kind) {
   require(!events || (fit.scale == "auto" && fit.scale_on == "train"),
           "no scale for events, which are scaled from their domain",
           fmt::format("'{}' on the rows '{}'", fit.scale, fit.scale_on), "leave --scale and --scale-on out");
+  require(fit.target_scale == "standard" || !fit.likelihood || fit.likelihood == LikelihoodKind::gaussian,
+          fmt::format("a target of numbers for --target-scale {}", fit.target_scale),
+          fmt::format("--likelihood {}", name_of(fit.likelihood.value_or(LikelihoodKind::gaussian))),
+          "leave --target-scale out");
 }
 
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,

@@ -39,7 +39,8 @@ struct FitOptions {
   std::vector<std::string> categorical = {};      // columns of names, as given to read_table (Reading::names)
   std::string scale = "auto";      // of numeric inputs: min-max or standard; auto: MethodInfo::input_scale
   std::string scale_on = "train";  // rows that determine the inputs' range: "train", or "all" as in N
-  std::string domain = "";         // for events: LOW:HIGH for each coordinate, comma-separated
+  std::string target_scale = "standard";  // of a regression's target: "standard" or "centred", see Task
+  std::string domain = "";                // for events: LOW:HIGH for each coordinate, comma-separated
 
   int64_t window = 0;   // rows that a forecast sees; 0: the rows are not a time series
   int64_t horizon = 1;  // rows from the last one seen to the one that is predicted
@@ -115,6 +116,10 @@ void describe(FitOptions& o, V& v) {
   v("scale_on", o.scale_on,
     "rows that give the numeric inputs' range: train, or all as in the papers' tables",
     Choices{{"train", "all"}}, "N appendix B");
+  v("target_scale", o.target_scale,
+    "of a target of numbers in training. standard: mean 0, sd 1; centred: mean 0, in its own units, in which "
+    "the priors and initial noises of the methods then count",
+    Choices{{"standard", "centred"}}, "R appendix C");
   v("domain", o.domain, "of events: LOW:HIGH for each coordinate, comma-separated", kNone);
 
   v.section(kWindowSection);

@@ -57,7 +57,8 @@ void describe(LastLayerOptions& o, V& v) {
     Range{0, 1e9}, "R section 3.3");
   v("refit", o.refit,
     "whether the network is trained again on training and validation rows, for the number of epochs that the "
-    "validation chose",
+    "validation chose; with --network-from, whether the posterior takes the validation rows too, which needs "
+    "noise mse or select evidence",
     "R appendix C");
   v("mean", o.mean,
     "mean of a regression. network: the network's own answer; posterior: adds the posterior mean of the "

@@ -345,7 +345,7 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
   check(!options.target.empty(), "Encoder::fit", "a target that is a column", "none");
   Encoder encoder;
   encoder.options_ = options;
-  encoder.schema_.task = fit_task(table, rows, options.target, options.likelihood);
+  encoder.schema_.task = fit_task(table, rows, options.target, options.likelihood, options.target_scale);
   encoder.target_kind_ = table.find(options.target)->kind;
   if (encoder.schema_.task.kind == TaskKind::regression && is_constant(*table.find(options.target), rows))
     encoder.notes_.push_back(

@@ -100,7 +100,7 @@ SplitOptions split_options(const FitOptions& o) {
   return {o.valid_fraction, o.test_fraction, o.split, not_inputs, calibrated ? o.calibration_fraction : 0};
 }
 
-/// Returns the targets as the user wrote them: standardised with the mean 0 and the sd 1.
+/// Returns the targets as the user wrote them: shifted by 0 and scaled by 1.
 at::Tensor given_values(const Table& table, const std::string& target, Task task) {
   task.y_shift = 0;
   task.y_scale = 1;
@@ -216,8 +216,9 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
     return ImageEncoder::fit(take_images(*images, train));
   if (!o.text.empty())
     return TextEncoder::fit(table_in(examples), train, {o.text, o.vocabulary, o.longest}, o.target,
-                            likelihood_of(examples, o));
-  EncoderOptions inputs{o.target, scale, o.ignore, o.scale_on, o.likelihood, {}, o.categorical};
+                            likelihood_of(examples, o), o.target_scale);
+  EncoderOptions inputs{o.target,     scale, o.ignore,      o.scale_on,
+                        o.likelihood, {},    o.categorical, o.target_scale};
   if (const auto* w = std::get_if<WindowTable>(&examples)) {
     std::vector<int64_t> places;
     for (int64_t i : train) places.push_back(w->chosen[static_cast<size_t>(i)]);

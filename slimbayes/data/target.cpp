@@ -133,10 +133,11 @@ Task class_task(const Table& table, const Column& column, const std::vector<int6
   return task;
 }
 
-/// Sets the shift and scale of a regression. The predictive variance in the target's units is the
+/// Sets the shift, the scale and the sd of a regression. The predictive variance in the target's units is the
 /// standardised variance times the squared scale. Within these bounds the square is a normal double, and
 /// there is room for variances up to 1e28 times the training variance.
-void standardise(const std::vector<double>& values, const std::string& target, Task& task) {
+void standardise(const std::vector<double>& values, const std::string& target, std::string_view scale,
+                 Task& task) {
   constexpr double kLeast = 1e-140, kMost = 1e140;
   const Moments m = moments(values);
   const auto [low, high] = std::ranges::minmax(values);
@@ -146,7 +147,7 @@ void standardise(const std::vector<double>& values, const std::string& target, T
         fmt::format("{:g} over the training rows", m.sd),
         "its square is no number of double precision: rescale the target, for instance divide it by its sd");
   task.y_shift = m.mean;
-  task.y_scale = m.sd > 0 ? m.sd : 1;
+  (scale == "centred" ? task.encoded_sd : task.y_scale) = m.sd > 0 ? m.sd : 1;
 }
 
 }  // namespace
@@ -157,10 +158,15 @@ TaskKind task_kind(const Table& table, const std::string& target, std::optional<
 }
 
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
-              std::optional<LikelihoodKind> likelihood) {
+              std::optional<LikelihoodKind> likelihood, std::string_view scale) {
   const Column& column = target_column(table, target);
   const auto chosen = likelihood ? likelihood : likelihood_for(column);
   const TaskKind kind = task_kind(table, target, likelihood);
+  check(scale == "standard" || scale == "centred", "target", "a scale 'standard' or 'centred'",
+        in_quotes(std::string(scale)));
+  check(kind == TaskKind::regression || scale == "standard", "target",
+        fmt::format("numbers in the target {} for --target-scale {}", in_quotes(target), scale),
+        name_of(kind), "leave --target-scale out");
   if (kind == TaskKind::classification) return class_task(table, column, rows, chosen);
   check(kind != TaskKind::events, "target", "no target for --likelihood cox, whose rows are events",
         in_quotes(target), "leave --target out");
@@ -174,7 +180,7 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
   task.kind = kind;
   task.likelihood = *chosen;
   if (kind == TaskKind::regression) {
-    standardise(values, target, task);
+    standardise(values, target, scale, task);
     check_standardised(table, target, task);
   }
   return task;
@@ -183,15 +189,17 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
 void check_standardised(const Table& table, const std::string& target, const Task& task) {
   if (task.kind != TaskKind::regression) return;
   constexpr double kMost = 1e18;
+  const std::string unit = task.encoded_sd == 1 ? fmt::format(" training sds ({:g})", task.y_scale)
+                                                : " (the target is not scaled)";
   const Column& column = target_column(table, target);
   for (int64_t row = 0; row < table.rows; ++row) {
     const double value = column.values[static_cast<size_t>(row)];
     if (std::isnan(value) || std::abs(value / task.y_scale - task.y_shift / task.y_scale) <= kMost) continue;
     throw_bad_cell(
         table, row,
-        fmt::format("expected a target {} within {:g} training sds ({:g}) of their mean {:g}; received {:g}; "
-                    "correct or remove the row",
-                    in_quotes(target), kMost, task.y_scale, task.y_shift, value));
+        fmt::format("expected a target {} within {:g}{} of their mean {:g}; received {:g}; correct or remove "
+                    "the row",
+                    in_quotes(target), kMost, unit, task.y_shift, value));
   }
 }
 

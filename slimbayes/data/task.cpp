@@ -17,12 +17,19 @@ bool is_answer_to(const Predictive& p, const Task& task) {
   return classes == nullptr || classes->probabilities.size(1) == std::ssize(task.levels);
 }
 
+std::string score_name(const Task& task, std::string_view metric) {
+  const bool standardised = task.kind == TaskKind::regression && task.encoded_sd == 1;
+  return fmt::format("{}validation {}", standardised ? "standardised " : "", metric);
+}
+
 nlohmann::json to_json(const Task& task) {
-  return {{"likelihood", name_of(task.likelihood)},
-          {"outputs", task.outputs},
-          {"y_shift", task.y_shift},
-          {"y_scale", task.y_scale},
-          {"levels", task.levels}};
+  nlohmann::json json = {{"likelihood", name_of(task.likelihood)},
+                         {"outputs", task.outputs},
+                         {"y_shift", task.y_shift},
+                         {"y_scale", task.y_scale},
+                         {"levels", task.levels}};
+  if (task.encoded_sd != 1) json["encoded_sd"] = task.encoded_sd;
+  return json;
 }
 
 Task task_from_json(const nlohmann::json& json, std::string_view where) {
@@ -34,6 +41,7 @@ Task task_from_json(const nlohmann::json& json, std::string_view where) {
   task.outputs = read.count("outputs", 1, kMostOutputs);
   task.y_shift = read.number("y_shift");
   task.y_scale = read.number("y_scale");
+  if (read.has("encoded_sd")) task.encoded_sd = read.number("encoded_sd");
   task.levels = read.texts("levels");
   const int64_t classes = std::ssize(task.levels);
   const bool names = task.kind == TaskKind::classification ? classes >= 2 : classes == 0;
@@ -51,8 +59,9 @@ void check_stored(const Task& task, std::string_view where) {
   check(std::ranges::adjacent_find(different) == different.end(), where, "names of classes that differ",
         "repeated ones", "the model file is damaged");
   constexpr double kLeast = 1e-140, kMost = 1e140;  // their squares are doubles
-  check(task.y_scale >= kLeast && task.y_scale <= kMost, where, "a positive scale, from 1e-140 to 1e140",
-        fmt::format("{}", task.y_scale), "the model file is damaged");
+  for (const double scale : {task.y_scale, task.encoded_sd})
+    check(scale >= kLeast && scale <= kMost, where, "a positive scale, from 1e-140 to 1e140",
+          fmt::format("{}", scale), "the model file is damaged");
 }
 
 }  // namespace slimbayes

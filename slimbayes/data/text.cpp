@@ -158,7 +158,8 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 TextEncoder TextEncoder::fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
-                             const std::string& target, std::optional<LikelihoodKind> likelihood) {
+                             const std::string& target, std::optional<LikelihoodKind> likelihood,
+                             std::string_view target_scale) {
   check(!rows.empty(), kText, "at least one training row", "none");
   check(options.vocabulary >= 1 && options.vocabulary <= kMostWords && options.longest >= 1 &&
             options.longest <= kLongestText && options.least >= 1,
@@ -168,7 +169,7 @@ TextEncoder TextEncoder::fit(const Table& table, const std::vector<int64_t>& row
   TextEncoder encoder;
   encoder.options_ = options;
   encoder.target_ = target;
-  encoder.schema_.task = fit_task(table, rows, target, likelihood);
+  encoder.schema_.task = fit_task(table, rows, target, likelihood, target_scale);
   encoder.schema_.features = {options.column};
   std::unordered_map<std::string, int64_t> counts;
   for (int64_t row : rows) {

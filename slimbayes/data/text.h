@@ -35,7 +35,8 @@ class TextEncoder {
   /// Fits the vocabulary and the task on these rows. Throws std::invalid_argument for no rows, sizes out of
   /// range, or a column that is absent or is not text, and as fit_task.
   static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
-                         const std::string& target, std::optional<LikelihoodKind> likelihood);
+                         const std::string& target, std::optional<LikelihoodKind> likelihood,
+                         std::string_view target_scale = "standard");
 
   /// Returns inputs int64 [b, t] with their mask, and the target if `with_target`. t is the length of the
   /// longest row of the batch. An empty text is encoded as one unknown token.

@@ -105,7 +105,7 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
   encoder.target_ = given.target;
   std::vector<int64_t> targets;
   for (int64_t i : train) targets.push_back(windows.target[static_cast<size_t>(i)]);
-  Task task = fit_task(table, rows_of(windows, targets), given.target, given.likelihood);
+  Task task = fit_task(table, rows_of(windows, targets), given.target, given.likelihood, given.target_scale);
   check(task.kind != TaskKind::events, "WindowEncoder::fit", "a target a row", "events");
 
   for (const auto* names : {&options.time, &options.group}) {

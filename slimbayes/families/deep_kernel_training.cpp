@@ -167,7 +167,7 @@ TrainProblem deep_kernel_problem(const DeepKernelFit& fit, const NetworkSpec& sp
   problem.source = fit.rows.source;
   problem.plan = batch_plan(fit.rows, t);
   problem.rows = fit.rows.size();
-  if (!regression) problem.score = "validation NLL";
+  problem.score = score_name(fit.task(), "NLL");
   const auto step = regression ? gaussian_step : events ? events_step : rows_step;
   problem.step = [&fit, step](const Batch& batch, const StepContext& at) { return step(fit, batch, at); };
   if (fit.held_out.size() > 0)

@@ -241,23 +241,34 @@ at::Tensor projector(const at::Tensor& features) {
   return features.mm(vectors * inverse).mm(vectors.t());
 }
 
+/// What a refit keeps of the fit without the validation rows.
+struct Known {
+  PosteriorChoice choice;
+  double network_noise;  // TrainedNetwork::noise_var
+};
+
 class LastLayerMethod : public Method {
  public:
   explicit LastLayerMethod(LastLayer layer) : layer_(std::move(layer)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     if (!layer_.posterior.refit) return fitted(split, context, {});
-    check(!context.start, layer_.method, "a network that may be trained again",
-          "refit with a network that is given", "leave --refit or --network-from out");
-    return refitted(split, context);
+    if (!context.start) return refitted(split, context);
+    // The network may have learned the validation rows: their residuals tell nothing about its noise.
+    const PosteriorChoiceOptions& options = layer_.posterior.choice;
+    check(options.select == "evidence" || (options.noise == "mse" && options.prior != "select"),
+          layer_.method, "a noise that needs no validation rows for --refit with --network-from",
+          "one chosen by their NLL", "add --noise mse or --select evidence, or leave --refit out");
+    return fitted({joined(split.train, split.valid), {}}, context, {});
   }
 
  private:
   std::unique_ptr<LastLayerFitted> fitted(const Split& split, const FitContext& context,
-                                          const std::optional<PosteriorChoice>& known) const {
+                                          const std::optional<Known>& known) const {
     const Dataset rows = training_data(split.train, layer_.method),
                   held_out = validation_data(split.valid, rows, layer_.method);
     TrainedNetwork network = starting_network(layer_.network, split, context, layer_.method);
+    if (known) network.noise_var = known->network_noise;
     Summary summary = network.summary;
     const LastLayerFeatures features(network.spec, as_type(network.weights, at::kFloat), layer_.method);
     const at::Tensor index = subsample(rows.size(), features.rank(), context.stream, summary);
@@ -274,16 +285,16 @@ class LastLayerMethod : public Method {
     if (rows.schema.task.kind == TaskKind::regression) {
       const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
       posterior.statistics = {residual_statistics(at_rows, scale, rows.size())};
-      choice = known ? *known
+      choice = known ? known->choice
                      : chosen(spectrum_of(posterior.statistics[0], factor, at_valid.features,
                                           residuals(at_valid), layer_.posterior.mean == "posterior"),
-                              network.noise_var, layer_.posterior.choice);
+                              network.noise_var, layer_.posterior.choice, rows.schema.task.encoded_sd);
       posterior.noise_var = choice.noise_var;
     } else {
       check(layer_.posterior.mean == "network", layer_.method, "mean network for classes",
             layer_.posterior.mean, "leave --mean out: the posterior of a logit has no residual");
       posterior.statistics = class_statistics(at_rows, context.stream);
-      choice.prior_sd = known ? known->prior_sd : class_prior_sd(posterior, at_valid);
+      choice.prior_sd = known ? known->choice.prior_sd : class_prior_sd(posterior, at_valid);
     }
     posterior.prior_factor = choice.prior_sd * factor;
     summary.notes.push_back(fmt::format("prior sd of the last layer's weights: {:.3g}", choice.prior_sd));
@@ -294,17 +305,18 @@ class LastLayerMethod : public Method {
   /// Trains twice: the first fit chooses the epochs, the noise and the prior sd, the second is trained on
   /// training and validation rows with these. A killed fit that resumes does not repeat the first one.
   std::unique_ptr<Fitted> refitted(const Split& split, const FitContext& context) const {
-    constexpr const char *kEpochs = "epochs", *kNoise = "noise_var", *kPriorSd = "prior_sd";
+    constexpr const char *kEpochs = "epochs", *kNoise = "noise_var", *kPriorSd = "prior_sd",
+                         *kMse = "network_noise_var";
     const FitSeries series(context.checkpoint, kRefit, context.callback);
-    PosteriorChoice choice;
+    Known known;
     int64_t epochs = 0;
     const auto record = series.start(2);
     if (record && record->metadata.at("done") == "1") {
       read_contents(series.name(), kCheckpointHint, [&] {
         const auto kept = [&](const char* name) { return stored_tensor(*record, name).item<double>(); };
-        choice = {kept(kNoise), kept(kPriorSd)};
+        known = {{kept(kNoise), kept(kPriorSd)}, kept(kMse)};
         epochs = static_cast<int64_t>(kept(kEpochs));
-        check(choice.noise_var >= 0 && choice.prior_sd > 0 && epochs > 0, kRefit,
+        check(known.choice.noise_var >= 0 && known.choice.prior_sd > 0 && epochs > 0, kRefit,
               "a noise, a prior sd and epochs that a fit gives", "others");
       });
     } else {
@@ -312,15 +324,16 @@ class LastLayerMethod : public Method {
       auto first =
           fitted(split, {context.stream, context.callback, series.part(0), {}, context.networks}, {});
       if (first->summary().stopped == "interrupted" || split.valid.size() == 0) return first;
-      choice = first->choice();
+      known = {first->choice(), first->network()->noise_var};
       epochs = std::max<int64_t>(1, first->summary().best_epoch);
       TensorFile file;
       const auto keep = [&file](const char* name, double value) {
         file.tensors[name] = to_stored(at::full({}, value, at::kDouble));
       };
-      keep(kNoise, choice.noise_var);
-      keep(kPriorSd, choice.prior_sd);
+      keep(kNoise, known.choice.noise_var);
+      keep(kPriorSd, known.choice.prior_sd);
       keep(kEpochs, static_cast<double>(epochs));
+      keep(kMse, known.network_noise);
       series.keep(std::move(file), 1);
     }
     if (context.callback) context.callback->stage("2/2");
@@ -329,7 +342,7 @@ class LastLayerMethod : public Method {
     layer.network.training.patience = 0;
     return LastLayerMethod(std::move(layer))
         .fitted({joined(split.train, split.valid), {}},
-                {context.stream, context.callback, series.part(1), {}, context.networks}, choice);
+                {context.stream, context.callback, series.part(1), {}, context.networks}, known);
   }
 
   /// Returns the rows that the variance is computed from, drawn without replacement; undefined for all of

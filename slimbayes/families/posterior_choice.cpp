@@ -62,9 +62,10 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
   return out;
 }
 
-PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options) {
+PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,
+                       double target_sd) {
   const bool by_nll = options.select == "nll" && spectrum.features.defined();
-  const double unit = unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
+  const double unit = target_sd * unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
   const std::vector<double> noises =
       options.noise == "mse" ? std::vector<double>{mse} : log_grid(1e-3 * mse, 2 * mse);
   const std::vector<double> sds = options.prior == "select"  ? log_grid(1e-2 * unit, 10 * unit)

@@ -9,7 +9,7 @@ namespace slimbayes {
 
 /// The hyperparameters of a posterior around a trained network.
 struct PosteriorChoice {
-  double noise_var = 0;  // sigma2 of a regression, in units of its standardised target
+  double noise_var = 0;  // sigma2 of a regression, in units of its encoded target
   double prior_sd = 1;   // s
 };
 
@@ -44,11 +44,12 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
 
 /// Chooses the noise from 25 variances between 1e-3 and 2 times `mse`, the mean squared error of the
 /// validation rows, and with prior "select" the prior sd from 25 with which f - network(x) has a prior sd of
-/// 0.01 to 10 on average over the training rows (the target's sd is 1). With select "nll" the least
+/// 0.01 to 10 target_sd on average over the training rows. With select "nll" the least
 /// validation NLL wins (without validation rows, as with "evidence"), with "evidence" the largest evidence of
 /// the training residuals. With noise "mse" the noise variance is `mse`; with prior "unit" that prior sd is
-/// 1, with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid point has a finite
-/// score.
-PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options);
+/// target_sd, with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid point has a finite
+/// score. target_sd: of the encoded target (Task::encoded_sd).
+PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,
+                       double target_sd = 1);
 
 }  // namespace slimbayes

@@ -45,7 +45,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   problem.source = rows.source;
   problem.plan = batch_plan(rows, training);
   problem.rows = rows.size();
-  problem.score = regression ? "standardised validation MSE" : "validation NLL";
+  problem.score = score_name(task, regression ? "MSE" : "NLL");
   problem.step = [&](const Batch& batch, const StepContext& at) {
     const at::Tensor output = network(input_of(batch), {true, at.stream});
     at::Tensor loss = row_loss(task, output, batch.target.to(at::kFloat)).mean();

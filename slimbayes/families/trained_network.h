@@ -19,8 +19,9 @@ namespace slimbayes {
 struct TrainedNetwork {
   NetworkSpec spec;      // its last layer is a Linear layer with one output per latent function
   Weights weights;       // float32, named "network.0.weight", ...; buffers included
-  double noise_var = 0;  // regression: the mean squared validation error of the standardised target (without
-                         // validation rows, the training error); 0 for classes
+  double noise_var = 0;  // regression: the mean squared validation error of the encoded target (without
+                         // validation rows, the training error); 0 for classes. After a refit, that of
+                         // the network that was trained without the validation rows
   Summary summary = {};
 };
 

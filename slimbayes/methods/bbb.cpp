@@ -105,6 +105,7 @@ class BbbMethod : public Method {
       return 0.5 * (loss / var + var.log());
     };
     TrainProblem problem;
+    problem.score = score_name(schema.task, "NLL");
     const TrainingOptions& training = options_.network.training;
     problem.groups = parameter_groups(parameters, {{"network", {training.learning_rate}},
                                                    {"spread", {training.learning_rate}},

@@ -185,6 +185,7 @@ class DbkExactMethod : public Method {
     ExactFeatures model(options.basis, options.noise, spec,
                         [&](const std::string& name) { return parameters[name]; });
     TrainProblem problem;
+    problem.score = score_name(schema.task, "NLL");
     problem.groups = exact_groups(parameters, options.training, options.noise);
     problem.rows = rows.size();
     problem.step = [&](const Batch&, const StepContext&) {

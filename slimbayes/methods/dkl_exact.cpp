@@ -97,6 +97,7 @@ class DklExactMethod : public Method {
     double floor = options_.noise.noise_floor;
 
     TrainProblem problem = make_problem(parameters, n);
+    problem.score = score_name(split.train.schema.task, "NLL");
     problem.source = std::make_shared<TensorSource>(Batch{{rows.x}, rows.y});
     problem.step = [&](const Batch& batch, const StepContext&) {
       at::Tensor z = network(batch.inputs[0]);

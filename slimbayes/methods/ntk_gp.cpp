@@ -135,7 +135,8 @@ class NtkGpMethod : public Method {
     const at::Tensor x = rows.x.to(at::kDouble);
     const TangentKernel kernel(network.spec, as_type(network.weights, at::kDouble));
     const PosteriorChoice choice =
-        chosen(spectrum(kernel, x, rows.y.to(at::kDouble), held_out), network.noise_var, options_.choice);
+        chosen(spectrum(kernel, x, rows.y.to(at::kDouble), held_out), network.noise_var, options_.choice,
+               split.train.schema.task.encoded_sd);
     summary.notes.push_back(fmt::format("prior sd of the weights: {:.3g}", choice.prior_sd));
     return std::make_unique<NtkGpFitted>(options_, std::move(network), x, choice, std::move(summary));
   }

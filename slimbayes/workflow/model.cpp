@@ -60,7 +60,7 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a, double l
   } else {
     const at::Tensor y =
         a.bad.empty() ? target_as_given(*encoder_, given) : target_as_given(*encoder_, take(given, a.rows));
-    out = report(a.answer, y, {level, task.y_scale, a.interval, task.levels, a.set});
+    out = report(a.answer, y, {level, task.y_scale * task.encoded_sd, a.interval, task.levels, a.set});
   }
   if (!a.bad.empty()) out["left_out"] = a.bad.size();
   return out;

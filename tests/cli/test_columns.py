@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from conftest import FEW, TOOL, run, toy_rows, write_csv
+from conftest import FEW, TOOL, refused, run, toy_rows, write_csv
 
 
 def fitted(folder, columns, rows, *words):
@@ -127,3 +127,29 @@ def test_describe_says_what_became_of_each_column(tmp_path):
     fates = {column["name"]: column.get("dropped") for column in encoder(tmp_path)["columns"]}
     assert fates == {"Unnamed: 0": "row labels", "x": None, "c": None, "k": "constant", "m": None, "id": "identifier or free text",
                      "b": None, "d": None}
+
+
+def test_a_centred_target_has_the_scores_of_its_units(tmp_path):
+    words = ["fit", "t.csv", "--target", "y", "--model", "m", "--threads", 1, "--method", "bll", *FEW]
+    write_csv(tmp_path / "t.csv", ["x0", "x1", "y"], [[*row[:2], 100 * row[2]] for row in toy_rows(200)])
+    done = run(tmp_path, *words, "--target-scale", "centred", "--json")
+    assert done.returncode == 0, done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["summary"]["score"] == "validation MSE"
+    kept, scores = encoder(tmp_path), answer["valid"]
+    assert kept["y_scale"] == 1 and kept["encoded_sd"] > 10
+    assert scores["mae"] == pytest.approx(scores["mae_standardized"] * kept["encoded_sd"])
+    assert "y (centred, not scaled)" in run(tmp_path, "describe", "m").stdout
+    again = run(tmp_path, "fit", "t.csv", "--network-from", "m", "--method", "rich-bll", "--model", "r", "--json")
+    assert json.loads(again.stdout)["valid"]["mae"] == pytest.approx(scores["mae"])  # the network's own mean
+    run(tmp_path, *words)
+    assert "encoded_sd" not in encoder(tmp_path) and "not scaled" not in run(tmp_path, "describe", "m").stdout
+
+
+def test_a_scale_of_the_target_is_for_numbers(tmp_path):
+    write_csv(tmp_path / "c.csv", ["x0", "x1", "y"], [[*row[:2], "ab"[row[2] > 0]] for row in toy_rows(60)])
+    words = ["fit", "c.csv", "--target", "y", "--target-scale", "centred", *FEW]
+    assert "leave --target-scale out" in refused(tmp_path, *words)
+    assert "leave --target-scale out" in refused(tmp_path, *words, "--likelihood", "poisson")
+    assert "--target-scale" in refused(tmp_path, "fit", "c.csv", "--format", "cifar10", "--target-scale", "centred")
+    refused(tmp_path, *words[:-3], "robust")

@@ -57,6 +57,19 @@ TEST(Encoder_fit, scale_on_all_takes_the_range_of_every_row_and_nothing_else) {
   EXPECT_THROW(Encoder::fit(t, {0, 1}, {"y", "min-max", {}, "test"}), std::invalid_argument);
 }
 
+TEST(Encoder_fit, a_centred_target_is_stored_with_its_sd) {
+  Table t = table_of({numbers("x", {0, 10, 5}), numbers("y", {1, 3, 8})});
+  const Encoder e = fitted(t, {"y", "standard", {}, "train", {}, {}, {}, "centred"}),
+                back = Encoder::from_json(e.to_json());
+  EXPECT_TRUE(at::equal(e.target(t), at::tensor({-3.0, -1.0, 4.0}, at::kDouble)));
+  EXPECT_EQ(back.to_json(), e.to_json());
+  EXPECT_EQ(back.schema().task.encoded_sd, e.schema().task.encoded_sd);
+  EXPECT_TRUE(at::equal(back.target(t), e.target(t)));
+  nlohmann::json damaged = e.to_json();
+  damaged["encoded_sd"] = 0;
+  EXPECT_THROW(Encoder::from_json(damaged), std::invalid_argument);
+}
+
 TEST(Encoder_fit, standard_gives_mean_0_sd_1) {
   Table t = table_of({numbers("x", {1, 2, 4, 9}), numbers("y", {1, 2, 3, 4})});
   at::Tensor x = fitted(t, {"y", "standard"}).inputs(t);

@@ -78,6 +78,30 @@ TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
             TaskKind::classification);
 }
 
+TEST(Target, ACentredTargetKeepsItsUnits) {
+  const Table table = table_of({numbers("y", {1, 3, 8}), categories("c", {0, 1, 0}, {"a", "b"})});
+  const Task task = fit_task(table, {0, 1, 2}, "y", {}, "centred"), scaled = task_for(table);
+  EXPECT_TRUE(holds(target_values(table, "y", task), {-3, -1, 4}));
+  EXPECT_EQ(task.y_scale, 1);
+  EXPECT_EQ(task.encoded_sd, scaled.y_scale);
+  EXPECT_EQ(scaled.encoded_sd, 1);
+  EXPECT_EQ(score_name(task, "NLL"), "validation NLL");
+  EXPECT_EQ(score_name(scaled, "NLL"), "standardised validation NLL");
+  const Task again = task_from_json(to_json(task), "test"), old = task_from_json(to_json(scaled), "test");
+  EXPECT_EQ(again.encoded_sd, task.encoded_sd);
+  EXPECT_EQ(again.y_scale, 1);
+  EXPECT_FALSE(to_json(scaled).contains("encoded_sd"));  // as in older files
+  EXPECT_EQ(old.encoded_sd, 1);
+  const Table far = table_of({numbers("y", {1, 3, 8, 1e19})});
+  expect_has(error_of([&] { check_standardised(far, "y", task); }),
+             "within 1e+18 (the target is not scaled)");
+  expect_has(error_of([&] { fit_task(table, {0, 1, 2}, "y", {}, "robust"); }), "'standard' or 'centred'");
+  expect_has(error_of([&] {
+               fit_task(table, {0, 1, 2}, "y", LikelihoodKind::poisson, "centred");
+             }),
+             "leave --target-scale out");
+}
+
 TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
   const Table table = table_of({numbers("y", {1, 2, 3, kNone, 1e30})}),
               fine = table_of({numbers("y", {1, 2, 3, 1e17})});

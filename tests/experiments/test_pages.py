@@ -5,13 +5,15 @@ import shutil
 import sys
 
 import front
+import pages
 import pytest
 import report
 from results import FIELDS, KEY, as_text
 from run import ROOT
 from test_report import as_measured, published
 
-STUDIES = ["table1", "noise_reading", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1"]
+STUDIES = ["table1", "noise_reading", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1", "r_table2", "r_rivals", "r_noise",
+           "r_table4", "r_table6"]
 
 
 @pytest.fixture
@@ -22,7 +24,8 @@ def folder(tmp_path, monkeypatch):
             if path.name != "results.csv":
                 shutil.copy(path, tmp_path / study)
     (tmp_path / "front.md").write_text("\n".join([*front.MARKS, ""]))
-    monkeypatch.setattr(report, "HERE", tmp_path)
+    for module in report, pages:
+        monkeypatch.setattr(module, "HERE", tmp_path)
     monkeypatch.setattr(report, "FRONT_PAGE", tmp_path / "front.md")
     monkeypatch.setattr(sys, "argv", ["report.py", "--no-figures", "--tool", sys.executable])  # asked for rows with a recipe alone
     return tmp_path
@@ -86,6 +89,19 @@ def test_the_nearest_reading_of_the_noise_is_that_of_every_cell(folder):
     report.main()
     page = (folder / "noise_reading" / "README.md").read_text()
     assert "Nearest to N over all six: **sd**" in page and "| 0.100 (6) |" in page
+
+
+def test_the_rich_papers_tables(folder):
+    """Written from the paper's own numbers as if three seeds had given them: the spread is the standard error."""
+    for study in "r_table2", "r_table4", "r_table6":
+        write(folder / study, as_measured("paper", published(study)))
+    report.main()
+    page = (folder / "r_table2" / "README.md").read_text()
+    assert "| Rich-BLL | R | 2.61 ± 0.04 |" in page and "| Rich-BLL | ours | 2.610 ± 0.023 (3) |" in page
+    assert "| Rich-BLL - NNGP (BLL) | -0.170 ± " in page
+    assert "| Rich-BLL | 0.960 ± 0.000 (3) |  | 0.96 |" in (folder / "r_table4" / "README.md").read_text()
+    assert "| 30 % | R | 2.83 ± 0.08 |" in (folder / "r_table6" / "README.md").read_text()
+    assert "| boston | 2.610 ± 0.023 (3) | 2.780 ± " in (folder / "front.md").read_text()
 
 
 def test_the_earlier_papers_table(folder):

@@ -5,9 +5,11 @@ import math
 
 import claims
 import claims_e
+import claims_r
 import front
 import pytest
 import report
+import report_r
 from claims import FAILS, HOLDS, OPEN, UNTESTED, Case
 from results import FIELDS, as_text
 from run import ROOT
@@ -20,9 +22,9 @@ def as_measured(study, published, mean=lambda row: float(row["value"])):
     """The rows that results.csv would hold if our seeds had given a paper's mean, with its spread."""
     rows = {}
     for row in published:
-        if row["method"] not in FLAGS:
+        if row["method"] not in FLAGS and " --" not in row["method"]:
             continue  # E's sGP
-        method, _, flags = FLAGS[row["method"]].partition(" ")
+        method, _, flags = FLAGS.get(row["method"], row["method"]).partition(" ")
         for seed, step in enumerate((-1, 0, 1)):
             key = row["data"], row["method"], seed
             cell = rows.setdefault(key, dict.fromkeys(FIELDS, "") | dict(study=study, data=row["data"], method=method, flags=flags,
@@ -251,6 +253,37 @@ def test_the_earlier_paper_keeps_its_claims_but_the_fifth():
     assert [claim.source for claim in found if claim.verdict == FAILS] == ["E 4.2 (5)"]
     assert [claim.source for claim in found if claim.verdict == OPEN] == ["E 4.2 (6)"] * 2  # by rows and steps, which it does not print
     assert next(claim for claim in found if claim.source == "E 4.2 (5)").numbers.startswith("3 of 8. ")
+
+
+def of_r(study, by=0.0):
+    """As if three seeds had given R's means, with R's spread as their standard error."""
+    rows = [{**row, "spread": str(math.sqrt(3) * float(row["spread"]))} for row in published(study)]
+    return as_measured("paper", rows, mean=lambda row: float(row["value"]) + by * (row["method"] == "Rich-BLL"))
+
+
+def test_the_rich_paper_keeps_its_claims():
+    r = {study: claims_r.StandardErrors(Scores(of_r(study))) for study in ("r_table2", "r_table4", "r_table6")}
+    found = [claim for study, scores in r.items() for claim in getattr(claims_r, study)(scores)]
+    assert {claim.verdict for claim in found if not claim.source.endswith("held out")} == {HOLDS}, found
+    assert {claim.verdict for claim in found if claim.source.endswith("held out")} == {OPEN}
+
+
+def test_a_planted_loss_makes_the_rich_papers_claims_fall():
+    first, likeness, third = claims_r.r_table2(claims_r.StandardErrors(Scores(of_r("r_table2", by=0.5))))
+    assert first.verdict == FAILS and likeness.verdict == FAILS and third.verdict == FAILS
+
+
+def test_a_difference_is_taken_seed_by_seed():
+    rows = [row("paper", "boston", m, "", seed, nll=str(nll)) for m, nlls in (("rich-bll", (1, 5, 9)), ("bll", (2, 6.5))) for seed, nll in enumerate(nlls)]
+    scores = claims_r.StandardErrors(Scores(rows))
+    found = scores.difference("paper", "boston", "Rich-BLL", "NNGP (BLL)")
+    assert (found.mean, found.seeds) == (-1.25, 2) and found.sd == pytest.approx(0.25)
+    assert scores.difference("paper", "boston", "Rich-BLL", "DNN") is None
+    assert scores.get("paper", "boston", "Rich-BLL", "raw NLL").sd == pytest.approx(4 / math.sqrt(3))
+
+
+def test_the_slope_of_a_power_is_its_exponent():
+    assert report_r.slope([(n, 3 * n**2.5) for n in (10, 20, 50)]) == pytest.approx(2.5)
 
 
 def test_times_are_by_pass_and_by_step():

@@ -26,6 +26,7 @@ elif "--dry-run" in words:
     preset = options.pop("preset", {{}})
     print(json.dumps({{"method": value("--method"), "options": options | (preset if "--preset" in words else {{}})}}))
 elif words[0] == "fit":
+    pathlib.Path(value("--model")).write_text("a model")
     with open({log!r}, "a") as log:
         log.write(" ".join(words) + "\\n")
     time.sleep(0.05)
@@ -36,7 +37,7 @@ elif words[0] == "fit":
 elif words[0] == "generate":
     pathlib.Path(value("--out")).write_text("x,y,true_mean,true_sd\\n0,1,1,0.5\\n1,2,2,1\\n")
 elif words[0] == "evaluate":
-    print(json.dumps(report))
+    print(json.dumps(report | {{"ood": {{"auroc": {{"distance": 0.1, "epistemic_sd": 0.9}}}}}}))
 elif words[0] == "predict":
     pathlib.Path(value("--out")).write_text("mean,sd\\n1,0.6\\n2,0.9\\n")
 """
@@ -63,7 +64,8 @@ def write_cells(study, rows):
 
 def start(study, *flags):
     return subprocess.Popen([sys.executable, ROOT / "experiments/run.py", study / "cells.csv", "--tool", study / "tool", *flags],
-                            stderr=subprocess.PIPE, text=True, env={**os.environ, "SLIMBAYES_DATA": "data"})
+                            stderr=subprocess.PIPE, text=True,
+                            env={**os.environ, "SLIMBAYES_DATA": "data", "SLIMBAYES_MODELS": str(study / "models")})
 
 
 def run(study, *flags):
@@ -150,6 +152,28 @@ def test_generated_data_is_scored_on_rows_of_its_own_against_the_truth(study):
     assert "--valid valid.csv --ignore true_mean,true_sd" in row["command"]
 
 
+def test_cells_share_the_network_that_they_begin_with(study):
+    own = ["--around bll --noise mse", "--around bll"]
+    write_cells(study, [["s", "wine", "rich-bll", seed, f"--split-seed 1 {flags}"] for seed in (0, 1) for flags in own])
+    rows = run(study)
+    assert [row["error"] for row in rows] == [""] * 4
+    networks = [line for line in fits(study) if "--network-from" not in line]
+    assert len(networks) == 2 and len(fits(study)) == 6  # one network a seed
+    first = rows[0]["command"].split(" && ")
+    assert first[0].endswith("--test-fraction 0.1 --split-seed 1") and "--method bll" in first[0]
+    assert "--network-from" in first[1] and first[1].endswith("--model m.safetensors --noise mse") and "--split-seed" not in first[1]
+    assert str(study) not in rows[0]["command"]
+    assert json.loads(rows[0]["recipe"])["network"] == {"method": "bll", "options": {"steps": 500}}
+    defaults(study, steps=900)
+    assert len(run(study)) == 8  # the network's options are part of what decides a row
+
+
+def test_foreign_rows_are_told_by_the_epistemic_sd(study):
+    write_cells(study, [["s", "wine", "bll", 0, "--ood white --split-seed 1"]])
+    (row,) = run(study)
+    assert row["auroc"] == "0.9" and "--ood" not in row["command"]
+
+
 def test_a_file_of_fewer_columns_is_extended_and_keeps_its_rows(study):
     (study / "results.csv").write_text("study,data,method,seed,flags,coverage,error\ns,pol,dbk,0,,0.9,\n")
     write_cells(study, [["s", "pol", "dbk", seed, ""] for seed in (0, 1)])
@@ -188,9 +212,10 @@ def test_correlation():
 
 def test_every_study_is_written_by_its_recipe():
     """cells.csv is what make_cells.py says; seed 0 of a study's first round comes first."""
+    import cells_r
     import make_cells
     for study in (make_cells.table1, make_cells.noise_reading, make_cells.rank, make_cells.noise, make_cells.sensitivity, make_cells.scaling,
-                  make_cells.e_table1, make_cells.ten_tables, make_cells.conformal):
+                  make_cells.e_table1, make_cells.ten_tables, make_cells.conformal, *cells_r.STUDIES):
         with open(ROOT / "experiments" / study.__name__ / "cells.csv", newline="") as file:
             rows = list(csv.DictReader(file))
         cells = [{k: str(v) for k, v in cell.items()} for cell in study()]

@@ -75,6 +75,9 @@ TEST(PosteriorChoice, KeepsWhatIsGiven) {
   const Residuals train = residuals(80, 3, t);
   const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
   const PosteriorChoice choice = chosen(spectrum_of(s, {}, {}, {}), 0.5, {"nll", "mse", "fixed", 2});
+  const PosteriorChoiceOptions unit{"nll", "mse", "unit", 2};
+  EXPECT_DOUBLE_EQ(chosen(spectrum_of(s, {}, {}, {}), 0.5, unit, 3).prior_sd,
+                   3 * chosen(spectrum_of(s, {}, {}, {}), 0.5, unit).prior_sd);
   EXPECT_EQ(choice.noise_var, 0.5);
   EXPECT_EQ(choice.prior_sd, 2);
 }

@@ -173,9 +173,34 @@ TEST(RichBll, RefitChoosesOnceAndTrainsOnAllRows) {
   const Dataset data = contract::toy(100, 9);
   EXPECT_LT(rmse(*fitted, data),
             1.2 * rmse(*around("dnn", json::object(), split, small_network(split)), data));
-  FitContext given{Stream(5)};
-  given.start = small_network(split);
-  EXPECT_THROW(registry_row("rich-bll").make(options)->fit(split, given), std::invalid_argument);
+}
+
+TEST(RichBll, AroundARefittedNetworkTheValidationRowsCountToo) {
+  const Split split = contract::toy_split();
+  const Dataset data = contract::toy(100, 9);
+  json paper = kSmallNetwork;
+  paper.update({{"refit", true}, {"noise", "mse"}, {"prior", "fixed"}, {"subsample", 0.9}});
+  const auto whole = registry_row("rich-bll").make(paper)->fit(split, {Stream(5)});
+  const std::shared_ptr<const TrainedNetwork> network = whole->network();
+  // Sharing a refitted network gives the answers of a refit of its own, in the same bits.
+  for (const char* method : {"rich-bll", "bll"}) {
+    const Regression own = answer(*registry_row(method).make(paper)->fit(split, {Stream(5)}), data),
+                     shared = answer(*around(method, paper, split, network), data);
+    EXPECT_TRUE(at::equal(own.mean, shared.mean)) << method;
+    EXPECT_TRUE(at::equal(own.epistemic_var, shared.epistemic_var)) << method;
+    EXPECT_TRUE(at::equal(own.aleatoric_var, shared.aleatoric_var)) << method;
+  }
+  // The noise is the validation error of the network that had not seen these rows.
+  EXPECT_EQ(network->noise_var, small_network(split)->noise_var);
+  EXPECT_EQ(answer(*around("dnn", json::object(), split, network), data).aleatoric_var[0].item<double>(),
+            network->noise_var);
+  for (const json& chosen : {json{{"noise", "select"}}, json{{"prior", "select"}}}) {
+    json options = paper;
+    options.update(chosen);
+    EXPECT_THROW(around("rich-bll", options, split, network), std::invalid_argument) << chosen;
+    options["select"] = "evidence";
+    EXPECT_NO_THROW(around("rich-bll", options, split, network)) << chosen;
+  }
 }
 
 /// Stops the fit when more than `stages` stages have begun.

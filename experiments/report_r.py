@@ -1,0 +1,199 @@
+"""The pages of the Rich-BLL paper's tables (R)."""
+
+import csv
+import math
+import statistics
+
+import claims_r
+import pages
+from claims_r import RATIOS, TABLES, StandardErrors
+from pages import page, verdicts
+from scores import Published, load
+from tables import block, cell, grid
+
+RIVALS = ["VBLL, linear", "Dropout", "ensemble of 5 DNN", "SWAG", "BBB"]
+NAMES = ["Rich-BLL", "Rich-BLL (S)", "NNGP (BLL)", "VBLL, linear", "DNN", "GP", "Dropout", "ensemble of 5 DNN", "SWAG", "BBB"]
+SHOWN = {"DNN": "MAP", "VBLL, linear": "VBLL", "GP": "RBF GP", "ensemble of 5 DNN": "Ensemble"}
+PROTOCOL = (
+    "Ours are mean ± standard error over seeds (their number in brackets) on the test rows, NLL in the target's units; R: as "
+    "printed, 20 seeds. Parts of 72, 18 and 10 %, a split of its own for each seed, row by row; inputs standardised, target centred "
+    "(`--target-scale centred`); two layers of 50 ReLU units in mu-P, Adam at 1e-3, at most 3,000 epochs (energy 2,000, wine_red 1,000), "
+    "batches of 32 (power_plant 256). R takes the epoch with the least validation RMSE of every tenth, ours of every one. ")
+REFIT = (
+    "`paper`: the network is then trained again on training and validation rows for that many epochs, and carries the rows "
+    "Rich-BLL, Rich-BLL (S: 40 % of the rows), NNGP (BLL) and MAP, whose noise is the validation MSE. RBF GP: the same rows, hyperparameters "
+    "by the evidence. The other rows of R's table are on [equal rows](../r_rivals/README.md).")
+EQUAL = (
+    "`held out`: no method is trained again, since ours but the post-hoc ones cannot be: all learn from the 72 %. Noise: the "
+    "validation MSE for Rich-BLL, BLL, MAP, Dropout, SWAG and the ensemble's members; VBLL and BBB learn theirs. VBLL: a linear basis of 50 "
+    "on the network, without mu-P. Dropout .1, 50 masks; SWAG: 40 epochs at 1e-3; BBB: prior sd .3; nothing is tuned, R does not "
+    "say what it tuned. R's numbers are of its protocol with the second training.")
+
+
+def renamed(rows):
+    return [[SHOWN.get(row[0], row[0]), *row[1:]] for row in rows]
+
+
+def nll_table(scores, study, published):
+    rows = block(NAMES, TABLES, lambda t, n: scores.get(study, t, n, "raw NLL"), "ours")
+    rows += block(NAMES, TABLES, lambda t, n: published.get(t, n, "raw NLL"), "R", 2)
+    return grid(["method", "", *TABLES], renamed(rows))
+
+
+def differences(scores, study, pairs):
+    """Of mean NLLs, seed by seed on the same split: what the spread over splits hides."""
+    rows = [[f"{SHOWN.get(a, a)} - {SHOWN.get(b, b)}", *[cell(scores.difference(study, t, a, b)) for t in TABLES]] for a, b in pairs]
+    rows = [row for row in rows if any(row[1:])]
+    return ("## Differences of the NLL, seed by seed\n\nMean ± standard error of the difference on one split and, of the post-hoc methods, one "
+            "network: the table above has the spread of the splits too, by which the claims are judged.\n\n" + grid(["", *TABLES], rows)) if rows else ""
+
+
+SAME_NETWORK = [("Rich-BLL", "NNGP (BLL)"), ("Rich-BLL (S)", "Rich-BLL"), ("Rich-BLL", "DNN")]
+
+
+def r_table2(scores):
+    found, published = list(claims_r.r_table2(StandardErrors(scores))), Published(pages.HERE / "r_table2" / "published.csv")
+    page("r_table2", "Table 2 of the Rich-BLL paper (R)", scores,
+         [PROTOCOL + REFIT, "## NLL\n\n" + nll_table(StandardErrors(scores), "paper", published),
+          differences(StandardErrors(scores), "paper", [*SAME_NETWORK, ("Rich-BLL", "GP")]), "## Claims\n\n" + verdicts(found)])
+    return found
+
+
+def r_rivals(scores):
+    found, published = list(claims_r.r_rivals(StandardErrors(scores))), Published(pages.HERE / "r_table2" / "published.csv")
+    page("r_rivals", "The rows of R Table 2 on equal training rows", scores,
+         [PROTOCOL + EQUAL, "## NLL\n\n" + nll_table(StandardErrors(scores), "held out", published),
+          differences(StandardErrors(scores), "held out", [*SAME_NETWORK, *[("Rich-BLL", name) for name in NAMES if name in RIVALS]]), "## Claims\n\n" + verdicts(found)])
+    return found
+
+
+NOISES = {"held out": "validation MSE", "grid": "grid", "paper": "validation MSE, trained again", "learned": "`learned`, trained again"}
+
+
+def r_noise(scores):
+    """With the rows of r_rivals and r_table2 beside."""
+    errors, published = StandardErrors(scores), Published(pages.HERE / "r_table2" / "published.csv")
+    rows = []
+    for name in [*NAMES[:3], "MAP"]:
+        own = {"held out": "DNN", "paper": "DNN"} if name == "MAP" else {}
+        for study, text in NOISES.items():
+            found = [errors.get(study, t, own.get(study, name), "raw NLL") for t in TABLES]
+            if any(found):
+                rows.append([name, text, *map(cell, found)])
+        rows.append([name, "R", *[cell(published.get(t, own.get("paper", name), "raw NLL"), digits=2) for t in TABLES]])
+    found = list(claims_r.r_noise(errors))
+    page("r_noise", "The noise variance of the post-hoc methods (R appendix C)", scores,
+         ["R takes the validation MSE \"or\" sweeps a small grid and picks the best validation NLL; it does not say where it did which. NLL of "
+          "both on the networks of [r_rivals](../r_rivals/README.md), without the second training; the grid: 25 variances from .001 to 2 times "
+          "the validation MSE. With the validation MSE, which counts the network's error as noise, the epistemic variance comes on top of it. "
+          "`learned`: on the networks of [r_table2](../r_table2/README.md), after the second training, the noise of that grid with the largest "
+          "evidence of the residuals of all the rows that trained them, which is the smaller error on rows that were seen; MAP there is `bll` with a prior sd of 1e-9. "
+          "R: its Table 2.",
+          grid(["method", "noise", *TABLES], rows), *[differences(errors, study, pairs).replace("## Differences of the NLL", f"## `{study}`: differences of the NLL")
+            for study, pairs in (("grid", SAME_NETWORK[:2]), ("learned", [*SAME_NETWORK[:2], ("Rich-BLL", "MAP")]))], "## Claims\n\n" + verdicts(found)])
+    return found
+
+
+def r_table4(scores):
+    errors, published = StandardErrors(scores), Published(pages.HERE / "r_table4" / "published.csv")
+    rows = [[SHOWN.get(name, name), *[cell(errors.get(study, "wine_red", name, "AUROC")) for study in ("paper", "held out")],
+             cell(published.get("wine_red", name, "AUROC"), digits=2)] for name in NAMES[:4]]
+    found = list(claims_r.r_table4(errors))
+    page("r_table4", "Table 4 of the Rich-BLL paper (R)", scores,
+         ["Trained on red wine in R's protocol ([Table 2](../r_table2/README.md)); the AUROC by which the epistemic sd tells the rows of white "
+          "wine, all of them, from the test rows. `held out`: without the second training, which our VBLL does not have.",
+          grid(["method", "`paper`", "`held out`", "R"], rows), "## Claims\n\n" + verdicts(found)])
+    return found
+
+
+def r_table6(scores):
+    errors, published = StandardErrors(scores), Published(pages.HERE / "r_table6" / "published.csv")
+    rows = []
+    for ratio, name in RATIOS.items():
+        rows.append([ratio, "ours", *[cell(errors.get("paper", t, name, "raw NLL")) for t in TABLES]])
+        rows.append([ratio, "R", *[cell(published.get(t, name, "raw NLL"), digits=2) for t in TABLES]])
+    found = list(claims_r.r_table6(errors))
+    page("r_table6", "Table 6 of the Rich-BLL paper (R)", scores,
+         ["NLL of Rich-BLL (S) by the share of the rows that the transform and the posterior are computed from, on the networks of [Table "
+          "2](../r_table2/README.md). R's level on boston, 2.79 at every ratio, contradicts its own Table 2 (2.61, and 2.62 at 40 %).",
+          grid(["share", "", *TABLES], rows), "## Claims\n\n" + verdicts(found)])
+    return found
+
+
+def slope(points):
+    """Of log y on log x, by least squares."""
+    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
+    mean = statistics.fmean(xs)
+    return sum((x - mean) * (y - statistics.fmean(ys)) for x, y in zip(xs, ys)) / sum((x - mean) ** 2 for x in xs)
+
+
+EXPONENTS = {"NTK-GP": ("3", "2"), "NNGP (BLL)": ("1", "0"), "Rich-BLL": ("1", "0"), "Rich-BLL (S)": ("0", "0")}
+
+
+def r_costs():
+    """R Table 1, from the rows of measure.py; its medians over rounds."""
+    folder = pages.HERE / "r_costs"
+    if not (folder / "results.csv").exists():
+        return
+    with open(folder / "results.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    at = {}
+    for row in rows:
+        for what in "fit_s", "fit_mb", "predict_s", "model_bytes":
+            at.setdefault((row["method"], int(row["n"]), what), []).append(float(row[what]))
+    at = {key: statistics.median(values) for key, values in at.items()}
+    sizes = sorted({n for _, n, _ in at})
+    parts = ["One trained network (two layers of 50, mu-P, two inputs: r = 51 features, 2,751 weights); each cell is a process of its own with one "
+             f"thread, processor seconds, medians of {len({row['round'] for row in rows})} rounds, at commit {', '.join(dict.fromkeys(row['commit'] for row in rows))}. Seconds and peak memory hold the "
+             "start of the program and the reading of the table, which is why the slopes are those of what exceeds the smallest n; (S): 500 rows."]
+    for what, title, digits in (("fit_s", "Seconds of a fit", 2), ("fit_mb", "Peak memory of a fit, MB", 0), ("predict_s", "Seconds for 2,000 answers", 2),
+                                ("model_bytes", "Bytes of the model file", 0)):
+        table = [[f"{n:,}", *[f"{at[m, n, what]:,.{digits}f}" if (m, n, what) in at else "" for m in EXPONENTS]] for n in sizes]
+        parts.append(f"## {title}\n\n" + grid(["n", *EXPONENTS], table))
+    parts.append("## Slopes\n\n" + grid(["method", "time, ours", "R", "memory, ours", "R"], slopes(at, sizes)) + "\nOf log (cost above that at the smallest n) on log n over "
+                 "the three largest n. R counts the posterior alone: ours reads n rows and passes them through the network, also for "
+                 "(S), and holds the table of n rows, which is the growth of the memory of BLL and Rich-BLL.")
+    text = ("# Costs (R Table 1)\n\n```\nexperiments/r_costs/measure.py\nexperiments/report.py\n```\n\n" + "\n".join(part.rstrip() + "\n" for part in parts))
+    (folder / "README.md").write_text(text)
+
+
+def slopes(at, sizes):
+    table = []
+    for method, (time, memory) in EXPONENTS.items():
+        own = [n for n in sizes if (method, n, "fit_s") in at]
+        found = []
+        for what in "fit_s", "fit_mb":
+            points = [(n, at[method, n, what] - at[method, own[0], what]) for n in own[-3:]]
+            found.append(f"{slope(points):.2f}" if len(points) == 3 and all(y > 0 for _, y in points) else "none measurable")
+        table.append([method, found[0], time, found[1], memory])
+    return table
+
+
+def r_figures():
+    """R Figures 1 and 2, from the columns that draw.py wrote."""
+    folder = pages.HERE / "r_figures"
+    if not (folder / "regression.csv").exists():
+        return
+    places, parts = {"x = -3": "-3.0", "x = -1 (rows)": "-1.0", "x = 0 (the gap)": "0.0", "x = 3": "3.0"}, []
+    for name, what, title in (("regression", "sd_epistemic", "Epistemic sd (Figure 1)"), ("classes", "mutual_information", "Mutual information (Figure 2)")):
+        with open(folder / f"{name}.csv", newline="") as file:
+            rows = {row["x"]: row for row in csv.DictReader(file)}
+        methods = [column.partition(":")[0] for column in rows["0.0"] if column.endswith(what)]
+        table = [[m, *[f"{float(rows[x][f'{m}: {what}']):.3f}" for x in places.values()]] for m in methods]
+        parts.append(f"## {title}\n\n![{name}]({name}.svg)\n\n" + grid(["method", *places], table))
+    (folder / "README.md").write_text(
+        "# One dimension (R Figures 1 and 2)\n\n```\nexperiments/r_figures/draw.py\nexperiments/report.py\n```\n\nR does not say its data; ours are in "
+        "`draw.py`: 400 rows in two stretches, -1.5 to -0.4 and 0.4 to 1.5, with a gap between them. One network a figure, prior sd 1, 40 % of the rows "
+        "for (S). Shaded: two epistemic sds around the mean; for classes the mutual information under the probability of the "
+        "class at the right.\n\n" + "\n".join(parts))
+
+
+def write(runner):
+    """Every page of R; its claims."""
+    found = []
+    for study in r_table2, r_rivals, r_noise, r_table4, r_table6:
+        beside = ["r_rivals", "r_table2"] if study is r_noise else []
+        found += study(load(*[pages.HERE / name for name in (study.__name__, *beside)], runner=runner))
+    r_costs()
+    r_figures()
+    return found
