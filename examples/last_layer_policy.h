@@ -1,6 +1,7 @@
+#pragma once
+
 // Thompson sampling with the last layer of a network that learns while it acts: bll and rich-bll, from the
 // pieces that the methods of these names are made of.
-#pragma once
 
 #include <ATen/core/grad_mode.h>
 #include <slimbayes/catalog/network/networks.h>
@@ -121,8 +122,9 @@ class OnlineNetwork {
 struct LastLayerPolicyOptions {
   bool enriched = true;  // rich-bll; false: bll, that is A = 0
   int64_t subsample =
-      0;  // pulls that A and the posterior are computed from; 0: all, as while there are fewer
-  int64_t window = 1000;       // pulls whose mean squared error is the noise variance
+      0;                 // pulls that A and the posterior are computed from; 0: all, as while there are fewer
+  int64_t window = 100;  // pulls whose mean squared error is the noise variance
+  double noise_var = 0;  // a fixed noise variance instead; 0: the window's
   std::string route = "auto";  // of A^T A (slimbayes/ntk/enrichment.h)
   TrainingOptions training = {};
 };
@@ -185,7 +187,9 @@ class LastLayerPolicy : public Policy {
     sb::LinearStatistics sums = sb::added(sb::linear_statistics(network_.rank()),
                                           {features, at::zeros({features.size(0)}, at::kDouble), {}});
     if (sampled) sums = sb::scaled(sums, static_cast<double>(n) / static_cast<double>(k), n);
-    posterior_ = sb::linear_posterior(sums, {history.recent_error(options_.window), factor});
+    const double noise_var =
+        options_.noise_var > 0 ? options_.noise_var : history.recent_error(options_.window);
+    posterior_ = sb::linear_posterior(sums, {noise_var, factor});
   }
 
   LastLayerPolicyOptions options_;

@@ -1,10 +1,11 @@
+#pragma once
+
 // The wheel bandit (Riquelme, Tucker and Snoek 2018, "Deep Bayesian Bandits Showdown") and the game that a
 // policy plays on it. examples/wheel.cpp plays it; experiments/wheel compares policies on it.
 //
 // A context is a point of the unit disk, and there are five arms. Arm 0 is safe: its mean reward is 1.2. The
 // others have mean 1, but beyond the radius delta one of them, chosen by the quadrant, has mean 50. For delta
 // near 1 such contexts are rare, so that only a policy that knows what it does not know finds the good arms.
-#pragma once
 
 #include <ATen/ATen.h>
 #include <slimbayes/core/check.h>

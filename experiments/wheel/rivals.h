@@ -1,7 +1,8 @@
+#pragma once
+
 // The rivals of rich-bll on the wheel bandit: the linear and neural-linear policies of Riquelme, Tucker and
 // Snoek (2018) and a variational Bayesian last layer per arm (Harrison et al. 2024). README.md of this folder
 // says what their sources leave open and what was chosen.
-#pragma once
 
 #include <slimbayes/core/noise_variance.h>
 #include <slimbayes/objectives/variational_bound.h>
@@ -155,8 +156,9 @@ class VbllPolicy : public Policy {
     const at::NoGradGuard no_grad;
     const at::Tensor phi = features(all_inputs(context)).reshape({-1, kArms, rank_});
     std::vector<at::Tensor> means, vars;
+    const Heads heads_by_arm = by_arm();
     for (int64_t arm = 0; arm < kArms; ++arm) {
-      const sb::Latent f = head(arm).latent(phi.select(1, arm), offset());
+      const sb::Latent f = heads_by_arm.latent(arm, phi.select(1, arm));
       means.push_back(f.mean);
       vars.push_back(f.epistemic_var);
     }
@@ -177,11 +179,12 @@ class VbllPolicy : public Policy {
   /// I)). Differentiable; scalar.
   at::Tensor loss(const at::Tensor& x, const at::Tensor& arm, const at::Tensor& reward, int64_t n) const {
     const at::Tensor phi = features(x);
+    const Heads heads_by_arm = by_arm();
     std::vector<at::Tensor> means, vars, rewards;
     for (int64_t a = 0; a < kArms; ++a) {
       const at::Tensor rows = at::nonzero(arm == a).squeeze(1);
       if (rows.size(0) == 0) continue;
-      const sb::Latent f = head(a).latent(phi.index_select(0, rows), offset());
+      const sb::Latent f = heads_by_arm.latent(a, phi.index_select(0, rows));
       means.push_back(f.mean);
       vars.push_back(f.epistemic_var);
       rewards.push_back(reward.index_select(0, rows));
@@ -230,10 +233,18 @@ class VbllPolicy : public Policy {
   }
 
   const at::Tensor& tensor(const std::string& name) const { return training_.parameters[name]; }
-  at::Tensor offset() const { return at::zeros({1}, at::kFloat); }
-  sb::VariationalPosterior head(int64_t arm) const {
-    return {tensor("mean").narrow(0, arm, 1), tensor("log_diagonal").narrow(0, arm, 1),
-            tensor("lower").narrow(0, arm, 1)};
+  /// Means and factors split once: the gradient of a split is one concatenation, that of five slices five
+  /// tensors of the full size.
+  struct Heads {
+    std::vector<at::Tensor> mean, factor;  // [1, r] and [1, r, r]
+    sb::Latent latent(int64_t arm, const at::Tensor& phi) const {
+      const auto a = static_cast<size_t>(arm);
+      return sb::VariationalPosterior{mean[a], {}, {}}.latent(phi, at::zeros({1}, at::kFloat), factor[a]);
+    }
+  };
+  Heads by_arm() const {
+    const sb::VariationalPosterior all = heads();
+    return {all.mean.split(1), all.factor().split(1)};
   }
 
   sb::NetworkSpec body_;  // all layers but the last

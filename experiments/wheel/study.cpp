@@ -18,6 +18,7 @@ struct Cell {
   wheel::LastLayerPolicyOptions last_layer;
   std::string policy = "rich-bll";
   int threads = 1;
+  bool dry_run = false;
 };
 
 const std::vector<std::string> kPolicies = {"rich-bll",      "bll",  "neural-linear", "neural-linear-mr",
@@ -38,14 +39,30 @@ std::unique_ptr<wheel::Policy> policy_of(const Cell& cell) {
   return std::make_unique<wheel::LastLayerPolicy>(options, stream);
 }
 
+/// Returns everything that decides a cell beside delta and seed: what a row keeps as its recipe.
+nlohmann::json options_of(const Cell& cell) {
+  const wheel::LastLayerPolicyOptions& o = cell.last_layer;
+  const wheel::Game& g = cell.game;
+  nlohmann::json options = {{"phases", g.phases},
+                            {"pulls", g.pulls},
+                            {"first_pulls", g.first_pulls},
+                            {"gradient_steps", g.gradient_steps},
+                            {"noise_sd", g.wheel.noise_sd}};
+  if (cell.policy == "bll" || cell.policy == "rich-bll") {
+    options["subsample"] = o.subsample;
+    options["window"] = o.window;
+    options["noise_var"] = o.noise_var;
+  }
+  if (cell.policy == "rich-bll") options["route"] = o.route;
+  if (cell.policy != "uniform" && cell.policy != "lin-diag-post")
+    options["training"] = {{"rate", o.training.rate}, {"clip", o.training.clip}, {"batch", o.training.batch}};
+  return {{"method", cell.policy}, {"options", options}};
+}
+
 nlohmann::json result_of(const Cell& cell, const wheel::Policy& policy, const wheel::Result& result) {
   return {{"policy", cell.policy},
           {"delta", cell.game.wheel.delta},
           {"seed", cell.game.seed},
-          {"phases", cell.game.phases},
-          {"subsample", cell.last_layer.subsample},
-          {"window", cell.last_layer.window},
-          {"noise_sd", cell.game.wheel.noise_sd},
           {"pulls", result.pulls},
           {"regret", result.regret},
           {"uniform_regret", result.uniform_regret},
@@ -54,7 +71,8 @@ nlohmann::json result_of(const Cell& cell, const wheel::Policy& policy, const wh
           {"seconds", result.seconds},
           {"gradient_seconds", policy.gradient_seconds},
           {"posterior_seconds", policy.posterior_seconds},
-          {"commit", std::string(SLIMBAYES_REVISION)}};
+          {"commit", std::string(SLIMBAYES_REVISION)},
+          {"recipe", options_of(cell)}};
 }
 
 void add_flags(CLI::App& app, Cell& cell) {
@@ -78,12 +96,17 @@ void add_flags(CLI::App& app, Cell& cell) {
   app.add_option("--window", cell.last_layer.window, "pulls whose squared error is their noise variance")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--noise-var", cell.last_layer.noise_var,
+                 "a fixed noise variance instead of the window's; 0: none")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   app.add_option("--noise-sd", cell.game.wheel.noise_sd,
                  "sd of all rewards but the large one; 0.05 in the benchmark's code")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   app.add_option("--route", cell.last_layer.route, "of A^T A: auto, gram, weighted or sketch")
       ->capture_default_str();
+  app.add_flag("--dry-run", cell.dry_run, "prints the options that decide the result, and plays nothing");
   app.add_option("--threads", cell.threads, "of the tensor library")->check(CLI::PositiveNumber);
 }
 
@@ -95,7 +118,14 @@ int main(int argc, char** argv) try {
   app.set_version_flag("--version", std::string(SLIMBAYES_REVISION));
   add_flags(app, cell);
   CLI11_PARSE(app, argc, argv);
+  if (cell.dry_run) {
+    std::printf("%s\n", options_of(cell).dump().c_str());
+    return 0;
+  }
   const slimbayes::ThreadScope threads(cell.threads);
+  // Gradients of rarely pulled arms and Adam's moments of them decay to denormal numbers, which the processor
+  // multiplies many times more slowly than others.
+  at::globalContext().setFlushDenormal(true);
   const auto policy = policy_of(cell);
   const wheel::Result result =
       wheel::play(cell.game, *policy, [&](int64_t phase, const wheel::Result& so_far) {
