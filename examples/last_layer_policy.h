@@ -123,7 +123,7 @@ struct LastLayerPolicyOptions {
   bool enriched = true;  // rich-bll; false: bll, that is A = 0
   int64_t subsample =
       0;                 // pulls that A and the posterior are computed from; 0: all, as while there are fewer
-  int64_t window = 100;  // pulls whose mean squared error is the noise variance
+  int64_t window = 20;   // pulls whose mean squared error is the noise variance
   double noise_var = 0;  // a fixed noise variance instead; 0: the window's
   std::string route = "auto";  // of A^T A (slimbayes/ntk/enrichment.h)
   TrainingOptions training = {};
