@@ -313,15 +313,17 @@ OVERVIEW = """# Experiments
 | [e_table1](e_table1/README.md) | E Table 1, with its ablations |
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |
 | [likelihoods](likelihoods/README.md) | classes, counts and events on data |
+| [wheel](wheel/README.md) | R Table 3: exploration on the wheel bandit |
 | [bits](bits/README.md) | the same fit on other processors |
 
-N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. `make_cells.py` writes the
-cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's and likelihoods' pages have
-programs of their own, the recipe's is written by hand. Verdicts compare means over the seeds measured so far, whose number
-stands in brackets in each table, by one rule in both directions: a difference of less than the larger spread over seeds
-decides nothing, nor does a single seed (but of the exact Gaussian process, which has none); a claim is open as long as what is
-undecided or not measured can change it. N tunes alpha and beta, our tables do not: a claim of Table 1 that ours fail is "not
-tested as printed". †: measured with options that the tool no longer takes; the study's page says which.
+N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. R: Rich-BLL
+(docs/references.md). `make_cells.py` writes the cells, `run.py` runs them, `report.py` writes the tables and verdicts, this
+page included; conformal's, likelihoods' and wheel's pages have programs of their own, the recipe's is written by hand. Verdicts
+compare means over the seeds measured so far, whose number stands in brackets in each table, by one rule in both directions: a
+difference of less than the larger spread over seeds decides nothing, nor does a single seed (but of the exact Gaussian process,
+which has none); a claim is open as long as what is undecided or not measured can change it. N tunes alpha and beta, our tables
+do not: a claim of Table 1 that ours fail is "not tested as printed". †: measured with options that the tool no longer takes;
+the study's page says which.
 
 A row holds what decided it: the options as the tool resolved them and its handling of the table (`recipe`, from
 `fit --dry-run`), and the commit that the tool says it was built from. `run.py` runs a cell again once its recipe has changed,
