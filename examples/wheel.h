@@ -11,6 +11,7 @@
 #include <slimbayes/core/check.h>
 #include <slimbayes/core/random.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <functional>
