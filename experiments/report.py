@@ -278,11 +278,12 @@ OVERVIEW = """# Experiments
 | [r_costs](r_costs/README.md), [r_figures](r_figures/README.md) | R Table 1 as seconds and bytes; R Figures 1 and 2 |
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |
 | [likelihoods](likelihoods/README.md) | classes, counts and events on data |
+| [wheel](wheel/README.md) | R Table 3: exploration on the wheel bandit |
 | [bits](bits/README.md) | the same fit on other processors |
 
 N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. R: the paper of Rich-BLL, richer
 Bayesian last layers ([references](../docs/references.md)); its spread, and ours beside it, is the standard error. `make_cells.py` writes the
-cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's and likelihoods' pages have
+cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's, likelihoods' and wheel's pages have
 programs of their own, the recipe's is written by hand. Verdicts compare means over the seeds measured so far, whose number
 stands in brackets in each table, by one rule in both directions: a difference of less than the larger spread over seeds
 decides nothing, nor does a single seed (but of the exact Gaussian process, which has none); a claim is open as long as what is

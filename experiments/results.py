@@ -81,8 +81,10 @@ def latest(rows):
 
 
 class Results:
-    def __init__(self, path):
-        self.path = path
+    """A study whose rows hold other numbers than a fit's names its own `fields`, KEY first."""
+
+    def __init__(self, path, fields=FIELDS):
+        self.path, self.fields = path, fields
         self.claims = path.parent / ".claims"
 
     def append(self, row):
@@ -91,7 +93,7 @@ class Results:
             if not fresh:
                 self._add_columns()
             with open(self.path, "a", newline="") as file:
-                writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
+                writer = csv.DictWriter(file, self.fields, lineterminator="\n")
                 if fresh:
                     writer.writeheader()
                 writer.writerow(row)
@@ -106,12 +108,12 @@ class Results:
     def _add_columns(self):
         """A file of fewer columns gets today's, once; its rows stay as they are."""
         with open(self.path, newline="") as file:
-            if next(csv.reader(file), None) == FIELDS:
+            if next(csv.reader(file), None) == self.fields:
                 return
         rows = read(self.path)
         new = self.path.with_suffix(".new")
         with open(new, "w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n", extrasaction="ignore")
+            writer = csv.DictWriter(file, self.fields, lineterminator="\n", extrasaction="ignore")
             writer.writeheader()
             writer.writerows(rows)
         os.replace(new, self.path)

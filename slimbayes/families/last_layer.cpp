@@ -34,7 +34,6 @@ constexpr const char* kNoiseVar = "noise_var";              // in the model file
 constexpr const char* kNetworkNoise = "network_noise_var";  // likewise; TrainedNetwork::noise_var
 constexpr const char* kPriorFactor = "prior_factor";        // T, the prior covariance of the weights is T T^T
 constexpr const char* kRefit = "refit";
-constexpr double kLeastEigenvalue = 1e-10;  // of Phi_r^T Phi_r, as a share of the largest, that is inverted
 
 /// The posteriors of a last layer, one per output.
 struct LastLayerPosterior {
@@ -231,15 +230,6 @@ class LastLayerFitted : public Fitted {
   PosteriorChoice choice_;     // of the fit; not stored
   LastLayerFeatures network_;  // float32, as trained
 };
-
-/// Returns Phi_r (Phi_r^T Phi_r)^+, Q of A^T A = Q^T K_m Q: eigenvalues below kLeastEigenvalue of the largest
-/// count as zero (dead units, fewer rows than features). [n, r]
-at::Tensor projector(const at::Tensor& features) {
-  const auto [values, vectors] = at::linalg_eigh(features.t().mm(features));
-  const at::Tensor inverse =
-      at::where(values > kLeastEigenvalue * values.max(), values.reciprocal(), at::zeros_like(values));
-  return features.mm(vectors * inverse).mm(vectors.t());
-}
 
 /// What a refit keeps of the fit without the validation rows.
 struct Known {

@@ -24,6 +24,8 @@ namespace slimbayes {
 
 namespace {
 
+constexpr double kLeastEigenvalue = 1e-10;  // of Phi^T Phi, as a share of the largest, that is inverted
+
 using Blocks = std::vector<GradientBlock>;
 
 /// Adds Q_i^T K_ij Q_j for the blocks i of x and j of y to m; if x is y, for the pairs with i <= j, halving
@@ -98,6 +100,16 @@ Enrichment chosen(const GradientModel& model, const GradientPlan& plan, int64_t 
 }
 
 }  // namespace
+
+at::Tensor projector(const at::Tensor& features) {
+  check_shape(features, {-1, -1}, "projector", "features");
+  const at::NoGradGuard no_grad;
+  const at::Tensor phi = features.to(at::kDouble);
+  const auto [values, vectors] = at::linalg_eigh(phi.t().mm(phi));
+  const at::Tensor inverse =
+      at::where(values > kLeastEigenvalue * values.max(), values.reciprocal(), at::zeros_like(values));
+  return phi.mm(vectors * inverse).mm(vectors.t());
+}
 
 Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
                       const EnrichmentOptions& options, const Stream& stream) {

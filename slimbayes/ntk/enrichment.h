@@ -29,9 +29,14 @@ struct Enrichment {
   std::string reason;  // why, with the operations of the exact routes; for a log line
 };
 
+/// Returns Q = Phi (Phi^T Phi)^+ of `features` Phi [n, r], which makes A of `enrichment` a least-squares
+/// solution: A phi_i approximates row i of Phi_m. Eigenvalues of Phi^T Phi below 1e-10 of the largest count as
+/// zero (dead units, fewer rows than features). Float64. [n, r]
+at::Tensor projector(const at::Tensor& features);
+
 /// Computes A^T A for A = Phi_m^T Q, where Phi_m [n, p] holds the gradients of the chosen outputs with
 /// respect to the earlier parameters and `q` is [n, r] float64. Phi_m is never held. Rich-BLL
-/// (docs/references.md) takes Q = Phi_r (Phi_r^T Phi_r)^+.
+/// (docs/references.md) takes Q = projector(Phi_r).
 ///
 /// Gradients are computed in the type of the model: with a float64 model the exact routes agree to 1e-9
 /// relative to the largest element, with a float32 model to 1e-4. Sums over batches are float64. The sketch

@@ -52,6 +52,17 @@ TEST(Enrichment, ExactRoutesEqualTheDenseGradients) {
   }
 }
 
+TEST(Enrichment, TheProjectorSolvesLeastSquares) {
+  at::Tensor features = Stream(4).normal({11, 5});
+  EXPECT_LT(relative_error(features.t().mm(projector(features)), at::eye(5, at::kDouble)), 1e-12);
+  features.select(1, 3).zero_();  // a dead unit
+  const at::Tensor q = projector(features), rest = features.t().mm(q);
+  EXPECT_LT(relative_error(features.mm(rest), features), 1e-12);
+  EXPECT_EQ(q.select(1, 3).abs().max().item<double>(), 0);
+  const at::Tensor few = Stream(5).normal({3, 5});  // fewer rows than features
+  EXPECT_LT(relative_error(few.mm(projector(few).t()), at::eye(3, at::kDouble)), 1e-9);
+}
+
 // Equality above means little for a parameter whose gradient is 0, or a form that no network takes.
 TEST(Enrichment, TheNetworksCoverEveryParameterAndForm) {
   std::set<std::pair<std::string, GradientForm>> seen;
