@@ -1,10 +1,25 @@
 #include "slimbayes/data/dataset.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
+
+namespace {
+
+Dataset of_tensors(Task task, const at::Tensor& x, const at::Tensor& y, const char* function) {
+  check(x.defined() && x.dim() >= 2, function, "inputs x [n, ...] with at least one axis beside the rows",
+        x.defined() ? fmt::format("{} axes", x.dim()) : "none", "unsqueeze(1) makes one column of numbers");
+  const bool column = y.defined() && y.dim() == 2 && y.size(1) == 1;
+  const at::Tensor target = column ? y.squeeze(1) : y;
+  check_shape(target, {x.size(0)}, function, "y");
+  Schema schema{std::move(task), {}, {x.sizes().slice(1).vec(), x.scalar_type() == at::kLong}};
+  return dataset_of(std::move(schema), {{x}, target.to(at::kDouble)});
+}
+
+}  // namespace
 
 Batch Dataset::rows(const at::Tensor& indices, const RowContext& context) const {
   check(source != nullptr, "Dataset::rows", "a dataset with rows", "an empty one");
@@ -24,6 +39,21 @@ Dataset dataset_of(Schema schema, Batch all) {
   auto source = std::make_shared<TensorSource>(std::move(all));
   if (schema.input.sizes.empty()) schema.input.sizes = source->all().inputs[0].sizes().slice(1).vec();
   return {std::move(schema), std::move(source)};
+}
+
+Dataset regression_data(const at::Tensor& x, const at::Tensor& y) {
+  return of_tensors({}, x, y, "regression_data");
+}
+
+Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes, LikelihoodKind likelihood) {
+  const bool two = likelihood == LikelihoodKind::bernoulli;
+  check(two || likelihood == LikelihoodKind::softmax, "class_data", "the likelihood softmax or bernoulli",
+        name_of(likelihood));
+  check(two ? classes == 2 : classes >= 2, "class_data", two ? "two classes" : "at least two classes",
+        fmt::format("{}", classes));
+  Task task{TaskKind::classification, likelihood, two ? 1 : classes};
+  for (int64_t c = 0; c < classes; ++c) task.levels.push_back(fmt::format("{}", c));
+  return of_tensors(std::move(task), x, y, "class_data");
 }
 
 Dataset joined(const Dataset& a, const Dataset& b) {

@@ -35,6 +35,16 @@ struct Dataset {
 /// first input. Throws std::invalid_argument if the tensors have different numbers of rows.
 Dataset dataset_of(Schema schema, Batch all);
 
+/// Makes the dataset of a regression from tensors: inputs x [n, ...], numbers y [n] or [n, 1], as they are.
+/// Whole numbers (int64) in x are tokens. Throws std::invalid_argument for other shapes.
+Dataset regression_data(const at::Tensor& x, const at::Tensor& y);
+
+/// Makes the dataset of a classification into `classes` classes from tensors: inputs x [n, ...] as above,
+/// class numbers y [n], from 0. The likelihood is softmax, with one logit per class, or bernoulli, with one
+/// logit for two classes. Throws std::invalid_argument for other shapes and likelihoods.
+Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes,
+                   LikelihoodKind likelihood = LikelihoodKind::softmax);
+
 /// Returns the rows of `a`, then those of `b`, which have the same schema; nothing is copied. Either may be
 /// empty.
 Dataset joined(const Dataset& a, const Dataset& b);

@@ -28,28 +28,53 @@ NetworkSpec without_output(const NetworkSpec& spec, std::string_view method) {
 }  // namespace
 
 LastLayerFeatures::LastLayerFeatures(const NetworkSpec& spec, const Network::Lookup& lookup,
-                                     std::string_view method)
-    : body_(without_output(spec, method), "network", lookup) {
+                                     std::string_view method) {
+  const Network body(without_output(spec, method), "network", lookup);  // all layers but the last
   const Linear& last = output_layer(spec, method);
   const int64_t width = output(without_output(spec, method)).width();
   const std::string name = fmt::format("network.{}", spec.layers.size() - 1);
-  weight_ = lookup(name + ".weight");
-  check_shape(weight_, {last.out, width}, method, name + ".weight");
+  const at::Tensor weight = lookup(name + ".weight");  // [k, h]
+  check_shape(weight, {last.out, width}, method, name + ".weight");
+  at::Tensor bias;  // [k]
   if (last.bias) {
-    bias_ = lookup(name + ".bias");
-    check_shape(bias_, {last.out}, method, name + ".bias");
+    bias = lookup(name + ".bias");
+    check_shape(bias, {last.out}, method, name + ".bias");
   }
-  weight_scale_ = last.scales.weight;
-  bias_scale_ = last.scales.bias;
   rank_ = width + (last.bias ? 1 : 0);
   outputs_ = last.out;
+  type_ = weight.scalar_type();
+  rows_ = [body, weight, bias, s = last.scales.weight, t = last.scales.bias](const Input& input) {
+    const at::Tensor h = s == 1 ? body(input) : s * body(input);
+    if (!bias.defined()) return LastLayerRows{h, at::linear(h, weight)};
+    return LastLayerRows{at::cat({h, at::full({h.size(0), 1}, t, h.options())}, 1),
+                         at::linear(h, weight, t == 1 ? bias : t * bias)};
+  };
 }
 
-LastLayerRows LastLayerFeatures::operator()(const Input& input) const {
-  const at::Tensor h = weight_scale_ == 1 ? body_(input) : weight_scale_ * body_(input);
-  if (!bias_.defined()) return {h, at::linear(h, weight_)};
-  return {at::cat({h, at::full({h.size(0), 1}, bias_scale_, h.options())}, 1),
-          at::linear(h, weight_, bias_scale_ == 1 ? bias_ : bias_scale_ * bias_)};
+LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
+    : rank_(module.weight().size(1) + (module.bias().defined() ? 1 : 0)),
+      outputs_(module.weight().size(0)),
+      type_(module.type()) {
+  rows_ = [module, rank = rank_, k = outputs_](const Input& input) {
+    check(!input.mask.defined(), "module", "rows without padding, which a module cannot be told of",
+          "rows with a mask", "give the rows equal lengths");
+    if (input.x.size(0) == 0)
+      return LastLayerRows{at::zeros({0, rank}), at::zeros({0, k})};  // some modules cannot
+    auto [h, output] = module(input.x);
+    if (module.bias().defined()) h = at::cat({h, at::ones({h.size(0), 1}, h.options())}, 1);
+    return LastLayerRows{h, output};
+  };
+}
+
+LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method) {
+  return network.module ? LastLayerFeatures(*network.module)
+                        : LastLayerFeatures(network.spec, as_type(network.weights, at::kFloat), method);
+}
+
+GradientModel last_layer_gradients(const TrainedNetwork& network) {
+  return network.module
+             ? gradient_model(*network.module)
+             : gradient_model(network.spec, "network", as_type(network.weights, at::kFloat), at::kFloat);
 }
 
 }  // namespace slimbayes

@@ -3,10 +3,27 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/storage/error.h"
 
 namespace slimbayes {
+
+namespace {
+
+constexpr const char *kModuleArchive = "module", *kModuleLayer = "module_layer";
+
+std::optional<ScriptNetwork> stored_module(const TensorFile& file) {
+  if (!file.metadata.contains(kModuleLayer)) return {};
+  const auto archive = file.tensors.find(kModuleArchive);
+  if (archive == file.tensors.end() || archive->second.type != StoredType::u8)
+    throw DataError("model file", fmt::format("holds no bytes '{}'", kModuleArchive));
+  return ScriptNetwork::from_bytes(archive->second.bytes, file.metadata.at(kModuleLayer));
+}
+
+}  // namespace
 
 TensorFile to_file(const NetworkFile& net) {
   TensorFile file;
@@ -14,12 +31,19 @@ TensorFile to_file(const NetworkFile& net) {
   file.metadata["network"] = to_json(net.spec).dump();
   file.metadata["summary"] = to_json(net.summary).dump();
   store(net.weights, file);
+  if (net.module) {
+    const std::vector<std::byte>& archive = net.module->archive();
+    file.metadata[kModuleLayer] = net.module->last_layer();
+    file.tensors[kModuleArchive] = {StoredType::u8, {std::ssize(archive)}, archive};
+  }
   return file;
 }
 
 NetworkFile network_file(const TensorFile& file) {
-  return {stored_json(file, "options"), network_from_json(stored_json(file, "network")), weights_from(file),
-          summary_from_json(stored_json(file, "summary"))};
+  NetworkFile net{stored_json(file, "options"), network_from_json(stored_json(file, "network")),
+                  weights_from(file), summary_from_json(stored_json(file, "summary")), stored_module(file)};
+  net.weights.erase(kModuleArchive);
+  return net;
 }
 
 Weights network_weights(const Weights& all) {

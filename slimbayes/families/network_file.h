@@ -1,10 +1,12 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/nn/script_network.h"
 #include "slimbayes/nn/weights.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/train/summary.h"
@@ -17,13 +19,15 @@ struct NetworkFile {
   NetworkSpec spec;
   Weights weights;  // as trained
   Summary summary;
+  std::optional<ScriptNetwork> module = {};  // stored as its archive, and the name of its last layer
 };
 
 /// Returns the metadata and tensors to write.
 TensorFile to_file(const NetworkFile& net);
 
 /// Reads a NetworkFile. Throws DataError or std::invalid_argument if a part is absent, the layers of the
-/// network do not fit each other, or a weight is not finite.
+/// network do not fit each other, a weight is not finite, or the archive of a module cannot be read. Unlike
+/// all else in the file, a module is a program; evaluating it runs that program.
 NetworkFile network_file(const TensorFile& file);
 
 /// Returns the weights named "network.", without what a method stores beside them.

@@ -9,6 +9,7 @@
 #include "slimbayes/families/batches.h"
 #include "slimbayes/families/network_cache.h"
 #include "slimbayes/families/parameter_groups.h"
+#include "slimbayes/families/stored_statistics.h"
 
 namespace slimbayes {
 
@@ -68,8 +69,39 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   return trained;
 }
 
+TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method) {
+  constexpr int64_t kVerified = 8;  // rows
+  const Dataset rows = training_data(split.train, method),
+                held_out = validation_data(split.valid, rows, method);
+  const Schema& schema = rows.schema;
+  TrainedNetwork trained{{schema.input}, {}, 0, {}};
+  trained.module = module;
+  const int64_t k = module.weight().size(0);
+  check(k == schema.task.outputs, method, fmt::format("a module with {} outputs", schema.task.outputs),
+        fmt::format("{}", k), "a regression has one, classes one each; two classes may have one (bernoulli)");
+  const Batch probe = rows.rows(at::arange(std::min(kVerified, rows.size())));
+  trained.summary.notes = module.verified(input_of(probe, module.type()).x);
+  trained.summary.rows = rows.size();
+  trained.summary.valid_rows = split.valid.size();
+  if (schema.task.kind != TaskKind::regression) return trained;
+  const auto of_all = [](const Dataset& data, const std::function<at::Tensor(const Batch&)>& numbers) {
+    std::vector<at::Tensor> parts;
+    over_batches(data, {}, [&](const Batch& batch) { parts.push_back(numbers(batch).to(at::kDouble)); });
+    return at::cat(parts);
+  };
+  const auto y = [](const Batch& batch) { return batch.target.to(at::kDouble); };
+  const auto squared_error = [&](const Batch& batch) {
+    return (module(input_of(batch, module.type()).x).output.squeeze(-1).to(at::kDouble) - y(batch)).square();
+  };
+  const double var = at::var(of_all(rows, y), /*unbiased=*/false).item<double>();
+  if (var > 0) trained.target_var = var;
+  const double mse = of_all(held_out.size() > 0 ? held_out : rows, squared_error).mean().item<double>();
+  trained.noise_var = std::max(mse, 1e-12 * trained.target_var);
+  return trained;
+}
+
 TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Split& split,
-                                const FitContext& context, std::string_view method) {
+                                const FitContext& context, std::string_view method, bool takes_modules) {
   const Schema& schema = split.train.schema;
   if (!context.start) {
     const NetworkSpec spec = trained_network_spec(options, schema.input, schema.tokens, schema.task.outputs);
@@ -78,7 +110,9 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
     return context.networks->trained(training_key(spec, options.training, split, context.stream), train);
   }
   const TrainedNetwork& start = *context.start;
-  const Shape given = output(start.spec);
+  check(!start.module || takes_modules, method, "a network whose layers are known", "a TorchScript module",
+        "bll and rich-bll take it");
+  const Shape given = start.module ? Shape{{start.module->weight().size(0)}} : output(start.spec);
   check(start.spec.input == schema.input, method,
         fmt::format("a network for rows like these, {}", text_of(schema.input)),
         fmt::format("one for {}", text_of(start.spec.input)), "start from a network of the same data");
@@ -86,6 +120,13 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
         fmt::format("a network with {} outputs", schema.task.outputs), text_of(given),
         "start from a network of the same task");
   return start;
+}
+
+bool same_network(const TrainedNetwork& a, const TrainedNetwork& b) {
+  if (a.module.has_value() != b.module.has_value()) return false;
+  if (a.module)
+    return a.module->last_layer() == b.module->last_layer() && a.module->archive() == b.module->archive();
+  return to_json(a.spec) == to_json(b.spec) && same_but_statistics(a.weights, b.weights);
 }
 
 }  // namespace slimbayes

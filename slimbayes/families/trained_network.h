@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/trained_network_options.h"
 #include "slimbayes/families/method.h"
+#include "slimbayes/nn/script_network.h"
 #include "slimbayes/nn/weights.h"
 #include "slimbayes/train/summary.h"
 
@@ -23,6 +25,10 @@ struct TrainedNetwork {
                          // validation rows, the training error); 0 for classes. After a refit, that of
                          // the network that was trained without the validation rows
   Summary summary = {};
+  /// A module instead of layers: `spec` has the shape of a row and no layers, and `weights` are empty. bll and
+  /// rich-bll take it, other methods refuse it.
+  std::optional<ScriptNetwork> module = {};
+  double target_var = 1;  // of the training rows; a module's target need not be standardised
 };
 
 /// How a network is trained.
@@ -42,11 +48,21 @@ struct NetworkTraining {
 TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& training,
                              const FitContext& context, std::string_view method);
 
+/// Returns a module as a network that was trained on these rows, with its validation error (without
+/// validation rows, its training error). Its outputs are the target of a regression, or the logits of
+/// classes. Throws std::invalid_argument for another number of outputs, and what ScriptNetwork::verified
+/// throws at the first rows.
+TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method);
+
 /// Returns the network that a method starts from: context.start if there is one, otherwise a network that is
 /// trained now, or was trained before and is in context.networks. Throws std::invalid_argument also if
-/// context.start has other inputs or outputs than the data.
+/// context.start has other inputs or outputs than the data, and for a module unless `takes_modules`.
 TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Split& split,
-                                const FitContext& context, std::string_view method);
+                                const FitContext& context, std::string_view method,
+                                bool takes_modules = false);
+
+/// Returns whether both are one network: the same layers with the same weights, bit by bit, or the same module.
+bool same_network(const TrainedNetwork& a, const TrainedNetwork& b);
 
 /// Returns the loss of each row: the squared error, or the cross entropy of the class, with one logit for two
 /// classes or one logit per class. output [b, k], y [b]. [b]

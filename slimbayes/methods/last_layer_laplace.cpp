@@ -18,7 +18,6 @@
 #include "slimbayes/families/last_layer_features.h"
 #include "slimbayes/families/network_file.h"
 #include "slimbayes/families/posterior_choice.h"
-#include "slimbayes/families/stored_statistics.h"
 #include "slimbayes/families/trained_network.h"
 
 // last-layer-laplace: the Laplace approximation of a trained network's last layer (Daxberger et al. 2021).
@@ -110,8 +109,7 @@ class LaplaceFitted : public Fitted {
     const auto* same = dynamic_cast<const LaplaceFitted*>(&other);
     check(same != nullptr && same->posterior_.prior_sd == posterior_.prior_sd &&
               same->matrix_.full.defined() == matrix_.full.defined() &&
-              to_json(same->trained_->spec) == to_json(trained_->spec) &&
-              same_but_statistics(same->trained_->weights, trained_->weights),
+              same_network(*same->trained_, *trained_),
           kLastLayerLaplace, "posteriors of the same network, structure and prior", "others",
           "make shards of one model: update --shard");
     return with_matrix(slimbayes::merged(matrix_, same->matrix_), summary_.rows + same->summary_.rows);

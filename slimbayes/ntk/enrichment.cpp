@@ -136,4 +136,16 @@ Enrichment enrichment(const GradientModel& model, const GradientRows& rows, cons
   return result;
 }
 
+double enrichment_flops(const GradientModel& model, const GradientRows& rows, int64_t columns,
+                        const EnrichmentOptions& options) {
+  check_rows(rows, "enrichment_flops");
+  if (rows.size == 0 || columns == 0 || model.parameters.empty()) return 0;
+  const at::NoGradGuard no_grad;
+  GradientPlan plan = gradient_plan(model, rows);
+  // Of unknown layers only the parameters are known, which a pass takes at least once.
+  plan.forward_flops = std::max(plan.forward_flops, 2.0 * static_cast<double>(model.parameter_count()));
+  const Flops flops = flops_of(model, plan, rows.size, columns, options.kept);
+  return chosen(model, plan, rows.size, columns, options).route == "gram" ? flops.gram : flops.weighted;
+}
+
 }  // namespace slimbayes

@@ -47,4 +47,8 @@ at::Tensor projector(const at::Tensor& features);
 Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
                       const EnrichmentOptions& options, const Stream& stream);
 
+/// Returns about how many floating-point operations enrichment() takes for a matrix q of `columns` columns.
+double enrichment_flops(const GradientModel& model, const GradientRows& rows, int64_t columns,
+                        const EnrichmentOptions& options);
+
 }  // namespace slimbayes

@@ -45,6 +45,18 @@ GradientModel gradient_model(const NetworkSpec& spec, const std::string& prefix,
   return model;
 }
 
+GradientModel gradient_model(const ScriptNetwork& network) {
+  GradientModel model;
+  model.parameters = network.parameters();
+  model.output = [network](const Input& input) {
+    // Not the module's own output: the last layer's weight may be that of an earlier layer, too.
+    const at::Tensor output = at::linear(network(input.x).hidden, network.weight(), network.bias());
+    if (output.requires_grad() || network.parameters().empty()) return output;
+    return output + 0 * network.parameters()[0].sum();  // no gradient reaches a parameter: they are all 0
+  };
+  return model;
+}
+
 at::Tensor chosen_outputs(const at::Tensor& outputs, const GradientRows& rows, int64_t from, int64_t to) {
   check_shape(outputs, {to - from, -1}, "ntk", "the network's output");
   if (!rows.output.defined()) return outputs.select(1, 0);

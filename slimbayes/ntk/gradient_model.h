@@ -9,6 +9,7 @@
 
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/nn/network.h"
+#include "slimbayes/nn/script_network.h"
 
 namespace slimbayes {
 
@@ -33,6 +34,9 @@ struct GradientModel {
 /// std::invalid_argument for another last layer and for an output that is not a vector.
 GradientModel gradient_model(const NetworkSpec& spec, const std::string& prefix,
                              const Network::Lookup& lookup, at::ScalarType type);
+
+/// The same of a module, without taps, in its own type. The parameters are the module's own tensors.
+GradientModel gradient_model(const ScriptNetwork& network);
 
 /// The rows whose gradients are taken.
 struct GradientRows {

@@ -40,6 +40,23 @@ TEST(Dataset, MayHaveNoTargetAndNoRows) {
   EXPECT_TRUE(Dataset{}.all().inputs.empty());
 }
 
+TEST(Dataset, OfTensorsKeepsTheirNumbersAndShapes) {
+  const at::Tensor x = at::rand({4, 3, 5}), y = at::tensor({2.0, 7.0, -1.0, 0.5}, at::kDouble);
+  const Dataset data = regression_data(x, y.unsqueeze(1));
+  EXPECT_EQ(data.schema.input, (Shape{{3, 5}}));
+  EXPECT_TRUE(at::equal(data.all().target, y));
+  EXPECT_EQ(data.schema.task.kind, TaskKind::regression);
+  const Dataset texts = class_data(at::ones({4, 6}, at::kLong), at::tensor({0, 1, 2, 1}, at::kLong), 3);
+  EXPECT_TRUE(texts.schema.input.tokens);
+  EXPECT_EQ(texts.schema.task.outputs, 3);
+  EXPECT_EQ(texts.schema.task.levels, (std::vector<std::string>{"0", "1", "2"}));
+  EXPECT_EQ(class_data(x, y, 2, LikelihoodKind::bernoulli).schema.task.outputs, 1);
+  EXPECT_THROW(regression_data(x, y.slice(0, 1)), std::invalid_argument);
+  EXPECT_THROW(regression_data(y, y), std::invalid_argument);
+  EXPECT_THROW(class_data(x, y, 3, LikelihoodKind::bernoulli), std::invalid_argument);
+  EXPECT_THROW(class_data(x, y, 3, LikelihoodKind::poisson), std::invalid_argument);
+}
+
 TEST(Dataset, RefusesTensorsAndIndicesThatDoNotFit) {
   EXPECT_THROW(small().rows(at::zeros({2}, at::kDouble)), std::invalid_argument);
   EXPECT_THROW(small().rows(at::zeros({2, 1}, at::kLong)), std::invalid_argument);
