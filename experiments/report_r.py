@@ -152,7 +152,8 @@ def r_costs():
         parts.append(f"## {title}\n\n" + grid(["n", *EXPONENTS], table))
     parts.append("## Slopes\n\n" + grid(["method", "time, ours", "R", "memory, ours", "R"], slopes(at, sizes)) + "\nOf log (cost above that at the smallest n) on log n over "
                  "the three largest n. R counts the posterior alone: ours reads n rows and passes them through the network, also for "
-                 "(S), and holds the table of n rows, which is the growth of the memory of BLL and Rich-BLL.")
+                 "(S), and holds the table of n rows, which is the growth of the memory of BLL and Rich-BLL. The model file grows by the 16 bytes a row "
+                 "of its split and of the hashes by which `forget` knows the rows; NTK-GP's, instead of the hashes, by the rows themselves.")
     text = ("# Costs (R Table 1)\n\n```\nexperiments/r_costs/measure.py\nexperiments/report.py\n```\n\n" + "\n".join(part.rstrip() + "\n" for part in parts))
     (folder / "README.md").write_text(text)
 

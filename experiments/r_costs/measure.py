@@ -3,10 +3,11 @@
 
   experiments/r_costs/measure.py [--rounds 3] [--tool build/slimbayes]
 
-The network (two layers of 50, mu-P) is trained once, on 1,000 rows; each fit then computes its posterior from
-the n rows, less a tenth for validation (`fit --network-from`), and its model answers 2,000 new rows. Every fit and every answer is a process of its own with one
-thread: the processor seconds that it took, of user and system, and its peak memory from the operating system. All methods and sizes take turns in each
-round, so that a busier minute meets all of them. The rows go to results.csv beside this file, which it replaces.
+The network (two layers of 50, mu-P) is trained once, on 1,000 rows; each fit then computes its posterior from the n rows, less a
+tenth for validation (`fit --network-from`), and its model answers 2,000 new rows. Every fit and every answer is a process of its
+own with one thread: the processor seconds that it took, of user and system, and its peak memory, from the operating system. All
+methods and sizes take turns in each round, so that a busier minute meets all of them. The rows go to results.csv beside this
+file, which it replaces.
 """
 
 import argparse

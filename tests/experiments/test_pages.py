@@ -104,6 +104,26 @@ def test_the_rich_papers_tables(folder):
     assert "| boston | 2.610 ± 0.023 (3) | 2.780 ± " in (folder / "front.md").read_text()
 
 
+def test_costs_have_the_slopes_of_the_three_largest_sizes(folder):
+    (folder / "r_costs").mkdir()
+    lines = [f"0,NTK-GP,{n},{1 + n**3},{100 + n**2},1,1,{n},abc\n" for n in (10, 1000, 2000, 4000)] + [f"0,NNGP (BLL),{n},1,100,1,1,9,abc\n" for n in (10, 20, 40)]
+    (folder / "r_costs" / "results.csv").write_text("round,method,n,fit_s,fit_mb,predict_s,predict_mb,model_bytes,commit\n" + "".join(lines))
+    report.main()
+    page = (folder / "r_costs" / "README.md").read_text()
+    assert "| NTK-GP | 3.00 | 3 | 2.00 | 2 |" in page and "| NNGP (BLL) | none measurable | 1 | none measurable | 0 |" in page
+    assert "medians of 1 rounds, at commit abc" in page and "| 4,000 | 64,000,000,001.00 |  |" in page
+
+
+def test_the_figures_numbers_are_those_of_their_columns(folder):
+    (folder / "r_figures").mkdir()
+    places = (-3.0, -1.0, 0.0, 3.0)
+    for name, what in ("regression", "sd_epistemic"), ("classes", "mutual_information"):
+        rows = "".join(f"{x},0,{x + 4}\n" for x in places)
+        (folder / "r_figures" / f"{name}.csv").write_text(f"x,Rich-BLL: mean,Rich-BLL: {what}\n{rows}")
+    report.main()
+    assert (folder / "r_figures" / "README.md").read_text().count("| Rich-BLL | 1.000 | 3.000 | 4.000 | 7.000 |") == 2
+
+
 def test_the_earlier_papers_table(folder):
     write(folder / "e_table1", as_measured("e", published("e_table1")))
     report.main()
