@@ -1,10 +1,11 @@
 """rich-bll around modules that PyTorch saved: examples/own_network.py, traced, scripted and frozen modules, and the example
 program that reads them."""
 
+import importlib.util
 import pathlib
 import re
-import runpy
 import subprocess
+import sys
 
 import pytest
 import torch
@@ -12,15 +13,20 @@ from torch import nn
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = ROOT / "build" / "checks" / "example_own_network"
+SCRIPT = ROOT / "examples" / "own_network.py"
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")
 
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
-    """The example's folder, after a short training, and the example's names."""
+    """The folder that the example's script wrote, and the script as a module."""
     folder = tmp_path_factory.mktemp("own")
-    names = runpy.run_path(ROOT / "examples" / "own_network.py")
-    names["main"](ROOT / "examples" / "data" / "concrete.csv", folder, epochs=60)
-    return folder, names
+    subprocess.run([sys.executable, SCRIPT, ROOT / "examples" / "data" / "concrete.csv", folder], check=True)
+    spec = importlib.util.spec_from_file_location("own_network", SCRIPT)
+    script = importlib.util.module_from_spec(spec)
+    sys.modules["own_network"] = script  # torch.jit.script asks for it
+    spec.loader.exec_module(script)
+    return folder, script
 
 
 def answered(folder, layer="head"):
@@ -50,7 +56,7 @@ def test_the_example_answers(example):
 
 def test_a_traced_module_answers_as_the_scripted_one(example, tmp_path):
     torch.manual_seed(0)
-    net = example[1]["Net"](torch.randn(50, 8), torch.randn(50)).eval()
+    net = example[1].Net(torch.randn(50, 8), torch.randn(50)).eval()
     scripted = with_module(example, tmp_path, torch.jit.script(net))
     traced = with_module(example, tmp_path, torch.jit.trace(net, torch.randn(4, 8)))
     assert scripted.returncode == 0, scripted.stderr
@@ -79,7 +85,7 @@ def trained_trace(net):
     (lambda net: torch.jit.script(nn.Sequential(nn.Flatten(0), nn.Linear(8, 1))), "1", "expected"),
 ])  # fmt: skip
 def test_refusals_are_one_sentence(example, tmp_path, change, layer, words):
-    net = example[1]["Net"](torch.randn(50, 8), torch.randn(50)).eval()
+    net = example[1].Net(torch.randn(50, 8), torch.randn(50)).eval()
     done = with_module(example, tmp_path, change(net), layer)
     assert done.returncode == 1
     assert words in done.stderr
