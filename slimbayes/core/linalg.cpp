@@ -38,15 +38,16 @@ double failed_pivot(const at::Tensor& a, int64_t column) {
   return diagonal - solve_lower(factor, side).square().sum().item<double>();
 }
 
-void require_no_nan(const at::Tensor& a) {
+void require_no_nan(const at::Tensor& a, const char* function) {
   at::Tensor lower = a.detach().tril();
   if (at::isfinite(lower.sum()).item<bool>()) return;
   int64_t bad = at::isfinite(lower).logical_not().sum().item<int64_t>();
   if (bad == 0) return;  // the sum overflowed
-  throw NumericalError(fmt::format(
-      "[safe_cholesky] expected finite numbers; received a {0} x {0} matrix with {1} NaN or infinite "
-      "elements; look for NaN in the inputs, or lower the learning rate",
-      a.size(0), bad));
+  throw NumericalError(
+      fmt::format("[{2}] expected finite numbers; received a {0} x {0} matrix with {1} NaN or infinite "
+                  "elements; look for "
+                  "NaN in the inputs, or lower the learning rate",
+                  a.size(0), bad, function));
 }
 
 // Rotates one row x into U = L^T [r, r], whose rows are contiguous: sign +1 adds x x^T, -1 removes it.
@@ -133,7 +134,7 @@ Cholesky safe_cholesky(const at::Tensor& a, int tries) {
   check_shape(a, {-1, -1}, "safe_cholesky", "matrix");
   int64_t r = a.size(0);
   check_shape(a, {r, r}, "safe_cholesky", "matrix");
-  require_no_nan(a);
+  require_no_nan(a, "safe_cholesky");
   auto [plain, info] = at::linalg_cholesky_ex(a);
   if (info.item<int>() == 0) return {plain, 0};
 
@@ -180,6 +181,14 @@ RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale)
         fits.logical_not().sum().item<int64_t>(), var.numel()));
   at::Tensor nan = at::full({}, std::numeric_limits<double>::quiet_NaN(), var.options());
   return {at::where(known, var.clamp_min(0), nan), ((var < 0) & known).sum().item<int64_t>()};
+}
+
+Spectrum spectrum(const at::Tensor& a) {
+  check_shape(a, {-1, -1}, "spectrum", "matrix");
+  check_shape(a, {a.size(0), a.size(0)}, "spectrum", "matrix");
+  require_no_nan(a, "spectrum");
+  const auto [values, vectors] = at::linalg_eigh(a);
+  return {rounded_variance(values, values.abs().max()).var, vectors};
 }
 
 }  // namespace slimbayes

@@ -49,4 +49,15 @@ struct RoundedVariance {
 /// the other elements are not affected.
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale);
 
+/// The spectrum of a symmetric positive semidefinite matrix: a = vectors diag(values) vectors^T.
+struct Spectrum {
+  at::Tensor values;   // [r] ascending, >= 0
+  at::Tensor vectors;  // [r, r] one eigenvector per column
+};
+
+/// Computes the spectrum of a symmetric positive semidefinite matrix a [r, r]; only its lower triangle is
+/// read. Eigenvalues between -1e-10 of the largest and 0 become 0. Throws NumericalError for NaN or infinite
+/// elements and for an eigenvalue below that.
+Spectrum spectrum(const at::Tensor& a);
+
 }  // namespace slimbayes

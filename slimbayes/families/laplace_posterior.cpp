@@ -32,16 +32,6 @@ at::Tensor curvatures(const at::Tensor& logits) {
   return at::diag_embed(p) - p.unsqueeze(2) * p.unsqueeze(1);
 }
 
-/// The eigenvectors of a symmetric positive semidefinite matrix and its eigenvalues, rounded ones as 0.
-struct Eigen {
-  at::Tensor values, vectors;
-};
-
-Eigen eigen_of(const at::Tensor& a) {
-  const auto [values, vectors] = at::linalg_eigh(0.5 * (a + a.t()));
-  return {rounded_variance(values, values.abs().max()).var, vectors};
-}
-
 }  // namespace
 
 GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full) {
@@ -84,11 +74,8 @@ GaussNewton merged(const GaussNewton& a, const GaussNewton& b) {
 }
 
 at::Tensor eigenvalues(const GaussNewton& h) {
-  if (h.full.defined()) {
-    const at::Tensor values = at::linalg_eigvalsh(h.full);
-    return rounded_variance(values, values.abs().max()).var;
-  }
-  const at::Tensor a = eigen_of(h.features).values, l = eigen_of(h.classes).values;
+  if (h.full.defined()) return spectrum(h.full).values;
+  const at::Tensor a = spectrum(h.features).values, l = spectrum(h.classes).values;
   return at::outer(a, l).flatten() / static_cast<double>(std::max<int64_t>(1, h.n));
 }
 
@@ -102,7 +89,7 @@ LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd) {
     p.half = prior_sd * solve_lower(safe_cholesky(eye + var * h.full, /*tries=*/0).factor, eye);
     return p;
   }
-  const Eigen features = eigen_of(h.features), classes = eigen_of(h.classes);
+  const Spectrum features = spectrum(h.features), classes = spectrum(h.classes);
   const double n = static_cast<double>(std::max<int64_t>(1, h.n));
   p.of_features = features.vectors;
   p.of_classes = classes.vectors;

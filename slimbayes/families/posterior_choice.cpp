@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
 
 namespace slimbayes {
 
@@ -49,10 +50,10 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
   const at::Tensor& t = prior_factor;
   at::Tensor gram = residuals.S, c = residuals.c;
   if (t.defined()) gram = t.t().mm(gram).mm(t), c = t.t().mv(c);
-  const auto [values, vectors] = at::linalg_eigh(0.5 * (gram + gram.t()));
+  const auto [values, vectors] = spectrum(0.5 * (gram + gram.t()));
   const at::Tensor response = vectors.t().mv(c);
-  PosteriorSpectrum out{
-      values.clamp_min(0), response.square(), residuals.yy, static_cast<double>(residuals.n), {}, {}, {}};
+  PosteriorSpectrum out{values, response.square(), residuals.yy, static_cast<double>(residuals.n), {}, {},
+                        {}};
   if (features.defined()) {
     const at::Tensor coordinates = (t.defined() ? features.mm(t) : features).mm(vectors);
     out.features = coordinates.square();

@@ -49,11 +49,14 @@ LastLayer regression_of(const LastLayerLaplaceOptions& o) {
 /// Returns the answer at logits with this covariance. logits [b, k], covariance [b, k, k]
 Predictive answer_at(const at::Tensor& logits, const at::Tensor& covariance) {
   if (logits.size(1) == 1) return predictive(BernoulliLikelihood{}, {logits, covariance.reshape({-1, 1})});
-  const auto [values, vectors] = at::linalg_eigh(covariance);
+  // A row whose covariance overflowed has no answer; it must not cost the others theirs.
+  const at::Tensor known = covariance.isfinite().flatten(1).all(1).reshape({-1, 1, 1});
+  const auto [values, vectors] = at::linalg_eigh(at::where(known, covariance, at::zeros_like(covariance)));
   const at::Tensor sds =
       rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values)).var.sqrt();
   const at::Tensor root = at::matmul(vectors * sds.unsqueeze(1), vectors.transpose(1, 2));
-  return SoftmaxLikelihood{Stream(0)}.predictive(logits, root);
+  const at::Tensor nan = at::full({}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
+  return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan));
 }
 
 class LaplaceFitted : public Fitted {

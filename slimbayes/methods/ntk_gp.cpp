@@ -145,9 +145,8 @@ class NtkGpMethod : public Method {
   /// Returns the spectrum of K = U Lambda U^T: Phi = U Lambda^1/2 plays the part of the features.
   static PosteriorSpectrum spectrum(const TangentKernel& kernel, const at::Tensor& x, const at::Tensor& y,
                                     const TabularRows& held_out) {
-    auto [values, vectors] = at::linalg_eigh(kernel(x, x));
+    const auto [values, vectors] = slimbayes::spectrum(kernel(x, x));
     const at::Tensor residual = y - kernel.output(x);
-    values = values.clamp_min(0);
     PosteriorSpectrum out{values,
                           values * vectors.t().mv(residual).square(),
                           residual.square().sum().item<double>(),

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
 #include "slimbayes/ntk/layer_gradients.h"
 #include "slimbayes/ntk/vector_products.h"
 
@@ -105,7 +106,7 @@ at::Tensor projector(const at::Tensor& features) {
   check_shape(features, {-1, -1}, "projector", "features");
   const at::NoGradGuard no_grad;
   const at::Tensor phi = features.to(at::kDouble);
-  const auto [values, vectors] = at::linalg_eigh(phi.t().mm(phi));
+  const auto [values, vectors] = spectrum(phi.t().mm(phi));
   const at::Tensor inverse =
       at::where(values > kLeastEigenvalue * values.max(), values.reciprocal(), at::zeros_like(values));
   return phi.mm(vectors * inverse).mm(vectors.t());

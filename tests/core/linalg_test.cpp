@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/random.h"
@@ -124,6 +125,19 @@ TEST(Linalg, RoundedVarianceClipsAndCountsOnlyRounding) {
   EXPECT_EQ(some.var[0].item<double>(), 0.5);
   EXPECT_EQ(some.var.isnan().sum().item<int64_t>(), 2);
   EXPECT_EQ(rounded_variance(at::tensor({-2e-10}, at::kDouble), 100 * one).clipped, 1);
+}
+
+TEST(Spectrum, IsThatOfTheMatrix) {
+  const at::Tensor x = Stream(3).normal({4, 6}), a = x.t().mm(x);  // of rank 4
+  const Spectrum s = spectrum(a);
+  EXPECT_TRUE(at::allclose((s.vectors * s.values).mm(s.vectors.t()), a, 1e-12, 1e-12));
+  EXPECT_GE(s.values.min().item<double>(), 0);
+  EXPECT_TRUE(at::equal(spectrum(at::zeros({3, 3}, at::kDouble)).values, at::zeros({3}, at::kDouble)));
+  EXPECT_THROW(spectrum(a - 0.1 * at::eye(6, at::kDouble)), NumericalError);
+  at::Tensor broken = a.clone();
+  broken[2][1] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(spectrum(broken), NumericalError);
+  EXPECT_THROW(spectrum(x), std::invalid_argument);
 }
 
 }  // namespace

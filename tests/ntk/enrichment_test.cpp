@@ -230,6 +230,19 @@ TEST(Enrichment, AutoTakesTheCheaperExactRoute) {
   expect_part(sketch.reason, "does not hold");
 }
 
+TEST(Enrichment, TheOperationsAreThoseOfTheChosenRoute) {
+  const SmallNetwork mlp = known_networks()[0];
+  const GradientModel model = model_of(mlp);
+  const auto flops = [&](const std::string& route, int64_t n) {
+    return enrichment_flops(model, mlp.rows(n), 10, {.route = route});
+  };
+  EXPECT_DOUBLE_EQ(flops("auto", 50), std::min(flops("gram", 50), flops("weighted", 50)));
+  EXPECT_GT(flops("gram", 4000) / flops("gram", 2000), 3.5);  // nearly n^2
+  EXPECT_LT(flops("weighted", 4000) / flops("weighted", 2000), 2.01);
+  EXPECT_GT(enrichment_flops(model_of(lstm_network()), lstm_network().rows(5), 2, {}), 0);
+  EXPECT_EQ(flops("auto", 0), 0);
+}
+
 TEST(Enrichment, OfNothingIsZero) {
   const SmallNetwork network = known_networks()[0];
   const GradientModel model = model_of(network);
