@@ -200,7 +200,8 @@ void add_evaluate(CLI::App& root, Parsed& p) {
          "entropy: of classes, of the answer's probabilities, noisy labels included\n"
          "uncertain: of classes, 1 - the largest probability (max-probability)\n"
          "energy: of classes, -log sum exp of the logits of a trained network\n"
-         "logit_var: of classes, the posterior variance of the predicted class's logit (rich-bll, bll)\n"
+         "logit_var: of classes, the posterior variance of the predicted class's logit (the methods of a "
+         "last layer)\n"
          "log_rate_sd: of counts and events, the sd of the log rate\n"
          "outside: of rows and windows, half-ranges beyond the training range\n"
          "distance: root mean square of (x - training mean) / training sd over the numeric columns of a\n"
@@ -230,7 +231,8 @@ void add_updates(CLI::App& root, Parsed& p) {
     CLI::App& app = *root.add_subcommand(
         forgets ? "forget" : "update", forgets ? "Remove rows from what a model has learned, without training"
                                                : "Let a model learn more rows, without training");
-    app.add_option("MODEL", r->model, "file written by fit with an exact posterior, as of rich-bll")
+    app.add_option("MODEL", r->model,
+                   "model of a method with an exact posterior (rich-bll, bll, last-layer-laplace, dbk-exact)")
         ->required();
     app.add_option("DATA", r->data,
                    forgets ? "data with their target that the model was fitted on or learned"
@@ -239,7 +241,9 @@ void add_updates(CLI::App& root, Parsed& p) {
     CLI::Option* out =
         app.add_option("--out", r->out, "model file to write [default MODEL]")->type_name("FILE");
     if (!forgets)
-      app.add_flag("--shard", r->shard, "learn these rows alone, for merge; MODEL gives all but its rows")
+      app.add_flag("--shard", r->shard,
+                   "write a model that has learned only DATA, with the network, noise and prior of MODEL; "
+                   "merge joins such models")
           ->needs(out);
     add_threads(app, p.threads);
     add_table_memory(app, p.table_memory);

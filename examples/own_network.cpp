@@ -1,10 +1,11 @@
-// Adds a posterior variance to a network that PyTorch trained: the module's mean, an epistemic sd of rich-bll.
+// Adds a posterior variance to a network that PyTorch trained: the module's mean, an epistemic sd of
+// rich-bll.
 // Compile with examples/CMakeLists.txt. `python3 own_network.py data/concrete.csv FOLDER` makes the files;
 // run: own_network FOLDER head
 #include <ATen/ATen.h>
 #include <slimbayes/core/metrics.h>
 #include <slimbayes/data/table.h>
-#include <slimbayes/methods/post_hoc.h>
+#include <slimbayes/workflow/post_hoc.h>
 #include <slimbayes/methods/registry.h>
 
 #include <cstdio>

@@ -68,7 +68,8 @@ class History {
         reward_(at::empty({capacity}, at::kFloat)),
         error_(at::empty({capacity}, at::kDouble)) {}
 
-  /// Appends pulls of `arm` [b] in `context` [b, 2] that gave `reward` [b] where `predicted` [b] was expected.
+  /// Appends pulls of `arm` [b] in `context` [b, 2] that gave `reward` [b] where `predicted` [b] was
+  /// expected.
   void add(const at::Tensor& context, const at::Tensor& arm, const at::Tensor& reward,
            const at::Tensor& predicted) {
     const int64_t b = arm.size(0);

@@ -1,5 +1,5 @@
-// Plays one game of the wheel bandit with one policy: a cell of experiments/wheel. Prints a line per 40 phases
-// on stderr, and the result as one line of JSON on stdout.
+// Plays one game of the wheel bandit with one policy: a cell of experiments/wheel. Prints a line per 40
+// phases on stderr, and the result as one line of JSON on stdout.
 #include <slimbayes/core/threads.h>
 #include <slimbayes_revision.h>
 

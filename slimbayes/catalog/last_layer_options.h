@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// How the hyperparameters of a posterior around a trained network are chosen (bll, rich-bll, ntk-gp).
+/// How the hyperparameters of a posterior around a trained network are chosen (bll, rich-bll,
+/// last-layer-laplace, ntk-gp).
 struct PosteriorChoiceOptions {
   std::string select = "nll";
   std::string noise = "select";
@@ -18,8 +19,8 @@ template <class V>
 void describe(PosteriorChoiceOptions& o, V& v) {
   v("select", o.select,
     "what chooses the noise variance of a regression, and the prior sd if prior is select. nll: least "
-    "validation NLL; evidence: largest evidence of the training residuals (regression only), for tables with "
-    "few validation rows",
+    "validation NLL; evidence: largest evidence of the training rows (for classes, with last-layer-laplace "
+    "only), for tables with few validation rows",
     Choices{{"nll", "evidence"}}, "R appendix C");
   v("noise", o.noise,
     "the noise variance of a regression. select: chosen as select says; mse: the validation MSE, as in the "

@@ -112,6 +112,12 @@ at::Tensor energy(const at::Tensor& logits) {
   return -at::logsumexp(logit_per_class(logits), {1});
 }
 
+Scores logit_scores(const Latent& f) {
+  check_many(f, "logit_scores");
+  const at::Tensor predicted = f.mean.argmax(1, /*keepdim=*/true);
+  return {{"energy", energy(f.mean)}, {"logit_var", f.epistemic_var.gather(1, predicted).squeeze(1)}};
+}
+
 void check_classes(const at::Tensor& y, int64_t classes, std::string_view function) {
   check_shape(y, {-1}, function, "y");
   at::Tensor bad = ((y < 0) | (y >= classes) | (y != at::floor(y))).nonzero();
@@ -227,14 +233,15 @@ Predictive SoftmaxLikelihood::predictive(const Latent& f) const {
   });
 }
 
-Predictive SoftmaxLikelihood::predictive(const at::Tensor& mean, const at::Tensor& root) const {
+Predictive SoftmaxLikelihood::predictive(const at::Tensor& mean, const at::Tensor& root,
+                                         int64_t zeroed) const {
   check_shape(mean, {-1, -1}, "predictive", "mean");
   const int64_t n = mean.size(0), k = mean.size(1);
   check_shape(root, {n, k, k}, "predictive", "root");
   at::NoGradGuard no_grad;
   const at::Tensor centre = mean.to(at::kDouble), turn = root.to(at::kDouble);
   const at::Tensor z = draws(1, k, at::kDouble).squeeze(1).t();  // [k, S]
-  return averaged(n, k, 0, [&](int64_t low, int64_t size) {
+  return averaged(n, k, zeroed, [&](int64_t low, int64_t size) {
     const at::Tensor spread = at::matmul(turn.narrow(0, low, size), z).permute({2, 0, 1});  // [S, size, k]
     return at::log_softmax(centre.narrow(0, low, size) + spread, -1);
   });

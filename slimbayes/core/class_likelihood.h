@@ -21,8 +21,13 @@ Classes classes_of_logits(const at::Tensor& logits);
 
 /// Returns the free energy of each row, -log sum_c exp(logit_c): an out-of-distribution score (Liu et al.
 /// 2020, "Energy-based out-of-distribution detection"), which unlike the probabilities depends on the size of
-/// the logits. One logit f stands for the logits (-f / 2, f / 2) of two classes. logits [n, 1] or [n, k]. [n] float64
+/// the logits. One logit f stands for the logits (-f / 2, f / 2) of two classes. logits [n, 1] or [n, k].
+/// [n] float64
 at::Tensor energy(const at::Tensor& logits);
+
+/// Returns the out-of-distribution scores of a classifier's latent functions: "energy", and "logit_var", the
+/// variance of the predicted class's logit (R section 4.4). f [n, k]
+Scores logit_scores(const Latent& f);
 
 /// The likelihood of two classes with one latent function: P(y = 1) = sigmoid(f), y in {0, 1}. Up to a latent
 /// sd of 3, probabilities, entropies and log P come from Gauss-Hermite quadrature with 64 nodes; their
@@ -67,8 +72,8 @@ struct SoftmaxLikelihood {
   Predictive predictive(const Latent& f) const;
 
   /// Returns the same for logits mean + root z, z ~ N(0, I), whose covariance root root^T need not be
-  /// diagonal. mean [n, k], root [n, k, k].
-  Predictive predictive(const at::Tensor& mean, const at::Tensor& root) const;
+  /// diagonal. mean [n, k], root [n, k, k]; `zeroed` as in Latent.
+  Predictive predictive(const at::Tensor& mean, const at::Tensor& root, int64_t zeroed = 0) const;
 
  private:
   at::Tensor draws(int64_t rows, int64_t classes, at::ScalarType type) const;  // z [S, rows, k]

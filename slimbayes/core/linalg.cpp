@@ -77,7 +77,7 @@ at::Tensor turned_identity(const at::Tensor& p, double sign) {
   auto [factor, info] = at::linalg_cholesky_ex(at::addmm(at::eye(n, p.options()), p, p.t(), 1, sign));
   if (info.item<int>() != 0)
     throw NumericalError(
-        fmt::format("[cholesky_downdated] expected a positive definite result; received rows of which {} "
+        fmt::format("[cholesky_downdated] expected a positive definite result; received {} rows that "
                     "together are larger than the matrix; remove only rows that were added, or rebuild from "
                     "the statistics",
                     n));
@@ -119,8 +119,14 @@ at::Tensor rotated(const at::Tensor& factor, const at::Tensor& rows, double sign
   check(factor.scalar_type() == at::kDouble, function, "a float64 factor",
         at::toString(factor.scalar_type()));
   check_finite(rows, function, "rows");
-  constexpr int64_t kSeveral = 8;  // rows from which the calls of the products cost less than the rotations
-  if (rows.size(0) >= kSeveral) return rotated_by_blocks(factor, rows, sign);
+  constexpr int64_t kSeveral = 8;   // rows from which the calls of the products cost less than the rotations
+  constexpr int64_t kAtOnce = 256;  // bounds the matrices of k x k numbers
+  if (rows.size(0) >= kSeveral) {
+    at::Tensor turned = factor;
+    for (int64_t low = 0; low < rows.size(0); low += kAtOnce)
+      turned = rotated_by_blocks(turned, rows.slice(0, low, low + kAtOnce), sign);
+    return turned;
+  }
   at::Tensor upper = factor.detach().t().clone(at::MemoryFormat::Contiguous);
   at::Tensor x = rows.detach().to(at::kDouble).clone(at::MemoryFormat::Contiguous);
   for (int64_t k = 0; k < x.size(0); ++k)

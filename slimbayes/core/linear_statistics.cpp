@@ -85,8 +85,9 @@ LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b) {
 
 LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n) {
   check(factor > 0, "scaled", "a factor above 0", fmt::format("{}", factor));
-  return {s.S * factor,         s.c * factor,          s.ones_phi * factor, s.yy * factor, s.ones_y * factor,
-          s.ones_ones * factor, s.log_det_d * factor, n,                   s.y_shift};
+  return {s.S * factor,      s.c * factor,         s.ones_phi * factor,  s.yy * factor,
+          s.ones_y * factor, s.ones_ones * factor, s.log_det_d * factor, n,
+          s.y_shift};
 }
 
 LinearStatistics shifted(const LinearStatistics& s, double y_shift) {

@@ -138,6 +138,14 @@ Table with_changes(Table table, const ColumnChanges& changes, const Reading& rea
   return table;
 }
 
+ColumnChanges where_absent(const Table& table, const ColumnChanges& changes) {
+  ColumnChanges out{{}, changes.filled};
+  for (const auto& pair : changes.renamed) {
+    if (table.find(pair.second) == nullptr) out.renamed.insert(pair);
+  }
+  return out;
+}
+
 ColumnChanges unneeded(const Table& table, const ColumnChanges& changes) {
   ColumnChanges out;
   for (const auto& pair : changes.renamed) {
@@ -160,8 +168,9 @@ ColumnChanges common(const ColumnChanges& a, const ColumnChanges& b) {
 void check_needed(const ColumnChanges& unneeded, const Table& table, bool others) {
   const std::string where = others ? "either file" : fmt::format("'{}'", table.source);
   for (const auto& [from, to] : unneeded.renamed)
-    refuse(fmt::format("a column of {} before the '=' of --rename", where), in_quotes(from),
-           nearest_hint(from, table.names()));
+    refuse(fmt::format("a column of {} before the '=' of --rename{}", where,
+                       others ? fmt::format(" that lacks {}", in_quotes(to)) : ""),
+           in_quotes(from), nearest_hint(from, table.names()));
   for (const auto& [name, cell] : unneeded.filled)
     refuse(fmt::format("a column in --fill that {}", others ? "one of the files lacks" : where + " lacks"),
            fmt::format("{}, which {}", in_quotes(name), others ? "both have" : "it has"), "leave it out");

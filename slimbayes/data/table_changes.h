@@ -36,6 +36,10 @@ Reading before_changes(const Reading& reading, const ColumnChanges& changes);
 /// has the new name already, and for a cell of another kind.
 Table with_changes(Table table, const ColumnChanges& changes, const Reading& reading);
 
+/// Returns the changes without the renames to a name that the table has already. Of two files that share the
+/// changes, one that has the model's columns is so left alone.
+ColumnChanges where_absent(const Table& table, const ColumnChanges& changes);
+
 /// Returns the changes that this table does not need: it lacks the column to rename, or has the column to
 /// fill.
 ColumnChanges unneeded(const Table& table, const ColumnChanges& changes);

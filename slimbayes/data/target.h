@@ -22,14 +22,14 @@ TaskKind task_kind(const Table& table, const std::string& target, std::optional<
 /// value); each class needs two rows, and at least one of them among the training rows.
 /// `scale` is of a regression: "standard" divides the centred target by its sd, "centred" does not.
 /// Throws std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose
-/// targets have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is missing,
-/// infinite, or a negative or fractional count, and, for any row, as check_standardised.
+/// targets have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is
+/// missing, infinite, or a negative or fractional count, and, for any row, as check_standardised.
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
               std::optional<LikelihoodKind> likelihood, std::string_view scale = "standard");
 
 /// Throws DataError for a row whose target lies more than 1e18 training sds (1e18 itself if the target is
-/// not scaled) from the training mean: its square would overflow the float32 of training. Rows without a target pass, and so do other tasks than
-/// regression.
+/// not scaled) from the training mean: its square would overflow the float32 of training. Rows without a
+/// target pass, and so do other tasks than regression.
 void check_standardised(const Table& table, const std::string& target, const Task& task);
 
 /// Returns a sentence that suggests another likelihood for numbers that are fitted by a Gaussian, or "". Use
@@ -43,8 +43,8 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
 /// Throws std::invalid_argument if no row has a target. A table without such a column is returned unchanged.
 Table with_target(Table table, const std::string& target);
 
-/// Returns the target [n] as a method sees it: shifted and scaled, class numbers or counts, float64. Throws as
-/// fit_task, and DataError for a class that was not in training.
+/// Returns the target [n] as a method sees it: shifted and scaled, class numbers or counts, float64. Throws
+/// as fit_task, and DataError for a class that was not in training.
 at::Tensor target_values(const Table& table, const std::string& target, const Task& task);
 
 }  // namespace slimbayes

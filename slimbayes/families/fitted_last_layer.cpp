@@ -135,8 +135,7 @@ Scores FittedLastLayer::ood(const Dataset& data) const {
   if (regression()) return {};
   const Latent f = latent_rows(data, trained_->spec.input, network_.type(), {}, layer_.method,
                                [this](const Input& input) { return latent_at(outputs_, network_(input)); });
-  const at::Tensor predicted = f.mean.argmax(1, /*keepdim=*/true);
-  return {{"energy", energy(f.mean)}, {"logit_var", f.epistemic_var.gather(1, predicted).squeeze(1)}};
+  return logit_scores(f);
 }
 
 TensorFile FittedLastLayer::save() const {
@@ -153,7 +152,7 @@ TensorFile FittedLastLayer::save() const {
 }
 
 void FittedLastLayer::check_posteriors() const {
-  check(static_cast<int64_t>(outputs_.size()) == network_.outputs(), layer_.method,
+  check(!outputs_.empty() && static_cast<int64_t>(outputs_.size()) == network_.outputs(), layer_.method,
         "a posterior for each output", fmt::format("{} posteriors", outputs_.size()),
         "the model file is damaged");
   check(outputs_[0].statistics.rank() == network_.rank(), layer_.method,
@@ -190,6 +189,8 @@ std::unique_ptr<Fitted> load_last_layer(LastLayer layer, const TensorFile& file)
     posterior.statistics.push_back(
         statistics_from(lookup, features.rank(), fmt::format("statistics.{}.", c)));
   if (net.weights.contains(kNoiseVar)) {
+    check(features.outputs() == 1, layer.method, "one output of a regression",
+          std::to_string(features.outputs()), "the model file is damaged");
     posterior.noise_var = stored_positive(lookup, kNoiseVar, layer.method);
     network.noise_var = stored_positive(lookup, kNetworkNoise, layer.method);
     if (network.module) network.target_var = stored_positive(lookup, kTargetVar, layer.method);

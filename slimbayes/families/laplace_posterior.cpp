@@ -19,7 +19,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kLaplace = "last-layer-laplace";
+constexpr const char* kLaplace = "laplace";
 constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;
 
 /// Returns Lambda of each row. [b, k, k]
@@ -48,6 +48,8 @@ GaussNewton with_rows(const GaussNewton& h, const at::Tensor& features, const at
   const int64_t b = features.size(0), k = h.outputs(), r = h.rank();
   check(sign > 0 || b <= h.n, kLaplace, fmt::format("at most {} rows to remove", h.n), std::to_string(b),
         "only rows that were added can be removed");
+  // What rounding leaves of a sum without rows is no matrix.
+  if (h.n + sign * b == 0) return gauss_newton(k, r, h.full.defined());
   const at::Tensor phi = features.to(at::kDouble), curvature = curvatures(logits.to(at::kDouble));
   GaussNewton out{{},
                   at::addmm(h.features, phi.t(), phi, 1, sign),

@@ -58,6 +58,9 @@ class LastLayerMethod : public Method {
                                           const std::optional<Known>& known) const {
     const Dataset rows = training_data(split.train, layer_.method),
                   held_out = validation_data(split.valid, rows, layer_.method);
+    check(layer_.posterior.mean == "network" || rows.schema.task.kind == TaskKind::regression, layer_.method,
+          "mean network for classes", layer_.posterior.mean,
+          "leave --mean out: the posterior of a logit has no residual");
     TrainedNetwork network =
         starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
     if (known) network.noise_var = known->network_noise;
@@ -84,8 +87,6 @@ class LastLayerMethod : public Method {
                             network.noise_var, layer_.posterior.choice, target_sd(network, rows.schema.task));
       posterior.noise_var = choice.noise_var;
     } else {
-      check(layer_.posterior.mean == "network", layer_.method, "mean network for classes",
-            layer_.posterior.mean, "leave --mean out: the posterior of a logit has no residual");
       posterior.statistics = class_statistics(at_rows, context.stream);
       choice.prior_sd = known ? known->choice.prior_sd : class_prior_sd(posterior, at_valid);
     }

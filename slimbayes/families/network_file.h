@@ -27,7 +27,8 @@ TensorFile to_file(const NetworkFile& net);
 
 /// Reads a NetworkFile. Throws DataError or std::invalid_argument if a part is absent, the layers of the
 /// network do not fit each other, a weight is not finite, or the archive of a module cannot be read. Unlike
-/// all else in the file, a module is a program; evaluating it runs that program.
+/// all else in the file, a module is a program; loading and evaluating it runs that program. Model::load
+/// refuses such files.
 NetworkFile network_file(const TensorFile& file);
 
 /// Returns the weights named "network.", without what a method stores beside them.

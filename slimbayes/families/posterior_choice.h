@@ -47,8 +47,8 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
 /// 0.01 to 10 target_sd on average over the training rows. With select "nll" the least
 /// validation NLL wins (without validation rows, as with "evidence"), with "evidence" the largest evidence of
 /// the training residuals. With noise "mse" the noise variance is `mse`; with prior "unit" that prior sd is
-/// target_sd, with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid point has a finite
-/// score. target_sd: of the encoded target (Task::encoded_sd).
+/// target_sd, with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid point has
+/// a finite score. target_sd: of the encoded target (Task::encoded_sd).
 PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,
                        double target_sd = 1);
 

@@ -65,7 +65,8 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   trained.weights = snapshot(parameters);
   // Even a perfect fit of these rows does not show that the noise is zero.
   if (regression)
-    trained.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of), 1e-12);
+    trained.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of),
+                                 1e-12 * task.encoded_sd * task.encoded_sd);
   return trained;
 }
 

@@ -25,8 +25,8 @@ struct TrainedNetwork {
                          // validation rows, the training error); 0 for classes. After a refit, that of
                          // the network that was trained without the validation rows
   Summary summary = {};
-  /// A module instead of layers: `spec` has the shape of a row and no layers, and `weights` are empty. bll and
-  /// rich-bll take it, other methods refuse it.
+  /// A module instead of layers: `spec` has the shape of a row and no layers, and `weights` are empty. bll
+  /// and rich-bll take it, other methods refuse it.
   std::optional<ScriptNetwork> module = {};
   double target_var = 1;  // of the training rows; a module's target need not be standardised
 };
@@ -61,7 +61,8 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
                                 const FitContext& context, std::string_view method,
                                 bool takes_modules = false);
 
-/// Returns whether both are one network: the same layers with the same weights, bit by bit, or the same module.
+/// Returns whether both are one network: the same layers with the same weights, bit by bit, or the same
+/// module.
 bool same_network(const TrainedNetwork& a, const TrainedNetwork& b);
 
 /// Returns the loss of each row: the squared error, or the cross entropy of the class, with one logit for two

@@ -27,9 +27,10 @@
 //             Gaussian logits, which have a covariance. Regression: bll's posterior.
 // Estimator   The network is trained as dnn's, or is given. The prior sd s has the largest Laplace evidence;
 //             a regression's noise too.
-// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, or with the Kronecker structure
-//             O(n (k^2 + r^2) + k^3 + r^3); a prediction costs one pass and O(k^2 r^2), or O(r^2 + k^2 r).
-// When        A classifier that is already trained. Its posterior knows how certain each row's class is, where
+// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, or O(n (k^2 + r^2) + k^3 + r^3)
+//             with the Kronecker structure; a prediction costs one pass and O(k^2 r^2), or O(r^2 + k r), plus
+//             O(k^3) and 1,024 draws of k correlated logits.
+// When        A classifier that is already trained. Its posterior knows how certain each row's class is;
 //             bll gives every row of a class the same weight.
 
 namespace slimbayes {
@@ -39,11 +40,18 @@ namespace {
 constexpr const char* kLastLayerLaplace = "last-layer-laplace";
 constexpr const char* kLaplacePriorSd = "prior_sd";
 constexpr int64_t kFullWeights = 2048;  // weights up to which the structure "auto" is full
+constexpr int64_t kMostFullWeights = 20000;
+constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;  // of the covariances [b, k, k] of a batch
 
 LastLayer regression_of(const LastLayerLaplaceOptions& o) {
   LastLayerOptions posterior;
   posterior.choice = o.choice;
   return {kLastLayerLaplace, options_to_json(o), o.network, posterior, /*enriched=*/false};
+}
+
+/// Returns batches whose covariances of `outputs` logits are few enough to hold.
+PredictOptions bounded(const PredictOptions& options, int64_t outputs) {
+  return {std::min(options.batch, std::max<int64_t>(1, kNumbersAtOnce / (outputs * outputs)))};
 }
 
 /// Returns the answer at logits with this covariance. logits [b, k], covariance [b, k, k]
@@ -52,11 +60,10 @@ Predictive answer_at(const at::Tensor& logits, const at::Tensor& covariance) {
   // A row whose covariance overflowed has no answer; it must not cost the others theirs.
   const at::Tensor known = covariance.isfinite().flatten(1).all(1).reshape({-1, 1, 1});
   const auto [values, vectors] = at::linalg_eigh(at::where(known, covariance, at::zeros_like(covariance)));
-  const at::Tensor sds =
-      rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values)).var.sqrt();
-  const at::Tensor root = at::matmul(vectors * sds.unsqueeze(1), vectors.transpose(1, 2));
+  const RoundedVariance vars = rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values));
+  const at::Tensor root = at::matmul(vectors * vars.var.sqrt().unsqueeze(1), vectors.transpose(1, 2));
   const at::Tensor nan = at::full({}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
-  return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan));
+  return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan), vars.clipped);
 }
 
 class LaplaceFitted : public Fitted {
@@ -71,8 +78,8 @@ class LaplaceFitted : public Fitted {
         posterior_(laplace_posterior(matrix_, prior_sd)) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, trained_->spec.input, at::kFloat, options, kLastLayerLaplace,
-                        [&](const Input& input) {
+    return predict_rows(data, trained_->spec.input, at::kFloat, bounded(options, network_.outputs()),
+                        kLastLayerLaplace, [&](const Input& input) {
                           const LastLayerRows rows = network_(input);
                           return answer_at(rows.output.to(at::kDouble),
                                            logit_covariance(posterior_, rows.features, network_.outputs()));
@@ -81,14 +88,14 @@ class LaplaceFitted : public Fitted {
 
   /// "energy", and "logit_var", the variance of the predicted class's logit.
   Scores ood(const Dataset& data) const override {
-    const Latent f =
-        latent_rows(data, trained_->spec.input, at::kFloat, {}, kLastLayerLaplace, [&](const Input& input) {
-          const LastLayerRows rows = network_(input);
-          const at::Tensor covariance = logit_covariance(posterior_, rows.features, network_.outputs());
-          return Latent{rows.output.to(at::kDouble), covariance.diagonal(0, 1, 2)};
-        });
-    const at::Tensor predicted = f.mean.argmax(1, /*keepdim=*/true);
-    return {{"energy", energy(f.mean)}, {"logit_var", f.epistemic_var.gather(1, predicted).squeeze(1)}};
+    const Latent f = latent_rows(data, trained_->spec.input, at::kFloat, bounded({}, network_.outputs()),
+                                 kLastLayerLaplace, [&](const Input& input) {
+                                   const LastLayerRows rows = network_(input);
+                                   const at::Tensor covariance =
+                                       logit_covariance(posterior_, rows.features, network_.outputs());
+                                   return Latent{rows.output.to(at::kDouble), covariance.diagonal(0, 1, 2)};
+                                 });
+    return logit_scores(f);
   }
 
   std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override {
@@ -96,10 +103,11 @@ class LaplaceFitted : public Fitted {
     for (const int sign : {1, -1}) {
       const Dataset& given = sign > 0 ? add : drop;
       if (given.size() == 0) continue;
-      over_batches(training_data(given, kLastLayerLaplace), {}, [&](const Batch& batch) {
-        const LastLayerRows rows = network_(input_of(batch));
-        matrix = with_rows(matrix, rows.features, rows.output, sign);
-      });
+      over_batches(training_data(given, kLastLayerLaplace), bounded({}, network_.outputs()),
+                   [&](const Batch& batch) {
+                     const LastLayerRows rows = network_(input_of(batch));
+                     matrix = with_rows(matrix, rows.features, rows.output, sign);
+                   });
     }
     return with_matrix(std::move(matrix), summary_.rows + add.size() - drop.size());
   }
@@ -157,6 +165,7 @@ class LaplaceMethod : public Method {
       return last_layer_method(regression_of(options_))->fit(split, context);
     const Dataset rows = training_data(split.train, kLastLayerLaplace),
                   held_out = validation_data(split.valid, rows, kLastLayerLaplace);
+    check_size(split.train.schema, context);
     const auto network = std::make_shared<const TrainedNetwork>(
         starting_network(options_.network, split, context, kLastLayerLaplace));
     const LastLayerFeatures features(network->spec, as_type(network->weights, at::kFloat), kLastLayerLaplace);
@@ -164,7 +173,7 @@ class LaplaceMethod : public Method {
     const bool full = options_.structure == "full" || (options_.structure == "auto" && k * r <= kFullWeights);
     GaussNewton matrix = gauss_newton(k, r, full);
     double log_likelihood = 0;
-    over_batches(rows, {}, [&](const Batch& batch) {
+    over_batches(rows, bounded({}, k), [&](const Batch& batch) {
       const LastLayerRows at = features(input_of(batch));
       matrix = with_rows(matrix, at.features, at.output, 1);
       const at::Tensor loss =
@@ -180,6 +189,20 @@ class LaplaceMethod : public Method {
   }
 
  private:
+  /// Throws before the training if the full matrix would be too large.
+  void check_size(const Schema& schema, const FitContext& context) const {
+    if (options_.structure != "full") return;
+    NetworkSpec body = context.start ? context.start->spec
+                                     : trained_network_spec(options_.network, schema.input, schema.tokens,
+                                                            schema.task.outputs);
+    if (body.layers.empty()) return;  // a module, which starting_network refuses
+    body.layers.pop_back();
+    const int64_t weights = schema.task.outputs * (output(body).width() + 1);
+    check(weights <= kMostFullWeights, kLastLayerLaplace,
+          fmt::format("at most {} weights of the last layer for the full structure", kMostFullWeights),
+          std::to_string(weights), "take --structure kronecker");
+  }
+
   /// Returns the prior sd as `choice` says: with "select" the one with the largest evidence, or the least
   /// validation NLL, of 25 with which the logits have a prior sd of 0.01 to 10 on average.
   double chosen_prior_sd(const TrainedNetwork& network, const LastLayerFeatures& features,
@@ -220,7 +243,7 @@ class LaplaceMethod : public Method {
     constexpr int64_t kRows = 2000;
     const int64_t n = std::min(kRows, valid.size());
     double sum = 0;
-    over_batches(valid.subset(at::arange(n)), {}, [&](const Batch& batch) {
+    over_batches(valid.subset(at::arange(n)), bounded({}, features.outputs()), [&](const Batch& batch) {
       const LastLayerRows at = features(input_of(batch));
       const Predictive p =
           answer_at(at.output.to(at::kDouble), logit_covariance(posterior, at.features, features.outputs()));

@@ -97,7 +97,7 @@ at::Tensor weight_at(const jit::Module& module, const std::string& path) {
     if (name == path && !name.empty()) {
       const std::string received =
           weight ? fmt::format("a weight of shape {}", weight->sizes()) : "no weight";
-      check(weight && weight->dim() == 2, kModule,
+      check(weight && weight->dim() == 2 && weight->numel() > 0, kModule,
             fmt::format("'{}' to be a linear layer with a weight [outputs, inputs]", path), received,
             "name the linear layer that computes the module's output");
       return *weight;
@@ -111,7 +111,9 @@ at::Tensor weight_at(const jit::Module& module, const std::string& path) {
 
 /// Returns the values of forward's inputs beside the rows.
 std::vector<c10::IValue> other_inputs(const jit::Module& module) {
-  const auto arguments = module.get_method(kForward).function().getSchema().arguments();  // self, x, ...
+  const auto forward = module.find_method(kForward);
+  check(forward.has_value(), kModule, "a module with a forward", "one without", "save the whole network");
+  const auto arguments = forward->function().getSchema().arguments();  // self, x, ...
   std::vector<c10::IValue> values;
   for (size_t i = 2; i < arguments.size() && arguments[i].default_value(); ++i)
     values.push_back(*arguments[i].default_value());
@@ -184,7 +186,13 @@ ScriptNetwork ScriptNetwork::from_bytes(std::vector<std::byte> archive, const st
   }
   const at::Tensor weight = weight_at(module, last_layer);
   state->others = other_inputs(module);
-  const ScriptGraph graph = script_graph(module, last_layer, weight);
+  const ScriptGraph graph = [&] {
+    try {
+      return script_graph(module, last_layer, weight);
+    } catch (const c10::Error& error) {  // a damaged graph
+      throw DataError(name, "holds a module that the tensor library refuses: " + reason_of(error));
+    }
+  }();
   state->weight = weight.detach();
   if (graph.bias.defined()) state->bias = graph.bias.detach();
   for (size_t i = 0; i < all.tensors.size(); ++i) {

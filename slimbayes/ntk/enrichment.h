@@ -30,8 +30,8 @@ struct Enrichment {
 };
 
 /// Returns Q = Phi (Phi^T Phi)^+ of `features` Phi [n, r], which makes A of `enrichment` a least-squares
-/// solution: A phi_i approximates row i of Phi_m. Eigenvalues of Phi^T Phi below 1e-10 of the largest count as
-/// zero (dead units, fewer rows than features). Float64. [n, r]
+/// solution: A phi_i approximates row i of Phi_m. Eigenvalues of Phi^T Phi below 1e-10 of the largest count
+/// as zero (dead units, fewer rows than features). Float64. [n, r]
 at::Tensor projector(const at::Tensor& features);
 
 /// Computes A^T A for A = Phi_m^T Q, where Phi_m [n, p] holds the gradients of the chosen outputs with

@@ -20,7 +20,7 @@ using nlohmann::json;
 
 /// The note of a fit whose network another fit had trained.
 constexpr const char* kShared =
-    "took the network that an earlier method of this table trained with the same seed, options and rows; the "
+    "took a network that was trained before in this comparison, with the same seed, options and rows; the "
     "seconds contain its training";
 
 json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::string> notes,

@@ -18,8 +18,8 @@ namespace slimbayes {
 struct MethodRuns {
   std::string method;
   /// One report of the test examples per seed (report_on), with `seed`, `seconds` and `notes`. `seconds` is
-  /// what the fit alone would take; of these, `seconds_shared` are the training of networks that an earlier
-  /// method had trained (absent: none).
+  /// what the fit alone would take; of these, `seconds_shared` are the training of networks that had been
+  /// trained before in this comparison (absent: none).
   std::vector<nlohmann::json> runs = {};
   std::string failure = "";             // why the method failed, a sentence; empty: it did not fail
   std::exception_ptr thrown = nullptr;  // the exception behind `failure`

@@ -129,7 +129,7 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   const bool images = kind == InputKind::images;
   const std::string found = format_of(path);
   check(!images || changes.empty(), "read", "no --rename and --fill with images, which have no columns",
-        "one", "leave it out");
+        changes.renamed.empty() ? "--fill" : "--rename", "leave it out");
   if (images)
     return model.examples(read_images(path, found.empty() ? asked : found, from.limits, with_target),
                           with_target);
@@ -139,13 +139,22 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   Reading reading = model.reading(with_target);
   reading.kept = kept;
   Table table = from.read(path, before_changes(reading, changes));
-  const ColumnChanges unneeded_here = unneeded(table, changes);
+  ColumnChanges here = changes;
+  // What two files share is meant for the one that lacks the model's name. The kinds of the columns in the
+  // file were those after the changes, so it is read again; standard input cannot be.
+  if (shared != nullptr) here = where_absent(table, changes);
+  if (here.renamed.size() < changes.renamed.size() && path != "-")
+    table = from.read(path, before_changes(reading, here));
+  ColumnChanges unneeded_here = unneeded(table, here);
+  for (const auto& pair : changes.renamed) {
+    if (!here.renamed.contains(pair.first)) unneeded_here.renamed.insert(pair);
+  }
   if (shared != nullptr) shared->unneeded = common(shared->unneeded, unneeded_here);
   if (shared == nullptr)
     check_needed(unneeded_here, table, /*others=*/false);
   else if (--shared->files_left == 0)
     check_needed(shared->unneeded, table, /*others=*/true);
-  table = with_changes(std::move(table), changes, model.reading(/*with_target=*/true));
+  table = with_changes(std::move(table), here, model.reading(/*with_target=*/true));
   if (with_target && kind != InputKind::windows)
     table = with_known_target(std::move(table), model.target(), notes);
   return model.examples(std::move(table), with_target);

@@ -130,6 +130,8 @@ Model Model::from_file(const TensorFile& source, const std::string& name) {
 void Model::take_from(TensorFile& file) {
   check(stored_text(file, "kind") == "model", "load", "a model file",
         "a " + stored_text(file, "kind").substr(0, 40));
+  check(!file.metadata.contains("module_layer"), "load", "a model without a TorchScript module",
+        "one with it", "a module is a program, which this reader does not run");
   method_ = stored_text(file, "method");
   options_ = stored_json(file, "options");
   encoder_ = std::make_shared<const InputEncoder>(input_encoder_from_json(stored_json(file, "encoder")));

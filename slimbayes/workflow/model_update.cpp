@@ -34,7 +34,7 @@ FitOptions with_network_from(const FitOptions& given) {
   check(source.fitted().network() != nullptr, "network_from",
         "a model whose network ends in a linear output layer",
         fmt::format("{} by {}", in_quotes(given.network_from), source.method()),
-        methods_that(&MethodInfo::takes_network) + " leave one");
+        "these have one: " + methods_that(&MethodInfo::takes_network));
   check(given.method.empty() || find_method(given.method).takes_network, "network_from",
         "a method that starts from a trained network", given.method,
         methods_that(&MethodInfo::takes_network) + " take one (--method)");
@@ -123,6 +123,7 @@ Model Model::merged(const Model& other) const {
   std::ranges::merge(learned_, other.learned_, std::back_inserter(out.learned_));
   out.fitted_ = fitted_->merged(*other.fitted_);
   out.data_hash_ = fmt::format("{} and {}", data_hash_, other.data_hash_);
+  if (other.noise_.var > noise_.var) out.noise_ = other.noise_;  // the larger floor, in either order
   out.split_ = {};
   return out;
 }

@@ -87,7 +87,7 @@ def test_methods_around_one_network_train_it_once(tmp_path):
         return json.loads(done.stdout), done.stderr
 
     together, told = compared("rich-bll,bll,ntk-gp,dnn")
-    notes = [line for line in told.splitlines() if "network that an earlier method of this table trained" in line]
+    notes = [line for line in told.splitlines() if "network that was trained before in this comparison" in line]
     assert len(notes) == 1 and notes[0].startswith("note (bll, ntk-gp): ")  # dnn scales its inputs otherwise
     for entry in together["methods"]:
         alone, _ = compared(entry["method"])

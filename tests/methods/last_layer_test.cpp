@@ -334,6 +334,45 @@ TEST(Ood, OfATrainedNetworkIsTheEnergyOfItsLogits) {
                     .empty());
 }
 
+TEST(LastLayerLaplace, ClassesKeepTheirBitsAndForget) {
+  const Split split = contract::task_split(LikelihoodKind::softmax);
+  const Dataset more = contract::task_toy(LikelihoodKind::softmax, 40, 8),
+                test = contract::task_toy(LikelihoodKind::softmax, 30, 9);
+  const auto network = registry_row("dnn").make(kSmallNetwork)->fit(split, {Stream(5)})->network();
+  for (const char* structure : {"full", "kronecker"}) {
+    for (const char* select : {"evidence", "nll"}) {
+      const auto fitted =
+          around("last-layer-laplace", {{"structure", structure}, {"select", select}}, split, network);
+      const auto probabilities = [&](const Fitted& one) {
+        return std::get<Classes>(one.predict(test)).probabilities;
+      };
+      const auto loaded = registry_row("last-layer-laplace").load(fitted->save());
+      EXPECT_TRUE(at::equal(probabilities(*loaded), probabilities(*fitted))) << structure;
+      const auto back = fitted->updated(more, {})->updated({}, more);
+      EXPECT_TRUE(at::allclose(probabilities(*back), probabilities(*fitted), 1e-6, 1e-8)) << structure;
+      const auto none = fitted->prior()->updated(more, {})->updated({}, more);  // all rows forgotten
+      EXPECT_TRUE(at::allclose(probabilities(*none), probabilities(*fitted->prior()), 1e-6, 1e-8))
+          << structure;
+      EXPECT_EQ(none->summary().rows, 0);
+    }
+  }
+  EXPECT_THROW(registry_row("last-layer-laplace")
+                   .make({{"structure", "full"}, {"network", "mlp"}, {"hidden", 20000}})
+                   ->fit(split, {Stream(5)}),
+               std::invalid_argument);  // before the training
+}
+
+TEST(LastLayerLaplace, OfARegressionIsBllWithTheEvidence) {
+  const Split split = contract::toy_split();
+  const auto network = small_network(split);
+  const Dataset data = contract::toy(20, 9);
+  const Regression a = answer(*around("last-layer-laplace", json::object(), split, network), data),
+                   b = answer(*around("bll", {{"select", "evidence"}, {"prior", "select"}}, split, network),
+                              data);
+  EXPECT_TRUE(at::equal(a.epistemic_var, b.epistemic_var));
+  EXPECT_TRUE(at::equal(a.aleatoric_var, b.aleatoric_var));
+}
+
 TEST(Swag, SpreadsAroundTheAverage) {
   const Split split = contract::toy_split();
   const auto swag = around("swag", {{"averaged", 10}, {"swag_rate", 0.01}}, split, small_network(split));

@@ -50,6 +50,13 @@ TEST(column_changes, give_columns_of_the_model_alone) {
              "a column of the model in --fill; received 'room'; did you mean 'rooms'?");
 }
 
+TEST(where_absent, leaves_a_table_that_has_the_new_names_alone) {
+  const ColumnChanges swap = column_changes({"a=b,b=a"}, {"c=1"});
+  EXPECT_TRUE(where_absent(two_columns(), swap).renamed.empty());
+  EXPECT_EQ(where_absent(two_columns(), swap).filled, swap.filled);
+  EXPECT_EQ(where_absent(two_columns(), column_changes({"a=x,b=a"}, {})).renamed, (Pairs{{"a", "x"}}));
+}
+
 TEST(before_changes, reads_a_column_as_the_one_that_it_becomes) {
   Reading reading{{{"x", ColumnKind::numeric}, {"y", ColumnKind::boolean}}, {"name"}, {}, false};
   reading.kept = {"x", "id"};

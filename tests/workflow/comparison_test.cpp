@@ -69,7 +69,7 @@ TEST(Comparison, CountsTheTrainingForEveryMethod) {
   const std::vector<MethodRuns> shared = compare(table, fit, methods, 2, {}, quiet);
   const std::vector<MethodRuns> alone = compare(table, fit, {methods[1]}, 2, {}, quiet);
   const auto noted = [](const json& run) {
-    return run.dump().find("took the network that an earlier method") != std::string::npos;
+    return run.dump().find("took a network that was trained before") != std::string::npos;
   };
   for (size_t seed = 0; seed < 2; ++seed) {
     json run = shared[1].runs[seed], own = alone[0].runs[seed];

@@ -1,7 +1,8 @@
-#include "slimbayes/methods/post_hoc.h"
+#include "slimbayes/workflow/post_hoc.h"
 
 #include <string>
 
+#include "slimbayes/core/check.h"
 #include "slimbayes/families/trained_network.h"
 #include "slimbayes/methods/registry.h"
 
@@ -12,6 +13,8 @@ namespace {
 std::unique_ptr<Fitted> fitted_around(const ScriptNetwork& network, const Split& data,
                                       const std::string& method, const nlohmann::json& options,
                                       const Stream& stream) {
+  check(!options.value("refit", false), method, "a module that is kept as it is", "refit",
+        "join training and validation rows yourself");
   FitContext context{stream};
   context.start = std::make_shared<const TrainedNetwork>(trained_network(network, data, method));
   return registry_row(method).make(options)->fit(data, context);

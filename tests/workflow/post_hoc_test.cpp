@@ -1,6 +1,6 @@
 // rich-bll and bll around a TorchScript module: equal to those around our own network with the same weights,
 // and to the dense formulas where no layer of ours computes the same.
-#include "slimbayes/methods/post_hoc.h"
+#include "slimbayes/workflow/post_hoc.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
