@@ -40,7 +40,7 @@ namespace {
 constexpr const char* kLastLayerLaplace = "last-layer-laplace";
 constexpr const char* kLaplacePriorSd = "prior_sd";
 constexpr int64_t kFullWeights = 2048;  // weights up to which the structure "auto" is full
-constexpr int64_t kMostFullWeights = 20000;
+constexpr int64_t kMostFullWeights = 8192;  // half a gigabyte, and minutes for the spectrum
 constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;  // of the covariances [b, k, k] of a batch
 
 LastLayer regression_of(const LastLayerLaplaceOptions& o) {

@@ -95,7 +95,7 @@ def test_methods_around_one_network_train_it_once(tmp_path):
             shared = ours.pop("seconds_shared", 0)
             assert (shared > 0) == (entry["method"] in ("bll", "ntk-gp")) and ours.pop("seconds") > shared
             its.pop("seconds")
-            ours["notes"] = [note for note in ours["notes"] if "network that an earlier" not in note]
+            ours["notes"] = [note for note in ours["notes"] if "trained before in this comparison" not in note]
             assert ours == its
     _, told = compared("rich-bll,dnn,mc-dropout", "--scale", "standard", "--dropout", 0.1)
     assert "note (dnn, mc-dropout): " in told
