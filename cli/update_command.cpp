@@ -34,6 +34,10 @@ int run_command(const UpdateRequest& r) {
   const Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes);
   for (const std::string& note : notes) log_note(note);
   const Model changed = r.forget ? model.without(data) : r.shard ? model.shard(data) : model.with(data);
+  const int64_t known = r.forget || r.shard ? 0 : model.known_rows(data);
+  if (known > 0)
+    log_note(fmt::format("{} of {} rows were learned before and count twice", known,
+                         count(model.examples(data, true))));
   changed.save(out);
   const int64_t rows = changed.fitted().summary().rows;
   if (r.json) {

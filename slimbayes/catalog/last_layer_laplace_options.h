@@ -10,7 +10,7 @@ namespace slimbayes {
 /// Options of `last-layer-laplace`, the Laplace approximation of a trained network's last layer.
 struct LastLayerLaplaceOptions {
   TrainedNetworkOptions network;
-  PosteriorChoiceOptions choice = {"evidence", "select", "select", 1};
+  PosteriorChoiceOptions choice = {"evidence", "mse", "select", 1};
   std::string structure = "auto";
 };
 

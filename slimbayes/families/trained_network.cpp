@@ -120,7 +120,9 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   check(given.is_vector() && given.width() == schema.task.outputs, method,
         fmt::format("a network with {} outputs", schema.task.outputs), text_of(given),
         "start from a network of the same task");
-  return start;
+  TrainedNetwork taken = start;
+  taken.summary.rows = split.train.size();  // what the method knows; the training may have had others
+  return taken;
 }
 
 bool same_network(const TrainedNetwork& a, const TrainedNetwork& b) {

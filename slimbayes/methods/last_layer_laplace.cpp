@@ -26,7 +26,7 @@
 //             generalised Gauss-Newton matrix of the training rows; the probabilities are averaged over the
 //             Gaussian logits, which have a covariance. Regression: bll's posterior.
 // Estimator   The network is trained as dnn's, or is given. The prior sd s has the largest Laplace evidence;
-//             a regression's noise too.
+//             a regression's noise is the validation MSE, because training residuals are smaller than the noise.
 // Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, or O(n (k^2 + r^2) + k^3 + r^3)
 //             with the Kronecker structure; a prediction costs one pass and O(k^2 r^2), or O(r^2 + k r), plus
 //             O(k^3) and 1,024 draws of k correlated logits.
@@ -39,8 +39,8 @@ namespace {
 
 constexpr const char* kLastLayerLaplace = "last-layer-laplace";
 constexpr const char* kLaplacePriorSd = "prior_sd";
-constexpr int64_t kFullWeights = 2048;  // weights up to which the structure "auto" is full
-constexpr int64_t kMostFullWeights = 8192;  // half a gigabyte, and minutes for the spectrum
+constexpr int64_t kFullWeights = 2048;                // weights up to which the structure "auto" is full
+constexpr int64_t kMostFullWeights = 8192;            // half a gigabyte, and minutes for the spectrum
 constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;  // of the covariances [b, k, k] of a batch
 
 LastLayer regression_of(const LastLayerLaplaceOptions& o) {

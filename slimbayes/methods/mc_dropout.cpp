@@ -85,7 +85,7 @@ class McDropoutMethod : public Method {
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     TrainedNetwork trained = starting_network(options_.network, split, context, kMcDropout);
     check(drops(trained.spec.layers), kMcDropout, "a network with dropout layers", "one without",
-          "choose a network that takes --dropout");
+          "fit that network with --dropout 0.1");
     double noise_var = 0;
     if (trained.noise_var > 0) {
       const Network network(trained.spec, "network", as_type(trained.weights, at::kFloat));

@@ -41,6 +41,8 @@ Words columns_of(const Model& model) {
   Words names = reading.names;
   for (const auto& [name, kind] : reading.kinds) names.push_back(name);
   if (!model.target().empty()) names.push_back(model.target());
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
   return names;
 }
 

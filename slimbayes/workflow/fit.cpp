@@ -18,6 +18,7 @@
 #include "slimbayes/data/target.h"
 #include "slimbayes/families/event_probes.h"
 #include "slimbayes/families/tabular.h"
+#include "slimbayes/families/trained_network.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/workflow/example_uniforms.h"
 #include "slimbayes/workflow/fit_notes.h"
@@ -27,6 +28,8 @@
 namespace slimbayes {
 
 namespace {
+
+constexpr const char* kNetworkIsThatOf = "the network is that of";  // how its note begins
 
 constexpr const char* kFunction = "fit";
 
@@ -158,10 +161,11 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const std::string data_hash = hash_of(examples);
   const bool same_rows = source && source->data_hash() == data_hash && fit.calibrate == "none";
   model.split_ = same_rows ? source->split() : split_examples(examples, dealt);
+  std::erase_if(model.split_.notes,
+                [](const std::string& note) { return note.starts_with(kNetworkIsThatOf); });
   if (source)
-    model.split_.notes.push_back(
-        fmt::format("the network is that of {}: options of the network and of its training do not apply",
-                    in_quotes(fit.network_from)));
+    model.split_.notes.push_back(fmt::format("{} {}: options of the network and of its training do not apply",
+                                             kNetworkIsThatOf, in_quotes(fit.network_from)));
   if (source && !same_rows)
     model.split_.notes.push_back(
         "split anew: some of the validation rows may have trained the network, which would make the noise "
@@ -214,7 +218,11 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const std::string_view noun = noun_of(kind_of(*encoder));
   const bool grouped = of_table && fit.split != "random" && !groups_of(examples, dealt).singly;
   FitContext context{Stream(fit.seed), callback, std::move(checkpoint), {}, networks};
-  if (source) context.start = source->fitted().network();
+  if (source) {
+    TrainedNetwork start = *source->fitted().network();
+    start.summary.notes.clear();  // they are of that fit
+    context.start = std::make_shared<const TrainedNetwork>(std::move(start));
+  }
   CrossFitted fitted = fit_with_noise_folds(info, main, parts,
                                             {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"),
                                              /*possible=*/of_table && !source, noun},

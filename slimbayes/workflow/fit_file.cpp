@@ -117,6 +117,10 @@ json report_on(const Model& model, const Examples& examples, double level, std::
 }
 
 Examples part_of(const Model& model, const Examples& examples, const std::string& part) {
+  const SplitRows& known = model.split();
+  check(!(known.train.empty() && known.valid.empty() && known.test.empty()), "evaluate",
+        "a model as it was fitted, for --split", "one that gave up its split in an update, forget or merge",
+        "score with the model of the fit, or leave --split out");
   check(hash_of(examples) == model.data_hash(), "evaluate",
         "the data that the model was fitted on, for --split",
         fmt::format("others, '{}'", source_of(examples)), "leave --split out to score everything");

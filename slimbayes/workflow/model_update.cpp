@@ -26,6 +26,13 @@ std::string methods_that(bool MethodInfo::*holds) {
   return names;
 }
 
+/// Returns how many numbers two sorted lists have in common, each as often as in both.
+int64_t common_count(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  std::vector<int64_t> both;
+  std::ranges::set_intersection(a, b, std::back_inserter(both));
+  return std::ssize(both);
+}
+
 }  // namespace
 
 FitOptions with_network_from(const FitOptions& given) {
@@ -101,10 +108,12 @@ Model Model::with(const Examples& examples) const { return changed(examples, Cha
 Model Model::without(const Examples& examples) const { return changed(examples, Change::remove); }
 Model Model::shard(const Examples& examples) const { return changed(examples, Change::shard); }
 
-int64_t Model::shared_rows(const Model& other) const {
-  std::vector<int64_t> both;
-  std::ranges::set_intersection(learned_, other.learned_, std::back_inserter(both));
-  return static_cast<int64_t>(both.size());
+int64_t Model::shared_rows(const Model& other) const { return common_count(learned_, other.learned_); }
+
+int64_t Model::known_rows(const Examples& given) const {
+  std::vector<int64_t> hashes = row_hashes(dataset_of(*encoder_, examples(given, true), true));
+  std::ranges::sort(hashes);
+  return common_count(learned_, hashes);
 }
 
 Model Model::merged(const Model& other) const {

@@ -64,6 +64,18 @@ def test_shards_of_classes_are_merged(tmp_path, method):
     assert "same network" in refused(tmp_path, "merge", "m", "s", "--out", "n")
 
 
+def test_rows_that_are_known_already_are_noted(rows):
+    fitted(rows)
+    assert "learned before" not in run(rows, "update", "m", "more.csv").stderr
+    assert "note: 60 of 60 rows were learned before and count twice" in run(rows, "update", "m", "more.csv").stderr
+    refused_split = refused(rows, "evaluate", "m", "train.csv", "--split", "test")
+    assert "gave up its split" in refused_split
+    # A model around a network says how many rows it has learned itself, and repeats no note of the other fit.
+    fitted(rows, "rich-bll")
+    done = run(rows, "fit", "train.csv", "--network-from", "m", "--method", "bll", "--refit", "--noise", "mse", "--model", "b")
+    assert done.returncode == 0 and "A^T A" not in done.stderr and "b: 200 rows" in done.stdout, done.stdout + done.stderr
+
+
 def test_a_killed_update_leaves_the_model_before_or_after(rows):
     fitted(rows)
     write_csv(rows / "one.csv", header(2), toy_rows(1, seed=9))

@@ -364,7 +364,7 @@ TEST(LastLayerLaplace, OfARegressionIsBllWithTheEvidence) {
   const Split split = contract::toy_split();
   const auto network = small_network(split);
   const Dataset data = contract::toy(20, 9);
-  const json chosen = {{"select", "evidence"}, {"prior", "select"}};
+  const json chosen = {{"select", "evidence"}, {"noise", "mse"}, {"prior", "select"}};
   const Regression a = answer(*around("last-layer-laplace", json::object(), split, network), data),
                    b = answer(*around("bll", chosen, split, network), data);
   EXPECT_TRUE(at::equal(total_var(a), total_var(b)) && at::equal(a.epistemic_var, b.epistemic_var));
