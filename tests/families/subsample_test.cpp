@@ -8,6 +8,7 @@
 
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/core/random.h"
+#include "slimbayes/core/threads.h"
 
 namespace slimbayes {
 namespace {
@@ -32,6 +33,7 @@ double norm_of(const at::Tensor& symmetric) {
 }
 
 TEST(Subsample, TheErrorFallsAsTheRootOfOneByKLessOneByN) {
+  const ThreadScope one(1);  // thousands of small products, which two threads would wait for
   constexpr int64_t n = 4000, r = 8, draws = 60;
   constexpr double noise = 0.1;
   const Stream s(11);
@@ -61,6 +63,7 @@ TEST(Subsample, TheErrorFallsAsTheRootOfOneByKLessOneByN) {
 
 TEST(Subsample, TheErrorIsBelowTheBounds) {  // R theorems 3.5 and A.4
   // phi = (cos a, sin a) for a uniform angle a: |phi| = K = 1 and E[phi phi^T] = I / 2.
+  const ThreadScope one(1);
   constexpr int64_t n = 20000, r = 2;
   constexpr double bound_k = 1, least = 0.5, delta = 0.05;
   // As noisy as this the bounds lie within a factor of 200 of the errors; with less noise they are far above.
