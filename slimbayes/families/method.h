@@ -50,7 +50,8 @@ class Fitted {
   /// Returns the method with its posterior given these rows too and `drop` no longer, which must have been
   /// among its rows; features, noise and prior stay the same. Either may be empty. Exact: the posterior
   /// equals one that is computed from all rows at once, up to rounding. A posterior of a sample of the rows
-  /// gains the new rows beside the sample, and drops none. This object does not change. Throws std::invalid_argument for rows that do not fit and for a method without an exact posterior
+  /// gains the new rows beside the sample, and drops none. This object does not change. Throws
+  /// std::invalid_argument for rows that do not fit and for a method without an exact posterior
   /// (MethodInfo::updates). It does not know whether `drop` was among its rows: NumericalError tells only
   /// that the remaining posterior would not be one. Model::without knows the rows.
   virtual std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const;

@@ -26,9 +26,10 @@
 //             generalised Gauss-Newton matrix of the training rows; the probabilities are averaged over the
 //             Gaussian logits, which have a covariance. Regression: bll's posterior.
 // Estimator   The network is trained as dnn's, or is given. The prior sd s has the largest Laplace evidence;
-//             a regression's noise is the validation MSE, because training residuals are smaller than the noise.
-// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, or O(n (k^2 + r^2) + k^3 + r^3)
-//             with the Kronecker structure; a prediction costs one pass and O(k^2 r^2), or O(r^2 + k r), plus
+//             a regression's noise is the validation MSE: the training residuals of a network are smaller
+//             than the noise.
+// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, with the Kronecker structure
+//             O(n (k^2 + r^2) + k^3 + r^3); a prediction costs one pass and O(k^2 r^2), or O(r^2 + k r), plus
 //             O(k^3) and 1,024 draws of k correlated logits.
 // When        A classifier that is already trained. Its posterior knows how certain each row's class is;
 //             bll gives every row of a class the same weight.
