@@ -229,6 +229,7 @@ MethodInfo rich_bll() {
       "Keeps a trained network's mean and adds the variance of its last layer, enriched by the gradients of "
       "all layers.";
   info.paper = "R: richer Bayesian last layers, section 3";
+  info.paper_preset = paper_rich_bll();
   return with_options<RichBllOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<RichBllOptions>(given, "rich-bll"));
   });

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "slimbayes/catalog/bll_options.h"
 #include "slimbayes/catalog/last_layer_options.h"
 #include "slimbayes/catalog/trained_network_options.h"
 
@@ -12,6 +14,7 @@ struct RichBllOptions {
   TrainedNetworkOptions network;
   LastLayerOptions posterior;
   std::string route = "auto";
+  double ridge = 1e-4;
 };
 
 template <class V>
@@ -23,6 +26,18 @@ void describe(RichBllOptions& o, V& v) {
     "weighted: one backward pass per feature; sketch: as weighted, with gradients hashed to few numbers, for "
     "networks too large for it",
     Choices{{"auto", "gram", "weighted", "sketch"}}, "R appendix B");
+  v("ridge", o.ridge,
+    "ridge of the regression of the network's gradients on the last layer's features, as a share of a row's "
+    "mean squared features. 0: least squares, whose variance can explode away from rows that hardly span the "
+    "features, as in one dimension; the paper takes 1 for classes",
+    Range{0, 1e9}, "slimbayes; R appendix C (classes)");
+}
+
+/// Returns the options of --preset paper: those of bll, and least squares.
+inline nlohmann::json paper_rich_bll() {
+  nlohmann::json preset = paper_last_layer();
+  preset["ridge"] = 0.0;
+  return preset;
 }
 
 }  // namespace slimbayes

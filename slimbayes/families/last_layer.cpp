@@ -173,7 +173,7 @@ class LastLayerMethod : public Method {
           fmt::format("A^T A of {} rows takes about {:.3g} GFLOP, which may be minutes; --subsample takes it "
                       "from fewer rows",
                       rows.size(), flops / 1e9));
-    const Enrichment found = enrichment(model, gradients, projector(at_rows.features), options,
+    const Enrichment found = enrichment(model, gradients, projector(at_rows.features, layer_.ridge), options,
                                         context.stream.split("enrichment"));
     summary.notes.push_back(fmt::format("A^T A by the {} route: {}", found.route, found.reason));
     return found.gram;

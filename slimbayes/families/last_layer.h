@@ -24,6 +24,7 @@ struct LastLayer {
   LastLayerOptions posterior;
   bool enriched = false;       // whether A is estimated; false: A = 0
   std::string route = "auto";  // how A^T A is computed (ntk/enrichment.h)
+  double ridge = 0;            // of A, as `projector` takes it
 };
 
 /// Returns the method. Regression: one posterior of the residual y - f(x). Classes: one posterior per logit,

@@ -5,11 +5,11 @@
 // rich-bll: a Bayesian last layer enriched by the gradients of the whole network (R section 3).
 //
 // Model       As bll, with the prior covariance s^2 (I + A^T A) of the last layer's weights. A phi_r is the
-//             least-squares approximation of phi_m, the gradient of the output in all earlier parameters, on
-//             the training rows. So the variance is that of the network's tangent kernel, projected on the
-//             last layer's features; it is never below bll's from the same network, noise and prior sd (R
-//             theorem 3.3).
-// Estimator   As bll. A^T A = Q^T K_m Q with Q = Phi_r (Phi_r^T Phi_r)^+ and K_m the inner products of the
+//             ridge regression of phi_m, the gradient of the output in all earlier parameters, on the
+//             training rows. So the variance is that of the network's tangent kernel, projected on the last
+//             layer's features; it is never below bll's from the same network, noise and prior sd (R theorem
+//             3.3, which holds for every A).
+// Estimator   As bll. A^T A = Q^T K_m Q with Q = Phi_r (Phi_r^T Phi_r + ridge)^+ and K_m the inner products of the
 //             gradients phi_m (ntk/enrichment.h): neither A nor the Jacobian is stored.
 // Cost        A fit adds the smaller of n^2 (widths of the layers) and n r (parameters) operations to bll's;
 //             a prediction costs what bll's costs.
@@ -22,7 +22,7 @@ namespace {
 
 LastLayer rich_bll(const nlohmann::json& options) {
   auto o = options_from_json<RichBllOptions>(options, "rich-bll");
-  return {"rich-bll", options_to_json(o), o.network, o.posterior, /*enriched=*/true, o.route};
+  return {"rich-bll", options_to_json(o), o.network, o.posterior, /*enriched=*/true, o.route, o.ridge};
 }
 
 }  // namespace

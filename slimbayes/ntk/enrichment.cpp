@@ -102,13 +102,17 @@ Enrichment chosen(const GradientModel& model, const GradientPlan& plan, int64_t 
 
 }  // namespace
 
-at::Tensor projector(const at::Tensor& features) {
+at::Tensor projector(const at::Tensor& features, double ridge) {
   check_shape(features, {-1, -1}, "projector", "features");
   const at::NoGradGuard no_grad;
   const at::Tensor phi = features.to(at::kDouble);
+  check(ridge >= 0 && std::isfinite(ridge), "projector", "a finite ridge of at least 0",
+        fmt::format("{}", ridge));
   const auto [values, vectors] = spectrum(phi.t().mm(phi));
-  const at::Tensor inverse =
-      at::where(values > kLeastEigenvalue * values.max(), values.reciprocal(), at::zeros_like(values));
+  const double of_a_row =
+      values.sum().item<double>() / static_cast<double>(std::max<int64_t>(1, phi.size(0)));
+  const at::Tensor inverse = at::where(values > kLeastEigenvalue * values.max(),
+                                       (values + ridge * of_a_row).reciprocal(), at::zeros_like(values));
   return phi.mm(vectors * inverse).mm(vectors.t());
 }
 

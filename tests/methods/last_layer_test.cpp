@@ -77,8 +77,8 @@ TEST(RichBll, VarianceIsTheDenseOneOfItsFeatures) {  // R theorems 3.1 and 3.2
   const Split split = contract::toy_split();
   const auto network = small_network(split);
   const Dataset data = contract::toy(30, 9);
-  const auto fitted =
-      around("rich-bll", {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", 0.7}}, split, network);
+  const auto fitted = around(
+      "rich-bll", {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", 0.7}, {"ridge", 0}}, split, network);
   const Regression p = answer(*fitted, data);
   const Jacobian train = jacobian_of(*network, split.train.all().inputs[0]),
                  test = jacobian_of(*network, data.all().inputs[0]);

@@ -63,6 +63,17 @@ TEST(Enrichment, TheProjectorSolvesLeastSquares) {
   EXPECT_LT(relative_error(few.mm(projector(few).t()), at::eye(3, at::kDouble)), 1e-9);
 }
 
+TEST(Enrichment, TheProjectorWithARidgeSolvesRidgeRegression) {
+  at::Tensor features = Stream(4).normal({11, 5});
+  features.select(1, 3).zero_();  // a dead unit
+  const double ridge = 0.3, m = features.square().sum().item<double>() / 11;
+  const at::Tensor gram = features.t().mm(features) + ridge * m * at::eye(5, at::kDouble);
+  EXPECT_LT(relative_error(gram.mm(projector(features, ridge).t()), features.t()), 1e-12);
+  // The features' unit does not count.
+  EXPECT_LT(relative_error(projector(1000 * features, ridge), projector(features, ridge) / 1000), 1e-12);
+  EXPECT_THROW(projector(features, -1), std::invalid_argument);
+}
+
 // Equality above means little for a parameter whose gradient is 0, or a form that no network takes.
 TEST(Enrichment, TheNetworksCoverEveryParameterAndForm) {
   std::set<std::pair<std::string, GradientForm>> seen;
