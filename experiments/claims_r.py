@@ -1,4 +1,4 @@
-"""The judge's rules for the Rich-BLL paper (R), section 4.2 on its Tables 2, 4 and 6.
+"""The judge's rules for the Rich-BLL paper (R), sections 4.2 and 4.4 on its Tables 2, 4, 5 and 6.
 
 R's spread is the standard error of the mean over seeds, and so is ours here; the rule is that of claims.py: a difference of
 less than the larger spread decides nothing. A claim of likeness is the other way round: it holds where the difference is not
@@ -99,3 +99,14 @@ def r_table6(scores):
         cases.append(lower(t, more, Score(FLAT, 0.0, more.seeds), f"{worst} over {best}", "the limit of"))
     yield judged("R appendix C", f"the NLL is flat over the subsample's share, 30 to 90 %: less than {FLAT} nats between the best and the worst, "
                  "on every table", cases)
+
+
+def r_table5(scores):
+    """`scores`: (name, metric) to a Score with the standard error. A lower NLL or ECE is better, a higher AUROC."""
+    for metric, title in (("nll", "NLL"), ("ece", "ECE")):
+        for other in BLL, "LL Laplace":
+            yield judged("R 4.4, in small", f"Rich-BLL (S)'s {title} is below {other}'s on CIFAR-10",
+                         [lower(title, scores.get((SOME, metric)), scores.get((other, metric)), SOME, other)])
+    for other in BLL, "LL Laplace", "Dropout":
+        yield judged("R 4.4, in small", f"Rich-BLL (S)'s AUROC for CIFAR-100 is above {other}'s",
+                     [lower("AUROC", scores.get((other, "AUROC")), scores.get((SOME, "AUROC")), other, SOME)])

@@ -275,7 +275,9 @@ OVERVIEW = """# Experiments
 | [r_table2](r_table2/README.md), [r_rivals](r_rivals/README.md) | R Table 2: in R's protocol, and every method on equal rows |
 | [r_noise](r_noise/README.md) | R's two ways to a noise variance |
 | [r_table4](r_table4/README.md), [r_table6](r_table6/README.md) | R Table 4: white wine told from red; R Table 6: the subsample |
+| [r_table5](r_table5/README.md) | R Table 5 in small: CIFAR-10 and foreign images |
 | [r_costs](r_costs/README.md), [r_figures](r_figures/README.md) | R Table 1 as seconds and bytes; R Figures 1 and 2 |
+| [r_ridge](r_ridge/README.md) | how near Rich-BLL comes to NTK-GP, by its ridge |
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |
 | [likelihoods](likelihoods/README.md) | classes, counts and events on data |
 | [wheel](wheel/README.md) | R Table 3: exploration on the wheel bandit |

@@ -1,11 +1,8 @@
 """The pages of the Rich-BLL paper's tables (R)."""
 
-import csv
-import math
-import statistics
-
 import claims_r
 import pages
+import report_r_own
 from claims_r import RATIOS, TABLES, StandardErrors
 from pages import page, verdicts
 from scores import Published, load
@@ -120,81 +117,10 @@ def r_table6(scores):
     return found
 
 
-def slope(points):
-    """Of log y on log x, by least squares."""
-    xs, ys = [math.log(x) for x, _ in points], [math.log(y) for _, y in points]
-    mean = statistics.fmean(xs)
-    return sum((x - mean) * (y - statistics.fmean(ys)) for x, y in zip(xs, ys)) / sum((x - mean) ** 2 for x in xs)
-
-
-EXPONENTS = {"NTK-GP": ("3", "2"), "NNGP (BLL)": ("1", "0"), "Rich-BLL": ("1", "0"), "Rich-BLL (S)": ("0", "0")}
-
-
-def r_costs():
-    """R Table 1, from the rows of measure.py; its medians over rounds."""
-    folder = pages.HERE / "r_costs"
-    if not (folder / "results.csv").exists():
-        return
-    with open(folder / "results.csv", newline="") as file:
-        rows = list(csv.DictReader(file))
-    at = {}
-    for row in rows:
-        for what in "fit_s", "fit_mb", "predict_s", "model_bytes":
-            at.setdefault((row["method"], int(row["n"]), what), []).append(float(row[what]))
-    at = {key: statistics.median(values) for key, values in at.items()}
-    sizes = sorted({n for _, n, _ in at})
-    parts = ["One trained network (two layers of 50, mu-P, two inputs: r = 51 features, 2,751 weights); each cell is a process of its own with one "
-             f"thread, processor seconds, medians of {len({row['round'] for row in rows})} rounds, at commit {', '.join(dict.fromkeys(row['commit'] for row in rows))}. Seconds and peak memory hold the "
-             "start of the program and the reading of the table, which is why the slopes are those of what exceeds the smallest n; (S): 500 rows."]
-    for what, title, digits in (("fit_s", "Seconds of a fit", 2), ("fit_mb", "Peak memory of a fit, MB", 0), ("predict_s", "Seconds for 2,000 answers", 2),
-                                ("model_bytes", "Bytes of the model file", 0)):
-        table = [[f"{n:,}", *[f"{at[m, n, what]:,.{digits}f}" if (m, n, what) in at else "" for m in EXPONENTS]] for n in sizes]
-        parts.append(f"## {title}\n\n" + grid(["n", *EXPONENTS], table))
-    parts.append("## Slopes\n\n" + grid(["method", "time, ours", "R", "memory, ours", "R"], slopes(at, sizes)) + "\nOf log (cost above that at the smallest n) on log n over "
-                 "the three largest n. R counts the posterior alone: ours reads n rows and passes them through the network, also for "
-                 "(S), and holds the table of n rows, which is the growth of the memory of BLL and Rich-BLL. The model file grows by the 16 bytes a row "
-                 "of its split and of the hashes by which `forget` knows the rows; NTK-GP's, instead of the hashes, by the rows themselves.")
-    text = ("# Costs (R Table 1)\n\n```\nexperiments/r_costs/measure.py\nexperiments/report.py\n```\n\n" + "\n".join(part.rstrip() + "\n" for part in parts))
-    (folder / "README.md").write_text(text)
-
-
-def slopes(at, sizes):
-    table = []
-    for method, (time, memory) in EXPONENTS.items():
-        own = [n for n in sizes if (method, n, "fit_s") in at]
-        found = []
-        for what in "fit_s", "fit_mb":
-            points = [(n, at[method, n, what] - at[method, own[0], what]) for n in own[-3:]]
-            found.append(f"{slope(points):.2f}" if len(points) == 3 and all(y > 0 for _, y in points) else "none measurable")
-        table.append([method, found[0], time, found[1], memory])
-    return table
-
-
-def r_figures():
-    """R Figures 1 and 2, from the columns that draw.py wrote."""
-    folder = pages.HERE / "r_figures"
-    if not (folder / "regression.csv").exists():
-        return
-    places, parts = {"x = -3": "-3.0", "x = -1 (rows)": "-1.0", "x = 0 (the gap)": "0.0", "x = 3": "3.0"}, []
-    for name, what, title in (("regression", "sd_epistemic", "Epistemic sd (Figure 1)"), ("classes", "mutual_information", "Mutual information (Figure 2)")):
-        with open(folder / f"{name}.csv", newline="") as file:
-            rows = {row["x"]: row for row in csv.DictReader(file)}
-        methods = [column.partition(":")[0] for column in rows["0.0"] if column.endswith(what)]
-        table = [[m, *[f"{float(rows[x][f'{m}: {what}']):.3f}" for x in places.values()]] for m in methods]
-        parts.append(f"## {title}\n\n![{name}]({name}.svg)\n\n" + grid(["method", *places], table))
-    (folder / "README.md").write_text(
-        "# One dimension (R Figures 1 and 2)\n\n```\nexperiments/r_figures/draw.py\nexperiments/report.py\n```\n\nR does not say its data; ours are in "
-        "`draw.py`: 400 rows in two stretches, -1.5 to -0.4 and 0.4 to 1.5, with a gap between them. One network a figure, prior sd 1, 40 % of the rows "
-        "for (S). Shaded: two epistemic sds around the mean; for classes the mutual information under the probability of the "
-        "class at the right.\n\n" + "\n".join(parts))
-
-
 def write(runner):
-    """Every page of R; its claims."""
+    """Every page of R but the wheel's; their claims."""
     found = []
     for study in r_table2, r_rivals, r_noise, r_table4, r_table6:
         beside = ["r_rivals", "r_table2"] if study is r_noise else []
         found += study(load(*[pages.HERE / name for name in (study.__name__, *beside)], runner=runner))
-    r_costs()
-    r_figures()
-    return found
+    return found + report_r_own.write()

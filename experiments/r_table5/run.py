@@ -10,7 +10,7 @@ already is not run again. One thread a fit. The tool is build/slimbayes (SLIMBAY
 """
 
 import argparse
-import csv
+import itertools
 import json
 import os
 import pathlib
@@ -38,9 +38,9 @@ FIELDS = KEY + ["test_rows", *METRICS, "auroc", "seconds", "commit", "command", 
 
 
 def cells(seeds):
-    for seed in range(seeds):
-        for kind, methods in ("around", AROUND), ("own", OWN):
-            for method, flags in methods:
+    for kind, groups in ("around", [AROUND]), ("own", [[each] for each in OWN]):
+        for group, seed in itertools.product(groups, range(seeds)):
+            for method, flags in group:
                 yield {"study": kind, "data": "cifar10", "method": method, "seed": str(seed), "flags": flags}
 
 

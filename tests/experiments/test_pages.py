@@ -124,6 +124,31 @@ def test_the_figures_numbers_are_those_of_their_columns(folder):
     assert (folder / "r_figures" / "README.md").read_text().count("| Rich-BLL | 1.000 | 3.000 | 4.000 | 7.000 |") == 2
 
 
+def test_images_are_judged_by_each_methods_own_score(folder):
+    (folder / "r_table5").mkdir()
+    prior = "--prior fixed --prior-sd 1"
+    lines = [f'around,cifar10,{method},{seed},{flags},2000,{nll + seed / 500},0.1,0.7,,"{{""entropy"": 0.5, ""logit_var"": {auroc}}}",1,abc,,,\n'
+             for method, flags, nll, auroc in (("bll", prior, 0.9, 0.6), ("rich-bll", f"{prior} --ridge 1 --subsample 0.4", 0.8, 0.7), ("dnn", "", 1, 0.8))
+             for seed in (0, 1)]
+    (folder / "r_table5" / "results.csv").write_text("study,data,method,seed,flags,test_rows,nll,ece,accuracy,brier,auroc,seconds,commit,command,recipe,error\n" + "".join(lines))
+    report.main()
+    page = (folder / "r_table5" / "README.md").read_text()
+    assert "| Rich-BLL (S) | ours | 0.801 ± 0.001 (2) |" in page and "| MAP | ours | 1.001 ± 0.001 (2) | 0.100 ± 0.000 (2) | 0.700 ± 0.000 (2) | 0.500" in page
+    assert "| Rich-BLL (S)'s NLL is below NNGP (BLL)'s on CIFAR-10 | R 4.4, in small | **holds** |" in page
+    assert "| Rich-BLL (S)'s AUROC for CIFAR-100 is above NNGP (BLL)'s | R 4.4, in small | **holds** |" in page
+    assert "Rich-BLL (S)'s AUROC for CIFAR-100 is above NNGP (BLL)'s" in (folder / "README.md").read_text()
+
+
+def test_the_ridges_page_has_a_column_for_each(folder):
+    (folder / "r_ridge").mkdir()
+    lines = [f"curve,default,{method},{ridge},{rows},-1,{value},0.5,abc\n" for rows in ("near", "far")
+             for method, ridge, value in (("bll", "", 2), ("rich-bll", "0", 3), ("rich-bll", "1e-4", 1))]
+    (folder / "r_ridge" / "results.csv").write_text("data,network,method,ridge,rows,mean_log,rms_log,correlation,commit\n" + "".join(lines))
+    report.main()
+    page = (folder / "r_ridge" / "README.md").read_text()
+    assert "| data | network | rows | bll | ridge 0 | ridge 1e-4 |" in page and "| curve | default | far | 2.00 | 3.00 | 1.00 |" in page
+
+
 def test_the_earlier_papers_table(folder):
     write(folder / "e_table1", as_measured("e", published("e_table1")))
     report.main()
