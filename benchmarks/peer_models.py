@@ -1,4 +1,4 @@
-"""The net and step of dbk, and the deep kernels of GPyTorch, for peers.py: float32, one thread.
+"""The net and step of dbk, the deep kernels of GPyTorch and the update of VBLL, for peers.py: float32, one thread.
 
 The net is that of slimbayes/catalog/network_spec.cpp, the objectives are dPPGP by automatic differentiation
 and GPyTorch's own, the optimiser AdamW with decay on the backbone alone.
@@ -8,12 +8,14 @@ import math
 
 import gpytorch
 import torch
+import vbll
 from torch import nn
 
 INPUTS, HIDDEN, RANK, BLOCKS = 26, 64, 128, 2
 TRAINING_ROWS = 15000
 ALPHA = BETA = 0.01
 NOISE_START, NOISE_FLOOR = 1e-2, 1e-6
+WIDE = 512  # features of the last layer whose posterior is updated
 
 
 class Block(nn.Module):
@@ -173,3 +175,28 @@ def predictors(rows):
             return answer.mean, answer.variance
 
     return {"pytorch": by_pytorch, "gpytorch-pp-dkl": by_gpytorch}
+
+
+def updates(rows):
+    """{competitor: call that adds this many rows to the posterior of a last layer, giving factor and mean}. VBLL's own
+    update takes the rows one by one (rank-one updates of the precision's factor, in Python, float32). Plain PyTorch
+    keeps the precision and factorises it anew, in float64 like ours."""
+    layer = vbll.Regression(WIDE, 1, 1 / TRAINING_ROWS, parameterization="dense_precision")
+    nn.init.constant_(layer.noise_logdiag, math.log(0.1) / 2)  # at random it is often below 1e-6, too little for float32
+    before, noise_var = layer.W(), layer.noise().scale.square()
+    x, y = torch.randn(rows, WIDE), torch.randn(rows, 1)
+    precision = before.inverse_covariance[0].double().detach()
+    natural_mean = precision @ before.mean[0].double().detach()
+    scaled = x.double() / noise_var.double().sqrt().detach()
+    scaled_y = y[:, 0].double() / noise_var.double().sqrt().detach()
+
+    def by_vbll():
+        with torch.no_grad():
+            return before.recursive_update(x, y, noise_var)
+
+    def by_pytorch():
+        factor = torch.linalg.cholesky(torch.addmm(precision, scaled.T, scaled))
+        natural = torch.addmv(natural_mean, scaled.T, scaled_y)
+        return factor, torch.cholesky_solve(natural[:, None], factor)[:, 0]
+
+    return {"vbll": by_vbll, "pytorch": by_pytorch}

@@ -1,4 +1,5 @@
-"""One training step and one predicted row of dbk, and the steps of its rivals: ours, PyTorch, and GPyTorch.
+"""One training step and one predicted row of dbk, the steps of its rivals, and 32 rows added to the posterior of a
+last layer: ours, PyTorch, GPyTorch and VBLL.
 
 Every round times a block of each competitor in a new order, so that what else the machine does meets all of
 them; a ratio is taken within a round, and medians and quartiles are over the rounds. Times are processor
@@ -11,6 +12,7 @@ times of one thread (wall times beside them); starting the tool and loading a ta
 import argparse
 import csv
 import datetime
+import importlib.metadata
 import json
 import os
 import random
@@ -29,6 +31,7 @@ import torch
 
 ROOT = Path(__file__).resolve().parent.parent
 BATCHES = (200, 1024)
+UPDATE_ROWS = 32
 OURS, FLOOR = "slimbayes", "gemm-floor"
 
 # What google-benchmark calls our side of a task.
@@ -45,6 +48,7 @@ PROGRAM_NAMES = {
     **{(task, FLOOR, b): f"BM_gemm_floor/{floor}/batch:{b}" for task, (_, floor) in STEPS.items() for b in BATCHES},
     ("predict", OURS, 1): "BM_Fitted_predict/rows:1",
     ("predict", FLOOR, 1): "BM_predict_floor/rows:1",
+    ("update", OURS, UPDATE_ROWS): f"BM_wide_posterior_added/batch:{UPDATE_ROWS}",
 }
 
 # Least (task, rows, competitor) / ours, and most microseconds of ours.
@@ -85,6 +89,7 @@ def timed_block(call, seconds):
 def measure(program, rounds, seconds, only, leave_out):
     """{(task, competitor, rows): [(processor, wall) a round]} of the tasks that `only` matches, less some competitors."""
     calls = {("predict", name, 1): call for name, call in peer_models.predictors(1).items()}
+    calls |= {("update", name, UPDATE_ROWS): call for name, call in peer_models.updates(UPDATE_ROWS).items()}
     for batch in BATCHES:
         steps = peer_models.training_steps(batch)
         calls |= {(task, name, batch): call for (task, name), call in steps.items()}
@@ -155,6 +160,7 @@ def machine():
         "load": f"{os.getloadavg()[0]:.1f}",
         "torch": torch.__version__,
         "gpytorch": gpytorch.__version__,
+        "vbll": importlib.metadata.version("vbll"),
         "commit": subprocess.run(git, capture_output=True, text=True).stdout.strip(),
     }
 

@@ -1,6 +1,8 @@
 #include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
 
+#include <utility>
+
 #include "benchmarks/sizes.h"
 #include "slimbayes/core/gaussian_linear.h"
 #include "slimbayes/core/random.h"
@@ -54,8 +56,8 @@ BENCHMARK(BM_linear_posterior_added)
     ->Arg(64)
     ->Unit(benchmark::kMicrosecond);
 
-// rich-bll's posterior of 512 features with a dense prior factor: 32 rows added, beside the posterior of
-// 10,000 rows computed anew.
+// rich-bll's posterior of 512 features with a dense prior factor: 32 rows added, to a posterior that is kept
+// or in place to one that is given away, beside the posterior of 10,000 rows computed anew.
 constexpr int64_t kWide = 512;
 
 LinearRows wide_rows(int64_t b) {
@@ -72,6 +74,13 @@ void BM_wide_posterior_added(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(added(p, rows));
 }
 BENCHMARK(BM_wide_posterior_added)->ArgName("batch")->Arg(1)->Arg(32)->Unit(benchmark::kMillisecond);
+
+void BM_wide_posterior_added_in_place(benchmark::State& state) {
+  LinearPosterior p = linear_posterior(added(linear_statistics(kWide), wide_rows(10000)), wide_model());
+  const LinearRows rows = wide_rows(state.range(0));
+  for (auto _ : state) p = added(std::move(p), rows);
+}
+BENCHMARK(BM_wide_posterior_added_in_place)->ArgName("batch")->Arg(1)->Arg(32)->Unit(benchmark::kMillisecond);
 
 void BM_wide_posterior_anew(benchmark::State& state) {
   const LinearRows rows = wide_rows(10000);

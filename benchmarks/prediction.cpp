@@ -9,7 +9,7 @@
 #include "slimbayes/workflow/model.h"
 
 // Times the prediction (mean and variance) of new rows by a fitted dbk, from a Dataset and from a Table, and
-// its floor, the bare float64 matrix products.
+// its floor, the bare float64 matrix products; and by bll and rich-bll around one network.
 
 namespace slimbayes {
 namespace {
@@ -53,6 +53,31 @@ void BM_Model_predict(benchmark::State& state) {
   state.SetItemsProcessed(state.iterations() * state.range(0));
 }
 BENCHMARK(BM_Model_predict)->ArgName("rows")->Arg(1)->Arg(10000)->Unit(benchmark::kMicrosecond);
+
+// rich-bll answers with as many features as bll, so it should cost the same. Compare the two as
+//   --benchmark_filter=last_layer --benchmark_repetitions=15 --benchmark_enable_random_interleaving=true
+void BM_last_layer_predict(benchmark::State& state, const char* method) {
+  constexpr int64_t kWidth = 512;
+  const nlohmann::json network = {{"steps", 10}, {"hidden", kWidth}};
+  const Split rows{gaussian_rows(kTrainingRows, Stream(0)), gaussian_rows(64, Stream(2))};
+  static const auto one = registry_row("dnn").make(network)->fit(rows, FitContext{})->network();
+  FitContext context;
+  context.start = one;
+  const auto fitted = registry_row(method).make(network)->fit(rows, context);
+  const Dataset fresh = gaussian_rows(state.range(0), Stream(1));
+  for (auto _ : state) benchmark::DoNotOptimize(fitted->predict(fresh));
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+}
+BENCHMARK_CAPTURE(BM_last_layer_predict, bll, "bll")
+    ->ArgName("rows")
+    ->Arg(1)
+    ->Arg(1024)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(BM_last_layer_predict, rich_bll, "rich-bll")
+    ->ArgName("rows")
+    ->Arg(1)
+    ->Arg(1024)
+    ->Unit(benchmark::kMicrosecond);
 
 // Times backbone and basis alone, without checks and without the head.
 void BM_DeepKernelModel_expansion_f64(benchmark::State& state) {

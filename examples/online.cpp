@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <numbers>
 #include <string>
+#include <utility>
 
 namespace sb = slimbayes;
 
@@ -45,10 +46,10 @@ int main() {
       sb::linear_posterior(sb::linear_statistics(64), {.sigma2 = 0.01, .prior_factor = {}});
   show("before any data", p);
   for (uint64_t t = 0; t < 6; ++t) {
-    p = sb::added(p, hour(t));
+    p = sb::added(std::move(p), hour(t));  // in place
     show(("with hour " + std::to_string(t)).c_str(), p);
   }
-  p = sb::removed(p, hour(3));
+  p = sb::removed(std::move(p), hour(3));
   show("without hour 3", p);
 
   for (const double sigma2 : {1e-3, 1e-2, 1e-1}) {  // the same statistics serve each one

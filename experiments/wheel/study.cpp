@@ -1,5 +1,6 @@
 // Plays one game of the wheel bandit with one policy: a cell of experiments/wheel. Prints a line per 40
 // phases on stderr, and the result as one line of JSON on stdout.
+#include <slimbayes/core/denormals.h>
 #include <slimbayes/core/threads.h>
 #include <slimbayes_revision.h>
 
@@ -123,9 +124,8 @@ int main(int argc, char** argv) try {
     return 0;
   }
   const slimbayes::ThreadScope threads(cell.threads);
-  // Gradients of rarely pulled arms and Adam's moments of them decay to denormal numbers, which the processor
-  // multiplies many times more slowly than others.
-  at::globalContext().setFlushDenormal(true);
+  // Gradients of rarely pulled arms and Adam's moments of them decay to denormal numbers.
+  const slimbayes::FlushDenormals flush;
   const auto policy = policy_of(cell);
   const wheel::Result result =
       wheel::play(cell.game, *policy, [&](int64_t phase, const wheel::Result& so_far) {

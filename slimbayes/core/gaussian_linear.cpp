@@ -24,6 +24,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
@@ -95,12 +96,19 @@ Constant constant_of(const LinearStatistics& s, const LinearModel& model, const 
   return {s.y_shift + sum / weight, response, model.sigma2 / weight};
 }
 
-LinearPosterior finished(const LinearStatistics& s, const LinearModel& model, const at::Tensor& precision) {
+LinearPosterior finished(LinearStatistics s, LinearModel model, at::Tensor precision) {
   Constant constant = constant_of(s, model, precision);
   at::Tensor c = whiten_vector(shifted(s, constant.value).c, model.prior_factor);
   at::Tensor whitened = solve(precision, c) / model.sigma2;
-  return {s,        model,     constant.value,    colour(whitened, model.prior_factor),
-          whitened, precision, constant.response, constant.var};
+  at::Tensor weights = colour(whitened, model.prior_factor);
+  return {.statistics = std::move(s),
+          .model = std::move(model),
+          .constant = constant.value,
+          .weights = weights,
+          .whitened = whitened,
+          .precision = std::move(precision),
+          .response = constant.response,
+          .constant_var = constant.var};
 }
 
 // Returns ||D^-1/2 (y - constant - Phi w)||^2 from the statistics alone. This is a difference that loses
@@ -113,10 +121,22 @@ double residuals_from_statistics(const LinearPosterior& p) {
 }
 
 // Returns the rows that are rotated into the factor of H: T^T phi / sqrt(d sigma2). [k, r]
-at::Tensor turns(const LinearPosterior& p, const LinearRows& rows) {
-  at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), p.model.prior_factor);
+at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
+  at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), model.prior_factor);
   if (rows.d.defined()) phi = phi / rows.d.detach().to(at::kDouble).sqrt().unsqueeze(1);
-  return phi / std::sqrt(p.model.sigma2);
+  return phi / std::sqrt(model.sigma2);
+}
+
+LinearPosterior changed(LinearPosterior p, const LinearRows& rows, bool adds) {
+  LinearStatistics s = adds ? added(std::move(p.statistics), rows) : removed(std::move(p.statistics), rows);
+  if (rows.y.size(0) * kRotateShare > s.rank()) {
+    at::Tensor precision = factorised(s, p.model);
+    return finished(std::move(s), std::move(p.model), std::move(precision));
+  }
+  const at::Tensor x = turns(p.model, rows);
+  at::Tensor precision =
+      adds ? cholesky_updated(std::move(p.precision), x) : cholesky_downdated(std::move(p.precision), x);
+  return finished(std::move(s), std::move(p.model), std::move(precision));
 }
 
 at::Tensor checked_features(const LinearPosterior& p, const at::Tensor& features, const char* function) {
@@ -142,18 +162,12 @@ at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features) {
   return of_weights + p.constant_var * (1 - at::mv(psi, p.response)).square();
 }
 
-LinearPosterior added(const LinearPosterior& p, const LinearRows& rows) {
-  LinearStatistics s = added(p.statistics, rows);
-  bool rotate = rows.y.size(0) * kRotateShare <= s.rank();
-  at::Tensor precision = rotate ? cholesky_updated(p.precision, turns(p, rows)) : factorised(s, p.model);
-  return finished(s, p.model, precision);
+LinearPosterior added(LinearPosterior p, const LinearRows& rows) {
+  return changed(std::move(p), rows, /*adds=*/true);
 }
 
-LinearPosterior removed(const LinearPosterior& p, const LinearRows& rows) {
-  LinearStatistics s = removed(p.statistics, rows);
-  bool rotate = rows.y.size(0) * kRotateShare <= s.rank();
-  at::Tensor precision = rotate ? cholesky_downdated(p.precision, turns(p, rows)) : factorised(s, p.model);
-  return finished(s, p.model, precision);
+LinearPosterior removed(LinearPosterior p, const LinearRows& rows) {
+  return changed(std::move(p), rows, /*adds=*/false);
 }
 
 double residual_sum(const LinearPosterior& p, const LinearRows& rows) {

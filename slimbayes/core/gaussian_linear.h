@@ -47,9 +47,11 @@ at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 
 /// Return the posterior with k rows added, or removed; features, sigma2 and T stay the same. Cost O(k r^2)
 /// for few rows; for more than r / 8 rows the matrix is factorised anew. removed() throws NumericalError if
-/// the result is not positive definite.
-LinearPosterior added(const LinearPosterior& p, const LinearRows& rows);
-LinearPosterior removed(const LinearPosterior& p, const LinearRows& rows);
+/// the result is not positive definite. A stream of rows is fastest as `p = added(std::move(p), rows)`: S and
+/// the factor are then updated in place if nothing else holds them (see writable), and `p` is lost if the
+/// call throws. Without std::move both are copied and `p` keeps its value.
+LinearPosterior added(LinearPosterior p, const LinearRows& rows);
+LinearPosterior removed(LinearPosterior p, const LinearRows& rows);
 
 /// Returns (y - mean)^T D^-1 (y - mean) of these rows; sum it over all batches. It is free of cancellation:
 /// compute it and pass it to log_evidence when the residuals are much smaller than y, that is for a tiny

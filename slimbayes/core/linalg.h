@@ -30,12 +30,14 @@ at::Tensor solve_lower(const at::Tensor& factor, const at::Tensor& x);
 at::Tensor solve_cholesky(const at::Tensor& factor, const at::Tensor& x);
 
 /// Returns the Cholesky factor of L L^T + X^T X, for L [r, r] in float64 and X = `rows` [k, r], in O(k r^2).
-/// Float64, without gradients. [r, r]
-at::Tensor cholesky_updated(const at::Tensor& factor, const at::Tensor& rows);
+/// Float64, without gradients. A factor given with std::move is overwritten if nothing else holds it (see
+/// writable); otherwise it is copied. [r, r]
+at::Tensor cholesky_updated(at::Tensor factor, const at::Tensor& rows);
 
 /// Returns the Cholesky factor of L L^T - X^T X, for the same arguments as cholesky_updated and at the same
-/// cost. Throws NumericalError if that matrix is not positive definite in float64. [r, r]
-at::Tensor cholesky_downdated(const at::Tensor& factor, const at::Tensor& rows);
+/// cost. Throws NumericalError if that matrix is not positive definite in float64; a factor given with
+/// std::move is then lost. [r, r]
+at::Tensor cholesky_downdated(at::Tensor factor, const at::Tensor& rows);
 
 /// A variance computed as a difference, after rounding errors below zero were removed.
 struct RoundedVariance {

@@ -9,14 +9,16 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/writable.h"
 
 namespace slimbayes {
 
 namespace {
 
-LinearStatistics accumulated(const LinearStatistics& s, const LinearRows& rows, double sign,
-                             const char* function) {
+LinearStatistics accumulated(LinearStatistics s, const LinearRows& rows, double sign, const char* function) {
   check_shape(rows.features, {-1, s.rank()}, function, "features");
   int64_t b = rows.features.size(0);
   check_shape(rows.y, {b}, function, "y");
@@ -37,16 +39,15 @@ LinearStatistics accumulated(const LinearStatistics& s, const LinearRows& rows, 
     y = y * one;
     log_det_d = d.log().sum().item<double>();
   }
-  LinearStatistics out = s;
-  out.S = at::addmm(s.S, phi.t(), phi, 1, sign);
-  out.c = at::addmv(s.c, phi.t(), y, 1, sign);
-  out.ones_phi = at::addmv(s.ones_phi, phi.t(), one, 1, sign);
-  out.yy += sign * y.dot(y).item<double>();
-  out.ones_y += sign * one.dot(y).item<double>();
-  out.ones_ones += sign * one.dot(one).item<double>();
-  out.log_det_d += sign * log_det_d;
-  out.n += sign > 0 ? b : -b;
-  return out;
+  s.S = writable(std::move(s.S)).addmm_(phi.t(), phi, 1, sign);
+  s.c = at::addmv(s.c, phi.t(), y, 1, sign);
+  s.ones_phi = at::addmv(s.ones_phi, phi.t(), one, 1, sign);
+  s.yy += sign * y.dot(y).item<double>();
+  s.ones_y += sign * one.dot(y).item<double>();
+  s.ones_ones += sign * one.dot(one).item<double>();
+  s.log_det_d += sign * log_det_d;
+  s.n += sign > 0 ? b : -b;
+  return s;
 }
 
 }  // namespace
@@ -57,15 +58,15 @@ LinearStatistics linear_statistics(int64_t rank, double y_shift) {
   return {.S = at::zeros({rank, rank}, at::kDouble), .c = zero, .ones_phi = zero, .y_shift = y_shift};
 }
 
-LinearStatistics added(const LinearStatistics& s, const LinearRows& rows) {
-  return accumulated(s, rows, 1, "added");
+LinearStatistics added(LinearStatistics s, const LinearRows& rows) {
+  return accumulated(std::move(s), rows, 1, "added");
 }
 
-LinearStatistics removed(const LinearStatistics& s, const LinearRows& rows) {
+LinearStatistics removed(LinearStatistics s, const LinearRows& rows) {
   check_shape(rows.y, {-1}, "removed", "y");
   check(rows.y.size(0) <= s.n, "removed", fmt::format("at most {} rows", s.n), std::to_string(rows.y.size(0)),
         "only rows that were added can be removed");
-  return accumulated(s, rows, -1, "removed");
+  return accumulated(std::move(s), rows, -1, "removed");
 }
 
 LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b) {

@@ -37,9 +37,10 @@ LinearStatistics linear_statistics(int64_t rank, double y_shift = 0);
 /// Return the statistics with these rows added, or removed (they must have been added before). Rows may have
 /// any floating type; they are converted to float64 before the products. Gradients are not tracked. Cost O(b
 /// r^2). Both throw std::invalid_argument for shapes that do not fit, for features, y or d that are not
-/// finite, and unless every d is > 0; removed() also throws if `rows` holds more rows than `s`.
-LinearStatistics added(const LinearStatistics& s, const LinearRows& rows);
-LinearStatistics removed(const LinearStatistics& s, const LinearRows& rows);
+/// finite, and unless every d is > 0; removed() also throws if `rows` holds more rows than `s`. In a loop
+/// write `s = added(std::move(s), rows)`: S is then updated in place, not copied (see writable).
+LinearStatistics added(LinearStatistics s, const LinearRows& rows);
+LinearStatistics removed(LinearStatistics s, const LinearRows& rows);
 
 /// Returns the statistics of the rows of both `a` and `b`, with the shift of `a`. Throws
 /// std::invalid_argument if the ranks differ.

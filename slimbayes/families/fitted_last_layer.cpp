@@ -96,7 +96,8 @@ std::unique_ptr<Fitted> FittedLastLayer::updated(const Dataset& add, const Datas
     const EvaluatedRows rows = evaluated(network_, training_data(given, layer_.method));
     for (size_t c = 0; c < outputs.size(); ++c) {
       const LinearRows own = rows_of_output(rows, static_cast<int64_t>(c), regression());
-      if (own.y.size(0) > 0) outputs[c] = adds ? added(outputs[c], own) : removed(outputs[c], own);
+      if (own.y.size(0) == 0) continue;
+      outputs[c] = adds ? added(std::move(outputs[c]), own) : removed(std::move(outputs[c]), own);
     }
   }
   return std::make_unique<FittedLastLayer>(*this, std::move(outputs),

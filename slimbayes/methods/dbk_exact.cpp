@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slimbayes/catalog/dbk_exact_options.h"
 #include "slimbayes/core/check.h"
@@ -66,7 +67,7 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const D
       }
       at::Tensor d;
       if (options.correction) d = 1 + (out.largest - prior_var) / noise;
-      out.statistics = added(out.statistics, {phi, batch.target, d});
+      out.statistics = added(std::move(out.statistics), {phi, batch.target, d});
     }
   }
   return out;
@@ -112,7 +113,7 @@ class DbkExactFitted : public Fitted {
         if (options_.correction)  // beyond M nothing is missing
           d = 1 + (largest_ - phi.square().sum(1)).clamp_min(0) / model_.noise_var();
         const LinearRows rows{phi, batch.target.to(at::kDouble), d};
-        posterior = adds ? added(posterior, rows) : removed(posterior, rows);
+        posterior = adds ? added(std::move(posterior), rows) : removed(std::move(posterior), rows);
       });
     }
     return with_statistics(posterior.statistics, summary_.rows + add.size() - drop.size());

@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/denormals.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/adamw.h"
 #include "slimbayes/train/checkpoint.h"
@@ -359,6 +360,7 @@ double schedule_factor(const TrainingOptions& options, int64_t step, int64_t ste
 Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
               const CheckpointPolicy& checkpoint) {
   check_options(problem, options);
+  const FlushDenormals flush;
   return Run(problem, options, stream, callback, checkpoint).run();
 }
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/random.h"
@@ -165,6 +166,20 @@ TEST(GaussianLinear, AddedRowsEqualARefitAndRemovingThemReturns) {
       expect_same(removed(grown, more), start, q.test, 1e-8);
       EXPECT_EQ(start.statistics.n, 100);  // `start` is a value and does not change
     }
+}
+
+TEST(GaussianLinear, AStreamOfRowsInPlaceEqualsARefit) {
+  const Problem q = problem(200, 96, 0.01, true, 3, true);
+  LinearPosterior p = linear_posterior(statistics(part(q.rows, 0, 100), 2), q.model);
+  const void *sums = p.statistics.S.data_ptr(), *factor = p.precision.data_ptr();
+  for (int64_t low = 100; low < 200; low += 10) p = added(std::move(p), part(q.rows, low, low + 10));
+  EXPECT_EQ(p.statistics.S.data_ptr(), sums);
+  EXPECT_EQ(p.precision.data_ptr(), factor);
+  expect_same(p, linear_posterior(statistics(q.rows, 2), q.model), q.test, 1e-8);
+  const LinearPosterior kept = p;  // shares the tensors: the next change copies them
+  p = removed(std::move(p), part(q.rows, 190, 200));
+  expect_same(kept, linear_posterior(statistics(q.rows, 2), q.model), q.test, 1e-8);
+  expect_same(p, linear_posterior(statistics(part(q.rows, 0, 190), 2), q.model), q.test, 1e-8);
 }
 
 TEST(GaussianLinear, EvidenceGradientEqualsCentralDifferences) {

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/random.h"
@@ -101,6 +102,37 @@ TEST(Linalg, UpdatesLeaveTheirInputsAlone) {
   cholesky_downdated(cholesky_updated(factor, x), x);
   EXPECT_TRUE(at::equal(factor, factor_before));
   EXPECT_TRUE(at::equal(x, x_before));
+}
+
+TEST(Linalg, AMovedFactorIsUpdatedInPlace) {
+  for (int64_t k : {2, 20}) {
+    at::Tensor factor = safe_cholesky(positive(100)).factor, x = Stream(4).normal({k, 100});
+    const at::Tensor copied = cholesky_updated(factor, x);
+    const void* elements = factor.data_ptr();
+    at::Tensor up = cholesky_updated(std::move(factor), x);
+    EXPECT_EQ(up.data_ptr(), elements);
+    EXPECT_TRUE(at::equal(up, copied));
+    EXPECT_TRUE(at::equal(up, up.tril()));
+  }
+}
+
+TEST(Linalg, AFactorStoredByRowsGivesTheSame) {
+  const at::Tensor factor = safe_cholesky(positive(100)).factor;
+  for (int64_t k : {2, 20}) {
+    const at::Tensor x = Stream(4).normal({k, 100});
+    EXPECT_LT(distance(cholesky_updated(factor.contiguous(), x), cholesky_updated(factor, x)), 1e-13);
+  }
+}
+
+// 300 rows, almost all that the matrix holds, are removed: its condition number grows from 1 to 1e8.
+TEST(Linalg, DowndatesStayAccurateWhereLittleIsLeft) {
+  const at::Tensor x = Stream(5).normal({300, 60}), left = at::eye(60, at::kDouble) * 1e-6;
+  const at::Tensor a = left + at::mm(x.t(), x);
+  at::Tensor factor = safe_cholesky(a).factor;
+  for (int64_t low = 0; low < 300; low += 20)
+    factor = cholesky_downdated(std::move(factor), x.slice(0, low, low + 20));
+  EXPECT_LT((at::mm(factor, factor.t()) - left).abs().max().item<double>(),
+            1e-12 * a.abs().max().item<double>());
 }
 
 TEST(Linalg, AnImpossibleDowndateIsAnError) {

@@ -44,6 +44,7 @@ NOT_SOURCES = {"requirements.txt"}
 # A fit of networks on every core is many times slower beside other work, so the library chooses the number of threads of
 # a call and gives the old one back at its end; nothing else sets it.
 SCOPED_THREADS = "slimbayes/core/threads.cpp"
+SCOPED_DENORMALS = "slimbayes/core/denormals.cpp"  # likewise, whether denormal numbers count as zero
 
 NOT_CODE = re.compile(r"""(?m)(?P<include>^[ \t]*\#[ \t]*include[^\n]*)|//[^\n]*|/\*(?s:.*?)\*/"""
                       r"""|R"(?P<tag>\w*)\((?s:.*?)\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""")
@@ -51,6 +52,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 PRINTS = re.compile(
     r"std::(cout|cerr|clog)\b|\b(?:std::)?(?:printf|fprintf|puts|putchar|fputs|fwrite)\s*\(|\b(?:stdout|stderr)\b|\bfmt::print\s*\(|\bstd::print")
 THREADS = re.compile(r"\bset_num_threads\s*\(")
+DENORMALS = re.compile(r"\bsetFlushDenormal\s*\(")
 EXITS = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(|\bassert\s*\(")
 SEEDS = re.compile(r"(?<![\w.>])(?:torch::|at::)?manual_seed\s*\(|\bsrand\s*\(|\bset_default_dtype")
 
@@ -172,16 +174,18 @@ def check_shape(sources):
 
 
 def check_manners(sources):
-    """The library never prints, exits, asserts, seeds globally or changes the thread count."""
+    """The library never prints, exits, asserts, seeds globally or changes the threads and their arithmetic."""
     rules = [(PRINTS, "the library never prints"), (EXITS, "the library never exits"),
              (SEEDS, "no global state is set: seed, dtype"),
-             (THREADS, f"no global state is set: threads are those of {SCOPED_THREADS}")]
+             (THREADS, f"no global state is set: threads are those of {SCOPED_THREADS}"),
+             (DENORMALS, f"no global state is set: denormal numbers are those of {SCOPED_DENORMALS}")]
+    scoped = {THREADS: SCOPED_THREADS, DENORMALS: SCOPED_DENORMALS}
     for source in sources:
         if not source.path.startswith("slimbayes/"):
             continue
         for number, line in code_lines(source.text):
             for pattern, rule in rules:
-                if pattern is THREADS and source.path == SCOPED_THREADS:
+                if source.path == scoped.get(pattern):
                     continue
                 if match := pattern.search(line):
                     yield f"{source.path}:{number}: {rule} ({match.group().strip()})"

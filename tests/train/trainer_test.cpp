@@ -107,6 +107,18 @@ TEST(Train, ResumedAfterAnyStepEndsInTheSameBits) {
   }
 }
 
+TEST(Train, TakesDenormalNumbersForZero) {
+  if (!at::globalContext().setFlushDenormal(true)) GTEST_SKIP() << "the processor has no such setting";
+  at::globalContext().setFlushDenormal(false);
+  const auto denormal = [] { return (at::full({4}, 1e-30F) * 1e-10F).max().item<double>(); };
+  Toy toy;
+  double within = 1;
+  toy.validate = [&] { return within = denormal(); };
+  toy.fit(few_epochs(1));
+  EXPECT_EQ(within, 0);
+  EXPECT_GT(denormal(), 0);  // the caller's arithmetic is as before
+}
+
 TEST(Train, AFitThatIsStoppedBeforeItsFirstValidationHasNoScore) {
   Toy toy;
   StopAt callback(3);
