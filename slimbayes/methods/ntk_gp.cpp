@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "slimbayes/catalog/ntk_gp_options.h"
 #include "slimbayes/core/answers.h"
@@ -137,7 +138,8 @@ class NtkGpMethod : public Method {
     const PosteriorChoice choice =
         chosen(spectrum(kernel, x, rows.y.to(at::kDouble), held_out), network.noise_var, options_.choice,
                split.train.schema.task.encoded_sd);
-    summary.notes.push_back(fmt::format("prior sd of the weights: {:.3g}", choice.prior_sd));
+    std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
+    summary.facts.push_back(fmt::format("prior sd of the weights: {:.3g}", choice.prior_sd));
     return std::make_unique<NtkGpFitted>(options_, std::move(network), x, choice, std::move(summary));
   }
 
