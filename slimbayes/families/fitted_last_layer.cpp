@@ -80,14 +80,14 @@ Predictive class_answer(const Latent& f) {
   return predictive(likelihood, f);
 }
 
-FittedLastLayer::FittedLastLayer(LastLayer layer, TrainedNetwork network, LastLayerPosterior posterior,
+FittedLastLayer::FittedLastLayer(LastLayer layer, TrainedNetwork network, const LastLayerPosterior& posterior,
                                  Summary summary, PosteriorChoice choice)
     : layer_(std::move(layer)),
       trained_(std::make_shared<TrainedNetwork>(std::move(network))),
       outputs_(posterior.outputs()),
       sampled_(posterior.sampled),
       summary_(std::move(summary)),
-      choice_(choice),
+      choice_(std::move(choice)),
       network_(last_layer_features(*trained_, layer_.method)) {
   check_posteriors();
 }
@@ -213,7 +213,7 @@ std::unique_ptr<Fitted> load_last_layer(LastLayer layer, const TensorFile& file)
     network.noise_var = noise.network;
     if (network.module) network.target_var = stored_positive(lookup, kTargetVar, layer.method);
   }
-  return std::make_unique<FittedLastLayer>(std::move(layer), std::move(network), std::move(posterior),
+  return std::make_unique<FittedLastLayer>(std::move(layer), std::move(network), posterior,
                                            std::move(net.summary), PosteriorChoice{});
 }
 

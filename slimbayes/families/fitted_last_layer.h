@@ -46,8 +46,8 @@ Predictive class_answer(const Latent& f);
 /// A trained network with posteriors of its last layer: what the methods bll and rich-bll fit.
 class FittedLastLayer : public Fitted {
  public:
-  FittedLastLayer(LastLayer layer, TrainedNetwork network, LastLayerPosterior posterior, Summary summary,
-                  PosteriorChoice choice);
+  FittedLastLayer(LastLayer layer, TrainedNetwork network, const LastLayerPosterior& posterior,
+                  Summary summary, PosteriorChoice choice);
   /// The same network with posteriors that were updated, of `rows` rows in all; `sampled` as in
   /// LastLayerPosterior.
   FittedLastLayer(const FittedLastLayer& before, std::vector<LinearPosterior> outputs, int64_t rows,

@@ -99,8 +99,8 @@ class LastLayerMethod : public Method {
     posterior.prior_factor = choice.prior_sd * factor;
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
     summary.facts.push_back(fmt::format("prior sd of the last layer's weights: {:.3g}", choice.prior_sd));
-    return std::make_unique<FittedLastLayer>(layer_, std::move(network), std::move(posterior),
-                                             std::move(summary), choice);
+    return std::make_unique<FittedLastLayer>(layer_, std::move(network), posterior, std::move(summary),
+                                             std::move(choice));
   }
 
   /// Trains twice: the first fit chooses the epochs, the noise and the prior sd, the second is trained on

@@ -71,7 +71,7 @@ class NtkGpFitted : public Fitted {
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(network))),
         x_(std::move(x)),
-        choice_(choice),
+        choice_(std::move(choice)),
         summary_(std::move(summary)),
         kernel_(trained_->spec, as_type(trained_->weights, at::kDouble)) {
     const at::Tensor noise = choice_.noise_var * at::eye(x_.size(0), at::kDouble);
