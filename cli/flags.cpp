@@ -265,7 +265,7 @@ void add_merge(CLI::App& root, Parsed& p) {
       *root.add_subcommand("merge", "Join models that have learned different rows, without training");
   app.add_option("MODEL", r.models, "files of one model: its own, and shards by update --shard")
       ->required()
-      ->expected(2, 100000);
+      ->expected(-2);  // at least two
   app.add_option("--out", r.out, "model file to write")->type_name("FILE")->required();
   add_threads(app, p.threads);
   app.add_flag("--json", r.json, "print one JSON object");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/terminal.h"
+#include "cli/usage.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -25,6 +26,10 @@ class WrappingFormatter : public CLI::Formatter {
     if (2 + display_width(name) > width_)  // a long list of choices
       name = wrapped(CLI::detail::find_and_replace(name, ",", ", "), width_ - 2, 6);
     return beside(name, make_option_desc(option));
+  }
+
+  std::string make_option_usage(const CLI::Option* option) const override {
+    return option->get_expected_min() > 1 ? form_of(*option) : CLI::Formatter::make_option_usage(option);
   }
 
   std::string make_subcommand(const CLI::App* command) const override {

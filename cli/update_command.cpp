@@ -10,8 +10,10 @@
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/table_cell.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/file_lock.h"
+#include "slimbayes/workflow/update_notes.h"
 
 namespace slimbayes::cli {
 
@@ -35,6 +37,8 @@ int run_command(const UpdateRequest& r) {
   for (const std::string& note : notes) log_note(note);
   const Model changed = r.forget ? model.without(data) : r.shard ? model.shard(data) : model.with(data);
   const int64_t known = r.forget || r.shard ? 0 : model.known_rows(data);
+  if (!r.forget)
+    for (const std::string& note : update_notes(model, data)) log_note(note);
   if (known > 0)
     log_note(fmt::format("{} of {} rows were learned before and count twice", known,
                          count(model.examples(data, true))));
@@ -46,8 +50,8 @@ int run_command(const UpdateRequest& r) {
                          {r.forget ? "forgotten" : "added", count(model.examples(data, true))},
                          {"rows", rows}});
   } else {
-    print(fmt::format("{}: {} {} rows, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
-                      count(model.examples(data, true)), rows));
+    print(fmt::format("{}: {} {}, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
+                      counted(count(model.examples(data, true)), "row"), rows));
   }
   return kDone;
 }

@@ -14,11 +14,11 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Returns the command with the names of its positional arguments: "slimbayes predict MODEL DATA".
-std::string form_of(const CLI::App& app) {
+/// Returns the command with its positional arguments: "slimbayes predict MODEL DATA".
+std::string command_form(const CLI::App& app) {
   std::string form = "slimbayes " + app.get_name();
   for (const CLI::Option* option : app.get_options()) {
-    if (option->get_positional()) form += " " + option->get_name();
+    if (option->get_positional()) form += " " + form_of(*option);
   }
   return form;
 }
@@ -29,7 +29,7 @@ std::string with_flag(std::string message, const std::string& flag) {
 }
 
 std::string sentence(const CLI::ParseError& error, const CLI::App& app) {
-  const std::string text = error.what(), form = form_of(app);
+  const std::string text = error.what(), form = command_form(app);
   const std::string before = text.substr(0, text.find(": "));
   const std::string after = text.substr(std::min(text.find(": "), text.size() - 2) + 2);
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr)
@@ -37,6 +37,8 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr)
     return fmt::format("expected `{}` and its flags; received '{}' too; leave it out", form, after);
   if (dynamic_cast<const CLI::ValidationError*>(&error) != nullptr) return with_flag(after, before);
+  if (after.starts_with("At least"))
+    return fmt::format("expected `{}`; received {} {}", form, after.substr(after.rfind(' ') + 1), before);
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr)
     return after.starts_with("At Most") ? fmt::format("expected {} once; received it {} times", before,
                                                       after.substr(after.rfind(' ') + 1))
@@ -46,6 +48,11 @@ std::string sentence(const CLI::ParseError& error, const CLI::App& app) {
 }
 
 }  // namespace
+
+std::string form_of(const CLI::Option& positional) {
+  const std::string name = positional.get_name();
+  return positional.get_expected_min() > 1 ? fmt::format("{0} {0}...", name) : name;
+}
 
 CLI::Validator between(const std::string& what, double low, double high, bool low_included) {
   return CLI::Validator(

@@ -22,6 +22,9 @@ CLI::Validator one_of(const std::vector<std::string>& words);
 /// A number of bytes, such as 500M or 8G, which becomes a plain number.
 CLI::Validator byte_size();
 
+/// Returns a positional argument as a usage line shows it: "MODEL", or "MODEL MODEL..." for two or more.
+std::string form_of(const CLI::Option& positional);
+
 /// Returns one sentence for a command line that CLI11 refuses: what the command `app` expects, what it
 /// received and where its help is.
 std::string usage_text(const CLI::ParseError& error, const CLI::App& app);

@@ -160,9 +160,8 @@ void describe(FitOptions& o, V& v) {
 
   v.section("Network");
   v("network_from", o.network_from,
-    "model file whose network is kept: the fit trains nothing and computes its posterior around it, with "
-    "that "
-    "model's columns and, for the same data, split",
+    "model file whose trained network the fit starts from, with that model's columns and, for the same data, "
+    "split: swag trains it on, every other method keeps it and computes what it adds to it",
     kNone);
 
   v.section("Calibration");

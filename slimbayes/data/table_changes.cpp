@@ -102,7 +102,10 @@ ColumnChanges column_changes(const std::vector<std::string>& renames, const std:
 void check_columns_of_model(const ColumnChanges& changes, const std::vector<std::string>& columns) {
   for (const auto& [from, to] : changes.renamed) {
     if (!holds(columns, to))
-      refuse("a column of the model after the '=' of --rename", in_quotes(to), nearest_hint(to, columns));
+      refuse("a column of the model after the '=' of --rename", in_quotes(to),
+             holds(columns, from) && !changes.filled.contains(from)
+                 ? fmt::format("the pair reads FILE=MODEL: write --rename {}={}", to, from)
+                 : nearest_hint(to, columns));
   }
   for (const auto& [name, cell] : changes.filled) {
     if (!holds(columns, name))

@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "slimbayes/core/check.h"
@@ -15,10 +17,23 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kNoiseVar = "noise_var";              // in the model file of a regression only
-constexpr const char* kNetworkNoise = "network_noise_var";  // likewise; TrainedNetwork::noise_var
-constexpr const char* kTargetVar = "target_var";            // likewise, and of a module only
-constexpr const char* kPriorFactor = "prior_factor";        // T, the prior covariance of the weights is T T^T
+constexpr const char* kTargetVar = "target_var";      // of a regression around a module only
+constexpr const char* kPriorFactor = "prior_factor";  // T, the prior covariance of the weights is T T^T
+constexpr const char* kSampled = "sampled";           // LastLayerPosterior::sampled, 0 or 1
+
+/// Returns LastLayerPosterior::sampled of a model file. A file without it does not tell shards, which hold
+/// every row that they have learned, from the models that they are of: any that may be a sample counts as one.
+bool stored_sampled(const NetworkFile& net, const LastLayerPosterior& posterior,
+                    const LastLayerOptions& options, bool regression) {
+  if (const auto found = net.weights.find(kSampled); found != net.weights.end()) {
+    check_shape(found->second, {}, "load", kSampled);
+    return found->second.item<double>() != 0;
+  }
+  const int64_t most = most_class_rows(options, std::ssize(posterior.statistics));
+  return options.subsample > 0 ||
+         (!regression && std::ranges::any_of(posterior.statistics,
+                                             [most](const LinearStatistics& one) { return one.n >= most; }));
+}
 
 }  // namespace
 
@@ -65,22 +80,24 @@ Predictive class_answer(const Latent& f) {
   return predictive(likelihood, f);
 }
 
-FittedLastLayer::FittedLastLayer(LastLayer layer, TrainedNetwork network, LastLayerPosterior posterior,
+FittedLastLayer::FittedLastLayer(LastLayer layer, TrainedNetwork network, const LastLayerPosterior& posterior,
                                  Summary summary, PosteriorChoice choice)
     : layer_(std::move(layer)),
       trained_(std::make_shared<TrainedNetwork>(std::move(network))),
       outputs_(posterior.outputs()),
+      sampled_(posterior.sampled),
       summary_(std::move(summary)),
-      choice_(choice),
+      choice_(std::move(choice)),
       network_(last_layer_features(*trained_, layer_.method)) {
   check_posteriors();
 }
 
 FittedLastLayer::FittedLastLayer(const FittedLastLayer& before, std::vector<LinearPosterior> outputs,
-                                 int64_t rows)
+                                 int64_t rows, bool sampled)
     : layer_(before.layer_),
       trained_(before.trained_),
       outputs_(std::move(outputs)),
+      sampled_(sampled),
       summary_(before.summary_),
       choice_(before.choice_),
       network_(before.network_) {
@@ -101,14 +118,14 @@ std::unique_ptr<Fitted> FittedLastLayer::updated(const Dataset& add, const Datas
     }
   }
   return std::make_unique<FittedLastLayer>(*this, std::move(outputs),
-                                           summary_.rows + add.size() - drop.size());
+                                           summary_.rows + add.size() - drop.size(), sampled_);
 }
 
 std::unique_ptr<Fitted> FittedLastLayer::prior() const {
   std::vector<LinearPosterior> outputs;
   for (const LinearPosterior& one : outputs_)
     outputs.push_back(linear_posterior(linear_statistics(network_.rank()), one.model));
-  return std::make_unique<FittedLastLayer>(*this, std::move(outputs), 0);
+  return std::make_unique<FittedLastLayer>(*this, std::move(outputs), 0, /*sampled=*/false);
 }
 
 std::unique_ptr<Fitted> FittedLastLayer::merged(const Fitted& other) const {
@@ -124,7 +141,8 @@ std::unique_ptr<Fitted> FittedLastLayer::merged(const Fitted& other) const {
   for (size_t c = 0; c < outputs_.size(); ++c)
     outputs.push_back(linear_posterior(
         slimbayes::merged(outputs_[c].statistics, same->outputs_[c].statistics), outputs_[c].model));
-  return std::make_unique<FittedLastLayer>(*this, std::move(outputs), summary_.rows + same->summary_.rows);
+  return std::make_unique<FittedLastLayer>(*this, std::move(outputs), summary_.rows + same->summary_.rows,
+                                           sampled_ || same->sampled_);
 }
 
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {
@@ -142,9 +160,9 @@ Scores FittedLastLayer::ood(const Dataset& data) const {
 TensorFile FittedLastLayer::save() const {
   Weights all = trained_->weights;
   all[kPriorFactor] = outputs_[0].model.prior_factor;
+  all[kSampled] = at::full({}, sampled_ ? 1 : 0, at::kDouble);
   if (regression()) {
-    all[kNoiseVar] = at::full({}, outputs_[0].model.sigma2, at::kDouble);
-    all[kNetworkNoise] = at::full({}, trained_->noise_var, at::kDouble);
+    store_noise({outputs_[0].model.sigma2, trained_->noise_var}, all);
     if (trained_->module) all[kTargetVar] = at::full({}, trained_->target_var, at::kDouble);
   }
   for (size_t c = 0; c < outputs_.size(); ++c)
@@ -163,12 +181,10 @@ void FittedLastLayer::check_posteriors() const {
 
 void FittedLastLayer::check_all_rows_known() const {
   const LastLayerOptions& o = layer_.posterior;
-  check(o.subsample == 0, layer_.method, "a posterior of all rows to remove rows from",
+  check(!sampled_ || o.subsample == 0, layer_.method, "a posterior of all rows to remove rows from",
         fmt::format("one of a subsample ({})", o.subsample), "fit without --subsample");
-  for (const LinearPosterior& one : outputs_)
-    check(regression() || one.statistics.n < most_class_rows(o, network_.outputs()), layer_.method,
-          "a posterior of all rows to remove rows from",
-          fmt::format("one of at most {} rows per class", o.class_rows), "fit with a larger --class-rows");
+  check(!sampled_, layer_.method, "a posterior of all rows to remove rows from",
+        fmt::format("one of at most {} rows per class", o.class_rows), "fit with a larger --class-rows");
 }
 
 Predictive FittedLastLayer::answer(const LastLayerRows& rows) const {
@@ -189,14 +205,16 @@ std::unique_ptr<Fitted> load_last_layer(LastLayer layer, const TensorFile& file)
   for (int64_t c = 0; c < features.outputs(); ++c)
     posterior.statistics.push_back(
         statistics_from(lookup, features.rank(), fmt::format("statistics.{}.", c)));
-  if (net.weights.contains(kNoiseVar)) {
+  const StoredNoise noise = stored_noise(net.weights, layer.method);
+  posterior.sampled = stored_sampled(net, posterior, layer.posterior, noise.own > 0);
+  if (noise.own > 0) {
     check(features.outputs() == 1, layer.method, "one output of a regression",
           std::to_string(features.outputs()), "the model file is damaged");
-    posterior.noise_var = stored_positive(lookup, kNoiseVar, layer.method);
-    network.noise_var = stored_positive(lookup, kNetworkNoise, layer.method);
+    posterior.noise_var = noise.own;
+    network.noise_var = noise.network;
     if (network.module) network.target_var = stored_positive(lookup, kTargetVar, layer.method);
   }
-  return std::make_unique<FittedLastLayer>(std::move(layer), std::move(network), std::move(posterior),
+  return std::make_unique<FittedLastLayer>(std::move(layer), std::move(network), posterior,
                                            std::move(net.summary), PosteriorChoice{});
 }
 

@@ -19,6 +19,7 @@ struct LastLayerPosterior {
   at::Tensor prior_factor;                   // T [r, r], the prior covariance of the weights is T T^T
   std::vector<LinearStatistics> statistics;  // of each output
   double noise_var;                          // sigma2; for classes, class_noise
+  bool sampled = false;                      // whether the statistics are of a sample of the rows
 
   std::vector<LinearPosterior> outputs() const;
 };
@@ -45,10 +46,12 @@ Predictive class_answer(const Latent& f);
 /// A trained network with posteriors of its last layer: what the methods bll and rich-bll fit.
 class FittedLastLayer : public Fitted {
  public:
-  FittedLastLayer(LastLayer layer, TrainedNetwork network, LastLayerPosterior posterior, Summary summary,
-                  PosteriorChoice choice);
-  /// The same network with posteriors that were updated, of `rows` rows in all.
-  FittedLastLayer(const FittedLastLayer& before, std::vector<LinearPosterior> outputs, int64_t rows);
+  FittedLastLayer(LastLayer layer, TrainedNetwork network, const LastLayerPosterior& posterior,
+                  Summary summary, PosteriorChoice choice);
+  /// The same network with posteriors that were updated, of `rows` rows in all; `sampled` as in
+  /// LastLayerPosterior.
+  FittedLastLayer(const FittedLastLayer& before, std::vector<LinearPosterior> outputs, int64_t rows,
+                  bool sampled);
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override;
   /// Classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
@@ -63,8 +66,8 @@ class FittedLastLayer : public Fitted {
 
  private:
   void check_posteriors() const;
-  /// Throws if the posterior may be that of a sample of the rows, from which a row that it does not hold
-  /// would be removed.
+  /// Throws if the posterior is that of a sample of the rows, from which a row that it does not hold would be
+  /// removed.
   void check_all_rows_known() const;
   bool regression() const { return trained_->noise_var > 0; }
   bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
@@ -73,6 +76,7 @@ class FittedLastLayer : public Fitted {
   LastLayer layer_;
   std::shared_ptr<const TrainedNetwork> trained_;
   std::vector<LinearPosterior> outputs_;  // one per output
+  bool sampled_;                          // LastLayerPosterior::sampled
   Summary summary_;
   PosteriorChoice choice_;     // of the fit; not stored
   LastLayerFeatures network_;  // in the type in which it was trained

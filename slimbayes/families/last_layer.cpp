@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
@@ -75,7 +78,7 @@ class LastLayerMethod : public Method {
     at::Tensor factor = at::eye(features.rank(), at::kDouble);
     if (layer_.enriched)
       factor = safe_cholesky(factor + enrichment_at(network, used, at_rows, context, summary)).factor;
-    LastLayerPosterior posterior{factor, {}, layer_.posterior.class_noise};
+    LastLayerPosterior posterior{factor, {}, layer_.posterior.class_noise, index.defined()};
     PosteriorChoice choice;
     if (rows.schema.task.kind == TaskKind::regression) {
       const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
@@ -88,19 +91,23 @@ class LastLayerMethod : public Method {
       posterior.noise_var = choice.noise_var;
     } else {
       posterior.statistics = class_statistics(at_rows, context.stream);
+      int64_t held = 0;
+      for (const LinearStatistics& one : posterior.statistics) held += one.n;
+      posterior.sampled = posterior.sampled || held < used.size();
       choice.prior_sd = known ? known->choice.prior_sd : class_prior_sd(posterior, at_valid);
     }
     posterior.prior_factor = choice.prior_sd * factor;
-    summary.notes.push_back(fmt::format("prior sd of the last layer's weights: {:.3g}", choice.prior_sd));
-    return std::make_unique<FittedLastLayer>(layer_, std::move(network), std::move(posterior),
-                                             std::move(summary), choice);
+    std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
+    summary.facts.push_back(fmt::format("prior sd of the last layer's weights: {:.3g}", choice.prior_sd));
+    return std::make_unique<FittedLastLayer>(layer_, std::move(network), posterior, std::move(summary),
+                                             std::move(choice));
   }
 
   /// Trains twice: the first fit chooses the epochs, the noise and the prior sd, the second is trained on
   /// training and validation rows with these. A killed fit that resumes does not repeat the first one.
   std::unique_ptr<Fitted> refitted(const Split& split, const FitContext& context) const {
     constexpr const char *kEpochs = "epochs", *kNoise = "noise_var", *kPriorSd = "prior_sd",
-                         *kMse = "network_noise_var";
+                         *kMse = "network_noise_var", *kNotes = "choice_notes";
     const FitSeries series(context.checkpoint, kRefit, context.callback);
     Known known;
     int64_t epochs = 0;
@@ -110,6 +117,7 @@ class LastLayerMethod : public Method {
         const auto kept = [&](const char* name) { return stored_tensor(*record, name).item<double>(); };
         known = {{kept(kNoise), kept(kPriorSd)}, kept(kMse)};
         epochs = static_cast<int64_t>(kept(kEpochs));
+        known.choice.notes = stored_json(*record, kNotes).get<std::vector<std::string>>();
         check(known.choice.noise_var >= 0 && known.choice.prior_sd > 0 && epochs > 0, kRefit,
               "a noise, a prior sd and epochs that a fit gives", "others");
       });
@@ -128,6 +136,7 @@ class LastLayerMethod : public Method {
       keep(kPriorSd, known.choice.prior_sd);
       keep(kEpochs, static_cast<double>(epochs));
       keep(kMse, known.network_noise);
+      file.metadata[kNotes] = nlohmann::json(known.choice.notes).dump();
       series.keep(std::move(file), 1);
     }
     if (context.callback) context.callback->stage("2/2");
@@ -145,6 +154,8 @@ class LastLayerMethod : public Method {
     const double given = layer_.posterior.subsample;
     const auto k =
         std::min(n, static_cast<int64_t>(given < 1 ? std::ceil(given * static_cast<double>(n)) : given));
+    if (given > static_cast<double>(n))
+      summary.notes.push_back(fmt::format("all {} rows: fewer than --subsample {:.0f}", n, given));
     if (given == 0 || k == n) return {};
     check(k >= rank, layer_.method, fmt::format("a subsample of at least {} rows, one per feature", rank),
           std::to_string(k), "raise --subsample, or leave it out for all rows");

@@ -14,6 +14,7 @@ namespace slimbayes {
 namespace {
 
 constexpr const char *kModuleArchive = "module", *kModuleLayer = "module_layer";
+constexpr const char *kOwnNoise = "noise_var", *kNoiseOfNetwork = "network_noise_var";
 
 std::optional<ScriptNetwork> stored_module(const TensorFile& file) {
   if (!file.metadata.contains(kModuleLayer)) return {};
@@ -61,6 +62,18 @@ double stored_positive(const Network::Lookup& lookup, const std::string& name, s
   check(value > 0, method, "a number above 0 in " + name, fmt::format("{}", value),
         "the model file is damaged");
   return value;
+}
+
+void store_noise(const StoredNoise& noise, Weights& weights) {
+  if (noise.own == 0) return;
+  weights[kOwnNoise] = at::full({}, noise.own, at::kDouble);
+  weights[kNoiseOfNetwork] = at::full({}, noise.network, at::kDouble);
+}
+
+StoredNoise stored_noise(const Weights& weights, std::string_view method) {
+  if (!weights.contains(kOwnNoise)) return {};
+  const Network::Lookup lookup = as_type(weights, at::kDouble);
+  return {stored_positive(lookup, kOwnNoise, method), stored_positive(lookup, kNoiseOfNetwork, method)};
 }
 
 }  // namespace slimbayes

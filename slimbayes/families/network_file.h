@@ -38,4 +38,17 @@ Weights network_weights(const Weights& all);
 /// is absent or another value.
 double stored_positive(const Network::Lookup& lookup, const std::string& name, std::string_view method);
 
+/// The noise variances in the model file of a regression around a trained network. Both are 0 for classes,
+/// whose files hold neither.
+struct StoredNoise {
+  double own = 0;      // of the method's answers
+  double network = 0;  // TrainedNetwork::noise_var
+};
+
+/// Adds the noise variances of a regression to the tensors of a model file; adds nothing for classes.
+void store_noise(const StoredNoise& noise, Weights& weights);
+
+/// Reads the noise variances from the tensors of a model file. Throws as stored_positive.
+StoredNoise stored_noise(const Weights& weights, std::string_view method);
+
 }  // namespace slimbayes

@@ -2,9 +2,13 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <boost/math/tools/minima.hpp>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 #include "slimbayes/core/check.h"
@@ -14,14 +18,72 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int kGridPoints = 25;
+constexpr double kLeastNoise = 1e-3, kMostNoise = 2;       // times the mean squared error
+constexpr double kLeastPriorSd = 1e-2, kMostPriorSd = 10;  // times the one of prior "unit"
 
-/// Returns kGridPoints numbers from low to high in equal ratios.
-std::vector<double> log_grid(double low, double high) {
-  std::vector<double> out;
-  for (int i = 0; i < kGridPoints; ++i)
-    out.push_back(low * std::pow(high / low, static_cast<double>(i) / (kGridPoints - 1)));
-  return out;
+/// A range of positive numbers that is searched on a logarithmic scale; with low = high there is no choice.
+struct LogRange {
+  double low, high;
+
+  static constexpr int kSteps = 24;
+
+  bool given() const { return low == high; }
+  int points() const { return given() ? 1 : kSteps + 1; }
+  double step() const { return std::log(high / low) / kSteps; }
+  double point(int i) const {
+    return i == kSteps ? high : low * std::pow(high / low, static_cast<double>(i) / kSteps);
+  }
+
+  /// Returns the number with the least score, and that score: the best of the points, refined by Brent's
+  /// method between its neighbours. A score that is not finite is worse than every other.
+  std::pair<double, double> least(const std::function<double(double)>& score) const {
+    constexpr double kNoScore = 1e100;  // finite: Brent's method interpolates scores
+    constexpr int kBits = 16;           // of the logarithm
+    const auto of = [&](double x) {
+      const double value = score(x);
+      return std::isfinite(value) ? value : kNoScore;
+    };
+    int best = 0;
+    std::vector<double> scores;
+    for (int i = 0; i < points(); ++i) {
+      scores.push_back(of(point(i)));
+      if (scores.back() < scores[static_cast<size_t>(best)]) best = i;
+    }
+    const std::pair found{point(best), scores[static_cast<size_t>(best)]};
+    if (given()) return found;
+    const auto number = [&](double log) { return std::clamp(std::exp(log), low, high); };
+    const auto [log, value] = boost::math::tools::brent_find_minima(
+        [&](double x) { return of(number(x)); }, std::log(point(std::max(best - 1, 0))),
+        std::log(point(std::min(best + 1, kSteps))), kBits);
+    return value < found.second ? std::pair(number(log), value) : found;
+  }
+};
+
+/// Returns the mean squared residual of the validation rows; 0 without any.
+double residual_mse(const PosteriorSpectrum& s) {
+  return s.residual.defined() ? s.residual.square().mean().item<double>() : 0;
+}
+
+std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange& noises,
+                                  const LogRange& sds) {
+  std::vector<std::string> notes;
+  if (!noises.given() && choice.noise_var <= noises.low)
+    notes.emplace_back(
+        "the chosen noise variance is the least of its range, 0.001 times the validation MSE: the variance "
+        "of the weights explains nearly all of the errors; compare with --noise mse");
+  if (!noises.given() && choice.noise_var >= noises.high)
+    notes.emplace_back(
+        "the chosen noise variance is the largest of its range, 2 times the validation MSE: the rows that "
+        "chose it have larger errors than the validation rows");
+  if (!sds.given() && choice.prior_sd <= sds.low)
+    notes.emplace_back(
+        "the chosen prior sd is the least of its range, 0.01 times that of --prior unit: these rows show no "
+        "error beyond the noise, and the sd hardly grows away from the data; compare with --prior unit");
+  if (!sds.given() && choice.prior_sd >= sds.high)
+    notes.emplace_back(
+        "the chosen prior sd is the largest of its range, 10 times that of --prior unit: the network leaves "
+        "over much that its features explain; train it longer");
+  return notes;
 }
 
 /// Returns -log evidence / n of the residuals: y - f ~ N(0, sigma2 I + s^2 Phi T T^T Phi^T).
@@ -67,22 +129,39 @@ PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const Post
                        double target_sd) {
   const bool by_nll = options.select == "nll" && spectrum.features.defined();
   const double unit = target_sd * unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
-  const std::vector<double> noises =
-      options.noise == "mse" ? std::vector<double>{mse} : log_grid(1e-3 * mse, 2 * mse);
-  const std::vector<double> sds = options.prior == "select"  ? log_grid(1e-2 * unit, 10 * unit)
-                                  : options.prior == "fixed" ? std::vector<double>{options.prior_sd}
-                                                             : std::vector<double>{unit};
+  const double most = kMostNoise * std::max(mse, residual_mse(spectrum));
+  const LogRange noises = options.noise == "mse" ? LogRange{mse, mse} : LogRange{kLeastNoise * mse, most};
+  const LogRange sds = options.prior == "select"  ? LogRange{kLeastPriorSd * unit, kMostPriorSd * unit}
+                       : options.prior == "fixed" ? LogRange{options.prior_sd, options.prior_sd}
+                                                  : LogRange{unit, unit};
+  const auto score = [&](double var, double sd) {
+    return by_nll ? validation_score(spectrum, var, sd * sd) : evidence_score(spectrum, var, sd * sd);
+  };
   PosteriorChoice best;
   double least = std::numeric_limits<double>::infinity();
-  for (double var : noises) {
-    for (double sd : sds) {
-      const double score =
-          by_nll ? validation_score(spectrum, var, sd * sd) : evidence_score(spectrum, var, sd * sd);
-      if (score < least) least = score, best = {var, sd};
+  for (int i = 0; i < noises.points(); ++i) {
+    for (int k = 0; k < sds.points(); ++k) {
+      const double now = score(noises.point(i), sds.point(k));
+      if (now < least) least = now, best = {noises.point(i), sds.point(k)};
     }
   }
   if (!std::isfinite(least))
     throw NumericalError("no noise and prior sd have a finite score; look for extreme inputs or targets");
+  const auto improve = [&](double& chosen, const LogRange& range, const std::function<double(double)>& of) {
+    if (range.given()) return;
+    const auto [at, value] = range.least(of);
+    if (value < least) least = value, chosen = at;
+  };
+  constexpr int kRounds = 8;
+  constexpr double kGain = 1e-6;  // nats a row
+  const int rounds = noises.given() || sds.given() ? 1 : kRounds;
+  for (int round = 0; round < rounds; ++round) {
+    const double before = least;
+    improve(best.noise_var, noises, [&](double var) { return score(var, best.prior_sd); });
+    improve(best.prior_sd, sds, [&](double sd) { return score(best.noise_var, sd); });
+    if (before - least < kGain) break;
+  }
+  best.notes = notes_on(best, noises, sds);
   return best;
 }
 

@@ -183,7 +183,7 @@ class LaplaceMethod : public Method {
     });
     const double prior_sd = chosen_prior_sd(*network, features, matrix, log_likelihood, held_out);
     Summary summary = network->summary;
-    summary.notes.push_back(fmt::format("Laplace approximation of {} weights, {}; their prior sd: {:.3g}",
+    summary.facts.push_back(fmt::format("Laplace approximation of {} weights, {}; their prior sd: {:.3g}",
                                         k * r, full ? "full" : "Kronecker-factored", prior_sd));
     return std::make_unique<LaplaceFitted>(options_, network, std::move(matrix), prior_sd,
                                            std::move(summary));

@@ -24,7 +24,6 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kMcDropout = "mc-dropout";
-constexpr const char *kDropoutNoise = "noise_var", *kDropoutMse = "network_noise_var";
 
 bool drops(const std::vector<LayerSpec>& layers) {
   return std::ranges::any_of(layers, [](const LayerSpec& layer) {
@@ -59,10 +58,7 @@ class McDropoutFitted : public Fitted {
 
   TensorFile save() const override {
     Weights all = trained_->weights;
-    if (noise_var_ > 0) {
-      all[kDropoutNoise] = at::full({}, noise_var_, at::kDouble);
-      all[kDropoutMse] = at::full({}, trained_->noise_var, at::kDouble);
-    }
+    store_noise({noise_var_, trained_->noise_var}, all);
     return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), trained_->summary});
   }
 
@@ -107,15 +103,11 @@ std::unique_ptr<Method> make_mc_dropout(const nlohmann::json& options) {
 
 std::unique_ptr<Fitted> load_mc_dropout(const TensorFile& file) {
   NetworkFile net = network_file(file);
-  const Network::Lookup lookup = as_type(net.weights, at::kDouble);
-  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), 0, std::move(net.summary)};
-  double noise_var = 0;
-  if (net.weights.contains(kDropoutNoise)) {
-    noise_var = stored_positive(lookup, kDropoutNoise, kMcDropout);
-    trained.noise_var = stored_positive(lookup, kDropoutMse, kMcDropout);
-  }
+  const StoredNoise noise = stored_noise(net.weights, kMcDropout);
+  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), noise.network,
+                         std::move(net.summary)};
   return std::make_unique<McDropoutFitted>(options_from_json<McDropoutOptions>(net.options, kMcDropout),
-                                           std::move(trained), noise_var);
+                                           std::move(trained), noise.own);
 }
 
 }  // namespace slimbayes

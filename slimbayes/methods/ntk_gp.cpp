@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "slimbayes/catalog/ntk_gp_options.h"
 #include "slimbayes/core/answers.h"
@@ -70,7 +71,7 @@ class NtkGpFitted : public Fitted {
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(network))),
         x_(std::move(x)),
-        choice_(choice),
+        choice_(std::move(choice)),
         summary_(std::move(summary)),
         kernel_(trained_->spec, as_type(trained_->weights, at::kDouble)) {
     const at::Tensor noise = choice_.noise_var * at::eye(x_.size(0), at::kDouble);
@@ -137,7 +138,8 @@ class NtkGpMethod : public Method {
     const PosteriorChoice choice =
         chosen(spectrum(kernel, x, rows.y.to(at::kDouble), held_out), network.noise_var, options_.choice,
                split.train.schema.task.encoded_sd);
-    summary.notes.push_back(fmt::format("prior sd of the weights: {:.3g}", choice.prior_sd));
+    std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
+    summary.facts.push_back(fmt::format("prior sd of the weights: {:.3g}", choice.prior_sd));
     return std::make_unique<NtkGpFitted>(options_, std::move(network), x, choice, std::move(summary));
   }
 

@@ -7,6 +7,7 @@
 #include "slimbayes/catalog/swag_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/families/batch_statistics.h"
 #include "slimbayes/families/network_file.h"
 #include "slimbayes/families/trained_network.h"
 #include "slimbayes/families/weight_draws.h"
@@ -19,17 +20,22 @@
 //             of the visited weights, V [p, K] the deviations of the last K epochs. One noise variance for
 //             all rows.
 // Estimator   The network is trained as dnn's, or is given; then `averaged` epochs at a constant rate follow,
-//             and the weights after each are averaged. The noise variance has the least validation NLL.
-// Cost        dnn's and `averaged` epochs; a prediction costs `draws` passes, the model file K + 2 networks.
-// Deviations  AdamW instead of SGD. The statistics of batch norms are those of the last epoch.
+//             and the weights after each are averaged. Each draw has batch norm statistics of its own, from a
+//             pass over the training rows. The noise variance has the least validation NLL.
+// Cost        dnn's and `averaged` epochs, and with batch norms `draws` passes over the training rows; a
+//             prediction costs `draws` passes, the model file K + 2 networks.
+// Deviations  AdamW instead of SGD. The pass for the batch norms does not augment images.
 
 namespace slimbayes {
 
 namespace {
 
 constexpr const char* kSwag = "swag";
-constexpr const char *kMoments = "swag.moments", *kDeviations = "swag.deviations", *kSwagNoise = "noise_var",
-                     *kSwagMse = "network_noise_var", *kCount = "swag.count";
+constexpr const char *kMoments = "swag.moments", *kDeviations = "swag.deviations", *kCount = "swag.count",
+                     *kNorms = "swag.norms";
+
+constexpr const char* kFirstMse =
+    "network_noise_var";  // in a checkpoint, of the network that is trained first
 
 /// The visited weights.
 struct Visited {
@@ -46,8 +52,18 @@ struct Visited {
   }
 };
 
-/// Returns draw s of the weights, by name. The buffers are those of `weights`.
-Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& visited, int64_t s) {
+/// Returns the buffers of the network in one vector, in the order of network_parameters(). [b]
+at::Tensor buffers_of(const NetworkSpec& spec, const Weights& weights) {
+  std::vector<at::Tensor> flat;
+  for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0)))
+    if (one.group == kBuffers) flat.push_back(weights.at(one.name).to(at::kFloat).flatten());
+  return at::cat(flat);
+}
+
+/// Returns draw s of the weights, by name. The buffers are row s of `norms` [draws, b], or those of `weights`
+/// if it is undefined.
+Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& visited,
+              const at::Tensor& norms, int64_t s) {
   const Stream stream = Stream(0).split("draw").split(static_cast<uint64_t>(s));
   const int64_t p = visited.moments.size(1);
   const auto k =
@@ -57,19 +73,39 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
   const at::Tensor flat = visited.moments[0] + std::sqrt(0.5) * sd * stream.split("diagonal").normal({p}) +
                           low_rank / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(1, k - 1)));
   Weights out = weights;
-  int64_t at = 0;
+  const auto next = [](const at::Tensor& all, int64_t& from, const at::Tensor& like) {
+    const int64_t at = from;
+    from += like.numel();
+    return all.narrow(0, at, like.numel()).view(like.sizes()).to(at::kFloat);
+  };
+  int64_t parameter = 0, buffer = 0;
   for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0))) {
-    if (one.group == kBuffers) continue;
-    out[one.name] = flat.narrow(0, at, one.start.numel()).view(one.start.sizes()).to(at::kFloat);
-    at += one.start.numel();
+    if (one.group != kBuffers)
+      out[one.name] = next(flat, parameter, one.start);
+    else if (norms.defined())
+      out[one.name] = next(norms[s], buffer, one.start);
   }
   return out;
 }
 
+/// Returns the batch norm statistics of each draw at these rows [draws, b]; undefined without batch norms.
+at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited, int64_t draws,
+                          const Dataset& rows) {
+  if (!has_batch_norms(trained.spec)) return {};
+  std::vector<at::Tensor> norms;
+  for (int64_t s = 0; s < draws; ++s) {
+    const Stream stream = Stream(0).split("norms").split(static_cast<uint64_t>(s));
+    const Weights weights = drawn(trained.spec, trained.weights, visited, {}, s);
+    norms.push_back(buffers_of(trained.spec, with_batch_statistics(trained.spec, weights, rows, stream)));
+  }
+  return at::stack(norms);
+}
+
 /// Returns the draws; the arguments must outlive them.
-WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, int64_t draws) {
-  return {trained.spec.input, draws, [&trained, &visited](int64_t s) {
-            const Weights weights = drawn(trained.spec, trained.weights, visited, s);
+WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, const at::Tensor& norms,
+                       int64_t draws) {
+  return {trained.spec.input, draws, [&trained, &visited, &norms](int64_t s) {
+            const Weights weights = drawn(trained.spec, trained.weights, visited, norms, s);
             const Network network(trained.spec, "network", as_type(weights, at::kFloat));
             return [network](const Input& rows) { return network(rows); };
           }};
@@ -77,16 +113,18 @@ WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, in
 
 class SwagFitted : public Fitted {
  public:
-  /// `noise_var` is 0 for classes.
-  SwagFitted(SwagOptions options, TrainedNetwork trained, Visited visited, double noise_var)
+  /// `norms` as norms_of_draws() returns them, or undefined: all draws have those of the network. `noise_var`
+  /// is 0 for classes.
+  SwagFitted(SwagOptions options, TrainedNetwork trained, Visited visited, at::Tensor norms, double noise_var)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
         visited_(std::move(visited)),
+        norms_(std::move(norms)),
         noise_var_(noise_var) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_by_draws(swag_draws(*trained_, visited_, options_.draws), noise_var_, data, options,
-                            kSwag);
+    return predict_by_draws(swag_draws(*trained_, visited_, norms_, options_.draws), noise_var_, data,
+                            options, kSwag);
   }
 
   TensorFile save() const override {
@@ -94,10 +132,8 @@ class SwagFitted : public Fitted {
     all[kMoments] = visited_.moments;
     all[kDeviations] = visited_.deviations;
     all[kCount] = visited_.count;
-    if (noise_var_ > 0) {
-      all[kSwagNoise] = at::full({}, noise_var_, at::kDouble);
-      all[kSwagMse] = at::full({}, trained_->noise_var, at::kDouble);
-    }
+    if (norms_.defined()) all[kNorms] = norms_;
+    store_noise({noise_var_, trained_->noise_var}, all);
     return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), trained_->summary});
   }
 
@@ -107,6 +143,7 @@ class SwagFitted : public Fitted {
   SwagOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
   Visited visited_;
+  at::Tensor norms_;
   double noise_var_;
 };
 
@@ -145,11 +182,12 @@ class SwagMethod : public Method {
     last.summary.notes.insert(last.summary.notes.begin(), first.summary.notes.begin(),
                               first.summary.notes.end());
     if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
+    const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train);
     double noise_var = 0;
     if (last.noise_var > 0)
-      noise_var = noise_of_draws(swag_draws(last, visited, options_.draws),
+      noise_var = noise_of_draws(swag_draws(last, visited, norms, options_.draws),
                                  split.valid.size() > 0 ? split.valid : split.train, kSwag);
-    return std::make_unique<SwagFitted>(options_, std::move(last), std::move(visited), noise_var);
+    return std::make_unique<SwagFitted>(options_, std::move(last), std::move(visited), norms, noise_var);
   }
 
  private:
@@ -180,20 +218,21 @@ class SwagMethod : public Method {
       if (one.group != kBuffers) flat.push_back(trained.weights.at(one.name).flatten());
     visited.add(at::cat(flat));
     const double noise_var = trained.noise_var;
-    return std::make_unique<SwagFitted>(options_, std::move(trained), std::move(visited), noise_var);
+    return std::make_unique<SwagFitted>(options_, std::move(trained), std::move(visited), at::Tensor(),
+                                        noise_var);
   }
 
   static TensorFile record_of(const TrainedNetwork& trained) {
     TensorFile file;
     store(trained.weights, file);
-    file.tensors[kSwagMse] = to_stored(at::full({}, trained.noise_var, at::kDouble));
+    file.tensors[kFirstMse] = to_stored(at::full({}, trained.noise_var, at::kDouble));
     file.metadata["summary"] = to_json(trained.summary).dump();
     return file;
   }
 
   static TrainedNetwork trained_from(const TensorFile& record, const NetworkSpec& spec) {
     const Weights all = weights_from(record);
-    TrainedNetwork trained{spec, network_weights(all), stored_tensor(record, kSwagMse).item<double>(),
+    TrainedNetwork trained{spec, network_weights(all), stored_tensor(record, kFirstMse).item<double>(),
                            summary_from_json(stored_json(record, "summary"))};
     const Network checked(spec, "network", as_type(trained.weights, at::kFloat));
     return trained;
@@ -211,22 +250,25 @@ std::unique_ptr<Method> make_swag(const nlohmann::json& options) {
 std::unique_ptr<Fitted> load_swag(const TensorFile& file) {
   NetworkFile net = network_file(file);
   const Network::Lookup lookup = as_type(net.weights, at::kDouble);
-  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), 0, std::move(net.summary)};
-  int64_t p = 0;
+  const StoredNoise noise = stored_noise(net.weights, kSwag);
+  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), noise.network,
+                         std::move(net.summary)};
+  const SwagOptions options = options_from_json<SwagOptions>(net.options, kSwag);
+  int64_t p = 0, buffers = 0;
   for (const ParameterSpec& one : network_parameters(trained.spec, "network", "network", Stream(0)))
-    p += one.group == kBuffers ? 0 : one.start.numel();
+    (one.group == kBuffers ? buffers : p) += one.start.numel();
   Visited visited{lookup(kMoments), lookup(kDeviations), lookup(kCount)};
   check_shape(visited.moments, {2, p}, kSwag, kMoments);
   check_shape(visited.deviations, {-1, p}, kSwag, kDeviations);
   check(stored_positive(lookup, kCount, kSwag) >= 1 && visited.deviations.size(0) > 0, kSwag,
         "at least one visit", "none", "the model file is damaged");
-  double noise_var = 0;
-  if (net.weights.contains(kSwagNoise)) {
-    noise_var = stored_positive(lookup, kSwagNoise, kSwag);
-    trained.noise_var = stored_positive(lookup, kSwagMse, kSwag);
+  at::Tensor norms;
+  if (net.weights.contains(kNorms)) {  // absent without batch norms, and in older files
+    norms = net.weights.at(kNorms);
+    check_shape(norms, {options.draws, buffers}, kSwag, kNorms);
   }
-  return std::make_unique<SwagFitted>(options_from_json<SwagOptions>(net.options, kSwag), std::move(trained),
-                                      std::move(visited), noise_var);
+  return std::make_unique<SwagFitted>(options, std::move(trained), std::move(visited), std::move(norms),
+                                      noise.own);
 }
 
 }  // namespace slimbayes

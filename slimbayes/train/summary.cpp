@@ -11,6 +11,7 @@
 namespace slimbayes {
 
 std::string Summary::brief(std::string_view noun) const {
+  if (steps == 0 && stopped == "budget") return fmt::format("{}, nothing trained", counted(rows, noun));
   std::string text = fmt::format("{}, {} steps", counted(rows, noun), steps);
   if (seconds > 0) text += fmt::format(" in {:.1f} s", seconds);
   text += ", stopped by " + stopped;
@@ -21,10 +22,17 @@ std::string Summary::brief(std::string_view noun) const {
 }
 
 nlohmann::json to_json(const Summary& s) {
-  return {{"rows", s.rows},       {"valid_rows", s.valid_rows}, {"steps", s.steps},
-          {"epochs", s.epochs},   {"best_epoch", s.best_epoch}, {"best_score", s.best_score},
-          {"stopped", s.stopped}, {"jitter", s.jitter},         {"notes", s.notes},
-          {"score", s.score}};
+  return {{"rows", s.rows},
+          {"valid_rows", s.valid_rows},
+          {"steps", s.steps},
+          {"epochs", s.epochs},
+          {"best_epoch", s.best_epoch},
+          {"best_score", s.best_score},
+          {"stopped", s.stopped},
+          {"jitter", s.jitter},
+          {"notes", s.notes},
+          {"score", s.score},
+          {"facts", s.facts}};
 }
 
 Summary summary_from_json(const nlohmann::json& json) {
@@ -43,6 +51,7 @@ Summary summary_from_json(const nlohmann::json& json) {
   if (read.has("score")) s.score = read.text("score");
   if (read.has("stopped")) s.stopped = read.text("stopped");
   if (read.has("notes")) s.notes = read.texts("notes");
+  if (read.has("facts")) s.facts = read.texts("facts");
   return s;
 }
 

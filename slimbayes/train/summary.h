@@ -27,7 +27,8 @@ struct Summary {
   std::string stopped = "budget";
   /// Jitter that the factorisation behind the predictions needed, as a share of its mean diagonal.
   double jitter = 0;
-  std::vector<std::string> notes;  // sentences for the user
+  std::vector<std::string> notes;  // sentences for the user, on what may need an answer
+  std::vector<std::string> facts;  // sentences on what the fit chose; a comparison of fits does not show them
 
   /// Returns the summary in one line of text. `noun` is the word for one example: "row", "window", "image".
   std::string brief(std::string_view noun = "row") const;

@@ -35,6 +35,7 @@ json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::s
   const json valid = report_on(model, take(examples, model.split().valid), fit.level, notes);
   report["notes"] = notes;
   for (std::string& note : fit_notes(model, valid)) report["notes"].push_back(note);
+  report["facts"] = model.fitted().summary().facts;
   report["seed"] = fit.seed;
   report["seconds"] = spent + saved;
   if (networks && networks->taken() > taken_before) {

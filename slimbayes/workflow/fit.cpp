@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "slimbayes/catalog/fit_checks.h"
@@ -92,6 +93,18 @@ std::vector<std::string> repeated_notes(const Split& parts) {
                   repeated, rows)};
 }
 
+/// Returns what is known of the training of a model's network, for a fit around it on other rows.
+std::string trained_on(const Model& source) {
+  const Summary& summary = source.fitted().network()->summary;
+  if (summary.steps == 0) return ", which did not train it itself";
+  const int64_t rows = std::ssize(source.split().train);  // none after an update
+  std::string text = fmt::format(", trained there in {} steps", summary.steps);
+  if (rows > 0) text += " on " + counted(rows, noun_of(kind_of(source.encoder())));
+  if (std::isfinite(summary.best_score))
+    text += fmt::format(" ({} {:.4f})", summary.score, summary.best_score);
+  return text + ", of which nothing was measured here";
+}
+
 /// The note on calibrated windows: those to be predicted come later and may differ from those that
 /// calibrated.
 constexpr const char* kCalibratedInTime =
@@ -163,9 +176,11 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   model.split_ = same_rows ? source->split() : split_examples(examples, dealt);
   std::erase_if(model.split_.notes,
                 [](const std::string& note) { return note.starts_with(kNetworkIsThatOf); });
+  const bool measured_there = same_rows && valid_given == nullptr;  // on the validation rows of this fit
   if (source)
-    model.split_.notes.push_back(fmt::format("{} {}: options of the network and of its training do not apply",
-                                             kNetworkIsThatOf, in_quotes(fit.network_from)));
+    model.split_.notes.push_back(fmt::format(
+        "{} {}{}: options of the network{} do not apply", kNetworkIsThatOf, in_quotes(fit.network_from),
+        measured_there ? "" : trained_on(*source), info.name == "swag" ? "" : " and of its training"));
   if (source && !same_rows)
     model.split_.notes.push_back(
         "split anew: some of the validation rows may have trained the network, which would make the noise "
@@ -220,7 +235,12 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   FitContext context{Stream(fit.seed), callback, std::move(checkpoint), {}, networks};
   if (source) {
     TrainedNetwork start = *source->fitted().network();
+    if (!measured_there) {
+      start.summary = {};
+      start.summary.valid_rows = parts.valid.size();
+    }
     start.summary.notes.clear();  // they are of that fit
+    start.summary.facts.clear();
     context.start = std::make_shared<const TrainedNetwork>(std::move(start));
   }
   CrossFitted fitted = fit_with_noise_folds(info, main, parts,

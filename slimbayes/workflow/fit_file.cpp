@@ -155,17 +155,18 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
     const auto part = [&](const std::vector<int64_t>& rows) {
       return report_on(model, take(examples, rows), options.level, out.notes);
     };
-    if (out.interrupted) {
-      std::ranges::copy(fit_notes(model, {}), std::back_inserter(out.notes));
-      return;
-    }
+    const auto add = [&](const std::vector<std::string>& more) {
+      std::ranges::copy(more, std::back_inserter(out.notes));
+    };
+    if (out.interrupted) return add(fit_notes(model, {}));
     out.valid = valid != nullptr ? report_on(model, model.examples(*valid, true), options.level, out.notes)
                                  : part(model.split().valid);
     out.test = part(model.split().test);
     const TaskKind task = model.schema().task.kind;
     if (given.method.empty() && task != TaskKind::regression)
       out.notes.push_back(fmt::format("{} by {}; --method chooses another", name_of(task), options.method));
-    std::ranges::copy(fit_notes(model, out.valid), std::back_inserter(out.notes));
+    add(fit_notes(model, out.valid));
+    add(model.fitted().summary().facts);
   };
 
   if (resume_) {

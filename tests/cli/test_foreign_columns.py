@@ -67,6 +67,8 @@ def test_a_renamed_column_is_read_as_in_training(tmp_path):
 @pytest.mark.parametrize("words, expected", [
     (["--rename", "size=x0"], "expected a column of 'other.csv' before the '=' of --rename; received 'size'; "),
     (["--rename", "length=x9"], "expected a column of the model after the '=' of --rename; received 'x9'; "),
+    (["--rename", "x0=length"], "expected a column of the model after the '=' of --rename; received 'length'; "
+                                "the pair reads FILE=MODEL: write --rename length=x0"),
     (["--rename", "length=x1"], "expected no column 'x1' in 'other.csv' for --rename length=x1; received one beside 'length'; "),
     (["--rename", "length"], "expected pairs FILE=MODEL (two names of a column) for --rename; received 'length'; "),
     (["--rename", "length=x0,length=x1"], "expected each column once in --rename; received 'length' twice; "),

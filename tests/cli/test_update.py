@@ -76,6 +76,40 @@ def test_rows_that_are_known_already_are_noted(rows):
     assert done.returncode == 0 and "A^T A" not in done.stderr and "b: 200 rows" in done.stdout, done.stdout + done.stderr
 
 
+def test_rows_of_another_kind_are_noted(rows):
+    """Targets in another unit and inputs outside of the training range are learned, with a note."""
+    fitted(rows)
+    assert "note" not in run(rows, "update", "m", "more.csv", "--out", "n").stderr
+    more = toy_rows(60, seed=2)
+    write_csv(rows / "unit.csv", header(2), [[a, b, 1000 * y] for a, b, y in more])
+    for words in ([], ["--shard"]):
+        done = run(rows, "update", "m", "unit.csv", "--out", "n", *words)
+        assert done.returncode == 0 and done.stdout.startswith("n: learned 60 rows"), done.stderr
+        assert "note: the targets of these 60 rows lie far from the model's answers, by " in done.stderr
+        assert "check that unit and columns are those of the training" in done.stderr
+    write_csv(rows / "one.csv", header(2), [*more[:-1], [*more[-1][:2], 1e3]])  # one outlier, which a median passes over
+    assert "lie far from" not in run(rows, "update", "m", "one.csv", "--out", "n").stderr
+    write_csv(rows / "far.csv", header(2), [[50, b, y] for _, b, y in more])
+    told = run(rows, "update", "m", "far.csv", "--out", "n").stderr
+    assert "note: 60 of 60 rows lie outside the training range: 'x0'" in told
+
+
+def test_a_shard_of_a_sampled_model_forgets(rows):
+    fitted(rows, "bll", "--subsample", "100")
+    assert run(rows, "update", "m", "more.csv", "--shard", "--out", "s").returncode == 0
+    write_csv(rows / "one.csv", header(2), toy_rows(60, seed=2)[:1])
+    write_csv(rows / "rest.csv", header(2), toy_rows(60, seed=2)[1:])
+    assert run(rows, "forget", "s", "one.csv").stdout == "s: forgot 1 row, 59 in all\n"
+    assert run(rows, "update", "m", "rest.csv", "--shard", "--out", "r").returncode == 0
+    assert close(predicted(rows, "s", "test.csv"), predicted(rows, "r", "test.csv"), 1e-5)
+
+
+def test_merge_wants_two_models(tmp_path):
+    assert "slimbayes merge [OPTIONS] MODEL MODEL...\n" in run(tmp_path, "merge", "--help").stdout
+    line = refused(tmp_path, "merge", "--out", "all", "m")
+    assert "expected `slimbayes merge MODEL MODEL...`; received 1 MODEL" in line
+
+
 def test_a_killed_update_leaves_the_model_before_or_after(rows):
     fitted(rows)
     write_csv(rows / "one.csv", header(2), toy_rows(1, seed=9))
@@ -116,6 +150,16 @@ def test_a_variance_for_a_trained_network(rows):
     assert predicted(rows, "s", "test.csv") == b
     done = run(rows, "fit", "more.csv", "--network-from", "m", "--method", "bll", "--model", "t")
     assert done.returncode == 0 and "split anew" in done.stderr
+    # Nothing of the network's own training is reported as if it were of these rows.
+    assert done.stdout.startswith("t: 42 rows, nothing trained\n")
+    trained = json.loads(run(rows, "describe", "m", "--json").stdout)["summary"]
+    note = f"the network is that of 'm', trained there in {trained['steps']} steps on 140 rows"
+    assert f"{note} (standardised validation MSE {trained['best_score']:.4f}), of which nothing was measured here" in done.stderr
+    done = run(rows, "fit", "train.csv", "--network-from", "t", "--method", "bll", "--model", "u")
+    assert "the network is that of 't', which did not train it itself" in done.stderr
+    done = run(rows, "fit", "more.csv", "--network-from", "m", "--method", "swag", "--averaged", "3", "--model", "v")
+    assert done.returncode == 0 and "v: 42 rows, " in done.stdout and "nothing trained" not in done.stdout
+    assert "options of the network do not apply" in done.stderr
 
 
 def test_what_has_no_such_network_is_refused(rows):

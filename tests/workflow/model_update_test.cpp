@@ -130,6 +130,11 @@ TEST(ModelUpdate, ASampleOfTheRowsForgetsNone) {
   const Model model = fit_model(first_rows(0, 200), fit);
   EXPECT_THROW(model.without(first_rows(0, 1)), std::invalid_argument);
   EXPECT_NO_THROW(model.with(first_rows(200, 201)));
+  // Its shards hold all rows that they have learned.
+  const Model shard = model.shard(first_rows(200, 260));
+  EXPECT_TRUE(at::allclose(shard.without(first_rows(259, 260)).predict(first_rows(300, 400)).epistemic_var,
+                           model.shard(first_rows(200, 259)).predict(first_rows(300, 400)).epistemic_var,
+                           1e-5, 1e-10));
 }
 
 TEST(ModelUpdate, RefusesWhatCannotBeUpdated) {
