@@ -38,6 +38,7 @@ void run(const std::filesystem::path& folder, const char* last_layer) {
   const sb::Split split = {rows_of(folder / "train.csv"), rows_of(folder / "valid.csv")};
   const auto fitted = sb::rich_bll(network, split);  // trains nothing
   for (const std::string& note : fitted->summary().notes) std::printf("note: %s\n", note.c_str());
+  for (const std::string& fact : fitted->summary().facts) std::printf("%s\n", fact.c_str());
 
   const sb::Dataset test = rows_of(folder / "test.csv");
   const at::Tensor truth = test.all().target;

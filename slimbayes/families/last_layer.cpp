@@ -186,7 +186,7 @@ class LastLayerMethod : public Method {
                       rows.size(), flops / 1e9));
     const Enrichment found = enrichment(model, gradients, projector(at_rows.features, layer_.ridge), options,
                                         context.stream.split("enrichment"));
-    summary.notes.push_back(fmt::format("A^T A by the {} route: {}", found.route, found.reason));
+    summary.facts.push_back(fmt::format("A^T A by the {} route: {}", found.route, found.reason));
     return found.gram;
   }
 

@@ -129,8 +129,9 @@ PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const Post
                        double target_sd) {
   const bool by_nll = options.select == "nll" && spectrum.features.defined();
   const double unit = target_sd * unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
-  const double most = kMostNoise * std::max(mse, residual_mse(spectrum));
-  const LogRange noises = options.noise == "mse" ? LogRange{mse, mse} : LogRange{kLeastNoise * mse, most};
+  const double here = std::max(mse, residual_mse(spectrum));
+  const LogRange noises =
+      options.noise == "mse" ? LogRange{here, here} : LogRange{kLeastNoise * mse, kMostNoise * here};
   const LogRange sds = options.prior == "select"  ? LogRange{kLeastPriorSd * unit, kMostPriorSd * unit}
                        : options.prior == "fixed" ? LogRange{options.prior_sd, options.prior_sd}
                                                   : LogRange{unit, unit};

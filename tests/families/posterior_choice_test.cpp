@@ -179,6 +179,10 @@ TEST(PosteriorChoice, KeepsWhatIsGiven) {
   EXPECT_DOUBLE_EQ(chosen(spectrum_of(s, {}, {}, {}), 0.5, unit, 3).prior_sd,
                    3 * chosen(spectrum_of(s, {}, {}, {}), 0.5, unit).prior_sd);
   EXPECT_EQ(choice.noise_var, 0.5);
+  // Validation rows on which a network from elsewhere errs more.
+  const at::Tensor harder = at::full({4}, 2.0, at::kDouble), features = Stream(5).normal({4, kRank});
+  EXPECT_EQ(chosen(spectrum_of(s, {}, features, harder), 0.5, {"nll", "mse", "fixed", 2}).noise_var, 4);
+  EXPECT_EQ(chosen(spectrum_of(s, {}, features, harder), 5, {"nll", "mse", "fixed", 2}).noise_var, 5);
   EXPECT_EQ(choice.prior_sd, 2);
 }
 
