@@ -296,6 +296,7 @@ A row holds what decided it: the options as the tool resolved them and its handl
 `fit --dry-run`), and the commit that the tool says it was built from. `run.py` runs a cell again once its recipe has changed,
 and a mean goes over rows of one recipe. Rows of before 22 November 2026 have a recipe derived from the history: between their
 commits and then the catalogue changed in one value, the steps of the exact methods (500, then 2,000).
+Rows of Rich-BLL of before its option `ridge` say 0 for it: least squares, which `--preset paper` still means.
 
 The same fit gives the same bits on one processor, not on every one ([bits](bits/README.md)): rows of one cell may differ as seeds do.
 

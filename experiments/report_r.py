@@ -82,7 +82,7 @@ def r_noise(scores):
     page("r_noise", "The noise variance of the post-hoc methods (R appendix C)", scores,
          ["R takes the validation MSE \"or\" sweeps a small grid and picks the best validation NLL; it does not say where it did which. NLL of "
           "both on the networks of [r_rivals](../r_rivals/README.md), without the second training; the grid: 25 variances from .001 to 2 times "
-          "the validation MSE. With the validation MSE, which counts the network's error as noise, the epistemic variance comes on top of it. "
+          "the validation MSE (the tool refines the best of them since). With the validation MSE, which counts the network's error as noise, the epistemic variance comes on top of it. "
           "`learned`: on the networks of [r_table2](../r_table2/README.md), after the second training, the noise of that grid with the largest "
           "evidence of the residuals of all the rows that trained them, which is the smaller error on rows that were seen; MAP there is `bll` with a prior sd of 1e-9. "
           "R: its Table 2.",

@@ -38,7 +38,7 @@ What R and its sources leave open, and what is taken here:
   1, batches of 512 pulls drawn with replacement. All neural policies train it so.
 - **Posterior.** It is rebuilt once a phase, after the gradient steps. R rebuilds it at every gradient step; between the steps of a
   phase nobody acts, so that the actions are the same. `rich-bll` takes A and the posterior from all pulls, `--subsample 512` both
-  from 512 random ones, with the sums scaled up. The prior sd is 1, for `bll` too.
+  from 512 random ones, with the sums scaled up. A is least squares, `--ridge 0` of the tool. The prior sd is 1, for `bll` too.
 - **Noise variance** of `bll` and `rich-bll`: the mean squared error of the predictions before the last pulls. R has a "rolling
   window" and does not say how long: here the 20 pulls of a phase. It was chosen among 20, 100, 1000 and 16000 by one game of
   `rich-bll --subsample 512` at delta 0.99 with seed 100, which is none of the cells: 31.7, 46.3, 91.1 and 102.5 %. `bll` had no
