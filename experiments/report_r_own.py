@@ -93,7 +93,7 @@ def r_figures():
 
 # Names of R, and the scores by which they tell foreign images: R's is the variance of the predicted class's logit.
 IMAGES = {("bll", ""): ("NNGP (BLL)", "logit_var"), ("rich-bll", "--ridge 1 --subsample 0.4"): ("Rich-BLL (S)", "logit_var"),
-          ("rich-bll", "--ridge 1"): ("Rich-BLL", "logit_var"), ("rich-bll", ""): ("Rich-BLL, default ridge", "logit_var"),
+          ("rich-bll", "--ridge 1"): ("Rich-BLL", "logit_var"), ("rich-bll", "--ridge 1e-4"): ("Rich-BLL, ridge 1e-4", "logit_var"),
           ("last-layer-laplace", ""): ("LL Laplace", "logit_var"), ("dnn", ""): ("MAP", "entropy"), ("mc-dropout", ""): ("Dropout", "mutual_information"),
           ("ensemble", ""): ("Ensemble", "mutual_information"), ("bbb", ""): ("BBB", "mutual_information")}
 

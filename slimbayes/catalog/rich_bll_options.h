@@ -14,7 +14,7 @@ struct RichBllOptions {
   TrainedNetworkOptions network;
   LastLayerOptions posterior;
   std::string route = "auto";
-  double ridge = 1e-4;
+  double ridge = 1e-5;
 };
 
 template <class V>

@@ -1,6 +1,7 @@
 #include "slimbayes/families/posterior_choice.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
@@ -20,6 +21,7 @@ namespace {
 
 constexpr double kLeastNoise = 1e-3, kMostNoise = 2;       // times the mean squared error
 constexpr double kLeastPriorSd = 1e-2, kMostPriorSd = 10;  // times the one of prior "unit"
+constexpr int64_t kRowsThatTell = 10;                      // validation rows whose errors are worth a note
 
 /// A range of positive numbers that is searched on a logarithmic scale; with low = high there is no choice.
 struct LogRange {
@@ -129,9 +131,10 @@ PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const Post
                        double target_sd) {
   const bool by_nll = options.select == "nll" && spectrum.features.defined();
   const double unit = target_sd * unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
-  const double here = std::max(mse, residual_mse(spectrum));
-  const LogRange noises =
-      options.noise == "mse" ? LogRange{here, here} : LogRange{kLeastNoise * mse, kMostNoise * here};
+  const double here = residual_mse(spectrum);
+  const LogRange noises = options.noise == "mse"
+                              ? LogRange{mse, mse}
+                              : LogRange{kLeastNoise * mse, kMostNoise * std::max(mse, here)};
   const LogRange sds = options.prior == "select"  ? LogRange{kLeastPriorSd * unit, kMostPriorSd * unit}
                        : options.prior == "fixed" ? LogRange{options.prior_sd, options.prior_sd}
                                                   : LogRange{unit, unit};
@@ -163,6 +166,12 @@ PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const Post
     if (before - least < kGain) break;
   }
   best.notes = notes_on(best, noises, sds);
+  if (options.noise == "mse" && spectrum.residual.defined() && spectrum.residual.size(0) >= kRowsThatTell &&
+      here > kMostNoise * mse)
+    best.notes.push_back(fmt::format(
+        "the noise is the network's own validation MSE, but the {} validation rows here have a mean "
+        "squared error {:.3g} times as large; --noise select takes it from them",
+        spectrum.residual.size(0), here / mse));
   return best;
 }
 

@@ -55,8 +55,8 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
 /// largest evidence of the training residuals. From the best point of a grid, 25 to each that is chosen, each
 /// is chosen anew for the other: the best of its 25, refined by Brent's method between the neighbours; for
 /// two, in turn, until a round gains less than 1e-6 nats a row. So the score is at most that of the best grid
-/// point. With noise "mse" the noise variance is the larger of `mse` and the mean squared residual of the
-/// spectrum's rows; with prior "unit" that prior sd is target_sd, with "fixed" the prior sd of a weight is
+/// point. With noise "mse" the noise variance is `mse`, with a note if the validation rows here have more
+/// than twice that; with prior "unit" that prior sd is target_sd, with "fixed" the prior sd of a weight is
 /// prior_sd. Throws NumericalError if no grid point has a finite score. target_sd: of the encoded target
 /// (Task::encoded_sd).
 PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,

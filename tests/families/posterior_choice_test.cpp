@@ -179,10 +179,16 @@ TEST(PosteriorChoice, KeepsWhatIsGiven) {
   EXPECT_DOUBLE_EQ(chosen(spectrum_of(s, {}, {}, {}), 0.5, unit, 3).prior_sd,
                    3 * chosen(spectrum_of(s, {}, {}, {}), 0.5, unit).prior_sd);
   EXPECT_EQ(choice.noise_var, 0.5);
-  // Validation rows on which a network from elsewhere errs more.
-  const at::Tensor harder = at::full({4}, 2.0, at::kDouble), features = Stream(5).normal({4, kRank});
-  EXPECT_EQ(chosen(spectrum_of(s, {}, features, harder), 0.5, {"nll", "mse", "fixed", 2}).noise_var, 4);
-  EXPECT_EQ(chosen(spectrum_of(s, {}, features, harder), 5, {"nll", "mse", "fixed", 2}).noise_var, 5);
+  EXPECT_TRUE(choice.notes.empty());
+  // Validation rows on which a network from elsewhere errs more: the noise stays, so that models merge.
+  const at::Tensor harder = at::full({10}, 2.0, at::kDouble), features = Stream(5).normal({10, kRank});
+  const PosteriorSpectrum elsewhere = spectrum_of(s, {}, features, harder);
+  const PosteriorChoice noted = chosen(elsewhere, 0.5, {"nll", "mse", "fixed", 2});
+  EXPECT_EQ(noted.noise_var, 0.5);
+  ASSERT_EQ(noted.notes.size(), 1);
+  EXPECT_NE(noted.notes[0].find("the 10 validation rows here have a mean squared error 8 times as large"),
+            std::string::npos);
+  EXPECT_TRUE(chosen(elsewhere, 2.1, {"nll", "mse", "fixed", 2}).notes.empty());
   EXPECT_EQ(choice.prior_sd, 2);
 }
 
