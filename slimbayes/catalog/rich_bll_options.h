@@ -27,9 +27,10 @@ void describe(RichBllOptions& o, V& v) {
     "networks too large for it",
     Choices{{"auto", "gram", "weighted", "sketch"}}, "R appendix B");
   v("ridge", o.ridge,
-    "ridge of the regression of the network's gradients on the last layer's features, as a share of a row's "
-    "mean squared features. 0: least squares, whose variance can explode away from rows that hardly span the "
-    "features, as in one dimension; the paper takes 1 for classes",
+    "ridge of the regression of the network's gradients on the last layer's features, as a share of the mean "
+    "squared norm of a row's features. 0: least squares, whose variance can explode away from rows that "
+    "hardly span the features, as in one dimension; the paper's 1 for classes is no share but the ridge "
+    "itself",
     Range{0, 1e9}, "slimbayes; R appendix C (classes)");
 }
 
