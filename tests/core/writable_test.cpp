@@ -1,6 +1,7 @@
 #include "slimbayes/core/writable.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 #include <gtest/gtest.h>
 
 #include <utility>
@@ -31,6 +32,17 @@ TEST(Writable, CopiesForeignMemoryAndTensorsWithGradients) {
   EXPECT_NE(foreign.data_ptr(), given.data());
   at::Tensor leaf = at::ones({2}, at::kDouble).requires_grad_(true);
   EXPECT_FALSE(writable(std::move(leaf)).requires_grad());
+}
+
+TEST(Writable, CopiesTensorsOfInferenceMode) {
+  at::Tensor x;
+  {
+    const c10::InferenceMode guard;
+    x = at::ones({2}, at::kDouble);
+  }
+  x = writable(std::move(x));
+  x.zero_();  // throws for a tensor of inference mode
+  EXPECT_EQ(x.sum().item<double>(), 0);
 }
 
 TEST(Writable, KeepsTheStrides) {
