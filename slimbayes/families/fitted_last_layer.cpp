@@ -182,7 +182,10 @@ void FittedLastLayer::check_posteriors() const {
 void FittedLastLayer::check_all_rows_known() const {
   const LastLayerOptions& o = layer_.posterior;
   check(!sampled_ || o.subsample == 0, layer_.method, "a posterior of all rows to remove rows from",
-        fmt::format("one of a subsample ({})", o.subsample), "fit without --subsample");
+        regression()
+            ? fmt::format("one of a subsample ({})", o.subsample)
+            : fmt::format("one of a sample (--subsample {}, --class-rows {})", o.subsample, o.class_rows),
+        regression() ? "fit without --subsample" : "fit without --subsample and with a larger --class-rows");
   check(!sampled_, layer_.method, "a posterior of all rows to remove rows from",
         fmt::format("one of at most {} rows per class", o.class_rows), "fit with a larger --class-rows");
 }
