@@ -40,8 +40,9 @@ int run_command(const UpdateRequest& r) {
   if (!r.forget)
     for (const std::string& note : update_notes(model, data)) log_note(note);
   if (known > 0)
-    log_note(fmt::format("{} of {} rows were learned before and count twice", known,
-                         count(model.examples(data, true))));
+    log_note(fmt::format("{} of {} rows {} learned before and count{} again", known,
+                         count(model.examples(data, true)), known == 1 ? "was" : "were",
+                         known == 1 ? "s" : ""));
   changed.save(out);
   const int64_t rows = changed.fitted().summary().rows;
   if (r.json) {

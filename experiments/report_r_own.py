@@ -134,8 +134,8 @@ def r_table5():
         "CIFAR-10 in, CIFAR-100 out (SVHN: no data). R trains a convnet on 45,000 images for 100 epochs; here are 10,000 images, of which 1,000 "
         "validate, a convnet of width 32 (65 features in the last layer) and 40 epochs, so the levels of NLL are not R's. Mean ± "
         f"standard error over seeds (their number in brackets), at commits {', '.join(dict.fromkeys(row['commit'] for row in rows))}. MAP, BLL, Rich-BLL and LL Laplace stand on "
-        "one network a seed, with prior sd 1, a noise variance of 0.1 and at most 1,024 rows a class; (S): 40 % of the rows. R's ridge of 1 is ours in "
-        "units of a row's mean squared features. AUROC: by the variance of the predicted class's logit (NNGP, Rich-BLL, LL Laplace), the entropy "
+        "one network a seed, with prior sd 1, a noise variance of 0.1 and at most 1,024 rows a class; (S): 40 % of the rows. R's ridge of 1 is "
+        "taken as 1 times a row's mean squared norm, which is larger. AUROC: by the variance of the predicted class's logit (NNGP, Rich-BLL, LL Laplace), the entropy "
         "(MAP), the mutual information (Dropout, Ensemble, BBB).",
         grid(["method", "", *[title for title, _ in shown]], table),
         "## AUROC of every score\n\n" + grid(["method", *kinds], every), "## Claims\n\n" + verdicts(found)])
@@ -153,7 +153,7 @@ def r_ridge():
              "names a ridge only for images) extrapolates from directions of the features that the rows hardly have. A cell compares the epistemic sd "
              "with that of NTK-GP around the same network, with the same prior and noise, on rows left out (`near`) and on these moved to three "
              f"times their distance from the mean (`far`). One network a line, at commit {', '.join(dict.fromkeys(row['commit'] for row in rows))}; `curve`: the rows of "
-             "[r_figures](../r_figures/README.md). The ridge is a share of a row's mean squared features."]
+             "[r_figures](../r_figures/README.md). The ridge is a share of a row's mean squared norm."]
     for metric, title in (("rms_log", "Root mean square of log(sd / sd of NTK-GP)"), ("mean_log", "Mean of log(sd / sd of NTK-GP)"),
                           ("correlation", "Correlation of the logs")):
         table = [[data, network, part, *[f"{float(at[data, network, *column, part][metric]):.2f}" for column in columns]]

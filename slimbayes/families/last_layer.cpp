@@ -64,6 +64,9 @@ class LastLayerMethod : public Method {
     check(layer_.posterior.mean == "network" || rows.schema.task.kind == TaskKind::regression, layer_.method,
           "mean network for classes", layer_.posterior.mean,
           "leave --mean out: the posterior of a logit has no residual");
+    check(layer_.posterior.choice.select == "nll" || rows.schema.task.kind == TaskKind::regression,
+          layer_.method, "select nll for classes", layer_.posterior.choice.select,
+          "leave --select out: last-layer-laplace has an evidence for classes");
     TrainedNetwork network =
         starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
     if (known) network.noise_var = known->network_noise;

@@ -61,9 +61,9 @@ struct LogRange {
   }
 };
 
-/// Returns the mean squared residual of the validation rows; 0 without any.
+/// Returns the mean squared residual of the validation rows; without any, that of the training rows.
 double residual_mse(const PosteriorSpectrum& s) {
-  return s.residual.defined() ? s.residual.square().mean().item<double>() : 0;
+  return s.residual.defined() ? s.residual.square().mean().item<double>() : s.yy / s.n;
 }
 
 std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange& noises,
@@ -166,12 +166,14 @@ PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const Post
     if (before - least < kGain) break;
   }
   best.notes = notes_on(best, noises, sds);
-  if (options.noise == "mse" && spectrum.residual.defined() && spectrum.residual.size(0) >= kRowsThatTell &&
-      here > kMostNoise * mse)
+  const bool held_out = spectrum.residual.defined();
+  const auto rows = held_out ? spectrum.residual.size(0) : static_cast<int64_t>(spectrum.n);
+  if (options.noise == "mse" && rows >= kRowsThatTell && here > kMostNoise * mse)
     best.notes.push_back(fmt::format(
-        "the noise is the network's own validation MSE, but the {} validation rows here have a mean "
-        "squared error {:.3g} times as large; --noise select takes it from them",
-        spectrum.residual.size(0), here / mse));
+        "the noise is the network's own validation MSE, but the {} {} rows here have a mean squared error "
+        "{:.3g} times as large: intervals may be far too narrow; {} takes the noise from them",
+        rows, held_out ? "validation" : "training", here / mse,
+        held_out ? "--noise select" : "--noise select --select evidence"));
   return best;
 }
 

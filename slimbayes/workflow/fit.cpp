@@ -25,6 +25,7 @@
 #include "slimbayes/workflow/fit_notes.h"
 #include "slimbayes/workflow/model.h"
 #include "slimbayes/workflow/tuning.h"
+#include "slimbayes/workflow/update_notes.h"
 
 namespace slimbayes {
 
@@ -181,10 +182,14 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
     model.split_.notes.push_back(fmt::format(
         "{} {}{}: options of the network{} do not apply", kNetworkIsThatOf, in_quotes(fit.network_from),
         measured_there ? "" : trained_on(*source), info.name == "swag" ? "" : " and of its training"));
-  if (source && !same_rows)
+  if (source && !same_rows) {
+    const bool regression = source->schema().task.kind == TaskKind::regression;
     model.split_.notes.push_back(
-        "split anew: some of the validation rows may have trained the network, which would make the noise "
-        "look too small");
+        fmt::format("split anew: some of the validation and test {}s may have trained the network; their "
+                    "scores{} may be too good",
+                    noun_of(kind_of(source->encoder())), regression ? " and the noise" : ""));
+    std::ranges::copy(update_notes(*source, examples), std::back_inserter(model.split_.notes));
+  }
   const std::vector<int64_t> groups = calibration_groups(examples, dealt, model.split_);
   check_training(info, model.options_, model.split_);
   const MethodInfo& inner = inner_method(info, model.options_);

@@ -13,16 +13,17 @@ using nlohmann::json;
 
 /// Warns when the validation NLL is no better than a constant prediction. The constant is the best one for
 /// the validation rows themselves; on few rows it is too good to compare with, so there is no warning.
-std::string nothing_learnt(const json& valid, std::string_view noun) {
+std::string nothing_learnt(const json& valid, std::string_view noun, bool trained) {
   constexpr int64_t kFewest = 10;
   if (!valid.contains("nll_constant") || valid["n"].get<int64_t>() < kFewest) return "";
   const auto nll = valid["nll"].get<double>(), constant = valid["nll_constant"].get<double>();
   if (nll < constant) return "";
   return fmt::format(
       "on the {} validation {}s the NLL, {:.4g}{}, is no better than that of one answer for every {}, "
-      "{:.4g}: more --steps or another --method may help, or the inputs say nothing",
+      "{:.4g}: {}, or the inputs say nothing",
       valid["n"].get<int64_t>(), noun, nll,
-      valid.contains("nll_standardized") ? " in the target's units" : "", noun, constant);
+      valid.contains("nll_standardized") ? " in the target's units" : "", noun, constant,
+      trained ? "more --steps or another --method may help" : "the network may not fit these examples");
 }
 
 /// Notes a rank above the number of training rows, which a default rank may be.
@@ -64,7 +65,7 @@ std::vector<std::string> fit_notes(const Model& model, const json& valid) {
   if (summary.jitter > 0)
     notes.push_back(
         fmt::format("a factorisation needed a jitter of {:.3g} of its mean diagonal", summary.jitter));
-  notes.push_back(nothing_learnt(valid, noun));
+  notes.push_back(nothing_learnt(valid, noun, summary.steps > 0));
   std::erase(notes, "");
   return notes;
 }

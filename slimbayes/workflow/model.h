@@ -101,8 +101,8 @@ class Model {
   /// shared_rows).
   Model merged(const Model& other) const;
 
-  /// Returns how many of these examples the model has learned already: those with equal cells, as often as it
-  /// holds them. with() counts them twice.
+  /// Returns how many of these examples have the cells of one that the model has learned already. with()
+  /// counts them again.
   int64_t known_rows(const Examples& examples) const;
 
   /// Returns how many examples both models have learned: with equal cells, as often as both hold them.

@@ -111,9 +111,8 @@ Model Model::shard(const Examples& examples) const { return changed(examples, Ch
 int64_t Model::shared_rows(const Model& other) const { return common_count(learned_, other.learned_); }
 
 int64_t Model::known_rows(const Examples& given) const {
-  std::vector<int64_t> hashes = row_hashes(dataset_of(*encoder_, examples(given, true), true));
-  std::ranges::sort(hashes);
-  return common_count(learned_, hashes);
+  return std::ranges::count_if(row_hashes(dataset_of(*encoder_, examples(given, true), true)),
+                               [this](int64_t hash) { return std::ranges::binary_search(learned_, hash); });
 }
 
 Model Model::merged(const Model& other) const {

@@ -105,8 +105,9 @@ std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
     return fmt::format("{}: the answers may be too sure; raise --valid-fraction, or give more {}s", rests_on,
                        how.noun);
   if (!how.possible || (folds > 0 && parts.train.size() > kMostRows))
-    return fmt::format("{}: the sd may be too small; raise --valid-fraction to have {}", rests_on,
-                       kEnoughRows);
+    return fmt::format(
+        "{}: the sd may be too small; raise --valid-fraction, or give --valid FILE, to have {}", rests_on,
+        kEnoughRows);
   if (folds > 0)
     return fmt::format("{}, and fewer than {} different inputs: the sd may be far too small; give more rows",
                        rests_on, kFewestGroups);

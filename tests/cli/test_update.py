@@ -67,7 +67,7 @@ def test_shards_of_classes_are_merged(tmp_path, method):
 def test_rows_that_are_known_already_are_noted(rows):
     fitted(rows)
     assert "learned before" not in run(rows, "update", "m", "more.csv").stderr
-    assert "note: 60 of 60 rows were learned before and count twice" in run(rows, "update", "m", "more.csv").stderr
+    assert "note: 60 of 60 rows were learned before and count again" in run(rows, "update", "m", "more.csv").stderr
     refused_split = refused(rows, "evaluate", "m", "train.csv", "--split", "test")
     assert "gave up its split" in refused_split
     # A model around a network says how many rows it has learned itself, and repeats no note of the other fit.
@@ -155,11 +155,16 @@ def test_a_variance_for_a_trained_network(rows):
     trained = json.loads(run(rows, "describe", "m", "--json").stdout)["summary"]
     note = f"the network is that of 'm', trained there in {trained['steps']} steps on 140 rows"
     assert f"{note} (standardised validation MSE {trained['best_score']:.4f}), of which nothing was measured here" in done.stderr
+    assert "fit these examples" not in done.stderr and "far from the model's answers" not in done.stderr
+    write_csv(rows / "grams.csv", ["x0", "x1", "y"], [[a, b, 1000 * y + 500] for a, b, y in toy_rows(60, 9)])
+    other = run(rows, "fit", "grams.csv", "--network-from", "m", "--method", "bll", "--valid-fraction", "0.3", "--model", "w")
+    assert "the targets of these 60 rows lie far from the model's answers" in other.stderr, other.stderr
+    assert "the network may not fit these examples" in other.stderr and "more --steps" not in other.stderr
     done = run(rows, "fit", "train.csv", "--network-from", "t", "--method", "bll", "--model", "u")
     assert "the network is that of 't', which did not train it itself" in done.stderr
     done = run(rows, "fit", "more.csv", "--network-from", "m", "--method", "swag", "--averaged", "3", "--model", "v")
     assert done.returncode == 0 and "v: 42 rows, " in done.stdout and "nothing trained" not in done.stdout
-    assert "options of the network do not apply" in done.stderr
+    assert "options of the network do not apply" in done.stderr and "no validation examples" not in done.stderr
 
 
 def test_what_has_no_such_network_is_refused(rows):
