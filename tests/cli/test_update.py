@@ -85,7 +85,7 @@ def test_rows_of_another_kind_are_noted(rows):
     for words in ([], ["--shard"]):
         done = run(rows, "update", "m", "unit.csv", "--out", "n", *words)
         assert done.returncode == 0 and done.stdout.startswith("n: learned 60 rows"), done.stderr
-        assert "note: the targets of these 60 rows lie far from the model's answers, by " in done.stderr
+        assert "note: the targets of these 160 rows lie far from the model's answers, by " in done.stderr
         assert "check that unit and columns are those of the training" in done.stderr
     write_csv(rows / "one.csv", header(2), [*more[:-1], [*more[-1][:2], 1e3]])  # one outlier, which a median passes over
     assert "lie far from" not in run(rows, "update", "m", "one.csv", "--out", "n").stderr
@@ -156,9 +156,9 @@ def test_a_variance_for_a_trained_network(rows):
     note = f"the network is that of 'm', trained there in {trained['steps']} steps on 140 rows"
     assert f"{note} (standardised validation MSE {trained['best_score']:.4f}), of which nothing was measured here" in done.stderr
     assert "fit these examples" not in done.stderr and "far from the model's answers" not in done.stderr
-    write_csv(rows / "grams.csv", ["x0", "x1", "y"], [[a, b, 1000 * y + 500] for a, b, y in toy_rows(60, 9)])
-    other = run(rows, "fit", "grams.csv", "--network-from", "m", "--method", "bll", "--valid-fraction", "0.3", "--model", "w")
-    assert "the targets of these 60 rows lie far from the model's answers" in other.stderr, other.stderr
+    write_csv(rows / "grams.csv", ["x0", "x1", "y"], [[a, b, 1000 * y + 500] for a, b, y in toy_rows(160, seed=9)])
+    other = run(rows, "fit", "grams.csv", "--network-from", "m", "--method", "bll", "--model", "w")
+    assert "the targets of these 160 rows lie far from the model's answers" in other.stderr, other.stderr
     assert "the network may not fit these examples" in other.stderr and "more --steps" not in other.stderr
     done = run(rows, "fit", "train.csv", "--network-from", "t", "--method", "bll", "--model", "u")
     assert "the network is that of 't', which did not train it itself" in done.stderr
