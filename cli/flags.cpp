@@ -296,8 +296,10 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   p.compare_flags.add(app, option_docs(r.fit));
   p.compare_flags.add(app, flagged_methods(words, "--methods", p.compared));
   app.footer(
-      "The best of each column is bold, * where there is no terminal; none where all show the same. Methods "
-      "that start from the same trained network train it once; the seconds of each contain it.\n\n"
+      "Mean ± sd over the fits. The best of each column is bold, * where there is no terminal; none where "
+      "all show the same. Methods that start from the same trained network train it once; the seconds of "
+      "each "
+      "contain it.\n\n"
       "Examples:\n"
       "  slimbayes compare houses.csv --target price\n"
       "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json");
