@@ -85,7 +85,7 @@ def test_rows_of_another_kind_are_noted(rows):
     for words in ([], ["--shard"]):
         done = run(rows, "update", "m", "unit.csv", "--out", "n", *words)
         assert done.returncode == 0 and done.stdout.startswith("n: learned 60 rows"), done.stderr
-        assert "note: the targets of these 160 rows lie far from the model's answers, by " in done.stderr
+        assert "note: the targets of these 60 rows lie far from the model's answers, by " in done.stderr
         assert "check that unit and columns are those of the training" in done.stderr
     write_csv(rows / "one.csv", header(2), [*more[:-1], [*more[-1][:2], 1e3]])  # one outlier, which a median passes over
     assert "lie far from" not in run(rows, "update", "m", "one.csv", "--out", "n").stderr
