@@ -5,8 +5,8 @@
 
 One network a seed, trained on the 10,000 images at hand (a tenth of them validate), carries the post-hoc methods; the
 others train their own. Every cell is evaluated on the 2,000 test images, and its scores tell the 2,000 images of CIFAR-100
-from them. A row is method, flags, seed, the metrics, the AUROC of every score (JSON) and seconds; a cell that is there
-already is not run again. One thread a fit. The tool is build/slimbayes (SLIMBAYES_TOOL), the images lie in SLIMBAYES_DATA.
+from them. A row is method, flags, seed, the metrics, the AUROC of every score (JSON); a cell that is there already is
+not run again. One thread a fit. The tool is build/slimbayes (SLIMBAYES_TOOL), the images lie in SLIMBAYES_DATA.
 """
 
 import argparse
@@ -34,7 +34,7 @@ AROUND = [("dnn", ""), ("bll", PRIOR), ("rich-bll", f"{PRIOR} --ridge 1"), ("ric
 OWN = [("mc-dropout", NETWORK), ("bbb", NETWORK.replace("--parametrisation mup ", "")), ("ensemble", f"--of dnn --members 5 {NETWORK}")]
 KEY = ["study", "data", "method", "seed", "flags"]
 METRICS = ["nll", "ece", "accuracy", "brier"]
-FIELDS = KEY + ["test_rows", *METRICS, "auroc", "seconds", "commit", "command", "recipe", "error"]
+FIELDS = KEY + ["test_rows", *METRICS, "auroc", "commit", "command", "recipe", "error"]
 
 
 def cells(seeds):
@@ -77,10 +77,10 @@ class Study:
                 model = pathlib.Path(folder) / "m.safetensors"
                 more = ["--network-from", self._network(cell["seed"])] if cell["study"] == "around" else ["--format", "cifar10"]
                 if (cell["study"], cell["method"]) == ("around", "dnn"):
-                    model, fit, seconds = more[1], self._fit("dnn", cell["seed"], NETWORK, model, "--format", "cifar10"), ""
+                    model, fit = more[1], self._fit("dnn", cell["seed"], NETWORK, model, "--format", "cifar10")
                 else:
                     fit = self._fit(cell["method"], cell["seed"], cell["flags"], model, *more)
-                    seconds = round(json.loads(self._said(*fit))["summary"]["seconds"], 1)
+                    self._said(*fit)
                 report = json.loads(self._said("evaluate", model, self.data / "cifar10_test.bin.gz", "--ood",
                                                self.data / "cifar100_test.bin.gz", "--json"))
         except RuntimeError as error:
@@ -88,7 +88,7 @@ class Study:
         shown = [pathlib.Path(word).name if isinstance(word, pathlib.Path) else word for word in fit]
         scores = {name: round(value, 5) for name, value in report["ood"]["auroc"].items()}
         return {**row, **{name: round(report[name], 5) for name in METRICS if name in report}, "test_rows": report["n"],
-                "auroc": json.dumps(scores, sort_keys=True), "seconds": seconds, "command": shlex.join(["slimbayes", *shown])}
+                "auroc": json.dumps(scores, sort_keys=True), "command": shlex.join(["slimbayes", *shown])}
 
 
 def main():
@@ -107,7 +107,7 @@ def main():
             if mine:
                 row = study.run(cell)
                 results.append(row)
-                print(cell["method"], cell["seed"], row["error"] or (row["nll"], row["auroc"], row["seconds"]), file=sys.stderr, flush=True)
+                print(cell["method"], cell["seed"], row["error"] or (row["nll"], row["auroc"]), file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
