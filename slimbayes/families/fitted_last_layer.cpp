@@ -22,7 +22,8 @@ constexpr const char* kPriorFactor = "prior_factor";  // T, the prior covariance
 constexpr const char* kSampled = "sampled";           // LastLayerPosterior::sampled, 0 or 1
 
 /// Returns LastLayerPosterior::sampled of a model file. A file without it does not tell shards, which hold
-/// every row that they have learned, from the models that they are of: any that may be a sample counts as one.
+/// every row that they have learned, from the models that they are of: any that may be a sample counts as
+/// one.
 bool stored_sampled(const NetworkFile& net, const LastLayerPosterior& posterior,
                     const LastLayerOptions& options, bool regression) {
   if (const auto found = net.weights.find(kSampled); found != net.weights.end()) {

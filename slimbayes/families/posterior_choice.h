@@ -48,17 +48,17 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
                               bool posterior_mean = false);
 
 /// Chooses the noise variance between 1e-3 and 2 times `mse`, the mean squared error of the network's
-/// validation rows, and with prior "select" the prior sd among those with which f - network(x) has a prior sd
-/// of 0.01 to 10 target_sd on average over the training rows. If the spectrum's validation rows, or without
-/// any its training rows, have a larger mean squared residual (the network was trained on other rows), the
-/// noise is at most 2 times that. With select "nll" the least validation NLL wins (without validation rows, as
-/// with "evidence"), with "evidence" the largest evidence of the training residuals. From the best point of a
-/// grid, 25 to each that is chosen, each is chosen anew for the other: the best of its 25, refined by Brent's
-/// method between the neighbours; for two, in turn, until a round gains less than 1e-6 nats a row. So the
-/// score is at most that of the best grid point. With noise "mse" the noise variance is `mse`, with a note if
-/// 10 or more of those rows have more than twice that; with prior "unit" that prior sd is target_sd, with
-/// "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid point has a finite score.
-/// target_sd: of the encoded target (Task::encoded_sd).
+/// validation rows, and with prior "select" the prior sd among those with which f - network(x) has a prior
+/// sd of 0.01 to 10 target_sd on average over the training rows. If the spectrum's validation rows, or
+/// without any its training rows, have a larger mean squared residual (the network was trained on other
+/// rows), the noise is at most 2 times that. With select "nll" the least validation NLL wins (without
+/// validation rows, as with "evidence"), with "evidence" the largest evidence of the training residuals.
+/// From the best point of a grid, 25 to each that is chosen, each is chosen anew for the other: the best of
+/// its 25, refined by Brent's method between the neighbours; for two, in turn, until a round gains less than
+/// 1e-6 nats a row. So the score is at most that of the best grid point. With noise "mse" the noise variance
+/// is `mse`, with a note if 10 or more of those rows have more than twice that; with prior "unit" that prior
+/// sd is target_sd, with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid
+/// point has a finite score. target_sd: of the encoded target (Task::encoded_sd).
 PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,
                        double target_sd = 1);
 

@@ -9,8 +9,8 @@
 //             training rows. So the variance is that of the network's tangent kernel, projected on the last
 //             layer's features; it is never below bll's from the same network, noise and prior sd (R theorem
 //             3.3, which holds for every A).
-// Estimator   As bll. A^T A = Q^T K_m Q with Q = Phi_r (Phi_r^T Phi_r + ridge)^+ and K_m the inner products of the
-//             gradients phi_m (ntk/enrichment.h): neither A nor the Jacobian is stored.
+// Estimator   As bll. A^T A = Q^T K_m Q with Q = Phi_r (Phi_r^T Phi_r + ridge)^+ and K_m the inner products
+//             of the gradients phi_m (ntk/enrichment.h): neither A nor the Jacobian is stored.
 // Cost        A fit adds the smaller of n^2 (widths of the layers) and n r (parameters) operations to bll's;
 //             a prediction costs what bll's costs.
 // When        A network that is already trained needs a variance that grows away from the data: bandits, out-

@@ -30,10 +30,10 @@ struct Enrichment {
 };
 
 /// Returns Q = Phi (Phi^T Phi + ridge m I)^+ of `features` Phi [n, r], where m is the mean squared norm of a
-/// row: A of `enrichment` is then the ridge regression, for ridge 0 the least squares, of the rows of Phi_m on
-/// those of Phi. Eigenvalues of Phi^T Phi below 1e-10 of the largest count as zero (dead units, fewer rows
-/// than features). A direction of Phi with an eigenvalue well below ridge * m adds nothing to A: least squares
-/// would extrapolate from the little that the rows say about it. Float64. [n, r]
+/// row: A of `enrichment` is then the ridge regression, for ridge 0 the least squares, of the rows of Phi_m
+/// on those of Phi. Eigenvalues of Phi^T Phi below 1e-10 of the largest count as zero (dead units, fewer
+/// rows than features). A direction of Phi with an eigenvalue well below ridge * m adds little to A: least
+/// squares would extrapolate from the little that the rows say about it. Float64. [n, r]
 at::Tensor projector(const at::Tensor& features, double ridge = 0);
 
 /// Computes A^T A for A = Phi_m^T Q, where Phi_m [n, p] holds the gradients of the chosen outputs with

@@ -15,7 +15,8 @@ struct Progress {
   double seconds, seconds_left;  // training time so far, earlier runs included; estimate of the rest
 };
 
-/// The interface through which a caller watches and stops a fit. It is called within FlushDenormals. The default implementation does nothing.
+/// The interface through which a caller watches and stops a fit. It is called within FlushDenormals. The
+/// default implementation does nothing.
 class Callback {
  public:
   virtual ~Callback() = default;
