@@ -29,7 +29,7 @@ TEST(Swag, EachDrawHasItsOwnBatchNormStatistics) {
   EXPECT_EQ(score(*registry_row("swag").load(file)), score(*fitted));
   // Without them, as in older files, every draw has the statistics of the last epoch's weights.
   file.tensors.erase("swag.norms");
-  EXPECT_NE(score(*fitted), score(*registry_row("swag").load(file)));
+  EXPECT_LT(score(*fitted), score(*registry_row("swag").load(file)));  // 6e-11 and 3e-5
   file.tensors["swag.norms"] = to_stored(norms.narrow(0, 0, 5));
   EXPECT_THROW(registry_row("swag").load(file), std::invalid_argument);
 }
