@@ -263,6 +263,25 @@ std::string input_text(const json& encoder) {
                      fact("longest"));
 }
 
+/// Whether the lists of the split are there and empty: an update leaves them so.
+bool no_split(const json& rows) {
+  return std::ranges::all_of(rows, [](const json& size) { return size == 0; });
+}
+
+/// Returns one line on an entry of the sections summary and options; of a list of sentences, one line each.
+std::string line_of(const std::string& name, const json& value, InputKind kind) {
+  const auto line = [](const std::string& head, const std::string& text) {
+    return fmt::format("  {:<18} {}\n", shown(head), text);
+  };
+  if (!value.is_array()) {
+    const bool automatic = name == "network" && value == "auto";
+    return line(name, plain(value) + (automatic ? ": " + network_name("auto", kind) : ""));
+  }
+  std::string text;
+  for (const json& one : value) text += line(text.empty() ? name : "", plain(one));
+  return text;
+}
+
 std::string model_text(const json& facts) {
   std::string text = plain(facts["file"]) + "\n";
   const auto row = [&](const std::string& name, const std::string& value) {
@@ -298,11 +317,11 @@ std::string model_text(const json& facts) {
   for (const char* group : {"rows", "summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += group == std::string_view("rows") ? fmt::format("\n{}s\n", noun) : fmt::format("\n{}\n", group);
-    for (const auto& item : facts[group].items()) {
-      const bool automatic = item.key() == "network" && item.value() == "auto";
-      text += fmt::format("  {:<18} {}{}\n", shown(item.key()), plain(item.value()),
-                          automatic ? ": " + network_name("auto", kind) : "");
+    if (group == std::string_view("rows") && no_split(facts[group])) {
+      text += "  the model gave up its split in an update, forget or merge; summary has what it learned\n";
+      continue;
     }
+    for (const auto& item : facts[group].items()) text += line_of(item.key(), item.value(), kind);
   }
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }

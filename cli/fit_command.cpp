@@ -64,7 +64,7 @@ int run_command(const FitRequest& r) {
   std::vector<std::string> notes;
   Examples train = read_training(r.train, fit, data_source(), &notes);
   const MethodInfo& info = method_named(train, fit);
-  fit.options = preset_options(info, r.preset, r.fit.options);
+  if (!r.preset.empty()) fit.options = preset_options(info, r.preset, r.fit.options);
   if (r.tune) fit.tune = tunable_options(info, r.fit.options);
   train = examples_of(std::move(train), fit);
   std::optional<Examples> valid;

@@ -47,7 +47,9 @@ std::string conformal_text(const Model& model, double level) {
 }  // namespace
 
 std::string choices_text(const Model& model, double level) {
-  return tuning_text(model.tuning()) + conformal_text(model, level);
+  std::string chosen;
+  for (const std::string& fact : model.fitted().summary().facts) chosen += fact + "\n";
+  return chosen + tuning_text(model.tuning()) + conformal_text(model, level);
 }
 
 json choices_json(const Model& model, double level) {

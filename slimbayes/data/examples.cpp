@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
@@ -45,6 +46,18 @@ int64_t last_row(const WindowTable& windows, int64_t example) {
   const int64_t place =
       windows.windows->last[static_cast<size_t>(windows.chosen[static_cast<size_t>(example)])];
   return windows.windows->order[static_cast<size_t>(place)];
+}
+
+/// Returns the last clauses that all reasons have in common, from a "; " on; "" if there are none.
+std::string shared_end(const std::vector<BadRow>& bad) {
+  if (bad.empty()) return "";
+  std::string end = bad.front().reason;
+  for (size_t cut = end.find("; "); cut != std::string::npos; cut = end.find("; ", cut)) {
+    end.erase(0, cut);
+    if (std::ranges::all_of(bad, [&](const BadRow& one) { return one.reason.ends_with(end); })) return end;
+    cut = 1;
+  }
+  return "";
 }
 
 }  // namespace
@@ -102,12 +115,17 @@ const char* noun_of(const Examples& examples) {
 std::string bad_examples_text(const Examples& examples, const std::vector<BadRow>& bad,
                               const std::string& done) {
   constexpr size_t kShown = 3;
+  const std::vector<BadRow> first(bad.begin(), bad.begin() + std::min(bad.size(), kShown));
+  const std::string advice = shared_end(first);
   std::string text = fmt::format("{} of {} without an answer, {}: ", bad.size(),
                                  counted(count(examples), noun_of(examples)), done);
-  for (size_t i = 0; i < bad.size() && i < kShown; ++i)
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", place_of(examples, bad[i].row), bad[i].reason);
+  for (size_t i = 0; i < first.size(); ++i) {
+    const std::string& reason = first[i].reason;
+    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", place_of(examples, first[i].row),
+                        reason.substr(0, reason.size() - advice.size()));
+  }
   if (bad.size() > kShown) text += fmt::format("; and {} more", bad.size() - kShown);
-  return text;
+  return text + advice;
 }
 
 void throw_bad_example(const Examples& examples, const BadRow& bad) {

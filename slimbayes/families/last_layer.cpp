@@ -93,6 +93,10 @@ class LastLayerMethod : public Method {
                             network.noise_var, layer_.posterior.choice, target_sd(network, rows.schema.task));
       posterior.noise_var = choice.noise_var;
     } else {
+      if (const std::string& noise = layer_.posterior.choice.noise; noise != "select")
+        summary.notes.push_back(fmt::format(
+            "--noise {} does nothing for classes: the noise variance of a logit is --class-noise, {:g}",
+            noise, layer_.posterior.class_noise));
       posterior.statistics = class_statistics(at_rows, context.stream);
       int64_t held = 0;
       for (const LinearStatistics& one : posterior.statistics) held += one.n;

@@ -2,6 +2,7 @@
 // encodes the examples and passes them to the method.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/catalog/trained_network_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/core/threads.h"
@@ -106,6 +108,33 @@ std::string trained_on(const Model& source) {
   return text + ", of which nothing was measured here";
 }
 
+/// Gives the options of the network, and those of its training unless the method goes on with it, the values
+/// that the network at hand was made with. Returns the flags that asked for others: "--hidden and --steps".
+std::string options_of_source(const Model& source, bool goes_on, const nlohmann::json& given,
+                              nlohmann::json& options) {
+  std::vector<OptionDoc> docs = option_docs<TrainedNetworkOptions>();
+  if (goes_on) {
+    const std::vector<OptionDoc> training = option_docs<TrainingOptions>();
+    std::erase_if(docs, [&](const OptionDoc& doc) {
+      return std::ranges::find(training, doc.name, &OptionDoc::name) != training.end();
+    });
+  }
+  std::vector<std::string> others;
+  for (const OptionDoc& doc : docs) {
+    const auto made_with = source.options().find(doc.name);
+    if (made_with == source.options().end()) continue;
+    if (given.contains(doc.name) && options.at(doc.name) != *made_with) {
+      others.push_back("--" + doc.name);
+      std::ranges::replace(others.back(), '_', '-');
+    }
+    options[doc.name] = *made_with;
+  }
+  if (others.empty()) return "";
+  const std::string last = others.back();
+  others.pop_back();
+  return others.empty() ? last : fmt::format("{} and {}", fmt::join(others, ", "), last);
+}
+
 /// The note on calibrated windows: those to be predicted come later and may differ from those that
 /// calibrated.
 constexpr const char* kCalibratedInTime =
@@ -165,11 +194,15 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   model.options_ = info.resolve(fit.options);
   model.fit_options_ = fit;
   model.fit_options_.method = info.name;
-  std::unique_ptr<Method> method = registry_row(info.name).make(model.options_);
   if (const Table* table = table_of(examples)) check_names(*table, fit);
 
   std::optional<Model> source;
-  if (!fit.network_from.empty()) source = Model::load(fit.network_from);
+  std::string other_options;
+  if (!fit.network_from.empty()) {
+    source = Model::load(fit.network_from);
+    other_options = options_of_source(*source, info.name == "swag", fit.options, model.options_);
+  }
+  const std::unique_ptr<Method> method = registry_row(info.name).make(model.options_);
   FitOptions dealt = fit;
   if (valid_given != nullptr) dealt.valid_fraction = 0;
   const std::string data_hash = hash_of(examples);
@@ -180,8 +213,8 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const bool measured_there = same_rows && valid_given == nullptr;  // on the validation rows of this fit
   if (source)
     model.split_.notes.push_back(fmt::format(
-        "{} {}{}: options of the network{} do not apply", kNetworkIsThatOf, in_quotes(fit.network_from),
-        measured_there ? "" : trained_on(*source), info.name == "swag" ? "" : " and of its training"));
+        "{} {}{}{}", kNetworkIsThatOf, in_quotes(fit.network_from), measured_there ? "" : trained_on(*source),
+        other_options.empty() ? "" : fmt::format("; {} cannot change it", other_options)));
   if (source && !same_rows) {
     const bool regression = source->schema().task.kind == TaskKind::regression;
     model.split_.notes.push_back(

@@ -166,7 +166,6 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
     if (given.method.empty() && task != TaskKind::regression)
       out.notes.push_back(fmt::format("{} by {}; --method chooses another", name_of(task), options.method));
     add(fit_notes(model, out.valid));
-    add(model.fitted().summary().facts);
   };
 
   if (resume_) {

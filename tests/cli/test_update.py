@@ -164,7 +164,13 @@ def test_a_variance_for_a_trained_network(rows):
     assert "the network is that of 't', which did not train it itself" in done.stderr
     done = run(rows, "fit", "more.csv", "--network-from", "m", "--method", "swag", "--averaged", "3", "--model", "v")
     assert done.returncode == 0 and "v: 42 rows, " in done.stdout and "nothing trained" not in done.stdout
-    assert "options of the network do not apply" in done.stderr and "no validation examples" not in done.stderr
+    assert "cannot change it" not in done.stderr and "no validation examples" not in done.stderr
+    hidden = json.loads(run(rows, "describe", "m", "--json").stdout)["options"]["hidden"]
+    flags = ["--hidden", str(hidden + 3), "--learning-rate", ".5", "--model", "x"]
+    done = run(rows, "fit", "train.csv", "--network-from", "m", "--method", "bll", *flags)
+    assert "; --learning-rate and --hidden cannot change it" in done.stderr
+    options = json.loads(run(rows, "describe", "x", "--json").stdout)["options"]
+    assert options["hidden"] == hidden and options["learning_rate"] != 0.5
 
 
 def test_what_has_no_such_network_is_refused(rows):

@@ -86,7 +86,13 @@ TEST(BadRows, AreListedWhereTheOthersAreEncoded) {
   t.numbers = {10, 20, 30, 40};
   expect_has(bad_examples_text(t, bad, "left out"),
              "3 of 4 rows without an answer, left out: data row 11: expected");
-  expect_has(bad_examples_text(t, bad, "left out"), "; data row 21: ");
+  const std::string told = bad_examples_text(t, bad, "left out");
+  expect_has(told, "; data row 21: ");
+  const std::string advice = "beyond that an answer is rounding error";  // the same for all: said once
+  EXPECT_EQ(told.find(advice), told.rfind(advice));
+  EXPECT_TRUE(told.ends_with("leave it empty where the value is not known"));
+  expect_has(bad_examples_text(t, {bad[0]}, "left out"),
+             "without an answer, left out: data row 11: " + bad[0].reason);
 }
 
 }  // namespace
