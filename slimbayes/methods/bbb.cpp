@@ -1,11 +1,11 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
-#include <cmath>
-#include <numbers>
+#include <algorithm>
 
 #include "slimbayes/bayes/mean_field.h"
 #include "slimbayes/catalog/bbb_options.h"
+#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/families/batches.h"
@@ -19,7 +19,8 @@
 // Model       w ~ N(0, prior_sd^2) independently, y = network_w(x) + noise; classes: logits.
 // Estimator   The evidence lower bound with independent Gaussians q(w). Each step draws one network:
 //             -log p(y | w) / b + beta / n KL. The noise variance is trained. The parameters with the best
-//             validation NLL of the mean network are kept.
+//             validation NLL of 8 draws are kept; the network of the mean weights is no measure of them, since
+//             its activations are not those of the draws.
 // Cost        Twice dnn's per step; a prediction costs `draws` passes, the model file two networks.
 // When        A baseline. The means are pulled towards zero, and small tables are underfitted.
 
@@ -29,6 +30,10 @@ namespace {
 
 constexpr const char* kBbb = "bbb";
 constexpr const char* kLogNoise = "log_noise";  // of a regression only
+constexpr int64_t kValidationDraws = 8;         // of the weights, for a validation score
+
+/// Returns the stream of draw s of the weights, the same for every model.
+Stream draw_stream(int64_t s) { return Stream(0).split("draw").split(static_cast<uint64_t>(s)); }
 
 class BbbFitted : public Fitted {
  public:
@@ -65,8 +70,7 @@ class BbbFitted : public Fitted {
  private:
   Network draw(int64_t s) const {
     at::NoGradGuard no_grad;
-    const Stream stream = Stream(0).split("draw").split(static_cast<uint64_t>(s));
-    return {spec_, "network", mean_field_draw(shapes_, as_type(weights_, at::kFloat), stream)};
+    return {spec_, "network", mean_field_draw(shapes_, as_type(weights_, at::kFloat), draw_stream(s))};
   }
 
   BbbOptions options_;
@@ -95,7 +99,6 @@ class BbbMethod : public Method {
     if (regression) all.push_back({kLogNoise, "noise", at::full({}, noise.start(kBbb), at::kDouble)});
     const Parameters parameters(all, at::kFloat);
     const Network::Lookup lookup = [&](const std::string& name) { return parameters[name]; };
-    const Network mean(spec, "network", lookup);
 
     // -log p(y | f), without the constant of the Gaussian.
     const auto loss_of = [&](const at::Tensor& output, const at::Tensor& y) {
@@ -124,10 +127,17 @@ class BbbMethod : public Method {
       return loss.item<double>();
     };
     if (held_out.size() > 0) {
-      problem.validate = [&] {
-        return mean_over_rows(held_out, [&](const Input& input, const at::Tensor& y) {
-          return loss_of(mean(input), y) + (regression ? 0.5 * std::log(2 * std::numbers::pi) : 0.0);
-        });
+      const at::Tensor y = held_out.all().target;
+      problem.validate = [&, y] {
+        at::NoGradGuard no_grad;
+        const double noise_var =
+            regression ? noise(parameters[kLogNoise].detach().to(at::kDouble)).item<double>() : 0.0;
+        const WeightDraws draws{spec.input, std::min(options_.draws, kValidationDraws), [&](int64_t s) {
+                                  const Network network(spec, "network",
+                                                        mean_field_draw(shapes, lookup, draw_stream(s)));
+                                  return [network](const Input& rows) { return network(rows); };
+                                }};
+        return *mean_nll(predict_by_draws(draws, noise_var, held_out, {}, kBbb), y);
       };
     }
     Summary summary =
