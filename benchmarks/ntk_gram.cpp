@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 
 #include <ctime>
+#include <optional>
+#include <string>
 
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/nn/weights.h"
@@ -59,22 +61,38 @@ Products bare_products(int64_t n) {
   return {processor_seconds() - start, flops};
 }
 
+/// The gradients of an MLP in float32 at random rows, and a matrix Q.
+struct Problem {
+  Problem(int64_t n, int64_t width, int64_t layers) : spec(mlp(kInputs, width, layers, "relu")) {
+    spec.layers.push_back(Linear{1});
+    parameters.emplace(network_parameters(spec, "net", "all", Stream(4)), at::kFloat);
+    model = gradient_model(
+        spec, "net", [this](const std::string& name) { return (*parameters)[name]; }, at::kFloat);
+    const at::Tensor x = Stream(5).normal({n, kInputs}, at::kFloat);
+    rows = {n, [x](int64_t from, int64_t to) { return Input(x.slice(0, from, to)); }};
+    q = Stream(6).normal({n, width + 1});
+  }
+
+  /// Returns the processor seconds of a route.
+  double seconds(const std::string& route) const {
+    const double start = processor_seconds();
+    benchmark::DoNotOptimize(enrichment(model, rows, q, {.route = route}, Stream(7)));
+    return processor_seconds() - start;
+  }
+
+  NetworkSpec spec;
+  std::optional<Parameters> parameters;
+  GradientModel model;
+  GradientRows rows;
+  at::Tensor q;
+};
+
 void BM_enrichment_gram(benchmark::State& state) {
   const int64_t n = state.range(0);
-  NetworkSpec spec = mlp(kInputs, kWidth, kLayers, "relu");
-  spec.layers.push_back(Linear{1});
-  const Parameters parameters(network_parameters(spec, "net", "all", Stream(4)), at::kFloat);
-  const GradientModel model = gradient_model(
-      spec, "net", [&](const std::string& name) { return parameters[name]; }, at::kFloat);
-  const at::Tensor x = Stream(5).normal({n, kInputs}, at::kFloat), q = Stream(6).normal({n, kFeatures});
-  const GradientRows rows{n, [&](int64_t from, int64_t to) { return Input(x.slice(0, from, to)); }};
+  const Problem problem(n, kWidth, kLayers);
   const double before = peak_mb();
   double seconds = 0;
-  for (auto _ : state) {
-    const double start = processor_seconds();
-    benchmark::DoNotOptimize(enrichment(model, rows, q, {.route = "gram"}, Stream(7)));
-    seconds += processor_seconds() - start;
-  }
+  for (auto _ : state) seconds += problem.seconds("gram");
   state.counters["peak_MB"] = peak_mb() - before;
   seconds /= static_cast<double>(state.iterations());
   const Products bare = bare_products(n);
@@ -84,6 +102,29 @@ void BM_enrichment_gram(benchmark::State& state) {
 }
 BENCHMARK(BM_enrichment_gram)->ArgName("rows")->Arg(2000)->Unit(benchmark::kMillisecond);
 BENCHMARK(BM_enrichment_gram)->ArgName("rows")->Arg(20000)->Iterations(1)->Unit(benchmark::kMillisecond);
+
+/// The sums of a layer's gradients beside the other exact routes, for two layers of 100: counters gram and
+/// weighted, their time by that of sums; gemm_share, the time of the products alone.
+void BM_enrichment_sums(benchmark::State& state) {
+  constexpr int64_t kNarrow = 100;
+  const int64_t n = state.range(0), r = kNarrow + 1;
+  const Problem problem(n, kNarrow, 2);
+  double seconds = 0;
+  for (auto _ : state) seconds += problem.seconds("sums");
+  seconds /= static_cast<double>(state.iterations());
+  state.counters["gram"] = problem.seconds("gram") / seconds;
+  state.counters["weighted"] = problem.seconds("weighted") / seconds;
+  const at::Tensor weighted = Stream(1).normal({r * kNarrow, kTile}, at::kFloat),
+                   inputs = Stream(2).normal({kTile, kNarrow}, at::kFloat),
+                   first = inputs.slice(1, 0, kInputs).contiguous();
+  const double start = processor_seconds();
+  for (int64_t from = 0; from < n; from += kTile) {
+    benchmark::DoNotOptimize(weighted.mm(inputs));
+    benchmark::DoNotOptimize(weighted.mm(first));
+  }
+  state.counters["gemm_share"] = (processor_seconds() - start) / seconds;
+}
+BENCHMARK(BM_enrichment_sums)->ArgName("rows")->Arg(2000)->Arg(16000)->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace slimbayes

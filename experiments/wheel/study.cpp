@@ -105,7 +105,7 @@ void add_flags(CLI::App& app, Cell& cell) {
                  "sd of all rewards but the large one; 0.05 in the benchmark's code")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  app.add_option("--route", cell.last_layer.route, "of A^T A: auto, gram, weighted or sketch")
+  app.add_option("--route", cell.last_layer.route, "of A^T A: auto, gram, sums, weighted or sketch")
       ->capture_default_str();
   app.add_flag("--dry-run", cell.dry_run, "prints the options that decide the result, and plays nothing");
   app.add_option("--threads", cell.threads, "of the tensor library")->check(CLI::PositiveNumber);

@@ -22,10 +22,10 @@ void describe(RichBllOptions& o, V& v) {
   describe(o.network, v);
   describe(o.posterior, v);
   v("route", o.route,
-    "how A^T A is computed. auto: the cheaper exact way; gram: inner products of gradients, layer by layer; "
-    "weighted: one backward pass per feature; sketch: as weighted, with gradients hashed to few numbers, for "
-    "networks too large for it",
-    Choices{{"auto", "gram", "weighted", "sketch"}}, "R appendix B");
+    "how A^T A is computed. auto: the cheapest exact way; gram: inner products of gradients, layer by layer; "
+    "sums: weighted sums of gradients, layer by layer; weighted: one backward pass per feature, for any "
+    "network; sketch: as weighted, with gradients hashed to few numbers, for networks too large for it",
+    Choices{{"auto", "gram", "sums", "weighted", "sketch"}}, "R appendix B");
   v("ridge", o.ridge,
     "ridge of the regression of the network's gradients on the last layer's features, as a share of the mean "
     "squared norm of a row's features. 0: least squares, whose variance can explode away from rows that "

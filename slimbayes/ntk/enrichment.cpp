@@ -1,11 +1,13 @@
-// A^T A = Q^T K_m Q without the n x p matrix of gradients, and the choice among three ways to get it.
+// A^T A = Q^T K_m Q without the n x p matrix of gradients, and the choice among four ways to get it.
 //
 // The layer-wise route evaluates K_m in tiles of 256 x 256 rows from the layers' inputs and deltas
 // (layer_gradients.cpp, kernel_tile.cpp) and adds Q_i^T K_ij Q_j. K_m is symmetric: the tiles above the
 // diagonal count twice, as M + M^T with the diagonal tiles halved. Cost for an MLP with layers of width w:
 // n^2 / 2 (4 w + r) multiply-adds per layer and r. If the gradients of all rows fit into 128 MB they are
 // computed once; else ranges of rows are compared pair by pair, and the gradients of the second range are
-// computed again for each first one. The other two routes are in vector_products.cpp.
+// computed again for each first one. The sums of a layer's gradients are in layer_sums.cpp: they cost
+// n (2 forward passes + r p) and win where there are many rows or many positions. The two routes for networks
+// whose layers are not known are in vector_products.cpp.
 #include "slimbayes/ntk/enrichment.h"
 
 #include <ATen/ATen.h>
@@ -13,12 +15,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/ntk/layer_gradients.h"
+#include "slimbayes/ntk/layer_sums.h"
 #include "slimbayes/ntk/vector_products.h"
 
 namespace slimbayes {
@@ -60,7 +64,7 @@ at::Tensor layer_gram(const GradientModel& model, const GradientPlan& plan, cons
 
 /// The floating-point operations of the exact routes.
 struct Flops {
-  double gram, weighted;
+  double gram, sums, weighted;
 };
 
 Flops flops_of(const GradientModel& model, const GradientPlan& plan, int64_t rows, int64_t columns,
@@ -70,7 +74,7 @@ Flops flops_of(const GradientModel& model, const GradientPlan& plan, int64_t row
   const double ranges = std::ceil(n / static_cast<double>(rows_at_once(plan, model, rows, kept)));
   const double row = 2 * plan.forward_flops + plan.gradient_flops;  // forward, backward to the taps, vectors
   return {n * row * (ranges + 1) / 2 + n * n / 2 * (plan.pair_flops + 2 * r) + 2 * n * r * r,
-          n * plan.forward_flops * (1 + 2 * r) + 2 * p * r * r};
+          n * (row + 2 * r * p) + 2 * p * r * r, n * plan.forward_flops * (1 + 2 * r) + 2 * p * r * r};
 }
 
 /// Chooses the route, and says why.
@@ -78,26 +82,22 @@ Enrichment chosen(const GradientModel& model, const GradientPlan& plan, int64_t 
                   const EnrichmentOptions& options) {
   const double held = 8.0 * static_cast<double>(r) * static_cast<double>(model.parameter_count());
   const bool fits = held <= static_cast<double>(options.bytes);
-  const std::string numbers = fmt::format("{:.3g} MB of the weighted route's numbers", held / 1e6);
+  const std::string too_large = fmt::format("a budget of {:.3g} MB does not hold the {:.3g} MB of A",
+                                            static_cast<double>(options.bytes) / 1e6, held / 1e6);
   if (!plan.unknown.empty()) {
-    const std::string why = fmt::format("the gram route does not know {}", plan.unknown);
-    if (options.route == "gram")
-      check(false, "enrichment", "a network of layers that the gram route knows", plan.unknown,
-            "choose the route weighted, sketch or auto");
-    if (options.route != "auto") return {{}, options.route, "as asked for; " + why};
-    return {{},
-            fits ? "weighted" : "sketch",
-            fits ? why
-                 : why + ", and a budget of " +
-                       fmt::format("{:.3g} MB does not hold the {}", static_cast<double>(options.bytes) / 1e6,
-                                   numbers)};
+    const std::string& route = options.route;
+    const std::string why = fmt::format("the routes gram and sums do not know {}", plan.unknown);
+    check(route != "gram" && route != "sums", "enrichment", "a network of layers that the route knows",
+          plan.unknown, "choose the route weighted, sketch or auto");
+    if (route != "auto") return {{}, route, "as asked for; " + why};
+    return {{}, fits ? "weighted" : "sketch", fits ? why : why + ", and " + too_large};
   }
   const Flops flops = flops_of(model, plan, n, r, options.kept);
-  const std::string counts =
-      fmt::format("gram {:.3g} GFLOP, weighted {:.3g} GFLOP", flops.gram / 1e9, flops.weighted / 1e9);
+  const std::string counts = fmt::format("gram {:.3g} GFLOP, sums {:.3g} GFLOP, weighted {:.3g} GFLOP",
+                                         flops.gram / 1e9, flops.sums / 1e9, flops.weighted / 1e9);
   if (options.route != "auto") return {{}, options.route, "as asked for; " + counts};
-  if (flops.gram <= flops.weighted) return {{}, "gram", counts};
-  return {{}, fits ? "weighted" : "gram", fits ? counts : counts + "; too large: " + numbers};
+  if (flops.gram <= flops.sums) return {{}, "gram", counts};
+  return {{}, fits ? "sums" : "gram", fits ? counts : counts + "; " + too_large};
 }
 
 }  // namespace
@@ -122,8 +122,9 @@ Enrichment enrichment(const GradientModel& model, const GradientRows& rows, cons
   check_shape(q, {rows.size, -1}, "enrichment", "q");
   check(q.scalar_type() == at::kDouble, "enrichment", "q in float64", at::toString(q.scalar_type()));
   const std::string& route = options.route;
-  check(route == "auto" || route == "gram" || route == "weighted" || route == "sketch", "enrichment",
-        "a route of auto, gram, weighted and sketch", "'" + route + "'");
+  constexpr std::array kRoutes = {"auto", "gram", "sums", "weighted", "sketch"};
+  check(std::ranges::find(kRoutes, route) != kRoutes.end(), "enrichment",
+        "a route of auto, gram, sums, weighted and sketch", "'" + route + "'");
   check(options.sketch >= 1 && options.sketch <= 1 << 30, "enrichment", "a sketch of 1 to 2^30 dimensions",
         fmt::format("{}", options.sketch));
   const at::NoGradGuard no_grad;
@@ -134,6 +135,8 @@ Enrichment enrichment(const GradientModel& model, const GradientRows& rows, cons
   Enrichment result = chosen(model, plan, rows.size, r, options);
   if (result.route == "gram")
     result.gram = layer_gram(model, plan, rows, q, options.kept);
+  else if (result.route == "sums")
+    result.gram = summed_gram(model, plan, rows, q);
   else if (result.route == "weighted")
     result.gram = weighted_gram(model, rows, q, plan.batch);
   else
@@ -150,7 +153,8 @@ double enrichment_flops(const GradientModel& model, const GradientRows& rows, in
   // Of unknown layers only the parameters are known, which a pass takes at least once.
   plan.forward_flops = std::max(plan.forward_flops, 2.0 * static_cast<double>(model.parameter_count()));
   const Flops flops = flops_of(model, plan, rows.size, columns, options.kept);
-  return chosen(model, plan, rows.size, columns, options).route == "gram" ? flops.gram : flops.weighted;
+  const std::string route = chosen(model, plan, rows.size, columns, options).route;
+  return route == "gram" ? flops.gram : route == "sums" ? flops.sums : flops.weighted;
 }
 
 }  // namespace slimbayes

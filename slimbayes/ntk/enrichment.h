@@ -12,20 +12,22 @@ namespace slimbayes {
 
 /// How A^T A is computed.
 struct EnrichmentOptions {
-  /// "gram": exact, by layer, for the layers of nn but lstm. "weighted": exact, by r backward passes, for any
-  /// network; holds r * p numbers. "sketch": approximate, by r backward passes, for any network; holds r * q.
-  /// "auto": the exact one of fewer operations; the sketch if only "weighted" knows the network and its
-  /// numbers exceed `bytes`.
+  /// "gram": exact, by inner products of the rows' gradients, layer by layer, for the layers of nn but lstm.
+  /// "sums": exact, by weighted sums of the rows' gradients, for the same layers; holds r * p numbers.
+  /// "weighted": exact, by r backward passes, for any network; holds r * p numbers. "sketch": approximate, by
+  /// r backward passes, for any network; holds r * q. "auto": for known layers gram or sums, whichever has
+  /// fewer operations, gram if the numbers of sums exceed `bytes`; else weighted, or the sketch if its numbers
+  /// exceed `bytes`.
   std::string route = "auto";
   int64_t sketch = 8192;      // q, the dimensions that the sketch keeps
-  int64_t bytes = 256 << 20;  // what "auto" lets the weighted route hold, 8 bytes per number
+  int64_t bytes = 256 << 20;  // what "auto" lets sums and weighted hold, 8 bytes per number
   int64_t kept = 128 << 20;   // bytes of inputs and deltas that "gram" holds at once; at least two rows
 };
 
 /// The result of `enrichment`.
 struct Enrichment {
   at::Tensor gram;     // A^T A = Q^T K_m Q, symmetric. [r, r] float64
-  std::string route;   // "gram", "weighted" or "sketch"
+  std::string route;   // "gram", "sums", "weighted" or "sketch"
   std::string reason;  // why, with the operations of the exact routes; for a log line
 };
 
@@ -45,7 +47,7 @@ at::Tensor projector(const at::Tensor& features, double ridge = 0);
 /// M^ has E[M^] = M and E||M^ - M||_F^2 <= 2 tr(M)^2 / q, so ||M^ - M||_F <= 3 tr(M) / sqrt(q) for at least 7
 /// of 9 streams (Chebyshev; measured: all but about 1 in 20 if M has rank 1, else almost all). The same
 /// stream gives the same bits. Throws std::invalid_argument for an unknown route, sizes that do not fit, and
-/// "gram" for a network with a layer that this route does not know.
+/// "gram" and "sums" for a network with a layer that they do not know.
 Enrichment enrichment(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
                       const EnrichmentOptions& options, const Stream& stream);
 

@@ -24,7 +24,6 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kTileRows = 256;        // of a block: the tiles of K fit the processor's cache
 constexpr double kBatchBytes = 64 << 20;  // of the taps of one forward pass, their gradients and copies
 constexpr int64_t kOpaqueBatch = 128;     // rows of a forward pass of a module without taps
 
@@ -147,7 +146,7 @@ LayerGradients of_norm(const Tap& tap, const at::Tensor& delta) {
 }
 
 LayerGradients of_tokens(const Tap& tap, const at::Tensor& delta, GradientForm form) {
-  if (form == GradientForm::tokens) return {form, tap.input, delta};
+  if (form == GradientForm::tokens) return {form, tap.input, delta, 1, 0, tap.parameters[0].size(0)};
   const int64_t b = delta.size(0), out = delta.size(2);
   at::Tensor g = at::zeros({b, tap.parameters[0].size(0), out}, delta.options());
   g.scatter_add_(1, tap.input.unsqueeze(2).expand_as(delta), delta);

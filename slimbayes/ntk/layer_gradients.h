@@ -25,6 +25,7 @@ struct LayerGradients {
   at::Tensor input;  // product: [b, positions, in]; tokens: [b, positions] int64; vector: undefined
   at::Tensor delta;  // product, tokens: [b, positions, out]; vector: the gradients [b, numbers]
   double weight2 = 1, bias2 = 0;  // s^2 and t^2 of a product; t^2 = 0 without a bias
+  int64_t vocabulary = 0;         // tokens: how many there are
 };
 
 /// The gradients of the rows [from, to) with respect to all parameters, in the type of the model.
@@ -50,7 +51,10 @@ struct GradientPlan {
 /// K_ij: positions^2 (in + out) products against in * out.
 GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows);
 
-/// Computes the gradients of the rows [from, to) in blocks of at most 256 rows, with one forward and one
+/// The most rows of a block: the tiles of K fit the processor's cache.
+inline constexpr int64_t kTileRows = 256;
+
+/// Computes the gradients of the rows [from, to) in blocks of at most kTileRows rows, with one forward and one
 /// backward pass for each batch. If the plan has an unknown parameter: one backward pass for each row.
 std::vector<GradientBlock> gradient_blocks(const GradientModel& model, const GradientPlan& plan,
                                            const GradientRows& rows, int64_t from, int64_t to);

@@ -53,6 +53,13 @@ void add_hashed(const Number* gradient, const int32_t* hashes, int64_t n, double
 
 }  // namespace
 
+void add_square(const at::Tensor& x, const at::Tensor& gram) {
+  for (int64_t k = 0; k < x.size(1); k += kSquareColumns) {
+    const at::Tensor part = x.slice(1, k, std::min(x.size(1), k + kSquareColumns));
+    gram.addmm_(part, part.t());
+  }
+}
+
 at::Tensor weighted_gram(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
                          int64_t batch) {
   const int64_t r = q.size(1), p = model.parameter_count();
@@ -66,11 +73,8 @@ at::Tensor weighted_gram(const GradientModel& model, const GradientRows& rows, c
       offset += size;
     }
   });
-  at::Tensor gram = at::zeros({r, r}, at::kDouble);
-  for (int64_t k = 0; k < p; k += kSquareColumns) {
-    const at::Tensor part = columns.slice(1, k, std::min(p, k + kSquareColumns));
-    gram.addmm_(part, part.t());
-  }
+  const at::Tensor gram = at::zeros({r, r}, at::kDouble);
+  add_square(columns, gram);
   return gram;
 }
 

@@ -5,6 +5,9 @@
 
 namespace slimbayes {
 
+/// Adds X X^T to `gram` [r, r] for a wide X [r, numbers], in pieces that fit the memory of a product.
+void add_square(const at::Tensor& x, const at::Tensor& gram);
+
 /// Returns A^T A for A = Phi_m^T Q by r backward passes per batch of `batch` rows: the gradient of
 /// sum_i Q_ic f(x_i) is column c of A. Needs no knowledge of layers; holds A, r * p numbers. `q` is [n, r]
 /// float64. [r, r] float64

@@ -43,8 +43,11 @@ TEST(Enrichment, ExactRoutesEqualTheDenseGradients) {
     GradientRows rows = network.rows(11);
     rows.output = at::arange(11, at::kLong).remainder(3);
     const at::Tensor q = Stream(4).normal({11, 5}), dense = dense_gram(model, rows, q);
-    const Enrichment gram = by("gram", model, rows, q), weighted = by("weighted", model, rows, q);
+    const Enrichment gram = by("gram", model, rows, q), sums = by("sums", model, rows, q),
+                     weighted = by("weighted", model, rows, q);
     EXPECT_EQ(gram.route, "gram");
+    EXPECT_EQ(sums.route, "sums");
+    EXPECT_LT(relative_error(sums.gram, dense), 1e-11) << network.name;
     EXPECT_LT(relative_error(gram.gram, dense), 1e-11) << network.name;
     EXPECT_LT(relative_error(weighted.gram, dense), 1e-11) << network.name;
     EXPECT_TRUE(at::equal(gram.gram, gram.gram.t())) << network.name;
@@ -110,9 +113,10 @@ TEST(Enrichment, AnLstmGoesToTheWeightedRoute) {
   const at::Tensor q = Stream(4).normal({7, 3});
   const Enrichment result = by("auto", model, rows, q);
   EXPECT_EQ(result.route, "weighted");
-  EXPECT_EQ(result.reason, "the gram route does not know the layer net.0 (lstm)");
+  EXPECT_EQ(result.reason, "the routes gram and sums do not know the layer net.0 (lstm)");
   EXPECT_LT(relative_error(result.gram, dense_gram(model, rows, q)), 1e-11);
-  expect_part(message_of([&] { by("gram", model, rows, q); }), "received the layer net.0 (lstm)");
+  for (const char* route : {"gram", "sums"})
+    expect_part(message_of([&] { by(route, model, rows, q); }), "received the layer net.0 (lstm)");
 }
 
 TEST(Enrichment, AnOpaqueModuleNeedsNoTaps) {
@@ -161,7 +165,7 @@ TEST(Enrichment, BatchesAndRangesDoNotChangeIt) {
     const at::Tensor q = Stream(4).normal({7, 4}), whole = by("gram", model, rows, q).gram;
     for (int64_t batch : {1, 3}) {
       rows.batch = batch;
-      for (const char* route : {"gram", "weighted"})
+      for (const char* route : {"gram", "sums", "weighted"})
         EXPECT_LT(relative_error(by(route, model, rows, q).gram, whole), 1e-11) << network.name << batch;
       const Enrichment ranges = enrichment(model, rows, q, {.route = "gram", .kept = 1}, Stream(9));
       EXPECT_LT(relative_error(ranges.gram, whole), 1e-11) << network.name << batch;
@@ -175,6 +179,7 @@ TEST(Enrichment, ManyRowsAreManyTiles) {
   const GradientRows rows = network.rows(700);
   const at::Tensor q = Stream(4).normal({700, 4}), dense = dense_gram(model, rows, q);
   EXPECT_LT(relative_error(by("gram", model, rows, q).gram, dense), 1e-11);
+  EXPECT_LT(relative_error(by("sums", model, rows, q).gram, dense), 1e-11);
   for (int64_t rows_kept : {600, 100}) {
     const int64_t kept = rows_kept * 8 * (4 + 9 + 4 * 9);  // two ranges: 300 -> 256 rows, 50 rows
     EXPECT_LT(
@@ -193,7 +198,7 @@ TEST(Enrichment, OfAFloat32NetworkIsNearThatOfFloat64) {
       const Input input = inputs(from, to);
       return {input.x.is_floating_point() ? input.x.to(at::kFloat) : input.x, input.mask};
     };
-    for (const char* route : {"gram", "weighted"})
+    for (const char* route : {"gram", "sums", "weighted"})
       EXPECT_LT(relative_error(by(route, model, rows, q).gram, exact), 1e-4) << network.name << route;
   }
 }
@@ -230,9 +235,9 @@ TEST(Enrichment, AutoTakesTheCheaperExactRoute) {
     return enrichment(model, mlp_network.rows(n), at::ones({n, r}, at::kDouble), {.bytes = bytes}, Stream(1));
   };
   EXPECT_EQ(route(20, 10, 1 << 28).route, "gram");
-  const Enrichment weighted = route(3000, 1, 1 << 28);
-  EXPECT_EQ(weighted.route, "weighted");
-  expect_part(weighted.reason, "GFLOP");
+  const Enrichment sums = route(3000, 1, 1 << 28);
+  EXPECT_EQ(sums.route, "sums");
+  expect_part(sums.reason, "GFLOP");
   EXPECT_EQ(route(3000, 1, 8).route, "gram");  // over the budget
   const GradientModel lstm = model_of(lstm_network());
   const Enrichment sketch =
@@ -247,9 +252,11 @@ TEST(Enrichment, TheOperationsAreThoseOfTheChosenRoute) {
   const auto flops = [&](const std::string& route, int64_t n) {
     return enrichment_flops(model, mlp.rows(n), 10, {.route = route});
   };
-  EXPECT_DOUBLE_EQ(flops("auto", 50), std::min(flops("gram", 50), flops("weighted", 50)));
+  for (int64_t n : {10, 50, 4000})
+    EXPECT_DOUBLE_EQ(flops("auto", n), std::min({flops("gram", n), flops("sums", n), flops("weighted", n)}));
   EXPECT_GT(flops("gram", 4000) / flops("gram", 2000), 3.5);  // nearly n^2
   EXPECT_LT(flops("weighted", 4000) / flops("weighted", 2000), 2.01);
+  EXPECT_LT(flops("sums", 4000) / flops("sums", 2000), 2.01);
   EXPECT_GT(enrichment_flops(model_of(lstm_network()), lstm_network().rows(5), 2, {}), 0);
   EXPECT_EQ(flops("auto", 0), 0);
 }
@@ -270,7 +277,7 @@ TEST(Enrichment, RefusesWhatDoesNotFit) {
   const GradientModel model = model_of(network);
   GradientRows rows = network.rows(4);
   const at::Tensor q = at::ones({4, 2}, at::kDouble);
-  expect_part(message_of([&] { by("grams", model, rows, q); }), "a route of auto, gram, weighted and sketch");
+  expect_part(message_of([&] { by("grams", model, rows, q); }), "a route of auto, gram, sums, weighted and sketch");
   expect_part(message_of([&] { by("gram", model, rows, at::ones({5, 2}, at::kDouble)); }), "q");
   expect_part(message_of([&] { by("gram", model, rows, q.to(at::kFloat)); }), "q in float64");
   expect_part(message_of([&] { enrichment(model, rows, q, {.route = "sketch", .sketch = 0}, Stream(1)); }),

@@ -1,0 +1,125 @@
+// A^T A for A = Phi_m^T Q, layer by layer: with G_l [n, p_l] the gradients of layer l, A^T A is the sum of
+// (Q^T G_l) (Q^T G_l)^T. Q^T G_l is summed over blocks of rows.
+//
+// A linear layer on vectors has g_i = s delta_i a_i^T, so that row c of Q^T G_l is (diag(q_c) delta)^T a: one
+// product of [r * out, b] with [b, in], twice r p_l multiply-adds per row and no gradient of a row is formed.
+// Layers with several positions form each row's gradient first, the cost of a backward pass. Products are in
+// the type of the model, the sums over blocks are float64.
+#include "slimbayes/ntk/layer_sums.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "slimbayes/ntk/vector_products.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr int64_t kPieceNumbers = 1 << 18;  // of a temporary: it stays in the processor's cache
+
+/// How many units of `size` numbers a piece has.
+int64_t units(int64_t size) { return std::max<int64_t>(1, kPieceNumbers / std::max<int64_t>(1, size)); }
+
+/// Q^T G of one layer, empty until the first block.
+struct LayerSum {
+  at::Tensor weight;    // product: [r, out, in]; vector: [r, numbers]
+  at::Tensor bias;      // [r, out] of a product with a bias
+  at::Tensor by_token;  // tokens: [vocabulary, r, out]
+};
+
+at::Tensor zeros(at::IntArrayRef sizes) { return at::zeros(sizes, at::kDouble); }
+
+/// Adds Q^T G for gradients as vectors.
+void add_vectors(const at::Tensor& gradients, const at::Tensor& q, const at::Tensor& sum) {
+  const int64_t step = units(q.size(1));
+  for (int64_t k = 0; k < gradients.size(1); k += step) {
+    const at::Tensor part = gradients.slice(1, k, std::min(gradients.size(1), k + step));
+    sum.narrow(1, k, part.size(1)).add_(q.t().mm(part));
+  }
+}
+
+void add_product(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum) {
+  const int64_t b = q.size(0), r = q.size(1), positions = layer.delta.size(1), out = layer.delta.size(2),
+                in = layer.input.size(2);
+  const double s = std::sqrt(layer.weight2), t = std::sqrt(layer.bias2);
+  if (!sum.weight.defined()) {
+    sum.weight = zeros({r, out, in});
+    if (t != 0) sum.bias = zeros({r, out});
+  }
+  if (t != 0) sum.bias.add_(q.t().mm(layer.delta.sum(1)), t);
+  if (positions == 1) {
+    const at::Tensor delta = layer.delta.select(1, 0), input = layer.input.select(1, 0);
+    const int64_t step = std::min(r, units(b * out));
+    const at::Tensor room = at::empty({b * step * out}, delta.options());  // new pages cost half of a product
+    for (int64_t c = 0; c < r; c += step) {
+      const at::Tensor some = q.slice(1, c, std::min(r, c + step));
+      at::Tensor weighted = room.narrow(0, 0, b * some.size(1) * out).view({b, some.size(1), out});
+      at::mul_out(weighted, some.unsqueeze(2), delta.unsqueeze(1));
+      sum.weight.slice(0, c, c + some.size(1)).flatten(0, 1).add_(weighted.flatten(1).t().mm(input), s);
+    }
+    return;
+  }
+  const int64_t step = units(out * in);
+  for (int64_t i = 0; i < b; i += step) {
+    const int64_t end = std::min(b, i + step);
+    const at::Tensor gradients =
+        at::bmm(layer.delta.slice(0, i, end).transpose(1, 2), layer.input.slice(0, i, end)).mul_(s);
+    add_vectors(gradients.flatten(1), q.slice(0, i, end), sum.weight.flatten(1));
+  }
+}
+
+void add_tokens(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum) {
+  const int64_t b = q.size(0), r = q.size(1), positions = layer.delta.size(1), out = layer.delta.size(2);
+  if (!sum.by_token.defined()) sum.by_token = zeros({layer.vocabulary, r, out});
+  const int64_t step = units(positions * r * out);
+  for (int64_t i = 0; i < b; i += step) {
+    const int64_t end = std::min(b, i + step);
+    const at::Tensor weighted = q.slice(0, i, end).unsqueeze(1).unsqueeze(3) *
+                                layer.delta.slice(0, i, end).unsqueeze(2);  // [rows, positions, r, out]
+    sum.by_token.index_add_(0, layer.input.slice(0, i, end).flatten(),
+                            weighted.flatten(0, 1).to(at::kDouble));
+  }
+}
+
+void add_block(const GradientBlock& block, const at::Tensor& q, std::vector<LayerSum>& sums) {
+  sums.resize(block.layers.size());
+  for (size_t l = 0; l < block.layers.size(); ++l) {
+    const LayerGradients& layer = block.layers[l];
+    LayerSum& sum = sums[l];
+    if (layer.form == GradientForm::product) {
+      add_product(layer, q, sum);
+    } else if (layer.form == GradientForm::tokens) {
+      add_tokens(layer, q, sum);
+    } else {
+      if (!sum.weight.defined()) sum.weight = zeros({q.size(1), layer.delta.size(1)});
+      add_vectors(layer.delta, q, sum.weight);
+    }
+  }
+}
+
+}  // namespace
+
+at::Tensor summed_gram(const GradientModel& model, const GradientPlan& plan, const GradientRows& rows,
+                       const at::Tensor& q) {
+  const int64_t r = q.size(1);
+  std::vector<LayerSum> sums;
+  const at::Tensor weights = q.to(model.type());
+  for (int64_t from = 0; from < rows.size; from += kTileRows) {
+    const int64_t to = std::min(rows.size, from + kTileRows);
+    for (const GradientBlock& block : gradient_blocks(model, plan, rows, from, to))
+      add_block(block, weights.slice(0, block.from, block.to), sums);
+  }
+  const at::Tensor gram = zeros({r, r});
+  for (const LayerSum& sum : sums) {
+    if (sum.weight.defined()) add_square(sum.weight.flatten(1), gram);
+    if (sum.bias.defined()) add_square(sum.bias, gram);
+    if (sum.by_token.defined()) add_square(sum.by_token.transpose(0, 1).flatten(1), gram);
+  }
+  return gram;
+}
+
+}  // namespace slimbayes
