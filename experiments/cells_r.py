@@ -20,8 +20,8 @@ MU_P = f"{NETWORK} --parametrisation mup"
 # vbll has neither mu-P nor a hidden layer of its own for the last layer's features: a linear basis of 50 on the network. bbb's
 # prior sd of .3 is meant for weights of the standard parametrisation.
 RIVALS = [("vbll", f"--basis linear --rank 50 {NETWORK}"), ("mc-dropout", MU_P), ("swag", MU_P), ("bbb", NETWORK),
-          ("ensemble", f"--of dnn --members 5 {MU_P}")]
-FEW_SEEDS = {"ensemble": 5, "bbb": 10, "swag": 10, "mc-dropout": 10}  # each trains as long as all of R's own together
+          ("bbb", f"--beta 0.1 {NETWORK}"), ("ensemble", f"--of dnn --members 5 {MU_P}")]
+FEW_SEEDS = {"ensemble": 5, "bbb": 5, "swag": 10, "mc-dropout": 10}  # each trains as long as all of R's own together
 
 
 def split(seed):

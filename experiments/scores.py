@@ -20,7 +20,7 @@ BARE_FLAGS = {"--tune"}  # without a value, and a study's too
 FULL, C, R = "--alpha 1 --correction true", "--alpha 0 --correction false", "--rank 1"  # E's models and ablations
 ABLATIONS = {"": FULL, "-c": C, "-r": f"{R} {FULL}", "-cr": f"{R} {C}"}
 NAMES = {"rich-bll": "Rich-BLL", "rich-bll --subsample 0.4": "Rich-BLL (S)", "bll": "NNGP (BLL)", "bll --prior-sd 1e-9": "MAP", "vbll --basis linear --rank 50": "VBLL, linear",
-         "mc-dropout": "Dropout", "swag": "SWAG", "bbb": "BBB", "dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
+         "mc-dropout": "Dropout", "swag": "SWAG", "bbb": "BBB", "bbb --beta 0.1": "BBB, beta .1", "dnn": "DNN", "vbll": "VBLL", "sv-dkl": "SV-DKL", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF",
          "sv-rbf": "SV-RBF", "gp-exact": "GP", "dkl-exact": "DKL", "ensemble --of dnn --members 5": "ensemble of 5 DNN",
          "torch --objective mse": "DNN in PyTorch", "torch --objective elbo": "VBLL in PyTorch",
          "torch --objective dppgp": "DBK-SiLU in PyTorch",
