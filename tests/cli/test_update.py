@@ -68,6 +68,7 @@ def test_rows_that_are_known_already_are_noted(rows):
     fitted(rows)
     assert "learned before" not in run(rows, "update", "m", "more.csv").stderr
     assert "note: 60 of 60 rows were learned before and count again" in run(rows, "update", "m", "more.csv").stderr
+    assert "gave up its split" in run(rows, "describe", "m").stdout
     refused_split = refused(rows, "evaluate", "m", "train.csv", "--split", "test")
     assert "gave up its split" in refused_split
     # A model around a network says how many rows it has learned itself, and repeats no note of the other fit.
@@ -150,6 +151,7 @@ def test_a_variance_for_a_trained_network(rows):
     assert predicted(rows, "s", "test.csv") == b
     done = run(rows, "fit", "more.csv", "--network-from", "m", "--method", "bll", "--model", "t")
     assert done.returncode == 0 and "split anew" in done.stderr
+    assert "prior sd of the last layer's weights" in done.stdout and "prior sd" not in done.stderr
     # Nothing of the network's own training is reported as if it were of these rows.
     assert done.stdout.startswith("t: 42 rows, nothing trained\n")
     trained = json.loads(run(rows, "describe", "m", "--json").stdout)["summary"]
