@@ -9,6 +9,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
+#include "slimbayes/catalog/trained_network_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/workflow/fit_file.h"
 
@@ -51,12 +52,20 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
   print(out);
 }
 
+/// Removes the options of the network that no flag gave: those of a preset do not concern a network at hand.
+void leave_to_network(const json& given, json& options) {
+  for (const OptionDoc& doc : option_docs<TrainedNetworkOptions>())
+    if (!given.contains(doc.name)) options.erase(doc.name);
+}
+
 }  // namespace
 
 int run_command(const FitRequest& r) {
   check(r.model != "-", "fit", "a file name for --model", "'-'", "a model is no text; name a file");
   check_not_input("fit", "--model", r.model, r.train);
   check_not_input("fit", "--model", r.model, r.valid);
+  check_not_input("fit", "--model", r.model, r.fit.network_from);
+  check_replaces_model("fit", "--model", r.model);
   InterruptGuard interrupt;  // before the lock, whose file a killed process leaves behind
   const FitFile file(r.model, r.resume, r.checkpoint_every);
   FitOptions fit = with_network_from(r.fit);
@@ -65,6 +74,7 @@ int run_command(const FitRequest& r) {
   Examples train = read_training(r.train, fit, data_source(), &notes);
   const MethodInfo& info = method_named(train, fit);
   if (!r.preset.empty()) fit.options = preset_options(info, r.preset, r.fit.options);
+  if (!fit.network_from.empty()) leave_to_network(r.fit.options, fit.options);
   if (r.tune) fit.tune = tunable_options(info, r.fit.options);
   train = examples_of(std::move(train), fit);
   std::optional<Examples> valid;

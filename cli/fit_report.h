@@ -12,8 +12,8 @@ namespace slimbayes::cli {
 /// Empty if there was nothing to choose.
 std::string choices_text(const Model& model, double level);
 
-/// Returns the tuning and the calibration as JSON, under the keys `tuning` (workflow/tuning.h) and `conformal`. A key is
-/// absent if there was nothing to choose.
+/// Returns the tuning and the calibration as JSON, under the keys `tuning` (workflow/tuning.h) and
+/// `conformal`. A key is absent if there was nothing to choose.
 nlohmann::json choices_json(const Model& model, double level);
 
 }  // namespace slimbayes::cli

@@ -1,6 +1,8 @@
 // merge: joins the posteriors of models that have learned different rows around one network (Model::merged).
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
@@ -14,6 +16,10 @@ namespace slimbayes::cli {
 
 int run_command(const MergeRequest& r) {
   check(r.out != "-", "merge", "a file name for the model", "'-'", "a model is no text; name a file");
+  for (auto one = r.models.begin(); one != r.models.end(); ++one)
+    check(std::find(r.models.begin(), one, *one) == one, "merge", "each model once",
+          fmt::format("'{}' twice", *one), "its rows would count twice");
+  check_replaces_model("merge", "--out", r.out);
   check_writable(r.out);
   const FileLock lock(r.out);
   Model merged = Model::load(r.models.front());

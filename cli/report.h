@@ -37,6 +37,10 @@ void print_or_write(const std::string& out, Table table, size_t exact = SIZE_MAX
 void check_not_input(const std::string& command, const std::string& flag, const std::string& out,
                      const std::string& input);
 
+/// Throws std::invalid_argument if a model written to `out` would replace a file that is no model, judging by
+/// its name and its first bytes. An empty file may be replaced.
+void check_replaces_model(const std::string& command, const std::string& flag, const std::string& out);
+
 /// Throws std::invalid_argument if the model file and the data seem to be swapped, judging by the names and
 /// the contents of the files.
 void check_model_first(const std::string& command, const std::string& model, const std::string& data);

@@ -28,6 +28,7 @@ int run_command(const UpdateRequest& r) {
   check(!r.shard || !std::filesystem::equivalent(out, r.model, ignored), command,
         "--out to be a file of its own with --shard", fmt::format("the model '{}'", r.model),
         "choose another name");
+  check_replaces_model(command, "--out", out);
   check_writable(out);
   const FileLock lock(out);
   const Model model = Model::load(r.model);

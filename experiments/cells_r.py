@@ -18,7 +18,8 @@ NETWORK = ("--network mlp --hidden 50 --blocks 2 --activation relu --learning-ra
            "--schedule constant --patience 0")
 MU_P = f"{NETWORK} --parametrisation mup"
 # vbll has neither mu-P nor a hidden layer of its own for the last layer's features: a linear basis of 50 on the network. bbb's
-# prior sd of .3 is meant for weights of the standard parametrisation.
+# prior sd of .3 is meant for weights of the standard parametrisation; it stands also with a tenth of the KL term, a middle value of
+# what --tune tries.
 RIVALS = [("vbll", f"--basis linear --rank 50 {NETWORK}"), ("mc-dropout", MU_P), ("swag", MU_P), ("bbb", NETWORK),
           ("bbb", f"--beta 0.1 {NETWORK}"), ("ensemble", f"--of dnn --members 5 {MU_P}")]
 FEW_SEEDS = {"ensemble": 5, "bbb": 5, "swag": 10, "mc-dropout": 10}  # each trains as long as all of R's own together

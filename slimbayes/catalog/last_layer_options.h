@@ -23,8 +23,9 @@ void describe(PosteriorChoiceOptions& o, V& v) {
     "only), for tables with few validation rows",
     Choices{{"nll", "evidence"}}, "R appendix C");
   v("noise", o.noise,
-    "the noise variance of a regression. select: chosen as select says; mse: the validation MSE, as in the "
-    "paper",
+    "the noise variance of a regression (for classes it does nothing). select: chosen as select says; mse: "
+    "the "
+    "validation MSE, as in the paper",
     Choices{{"select", "mse"}}, "R appendix C");
   v("prior", o.prior,
     "prior sd of the network's weights around their trained values. unit: such that the answer's prior sd is "

@@ -302,6 +302,7 @@ MethodInfo swag() {
   MethodInfo info = network_method({TaskKind::regression, TaskKind::classification});
   info.name = "swag";
   info.takes_network = true;
+  info.trains_on = {"batch", "weight_decay", "clip_norm", "time_limit"};
   info.summary = "A Gaussian around the average of the weights that further training visits.";
   info.paper = "Maddox et al. 2019 (baseline of R section 4)";
   info.parts = kSpreadOfDraws;

@@ -26,6 +26,8 @@ struct MethodInfo {
   bool splits_uncertainty = false;  // true: both parts of the uncertainty are calibrated, not only their sum
   bool updates = false;             // true: Fitted::updated takes rows without a new training
   bool takes_network = false;       // true: the fit can start from a trained network (FitContext::start)
+  /// Options of the training that still act on a trained network which the fit starts from.
+  std::vector<std::string> trains_on;
   bool averages_draws = false;      // true: the epistemic part is the spread of draws of the weights
   bool epistemic_is_noise = false;  // true: sd_epistemic is mostly noise that varies with the inputs
   /// What sd_aleatoric and sd_epistemic mean if splits_uncertainty is false; no full stop at the end.

@@ -65,7 +65,8 @@ LinearModel checked(const LinearModel& model, int64_t rank) {
   if (model.prior_factor.dim() != 0)
     check_shape(model.prior_factor, {rank, rank}, "linear_posterior", "prior_factor (or a scalar)");
   check_finite(model.prior_factor, "linear_posterior", "prior_factor");
-  out.prior_factor = model.prior_factor.detach().to(at::kDouble);
+  // A factorisation returns columns, a file holds rows: their products round differently on some processors.
+  out.prior_factor = model.prior_factor.detach().to(at::kDouble).contiguous();
   return out;
 }
 

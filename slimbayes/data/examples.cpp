@@ -48,16 +48,13 @@ int64_t last_row(const WindowTable& windows, int64_t example) {
   return windows.windows->order[static_cast<size_t>(place)];
 }
 
-/// Returns the last clauses that all reasons have in common, from a "; " on; "" if there are none.
+/// Returns the last clause if all reasons have the same one, with the "; " before it, else "".
 std::string shared_end(const std::vector<BadRow>& bad) {
-  if (bad.empty()) return "";
-  std::string end = bad.front().reason;
-  for (size_t cut = end.find("; "); cut != std::string::npos; cut = end.find("; ", cut)) {
-    end.erase(0, cut);
-    if (std::ranges::all_of(bad, [&](const BadRow& one) { return one.reason.ends_with(end); })) return end;
-    cut = 1;
-  }
-  return "";
+  const std::string& first = bad.front().reason;
+  const size_t cut = first.rfind("; ");
+  const std::string end = cut == std::string::npos ? "" : first.substr(cut);
+  const auto has_it = [&](const BadRow& one) { return one.reason.ends_with(end); };
+  return std::ranges::all_of(bad, has_it) ? end : "";
 }
 
 }  // namespace
@@ -115,13 +112,12 @@ const char* noun_of(const Examples& examples) {
 std::string bad_examples_text(const Examples& examples, const std::vector<BadRow>& bad,
                               const std::string& done) {
   constexpr size_t kShown = 3;
-  const std::vector<BadRow> first(bad.begin(), bad.begin() + std::min(bad.size(), kShown));
-  const std::string advice = shared_end(first);
+  const std::string advice = bad.empty() ? "" : shared_end(bad);
   std::string text = fmt::format("{} of {} without an answer, {}: ", bad.size(),
                                  counted(count(examples), noun_of(examples)), done);
-  for (size_t i = 0; i < first.size(); ++i) {
-    const std::string& reason = first[i].reason;
-    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", place_of(examples, first[i].row),
+  for (size_t i = 0; i < bad.size() && i < kShown; ++i) {
+    const std::string& reason = bad[i].reason;
+    text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", place_of(examples, bad[i].row),
                         reason.substr(0, reason.size() - advice.size()));
   }
   if (bad.size() > kShown) text += fmt::format("; and {} more", bad.size() - kShown);

@@ -46,9 +46,10 @@ std::string place_of(const Examples& examples, int64_t example);
 /// Returns "row", "window" or "image", for counted() in messages.
 const char* noun_of(const Examples& examples);
 
-/// Describes the examples that have no answer, with the reasons of the first three; what their reasons end with
-/// alike stands once, at the end. `done` says how they were treated. With `done` = "left out of the report":
-/// "9 of 60 rows without an answer, left out of the report: data row 4: ...; (two more); and 6 more; ...".
+/// Describes the examples that have no answer, with the reasons of the first three. If all reasons end with
+/// the same clause, it stands once, at the end. `done` says how they were treated. With `done` = "left out of
+/// the report": "9 of 60 rows without an answer, left out of the report: data row 4: ...; (two more); and 6
+/// more; ...".
 std::string bad_examples_text(const Examples& examples, const std::vector<BadRow>& bad,
                               const std::string& done);
 

@@ -267,10 +267,11 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
       int64_t slot =
           slots.empty() ? level_like(task.levels, column.kind, value) : slots[static_cast<size_t>(value)];
       if (slot < 0) {
-        throw_bad_cell(
-            table, row,
-            fmt::format("expected a class of the training rows in the target {}; received {}; remove the row",
-                        in_quotes(target), in_quotes(cell_text(column, value))));
+        throw_bad_cell(table, row,
+                       fmt::format("expected a class of the training rows in the target {}; received {}; {}; "
+                                   "correct the cell or remove the row",
+                                   in_quotes(target), in_quotes(cell_text(column, value)),
+                                   nearest_hint(cell_text(column, value), task.levels)));
       }
       out[row] = static_cast<double>(slot);
     } else {

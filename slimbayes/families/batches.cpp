@@ -91,6 +91,12 @@ Dataset validation_data(const Dataset& data, const Dataset& train, std::string_v
   return training_data(data, function);
 }
 
+at::Tensor targets_of(const Dataset& data) {
+  std::vector<at::Tensor> targets;
+  over_batches(data, {}, [&](const Batch& batch) { targets.push_back(batch.target); });
+  return targets.front().defined() ? at::cat(targets) : at::Tensor();
+}
+
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss) {
   double sum = 0;

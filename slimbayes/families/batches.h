@@ -31,6 +31,10 @@ Dataset validation_data(const Dataset& data, const Dataset& train, std::string_v
 /// Otherwise returns an empty plan, and the trainer uses its own.
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
 
+/// Returns the targets of all rows, gathered batch by batch: the inputs of all rows may not fit in memory.
+/// Undefined for no rows or rows without targets.
+at::Tensor targets_of(const Dataset& data);
+
 /// Returns the mean over the rows of a per-row loss [b], computed batch by batch in float32 without
 /// gradients.
 double mean_over_rows(const Dataset& data,

@@ -131,10 +131,11 @@ std::unique_ptr<Fitted> FittedLastLayer::prior() const {
 
 std::unique_ptr<Fitted> FittedLastLayer::merged(const Fitted& other) const {
   const auto* same = dynamic_cast<const FittedLastLayer*>(&other);
-  check(same != nullptr && same->layer_.method == layer_.method &&
-            same->posterior_mean() == posterior_mean() && same_network(*same->trained_, *trained_),
+  check(same != nullptr && same->layer_.method == layer_.method && same_network(*same->trained_, *trained_),
         layer_.method, "posteriors around the same network", "others",
         "make shards of one model: update --shard");
+  check(same->posterior_mean() == posterior_mean(), layer_.method, "posteriors with the same option mean",
+        "network and posterior", "make shards of one model: update --shard");
   const LinearModel &mine = outputs_[0].model, &theirs = same->outputs_[0].model;
   check(mine.sigma2 == theirs.sigma2 && at::equal(mine.prior_factor, theirs.prior_factor), layer_.method,
         "posteriors with the same noise and prior", "others", "make shards of one model: update --shard");

@@ -43,7 +43,9 @@ struct Known {
 
 class LastLayerMethod : public Method {
  public:
-  explicit LastLayerMethod(LastLayer layer) : layer_(std::move(layer)) {}
+  explicit LastLayerMethod(LastLayer layer) : layer_(std::move(layer)) {
+    check_prior(layer_.posterior.choice, layer_.method);
+  }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     if (!layer_.posterior.refit) return fitted(split, context, {});
@@ -93,10 +95,6 @@ class LastLayerMethod : public Method {
                             network.noise_var, layer_.posterior.choice, target_sd(network, rows.schema.task));
       posterior.noise_var = choice.noise_var;
     } else {
-      if (const std::string& noise = layer_.posterior.choice.noise; noise != "select")
-        summary.notes.push_back(fmt::format(
-            "--noise {} does nothing for classes: the noise variance of a logit is --class-noise, {:g}",
-            noise, layer_.posterior.class_noise));
       posterior.statistics = class_statistics(at_rows, context.stream);
       int64_t held = 0;
       for (const LinearStatistics& one : posterior.statistics) held += one.n;
@@ -105,7 +103,10 @@ class LastLayerMethod : public Method {
     }
     posterior.prior_factor = choice.prior_sd * factor;
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
-    summary.facts.push_back(fmt::format("prior sd of the last layer's weights: {:.3g}", choice.prior_sd));
+    std::string chosen_values = fmt::format("prior sd of the last layer's weights: {:.3g}", choice.prior_sd);
+    if (rows.schema.task.kind == TaskKind::regression)
+      chosen_values += fmt::format("; noise sd of the encoded target: {:.3g}", std::sqrt(choice.noise_var));
+    summary.facts.push_back(std::move(chosen_values));
     return std::make_unique<FittedLastLayer>(layer_, std::move(network), posterior, std::move(summary),
                                              std::move(choice));
   }

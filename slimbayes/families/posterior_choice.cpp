@@ -107,6 +107,12 @@ double validation_score(const PosteriorSpectrum& s, double noise, double prior_v
 
 }  // namespace
 
+void check_prior(const PosteriorChoiceOptions& options, const std::string& method) {
+  check(options.prior == "fixed" || options.prior_sd == PosteriorChoiceOptions().prior_sd, method,
+        "prior fixed for a prior_sd", fmt::format("{} with prior {}", options.prior_sd, options.prior),
+        "add --prior fixed, or leave --prior-sd out");
+}
+
 double unit_prior_sd(double sum, double n) { return sum > 0 && std::isfinite(sum) ? std::sqrt(n / sum) : 1; }
 
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,

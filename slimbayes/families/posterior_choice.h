@@ -35,6 +35,9 @@ struct PosteriorSpectrum {
   at::Tensor mean_terms = {};
 };
 
+/// Throws std::invalid_argument for a prior_sd that the prior does not take: it belongs to prior "fixed".
+void check_prior(const PosteriorChoiceOptions& options, const std::string& method);
+
 /// Returns the prior sd s with which the prior variance of f is 1 on average over the training rows; `sum` is
 /// the sum of their prior variances at s = 1, over `n` rows.
 double unit_prior_sd(double sum, double n);

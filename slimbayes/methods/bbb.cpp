@@ -19,9 +19,10 @@
 // Model       w ~ N(0, prior_sd^2) independently, y = network_w(x) + noise; classes: logits.
 // Estimator   The evidence lower bound with independent Gaussians q(w). Each step draws one network:
 //             -log p(y | w) / b + beta / n KL. The noise variance is trained. The parameters with the best
-//             validation NLL of 8 draws are kept; the network of the mean weights is no measure of them, since
-//             its activations are not those of the draws.
-// Cost        Twice dnn's per step; a prediction costs `draws` passes, the model file two networks.
+//             validation NLL are kept: that of at most 8 draws, since the network of the mean weights, whose
+//             activations differ from the draws', is no measure of the answers.
+// Cost        Twice dnn's per step, and up to 8 passes over the validation rows for each validation; a
+//             prediction costs `draws` passes, the model file two networks.
 // When        A baseline. The means are pulled towards zero, and small tables are underfitted.
 
 namespace slimbayes {
@@ -127,7 +128,7 @@ class BbbMethod : public Method {
       return loss.item<double>();
     };
     if (held_out.size() > 0) {
-      const at::Tensor y = held_out.all().target;
+      const at::Tensor y = targets_of(held_out);
       problem.validate = [&, y] {
         at::NoGradGuard no_grad;
         const double noise_var =

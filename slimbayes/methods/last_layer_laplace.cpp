@@ -159,7 +159,9 @@ class LaplaceFitted : public Fitted {
 
 class LaplaceMethod : public Method {
  public:
-  explicit LaplaceMethod(LastLayerLaplaceOptions options) : options_(std::move(options)) {}
+  explicit LaplaceMethod(LastLayerLaplaceOptions options) : options_(std::move(options)) {
+    check_prior(options_.choice, kLastLayerLaplace);
+  }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     if (split.train.schema.task.kind == TaskKind::regression)

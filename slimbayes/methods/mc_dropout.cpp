@@ -74,11 +74,11 @@ class McDropoutFitted : public Fitted {
 
 class McDropoutMethod : public Method {
  public:
-  explicit McDropoutMethod(McDropoutOptions options) : options_(std::move(options)) {
-    check(options_.network.network.dropout > 0, kMcDropout, "a dropout above 0", "0", "0.1 is usual");
-  }
+  explicit McDropoutMethod(McDropoutOptions options) : options_(std::move(options)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    check(context.start || options_.network.network.dropout > 0, kMcDropout, "a dropout above 0", "0",
+          "0.1 is usual");
     TrainedNetwork trained = starting_network(options_.network, split, context, kMcDropout);
     check(drops(trained.spec.layers), kMcDropout, "a network with dropout layers", "one without",
           "fit that network with --dropout 0.1");

@@ -123,7 +123,9 @@ class NtkGpFitted : public Fitted {
 
 class NtkGpMethod : public Method {
  public:
-  explicit NtkGpMethod(NtkGpOptions options) : options_(std::move(options)) {}
+  explicit NtkGpMethod(NtkGpOptions options) : options_(std::move(options)) {
+    check_prior(options_.choice, kNtkGp);
+  }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     const TabularRows rows = training_rows(split.train, at::kFloat, kNtkGp);
@@ -139,7 +141,9 @@ class NtkGpMethod : public Method {
         chosen(spectrum(kernel, x, rows.y.to(at::kDouble), held_out), network.noise_var, options_.choice,
                split.train.schema.task.encoded_sd);
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
-    summary.facts.push_back(fmt::format("prior sd of the weights: {:.3g}", choice.prior_sd));
+    summary.facts.push_back(
+        fmt::format("prior sd of the weights: {:.3g}; noise sd of the encoded target: {:.3g}",
+                    choice.prior_sd, std::sqrt(choice.noise_var)));
     return std::make_unique<NtkGpFitted>(options_, std::move(network), x, choice, std::move(summary));
   }
 

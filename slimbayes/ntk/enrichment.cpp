@@ -1,13 +1,13 @@
 // A^T A = Q^T K_m Q without the n x p matrix of gradients, and the choice among four ways to get it.
 //
-// The layer-wise route evaluates K_m in tiles of 256 x 256 rows from the layers' inputs and deltas
+// The route gram evaluates K_m in tiles of 256 x 256 rows from the layers' inputs and deltas
 // (layer_gradients.cpp, kernel_tile.cpp) and adds Q_i^T K_ij Q_j. K_m is symmetric: the tiles above the
 // diagonal count twice, as M + M^T with the diagonal tiles halved. Cost for an MLP with layers of width w:
 // n^2 / 2 (4 w + r) multiply-adds per layer and r. If the gradients of all rows fit into 128 MB they are
 // computed once; else ranges of rows are compared pair by pair, and the gradients of the second range are
-// computed again for each first one. The sums of a layer's gradients are in layer_sums.cpp: they cost
-// n (2 forward passes + r p) and win where there are many rows or many positions. The two routes for networks
-// whose layers are not known are in vector_products.cpp.
+// computed again for each first one. The route sums (layer_sums.cpp) costs r p multiply-adds per row and a
+// forward and a backward pass: it wins where there are many rows or many positions. The two routes for
+// networks whose layers are not known are in vector_products.cpp.
 #include "slimbayes/ntk/enrichment.h"
 
 #include <ATen/ATen.h>
@@ -74,7 +74,8 @@ Flops flops_of(const GradientModel& model, const GradientPlan& plan, int64_t row
   const double ranges = std::ceil(n / static_cast<double>(rows_at_once(plan, model, rows, kept)));
   const double row = 2 * plan.forward_flops + plan.gradient_flops;  // forward, backward to the taps, vectors
   return {n * row * (ranges + 1) / 2 + n * n / 2 * (plan.pair_flops + 2 * r) + 2 * n * r * r,
-          n * (row + 2 * r * p) + 2 * p * r * r, n * plan.forward_flops * (1 + 2 * r) + 2 * p * r * r};
+          n * (row + plan.forming_flops + r * plan.column_flops) + 2 * p * r * r,
+          n * plan.forward_flops * (1 + 2 * r) + 2 * p * r * r};
 }
 
 /// Chooses the route, and says why.
@@ -136,7 +137,7 @@ Enrichment enrichment(const GradientModel& model, const GradientRows& rows, cons
   if (result.route == "gram")
     result.gram = layer_gram(model, plan, rows, q, options.kept);
   else if (result.route == "sums")
-    result.gram = summed_gram(model, plan, rows, q);
+    result.gram = summed_gram(model, plan, rows, q, options.kept);
   else if (result.route == "weighted")
     result.gram = weighted_gram(model, rows, q, plan.batch);
   else

@@ -15,13 +15,13 @@ struct EnrichmentOptions {
   /// "gram": exact, by inner products of the rows' gradients, layer by layer, for the layers of nn but lstm.
   /// "sums": exact, by weighted sums of the rows' gradients, for the same layers; holds r * p numbers.
   /// "weighted": exact, by r backward passes, for any network; holds r * p numbers. "sketch": approximate, by
-  /// r backward passes, for any network; holds r * q. "auto": for known layers gram or sums, whichever has
-  /// fewer operations, gram if the numbers of sums exceed `bytes`; else weighted, or the sketch if its numbers
+  /// r backward passes, for any network; holds r * q. "auto": for known layers gram or sums, the one of fewer
+  /// operations, but gram if the numbers of sums exceed `bytes`; else weighted, or the sketch if its numbers
   /// exceed `bytes`.
   std::string route = "auto";
   int64_t sketch = 8192;      // q, the dimensions that the sketch keeps
   int64_t bytes = 256 << 20;  // what "auto" lets sums and weighted hold, 8 bytes per number
-  int64_t kept = 128 << 20;   // bytes of inputs and deltas that "gram" holds at once; at least two rows
+  int64_t kept = 128 << 20;   // bytes of gradients that gram (of two rows at least) and sums hold at once
 };
 
 /// The result of `enrichment`.

@@ -82,16 +82,20 @@ void plan_tap(const Tap& tap, GradientPlan& plan) {
     plan.numbers += few ? p * (a + d) : (a + 1) * d;
     plan.pair_flops += 2 * (few ? p * p * (a + d) : (a + 1) * d);
     plan.forward_flops += 2 * p * a * d;
+    plan.column_flops += 2 * (a + static_cast<double>(tap.parameters.size() - 1)) * d;
     if (!few) plan.gradient_flops += 2 * p * a * d;
+    if (few && positions > 1) plan.forming_flops += 2 * p * a * d;
   } else if (is_norm(tap)) {
     plan.numbers += 2 * d;
     plan.pair_flops += 4 * d;
+    plan.column_flops += 4 * d;
   } else {  // embedding
     const double places = static_cast<double>(tap.parameters[1].size(0));
     const bool few = p * p * (d + 1) < a * d;
     if (few) form = GradientForm::tokens;
     plan.numbers += (few ? p * (d + 1) : a * d) + places * d;
     plan.pair_flops += 2 * ((few ? p * p * (d + 1) : a * d) + places * d);
+    plan.column_flops += 2 * ((few ? p : a) + places) * d;
   }
   plan.forms.push_back(form);
 }

@@ -45,6 +45,8 @@ struct GradientPlan {
   double forward_flops = 0;         // of one row's forward pass
   double gradient_flops = 0;        // of forming one row's vectors from its taps
   double pair_flops = 0;            // of K_ij
+  double forming_flops = 0;         // of forming one row's vectors that a block does not hold
+  double column_flops = 0;          // of adding a row's gradients to one weighted sum of them
 };
 
 /// Makes the plan from the shapes of the first row's taps. The form of a layer is the one with the cheaper
@@ -54,8 +56,8 @@ GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows)
 /// The most rows of a block: the tiles of K fit the processor's cache.
 inline constexpr int64_t kTileRows = 256;
 
-/// Computes the gradients of the rows [from, to) in blocks of at most kTileRows rows, with one forward and one
-/// backward pass for each batch. If the plan has an unknown parameter: one backward pass for each row.
+/// Computes the gradients of the rows [from, to) in blocks of at most kTileRows rows, with one forward and
+/// one backward pass for each batch. If the plan has an unknown parameter: one backward pass for each row.
 std::vector<GradientBlock> gradient_blocks(const GradientModel& model, const GradientPlan& plan,
                                            const GradientRows& rows, int64_t from, int64_t to);
 

@@ -2,7 +2,7 @@
 // (Q^T G_l) (Q^T G_l)^T. Q^T G_l is summed over blocks of rows.
 //
 // A linear layer on vectors has g_i = s delta_i a_i^T, so that row c of Q^T G_l is (diag(q_c) delta)^T a: one
-// product of [r * out, b] with [b, in], twice r p_l multiply-adds per row and no gradient of a row is formed.
+// product of [r * out, b] with [b, in], r p_l multiply-adds per row, and no gradient of a row is formed.
 // Layers with several positions form each row's gradient first, the cost of a backward pass. Products are in
 // the type of the model, the sums over blocks are float64.
 #include "slimbayes/ntk/layer_sums.h"
@@ -19,7 +19,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kPieceNumbers = 1 << 18;  // of a temporary: it stays in the processor's cache
+constexpr int64_t kPieceNumbers = 1 << 18;  // of a temporary, where one row and column allow: cached
 
 /// How many units of `size` numbers a piece has.
 int64_t units(int64_t size) { return std::max<int64_t>(1, kPieceNumbers / std::max<int64_t>(1, size)); }
@@ -53,7 +53,7 @@ void add_product(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum
   if (t != 0) sum.bias.add_(q.t().mm(layer.delta.sum(1)), t);
   if (positions == 1) {
     const at::Tensor delta = layer.delta.select(1, 0), input = layer.input.select(1, 0);
-    const int64_t step = std::min(r, units(b * out));
+    const int64_t step = std::min(r, units(out * std::max(b, in)));
     const at::Tensor room = at::empty({b * step * out}, delta.options());  // new pages cost half of a product
     for (int64_t c = 0; c < r; c += step) {
       const at::Tensor some = q.slice(1, c, std::min(r, c + step));
@@ -75,13 +75,16 @@ void add_product(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum
 void add_tokens(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum) {
   const int64_t b = q.size(0), r = q.size(1), positions = layer.delta.size(1), out = layer.delta.size(2);
   if (!sum.by_token.defined()) sum.by_token = zeros({layer.vocabulary, r, out});
-  const int64_t step = units(positions * r * out);
-  for (int64_t i = 0; i < b; i += step) {
-    const int64_t end = std::min(b, i + step);
-    const at::Tensor weighted = q.slice(0, i, end).unsqueeze(1).unsqueeze(3) *
-                                layer.delta.slice(0, i, end).unsqueeze(2);  // [rows, positions, r, out]
-    sum.by_token.index_add_(0, layer.input.slice(0, i, end).flatten(),
-                            weighted.flatten(0, 1).to(at::kDouble));
+  const int64_t rows = std::min(b, units(positions * r * out)), columns = units(rows * positions * out);
+  for (int64_t i = 0; i < b; i += rows) {
+    const at::Tensor tokens = layer.input.slice(0, i, std::min(b, i + rows)).flatten(),
+                     delta = layer.delta.slice(0, i, std::min(b, i + rows)).unsqueeze(2);
+    for (int64_t c = 0; c < r; c += columns) {
+      const int64_t end = std::min(r, c + columns);
+      const at::Tensor some = q.slice(0, i, std::min(b, i + rows)).slice(1, c, end);
+      const at::Tensor weighted = some.unsqueeze(1).unsqueeze(3) * delta;  // [rows, positions, columns, out]
+      sum.by_token.slice(1, c, end).index_add_(0, tokens, weighted.flatten(0, 1).to(at::kDouble));
+    }
   }
 }
 
@@ -104,12 +107,12 @@ void add_block(const GradientBlock& block, const at::Tensor& q, std::vector<Laye
 }  // namespace
 
 at::Tensor summed_gram(const GradientModel& model, const GradientPlan& plan, const GradientRows& rows,
-                       const at::Tensor& q) {
-  const int64_t r = q.size(1);
+                       const at::Tensor& q, int64_t kept) {
+  const int64_t r = q.size(1), step = std::min(kTileRows, rows_at_once(plan, model, rows.size, kept));
   std::vector<LayerSum> sums;
   const at::Tensor weights = q.to(model.type());
-  for (int64_t from = 0; from < rows.size; from += kTileRows) {
-    const int64_t to = std::min(rows.size, from + kTileRows);
+  for (int64_t from = 0; from < rows.size; from += step) {
+    const int64_t to = std::min(rows.size, from + step);
     for (const GradientBlock& block : gradient_blocks(model, plan, rows, from, to))
       add_block(block, weights.slice(0, block.from, block.to), sums);
   }
@@ -117,7 +120,10 @@ at::Tensor summed_gram(const GradientModel& model, const GradientPlan& plan, con
   for (const LayerSum& sum : sums) {
     if (sum.weight.defined()) add_square(sum.weight.flatten(1), gram);
     if (sum.bias.defined()) add_square(sum.bias, gram);
-    if (sum.by_token.defined()) add_square(sum.by_token.transpose(0, 1).flatten(1), gram);
+    if (!sum.by_token.defined()) continue;
+    const int64_t tokens = sum.by_token.size(0), piece = units(r * sum.by_token.size(2));
+    for (int64_t k = 0; k < tokens; k += piece)
+      add_square(sum.by_token.slice(0, k, std::min(tokens, k + piece)).transpose(0, 1).flatten(1), gram);
   }
   return gram;
 }

@@ -108,17 +108,23 @@ std::string trained_on(const Model& source) {
   return text + ", of which nothing was measured here";
 }
 
-/// Gives the options of the network, and those of its training unless the method goes on with it, the values
-/// that the network at hand was made with. Returns the flags that asked for others: "--hidden and --steps".
-std::string options_of_source(const Model& source, bool goes_on, const nlohmann::json& given,
+/// Returns "a, b and c".
+std::string listed(std::vector<std::string> words) {
+  if (words.size() < 2) return words.empty() ? "" : words.front();
+  const std::string last = words.back();
+  words.pop_back();
+  return fmt::format("{} and {}", fmt::join(words, ", "), last);
+}
+
+/// Gives the options of the network and of its training the values in the file of the network at hand, except
+/// those that act on it still (MethodInfo::trains_on). Returns the flags that asked for others: "--hidden and
+/// --steps".
+std::string options_of_source(const Model& source, const MethodInfo& info, const nlohmann::json& given,
                               nlohmann::json& options) {
   std::vector<OptionDoc> docs = option_docs<TrainedNetworkOptions>();
-  if (goes_on) {
-    const std::vector<OptionDoc> training = option_docs<TrainingOptions>();
-    std::erase_if(docs, [&](const OptionDoc& doc) {
-      return std::ranges::find(training, doc.name, &OptionDoc::name) != training.end();
-    });
-  }
+  std::erase_if(docs, [&](const OptionDoc& doc) {
+    return std::ranges::find(info.trains_on, doc.name) != info.trains_on.end();
+  });
   std::vector<std::string> others;
   for (const OptionDoc& doc : docs) {
     const auto made_with = source.options().find(doc.name);
@@ -129,10 +135,45 @@ std::string options_of_source(const Model& source, bool goes_on, const nlohmann:
     }
     options[doc.name] = *made_with;
   }
-  if (others.empty()) return "";
-  const std::string last = others.back();
-  others.pop_back();
-  return others.empty() ? last : fmt::format("{} and {}", fmt::join(others, ", "), last);
+  return listed(others);
+}
+
+/// Returns the split of the data that trained the network at hand. Throws std::invalid_argument if all of
+/// them did and some are to calibrate.
+SplitRows split_of_source(const Model& source, const FitOptions& fit, bool own_valid) {
+  SplitRows split = source.split();
+  std::erase_if(split.notes, [](const std::string& note) { return note.starts_with(kNetworkIsThatOf); });
+  const auto leave_out = [&](std::vector<int64_t>& rows, const char* part, const char* why) {
+    if (rows.empty()) return;
+    split.notes.push_back(fmt::format("{} {} of that network's fit are left out: {}",
+                                      counted(std::ssize(rows), noun_of(kind_of(source.encoder()))), part,
+                                      why));
+    rows.clear();
+  };
+  if (own_valid) leave_out(split.valid, "of the validation", "there are validation data of their own");
+  if (fit.calibrate == "none") {
+    leave_out(split.calibration, "of the calibration", "--calibrate conformal takes them");
+  } else {
+    check(!split.calibration.empty(), kFunction,
+          "a network whose fit kept rows for calibration, for --calibrate on the data that trained it",
+          "one that has seen all of them", "fit that network with --calibrate conformal, or give other data");
+  }
+  return split;
+}
+
+/// Returns a note on the parts of a split of other data than the network's fit had; "" if no part is held
+/// out.
+std::string split_anew(const Model& source, const FitOptions& fit, const SplitRows& split) {
+  std::vector<std::string> parts;
+  if (!split.valid.empty()) parts.emplace_back("validation");
+  if (!split.calibration.empty()) parts.emplace_back("calibration");
+  if (!split.test.empty()) parts.emplace_back("test");
+  if (parts.empty()) return "";
+  const bool noise = source.schema().task.kind == TaskKind::regression && !split.valid.empty();
+  return fmt::format(
+      "split anew: some of the {} {}s may have trained the network; their scores{} may be too good{}",
+      listed(parts), noun_of(kind_of(source.encoder())), noise ? " and the noise" : "",
+      fit.calibrate == "none" ? "" : ", and the intervals or sets too narrow");
 }
 
 /// The note on calibrated windows: those to be predicted come later and may differ from those that
@@ -200,28 +241,24 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   std::string other_options;
   if (!fit.network_from.empty()) {
     source = Model::load(fit.network_from);
-    other_options = options_of_source(*source, info.name == "swag", fit.options, model.options_);
+    other_options = options_of_source(*source, info, fit.options, model.options_);
   }
   const std::unique_ptr<Method> method = registry_row(info.name).make(model.options_);
   FitOptions dealt = fit;
   if (valid_given != nullptr) dealt.valid_fraction = 0;
   const std::string data_hash = hash_of(examples);
-  const bool same_rows = source && source->data_hash() == data_hash && fit.calibrate == "none";
-  model.split_ = same_rows ? source->split() : split_examples(examples, dealt);
-  std::erase_if(model.split_.notes,
-                [](const std::string& note) { return note.starts_with(kNetworkIsThatOf); });
+  const bool same_rows = source && source->data_hash() == data_hash && !source->split().train.empty();
+  model.split_ =
+      same_rows ? split_of_source(*source, fit, valid_given != nullptr) : split_examples(examples, dealt);
   const bool measured_there = same_rows && valid_given == nullptr;  // on the validation rows of this fit
   if (source)
     model.split_.notes.push_back(fmt::format(
         "{} {}{}{}", kNetworkIsThatOf, in_quotes(fit.network_from), measured_there ? "" : trained_on(*source),
         other_options.empty() ? "" : fmt::format("; {} cannot change it", other_options)));
   if (source && !same_rows) {
-    const bool regression = source->schema().task.kind == TaskKind::regression;
-    model.split_.notes.push_back(
-        fmt::format("split anew: some of the validation and test {}s may have trained the network; their "
-                    "scores{} may be too good",
-                    noun_of(kind_of(source->encoder())), regression ? " and the noise" : ""));
+    model.split_.notes.push_back(split_anew(*source, fit, model.split_));
     std::ranges::copy(update_notes(*source, examples), std::back_inserter(model.split_.notes));
+    std::erase(model.split_.notes, "");
   }
   const std::vector<int64_t> groups = calibration_groups(examples, dealt, model.split_);
   check_training(info, model.options_, model.split_);

@@ -73,7 +73,8 @@ Model Model::changed(const Examples& given, Change change) const {
   check_targets(*encoder_, rows);
   const Dataset data = dataset_of(*encoder_, rows, true);
   Model out = *this;
-  std::vector<int64_t> hashes = row_hashes(data);
+  const std::vector<int64_t> in_order = row_hashes(data);
+  std::vector<int64_t> hashes = in_order;
   std::ranges::sort(hashes);
   out.learned_.clear();
   out.split_ = {};
@@ -86,10 +87,15 @@ Model Model::changed(const Examples& given, Change change) const {
     case Change::remove: {
       std::vector<int64_t> unknown;
       std::ranges::set_difference(hashes, learned_, std::back_inserter(unknown));
-      check(unknown.empty(), "forget", "rows that the model has learned",
-            fmt::format("{} of {} that it has not", unknown.size(), hashes.size()),
-            "give rows of its training or of an update, with the same cells; validation and test rows were "
-            "not learned");
+      if (!unknown.empty()) {
+        const auto first = std::ranges::find_if(
+            in_order, [&](int64_t one) { return std::ranges::binary_search(unknown, one); });
+        check(false, "forget", "rows that the model has learned",
+              fmt::format("{} of {} that it has not, the first {}", unknown.size(), hashes.size(),
+                          place_of(rows, first - in_order.begin())),
+              "give rows of its training or of an update, with the same cells; validation and test rows were "
+              "not learned");
+      }
       std::ranges::set_difference(learned_, hashes, std::back_inserter(out.learned_));
       out.fitted_ = fitted_->updated({}, data);
       out.data_hash_ = fmt::format("{} without {}", data_hash_, hash_of(rows));

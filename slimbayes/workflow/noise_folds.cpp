@@ -40,6 +40,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/data/folds.h"
 #include "slimbayes/data/table_cell.h"
+#include "slimbayes/families/batches.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"
@@ -186,7 +187,7 @@ class Series {
       if (interrupted(*fitted)) return false;
       const Dataset held = all_.subset(at::tensor(fold.held, at::kLong));
       const auto p = std::get<Regression>(fitted->predict(held));
-      const at::Tensor residual = held.all().target - p.mean, var = p.epistemic_var;
+      const at::Tensor residual = targets_of(held) - p.mean, var = p.epistemic_var;
       if (!at::isfinite(residual + var).all().item<bool>())
         throw NumericalError("[noise folds] an answer is not finite");
       residual_ = at::cat({residual_, residual});

@@ -68,10 +68,7 @@ std::string text_of(const json& combination) {
 /// Returns the NLL of the validation rows. Events get the method's own score instead: their joint density has
 /// no closed form.
 double predictive_nll(const Fitted& fitted, const Dataset& valid) {
-  std::vector<at::Tensor> targets;  // batch by batch: the inputs of all rows may not fit in memory
-  over_batches(valid, {}, [&](const Batch& batch) { targets.push_back(batch.target); });
-  const at::Tensor y = targets.front().defined() ? at::cat(targets) : at::Tensor();
-  return mean_nll(fitted.predict(valid), y).value_or(fitted.summary().best_score);
+  return mean_nll(fitted.predict(valid), targets_of(valid)).value_or(fitted.summary().best_score);
 }
 
 double validation_nll(const Fitted& fitted, const Dataset& valid) {

@@ -168,11 +168,24 @@ def test_a_variance_for_a_trained_network(rows):
     assert done.returncode == 0 and "v: 42 rows, " in done.stdout and "nothing trained" not in done.stdout
     assert "cannot change it" not in done.stderr and "no validation examples" not in done.stderr
     hidden = json.loads(run(rows, "describe", "m", "--json").stdout)["options"]["hidden"]
-    flags = ["--hidden", str(hidden + 3), "--learning-rate", ".5", "--model", "x"]
-    done = run(rows, "fit", "train.csv", "--network-from", "m", "--method", "bll", *flags)
-    assert "; --learning-rate and --hidden cannot change it" in done.stderr
-    options = json.loads(run(rows, "describe", "x", "--json").stdout)["options"]
+    def refused_options(method, *flags):
+        done = run(rows, "fit", "train.csv", "--network-from", "m", "--method", method, *flags, "--model", "x")
+        assert done.returncode == 0, done.stderr
+        found = [line.rpartition("; ")[2] for line in done.stderr.splitlines() if "the network is that of" in line]
+        return found[0], json.loads(run(rows, "describe", "x", "--json").stdout)["options"]
+    other = ["--hidden", str(hidden + 3)]
+    note, options = refused_options("bll", *other, "--learning-rate", ".5")
+    assert note == "--learning-rate and --hidden cannot change it"
     assert options["hidden"] == hidden and options["learning_rate"] != 0.5
+    assert refused_options("bll", *other, "--batch", 9, "--blocks", 5)[0] == "--batch, --hidden and --blocks cannot change it"
+    assert refused_options("bll", "--hidden", hidden)[0] == "note: the network is that of 'm'"
+    note, options = refused_options("bll", "--preset", "paper", *other)
+    assert note == "--hidden cannot change it" and options["hidden"] == hidden and options["noise"] == "mse"
+    # swag goes on with the training: a batch is its own, a rate is not.
+    note, options = refused_options("swag", *other, "--batch", 9, "--learning-rate", ".5", "--averaged", 3)
+    assert note == "--learning-rate and --hidden cannot change it" and options["batch"] == 9
+    done = run(rows, "fit", "train.csv", "--network-from", "m", "--method", "mc-dropout", "--dropout", ".2", "--model", "y")
+    assert done.returncode == 2 and "a network with dropout layers" in done.stderr and "--dropout 0.1" in done.stderr
 
 
 def test_what_has_no_such_network_is_refused(rows):

@@ -93,6 +93,12 @@ TEST(BadRows, AreListedWhereTheOthersAreEncoded) {
   EXPECT_TRUE(told.ends_with("leave it empty where the value is not known"));
   expect_has(bad_examples_text(t, {bad[0]}, "left out"),
              "without an answer, left out: data row 11: " + bad[0].reason);
+  // What only some reasons share stays with them.
+  const std::vector<BadRow> others = {
+      {0, "a; received 7; b"}, {1, "c; received 7; b"}, {2, "d; received 7; e"}};
+  EXPECT_TRUE(bad_examples_text(t, others, "left out").ends_with("data row 31: d; received 7; e"));
+  EXPECT_TRUE(
+      bad_examples_text(t, {others[0], others[1]}, "left out").ends_with("data row 21: c; received 7; b"));
 }
 
 }  // namespace

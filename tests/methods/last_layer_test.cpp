@@ -382,8 +382,8 @@ TEST(Swag, SpreadsAroundTheAverage) {
 TEST(McDropout, NeedsDropout) {
   json options = kSmallNetwork;
   options["dropout"] = 0.0;
-  EXPECT_THROW(registry_row("mc-dropout").make(options), std::invalid_argument);
   const Split split = contract::toy_split();
+  EXPECT_THROW(registry_row("mc-dropout").make(options)->fit(split, {Stream(5)}), std::invalid_argument);
   EXPECT_THROW(around("mc-dropout", json::object(), split, small_network(split)), std::invalid_argument);
 }
 

@@ -188,6 +188,36 @@ TEST(Enrichment, ManyRowsAreManyTiles) {
   }
 }
 
+// The sums are added up over blocks of 256 rows and over pieces of columns, parameters and tokens.
+TEST(Enrichment, SumsOfManyRowsAndColumnsEqualTheGram) {
+  std::vector<SmallNetwork> networks = known_networks();
+  networks.push_back({"wide", mlp(4, 64, 2, "tanh")});
+  networks.back().spec.layers.push_back(Linear{1});
+  for (const SmallNetwork& network : networks) {
+    const GradientModel model = model_of(network);
+    const GradientRows rows = network.rows(300);
+    const at::Tensor q = Stream(4).normal({300, 40}), gram = by("gram", model, rows, q).gram;
+    const Enrichment sums = by("sums", model, rows, q);
+    EXPECT_LT(relative_error(sums.gram, gram), 1e-11) << network.name;
+    EXPECT_LT(relative_error(sums.gram, sums.gram.t()), 1e-14) << network.name;
+    const EnrichmentOptions few{.route = "sums", .kept = 1};  // one row at a time
+    EXPECT_LT(relative_error(enrichment(model, rows, q, few, Stream(9)).gram, gram), 1e-11) << network.name;
+  }
+}
+
+// What decides between the routes: tokens cost their positions, not the vocabulary.
+TEST(Enrichment, TheOperationsOfSumsCountWhatIsAdded) {
+  for (const SmallNetwork& network : known_networks()) {
+    const GradientModel model = model_of(network);
+    const GradientPlan plan = gradient_plan(model, network.rows(3));
+    const double all = 2 * static_cast<double>(model.parameter_count());
+    if (std::ranges::find(plan.forms, GradientForm::tokens) != plan.forms.end())
+      EXPECT_LT(plan.column_flops, all) << network.name;
+    else
+      EXPECT_DOUBLE_EQ(plan.column_flops, all) << network.name;
+  }
+}
+
 TEST(Enrichment, OfAFloat32NetworkIsNearThatOfFloat64) {
   for (const SmallNetwork& network : known_networks()) {
     const at::Tensor q = Stream(4).normal({40, 5});
@@ -277,7 +307,8 @@ TEST(Enrichment, RefusesWhatDoesNotFit) {
   const GradientModel model = model_of(network);
   GradientRows rows = network.rows(4);
   const at::Tensor q = at::ones({4, 2}, at::kDouble);
-  expect_part(message_of([&] { by("grams", model, rows, q); }), "a route of auto, gram, sums, weighted and sketch");
+  expect_part(message_of([&] { by("grams", model, rows, q); }),
+              "a route of auto, gram, sums, weighted and sketch");
   expect_part(message_of([&] { by("gram", model, rows, at::ones({5, 2}, at::kDouble)); }), "q");
   expect_part(message_of([&] { by("gram", model, rows, q.to(at::kFloat)); }), "q in float64");
   expect_part(message_of([&] { enrichment(model, rows, q, {.route = "sketch", .sketch = 0}, Stream(1)); }),

@@ -123,7 +123,7 @@ TEST(PostHoc, SharedWeightsHaveTheGradientOfAllTheirUses) {
   given.output = at::full({15}, 2, at::kLong);
   const Enrichment found = enrichment(gradient_model(module), given, q, {}, Stream(1));
   EXPECT_EQ(found.route, "weighted");
-  EXPECT_EQ(found.reason, "the gram route does not know a module without taps");
+  EXPECT_EQ(found.reason, "the routes gram and sums do not know a module without taps");
   EXPECT_LT((found.gram - dense).abs().max().item<double>(), 1e-6 * dense.abs().max().item<double>());
 }
 
