@@ -136,7 +136,7 @@ def test_what_cannot_be_updated_is_refused(rows):
     write_csv(rows / "other.csv", ["a", "b", "y"], toy_rows(5))
     assert "'x0'" in refused(rows, "update", "m", "other.csv")
     bytes_before = (rows / "m").read_bytes()
-    assert "60 of 60 that it has not" in refused(rows, "forget", "m", "more.csv")
+    assert "60 of 60 that it has not, the first data row 1" in refused(rows, "forget", "m", "more.csv")
     assert (rows / "m").read_bytes() == bytes_before
 
 
@@ -186,6 +186,45 @@ def test_a_variance_for_a_trained_network(rows):
     assert note == "--learning-rate and --hidden cannot change it" and options["batch"] == 9
     done = run(rows, "fit", "train.csv", "--network-from", "m", "--method", "mc-dropout", "--dropout", ".2", "--model", "y")
     assert done.returncode == 2 and "a network with dropout layers" in done.stderr and "--dropout 0.1" in done.stderr
+
+
+def test_rows_that_trained_the_network_calibrate_nothing(rows):
+    fitted(rows, "dnn")
+    line = refused(rows, "fit", "train.csv", "--network-from", "m", "--calibrate", "conformal", "--model", "r")
+    assert "a network whose fit kept rows for calibration" in line
+    fitted(rows, "dnn", "--calibrate", "conformal", "--calibration-fraction", "0.3")
+    around = ["fit", "train.csv", "--network-from", "m", "--method", "bll"]
+    done = run(rows, *around, "--calibrate", "conformal", "--model", "r", "--json")
+    assert done.returncode == 0 and "split anew" not in done.stderr, done.stderr
+    split = json.loads(run(rows, "describe", "m", "--json").stdout)["rows"]
+    assert json.loads(run(rows, "describe", "r", "--json").stdout)["rows"] == split and split["calibration"] > 40
+    # What a fit leaves out it says.
+    done = run(rows, *around, "--model", "s")
+    assert f"note: {split['calibration']} rows of the calibration of that network's fit are left out" in done.stderr
+    done = run(rows, *around, "--valid", "test.csv", "--model", "s")
+    assert f"note: {split['valid']} rows of the validation of that network's fit are left out" in done.stderr
+    done = run(rows, "fit", "more.csv", "--network-from", "m", "--method", "bll", "--valid", "test.csv", "--model", "t")
+    assert done.returncode == 0 and "split anew" not in done.stderr, done.stderr
+
+
+def test_a_prior_sd_wants_a_fixed_prior(rows):
+    for method in ("bll", "rich-bll", "ntk-gp", "last-layer-laplace"):
+        line = refused(rows, "fit", "train.csv", "--target", "y", "--method", method, "--prior-sd", 3, "--model", "m")
+        assert "prior fixed for a prior_sd" in line and "add --prior fixed" in line
+
+
+def test_a_model_replaces_models_alone(rows):
+    fitted(rows, "bll")
+    assert run(rows, "update", "m", "more.csv", "--shard", "--out", "s").returncode == 0
+    kept = (rows / "test.csv").read_bytes()
+    for words in (["merge", "m", "s", "--out", "test.csv"], ["update", "m", "more.csv", "--out", "test.csv"],
+                  ["fit", "train.csv", "--target", "y", "--model", "test.csv"]):
+        assert "a new file or a model" in refused(rows, *words)
+    assert (rows / "test.csv").read_bytes() == kept
+    assert "'s' twice" in refused(rows, "merge", "m", "s", "s", "--out", "n")
+    assert "a file of its own" in refused(rows, "fit", "train.csv", "--network-from", "m", "--model", "m")
+    fitted(rows, "bll", "--mean", "posterior")
+    assert "the same option mean" in refused(rows, "merge", "m", "s", "--out", "n")
 
 
 def test_what_has_no_such_network_is_refused(rows):
