@@ -31,6 +31,7 @@ say "C++ tests"
 ctest --preset "$preset" || failed+=(C++)
 if [[ -n $python_tests ]]; then
   say "Python tests"
+  export OMP_WAIT_POLICY=passive  # see tests/CMakeLists.txt
   "$python" -m pytest tests -m "$selection" --numprocesses auto --dist loadfile || failed+=(Python)
 fi
 

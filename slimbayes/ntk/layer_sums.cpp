@@ -19,7 +19,8 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kPieceNumbers = 1 << 18;  // of a temporary, where one row and column allow: cached
+constexpr int64_t kPieceNumbers = 1 << 18;   // of a temporary, where one row and column allow: cached
+constexpr int64_t kFormedNumbers = 1 << 22;  // of rows' gradients: a product of few rows is slow
 
 /// How many units of `size` numbers a piece has.
 int64_t units(int64_t size) { return std::max<int64_t>(1, kPieceNumbers / std::max<int64_t>(1, size)); }
@@ -63,7 +64,7 @@ void add_product(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum
     }
     return;
   }
-  const int64_t step = units(out * in);
+  const int64_t step = std::max<int64_t>(1, kFormedNumbers / std::max<int64_t>(1, out * in));
   for (int64_t i = 0; i < b; i += step) {
     const int64_t end = std::min(b, i + step);
     const at::Tensor gradients =
