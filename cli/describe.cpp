@@ -318,7 +318,10 @@ std::string model_text(const json& facts) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += group == std::string_view("rows") ? fmt::format("\n{}s\n", noun) : fmt::format("\n{}\n", group);
     if (group == std::string_view("rows") && no_split(facts[group])) {
-      text += "  the model gave up its split in an update, forget or merge; summary has what it learned\n";
+      text +=
+          facts.contains("shard")
+              ? "  a shard: it has learned the rows in summary alone; merge it with the model it came from\n"
+              : "  the model gave up its split in an update, forget or merge; summary has what it learned\n";
       continue;
     }
     for (const auto& item : facts[group].items()) text += line_of(item.key(), item.value(), kind);

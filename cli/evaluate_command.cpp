@@ -99,8 +99,12 @@ int run_command(const EvaluateRequest& r) {
   check_answered(r, data, near.bad);
   json report = model.evaluate(data, near, r.level);
   json ood;
-  if (!r.ood.empty())
-    ood = separation_of(r, model, model.ood(data, near), read_foreign(r, model, changes, shared));
+  if (!r.ood.empty()) {
+    const Examples foreign = read_foreign(r, model, changes, shared);
+    if (hash_of(foreign) == hash_of(data))
+      log_note("the data of --ood are those that are scored: every AUROC is 0.5");
+    ood = separation_of(r, model, model.ood(data, near), foreign);
+  }
   report_outside(model, data, report);
   if (r.json) {
     report["method"] = model.method();

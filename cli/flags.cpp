@@ -245,6 +245,12 @@ void add_updates(CLI::App& root, Parsed& p) {
                    "write a model that has learned only DATA, with the network, noise and prior of MODEL; "
                    "merge joins such models")
           ->needs(out);
+    else
+      app.add_option("--on-unknown", r->on_unknown,
+                     "what rows that the model has not learned do (validation and test rows, for example). "
+                     "error: nothing is forgotten; skip: they are left out, with a note")
+          ->type_name("DO")
+          ->check(one_of({"error", "skip"}));
     add_threads(app, p.threads);
     add_table_memory(app, p.table_memory);
     app.add_flag("--json", r->json, "print one JSON object");

@@ -49,9 +49,10 @@ struct EvaluateRequest {
 
 struct UpdateRequest {
   std::string model, data;
-  std::string out;      // model file to write; empty: `model`
-  bool forget = false;  // the rows are removed, not added
-  bool shard = false;   // the posterior of these rows alone
+  std::string out;                   // model file to write; empty: `model`
+  bool forget = false;               // the rows are removed, not added
+  bool shard = false;                // the posterior of these rows alone
+  std::string on_unknown = "error";  // rows to forget that were not learned: or "skip"
   bool json = false;
 };
 

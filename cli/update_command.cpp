@@ -17,6 +17,21 @@
 
 namespace slimbayes::cli {
 
+namespace {
+
+/// Returns the examples that the model has learned, with a note on the number of the others. If it has
+/// learned none, returns all of them, which without() refuses by name.
+Examples without_unknown(const Model& model, const Examples& data) {
+  Examples known = model.learned_among(data);
+  const int64_t left_out = count(data) - count(known);
+  if (count(known) == 0 || left_out == 0) return data;
+  log_note(
+      fmt::format("{} of {} {}s were not learned and are left out", left_out, count(data), noun_of(data)));
+  return known;
+}
+
+}  // namespace
+
 int run_command(const UpdateRequest& r) {
   const char* command = r.forget ? "forget" : "update";
   const std::string out = r.out.empty() ? r.model : r.out;
@@ -34,26 +49,27 @@ int run_command(const UpdateRequest& r) {
   const Model model = Model::load(r.model);
   log_unfinished(model);
   std::vector<std::string> notes;
-  const Examples data = read_for(model, r.data, data_source(), /*with_target=*/true, &notes);
+  Examples data = model.examples(read_for(model, r.data, data_source(), /*with_target=*/true, &notes), true);
   for (const std::string& note : notes) log_note(note);
+  if (r.on_unknown == "skip") data = without_unknown(model, data);
   const Model changed = r.forget ? model.without(data) : r.shard ? model.shard(data) : model.with(data);
-  const int64_t known = r.forget || r.shard ? 0 : model.known_rows(data);
   if (!r.forget)
     for (const std::string& note : update_notes(model, data)) log_note(note);
+  const int64_t known = r.forget || r.shard ? 0 : model.known_rows(data);
   if (known > 0)
-    log_note(fmt::format("{} of {} rows {} learned before and count{} again", known,
-                         count(model.examples(data, true)), known == 1 ? "was" : "were",
-                         known == 1 ? "s" : ""));
+    log_note(
+        fmt::format("{} of {} rows repeat one that was learned before, or another one of these; each counts",
+                    known, count(data)));
   changed.save(out);
   const int64_t rows = changed.fitted().summary().rows;
   if (r.json) {
     print(nlohmann::json{{"model", out},
                          {"method", changed.method()},
-                         {r.forget ? "forgotten" : "added", count(model.examples(data, true))},
+                         {r.forget ? "forgotten" : "added", count(data)},
                          {"rows", rows}});
   } else {
     print(fmt::format("{}: {} {}, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
-                      counted(count(model.examples(data, true)), "row"), rows));
+                      counted(count(data), "row"), rows));
   }
   return kDone;
 }

@@ -34,9 +34,10 @@ std::vector<int64_t> row_hashes(const Dataset& data) {
   return hashes;
 }
 
-uint64_t rows_hash(const Dataset& data) {
-  const std::vector<int64_t> hashes = row_hashes(data);
+uint64_t hash_of_rows(const std::vector<int64_t>& hashes) {
   return XXH3_64bits(hashes.data(), hashes.size() * sizeof(int64_t));
 }
+
+uint64_t rows_hash(const Dataset& data) { return hash_of_rows(row_hashes(data)); }
 
 }  // namespace slimbayes

@@ -11,8 +11,10 @@ namespace slimbayes {
 /// padding of a text does not count. [n]
 std::vector<int64_t> row_hashes(const Dataset& data);
 
-/// Returns a hash of row_hashes(data) in their order (XXH3-64). It does not see how a source varies its rows
-/// in training.
+/// Returns a hash of such hashes in their order (XXH3-64).
+uint64_t hash_of_rows(const std::vector<int64_t>& hashes);
+
+/// Returns hash_of_rows(row_hashes(data)). It does not see how a source varies its rows in training.
 uint64_t rows_hash(const Dataset& data);
 
 }  // namespace slimbayes

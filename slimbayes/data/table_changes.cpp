@@ -170,10 +170,15 @@ ColumnChanges common(const ColumnChanges& a, const ColumnChanges& b) {
 
 void check_needed(const ColumnChanges& unneeded, const Table& table, bool others) {
   const std::string where = others ? "either file" : fmt::format("'{}'", table.source);
-  for (const auto& [from, to] : unneeded.renamed)
-    refuse(fmt::format("a column of {} before the '=' of --rename{}", where,
-                       others ? fmt::format(" that lacks {}", in_quotes(to)) : ""),
-           in_quotes(from), nearest_hint(from, table.names()));
+  for (const auto& [from, to] : unneeded.renamed) {
+    if (!others)
+      refuse(fmt::format("a column of {} before the '=' of --rename", where), in_quotes(from),
+             nearest_hint(from, table.names()));
+    refuse(fmt::format("a file with a column {} and none {} for --rename {}={}", in_quotes(from),
+                       in_quotes(to), from, to),
+           "two files without need of it",
+           table.find(to) != nullptr ? "leave the pair out" : nearest_hint(from, table.names()));
+  }
   for (const auto& [name, cell] : unneeded.filled)
     refuse(fmt::format("a column in --fill that {}", others ? "one of the files lacks" : where + " lacks"),
            fmt::format("{}, which {}", in_quotes(name), others ? "both have" : "it has"), "leave it out");

@@ -69,6 +69,12 @@ class LastLayerMethod : public Method {
     check(layer_.posterior.choice.select == "nll" || rows.schema.task.kind == TaskKind::regression,
           layer_.method, "select nll for classes", layer_.posterior.choice.select,
           "leave --select out: last-layer-laplace has an evidence for classes");
+    const LastLayerOptions fallback;
+    check(rows.schema.task.kind == TaskKind::classification ||
+              (layer_.posterior.class_noise == fallback.class_noise &&
+               layer_.posterior.class_rows == fallback.class_rows),
+          layer_.method, "classes for class_noise and class_rows", "a regression",
+          "leave --class-noise and --class-rows out; --noise and --subsample are for a regression");
     TrainedNetwork network =
         starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
     if (known) network.noise_var = known->network_noise;

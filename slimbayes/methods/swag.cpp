@@ -176,9 +176,11 @@ class SwagMethod : public Method {
     second.buffers = {visited.moments, visited.deviations, visited.count};
     if (context.callback) context.callback->stage("2/2");
     TrainedNetwork last = train_network(spec, split, second, part(context, series, 1), kSwag);
-    last.summary.epochs += first.summary.epochs;
-    last.summary.steps += first.summary.steps;
-    last.summary.seconds += first.summary.seconds;
+    if (!context.start) {  // else it was trained elsewhere
+      last.summary.epochs += first.summary.epochs;
+      last.summary.steps += first.summary.steps;
+      last.summary.seconds += first.summary.seconds;
+    }
     last.summary.notes = first.summary.notes;  // the second training validates nothing on purpose
     if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
     const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train);

@@ -101,9 +101,13 @@ class Model {
   /// shared_rows).
   Model merged(const Model& other) const;
 
-  /// Returns how many of these examples have the cells of one that the model has learned already. with()
-  /// counts them again.
+  /// Returns how many of these examples have the cells of one that the model has learned already, or of one
+  /// before them. with() counts them again.
   int64_t known_rows(const Examples& examples) const;
+
+  /// Returns those of these examples that the model has learned, each at most as often as it has: what
+  /// without() takes.
+  Examples learned_among(const Examples& examples) const;
 
   /// Returns how many examples both models have learned: with equal cells, as often as both hold them.
   int64_t shared_rows(const Model& other) const;
@@ -117,8 +121,11 @@ class Model {
   const std::string& target() const { return target_of(*encoder_); }
   const Fitted& fitted() const { return *fitted_; }
   const SplitRows& split() const { return split_; }
-  /// hash_of() of the examples that the model was fitted on. `evaluate --split` refuses any others.
+  /// hash_of() of the examples that the model was fitted on, which `evaluate --split` compares. After an
+  /// update it stands for the rows in the posterior, in any order, and equals no hash_of().
   const std::string& data_hash() const { return data_hash_; }
+  /// Whether this is a shard(), or shards merged: its posterior lacks the rows of the model that was fitted.
+  bool is_shard() const { return shard_; }
   /// The scores of the calibration rows (conformal_scores of a regression, set_scores of classes) with their
   /// groups of identical inputs. It has no groups if the model was not calibrated.
   const ConformalScores& calibration() const { return calibration_; }
@@ -160,6 +167,7 @@ class Model {
   /// row_hashes() of the rows in the posterior, sorted, by which `without` knows them; empty for a method
   /// that cannot be updated.
   std::vector<int64_t> learned_;
+  bool shard_ = false;
 };
 
 /// Returns the options of a fit around the network of the model FitOptions::network_from: what an example is

@@ -114,6 +114,7 @@ TensorFile Model::to_file() const {
     file.metadata["calibration"] = facts.dump();
   }
   if (!split_.notes.empty()) file.metadata["split_notes"] = nlohmann::json(split_.notes).dump();
+  if (shard_) file.metadata["shard"] = "true";
   if (!tuning_.is_null()) file.metadata["tuning"] = tuning_.dump();
   if (!noise_.empty()) file.metadata["noise"] = slimbayes::to_json(noise_).dump();
   return file;
@@ -173,6 +174,7 @@ void Model::take_from(TensorFile& file) {
     tuning_ = stored_json(file, "tuning");
     check_tuning_report(tuning_);
   }
+  shard_ = file.metadata.contains("shard");
   if (file.metadata.contains("noise")) noise_ = noise_from_json(stored_json(file, "noise"));
   const auto& row = registry_row(method_);
   // Before a method computes with them, its networks and its inputs are known to fit.

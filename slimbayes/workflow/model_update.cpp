@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <vector>
 
 #include "slimbayes/catalog/methods.h"
@@ -26,11 +27,17 @@ std::string methods_that(bool MethodInfo::*holds) {
   return names;
 }
 
-/// Returns how many numbers two sorted lists have in common, each as often as in both.
-int64_t common_count(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+/// Returns the numbers that two sorted lists have in common, each as often as in both.
+std::vector<int64_t> common(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   std::vector<int64_t> both;
   std::ranges::set_intersection(a, b, std::back_inserter(both));
-  return std::ssize(both);
+  return both;
+}
+
+/// Returns the Model::data_hash() of a model that has learned these rows, whatever their order. Its length
+/// does not grow with the number of updates.
+std::string hash_of_learned(const std::vector<int64_t>& sorted) {
+  return fmt::format("rows {:016x}", hash_of_rows(sorted));
 }
 
 }  // namespace
@@ -82,7 +89,6 @@ Model Model::changed(const Examples& given, Change change) const {
     case Change::add:
       std::ranges::merge(learned_, hashes, std::back_inserter(out.learned_));
       out.fitted_ = fitted_->updated(data, {});
-      out.data_hash_ = fmt::format("{} and {}", data_hash_, hash_of(rows));
       break;
     case Change::remove: {
       std::vector<int64_t> unknown;
@@ -94,19 +100,19 @@ Model Model::changed(const Examples& given, Change change) const {
               fmt::format("{} of {} that it has not, the first {}", unknown.size(), hashes.size(),
                           place_of(rows, first - in_order.begin())),
               "give rows of its training or of an update, with the same cells; validation and test rows were "
-              "not learned");
+              "not learned (--on-unknown skip leaves them out)");
       }
       std::ranges::set_difference(learned_, hashes, std::back_inserter(out.learned_));
       out.fitted_ = fitted_->updated({}, data);
-      out.data_hash_ = fmt::format("{} without {}", data_hash_, hash_of(rows));
       break;
     }
     case Change::shard:
       out.learned_ = std::move(hashes);
       out.fitted_ = fitted_->prior()->updated(data, {});
-      out.data_hash_ = fmt::format("shard {}", hash_of(rows));
+      out.shard_ = true;
       break;
   }
+  out.data_hash_ = hash_of_learned(out.learned_);
   return out;
 }
 
@@ -114,11 +120,32 @@ Model Model::with(const Examples& examples) const { return changed(examples, Cha
 Model Model::without(const Examples& examples) const { return changed(examples, Change::remove); }
 Model Model::shard(const Examples& examples) const { return changed(examples, Change::shard); }
 
-int64_t Model::shared_rows(const Model& other) const { return common_count(learned_, other.learned_); }
+int64_t Model::shared_rows(const Model& other) const { return std::ssize(common(learned_, other.learned_)); }
 
 int64_t Model::known_rows(const Examples& given) const {
-  return std::ranges::count_if(row_hashes(dataset_of(*encoder_, examples(given, true), true)),
-                               [this](int64_t hash) { return std::ranges::binary_search(learned_, hash); });
+  std::vector<int64_t> hashes = row_hashes(dataset_of(*encoder_, examples(given, true), true));
+  std::ranges::sort(hashes);
+  const auto is_new = [this](int64_t hash) { return !std::ranges::binary_search(learned_, hash); };
+  const int64_t rows = std::ssize(hashes);
+  hashes.erase(std::ranges::unique(hashes).begin(), hashes.end());
+  return rows - std::ranges::count_if(hashes, is_new);
+}
+
+Examples Model::learned_among(const Examples& given) const {
+  const Examples rows = examples(given, true);
+  const std::vector<int64_t> hashes = row_hashes(dataset_of(*encoder_, rows, true));
+  std::vector<int64_t> sorted = hashes;
+  std::ranges::sort(sorted);
+  std::multiset<int64_t> left;
+  for (int64_t hash : common(learned_, sorted)) left.insert(left.end(), hash);
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < std::ssize(hashes); ++i) {
+    const auto found = left.find(hashes[static_cast<size_t>(i)]);
+    if (found == left.end()) continue;
+    left.erase(found);
+    places.push_back(i);
+  }
+  return take(rows, places);
 }
 
 Model Model::merged(const Model& other) const {
@@ -136,7 +163,8 @@ Model Model::merged(const Model& other) const {
   out.learned_.clear();
   std::ranges::merge(learned_, other.learned_, std::back_inserter(out.learned_));
   out.fitted_ = fitted_->merged(*other.fitted_);
-  out.data_hash_ = fmt::format("{} and {}", data_hash_, other.data_hash_);
+  out.data_hash_ = hash_of_learned(out.learned_);
+  out.shard_ = shard_ && other.shard_;
   if (other.noise_.var > noise_.var) out.noise_ = other.noise_;  // the larger floor, in either order
   out.split_ = {};
   return out;

@@ -85,7 +85,7 @@ def test_a_change_that_does_not_fit_is_one_sentence(folder, words, expected):
 def test_of_two_files_one_must_need_a_change(folder):
     both = ["evaluate", "m", "near.csv", "--ood", "other.csv"]
     line = refused(folder, *both, "--rename", "size=x0")
-    assert line.startswith("error: the foreign data 'other.csv' (--ood): expected a column of either file before the '='")
+    assert line.startswith("error: the foreign data 'other.csv' (--ood): expected a file with a column 'size' and none 'x0' for")
     line = refused(folder, *both, "--rename", "length=x0", "--fill", "x1=0,colour=red")
     assert "one of the files lacks; received 'x1', which both have" in line
 
