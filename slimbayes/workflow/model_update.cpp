@@ -127,7 +127,7 @@ int64_t Model::known_rows(const Examples& given) const {
   std::ranges::sort(hashes);
   const auto is_new = [this](int64_t hash) { return !std::ranges::binary_search(learned_, hash); };
   const int64_t rows = std::ssize(hashes);
-  hashes.erase(std::ranges::unique(hashes).begin(), hashes.end());
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
   return rows - std::ranges::count_if(hashes, is_new);
 }
 
