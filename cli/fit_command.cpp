@@ -47,6 +47,8 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
   }
   out.update(choices_json(model, r.fit.level));
   if (!model.noise().empty()) out["noise"] = to_json(model.noise());
+  if (!model.noise().empty() && model.noise().folds == 0)
+    out["noise"].update({{"var", nullptr}, {"sd", nullptr}});  // not estimated
   if (!outcome.test.is_null()) out["test"] = outcome.test;
   if (!outcome.valid.is_null()) out["valid"] = outcome.valid;
   print(out);

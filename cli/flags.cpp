@@ -68,6 +68,11 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
   return methods;
 }
 
+/// Returns the method whose options `fit` takes without --method.
+std::string default_name(const Words& words) {
+  return value_of(words, "--network-from", "").empty() ? "dbk" : "rich-bll";
+}
+
 void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   CLI::App& app = *root.add_subcommand(
       "fit", "Fit a method on a table, a time series, images or text, and save the model");
@@ -77,7 +82,8 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
                  "IDX file (.gz or not), CIFAR records with --format")
       ->required();
   app.add_option("--method", r.fit.method,
-                 "one of `slimbayes methods` [default dbk; vbll for classes and counts, sv-rbf for events]")
+                 "one of `slimbayes methods` [default dbk; vbll for classes and counts, sv-rbf for events; "
+                 "rich-bll with --network-from]")
       ->type_name("NAME");
   add_preset(app, r.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
@@ -104,7 +110,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "combination of those that no flag sets; --resume goes on with the next one");
   add_level(app, r.fit.level);
   p.fit_flags.add(app, option_docs<FitOptions>());
-  p.fit_flags.add(app, flagged_methods(words, "--method", "dbk"));
+  p.fit_flags.add(app, flagged_methods(words, "--method", default_name(words)));
   app.footer(
       "Examples:\n"
       "  slimbayes fit houses.csv --target price\n"
@@ -246,9 +252,10 @@ void add_updates(CLI::App& root, Parsed& p) {
                    "merge joins such models")
           ->needs(out);
     else
-      app.add_option("--on-unknown", r->on_unknown,
-                     "what rows that the model has not learned do (validation and test rows, for example). "
-                     "error: nothing is forgotten; skip: they are left out, with a note")
+      app.add_option(
+             "--on-unknown", r->on_unknown,
+             "what rows that the model has not learned do (validation and test rows, for example). "
+             "error: nothing is forgotten; skip: they are left out, all of them if need be, with a note")
           ->type_name("DO")
           ->check(one_of({"error", "skip"}));
     add_threads(app, p.threads);

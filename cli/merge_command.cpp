@@ -24,22 +24,28 @@ int run_command(const MergeRequest& r) {
   const FileLock lock(r.out);
   Model merged = Model::load(r.models.front());
   log_unfinished(merged);
+  const std::string_view noun = noun_of(kind_of(merged.encoder()));
+  std::vector<std::string> notes;
   for (size_t i = 1; i < r.models.size(); ++i) {
     const Model next = Model::load(r.models[i]);
     log_unfinished(next);
     const int64_t shared = merged.shared_rows(next);
     merged = merged.merged(next);
     if (shared > 0)
-      log_note(
-          fmt::format("{} rows of '{}' are in a model before it, too, and count twice", shared, r.models[i]));
+      notes.push_back(fmt::format("{} {}s of '{}' are in a model before it, too, and count twice", shared,
+                                  noun, r.models[i]));
   }
+  for (const std::string& note : notes) log_note(note);
   merged.save(r.out);
   const int64_t rows = merged.fitted().summary().rows;
   if (r.json)
-    print(nlohmann::json{
-        {"model", r.out}, {"method", merged.method()}, {"models", r.models.size()}, {"rows", rows}});
+    print(nlohmann::json{{"model", r.out},
+                         {"method", merged.method()},
+                         {"models", r.models.size()},
+                         {"rows", rows},
+                         {"notes", notes}});
   else
-    print(fmt::format("{}: {} models, {} rows in all\n", shown(r.out), r.models.size(), rows));
+    print(fmt::format("{}: {} models, {} {}s in all\n", shown(r.out), r.models.size(), rows, noun));
   return kDone;
 }
 

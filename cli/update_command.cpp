@@ -2,7 +2,9 @@
 // a new training (Model::with, Model::without).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
@@ -16,21 +18,6 @@
 #include "slimbayes/workflow/update_notes.h"
 
 namespace slimbayes::cli {
-
-namespace {
-
-/// Returns the examples that the model has learned, with a note on the number of the others. If it has
-/// learned none, returns all of them, which without() refuses by name.
-Examples without_unknown(const Model& model, const Examples& data) {
-  Examples known = model.learned_among(data);
-  const int64_t left_out = count(data) - count(known);
-  if (count(known) == 0 || left_out == 0) return data;
-  log_note(
-      fmt::format("{} of {} {}s were not learned and are left out", left_out, count(data), noun_of(data)));
-  return known;
-}
-
-}  // namespace
 
 int run_command(const UpdateRequest& r) {
   const char* command = r.forget ? "forget" : "update";
@@ -50,26 +37,39 @@ int run_command(const UpdateRequest& r) {
   log_unfinished(model);
   std::vector<std::string> notes;
   Examples data = model.examples(read_for(model, r.data, data_source(), /*with_target=*/true, &notes), true);
+  const int64_t given = count(data);
+  if (r.on_unknown == "skip") data = model.learned_among(data);
+  const int64_t left_out = given - count(data);
+  if (left_out > 0)
+    notes.push_back(
+        fmt::format("{} of {} {}s were not learned and are left out", left_out, given, noun_of(data)));
   for (const std::string& note : notes) log_note(note);
-  if (r.on_unknown == "skip") data = without_unknown(model, data);
-  const Model changed = r.forget ? model.without(data) : r.shard ? model.shard(data) : model.with(data);
-  if (!r.forget)
-    for (const std::string& note : update_notes(model, data)) log_note(note);
+  const size_t told = notes.size();
+  const bool none = left_out > 0 && count(data) == 0;
+  const Model changed = none       ? model
+                        : r.forget ? model.without(data)
+                        : r.shard  ? model.shard(data)
+                                   : model.with(data);
+  if (!r.forget) std::ranges::copy(update_notes(model, data), std::back_inserter(notes));
   const int64_t known = r.forget || r.shard ? 0 : model.known_rows(data);
   if (known > 0)
-    log_note(
-        fmt::format("{} of {} rows repeat one that was learned before, or another one of these; each counts",
-                    known, count(data)));
+    notes.push_back(
+        fmt::format("{} of {} {}s repeat one that was learned before, or another one of these; each counts",
+                    known, count(data), noun_of(data)));
+  for (size_t i = told; i < notes.size(); ++i) log_note(notes[i]);
   changed.save(out);
   const int64_t rows = changed.fitted().summary().rows;
   if (r.json) {
-    print(nlohmann::json{{"model", out},
-                         {"method", changed.method()},
-                         {r.forget ? "forgotten" : "added", count(data)},
-                         {"rows", rows}});
+    nlohmann::json report = {{"model", out},
+                             {"method", changed.method()},
+                             {r.forget ? "forgotten" : "added", count(data)},
+                             {"rows", rows},
+                             {"notes", notes}};
+    if (r.forget) report["left_out"] = left_out;
+    print(report);
   } else {
     print(fmt::format("{}: {} {}, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
-                      counted(count(data), "row"), rows));
+                      counted(count(data), noun_of(data)), rows));
   }
   return kDone;
 }

@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -130,6 +131,7 @@ at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
 
 LinearPosterior changed(LinearPosterior p, const LinearRows& rows, bool adds) {
   LinearStatistics s = adds ? added(std::move(p.statistics), rows) : removed(std::move(p.statistics), rows);
+  if (s.n == 0) return linear_posterior(linear_statistics(s.rank(), s.y_shift), p.model);  // no rounded sums
   if (rows.y.size(0) * kRotateShare > s.rank()) {
     at::Tensor precision = factorised(s, p.model);
     return finished(std::move(s), std::move(p.model), std::move(precision));
@@ -169,6 +171,16 @@ LinearPosterior added(LinearPosterior p, const LinearRows& rows) {
 
 LinearPosterior removed(LinearPosterior p, const LinearRows& rows) {
   return changed(std::move(p), rows, /*adds=*/false);
+}
+
+void check_exact_mean(double yy, const LinearModel& model, const std::string& function) {
+  constexpr double kMost = 1e-6 / std::numeric_limits<double>::epsilon();  // noise sds
+  const double size = std::sqrt(yy / model.sigma2);
+  check(size <= kMost, function,
+        fmt::format("targets whose root sum of squares is at most {:.2g} noise sd, beside which other rows "
+                    "keep their digits",
+                    kMost),
+        fmt::format("{:.2g}", size), "leave such rows out; a model that holds them must be fitted again");
 }
 
 double residual_sum(const LinearPosterior& p, const LinearRows& rows) {

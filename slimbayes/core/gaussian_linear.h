@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <optional>
+#include <string>
 
 #include "slimbayes/core/linear_statistics.h"
 
@@ -52,6 +53,12 @@ at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 /// call throws. Without std::move both are copied and `p` keeps its value.
 LinearPosterior added(LinearPosterior p, const LinearRows& rows);
 LinearPosterior removed(LinearPosterior p, const LinearRows& rows);
+
+/// Throws std::invalid_argument if rows have been added, or are about to be removed, whose targets are so
+/// large that rounding the sums of y moves the mean by more than about 1e-6 noise sd: removing such rows
+/// leaves what they rounded away. `yy` is the largest LinearStatistics::yy before or after the change. It
+/// matters only where mean() is used.
+void check_exact_mean(double yy, const LinearModel& model, const std::string& function);
 
 /// Returns (y - mean)^T D^-1 (y - mean) of these rows; sum it over all batches. It is free of cancellation:
 /// compute it and pass it to log_evidence when the residuals are much smaller than y, that is for a tiny

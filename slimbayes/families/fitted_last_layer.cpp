@@ -115,11 +115,24 @@ std::unique_ptr<Fitted> FittedLastLayer::updated(const Dataset& add, const Datas
     for (size_t c = 0; c < outputs.size(); ++c) {
       const LinearRows own = rows_of_output(rows, static_cast<int64_t>(c), regression());
       if (own.y.size(0) == 0) continue;
+      const double yy = outputs[c].statistics.yy;
       outputs[c] = adds ? added(std::move(outputs[c]), own) : removed(std::move(outputs[c]), own);
+      if (posterior_mean())
+        check_exact_mean(std::max(yy, outputs[c].statistics.yy), outputs[c].model, layer_.method);
     }
   }
   return std::make_unique<FittedLastLayer>(*this, std::move(outputs),
                                            summary_.rows + add.size() - drop.size(), sampled_);
+}
+
+std::unique_ptr<Fitted> FittedLastLayer::with_noise(double var) const {
+  if (!regression() || !(var > outputs_[0].model.sigma2)) return nullptr;
+  LinearModel model = outputs_[0].model;
+  model.sigma2 = var;
+  auto raised = std::make_unique<FittedLastLayer>(
+      *this, std::vector{linear_posterior(outputs_[0].statistics, model)}, summary_.rows, sampled_);
+  raised->summary_.facts.push_back(raised_noise_fact(var));
+  return raised;
 }
 
 std::unique_ptr<Fitted> FittedLastLayer::prior() const {

@@ -57,6 +57,7 @@ class FittedLastLayer : public Fitted {
   /// Classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
   Scores ood(const Dataset& data) const override;
   std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override;
+  std::unique_ptr<Fitted> with_noise(double var) const override;
   std::unique_ptr<Fitted> prior() const override;
   std::unique_ptr<Fitted> merged(const Fitted& other) const override;
   TensorFile save() const override;

@@ -105,7 +105,7 @@ class LastLayerMethod : public Method {
       int64_t held = 0;
       for (const LinearStatistics& one : posterior.statistics) held += one.n;
       posterior.sampled = posterior.sampled || held < used.size();
-      choice.prior_sd = known ? known->choice.prior_sd : class_prior_sd(posterior, at_valid);
+      choice = known ? known->choice : class_prior(posterior, at_valid);
     }
     posterior.prior_factor = choice.prior_sd * factor;
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
@@ -229,19 +229,20 @@ class LastLayerMethod : public Method {
     return all;
   }
 
-  /// Returns the prior sd of a classifier: with prior "select" the one with the least validation NLL, of 13
-  /// with which the logits have a prior sd of 0.01 to 10 on average. Without validation rows it is "unit".
-  double class_prior_sd(const LastLayerPosterior& posterior, const EvaluatedRows& valid) const {
+  /// Returns the choice of a classifier's prior sd: with prior "select" the one with the least validation NLL,
+  /// of 13 with which the logits have a prior sd of 0.01 to 10 on average. Without validation rows it is
+  /// "unit".
+  PosteriorChoice class_prior(const LastLayerPosterior& posterior, const EvaluatedRows& valid) const {
     constexpr int64_t kRows = 2000;  // validation rows, at most
     const PosteriorChoiceOptions& options = layer_.posterior.choice;
-    if (options.prior == "fixed") return options.prior_sd;
+    if (options.prior == "fixed") return {0, options.prior_sd};
     double sum = 0, count = 0;
     for (const LinearStatistics& one : posterior.statistics) {
       sum += (one.S * posterior.prior_factor.mm(posterior.prior_factor.t())).sum().item<double>();
       count += static_cast<double>(one.n);
     }
     const double unit = unit_prior_sd(sum, count);
-    if (options.prior == "unit" || !valid.y.defined()) return unit;
+    if (options.prior == "unit" || !valid.y.defined()) return {0, unit};
     const int64_t n = std::min(kRows, valid.y.size(0));
     const LastLayerRows rows{valid.features.narrow(0, 0, n), valid.output.narrow(0, 0, n)};
     double best = unit, least = std::numeric_limits<double>::infinity();
@@ -252,7 +253,10 @@ class LastLayerMethod : public Method {
       const double score = *mean_nll(class_answer(latent_at(tried.outputs(), rows)), valid.y.narrow(0, 0, n));
       if (score < least) least = score, best = sd;
     }
-    return best;
+    PosteriorChoice choice{0, best};
+    if (std::string note = class_prior_note(best, unit); !note.empty())
+      choice.notes.push_back(std::move(note));
+    return choice;
   }
 
   LastLayer layer_;

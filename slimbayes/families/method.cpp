@@ -30,6 +30,7 @@ Scores Fitted::ood(const Dataset& data) const {
 }
 
 std::unique_ptr<Fitted> Fitted::updated(const Dataset&, const Dataset&) const { refuse_change("update"); }
+std::unique_ptr<Fitted> Fitted::with_noise(double) const { return nullptr; }
 std::unique_ptr<Fitted> Fitted::prior() const { refuse_change("shard"); }
 std::unique_ptr<Fitted> Fitted::merged(const Fitted&) const { refuse_change("merge"); }
 

@@ -56,6 +56,12 @@ class Fitted {
   /// that the remaining posterior would not be one. Model::without knows the rows.
   virtual std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const;
 
+  /// Returns the method with the posterior that its rows give if the noise has this variance, on the
+  /// (standardised) target scale; nullptr if its own is larger already, or if the noise is not a number that
+  /// its posterior is computed from after the training. Cross-fitted noise (workflow/noise_folds.h) enters the
+  /// posterior so: with a noise that is far too small, rows would seem to leave nothing unknown.
+  virtual std::unique_ptr<Fitted> with_noise(double var) const;
+
   /// Returns the method before any row: the same features, noise and prior. With updated() it gives the
   /// posterior of other rows alone, a shard that merged() joins. Throws std::invalid_argument for a method
   /// without an exact posterior.

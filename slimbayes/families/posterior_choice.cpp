@@ -113,6 +113,23 @@ void check_prior(const PosteriorChoiceOptions& options, const std::string& metho
         "add --prior fixed, or leave --prior-sd out");
 }
 
+std::string class_prior_note(double prior_sd, double unit) {
+  if (prior_sd < kLeastPriorSd * unit * (1 + 1e-9))
+    return "the chosen prior sd is the least of its range, 0.01 times that of --prior unit: the "
+           "probabilities "
+           "hardly change away from the data; compare with --prior unit";
+  if (prior_sd > kMostPriorSd * unit * (1 - 1e-9))
+    return "the chosen prior sd is the largest of its range, 10 times that of --prior unit: the network is "
+           "too "
+           "sure of its classes; compare with --prior unit";
+  return "";
+}
+
+std::string raised_noise_fact(double var) {
+  return fmt::format("noise sd of the encoded target raised to {:.3g} by cross-fitting, in the posterior too",
+                     std::sqrt(var));
+}
+
 double unit_prior_sd(double sum, double n) { return sum > 0 && std::isfinite(sum) ? std::sqrt(n / sum) : 1; }
 
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,

@@ -10,6 +10,9 @@
 
 namespace slimbayes {
 
+/// Returns what a summary says of a posterior whose noise variance was raised (Fitted::with_noise).
+std::string raised_noise_fact(double var);
+
 /// The hyperparameters of a posterior around a trained network.
 struct PosteriorChoice {
   double noise_var = 0;  // sigma2 of a regression, in units of its encoded target
@@ -37,6 +40,10 @@ struct PosteriorSpectrum {
 
 /// Throws std::invalid_argument for a prior_sd that the prior does not take: it belongs to prior "fixed".
 void check_prior(const PosteriorChoiceOptions& options, const std::string& method);
+
+/// Returns a note if the prior sd that was chosen for a classifier is an end of its range, 0.01 to 10 times
+/// `unit`, that of prior "unit"; else "".
+std::string class_prior_note(double prior_sd, double unit);
 
 /// Returns the prior sd s with which the prior variance of f is 1 on average over the training rows; `sum` is
 /// the sum of their prior variances at s = 1, over `n` rows.

@@ -113,7 +113,9 @@ class DbkExactFitted : public Fitted {
         if (options_.correction)  // beyond M nothing is missing
           d = 1 + (largest_ - phi.square().sum(1)).clamp_min(0) / model_.noise_var();
         const LinearRows rows{phi, batch.target.to(at::kDouble), d};
+        const double yy = posterior.statistics.yy;
         posterior = adds ? added(std::move(posterior), rows) : removed(std::move(posterior), rows);
+        check_exact_mean(std::max(yy, posterior.statistics.yy), posterior.model, kDbkExact);
       });
     }
     return with_statistics(posterior.statistics, summary_.rows + add.size() - drop.size());

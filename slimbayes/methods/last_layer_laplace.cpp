@@ -183,8 +183,9 @@ class LaplaceMethod : public Method {
           row_loss(rows.schema.task, at.output.to(at::kDouble), batch.target.to(at::kDouble));
       log_likelihood -= loss.sum().item<double>();
     });
-    const double prior_sd = chosen_prior_sd(*network, features, matrix, log_likelihood, held_out);
     Summary summary = network->summary;
+    const double prior_sd =
+        chosen_prior_sd(*network, features, matrix, log_likelihood, held_out, summary.notes);
     summary.facts.push_back(fmt::format("Laplace approximation of {} weights, {}; their prior sd: {:.3g}",
                                         k * r, full ? "full" : "Kronecker-factored", prior_sd));
     return std::make_unique<LaplaceFitted>(options_, network, std::move(matrix), prior_sd,
@@ -207,9 +208,11 @@ class LaplaceMethod : public Method {
   }
 
   /// Returns the prior sd as `choice` says: with "select" the one with the largest evidence, or the least
-  /// validation NLL, of 25 with which the logits have a prior sd of 0.01 to 10 on average.
+  /// validation NLL, of 25 with which the logits have a prior sd of 0.01 to 10 on average. Adds a note if it
+  /// is the first or the last of these.
   double chosen_prior_sd(const TrainedNetwork& network, const LastLayerFeatures& features,
-                         const GaussNewton& matrix, double log_likelihood, const Dataset& valid) const {
+                         const GaussNewton& matrix, double log_likelihood, const Dataset& valid,
+                         std::vector<std::string>& notes) const {
     constexpr int kSteps = 25;
     const PosteriorChoiceOptions& choice = options_.choice;
     if (choice.prior == "fixed") return choice.prior_sd;
@@ -227,6 +230,7 @@ class LaplaceMethod : public Method {
       if (score > most) most = score, best = sd;
     }
     if (!std::isfinite(most)) throw NumericalError("no prior sd has a finite score; look for extreme inputs");
+    if (std::string note = class_prior_note(best, unit); !note.empty()) notes.push_back(std::move(note));
     return best;
   }
 

@@ -80,6 +80,15 @@ class NtkGpFitted : public Fitted {
     summary_.jitter = cholesky.jitter;
   }
 
+  std::unique_ptr<Fitted> with_noise(double var) const override {
+    if (!(var > choice_.noise_var)) return nullptr;
+    PosteriorChoice raised = choice_;
+    raised.noise_var = var;
+    Summary summary = summary_;
+    summary.facts.push_back(raised_noise_fact(var));
+    return std::make_unique<NtkGpFitted>(options_, *trained_, x_, std::move(raised), std::move(summary));
+  }
+
   Predictive predict(const Dataset& data, const PredictOptions&) const override {
     const TabularRows rows = tabular_rows(data.all(), trained_->spec.input.width(), at::kDouble, kNtkGp);
     std::vector<Predictive> parts;

@@ -320,11 +320,12 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   }
   CrossFitted fitted = fit_with_noise_folds(info, main, parts,
                                             {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"),
-                                             /*possible=*/of_table && !source, noun},
+                                             /*possible=*/of_table && !source, noun, /*splits=*/!source},
                                             context);
   model.fitted_ = std::move(fitted.main.fitted);
   model.tuning_ = std::move(fitted.main.report);
   model.noise_ = std::move(fitted.noise);
+  if (auto raised = model.fitted_->with_noise(model.noise_.var)) model.fitted_ = std::move(raised);
   if (info.updates) {
     const bool refit = model.options_.value("refit", false);
     model.learned_ = row_hashes(refit ? joined(parts.train, parts.valid) : parts.train);

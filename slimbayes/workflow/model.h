@@ -106,7 +106,7 @@ class Model {
   int64_t known_rows(const Examples& examples) const;
 
   /// Returns those of these examples that the model has learned, each at most as often as it has: what
-  /// without() takes.
+  /// without() takes. Throws std::invalid_argument for a model that cannot be updated.
   Examples learned_among(const Examples& examples) const;
 
   /// Returns how many examples both models have learned: with equal cells, as often as both hold them.

@@ -48,7 +48,7 @@ FitOptions with_network_from(const FitOptions& given) {
   check(source.fitted().network() != nullptr, "network_from",
         "a model whose network ends in a linear output layer",
         fmt::format("{} by {}", in_quotes(given.network_from), source.method()),
-        "these have one: " + methods_that(&MethodInfo::takes_network));
+        "--method dnn fits such a network to the data");
   check(given.method.empty() || find_method(given.method).takes_network, "network_from",
         "a method that starts from a trained network", given.method,
         methods_that(&MethodInfo::takes_network) + " take one (--method)");
@@ -132,6 +132,7 @@ int64_t Model::known_rows(const Examples& given) const {
 }
 
 Examples Model::learned_among(const Examples& given) const {
+  check_changeable("forget");
   const Examples rows = examples(given, true);
   const std::vector<int64_t> hashes = row_hashes(dataset_of(*encoder_, rows, true));
   std::vector<int64_t> sorted = hashes;

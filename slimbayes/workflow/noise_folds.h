@@ -37,6 +37,7 @@ struct NoiseFolds {
   /// False for windows, which overlap, and for rows that are not held in memory: no fold runs.
   bool possible = true;
   std::string_view noun = "row";  // the word for one example in notes
+  bool splits = true;             // whether the user may choose the validation fraction: notes advise it
 };
 
 /// A fit, tuned or not, and the estimate of its noise.

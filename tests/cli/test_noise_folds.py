@@ -32,7 +32,7 @@ def test_ten_rows_cover_the_rows_to_come_and_say_what_they_rest_on(tmp_path):
 def test_noise_folds_can_be_chosen_and_left_out(tmp_path):
     write_csv(tmp_path / "small.csv", header(2), toy_rows(10))
     fit, log = fitted(tmp_path, "--noise-folds", 0)
-    assert fit["noise"]["folds"] == 0 and "only 1 validation row: the sd may be far too small; --noise-folds 5" in log
+    assert fit["noise"]["folds"] == 0 and fit["noise"]["sd"] is None and "only 1 validation row: the sd may be far too small; --noise-folds 5" in log
     assert "cross-fitting on" not in run(tmp_path, "describe", "model.safetensors").stdout
     assert "noise_folds" in refused(tmp_path, *WORDS, "--noise-folds", 3, "--resume")
     assert fitted(tmp_path, "--noise-folds", 3)[0]["noise"]["folds"] == 3

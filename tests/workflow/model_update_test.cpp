@@ -88,23 +88,30 @@ TEST(ModelUpdate, OnlyModelsOfOneNetworkAreMerged) {
   EXPECT_THROW(dnn.shard(first_rows(200, 210)), std::invalid_argument);
 }
 
-TEST(ModelUpdate, AMergeKeepsTheLargerNoiseFloor) {
-  const fs::path path = fs::path(testing::TempDir()) / ("floor" + std::to_string(::getpid()));
-  FitOptions fit = fit_of("bll");
-  fit.options.update({{"noise", "mse"}, {"prior", "fixed"}});
-  const Model folded = fit_model(first_rows(0, 60), fit);  // 6 rows validate: folds estimate the noise
-  ASSERT_GT(folded.noise().var, 0);
-  EXPECT_EQ(folded.shard(first_rows(60, 90)).noise().var, folded.noise().var);
-  folded.save(path);
-  FitOptions around;
-  around.network_from = path.string();
-  around.method = "bll";
-  around.options = {{"noise", "mse"}, {"prior", "fixed"}};
-  const Model plain = fit_model(first_rows(90, 150), with_network_from(around));  // without folds
-  ASSERT_EQ(plain.noise().var, 0);
-  EXPECT_EQ(folded.merged(plain).noise().var, folded.noise().var);
-  EXPECT_EQ(plain.merged(folded).noise().var, folded.noise().var);
-  fs::remove(path);
+TEST(ModelUpdate, CrossFittedNoiseIsThatOfThePosteriorToo) {
+  const Table rows = first_rows(0, 60), test = first_rows(300, 400);
+  for (const char* method : {"bll", "rich-bll", "last-layer-laplace", "ntk-gp"}) {
+    FitOptions fit = fit_of(method);
+    fit.noise_folds = 0;
+    const Model plain = fit_model(rows, fit);  // 6 rows validate
+    fit.noise_folds = 5;
+    const Model folded = fit_model(rows, fit);
+    ASSERT_GT(folded.noise().var, 0) << method;
+    const Regression a = plain.predict(test), b = folded.predict(test);
+    ASSERT_LT(a.aleatoric_var[0].item<double>(), b.aleatoric_var[0].item<double>()) << method;
+    EXPECT_TRUE(at::equal(a.mean, b.mean)) << method;
+    EXPECT_GT((b.epistemic_var / a.epistemic_var).min().item<double>(), 1 - 1e-9) << method;
+    EXPECT_GT((b.epistemic_var / a.epistemic_var).max().item<double>(), 1 + 1e-4) << method;
+    // The method's own answer has this noise, which its rows were weighed by.
+    const Dataset data = dataset_of(folded.encoder(), test, true);
+    const auto own = std::get<Regression>(folded.fitted().predict(data, {}));
+    EXPECT_NEAR(own.aleatoric_var[0].item<double>(), folded.noise().var, 1e-12 * folded.noise().var)
+        << method;
+    EXPECT_EQ(folded.fitted().with_noise(folded.noise().var), nullptr) << method;
+    if (std::string_view(method) == "ntk-gp") continue;
+    EXPECT_EQ(folded.shard(first_rows(60, 90)).noise().var, folded.noise().var);
+    EXPECT_THROW(folded.merged(plain.shard(first_rows(60, 90))), std::invalid_argument);  // other noise
+  }
 }
 
 TEST(ModelUpdate, ThePosteriorMeanLearnsToo) {
