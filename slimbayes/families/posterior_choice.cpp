@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <limits>
 #include <numbers>
@@ -41,6 +42,7 @@ struct LogRange {
   std::pair<double, double> least(const std::function<double(double)>& score) const {
     constexpr double kNoScore = 1e100;  // finite: Brent's method interpolates scores
     constexpr int kBits = 16;           // of the logarithm
+    std::uintmax_t most = 100;          // scores that it computes
     const auto of = [&](double x) {
       const double value = score(x);
       return std::isfinite(value) ? value : kNoScore;
@@ -56,7 +58,7 @@ struct LogRange {
     const auto number = [&](double log) { return std::clamp(std::exp(log), low, high); };
     const auto [log, value] = boost::math::tools::brent_find_minima(
         [&](double x) { return of(number(x)); }, std::log(point(std::max(best - 1, 0))),
-        std::log(point(std::min(best + 1, kSteps))), kBits);
+        std::log(point(std::min(best + 1, kSteps))), kBits, most);
     return value < found.second ? std::pair(number(log), value) : found;
   }
 };
@@ -152,6 +154,8 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
 
 PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,
                        double target_sd) {
+  check(mse > 0 && std::isfinite(mse), "chosen", "a finite mean squared error above 0",
+        fmt::format("{}", mse));
   const bool by_nll = options.select == "nll" && spectrum.features.defined();
   const double unit = target_sd * unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
   const double here = residual_mse(spectrum);

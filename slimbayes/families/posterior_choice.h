@@ -68,7 +68,8 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
 /// 1e-6 nats a row. So the score is at most that of the best grid point. With noise "mse" the noise variance
 /// is `mse`, with a note if 10 or more of those rows have more than twice that; with prior "unit" that prior
 /// sd is target_sd, with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid
-/// point has a finite score. target_sd: of the encoded target (Task::encoded_sd).
+/// point has a finite score, std::invalid_argument unless `mse` is finite and above 0. target_sd: of the
+/// encoded target (Task::encoded_sd).
 PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,
                        double target_sd = 1);
 

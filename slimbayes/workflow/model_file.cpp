@@ -9,6 +9,7 @@
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/families/trained_network.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/workflow/model.h"
 #include "slimbayes/workflow/tuning.h"
@@ -183,6 +184,10 @@ void Model::take_from(TensorFile& file) {
         fmt::format("a method that takes {}", name_of(kind_of(*encoder_))), method_,
         "the model file is damaged");
   fitted_ = row.load(file);
+  if (const auto network = fitted_->network())
+    check((network->noise_var > 0) == (schema().task.kind == TaskKind::regression), "load",
+          fmt::format("a network for the encoder's {}", name_of(schema().task.kind)), "one for another task",
+          "the model file is damaged");
 }
 
 }  // namespace slimbayes

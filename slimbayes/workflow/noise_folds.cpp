@@ -344,8 +344,9 @@ double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const 
   const double middle = end - step * static_cast<double>(best);
   // A minimum is located to half the digits only.
   constexpr int kBits = std::numeric_limits<double>::digits / 2;
+  std::uintmax_t most_steps = 100;
   const auto [log_noise, least] =
-      boost::math::tools::brent_find_minima(at, middle - step, middle + step, kBits);
+      boost::math::tools::brent_find_minima(at, middle - step, middle + step, kBits, most_steps);
   const bool none = v.min().item<double>() > 0 && cost(0) <= least;  // a total variance of 0 has no density
   return none ? 0 : std::exp(log_noise);
 }

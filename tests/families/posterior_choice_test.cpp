@@ -172,6 +172,15 @@ TEST(PosteriorChoice, AScoreThatIsNotFiniteIsNeverChosen) {
   EXPECT_THROW(chosen(spectrum, 1, by_nll), NumericalError);
 }
 
+TEST(PosteriorChoice, ARangeWithoutEndsIsRefused) {
+  const at::Tensor t = prior_factor();
+  const Residuals train = residuals(80, 3, t), valid = residuals(50, 4, t);
+  const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
+  const PosteriorSpectrum spectrum = spectrum_of(s, t, valid.features, valid.y);
+  for (double mse : {0.0, -1.0, std::numeric_limits<double>::infinity()})
+    EXPECT_THROW(chosen(spectrum, mse, {"nll", "select", "unit", 1}), std::invalid_argument) << mse;
+}
+
 TEST(PosteriorChoice, KeepsWhatIsGiven) {
   const at::Tensor t = prior_factor();
   const Residuals train = residuals(80, 3, t);

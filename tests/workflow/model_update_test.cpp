@@ -159,6 +159,12 @@ TEST(ModelUpdate, RefusesWhatCannotBeUpdated) {
   EXPECT_THROW(model.without(first_rows(200, 201)), std::invalid_argument);  // never learned
 }
 
+TEST(NetworkFrom, AFileWhoseNetworkIsForAnotherTaskIsRefused) {
+  TensorFile file = fit_model(first_rows(0, 200), fit_of("dnn")).to_file();
+  file.tensors.erase("noise_var");  // by which dnn knows a regression
+  EXPECT_THROW(Model::from_file(file, "dnn"), DataError);
+}
+
 TEST(NetworkFrom, KeepsNetworkColumnsAndSplit) {
   const fs::path path = fs::path(testing::TempDir()) / ("network_from" + std::to_string(::getpid()));
   const Table rows = first_rows(0, 300), test = first_rows(300, 400);
