@@ -46,14 +46,19 @@ std::vector<LinearPosterior> LastLayerPosterior::outputs() const {
 }
 
 EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data) {
-  std::vector<at::Tensor> features, outputs, targets;
+  EvaluatedRows all{at::empty({data.size(), network.rank()}, at::kDouble),
+                    at::empty({data.size(), network.outputs()}, at::kDouble),
+                    at::empty({data.size()}, at::kDouble)};
+  int64_t from = 0;
   over_batches(data, {}, [&](const Batch& batch) {
     const LastLayerRows rows = network(input_of(batch, network.type()));
-    features.push_back(rows.features.to(at::kDouble));
-    outputs.push_back(rows.output.to(at::kDouble));
-    targets.push_back(batch.target.to(at::kDouble));
+    const int64_t b = rows.features.size(0);
+    all.features.narrow(0, from, b).copy_(rows.features);
+    all.output.narrow(0, from, b).copy_(rows.output);
+    all.y.narrow(0, from, b).copy_(batch.target);
+    from += b;
   });
-  return {at::cat(features), at::cat(outputs), at::cat(targets)};
+  return all;
 }
 
 LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression) {
@@ -108,10 +113,11 @@ FittedLastLayer::FittedLastLayer(const FittedLastLayer& before, std::vector<Line
 std::unique_ptr<Fitted> FittedLastLayer::updated(const Dataset& add, const Dataset& drop) const {
   if (drop.size() > 0) check_all_rows_known();
   std::vector<LinearPosterior> outputs = outputs_;
+  const LastLayerFeatures features = statistics_features(*trained_, layer_.method);
   for (const bool adds : {true, false}) {
     const Dataset& given = adds ? add : drop;
     if (given.size() == 0) continue;
-    const EvaluatedRows rows = evaluated(network_, training_data(given, layer_.method));
+    const EvaluatedRows rows = evaluated(features, training_data(given, layer_.method));
     for (size_t c = 0; c < outputs.size(); ++c) {
       const LinearRows own = rows_of_output(rows, static_cast<int64_t>(c), regression());
       if (own.y.size(0) == 0) continue;

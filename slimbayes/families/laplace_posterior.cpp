@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
+#include "slimbayes/core/writable.h"
 
 namespace slimbayes {
 
@@ -40,7 +42,7 @@ GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full) {
           at::zeros({outputs, outputs}, at::kDouble), 0};
 }
 
-GaussNewton with_rows(const GaussNewton& h, const at::Tensor& features, const at::Tensor& logits, int sign) {
+GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign) {
   check_shape(features, {-1, h.rank()}, kLaplace, "features");
   check_shape(logits, {features.size(0), h.outputs()}, kLaplace, "logits");
   check_finite(features, kLaplace, "features");
@@ -56,7 +58,7 @@ GaussNewton with_rows(const GaussNewton& h, const at::Tensor& features, const at
                   h.classes + static_cast<double>(sign) * curvature.sum(0),
                   h.n + sign * b};
   if (!h.full.defined()) return out;
-  out.full = h.full.clone();
+  out.full = writable(std::move(h.full));
   for (int64_t c = 0; c < k; ++c) {
     for (int64_t d = 0; d <= c; ++d) {
       at::Tensor block = out.full.narrow(0, c * r, r).narrow(1, d * r, r);

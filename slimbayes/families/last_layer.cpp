@@ -28,7 +28,8 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kRefit = "refit";
-constexpr double kManyFlops = 2e12;  // of A^T A, from which a note comes before it: about a minute
+constexpr double kFloatRidge = 1e-6;  // from which float32 gradients suffice (ntk/enrichment.h)
+constexpr double kManyFlops = 2e12;   // of A^T A, from which a note comes before it: about a minute
 
 /// Returns the sd of the training rows' target as the network sees it.
 double target_sd(const TrainedNetwork& network, const Task& task) {
@@ -79,7 +80,7 @@ class LastLayerMethod : public Method {
         starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
     if (known) network.noise_var = known->network_noise;
     Summary summary = network.summary;
-    const LastLayerFeatures features = last_layer_features(network, layer_.method);
+    const LastLayerFeatures features = statistics_features(network, layer_.method);
     const at::Tensor index = subsample(rows.size(), features.rank(), context.stream, summary);
     const Dataset used = index.defined() ? rows.subset(index) : rows;
     const EvaluatedRows at_rows = evaluated(features, used);
@@ -88,7 +89,8 @@ class LastLayerMethod : public Method {
 
     at::Tensor factor = at::eye(features.rank(), at::kDouble);
     if (layer_.enriched)
-      factor = safe_cholesky(factor + enrichment_at(network, used, at_rows, context, summary)).factor;
+      factor =
+          safe_cholesky(factor + enrichment_at(network, used, at_rows, context, summary), /*tries=*/0).factor;
     LastLayerPosterior posterior{factor, {}, layer_.posterior.class_noise, index.defined()};
     PosteriorChoice choice;
     if (rows.schema.task.kind == TaskKind::regression) {
@@ -186,11 +188,15 @@ class LastLayerMethod : public Method {
   /// 4.4). [r, r]
   at::Tensor enrichment_at(const TrainedNetwork& network, const Dataset& rows, const EvaluatedRows& at_rows,
                            const FitContext& context, Summary& summary) const {
-    const GradientModel model = last_layer_gradients(network);
+    // Without a ridge the projector is large in directions that the features hardly have.
+    const bool precise = layer_.ridge < kFloatRidge && !takes_images(network);
+    const GradientModel model = last_layer_gradients(network, precise ? at::kDouble : at::kFloat);
     GradientRows gradients{rows.size(), [&](int64_t from, int64_t to) {
                              return input_of(rows.rows(at::arange(from, to)), model.type());
                            }};
     if (at_rows.output.size(1) > 1) gradients.output = at_rows.output.argmax(1);
+    if (const at::Tensor lengths = rows.source->lengths(); lengths.defined())
+      gradients.longest = lengths.argmax().item<int64_t>();
     const EnrichmentOptions options{layer_.route};
     const double flops = enrichment_flops(model, gradients, at_rows.features.size(1), options);
     if (flops > kManyFlops && context.callback)
@@ -217,14 +223,19 @@ class LastLayerMethod : public Method {
   std::vector<LinearStatistics> class_statistics(const EvaluatedRows& rows, const Stream& stream) const {
     std::vector<LinearStatistics> all;
     for (int64_t c = 0; c < rows.output.size(1); ++c) {
-      LinearRows own = rows_of_output(rows, c, false);
-      const int64_t n = own.y.size(0), most = most_class_rows(layer_.posterior, rows.output.size(1));
-      if (n > most) {
-        const Stream draw = stream.split("class").split(static_cast<uint64_t>(c));
-        const at::Tensor some = draw.permutation(n).narrow(0, 0, most);
-        own = {own.features.index_select(0, some), own.y.narrow(0, 0, most), {}};
+      // A single logit has the rows of both classes, of each as many.
+      const int64_t classes = rows.output.size(1) == 1 ? 2 : 1;
+      LinearStatistics sums = linear_statistics(rows.features.size(1));
+      for (int64_t k = 0; k < classes; ++k) {
+        at::Tensor own = at::nonzero(rows.y == (classes == 1 ? c : k)).squeeze(1);
+        if (own.size(0) > layer_.posterior.class_rows) {
+          const Stream draw = stream.split("class").split(static_cast<uint64_t>(c + k));
+          own = own.index_select(0, draw.permutation(own.size(0)).narrow(0, 0, layer_.posterior.class_rows));
+        }
+        sums = added(std::move(sums),
+                     {rows.features.index_select(0, own), at::zeros({own.size(0)}, at::kDouble), {}});
       }
-      all.push_back(added(linear_statistics(own.features.size(1)), own));
+      all.push_back(std::move(sums));
     }
     return all;
   }
@@ -253,6 +264,8 @@ class LastLayerMethod : public Method {
       const double score = *mean_nll(class_answer(latent_at(tried.outputs(), rows)), valid.y.narrow(0, 0, n));
       if (score < least) least = score, best = sd;
     }
+    if (!std::isfinite(least))
+      throw NumericalError("no prior sd has a finite validation NLL; look for extreme inputs");
     PosteriorChoice choice{0, best};
     if (std::string note = class_prior_note(best, unit); !note.empty())
       choice.notes.push_back(std::move(note));

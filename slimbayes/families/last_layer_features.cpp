@@ -71,10 +71,16 @@ LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string
                         : LastLayerFeatures(network.spec, as_type(network.weights, at::kFloat), method);
 }
 
-GradientModel last_layer_gradients(const TrainedNetwork& network) {
-  return network.module
-             ? gradient_model(*network.module)
-             : gradient_model(network.spec, "network", as_type(network.weights, at::kFloat), at::kFloat);
+LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method) {
+  if (network.module || takes_images(network)) return last_layer_features(network, method);
+  return {network.spec, as_type(network.weights, at::kDouble), method};
 }
+
+GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type) {
+  return network.module ? gradient_model(*network.module)
+                        : gradient_model(network.spec, "network", as_type(network.weights, type), type);
+}
+
+bool takes_images(const TrainedNetwork& network) { return network.spec.input.sizes.size() == 3; }
 
 }  // namespace slimbayes

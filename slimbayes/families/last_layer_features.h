@@ -42,7 +42,17 @@ class LastLayerFeatures {
 /// them.
 LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method);
 
-/// Returns the gradients of its outputs with respect to all parameters but the last layer's, in that type.
-GradientModel last_layer_gradients(const TrainedNetwork& network);
+/// Returns the features that the statistics of a posterior are computed from: in float64, so that a row adds
+/// and removes the same numbers whatever batch it is in. Those of images are float32, because convolutions in
+/// float64 take several times as long, and those of a module have its own type: they differ by float32
+/// rounding from batch to batch.
+LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method);
+
+/// Returns the gradients of its outputs with respect to all parameters but the last layer's, computed in
+/// `type`; a module has its own.
+GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type = at::kFloat);
+
+/// Whether the rows of this network are images (channels, height, width).
+bool takes_images(const TrainedNetwork& network);
 
 }  // namespace slimbayes

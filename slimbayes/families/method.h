@@ -22,7 +22,7 @@ class NetworkCache;     // families/network_cache.h
 
 /// How predictions are computed.
 struct PredictOptions {
-  int64_t batch = 4096;  // rows per batch: limits the memory and does not change the answer
+  int64_t batch = 4096;  // rows per batch: limits the memory; changes the answer by float32 rounding at most
 };
 
 /// A fitted method: the result of Method::fit, able to predict. Immutable; safe to share between threads.
@@ -42,7 +42,7 @@ class Fitted {
   virtual Scores ood(const Dataset& data) const;
 
   /// Returns the method's own tensors and metadata. The loader in the registry reads them back and gives
-  /// identical predictions.
+  /// identical predictions; after updated(), predictions that are equal up to rounding.
   virtual TensorFile save() const = 0;
 
   virtual const Summary& summary() const = 0;

@@ -1,8 +1,10 @@
 #include "slimbayes/families/stored_statistics.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "slimbayes/core/check.h"
@@ -12,6 +14,7 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kStatistics = "model file";
+constexpr double kMostRows = 9007199254740992;  // 2^53: up to here doubles hold every whole number
 
 }  // namespace
 
@@ -38,6 +41,9 @@ LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank, co
   s.ones_y = value[1];
   s.ones_ones = value[2];
   s.log_det_d = value[3];
+  check(value[4] >= 0 && value[4] <= kMostRows && value[4] == std::floor(value[4]), kStatistics,
+        fmt::format("a number of rows in {}sums", prefix), fmt::format("{}", value[4]),
+        "the model file is damaged");
   s.n = static_cast<int64_t>(value[4]);
   s.y_shift = value[5];
   return s;

@@ -120,6 +120,11 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   check(given.is_vector() && given.width() == schema.task.outputs, method,
         fmt::format("a network with {} outputs", schema.task.outputs), text_of(given),
         "start from a network of the same task");
+  const bool regression = schema.task.kind == TaskKind::regression;
+  check((start.noise_var > 0) == regression, method,
+        fmt::format("a network for {}", name_of(schema.task.kind)),
+        regression ? "one without the error of a regression" : "one of a regression",
+        "start from a network of the same task");
   TrainedNetwork taken = start;
   taken.summary.rows = split.train.size();  // what the method knows; the training may have had others
   return taken;

@@ -114,6 +114,19 @@ class EnsembleFitted : public Fitted {
     return all;
   }
 
+  /// Raises the noise of the members that have one.
+  std::unique_ptr<Fitted> with_noise(double var) const override {
+    Members members = members_;
+    bool raised = false;
+    for (auto& member : members) {
+      auto one = member->with_noise(var);
+      if (one == nullptr) continue;
+      member = std::move(one);
+      raised = true;
+    }
+    return raised ? std::make_unique<EnsembleFitted>(options_, std::move(members), summary_) : nullptr;
+  }
+
   TensorFile save() const override {
     TensorFile file;
     file.metadata["options"] = options_.dump();

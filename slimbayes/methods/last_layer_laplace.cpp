@@ -101,13 +101,14 @@ class LaplaceFitted : public Fitted {
 
   std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override {
     GaussNewton matrix = matrix_;
+    const LastLayerFeatures features = statistics_features(*trained_, kLastLayerLaplace);
     for (const int sign : {1, -1}) {
       const Dataset& given = sign > 0 ? add : drop;
       if (given.size() == 0) continue;
       over_batches(training_data(given, kLastLayerLaplace), bounded({}, network_.outputs()),
                    [&](const Batch& batch) {
-                     const LastLayerRows rows = network_(input_of(batch));
-                     matrix = with_rows(matrix, rows.features, rows.output, sign);
+                     const LastLayerRows rows = features(input_of(batch, features.type()));
+                     matrix = with_rows(std::move(matrix), rows.features, rows.output, sign);
                    });
     }
     return with_matrix(std::move(matrix), summary_.rows + add.size() - drop.size());
@@ -171,14 +172,14 @@ class LaplaceMethod : public Method {
     check_size(split.train.schema, context);
     const auto network = std::make_shared<const TrainedNetwork>(
         starting_network(options_.network, split, context, kLastLayerLaplace));
-    const LastLayerFeatures features(network->spec, as_type(network->weights, at::kFloat), kLastLayerLaplace);
+    const LastLayerFeatures features = statistics_features(*network, kLastLayerLaplace);
     const int64_t k = features.outputs(), r = features.rank();
     const bool full = options_.structure == "full" || (options_.structure == "auto" && k * r <= kFullWeights);
     GaussNewton matrix = gauss_newton(k, r, full);
     double log_likelihood = 0;
     over_batches(rows, bounded({}, k), [&](const Batch& batch) {
-      const LastLayerRows at = features(input_of(batch));
-      matrix = with_rows(matrix, at.features, at.output, 1);
+      const LastLayerRows at = features(input_of(batch, features.type()));
+      matrix = with_rows(std::move(matrix), at.features, at.output, 1);
       const at::Tensor loss =
           row_loss(rows.schema.task, at.output.to(at::kDouble), batch.target.to(at::kDouble));
       log_likelihood -= loss.sum().item<double>();
@@ -251,7 +252,7 @@ class LaplaceMethod : public Method {
     const int64_t n = std::min(kRows, valid.size());
     double sum = 0;
     over_batches(valid.subset(at::arange(n)), bounded({}, features.outputs()), [&](const Batch& batch) {
-      const LastLayerRows at = features(input_of(batch));
+      const LastLayerRows at = features(input_of(batch, features.type()));
       const Predictive p =
           answer_at(at.output.to(at::kDouble), logit_covariance(posterior, at.features, features.outputs()));
       sum += *mean_nll(p, batch.target.to(at::kDouble)) * static_cast<double>(batch.target.size(0));

@@ -74,8 +74,9 @@ class NtkGpFitted : public Fitted {
         choice_(std::move(choice)),
         summary_(std::move(summary)),
         kernel_(trained_->spec, as_type(trained_->weights, at::kDouble)) {
-    const at::Tensor noise = choice_.noise_var * at::eye(x_.size(0), at::kDouble);
-    const Cholesky cholesky = safe_cholesky(prior_var() * kernel_(x_, x_) + noise);
+    at::Tensor noisy = kernel_(x_, x_).mul_(prior_var());
+    noisy.diagonal().add_(choice_.noise_var);
+    const Cholesky cholesky = safe_cholesky(noisy);
     factor_ = cholesky.factor;
     summary_.jitter = cholesky.jitter;
   }
@@ -175,7 +176,8 @@ class NtkGpMethod : public Method {
     const at::Tensor inverse =
         at::where(values > 1e-12 * values.max(), values.reciprocal(), at::zeros_like(values));
     out.features = kernel(v, x).mm(vectors).square() * inverse;
-    out.extra = (kernel.diagonal(v) - out.features.sum(1)).clamp_min(0);
+    const at::Tensor prior = kernel.diagonal(v);
+    out.extra = rounded_variance(prior - out.features.sum(1), prior).var;
     out.residual = held_out.y.to(at::kDouble) - kernel.output(v);
     return out;
   }
@@ -197,9 +199,11 @@ std::unique_ptr<Fitted> load_ntk_gp(const TensorFile& file) {
                                stored_positive(lookup, kPriorSd, kNtkGp)};
   const at::Tensor x = lookup(kInputs);
   check_shape(x, {-1, network.spec.input.width()}, kNtkGp, kInputs);
+  const auto options = options_from_json<NtkGpOptions>(net.options, kNtkGp);
+  check(x.size(0) <= options.max_rows, kNtkGp, fmt::format("at most {} rows (max_rows)", options.max_rows),
+        std::to_string(x.size(0)), "the model file is damaged");
   network.weights = network_weights(net.weights);
-  return std::make_unique<NtkGpFitted>(options_from_json<NtkGpOptions>(net.options, kNtkGp),
-                                       std::move(network), x, choice, std::move(net.summary));
+  return std::make_unique<NtkGpFitted>(options, std::move(network), x, choice, std::move(net.summary));
 }
 
 }  // namespace slimbayes

@@ -31,6 +31,7 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kSwag = "swag";
+constexpr double kMostVisits = 9007199254740992;  // 2^53: a double holds every number up to it
 constexpr const char *kMoments = "swag.moments", *kDeviations = "swag.deviations", *kCount = "swag.count",
                      *kNorms = "swag.norms";
 
@@ -261,8 +262,10 @@ std::unique_ptr<Fitted> load_swag(const TensorFile& file) {
   Visited visited{lookup(kMoments), lookup(kDeviations), lookup(kCount)};
   check_shape(visited.moments, {2, p}, kSwag, kMoments);
   check_shape(visited.deviations, {-1, p}, kSwag, kDeviations);
-  check(stored_positive(lookup, kCount, kSwag) >= 1 && visited.deviations.size(0) > 0, kSwag,
-        "at least one visit", "none", "the model file is damaged");
+  const double count = stored_positive(lookup, kCount, kSwag);
+  check(count >= 1 && count <= kMostVisits && visited.deviations.size(0) > 0, kSwag,
+        fmt::format("1 to {:g} visits", kMostVisits), fmt::format("{:g}", count),
+        "the model file is damaged");
   at::Tensor norms;
   if (net.weights.contains(kNorms)) {  // absent without batch norms, and in older files
     norms = net.weights.at(kNorms);

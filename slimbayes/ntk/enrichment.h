@@ -43,7 +43,9 @@ at::Tensor projector(const at::Tensor& features, double ridge = 0);
 /// (docs/references.md) takes Q = projector(Phi_r).
 ///
 /// Gradients are computed in the type of the model: with a float64 model the exact routes agree to 1e-9
-/// relative to the largest element, with a float32 model to 1e-4. Sums over batches are float64. The sketch
+/// relative to the largest element, with a float32 model to 1e-4 for a q of moderate size. The gram route
+/// loses more where q is a projector with a ridge below 1e-6 of nearly dependent features (1.5e-3 was seen):
+/// take a float64 model there. Sums over batches are float64. The sketch
 /// M^ has E[M^] = M and E||M^ - M||_F^2 <= 2 tr(M)^2 / q, so ||M^ - M||_F <= 3 tr(M) / sqrt(q) for at least 7
 /// of 9 streams (Chebyshev; measured: all but about 1 in 20 if M has rank 1, else almost all). The same
 /// stream gives the same bits. Throws std::invalid_argument for an unknown route, sizes that do not fit, and

@@ -44,6 +44,8 @@ struct GradientRows {
   std::function<Input(int64_t from, int64_t to)> inputs;  // rows [from, to) in the type of the model
   at::Tensor output = {};  // [n] int64, the output that each row differentiates; undefined: output 0
   int64_t batch = 0;       // rows of one forward pass; 0: as many as fit into about 64 MB
+  /// The row with the most positions, by which memory and time are planned; any where all are alike.
+  int64_t longest = 0;
 };
 
 /// Returns the chosen output of each row of the batch [from, to), from all outputs [b, k]. Throws

@@ -248,7 +248,7 @@ GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows)
   GradientPlan plan{.unknown = "a module without taps", .forms = {}};
   std::vector<Tap> taps;
   if (model.traced) {
-    taps = model.traced(rows.inputs(0, 1)).taps;
+    taps = model.traced(rows.inputs(rows.longest, rows.longest + 1)).taps;
     plan.unknown = unknown_among(model, taps);
   }
   const size_t element = at::elementSize(model.type());

@@ -327,7 +327,9 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   model.noise_ = std::move(fitted.noise);
   if (auto raised = model.fitted_->with_noise(model.noise_.var)) model.fitted_ = std::move(raised);
   if (info.updates) {
-    const bool refit = model.options_.value("refit", false);
+    // A refit that was stopped before its second training has learned the training rows alone.
+    const bool refit = model.options_.value("refit", false) &&
+                       model.fitted_->summary().rows == parts.train.size() + parts.valid.size();
     model.learned_ = row_hashes(refit ? joined(parts.train, parts.valid) : parts.train);
     std::ranges::sort(model.learned_);
   }

@@ -239,6 +239,20 @@ TEST(Enrichment, OfAFloat32NetworkIsNearThatOfFloat64) {
   }
 }
 
+TEST(Enrichment, IsPlannedByTheLongestText) {
+  SmallNetwork texts = known_networks()[10];
+  ASSERT_EQ(texts.name, "texts");
+  const GradientModel model = model_of(texts);
+  const auto flops = [&](std::vector<int64_t> lengths, int64_t longest) {
+    texts.lengths = std::move(lengths);
+    GradientRows rows = texts.rows(20);
+    rows.longest = longest;
+    return enrichment_flops(model, rows, 5, {.route = "sums"});
+  };
+  EXPECT_EQ(flops({1, 2, 6, 4}, 2), flops({6, 1, 2, 4}, 0));
+  EXPECT_GT(flops({1, 2, 6, 4}, 2), flops({1, 2, 6, 4}, 0));
+}
+
 /// Expects an error of at most `factor` tr(M) / sqrt(q) in each of ten streams, and of their mean.
 void expect_near_sketch(const GradientModel& model, const GradientRows& rows, double factor) {
   const at::Tensor q = Stream(4).uniform({rows.size, 10}), exact = by("weighted", model, rows, q).gram;

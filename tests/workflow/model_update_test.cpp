@@ -144,6 +144,38 @@ TEST(ModelUpdate, ASampleOfTheRowsForgetsNone) {
                            1e-5, 1e-10));
 }
 
+TEST(ModelUpdate, ARefitThatWasStoppedFirstHasLearnedItsTrainingRowsAlone) {
+  class Impatient : public Callback {
+   public:
+    bool stop() override { return ++asked_ > 3; }
+
+   private:
+    int asked_ = 0;
+  } impatient;
+  FitOptions fit = fit_of("bll");
+  fit.options.update({{"refit", true}, {"steps", 2000}});
+  const Model stopped = fit_model(first_rows(0, 200), fit, nullptr, &impatient);
+  ASSERT_TRUE(stopped.interrupted());
+  EXPECT_EQ(stopped.known_rows(first_rows(0, 200)), stopped.fitted().summary().rows);
+  EXPECT_EQ(stopped.fitted().summary().rows, 180);
+}
+
+TEST(ModelUpdate, AnEnsembleRaisesTheNoiseOfItsMembers) {
+  FitOptions fit = fit_of("ensemble");
+  fit.options.update({{"of", "bll"}, {"members", 2}});
+  fit.noise_folds = 0;
+  const Model plain = fit_model(first_rows(0, 100), fit);
+  const auto raised = plain.fitted().with_noise(1);
+  ASSERT_NE(raised, nullptr);
+  EXPECT_EQ(raised->with_noise(1), nullptr);
+  const Dataset data = dataset_of(plain.encoder(), first_rows(300, 400), true);
+  const auto p = std::get<Regression>(raised->predict(data)),
+             q = std::get<Regression>(plain.fitted().predict(data));
+  EXPECT_TRUE(at::allclose(p.aleatoric_var, at::ones_like(p.aleatoric_var)));
+  EXPECT_GT((p.epistemic_var / q.epistemic_var).min().item<double>(), 1);
+  EXPECT_EQ(fit_model(first_rows(0, 100), fit_of("dnn")).fitted().with_noise(1), nullptr);
+}
+
 TEST(ModelUpdate, RefusesWhatCannotBeUpdated) {
   const Table rows = first_rows(0, 200);
   EXPECT_THROW(fit_model(rows, fit_of("dnn")).with(rows), std::invalid_argument);
