@@ -6,6 +6,7 @@
 
 #include "slimbayes/catalog/swag_options.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/batch_statistics.h"
 #include "slimbayes/families/network_file.h"
@@ -69,7 +70,8 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
   const int64_t p = visited.moments.size(1);
   const auto k =
       std::min<int64_t>(visited.deviations.size(0), static_cast<int64_t>(visited.count.item<double>()));
-  const at::Tensor sd = (visited.moments[1] - visited.moments[0].square()).clamp_min(0).sqrt();
+  const at::Tensor var = visited.moments[1] - visited.moments[0].square();
+  const at::Tensor sd = rounded_variance(var, visited.moments[1]).var.sqrt();
   const at::Tensor low_rank = visited.deviations.narrow(0, 0, k).t().mv(stream.split("low-rank").normal({k}));
   const at::Tensor flat = visited.moments[0] + std::sqrt(0.5) * sd * stream.split("diagonal").normal({p}) +
                           low_rank / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(1, k - 1)));

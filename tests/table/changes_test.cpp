@@ -110,7 +110,8 @@ TEST(check_needed, names_what_no_file_needs) {
   EXPECT_EQ(rest.filled, (Pairs{{"b", "1"}}));
   expect_has(refusal([&] { check_needed(rest, t, false); }),
              "a column of 't.csv' before the '=' of --rename; received 'aa'; ");
-  expect_has(refusal([&] { check_needed(rest, t, true); }), "a column of either file");
+  expect_has(refusal([&] { check_needed(rest, t, true); }),
+             "a file with a column 'aa' and none 'z' for --rename aa=z");
   expect_has(refusal([&] {
                check_needed({{}, rest.filled}, t, false);
              }),
