@@ -113,7 +113,7 @@ FittedLastLayer::FittedLastLayer(const FittedLastLayer& before, std::vector<Line
 std::unique_ptr<Fitted> FittedLastLayer::updated(const Dataset& add, const Dataset& drop) const {
   if (drop.size() > 0) check_all_rows_known();
   std::vector<LinearPosterior> outputs = outputs_;
-  const LastLayerFeatures features = statistics_features(*trained_, layer_.method);
+  const LastLayerFeatures features = exact_ ? *exact_ : statistics_features(*trained_, layer_.method);
   for (const bool adds : {true, false}) {
     const Dataset& given = adds ? add : drop;
     if (given.size() == 0) continue;
@@ -127,8 +127,10 @@ std::unique_ptr<Fitted> FittedLastLayer::updated(const Dataset& add, const Datas
         check_exact_mean(std::max(yy, outputs[c].statistics.yy), outputs[c].model, layer_.method);
     }
   }
-  return std::make_unique<FittedLastLayer>(*this, std::move(outputs),
-                                           summary_.rows + add.size() - drop.size(), sampled_);
+  auto after = std::make_unique<FittedLastLayer>(*this, std::move(outputs),
+                                                 summary_.rows + add.size() - drop.size(), sampled_);
+  after->exact_ = features;
+  return after;
 }
 
 std::unique_ptr<Fitted> FittedLastLayer::with_noise(double var) const {

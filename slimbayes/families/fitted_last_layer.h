@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "slimbayes/core/gaussian_linear.h"
@@ -81,6 +82,8 @@ class FittedLastLayer : public Fitted {
   Summary summary_;
   PosteriorChoice choice_;     // of the fit; not stored
   LastLayerFeatures network_;  // in the type in which it was trained
+  /// Of the rows of updates (statistics_features), made by the first update and kept for those that follow.
+  std::optional<LastLayerFeatures> exact_;
 };
 
 }  // namespace slimbayes
