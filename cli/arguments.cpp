@@ -166,8 +166,8 @@ Command chosen(const std::string& name, Parsed& p) {
                                : kept ? find_method("rich-bll")
                                       : default_method(task.value_or(TaskKind::regression));
     if (named) r.fit.method = method.name;
-    // Without --method, fit has the flags of dbk (of rich-bll with --network-from); an option that the default
-    // method lacks is refused below.
+    // Without --method, fit has the flags of dbk (of rich-bll with --network-from); an option that the
+    // default method lacks is refused below.
     r.fit.options = p.fit_flags.set_options(named || kept ? method : find_method("dbk"));
     const nlohmann::json options = preset_options(method, r.preset, r.fit.options);
     if (kind) {

@@ -27,8 +27,9 @@ GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full);
 
 /// Returns the matrix with these rows added, or with sign -1 removed. features [b, r], logits [b, k].
 /// O(b k^2 r^2), with the Kronecker structure O(b (k^2 + r^2)). In a loop write
-/// `h = with_rows(std::move(h), ...)`: the full matrix is then changed in place. Throws std::invalid_argument for other
-/// shapes, numbers that are not finite, and the removal of more rows than there are.
+/// `h = with_rows(std::move(h), ...)`: the full matrix is then changed in place. Throws
+/// std::invalid_argument for other shapes, numbers that are not finite, and the removal of more rows than
+/// there are.
 GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign);
 
 /// Returns the sum of two matrices of disjoint rows. Throws std::invalid_argument for other shapes.

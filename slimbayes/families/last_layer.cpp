@@ -240,8 +240,8 @@ class LastLayerMethod : public Method {
     return all;
   }
 
-  /// Returns the choice of a classifier's prior sd: with prior "select" the one with the least validation NLL,
-  /// of 13 with which the logits have a prior sd of 0.01 to 10 on average. Without validation rows it is
+  /// Returns the choice of a classifier's prior sd: with prior "select" the one with the least validation
+  /// NLL, of 13 with which the logits have a prior sd of 0.01 to 10 on average. Without validation rows it is
   /// "unit".
   PosteriorChoice class_prior(const LastLayerPosterior& posterior, const EvaluatedRows& valid) const {
     constexpr int64_t kRows = 2000;  // validation rows, at most

@@ -58,8 +58,8 @@ class Fitted {
 
   /// Returns the method with the posterior that its rows give if the noise has this variance, on the
   /// (standardised) target scale; nullptr if its own is larger already, or if the noise is not a number that
-  /// its posterior is computed from after the training. Cross-fitted noise (workflow/noise_folds.h) enters the
-  /// posterior so: with a noise that is far too small, rows would seem to leave nothing unknown.
+  /// its posterior is computed from after the training. Cross-fitted noise (workflow/noise_folds.h) enters
+  /// the posterior so: with a noise that is far too small, rows would seem to leave nothing unknown.
   virtual std::unique_ptr<Fitted> with_noise(double var) const;
 
   /// Returns the method before any row: the same features, noise and prior. With updated() it gives the
