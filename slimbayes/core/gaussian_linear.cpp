@@ -4,8 +4,9 @@
 // Wanted are mean, variance and log p(y) without any n x n matrix. Method: whiten with T, S_w = T^T S T, c_w
 // = T^T c, and factorise
 //   H = I + S_w / sigma2 = L L^T,   u = H^-1 c_w / sigma2,   weights = T u,   var(phi) = ||L^-1 T^T phi||^2.
-// H >= I, so it needs no jitter, and neither T nor the prior is ever inverted: a singular prior is fine. With
-// C = sigma2 D + Phi T T^T Phi^T, |C| = sigma2^n |D| |H|, and with y counted from the constant
+// H >= I, so it needs no jitter, and neither T nor the prior is ever inverted: a singular prior is fine. A
+// prior that is wide beside the noise makes S_w / sigma2 so large that rounding in it outweighs I: then the
+// spectrum of S_w takes the place of L (identity_plus). With C = sigma2 D + Phi T T^T Phi^T, |C| = sigma2^n |D| |H|, and with y counted from the constant
 //   y^T C^-1 y = (yy - c_w^T H^-1 c_w / sigma2) / sigma2
 //              = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) / sigma2,
 // where the second form does not cancel but needs the rows. The constant by generalised least squares is
@@ -53,9 +54,9 @@ at::Tensor colour(const at::Tensor& x, const at::Tensor& prior_factor) {
   return prior_factor.dim() == 0 ? x * prior_factor : at::mv(prior_factor, x);
 }
 
-// Returns H^-1 x. [r]
-at::Tensor solve(const at::Tensor& precision, const at::Tensor& x) {
-  return solve_cholesky(precision, x.unsqueeze(1)).squeeze(1);
+// Returns H^-1 x for a sum x over the rows. [r]
+at::Tensor solve_vector(const IdentityPlus& precision, const at::Tensor& x) {
+  return solve(precision, x.unsqueeze(1)).squeeze(1);
 }
 
 LinearModel checked(const LinearModel& model, int64_t rank) {
@@ -71,11 +72,10 @@ LinearModel checked(const LinearModel& model, int64_t rank) {
   return out;
 }
 
-at::Tensor factorised(const LinearStatistics& s, const LinearModel& model) {
+IdentityPlus factorised(const LinearStatistics& s, const LinearModel& model) {
   at::Tensor half = whiten(s.S, model.prior_factor);           // S T
   at::Tensor gram = whiten(half.t(), model.prior_factor).t();  // T^T S T
-  at::Tensor h = gram / model.sigma2 + at::eye(s.rank(), at::kDouble);
-  return safe_cholesky(h, /*tries=*/0).factor;
+  return identity_plus(gram, 1 / model.sigma2);
 }
 
 struct Constant {
@@ -84,10 +84,10 @@ struct Constant {
   double var;
 };
 
-Constant constant_of(const LinearStatistics& s, const LinearModel& model, const at::Tensor& precision) {
+Constant constant_of(const LinearStatistics& s, const LinearModel& model, const IdentityPlus& precision) {
   if (!model.fit_mean || s.n == 0) return {s.y_shift, at::zeros({s.rank()}, at::kDouble), 0};
   at::Tensor ones = whiten_vector(s.ones_phi, model.prior_factor);
-  at::Tensor response = solve(precision, ones) / model.sigma2;
+  at::Tensor response = solve_vector(precision, ones) / model.sigma2;
   double weight = s.ones_ones - ones.dot(response).item<double>();
   double sum = s.ones_y - whiten_vector(s.c, model.prior_factor).dot(response).item<double>();
   if (!(weight > 1e-14 * s.ones_ones))
@@ -98,10 +98,10 @@ Constant constant_of(const LinearStatistics& s, const LinearModel& model, const 
   return {s.y_shift + sum / weight, response, model.sigma2 / weight};
 }
 
-LinearPosterior finished(LinearStatistics s, LinearModel model, at::Tensor precision) {
+LinearPosterior finished(LinearStatistics s, LinearModel model, IdentityPlus precision) {
   Constant constant = constant_of(s, model, precision);
   at::Tensor c = whiten_vector(shifted(s, constant.value).c, model.prior_factor);
-  at::Tensor whitened = solve(precision, c) / model.sigma2;
+  at::Tensor whitened = solve_vector(precision, c) / model.sigma2;
   at::Tensor weights = colour(whitened, model.prior_factor);
   return {.statistics = std::move(s),
           .model = std::move(model),
@@ -132,14 +132,14 @@ at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
 LinearPosterior changed(LinearPosterior p, const LinearRows& rows, bool adds) {
   LinearStatistics s = adds ? added(std::move(p.statistics), rows) : removed(std::move(p.statistics), rows);
   if (s.n == 0) return linear_posterior(linear_statistics(s.rank(), s.y_shift), p.model);  // no rounded sums
-  if (rows.y.size(0) * kRotateShare > s.rank()) {
-    at::Tensor precision = factorised(s, p.model);
+  if (rows.y.size(0) * kRotateShare > s.rank() || !p.precision.factor.defined()) {
+    IdentityPlus precision = factorised(s, p.model);
     return finished(std::move(s), std::move(p.model), std::move(precision));
   }
   const at::Tensor x = turns(p.model, rows);
-  at::Tensor precision =
-      adds ? cholesky_updated(std::move(p.precision), x) : cholesky_downdated(std::move(p.precision), x);
-  return finished(std::move(s), std::move(p.model), std::move(precision));
+  at::Tensor& factor = p.precision.factor;
+  factor = adds ? cholesky_updated(std::move(factor), x) : cholesky_downdated(std::move(factor), x);
+  return finished(std::move(s), std::move(p.model), std::move(p.precision));
 }
 
 at::Tensor checked_features(const LinearPosterior& p, const at::Tensor& features, const char* function) {
@@ -161,7 +161,7 @@ at::Tensor mean(const LinearPosterior& p, const at::Tensor& features) {
 
 at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features) {
   at::Tensor psi = whiten(checked_features(p, features, "epistemic_var"), p.model.prior_factor);
-  at::Tensor of_weights = solve_lower(p.precision, psi.t()).square().sum(0);
+  at::Tensor of_weights = solve_half(p.precision, psi.t()).square().sum(0);
   return of_weights + p.constant_var * (1 - at::mv(psi, p.response)).square();
 }
 
@@ -200,7 +200,7 @@ double log_evidence(const LinearPosterior& p, std::optional<double> residuals) {
 EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<double> residuals) {
   double sigma2 = p.model.sigma2;
   LinearStatistics s = shifted(p.statistics, p.constant);
-  at::Tensor half = solve_lower(p.precision, at::eye(s.rank(), at::kDouble));  // L^-1
+  at::Tensor half = solve_half(p.precision, at::eye(s.rank(), at::kDouble));  // H^-1/2
   double trace = half.square().sum().item<double>();                           // tr H^-1
   at::Tensor root = whiten(half, p.model.prior_factor.defined() ? p.model.prior_factor.t() : at::Tensor());
   double rss = residuals ? *residuals : residuals_from_statistics(p);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "slimbayes/core/identity_plus.h"
 #include "slimbayes/core/linear_statistics.h"
 
 namespace slimbayes {
@@ -24,30 +25,31 @@ struct LinearPosterior {
   LinearStatistics statistics;
   LinearModel model;
   double constant;       // the constant mean, in units of y
-  at::Tensor weights;    // [r] posterior mean of w
-  at::Tensor whitened;   // [r] T^-1 weights, computed without inverting T
-  at::Tensor precision;  // [r, r] lower L, L L^T = H = I + T^T S T / sigma2
+  at::Tensor weights;      // [r] posterior mean of w
+  at::Tensor whitened;     // [r] T^-1 weights, computed without inverting T
+  IdentityPlus precision;  // of H = I + T^T S T / sigma2
   /// H^-1 T^T Phi^T D^-1 1 / sigma2 [r]. <response, T^T phi> is the prediction at phi, with a constant of 0,
   /// for targets that all equal 1; epistemic_var uses it. Zero if the constant is fixed.
   at::Tensor response;
   double constant_var;  // variance of the fitted constant, 1 / 1^T C^-1 1 with C = Cov(y); 0 if it is fixed
 };
 
-/// Computes the posterior from statistics. Throws std::invalid_argument unless sigma2 > 0 and T fits; throws
-/// NumericalError if sigma2 is too small for float64, or if the features explain a constant so well that
-/// fit_mean cannot determine it.
+/// Computes the posterior from statistics, for a prior of any width beside the noise. Throws
+/// std::invalid_argument unless sigma2 > 0 and T fits; throws NumericalError if S is not positive
+/// semidefinite, or if the features explain a constant so well that fit_mean cannot determine it.
 LinearPosterior linear_posterior(const LinearStatistics& s, const LinearModel& model);
 
 /// Returns the predictive mean constant + <weights, phi>. features [b, r]. Float64. [b]
 at::Tensor mean(const LinearPosterior& p, const at::Tensor& features);
 
-/// Returns the epistemic variance ||L^-1 T^T phi||^2 + constant_var (1 - <response, T^T phi>)^2. The first
+/// Returns the epistemic variance ||H^-1/2 T^T phi||^2 + constant_var (1 - <response, T^T phi>)^2. The first
 /// term is the variance of the weights given the constant, the second that of a fitted constant under a flat
 /// prior. As a sum of squares it is never negative. features [b, r]. Float64. [b]
 at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 
 /// Return the posterior with k rows added, or removed; features, sigma2 and T stay the same. Cost O(k r^2)
-/// for few rows; for more than r / 8 rows the matrix is factorised anew. removed() throws NumericalError if
+/// for few rows; for more than r / 8 rows, and for a prior that is wide beside the noise (identity_plus), the
+/// matrix is factorised anew. removed() throws NumericalError if
 /// the result is not positive definite. A stream of rows is fastest as `p = added(std::move(p), rows)`: S and
 /// the factor are then updated in place if nothing else holds them (see writable), and `p` is lost if the
 /// call throws. Without std::move both are copied and `p` keeps its value.
