@@ -36,6 +36,26 @@ MethodInfo with_options(MethodInfo info, nlohmann::json (*resolve)(const nlohman
   return info;
 }
 
+/// Returns the options of a posterior around a trained network that act after its training. `refit` is none: it
+/// decides how often the network is trained.
+std::vector<std::string> after_training(const std::vector<OptionDoc>& options) {
+  std::vector<std::string> names;
+  const std::vector<OptionDoc> training = option_docs<TrainedNetworkOptions>();
+  for (const OptionDoc& doc : options) {
+    if (doc.name != "refit" && std::ranges::find(training, doc.name, &OptionDoc::name) == training.end())
+      names.push_back(doc.name);
+  }
+  return names;
+}
+
+/// Sets the docs and checks of the options O of a posterior around a trained network.
+template <class O>
+MethodInfo with_posterior_options(MethodInfo info, nlohmann::json (*resolve)(const nlohmann::json&)) {
+  info = with_options<O>(std::move(info), resolve);
+  info.after_training = after_training(info.options);
+  return info;
+}
+
 /// Merges the settings of several option groups into one preset. Later parts overwrite earlier ones.
 nlohmann::json joined(std::initializer_list<nlohmann::json> parts) {
   nlohmann::json all = nlohmann::json::object();
@@ -225,12 +245,13 @@ MethodInfo rich_bll() {
   MethodInfo info = last_layer_method_info();
   info.name = "rich-bll";
   info.updates = true;
+  info.noise_of = "bll";
   info.summary =
       "Keeps a trained network's mean and adds the variance of its last layer, enriched by the gradients of "
       "all layers.";
   info.paper = "R: richer Bayesian last layers, section 3";
   info.paper_preset = paper_rich_bll();
-  return with_options<RichBllOptions>(std::move(info), [](const nlohmann::json& given) {
+  return with_posterior_options<RichBllOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<RichBllOptions>(given, "rich-bll"));
   });
 }
@@ -242,7 +263,7 @@ MethodInfo bll() {
   info.aliases = {"nngp"};
   info.summary = "Keeps a trained network's mean and adds the variance of its last layer alone.";
   info.paper = "R: richer Bayesian last layers, section 2 (baseline NNGP/BLL)";
-  return with_options<BllOptions>(std::move(info), [](const nlohmann::json& given) {
+  return with_posterior_options<BllOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<BllOptions>(given, "bll"));
   });
 }
@@ -257,7 +278,7 @@ MethodInfo last_layer_laplace() {
       "covariance of the logits.";
   info.paper = "Daxberger et al. 2021 (baseline of R section 4)";
   info.paper_preset.erase("refit");
-  return with_options<LastLayerLaplaceOptions>(std::move(info), [](const nlohmann::json& given) {
+  return with_posterior_options<LastLayerLaplaceOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<LastLayerLaplaceOptions>(given, "last-layer-laplace"));
   });
 }
@@ -273,7 +294,7 @@ MethodInfo ntk_gp() {
       "(time n^3, memory n^2).";
   info.paper = "R: richer Bayesian last layers, section 2 (NTK-GP, linearised Laplace)";
   info.paper_preset.erase("refit");
-  return with_options<NtkGpOptions>(std::move(info), [](const nlohmann::json& given) {
+  return with_posterior_options<NtkGpOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<NtkGpOptions>(given, "ntk-gp"));
   });
 }

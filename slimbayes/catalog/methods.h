@@ -33,6 +33,11 @@ struct MethodInfo {
   /// What sd_aleatoric and sd_epistemic mean if splits_uncertainty is false; no full stop at the end.
   std::string parts;
   bool variance_grows_away = false;  // true: the paper claims that the variance grows away from the data
+  /// The method whose fits cross-fit the noise of few rows in place of this one's, with the options that both
+  /// have (rich-bll: bll, so that both have one noise). Empty: the method itself.
+  std::string noise_of;
+  /// Options that act after the training alone: a killed fit may go on from its checkpoint with others.
+  std::vector<std::string> after_training;
   /// The option that names another method (ensemble: "of"). The options of that method are given in the same
   /// object. Empty for a method that wraps none.
   std::string inner;

@@ -21,6 +21,12 @@ constexpr const char* kTargetVar = "target_var";      // of a regression around 
 constexpr const char* kPriorFactor = "prior_factor";  // T, the prior covariance of the weights is T T^T
 constexpr const char* kSampled = "sampled";           // LastLayerPosterior::sampled, 0 or 1
 
+/// Whether a prior is so wide beside the noise that answers need float64 features.
+bool is_wide(const std::vector<LinearPosterior>& outputs) {
+  return std::ranges::any_of(outputs,
+                             [](const LinearPosterior& one) { return !one.precision.factor.defined(); });
+}
+
 /// Returns LastLayerPosterior::sampled of a model file. A file without it does not tell shards, which hold
 /// every row that they have learned, from the models that they are of: any that may be a sample counts as
 /// one.
@@ -94,7 +100,7 @@ FittedLastLayer::FittedLastLayer(LastLayer layer, TrainedNetwork network, const 
       sampled_(posterior.sampled),
       summary_(std::move(summary)),
       choice_(std::move(choice)),
-      network_(last_layer_features(*trained_, layer_.method)) {
+      network_(answer_features(*trained_, is_wide(outputs_), layer_.method)) {
   check_posteriors();
 }
 
@@ -106,7 +112,9 @@ FittedLastLayer::FittedLastLayer(const FittedLastLayer& before, std::vector<Line
       sampled_(sampled),
       summary_(before.summary_),
       choice_(before.choice_),
-      network_(before.network_) {
+      network_(is_wide(outputs_) == is_wide(before.outputs_)
+                   ? before.network_
+                   : answer_features(*trained_, is_wide(outputs_), layer_.method)) {
   summary_.rows = rows;
 }
 

@@ -81,7 +81,7 @@ class FittedLastLayer : public Fitted {
   bool sampled_;                          // LastLayerPosterior::sampled
   Summary summary_;
   PosteriorChoice choice_;     // of the fit; not stored
-  LastLayerFeatures network_;  // in the type in which it was trained
+  LastLayerFeatures network_;  // answer_features
   /// Of the rows of updates (statistics_features), made by the first update and kept for those that follow.
   std::optional<LastLayerFeatures> exact_;
 };

@@ -7,18 +7,17 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/batches.h"
 #include "slimbayes/families/fitted_last_layer.h"
+#include "slimbayes/families/last_layer_choice.h"
 #include "slimbayes/ntk/enrichment.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
@@ -31,11 +30,6 @@ constexpr const char* kRefit = "refit";
 constexpr double kFloatRidge = 1e-6;  // from which float32 gradients suffice (ntk/enrichment.h)
 constexpr double kManyFlops = 2e12;   // of A^T A, from which a note comes before it: about a minute
 
-/// Returns the sd of the training rows' target as the network sees it.
-double target_sd(const TrainedNetwork& network, const Task& task) {
-  return network.module ? std::sqrt(network.target_var) : task.encoded_sd;
-}
-
 /// What a refit keeps of the fit without the validation rows.
 struct Known {
   PosteriorChoice choice;
@@ -46,6 +40,9 @@ class LastLayerMethod : public Method {
  public:
   explicit LastLayerMethod(LastLayer layer) : layer_(std::move(layer)) {
     check_prior(layer_.posterior.choice, layer_.method);
+    const double share = layer_.posterior.subsample;
+    check(share < 1 || share == std::floor(share), layer_.method,
+          "a subsample that is a whole number of rows, or a share below 1", fmt::format("{}", share));
   }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
@@ -54,28 +51,57 @@ class LastLayerMethod : public Method {
     // The network may have learned the validation rows: their residuals tell nothing about its noise.
     const PosteriorChoiceOptions& options = layer_.posterior.choice;
     check(options.select == "evidence" || (options.noise == "mse" && options.prior != "select"),
-          layer_.method, "a noise that needs no validation rows for --refit with --network-from",
+          layer_.method, "a noise and a prior that need no validation rows for --refit with --network-from",
           "one chosen by their NLL", "add --noise mse or --select evidence, or leave --refit out");
     return fitted({joined(split.train, split.valid), {}}, context, {});
   }
 
  private:
-  std::unique_ptr<FittedLastLayer> fitted(const Split& split, const FitContext& context,
-                                          const std::optional<Known>& known) const {
-    const Dataset rows = training_data(split.train, layer_.method),
-                  held_out = validation_data(split.valid, rows, layer_.method);
-    check(layer_.posterior.mean == "network" || rows.schema.task.kind == TaskKind::regression, layer_.method,
-          "mean network for classes", layer_.posterior.mean,
+  /// Throws for options that this task does not have.
+  void check_task(const Task& task) const {
+    const bool regression = task.kind == TaskKind::regression;
+    check(layer_.posterior.mean == "network" || regression, layer_.method, "mean network for classes", layer_.posterior.mean,
           "leave --mean out: the posterior of a logit has no residual");
-    check(layer_.posterior.choice.select == "nll" || rows.schema.task.kind == TaskKind::regression,
-          layer_.method, "select nll for classes", layer_.posterior.choice.select,
+    check(layer_.posterior.choice.select == "nll" || regression, layer_.method, "select nll for classes",
+          layer_.posterior.choice.select,
           "leave --select out: last-layer-laplace has an evidence for classes");
     const LastLayerOptions fallback;
-    check(rows.schema.task.kind == TaskKind::classification ||
+    check(!regression ||
               (layer_.posterior.class_noise == fallback.class_noise &&
                layer_.posterior.class_rows == fallback.class_rows),
           layer_.method, "classes for class_noise and class_rows", "a regression",
           "leave --class-noise and --class-rows out; --noise and --subsample are for a regression");
+  }
+
+  /// Throws, before a network is trained, for what these options cannot do around it.
+  void check_network(const Dataset& rows, const FitContext& context) const {
+    const Schema& schema = rows.schema;
+    const bool module = context.start && context.start->module;
+    const NetworkSpec spec = context.start ? context.start->spec
+                                           : trained_network_spec(layer_.network, schema.input, schema.tokens,
+                                                                  schema.task.outputs);
+    if (const int64_t k = sampled_rows(rows.size()); k < rows.size()) {
+      const int64_t rank =
+          module ? output_weights(*context.start).size(1) : last_layer_rank(spec, layer_.method);
+      check(k >= rank, layer_.method, fmt::format("a subsample of at least {} rows, one per feature", rank),
+            std::to_string(k), "raise --subsample, or leave it out for all rows");
+    }
+    // A module is asked when its gradients are taken: nothing is trained before.
+    if (!layer_.enriched || module || layer_.route == "auto") return;
+    Weights start;
+    for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0)))
+      start[one.name] = one.start;
+    const GradientModel model = gradient_model(spec, "network", as_type(start, at::kFloat), at::kFloat);
+    enrichment_flops(model, {1, [&](int64_t, int64_t) { return input_of(rows.rows(at::zeros({1}, at::kLong))); }},
+                     1, {layer_.route});
+  }
+
+  std::unique_ptr<FittedLastLayer> fitted(const Split& split, const FitContext& context,
+                                          const std::optional<Known>& known) const {
+    const Dataset rows = training_data(split.train, layer_.method),
+                  held_out = validation_data(split.valid, rows, layer_.method);
+    check_task(rows.schema.task);
+    check_network(rows, context);
     TrainedNetwork network =
         starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
     if (known) network.noise_var = known->network_noise;
@@ -96,18 +122,17 @@ class LastLayerMethod : public Method {
     if (rows.schema.task.kind == TaskKind::regression) {
       const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
       posterior.statistics = {residual_statistics(at_rows, scale, rows.size())};
-      choice = known
-                   ? known->choice
-                   : chosen(spectrum_of(posterior.statistics[0], factor, at_valid.features,
-                                        residuals(at_valid), layer_.posterior.mean == "posterior"),
-                            network.noise_var, layer_.posterior.choice, target_sd(network, rows.schema.task));
+      const bool unseen = !context.start || context.valid_unseen;
+      choice = known ? known->choice
+                     : regression_choice(network, rows.schema.task, posterior, at_valid, layer_.posterior,
+                                         unseen);
       posterior.noise_var = choice.noise_var;
     } else {
       posterior.statistics = class_statistics(at_rows, context.stream);
       int64_t held = 0;
       for (const LinearStatistics& one : posterior.statistics) held += one.n;
       posterior.sampled = posterior.sampled || held < used.size();
-      choice = known ? known->choice : class_prior(posterior, at_valid);
+      choice = known ? known->choice : class_choice(posterior, at_valid, layer_.posterior.choice);
     }
     posterior.prior_factor = choice.prior_sd * factor;
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
@@ -164,17 +189,21 @@ class LastLayerMethod : public Method {
                 {context.stream, context.callback, series.part(1), {}, context.networks}, known);
   }
 
+  /// Returns from how many of n rows the variance is computed.
+  int64_t sampled_rows(int64_t n) const {
+    const double given = layer_.posterior.subsample;
+    if (given == 0) return n;
+    return std::min(n, static_cast<int64_t>(given < 1 ? std::ceil(given * static_cast<double>(n)) : given));
+  }
+
   /// Returns the rows that the variance is computed from, drawn without replacement; undefined for all of
   /// them. [k] int64
   at::Tensor subsample(int64_t n, int64_t rank, const Stream& stream, Summary& summary) const {
     const double given = layer_.posterior.subsample;
-    const auto k =
-        std::min(n, static_cast<int64_t>(given < 1 ? std::ceil(given * static_cast<double>(n)) : given));
+    const int64_t k = sampled_rows(n);
     if (given > static_cast<double>(n))
       summary.notes.push_back(fmt::format("all {} rows: fewer than --subsample {:.0f}", n, given));
-    if (given == 0 || k == n) return {};
-    check(k >= rank, layer_.method, fmt::format("a subsample of at least {} rows, one per feature", rank),
-          std::to_string(k), "raise --subsample, or leave it out for all rows");
+    if (k == n) return {};
     if (k < 3 * rank) {
       summary.notes.push_back(fmt::format(
           "{} rows for {} features: the variance is some {:.2g} times that of all rows where the "
@@ -210,10 +239,6 @@ class LastLayerMethod : public Method {
     return found.gram;
   }
 
-  static at::Tensor residuals(const EvaluatedRows& rows) {
-    return rows.y.defined() ? rows.y - rows.output.squeeze(-1) : at::Tensor();
-  }
-
   static LinearStatistics residual_statistics(const EvaluatedRows& rows, double scale, int64_t n) {
     const LinearStatistics s = added(linear_statistics(rows.features.size(1)), rows_of_output(rows, 0, true));
     return scale == 1 ? s : scaled(s, scale, n);
@@ -238,38 +263,6 @@ class LastLayerMethod : public Method {
       all.push_back(std::move(sums));
     }
     return all;
-  }
-
-  /// Returns the choice of a classifier's prior sd: with prior "select" the one with the least validation
-  /// NLL, of 13 with which the logits have a prior sd of 0.01 to 10 on average. Without validation rows it is
-  /// "unit".
-  PosteriorChoice class_prior(const LastLayerPosterior& posterior, const EvaluatedRows& valid) const {
-    constexpr int64_t kRows = 2000;  // validation rows, at most
-    const PosteriorChoiceOptions& options = layer_.posterior.choice;
-    if (options.prior == "fixed") return {0, options.prior_sd};
-    double sum = 0, count = 0;
-    for (const LinearStatistics& one : posterior.statistics) {
-      sum += (one.S * posterior.prior_factor.mm(posterior.prior_factor.t())).sum().item<double>();
-      count += static_cast<double>(one.n);
-    }
-    const double unit = unit_prior_sd(sum, count);
-    if (options.prior == "unit" || !valid.y.defined()) return {0, unit};
-    const int64_t n = std::min(kRows, valid.y.size(0));
-    const LastLayerRows rows{valid.features.narrow(0, 0, n), valid.output.narrow(0, 0, n)};
-    double best = unit, least = std::numeric_limits<double>::infinity();
-    for (int step = -8; step <= 4; ++step) {
-      const double sd = unit * std::pow(10.0, 0.25 * step);
-      LastLayerPosterior tried = posterior;
-      tried.prior_factor = sd * posterior.prior_factor;
-      const double score = *mean_nll(class_answer(latent_at(tried.outputs(), rows)), valid.y.narrow(0, 0, n));
-      if (score < least) least = score, best = sd;
-    }
-    if (!std::isfinite(least))
-      throw NumericalError("no prior sd has a finite validation NLL; look for extreme inputs");
-    PosteriorChoice choice{0, best};
-    if (std::string note = class_prior_note(best, unit); !note.empty())
-      choice.notes.push_back(std::move(note));
-    return choice;
   }
 
   LastLayer layer_;

@@ -66,6 +66,23 @@ LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
   };
 }
 
+int64_t last_layer_rank(const NetworkSpec& spec, std::string_view method) {
+  return output(without_output(spec, method)).width() + (output_layer(spec, method).bias ? 1 : 0);
+}
+
+at::Tensor output_weights(const TrainedNetwork& network) {
+  at::Tensor weight, bias;
+  if (network.module) {
+    weight = network.module->weight(), bias = network.module->bias();
+  } else {
+    const std::string name = fmt::format("network.{}.", network.spec.layers.size() - 1);
+    weight = network.weights.at(name + "weight");
+    if (const auto found = network.weights.find(name + "bias"); found != network.weights.end())
+      bias = found->second;
+  }
+  return (bias.defined() ? at::cat({weight, bias.unsqueeze(1)}, 1) : weight).to(at::kDouble);
+}
+
 LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method) {
   return network.module ? LastLayerFeatures(*network.module)
                         : LastLayerFeatures(network.spec, as_type(network.weights, at::kFloat), method);
@@ -74,6 +91,10 @@ LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string
 LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method) {
   if (network.module || takes_images(network)) return last_layer_features(network, method);
   return {network.spec, as_type(network.weights, at::kDouble), method};
+}
+
+LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method) {
+  return precise ? statistics_features(network, method) : last_layer_features(network, method);
 }
 
 GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type) {

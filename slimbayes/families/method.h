@@ -95,6 +95,9 @@ struct FitContext {
   /// from here, and leaves its own here. It changes the time of a fit, not its result. Not owned; nullptr:
   /// every fit trains its own.
   NetworkCache* networks = nullptr;
+  /// Whether the validation rows of this fit had no part in training `start`. If they may have had one, a
+  /// method that takes its noise from them takes at least the network's own.
+  bool valid_unseen = true;
 };
 
 /// A method with its options, before the fit. Immutable.

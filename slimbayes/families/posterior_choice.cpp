@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/tools/minima.hpp>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
 #include <numbers>
@@ -24,57 +22,27 @@ constexpr double kLeastNoise = 1e-3, kMostNoise = 2;       // times the mean squ
 constexpr double kLeastPriorSd = 1e-2, kMostPriorSd = 10;  // times the one of prior "unit"
 constexpr int64_t kRowsThatTell = 10;                      // validation rows whose errors are worth a note
 
-/// A range of positive numbers that is searched on a logarithmic scale; with low = high there is no choice.
-struct LogRange {
-  double low, high;
-
-  static constexpr int kSteps = 24;
-
-  bool given() const { return low == high; }
-  int points() const { return given() ? 1 : kSteps + 1; }
-  double step() const { return std::log(high / low) / kSteps; }
-  double point(int i) const {
-    return i == kSteps ? high : low * std::pow(high / low, static_cast<double>(i) / kSteps);
-  }
-
-  /// Returns the number with the least score, and that score: the best of the points, refined by Brent's
-  /// method between its neighbours. A score that is not finite is worse than every other.
-  std::pair<double, double> least(const std::function<double(double)>& score) const {
-    constexpr double kNoScore = 1e100;  // finite: Brent's method interpolates scores
-    constexpr int kBits = 16;           // of the logarithm
-    std::uintmax_t most = 100;          // scores that it computes
-    const auto of = [&](double x) {
-      const double value = score(x);
-      return std::isfinite(value) ? value : kNoScore;
-    };
-    int best = 0;
-    std::vector<double> scores;
-    for (int i = 0; i < points(); ++i) {
-      scores.push_back(of(point(i)));
-      if (scores.back() < scores[static_cast<size_t>(best)]) best = i;
-    }
-    const std::pair found{point(best), scores[static_cast<size_t>(best)]};
-    if (given()) return found;
-    const auto number = [&](double log) { return std::clamp(std::exp(log), low, high); };
-    const auto [log, value] = boost::math::tools::brent_find_minima(
-        [&](double x) { return of(number(x)); }, std::log(point(std::max(best - 1, 0))),
-        std::log(point(std::min(best + 1, kSteps))), kBits, most);
-    return value < found.second ? std::pair(number(log), value) : found;
-  }
-};
-
 /// Returns the mean squared residual of the validation rows; without any, that of the training rows.
 double residual_mse(const PosteriorSpectrum& s) {
   return s.residual.defined() ? s.residual.square().mean().item<double>() : s.yy / s.n;
 }
 
-std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange& noises,
-                                  const LogRange& sds) {
+/// Returns the range of the noise that validation rows can choose, or the network's mse alone.
+LogRange noise_range(const PosteriorSpectrum& s, const NetworkNoise& network, bool chosen) {
+  const double mse = network.mse;
+  if (!chosen) return {mse, mse};
+  return {network.unseen ? kLeastNoise * mse : mse, kMostNoise * std::max(mse, residual_mse(s))};
+}
+
+std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange& noises, const LogRange& sds,
+                                  bool unseen) {
   std::vector<std::string> notes;
   if (!noises.given() && choice.noise_var <= noises.low)
     notes.emplace_back(
-        "the chosen noise variance is the least of its range, 0.001 times the validation MSE: the variance "
-        "of the weights explains nearly all of the errors; compare with --noise mse");
+        unseen ? "the chosen noise variance is the least of its range, 0.001 times the validation MSE: the "
+                 "variance of the weights explains nearly all of the errors; compare with --noise mse"
+               : "the noise is that of the network's own validation: the validation rows here err less, but "
+                 "some of them may have trained it");
   if (!noises.given() && choice.noise_var >= noises.high)
     notes.emplace_back(
         "the chosen noise variance is the largest of its range, 2 times the validation MSE: the rows that "
@@ -90,12 +58,18 @@ std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange&
   return notes;
 }
 
-/// Returns -log evidence / n of the residuals: y - f ~ N(0, sigma2 I + s^2 Phi T T^T Phi^T).
-double evidence_score(const PosteriorSpectrum& s, double noise, double prior_var) {
-  const at::Tensor h = 1 + s.eigenvalues * (prior_var / noise);
-  const double fit = s.yy / noise - (s.response / h).sum().item<double>() * prior_var / (noise * noise);
-  const double log_det = s.n * std::log(noise) + h.log().sum().item<double>();
-  return 0.5 * ((fit + log_det) / s.n + std::log(2 * std::numbers::pi));
+/// Returns a note if the rows here have much larger errors than the noise that was taken from the network.
+std::string larger_errors(const PosteriorSpectrum& s, double mse) {
+  const bool held_out = s.residual.defined();
+  const auto rows = held_out ? s.residual.size(0) : static_cast<int64_t>(s.n);
+  const double here = residual_mse(s);
+  if (rows < kRowsThatTell || !(here > kMostNoise * mse)) return "";
+  return fmt::format(
+      "the noise is the network's own validation MSE, but the {} {} rows here have a mean squared error {:.3g} "
+      "times as large: intervals may be far too narrow; {}",
+      rows, held_out ? "validation" : "training", here / mse,
+      held_out ? "--noise select --select nll takes the noise from them"
+               : "give --valid FILE, to take the noise from its rows");
 }
 
 /// Returns the mean NLL of the validation residuals under N(0, sigma2 + epistemic variance).
@@ -114,6 +88,8 @@ void check_prior(const PosteriorChoiceOptions& options, const std::string& metho
         "prior fixed for a prior_sd", fmt::format("{} with prior {}", options.prior_sd, options.prior),
         "add --prior fixed, or leave --prior-sd out");
 }
+
+LogRange prior_range(double unit) { return {kLeastPriorSd * unit, kMostPriorSd * unit}; }
 
 std::string class_prior_note(double prior_sd, double unit) {
   if (prior_sd < kLeastPriorSd * unit * (1 + 1e-9))
@@ -135,72 +111,72 @@ std::string raised_noise_fact(double var) {
 double unit_prior_sd(double sum, double n) { return sum > 0 && std::isfinite(sum) ? std::sqrt(n / sum) : 1; }
 
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,
-                              const at::Tensor& features, const at::Tensor& residual, bool posterior_mean) {
+                              const at::Tensor& weights, const at::Tensor& features,
+                              const at::Tensor& residual, bool posterior_mean) {
   const at::Tensor& t = prior_factor;
-  at::Tensor gram = residuals.S, c = residuals.c;
-  if (t.defined()) gram = t.t().mm(gram).mm(t), c = t.t().mv(c);
+  at::Tensor gram = residuals.S, c = residuals.c, whitened = weights.to(at::kDouble);
+  if (t.defined()) {
+    gram = t.t().mm(gram).mm(t), c = t.t().mv(c);
+    whitened = solve_lower(t, whitened.unsqueeze(1)).squeeze(1);
+  }
   const auto [values, vectors] = spectrum(0.5 * (gram + gram.t()));
-  const at::Tensor response = vectors.t().mv(c);
-  PosteriorSpectrum out{values, response.square(), residuals.yy, static_cast<double>(residuals.n), {}, {},
-                        {}};
+  PosteriorSpectrum out{values, residuals.yy, static_cast<double>(residuals.n),
+                        whitened.square().sum().item<double>()};
   if (features.defined()) {
     const at::Tensor coordinates = (t.defined() ? features.mm(t) : features).mm(vectors);
     out.features = coordinates.square();
     out.residual = residual;
-    if (posterior_mean) out.mean_terms = coordinates * response;
+    if (posterior_mean) out.mean_terms = coordinates * vectors.t().mv(c);
   }
   return out;
 }
 
-PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,
-                       double target_sd) {
-  check(mse > 0 && std::isfinite(mse), "chosen", "a finite mean squared error above 0",
-        fmt::format("{}", mse));
+double laplace_evidence(const PosteriorSpectrum& s, double noise, double prior_sd) {
+  const double prior_var = prior_sd * prior_sd;
+  const double fit = s.yy / noise + s.n * std::log(2 * std::numbers::pi * noise);
+  const double log_det = at::log1p(s.eigenvalues * (prior_var / noise)).sum().item<double>();
+  return -0.5 * (fit + s.weights_squared / prior_var + log_det) / s.n;
+}
+
+PosteriorChoice chosen(const PosteriorSpectrum& spectrum, const NetworkNoise& network,
+                       const PosteriorChoiceOptions& options, double unit) {
+  check(network.mse > 0 && std::isfinite(network.mse), "chosen", "a finite mean squared error above 0",
+        fmt::format("{}", network.mse));
   const bool by_nll = options.select == "nll" && spectrum.features.defined();
-  const double unit = target_sd * unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
-  const double here = residual_mse(spectrum);
-  const LogRange noises = options.noise == "mse"
-                              ? LogRange{mse, mse}
-                              : LogRange{kLeastNoise * mse, kMostNoise * std::max(mse, here)};
-  const LogRange sds = options.prior == "select"  ? LogRange{kLeastPriorSd * unit, kMostPriorSd * unit}
+  const LogRange noises = noise_range(spectrum, network, by_nll && options.noise == "select");
+  const LogRange sds = options.prior == "select"  ? prior_range(unit)
                        : options.prior == "fixed" ? LogRange{options.prior_sd, options.prior_sd}
                                                   : LogRange{unit, unit};
   const auto score = [&](double var, double sd) {
-    return by_nll ? validation_score(spectrum, var, sd * sd) : evidence_score(spectrum, var, sd * sd);
+    return by_nll ? validation_score(spectrum, var, sd * sd) : -laplace_evidence(spectrum, var, sd);
   };
   PosteriorChoice best;
-  double least = std::numeric_limits<double>::infinity();
+  double lowest = std::numeric_limits<double>::infinity();
   for (int i = 0; i < noises.points(); ++i) {
     for (int k = 0; k < sds.points(); ++k) {
       const double now = score(noises.point(i), sds.point(k));
-      if (now < least) least = now, best = {noises.point(i), sds.point(k)};
+      if (now < lowest) lowest = now, best = {noises.point(i), sds.point(k)};
     }
   }
-  if (!std::isfinite(least))
+  if (!std::isfinite(lowest))
     throw NumericalError("no noise and prior sd have a finite score; look for extreme inputs or targets");
-  const auto improve = [&](double& chosen, const LogRange& range, const std::function<double(double)>& of) {
+  const auto improve = [&](double& value, const LogRange& range, const std::function<double(double)>& of) {
     if (range.given()) return;
-    const auto [at, value] = range.least(of);
-    if (value < least) least = value, chosen = at;
+    const Scored found = least(range, of);
+    if (found.score < lowest) lowest = found.score, value = found.at;
   };
   constexpr int kRounds = 8;
   constexpr double kGain = 1e-6;  // nats a row
   const int rounds = noises.given() || sds.given() ? 1 : kRounds;
   for (int round = 0; round < rounds; ++round) {
-    const double before = least;
+    const double before = lowest;
     improve(best.noise_var, noises, [&](double var) { return score(var, best.prior_sd); });
     improve(best.prior_sd, sds, [&](double sd) { return score(best.noise_var, sd); });
-    if (before - least < kGain) break;
+    if (before - lowest < kGain) break;
   }
-  best.notes = notes_on(best, noises, sds);
-  const bool held_out = spectrum.residual.defined();
-  const auto rows = held_out ? spectrum.residual.size(0) : static_cast<int64_t>(spectrum.n);
-  if (options.noise == "mse" && rows >= kRowsThatTell && here > kMostNoise * mse)
-    best.notes.push_back(fmt::format(
-        "the noise is the network's own validation MSE, but the {} {} rows here have a mean squared error "
-        "{:.3g} times as large: intervals may be far too narrow; {} takes the noise from them",
-        rows, held_out ? "validation" : "training", here / mse,
-        held_out ? "--noise select" : "--noise select --select evidence"));
+  best.notes = notes_on(best, noises, sds, network.unseen);
+  if (std::string note = noises.given() ? larger_errors(spectrum, network.mse) : ""; !note.empty())
+    best.notes.push_back(std::move(note));
   return best;
 }
 

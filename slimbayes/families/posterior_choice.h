@@ -7,6 +7,7 @@
 
 #include "slimbayes/catalog/last_layer_options.h"
 #include "slimbayes/core/linear_statistics.h"
+#include "slimbayes/families/log_range.h"
 
 namespace slimbayes {
 
@@ -27,13 +28,14 @@ struct PosteriorChoice {
 /// and the posterior mean of its residual is sum_j (s^2 / sigma2) mean_terms_j / h_j.
 struct PosteriorSpectrum {
   at::Tensor eigenvalues;  // [r] >= 0 of T^T Phi^T Phi T
-  at::Tensor response;     // [r] squared coordinates of T^T Phi^T (y - f)
   double yy;               // sum of the squared residuals of the training rows
   double n;                // training rows
+  /// ||T^-1 w||^2 of the trained weights w, whose prior is N(0, s^2 T T^T). The evidence needs it.
+  double weights_squared;
   // Validation rows; undefined without them.
-  at::Tensor features;  // [n_v, r] squared coordinates
-  at::Tensor extra;     // [n_v] prior variance outside the training rows' span; undefined: none
-  at::Tensor residual;  // [n_v] y - f
+  at::Tensor features = {};  // [n_v, r] squared coordinates
+  at::Tensor extra = {};     // [n_v] prior variance outside the training rows' span; undefined: none
+  at::Tensor residual = {};  // [n_v] y - f
   /// [n_v, r] products of a row's coordinates and those of the response; undefined: the mean is f itself
   at::Tensor mean_terms = {};
 };
@@ -41,36 +43,51 @@ struct PosteriorSpectrum {
 /// Throws std::invalid_argument for a prior_sd that the prior does not take: it belongs to prior "fixed".
 void check_prior(const PosteriorChoiceOptions& options, const std::string& method);
 
-/// Returns a note if the prior sd that was chosen for a classifier is an end of its range, 0.01 to 10 times
-/// `unit`, that of prior "unit"; else "".
+/// Returns the range in which prior "select" looks: 0.01 to 10 times `unit`, that of prior "unit".
+LogRange prior_range(double unit);
+
+/// Returns a note if the prior sd that was chosen for a classifier is an end of prior_range(unit); else "".
 std::string class_prior_note(double prior_sd, double unit);
 
 /// Returns the prior sd s with which the prior variance of f is 1 on average over the training rows; `sum` is
 /// the sum of their prior variances at s = 1, over `n` rows.
 double unit_prior_sd(double sum, double n);
 
-/// Returns the spectrum of a linear model with prior covariance T T^T; T [r, r], or undefined for the
-/// identity. `features` [n_v, r] and `residual` [n_v] are those of the validation rows. With
-/// `posterior_mean` the validation NLL is that of answers with the residual's posterior mean. O(r^3 + n_v
-/// r^2).
+/// Returns the spectrum of a linear model with prior covariance T T^T; T [r, r] lower triangular, or undefined
+/// for the identity. `weights` [r] are the trained ones; `features` [n_v, r] and `residual` [n_v] are those of
+/// the validation rows. With `posterior_mean` the validation NLL is that of answers with the residual's
+/// posterior mean. O(r^3 + n_v r^2).
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,
-                              const at::Tensor& features, const at::Tensor& residual,
-                              bool posterior_mean = false);
+                              const at::Tensor& weights, const at::Tensor& features,
+                              const at::Tensor& residual, bool posterior_mean = false);
 
-/// Chooses the noise variance between 1e-3 and 2 times `mse`, the mean squared error of the network's
-/// validation rows, and with prior "select" the prior sd among those with which f - network(x) has a prior
-/// sd of 0.01 to 10 target_sd on average over the training rows. If the spectrum's validation rows, or
-/// without any its training rows, have a larger mean squared residual (the network was trained on other
-/// rows), the noise is at most 2 times that. With select "nll" the least validation NLL wins (without
-/// validation rows, as with "evidence"), with "evidence" the largest evidence of the training residuals.
-/// From the best point of a grid, 25 to each that is chosen, each is chosen anew for the other: the best of
-/// its 25, refined by Brent's method between the neighbours; for two, in turn, until a round gains less than
-/// 1e-6 nats a row. So the score is at most that of the best grid point. With noise "mse" the noise variance
-/// is `mse`, with a note if 10 or more of those rows have more than twice that; with prior "unit" that prior
-/// sd is target_sd, with "fixed" the prior sd of a weight is prior_sd. Throws NumericalError if no grid
-/// point has a finite score, std::invalid_argument unless `mse` is finite and above 0. target_sd: of the
-/// encoded target (Task::encoded_sd).
-PosteriorChoice chosen(const PosteriorSpectrum& spectrum, double mse, const PosteriorChoiceOptions& options,
-                       double target_sd = 1);
+/// The noise that a network is known to have.
+struct NetworkNoise {
+  double mse;  // mean squared error of the rows that validated its training (TrainedNetwork::noise_var)
+  /// Whether the validation rows of this fit had no part in the network's training. If they may have had one,
+  /// their errors are too small: they can raise the noise above `mse`, not lower it.
+  bool unseen = true;
+};
+
+/// Returns the Laplace approximation of the log evidence, divided by n, of a regression with noise variance
+/// sigma2 and prior w ~ N(0, s^2 T T^T):
+///   log p(y | f) - ||T^-1 w||^2 / (2 s^2) - log |I + s^2 T^T Phi^T Phi T / sigma2| / 2
+/// with f the trained network and w its weights (MacKay 1992; Daxberger et al. 2021). It chooses s alone: the
+/// training rows' errors are those of a network that was fitted to them and tell little about sigma2.
+double laplace_evidence(const PosteriorSpectrum& spectrum, double noise_var, double prior_sd);
+
+/// Chooses the hyperparameters. With select "nll" and validation rows the least validation NLL wins: the noise
+/// variance lies between 1e-3 (NetworkNoise::unseen; else 1) and 2 times the network's mse, or 2 times the
+/// mean squared residual of these rows if that is larger, and with prior "select" the prior sd between 0.01
+/// and 10 times `unit`. With select "evidence", and without validation rows, the noise variance is the
+/// network's mse and the prior sd has the largest laplace_evidence. With noise "mse" the noise variance is the
+/// network's mse; with prior "unit" the prior sd is `unit`, with "fixed" it is prior_sd.
+/// From the best point of a grid, 25 to each that is chosen, each is chosen anew for the other (least of
+/// log_range.h); for two, in turn, until a round gains less than 1e-6 nats a row. So the score is at most that
+/// of the best grid point. Notes say where the best is the end of a range, and that 10 or more rows have more
+/// than twice the mse that is taken as noise. Throws NumericalError if no grid point has a finite score,
+/// std::invalid_argument unless the mse is finite and above 0.
+PosteriorChoice chosen(const PosteriorSpectrum& spectrum, const NetworkNoise& network,
+                       const PosteriorChoiceOptions& options, double unit);
 
 }  // namespace slimbayes

@@ -25,9 +25,10 @@
 // Model       Classes: W ~ N(W*, (H + I / s^2)^-1) with W* the trained weights of the output layer and H the
 //             generalised Gauss-Newton matrix of the training rows; the probabilities are averaged over the
 //             Gaussian logits, which have a covariance. Regression: bll's posterior.
-// Estimator   The network is trained as dnn's, or is given. The prior sd s has the largest Laplace evidence;
-//             a regression's noise is the validation MSE: the training residuals of a network are smaller
-//             than the noise.
+// Estimator   The network is trained as dnn's, or is given. The prior sd s has the largest Laplace evidence,
+//             whose prior has mean 0 (families/posterior_choice.h for a regression). A prior centred on W*
+//             would leave only residuals to explain, and prefer s = 0. A regression's noise is the validation
+//             MSE: the training residuals of a network are smaller than the noise.
 // Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, with the Kronecker structure
 //             O(n (k^2 + r^2) + k^3 + r^3); a prediction costs one pass and O(k^2 r^2), or O(r^2 + k r), plus
 //             O(k^3) and 1,024 draws of k correlated logits.
@@ -209,12 +210,11 @@ class LaplaceMethod : public Method {
   }
 
   /// Returns the prior sd as `choice` says: with "select" the one with the largest evidence, or the least
-  /// validation NLL, of 25 with which the logits have a prior sd of 0.01 to 10 on average. Adds a note if it
-  /// is the first or the last of these.
+  /// validation NLL, of those with which the logits have a prior sd of 0.01 to 10 on average (prior_range).
+  /// Adds a note if it is an end of that range.
   double chosen_prior_sd(const TrainedNetwork& network, const LastLayerFeatures& features,
                          const GaussNewton& matrix, double log_likelihood, const Dataset& valid,
                          std::vector<std::string>& notes) const {
-    constexpr int kSteps = 25;
     const PosteriorChoiceOptions& choice = options_.choice;
     if (choice.prior == "fixed") return choice.prior_sd;
     const double unit =
@@ -222,27 +222,15 @@ class LaplaceMethod : public Method {
     if (choice.prior == "unit") return unit;
     const bool by_nll = choice.select == "nll" && valid.size() > 0;
     const at::Tensor values = by_nll ? at::Tensor() : eigenvalues(matrix);
-    const double squared = output_weights_squared(network);
-    double best = unit, most = -std::numeric_limits<double>::infinity();
-    for (int step = 0; step < kSteps; ++step) {
-      const double sd = 1e-2 * unit * std::pow(1e3, static_cast<double>(step) / (kSteps - 1));
-      const double score = by_nll ? -validation_nll(features, laplace_posterior(matrix, sd), valid)
-                                  : laplace_evidence(log_likelihood, squared, values, sd);
-      if (score > most) most = score, best = sd;
-    }
-    if (!std::isfinite(most)) throw NumericalError("no prior sd has a finite score; look for extreme inputs");
-    if (std::string note = class_prior_note(best, unit); !note.empty()) notes.push_back(std::move(note));
-    return best;
-  }
-
-  /// Returns the sum of the squared weights and biases of the output layer.
-  static double output_weights_squared(const TrainedNetwork& network) {
-    const std::string last = fmt::format("network.{}.", network.spec.layers.size() - 1);
-    double sum = 0;
-    for (const auto& [name, value] : network.weights) {
-      if (name.starts_with(last)) sum += value.to(at::kDouble).square().sum().item<double>();
-    }
-    return sum;
+    const double squared = output_weights(network).square().sum().item<double>();
+    const Scored best = least(prior_range(unit), [&](double sd) {
+      return by_nll ? validation_nll(features, laplace_posterior(matrix, sd), valid)
+                    : -laplace_evidence(log_likelihood, squared, values, sd);
+    });
+    if (!std::isfinite(best.score))
+      throw NumericalError("no prior sd has a finite score; look for extreme inputs");
+    if (std::string note = class_prior_note(best.at, unit); !note.empty()) notes.push_back(std::move(note));
+    return best.at;
   }
 
   /// Returns the mean NLL of at most 2,000 validation rows.

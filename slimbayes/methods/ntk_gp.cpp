@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "slimbayes/catalog/ntk_gp_options.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/identity_plus.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/families/last_layer_features.h"
 #include "slimbayes/families/network_file.h"
 #include "slimbayes/families/posterior_choice.h"
 #include "slimbayes/families/tabular.h"
 #include "slimbayes/families/trained_network.h"
+#include "slimbayes/nn/layers.h"
 #include "slimbayes/ntk/gradient_kernel.h"
 
 // ntk-gp: the Gaussian process with the tangent kernel of a trained network (R section 2; also the linearised
@@ -74,11 +77,9 @@ class NtkGpFitted : public Fitted {
         choice_(std::move(choice)),
         summary_(std::move(summary)),
         kernel_(trained_->spec, as_type(trained_->weights, at::kDouble)) {
-    at::Tensor noisy = kernel_(x_, x_).mul_(prior_var());
-    noisy.diagonal().add_(choice_.noise_var);
-    const Cholesky cholesky = safe_cholesky(noisy);
-    factor_ = cholesky.factor;
-    summary_.jitter = cholesky.jitter;
+    const at::Tensor kernel = kernel_(x_, x_);
+    const double ratio = prior_var() / choice_.noise_var;
+    precision_ = identity_plus(0.5 * (kernel + kernel.t()), ratio);
   }
 
   std::unique_ptr<Fitted> with_noise(double var) const override {
@@ -116,10 +117,28 @@ class NtkGpFitted : public Fitted {
   Regression answer(const at::Tensor& x) const {
     const at::Tensor mean = kernel_.output(x), noise = at::full_like(mean, choice_.noise_var);
     if (x.size(0) == 0) return {mean, noise, at::zeros_like(mean)};
-    const at::Tensor prior = prior_var() * kernel_.diagonal(x);
-    const at::Tensor explained = solve_lower(factor_, prior_var() * kernel_(x_, x)).square().sum(0);
+    const at::Tensor prior = kernel_.diagonal(x), cross = kernel_(x_, x);
+    if (!precision_.factor.defined()) return {mean, noise, wide_variance(prior, cross)};
+    const double ratio = prior_var() / choice_.noise_var;
+    const at::Tensor explained = ratio * solve_half(precision_, cross).square().sum(0);
     const RoundedVariance var = rounded_variance(prior - explained, prior);
-    return {mean, noise, var.var, var.clipped};
+    return {mean, noise, prior_var() * var.var, var.clipped};
+  }
+
+  /// Returns the variance under a prior that is wide beside the noise, from the spectrum K = U Lambda U^T: with
+  /// the coordinates a_j^2 = (u_j^T k_x)^2 / lambda_j of a row,
+  ///   s^2 (k(x, x) - sum_j a_j^2) + sum_j a_j^2 s^2 / (1 + s^2 lambda_j / sigma2).
+  /// The first term is the prior outside the training rows' span, 0 where rounding does not tell it from 0.
+  at::Tensor wide_variance(const at::Tensor& prior, const at::Tensor& cross) const {
+    const double var = prior_var(), ratio = var / choice_.noise_var;
+    const at::Tensor h = precision_.values, lambda = (h - 1) / ratio;
+    const at::Tensor inverse = at::where(h > 1, lambda.reciprocal(), at::zeros_like(h)).unsqueeze(1);
+    const at::Tensor squares = precision_.vectors.t().mm(cross).square() * inverse;  // [n, b]
+    const at::Tensor outside = prior - squares.sum(0);
+    const double rounding =
+        16 * static_cast<double>(h.size(0)) * std::numeric_limits<double>::epsilon();
+    const at::Tensor seen = (squares * (var / h).unsqueeze(1)).sum(0);
+    return seen + var * at::where(outside > rounding * prior, outside, at::zeros_like(outside));
   }
 
   NtkGpOptions options_;
@@ -128,7 +147,7 @@ class NtkGpFitted : public Fitted {
   PosteriorChoice choice_;
   Summary summary_;
   TangentKernel kernel_;
-  at::Tensor factor_;  // chol(K + sigma2 I) [n, n]
+  IdentityPlus precision_;  // of I + s^2 K / sigma2 [n, n]
 };
 
 class NtkGpMethod : public Method {
@@ -147,9 +166,11 @@ class NtkGpMethod : public Method {
     Summary summary = network.summary;
     const at::Tensor x = rows.x.to(at::kDouble);
     const TangentKernel kernel(network.spec, as_type(network.weights, at::kDouble));
+    const PosteriorSpectrum spectrum = spectrum_of(kernel, network, x, rows.y.to(at::kDouble), held_out);
+    const double unit = split.train.schema.task.encoded_sd *
+                        unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
     const PosteriorChoice choice =
-        chosen(spectrum(kernel, x, rows.y.to(at::kDouble), held_out), network.noise_var, options_.choice,
-               split.train.schema.task.encoded_sd);
+        chosen(spectrum, {network.noise_var, !context.start || context.valid_unseen}, options_.choice, unit);
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
     summary.facts.push_back(
         fmt::format("prior sd of the weights: {:.3g}; noise sd of the encoded target: {:.3g}",
@@ -159,17 +180,12 @@ class NtkGpMethod : public Method {
 
  private:
   /// Returns the spectrum of K = U Lambda U^T: Phi = U Lambda^1/2 plays the part of the features.
-  static PosteriorSpectrum spectrum(const TangentKernel& kernel, const at::Tensor& x, const at::Tensor& y,
-                                    const TabularRows& held_out) {
+  static PosteriorSpectrum spectrum_of(const TangentKernel& kernel, const TrainedNetwork& network,
+                                       const at::Tensor& x, const at::Tensor& y, const TabularRows& held_out) {
     const auto [values, vectors] = slimbayes::spectrum(kernel(x, x));
     const at::Tensor residual = y - kernel.output(x);
-    PosteriorSpectrum out{values,
-                          values * vectors.t().mv(residual).square(),
-                          residual.square().sum().item<double>(),
-                          static_cast<double>(x.size(0)),
-                          {},
-                          {},
-                          {}};
+    PosteriorSpectrum out{values, residual.square().sum().item<double>(), static_cast<double>(x.size(0)),
+                          weights_squared(network)};
     if (!held_out.y.defined()) return out;
     const at::Tensor v = held_out.x.to(at::kDouble);
     // Directions without prior variance up to rounding explain nothing.
@@ -180,6 +196,15 @@ class NtkGpMethod : public Method {
     out.extra = rounded_variance(prior - out.features.sum(1), prior).var;
     out.residual = held_out.y.to(at::kDouble) - kernel.output(v);
     return out;
+  }
+
+  /// Returns the sum of all squared parameters: the kernel is that of all of them.
+  static double weights_squared(const TrainedNetwork& network) {
+    double sum = 0;
+    for (const auto& [name, value] : network.weights) {
+      if (!is_buffer(name)) sum += value.to(at::kDouble).square().sum().item<double>();
+    }
+    return sum;
   }
 
   NtkGpOptions options_;

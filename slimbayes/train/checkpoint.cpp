@@ -74,7 +74,7 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
                      const TrainState& state) {
   TensorFile file;
   file.metadata["kind"] = "checkpoint";
-  file.metadata["fingerprint"] = policy.fingerprint;
+  file.metadata["fingerprint"] = policy.of_training();
   file.metadata["step"] = std::to_string(state.step);
   file.metadata["loss"] = exact(state.loss);
   file.metadata["seconds"] = exact(state.seconds);
@@ -100,7 +100,7 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
   if (!policy.resume || policy.path.empty() || !fs::exists(policy.path, absent)) return std::nullopt;
   const TensorFile file = read_tensor_file(policy.path);
   const CheckpointReader read(file, policy.path);
-  check_fingerprint(read.text("fingerprint"), policy.fingerprint,
+  check_fingerprint(read.text("fingerprint"), policy.of_training(),
                     fmt::format("{} of this fit", checkpoint_name(policy.path)),
                     "repeat the first command with --resume, or remove the file");
   read.check(read.text("kind") == "checkpoint", "the kind 'checkpoint'", "another");

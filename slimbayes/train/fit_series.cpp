@@ -13,6 +13,12 @@ namespace slimbayes {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+constexpr const char* kTraining = "training";  // CheckpointPolicy::of_training
+
+}  // namespace
+
 FitSeries::FitSeries(CheckpointPolicy policy, std::string kind, Callback* callback)
     : policy_(std::move(policy)), kind_(std::move(kind)), callback_(callback) {}
 
@@ -25,8 +31,12 @@ std::optional<TensorFile> FitSeries::start(int64_t fits) const {
     const std::string hint = "repeat the first command with --resume, or remove the file";
     const CheckpointReader read(record, policy_.path);
     check(read.text("kind") == kind_, "train", what, "one of another kind of fit", hint);
-    check_fingerprint(read.text("fingerprint"), policy_.fingerprint, what, hint);
-    read.count("done", 0, fits);
+    // Without a finished fit the record holds no result: the training of the first one may go on with other
+    // options of what follows it.
+    const bool empty = read.count("done", 0, fits) == 0;
+    check_fingerprint(read.text(empty ? kTraining : "fingerprint"),
+                      empty ? policy_.of_training() : policy_.fingerprint, what, hint);
+    if (empty) keep({}, 0);
     return record;
   }
   if (!policy_.resume) remove_checkpoint(policy_.path);
@@ -40,6 +50,7 @@ CheckpointPolicy FitSeries::part(int64_t i) const {
   CheckpointPolicy part = policy_;
   if (policy_.path.empty()) return part;
   part.path += fmt::format(".{}", i);
+  part.training = policy_.of_training() + fmt::format(", {} {}", kind_, i);
   part.fingerprint += fmt::format(", {} {}", kind_, i);
   return part;
 }
@@ -48,6 +59,7 @@ void FitSeries::keep(TensorFile record, int64_t done) const {
   if (policy_.path.empty()) return;
   record.metadata["kind"] = kind_;
   record.metadata["fingerprint"] = policy_.fingerprint;
+  record.metadata[kTraining] = policy_.of_training();
   record.metadata["done"] = std::to_string(done);
   try {
     write_tensor_file(policy_.path, record);

@@ -19,6 +19,11 @@ struct CheckpointPolicy {
   std::string fingerprint;     // identifies the fit; a file with another fingerprint is refused
   /// Time between two checkpoints, in seconds; longer if writing one is slow. They are written between steps.
   double every_seconds = 2;
+  /// Identifies the training alone, in place of `fingerprint`, where options of the fit act after it
+  /// (MethodInfo::after_training): a training goes on though these have changed. Empty: as `fingerprint`.
+  std::string training = {};
+
+  const std::string& of_training() const { return training.empty() ? fingerprint : training; }
 };
 
 /// Returns the number of rows per step: options.batch, or min(256, max(32, rows / 10)) if it is 0; at most

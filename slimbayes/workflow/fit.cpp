@@ -96,8 +96,8 @@ std::vector<std::string> repeated_notes(const Split& parts) {
                   repeated, rows)};
 }
 
-/// Returns what is known of the training of a model's network, for a fit around it on other rows.
-std::string trained_on(const Model& source) {
+/// Returns what is known of the training of a model's network, for a fit around it.
+std::string trained_on(const Model& source, bool same_rows) {
   const Summary& summary = source.fitted().network()->summary;
   if (summary.steps == 0) return ", which did not train it itself";
   const int64_t rows = std::ssize(source.split().train);  // none after an update
@@ -105,7 +105,7 @@ std::string trained_on(const Model& source) {
   if (rows > 0) text += " on " + counted(rows, noun_of(kind_of(source.encoder())));
   if (std::isfinite(summary.best_score))
     text += fmt::format(" ({} {:.4f})", summary.score, summary.best_score);
-  return text + ", of which nothing was measured here";
+  return text + (same_rows ? "" : ", of which nothing was measured here");
 }
 
 /// Returns "a, b and c".
@@ -169,10 +169,9 @@ std::string split_anew(const Model& source, const FitOptions& fit, const SplitRo
   if (!split.calibration.empty()) parts.emplace_back("calibration");
   if (!split.test.empty()) parts.emplace_back("test");
   if (parts.empty()) return "";
-  const bool noise = source.schema().task.kind == TaskKind::regression && !split.valid.empty();
   return fmt::format(
-      "split anew: some of the {} {}s may have trained the network; their scores{} may be too good{}",
-      listed(parts), noun_of(kind_of(source.encoder())), noise ? " and the noise" : "",
+      "split anew: some of the {} {}s may have trained the network; their scores may be too good{}",
+      listed(parts), noun_of(kind_of(source.encoder())),
       fit.calibrate == "none" ? "" : ", and the intervals or sets too narrow");
 }
 
@@ -250,10 +249,9 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const bool same_rows = source && source->data_hash() == data_hash && !source->split().train.empty();
   model.split_ =
       same_rows ? split_of_source(*source, fit, valid_given != nullptr) : split_examples(examples, dealt);
-  const bool measured_there = same_rows && valid_given == nullptr;  // on the validation rows of this fit
   if (source)
     model.split_.notes.push_back(fmt::format(
-        "{} {}{}{}", kNetworkIsThatOf, in_quotes(fit.network_from), measured_there ? "" : trained_on(*source),
+        "{} {}{}{}", kNetworkIsThatOf, in_quotes(fit.network_from), trained_on(*source, same_rows),
         other_options.empty() ? "" : fmt::format("; {} cannot change it", other_options)));
   if (source && !same_rows) {
     model.split_.notes.push_back(split_anew(*source, fit, model.split_));
@@ -310,21 +308,21 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   FitContext context{Stream(fit.seed), callback, std::move(checkpoint), {}, networks};
   if (source) {
     TrainedNetwork start = *source->fitted().network();
-    if (!measured_there) {
-      start.summary = {};
-      start.summary.valid_rows = parts.valid.size();
-    }
-    start.summary.notes.clear();  // they are of that fit
-    start.summary.facts.clear();
+    start.summary = {};  // nothing was trained in this fit
+    start.summary.valid_rows = parts.valid.size();
     context.start = std::make_shared<const TrainedNetwork>(std::move(start));
+    context.valid_unseen = same_rows || valid_given != nullptr;
   }
   CrossFitted fitted = fit_with_noise_folds(info, main, parts,
                                             {fit.noise_folds, grouped, Stream(fit.split_seed).split("noise"),
-                                             /*possible=*/of_table && !source, noun, /*splits=*/!source},
+                                             /*possible=*/of_table && !source, noun, /*splits=*/!source,
+                                             source ? source->fitted().network()->summary.valid_rows : 0},
                                             context);
   model.fitted_ = std::move(fitted.main.fitted);
   model.tuning_ = std::move(fitted.main.report);
   model.noise_ = std::move(fitted.noise);
+  // A network whose fit cross-fitted the noise keeps that floor under every method around it.
+  if (source && source->noise().var > model.noise_.var) model.noise_ = source->noise();
   if (auto raised = model.fitted_->with_noise(model.noise_.var)) model.fitted_ = std::move(raised);
   if (info.updates) {
     // A refit that was stopped before its second training has learned the training rows alone.

@@ -25,17 +25,27 @@ using nlohmann::json;
 
 constexpr const char* kFingerprint = "fingerprint";
 
-/// Returns everything that decides the result, under the names that the message of a refused resume uses.
-std::string fingerprint(const FitOptions& o, const Examples& train, const Examples* valid) {
+/// The fingerprints of a fit: of all that decides the result, under the names that the message of a refused
+/// resume uses, and of what decides the training (CheckpointPolicy::training).
+struct Fingerprints {
+  std::string fit, training;
+};
+
+Fingerprints fingerprints(const FitOptions& o, const Examples& train, const Examples* valid) {
+  const MethodInfo& method = find_method(o.method);
   json all = options_to_json(o);
   all.update({{"data", hash_of(train)},
               {"validation data", valid ? hash_of(*valid) : ""},
               {"method", o.method},
-              {"options", find_method(o.method).resolve(o.options)},
+              {"options", method.resolve(o.options)},
               {"seed", o.seed},
               {"tuning", o.tune},
               {"threads", at::get_num_threads()}});
-  return all.dump(-1, ' ', false, json::error_handler_t::replace);
+  const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
+  Fingerprints prints{text(), ""};
+  for (const std::string& name : method.after_training) all["options"].erase(name);
+  prints.training = text();
+  return prints;
 }
 
 std::optional<fs::file_time_type> stamp(const fs::path& path) {
@@ -67,7 +77,8 @@ std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
   if (found == file.metadata.end()) return std::nullopt;  // the model of an interrupted fit
   check_fingerprint(found->second, fingerprint,
                     fmt::format("'{}' to be the finished model of this fit, for --resume", path.string()),
-                    "leave --resume out to fit anew, or name another --model");
+                    "leave --resume out to fit anew, or name another --model; --network-from takes the network "
+                    "of a finished model");
   return Model::from_file(file, path.string());
 }
 
@@ -147,7 +158,8 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
   FitOptions options = given;
   const MethodInfo& info = method_for(examples, given);
   options.method = info.name;
-  const std::string print = fingerprint(options, examples, valid);
+  const Fingerprints prints = fingerprints(options, examples, valid);
+  const std::string& print = prints.fit;
   FitOutcome out;
   const auto kept = [&] { return fmt::format("{} is kept: --resume goes on from it", checkpoint_.string()); };
   const auto conclude = [&](const Model& model) {
@@ -190,7 +202,8 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
   const auto made = [&] { return stamp(checkpoint_) != before; };
   try {
     out.model =
-        fit_model(examples, options, valid, &watched, {checkpoint_, resume_, print, checkpoint_every_});
+        fit_model(examples, options, valid, &watched,
+                  {checkpoint_, resume_, print, checkpoint_every_, prints.training});
   } catch (const std::exception& error) {
     const bool invalid = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
     if (invalid && !watched.began()) {

@@ -10,7 +10,8 @@
 //           d >= 0 maximises sum_i w_i log N(r_i; 0, v_i + d), the predictive likelihood of the rows left out
 //           (Stone 1974; Geisser 1975). Every answer's aleatoric variance is then at least d. The noise that
 //           the folds' fits estimate themselves is not used: with so few rows it varies from fit to fit and
-//           says nothing about the noise of the main fit.
+//           says nothing about the noise of the main fit. The folds of rich-bll are fits of bll
+//           (MethodInfo::noise_of): with the same noise, its variance is at least bll's.
 // Few rows  d is itself an estimate, from the residuals of g groups of identical inputs. If d is all of the
 //           variance and its prior is 1 / d, a new row follows a Student-t with g degrees of freedom, whose
 //           variance is g / (g - 2) times the mean squared residual (Gelman et al., Bayesian Data Analysis,
@@ -115,6 +116,14 @@ std::string few_rows_note(const Split& parts, const NoiseFolds& how) {
                      rests_on);
 }
 
+/// Returns the options that a method has of those given.
+json options_had(const MethodInfo& method, const json& given) {
+  json own = json::object();
+  for (const OptionDoc& doc : options_of(method, given))
+    if (given.contains(doc.name)) own[doc.name] = given.at(doc.name);
+  return own;
+}
+
 /// Returns the options for a fold's fit. A rank that the training rows allow is lowered if the fold's fit has
 /// fewer rows.
 json fold_options(json options, int64_t train_rows, int64_t rows) {
@@ -129,6 +138,7 @@ class Series {
  public:
   Series(const MethodInfo& method, const Split& parts, const NoiseFolds& folds, const FitContext& context)
       : method_(method),
+        fold_method_(method.noise_of.empty() ? method : find_method(method.noise_of)),
         parts_(parts),
         context_(context),
         series_(context.checkpoint, kNoiseFolds, context.callback),
@@ -149,7 +159,9 @@ class Series {
     bool resumed = false;
     if (record) read_contents(series_.name(), kCheckpointHint, [&] { resumed = resume(*record); });
     if (!resumed) {
-      main_ = main({context_.stream, context_.callback, series_.part(0), context_.start, context_.networks});
+      FitContext own = context_;
+      own.checkpoint = series_.part(0);
+      main_ = main(own);
       if (main_.interrupted())
         return {main_, unknown("the fit was interrupted before it was estimated", true)};
       save();
@@ -174,8 +186,9 @@ class Series {
     const auto rows = std::ssize(fold.train);
     try {
       if (rows < 2) throw NumericalError("[noise folds] fewer than 2 rows are left to train on");
-      const auto fitted = registry_row(method_.name)
-                              .make(fold_options(main_.options, parts_.train.size(), rows))
+      const auto fitted = registry_row(fold_method_.name)
+                              .make(options_had(fold_method_,
+                                                fold_options(main_.options, parts_.train.size(), rows)))
                               ->fit({all_.subset(at::tensor(fold.train, at::kLong)),
                                      all_.subset(at::tensor(fold.valid, at::kLong))},
                                     {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
@@ -287,6 +300,7 @@ class Series {
   static constexpr const char* kWeight = "folds.weight";
 
   const MethodInfo& method_;
+  const MethodInfo& fold_method_;  // MethodInfo::noise_of
   const Split& parts_;
   const FitContext& context_;
   FitSeries series_;
@@ -356,7 +370,7 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
                                  const NoiseFolds& folds, const FitContext& context) {
   check(folds.folds == 0 || folds.folds > 1, "fit_model", "0 or at least 2 noise folds",
         std::to_string(folds.folds), "5 is usual");
-  const bool enough = validation_units(parts, folds.grouped) >= kEnoughRows;
+  const bool enough = std::max(validation_units(parts, folds.grouped), folds.known) >= kEnoughRows;
   const bool wanted = !enough && folds.possible && folds.folds > 0 &&
                       parts.train.schema.task.kind == TaskKind::regression && parts.train.size() <= kMostRows;
   if (wanted) {

@@ -38,6 +38,7 @@ struct NoiseFolds {
   bool possible = true;
   std::string_view noun = "row";  // the word for one example in notes
   bool splits = true;             // whether the user may choose the validation fraction: notes advise it
+  int64_t known = 0;              // validation rows that gave the noise of a network at hand
 };
 
 /// A fit, tuned or not, and the estimate of its noise.

@@ -35,6 +35,8 @@ at::Tensor prior_factor() {
   return at::eye(kRank, at::kDouble) + 0.3 * Stream(2).normal({kRank, kRank}).tril();
 }
 
+at::Tensor trained_weights() { return 1.3 * Stream(6).normal({kRank}); }
+
 /// Returns the least score of a dense scan, `steps` steps to each range, and where it is, found by
 /// `score(noise, sd)`.
 template <class Score>
@@ -64,34 +66,26 @@ void expect_best(const PosteriorChoice& choice, double mse, double unit, Score s
   EXPECT_NEAR(choice.prior_sd / best.prior_sd, 1, 0.04);
 }
 
-TEST(PosteriorChoice, MaximisesTheEvidenceOrTheValidationNll) {
+/// Returns the prior sd of "unit" for these rows and this prior factor.
+double unit_of(const Residuals& train, const at::Tensor& t) {
+  return 1 / std::sqrt(train.features.mm(t).square().sum(1).mean().item<double>());
+}
+
+std::vector<double> numbers(const at::Tensor& x) {
+  const at::Tensor flat = x.contiguous().flatten();
+  return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
+}
+
+TEST(PosteriorChoice, MinimisesTheValidationNll) {
   const ThreadScope one(1);
-  const at::Tensor t = prior_factor();
+  const at::Tensor t = prior_factor(), w = trained_weights();
   const Residuals train = residuals(80, 3, t), valid = residuals(50, 4, t);
   const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
-  const double mse = valid.y.square().mean().item<double>();
-  const double unit = 1 / std::sqrt(train.features.mm(t).square().sum(1).mean().item<double>());
-  // Both scores by one eigendecomposition of T^T Phi^T Phi T, as arrays of double: the scan takes 160,801.
+  const double mse = valid.y.square().mean().item<double>(), unit = unit_of(train, t);
+  // The score by one eigendecomposition of T^T Phi^T Phi T, as arrays of double: the scan takes 160,801.
   const auto [values, vectors] = at::linalg_eigh(t.t().mm(s.S).mm(t));
-  const auto numbers = [](const at::Tensor& x) {
-    const at::Tensor flat = x.contiguous().flatten();
-    return std::vector<double>(flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel());
-  };
-  const std::vector<double> lambda = numbers(values), c2 = numbers(vectors.t().mv(t.t().mv(s.c)).square()),
+  const std::vector<double> lambda = numbers(values),
                             f2 = numbers(valid.features.mm(t).mm(vectors).square()), r = numbers(valid.y);
-
-  const auto evidence = [&](double noise, double sd) {  // -log evidence / n
-    double sum = 80 * std::log(noise) + s.yy / noise;
-    for (size_t j = 0; j < lambda.size(); ++j) {
-      const double h = 1 + lambda[j] * sd * sd / noise;
-      sum += std::log(h) - c2[j] / h * sd * sd / (noise * noise);
-    }
-    return 0.5 * (sum / 80 + std::log(2 * std::numbers::pi));
-  };
-  EXPECT_NEAR(evidence(0.2, 0.7), -log_evidence(linear_posterior(s, {0.2, 0.7 * t})) / 80, 1e-9);
-  expect_best(chosen(spectrum_of(s, t, {}, {}), mse, {"evidence", "select", "select", 1}), mse, unit,
-              evidence);
-
   const auto nll = [&](double noise, double sd) {
     double sum = 0;
     for (size_t i = 0; i < r.size(); ++i) {
@@ -106,10 +100,10 @@ TEST(PosteriorChoice, MaximisesTheEvidenceOrTheValidationNll) {
   EXPECT_NEAR(nll(0.2, 0.7),
               0.5 * ((2 * std::numbers::pi * var).log() + valid.y.square() / var).mean().item<double>(),
               1e-9);
-  const PosteriorSpectrum spectrum = spectrum_of(s, t, valid.features, valid.y);
-  expect_best(chosen(spectrum, mse, {"nll", "select", "select", 1}), mse, unit, nll);
+  const PosteriorSpectrum spectrum = spectrum_of(s, t, w, valid.features, valid.y);
+  expect_best(chosen(spectrum, {mse}, {"nll", "select", "select", 1}, unit), mse, unit, nll);
   // Of a given prior the noise alone is refined.
-  const PosteriorChoice noise_alone = chosen(spectrum, mse, {"nll", "select", "fixed", 0.7});
+  const PosteriorChoice noise_alone = chosen(spectrum, {mse}, {"nll", "select", "fixed", 0.7}, unit);
   EXPECT_EQ(noise_alone.prior_sd, 0.7);
   double scanned = 0, low = std::numeric_limits<double>::infinity();
   for (int i = 0; i <= 4000; ++i) {
@@ -119,93 +113,126 @@ TEST(PosteriorChoice, MaximisesTheEvidenceOrTheValidationNll) {
   EXPECT_NEAR(std::sqrt(noise_alone.noise_var / scanned), 1, 2e-3);
 }
 
-TEST(PosteriorChoice, FindsTheNoiseOfItsRows) {
-  // Many rows, few weights: the noise sd of 0.3 is known to about 1 / sqrt(2 n) = 1 %.
+TEST(PosteriorChoice, TheEvidenceIsTheLaplaceApproximationOfTheIntegral) {
+  // y = f + Phi (v - w) + noise with v ~ N(0, s^2 T T^T): linear in v, so that the approximation around the
+  // trained weights w differs from the integral by the misfit of w alone, and not at all where w is the mode.
   const at::Tensor t = prior_factor();
-  const Residuals train = residuals(5000, 3, t), valid = residuals(5000, 4, t);
+  const Residuals train = residuals(80, 3, t);
+  const double noise = 0.2, sd = 0.7;
+  const LinearStatistics targets = added(linear_statistics(kRank), {train.features, train.y, {}});
+  const LinearPosterior exact = linear_posterior(targets, {noise, sd * t});
+  const at::Tensor w = exact.weights;  // the mode, as if a network had been trained to it
+  const LinearStatistics left = added(linear_statistics(kRank), {train.features, train.y - train.features.mv(w), {}});
+  const PosteriorSpectrum spectrum = spectrum_of(left, t, w, {}, {});
+  EXPECT_NEAR(80 * laplace_evidence(spectrum, noise, sd), log_evidence(exact), 1e-8);
+}
+
+TEST(PosteriorChoice, TheEvidenceChoosesThePriorAndLeavesTheNoise) {
+  const at::Tensor t = prior_factor(), w = trained_weights();
+  const Residuals train = residuals(80, 3, t);
   const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
-  const double mse = 1.5 * 0.09;  // anywhere in the range
-  const PosteriorChoiceOptions evidence{"evidence", "select", "unit", 1};
-  EXPECT_NEAR(std::sqrt(chosen(spectrum_of(s, t, {}, {}), mse, evidence).noise_var), 0.3, 0.01);
+  const double unit = unit_of(train, t);
+  const PosteriorSpectrum spectrum = spectrum_of(s, t, w, {}, {});
+  for (const double mse : {0.02, 0.09, 1.0}) {
+    const PosteriorChoice choice = chosen(spectrum, {mse}, {"evidence", "select", "select", 1}, unit);
+    EXPECT_EQ(choice.noise_var, mse);  // of rows that the network was not fitted to
+    // At the maximum s^2 = ||T^-1 w||^2 / gamma with gamma = sum s^2 lambda / (sigma2 + s^2 lambda)
+    // (MacKay 1992), which a collapse towards the residuals' own prior, s = 0, is far from.
+    const at::Tensor turned = choice.prior_sd * choice.prior_sd * spectrum.eigenvalues;
+    const double gamma = (turned / (mse + turned)).sum().item<double>();
+    EXPECT_NEAR(choice.prior_sd / std::sqrt(spectrum.weights_squared / gamma), 1, 1e-4) << mse;
+    for (const std::string& note : choice.notes)
+      EXPECT_EQ(note.find("of its range"), std::string::npos) << note;
+  }
+}
+
+TEST(PosteriorChoice, RowsThatMayHaveTrainedTheNetworkRaiseItsNoiseOnly) {
+  const at::Tensor t = prior_factor(), w = trained_weights();
+  const Residuals train = residuals(80, 3, t), valid = residuals(50, 4, t);
+  const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
+  const double unit = unit_of(train, t), mse = valid.y.square().mean().item<double>();
+  const PosteriorChoiceOptions by_nll{"nll", "select", "unit", 1};
+  const auto noise_at = [&](double times, bool unseen) {  // errors `times` those that the network had
+    return chosen(spectrum_of(s, t, w, valid.features, times * valid.y), {mse, unseen}, by_nll, 0.1 * unit);
+  };
+  EXPECT_LT(noise_at(0.3, true).noise_var, 0.5 * mse);
+  EXPECT_EQ(noise_at(0.3, false).noise_var, mse);
+  ASSERT_EQ(noise_at(0.3, false).notes.size(), 1u);
+  EXPECT_NE(noise_at(0.3, false).notes[0].find("may have trained it"), std::string::npos);
+  EXPECT_GT(noise_at(3, false).noise_var, 2 * mse);
 }
 
 TEST(PosteriorChoice, SaysThatTheBestIsTheEndOfTheRange) {
-  const at::Tensor t = prior_factor();
-  const Residuals train = residuals(80, 3, t);
+  const at::Tensor t = prior_factor(), w = trained_weights();
+  const Residuals train = residuals(80, 3, t), valid = residuals(50, 4, t);
   const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
-  const PosteriorSpectrum spectrum = spectrum_of(s, t, {}, {});
-  const PosteriorChoiceOptions by_evidence{"evidence", "select", "select", 1};
-  // The noise is 0.09, but the validation rows hardly err.
-  const Residuals valid = residuals(50, 4, t);
-  const PosteriorChoice largest =
-      chosen(spectrum_of(s, t, valid.features, 1e-3 * valid.y), 0.01, by_evidence);
-  EXPECT_DOUBLE_EQ(largest.noise_var, 0.02);
-  ASSERT_EQ(largest.notes.size(), 1u);
-  EXPECT_NE(largest.notes[0].find("largest of its range, 2 times"), std::string::npos);
-  const PosteriorChoice least = chosen(spectrum, 1000, by_evidence);
-  EXPECT_DOUBLE_EQ(least.noise_var, 1);
+  const double unit = unit_of(train, t), here = valid.y.square().mean().item<double>();
+  const auto at = [&](double mse, const PosteriorChoiceOptions& options, double around) {
+    return chosen(spectrum_of(s, t, w, valid.features, valid.y), {mse}, options, around);
+  };
+  const PosteriorChoice least = at(1000 * here, {"nll", "select", "fixed", 1e-3}, unit);
+  EXPECT_DOUBLE_EQ(least.noise_var, here);  // 0.001 of the range's mse
   EXPECT_NE(least.notes.at(0).find("least of its range, 0.001"), std::string::npos);
-  // Residuals that the network's features do not explain at all.
-  LinearStatistics noise = s;
-  noise.c = at::zeros_like(s.c);
-  const PosteriorChoice none = chosen(spectrum_of(noise, t, {}, {}), s.yy / 80, by_evidence);
-  EXPECT_NE(none.notes.at(0).find("prior sd is the least of its range"), std::string::npos);
+  const PosteriorChoice low = at(here, {"evidence", "mse", "select", 1}, 1e4);
+  EXPECT_DOUBLE_EQ(low.prior_sd, 100);
+  EXPECT_NE(low.notes.at(0).find("prior sd is the least of its range"), std::string::npos);
+  const PosteriorChoice high = at(here, {"evidence", "mse", "select", 1}, 1e-4);
+  EXPECT_DOUBLE_EQ(high.prior_sd, 1e-3);
+  EXPECT_NE(high.notes.at(0).find("prior sd is the largest of its range"), std::string::npos);
   // The validation rows here have larger errors than the network's own had: the range has room for them.
   const PosteriorChoice other =
-      chosen(spectrum_of(s, t, valid.features, 10 * valid.y), 0.01, {"nll", "select", "unit", 1});
+      chosen(spectrum_of(s, t, w, valid.features, 10 * valid.y), {0.01}, {"nll", "select", "unit", 1}, unit);
   EXPECT_GT(other.noise_var, 1);
   EXPECT_TRUE(other.notes.empty());
 }
 
 TEST(PosteriorChoice, AScoreThatIsNotFiniteIsNeverChosen) {
-  const at::Tensor t = prior_factor();
+  const at::Tensor t = prior_factor(), w = trained_weights();
   const Residuals train = residuals(80, 3, t), valid = residuals(50, 4, t);
   const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
-  PosteriorSpectrum spectrum = spectrum_of(s, t, valid.features, valid.y);
+  PosteriorSpectrum spectrum = spectrum_of(s, t, w, valid.features, valid.y);
   // Negative where the noise is small: its logarithm is none.
   spectrum.extra = at::full({50}, -0.2, at::kDouble);
   const PosteriorChoiceOptions by_nll{"nll", "select", "fixed", 1};
-  const PosteriorChoice choice = chosen(spectrum, 1, by_nll);
+  const PosteriorChoice choice = chosen(spectrum, {1}, by_nll, 1);
   EXPECT_GT(choice.noise_var, 0.1);
   EXPECT_TRUE(std::isfinite(choice.noise_var));
   spectrum.extra = at::full({50}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
-  EXPECT_THROW(chosen(spectrum, 1, by_nll), NumericalError);
+  EXPECT_THROW(chosen(spectrum, {1}, by_nll, 1), NumericalError);
 }
 
 TEST(PosteriorChoice, ARangeWithoutEndsIsRefused) {
   const at::Tensor t = prior_factor();
   const Residuals train = residuals(80, 3, t), valid = residuals(50, 4, t);
   const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
-  const PosteriorSpectrum spectrum = spectrum_of(s, t, valid.features, valid.y);
+  const PosteriorSpectrum spectrum = spectrum_of(s, t, trained_weights(), valid.features, valid.y);
   for (double mse : {0.0, -1.0, std::numeric_limits<double>::infinity()})
-    EXPECT_THROW(chosen(spectrum, mse, {"nll", "select", "unit", 1}), std::invalid_argument) << mse;
+    EXPECT_THROW(chosen(spectrum, {mse}, {"nll", "select", "unit", 1}, 1), std::invalid_argument) << mse;
 }
 
 TEST(PosteriorChoice, KeepsWhatIsGiven) {
-  const at::Tensor t = prior_factor();
+  const at::Tensor t = prior_factor(), w = trained_weights();
   const Residuals train = residuals(80, 3, t);
   const LinearStatistics s = added(linear_statistics(kRank), {train.features, train.y, {}});
-  const PosteriorChoice choice = chosen(spectrum_of(s, {}, {}, {}), 0.5, {"nll", "mse", "fixed", 2});
-  const PosteriorChoiceOptions unit{"nll", "mse", "unit", 2};
-  EXPECT_DOUBLE_EQ(chosen(spectrum_of(s, {}, {}, {}), 0.5, unit, 3).prior_sd,
-                   3 * chosen(spectrum_of(s, {}, {}, {}), 0.5, unit).prior_sd);
+  const PosteriorSpectrum without = spectrum_of(s, {}, w, {}, {});
+  const PosteriorChoiceOptions fixed{"nll", "mse", "fixed", 2};
+  const PosteriorChoice choice = chosen(without, {0.5}, fixed, 3);
   EXPECT_EQ(choice.noise_var, 0.5);
+  EXPECT_EQ(choice.prior_sd, 2);
+  EXPECT_EQ(chosen(without, {0.5}, {"nll", "mse", "unit", 2}, 3).prior_sd, 3);
   // Validation rows on which a network from elsewhere errs more: the noise stays, so that models merge.
   const at::Tensor harder = at::full({10}, 2.0, at::kDouble), features = Stream(5).normal({10, kRank});
-  const PosteriorSpectrum elsewhere = spectrum_of(s, {}, features, harder);
-  const PosteriorChoice noted = chosen(elsewhere, 0.5, {"nll", "mse", "fixed", 2});
+  const PosteriorSpectrum elsewhere = spectrum_of(s, {}, w, features, harder);
+  const PosteriorChoice noted = chosen(elsewhere, {0.5}, fixed, 3);
   EXPECT_EQ(noted.noise_var, 0.5);
   ASSERT_EQ(noted.notes.size(), 1);
   EXPECT_NE(noted.notes[0].find("the 10 validation rows here have a mean squared error 8 times as large"),
             std::string::npos);
-  EXPECT_TRUE(chosen(elsewhere, 2.1, {"nll", "mse", "fixed", 2}).notes.empty());
+  EXPECT_TRUE(chosen(elsewhere, {2.1}, fixed, 3).notes.empty());
   // Without validation rows the training rows tell.
-  const auto alone = [&](double times) {
-    return chosen(spectrum_of(s, {}, {}, {}), times * s.yy / 80, {"nll", "mse", "fixed", 2}).notes.size();
-  };
+  const auto alone = [&](double times) { return chosen(without, {times * s.yy / 80}, fixed, 3).notes.size(); };
   EXPECT_EQ(alone(0.3), 1);
   EXPECT_EQ(alone(1), 0);
-  EXPECT_EQ(choice.prior_sd, 2);
 }
 
 }  // namespace
