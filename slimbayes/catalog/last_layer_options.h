@@ -18,19 +18,18 @@ struct PosteriorChoiceOptions {
 template <class V>
 void describe(PosteriorChoiceOptions& o, V& v) {
   v("select", o.select,
-    "what chooses the noise variance of a regression, and the prior sd if prior is select. nll: least "
-    "validation NLL; evidence: largest evidence of the training rows (for classes, with last-layer-laplace "
-    "only), for tables with few validation rows",
-    Choices{{"nll", "evidence"}}, "R appendix C");
+    "what chooses the prior sd if prior is select. nll: least validation NLL; evidence: largest Laplace "
+    "evidence of the training rows (for classes, with last-layer-laplace only), whose noise is the validation "
+    "MSE",
+    Choices{{"nll", "evidence"}}, "R appendix C; MacKay 1992 (evidence)");
   v("noise", o.noise,
-    "the noise variance of a regression (for classes it does nothing). select: chosen as select says; mse: "
-    "the "
-    "validation MSE, as in the paper",
+    "the noise variance of a regression (for classes it does nothing). select: the one with the least "
+    "validation NLL, unless --select evidence; mse: the validation MSE, as in the paper",
     Choices{{"select", "mse"}}, "R appendix C");
   v("prior", o.prior,
-    "prior sd of the network's weights around their trained values. unit: such that the answer's prior sd is "
-    "that of the target (1 for logits) on average over the training rows; select: chosen as select says, "
-    "which may end near 0 where the validation rows lie among the training rows; fixed: prior_sd",
+    "prior sd of the network's weights. unit: such that the answer's prior sd, by the last layer alone, is that "
+    "of the target (1 for logits) on average over the training rows; select: chosen as select says, which by "
+    "nll may end near 0 where the validation rows lie among the training rows; fixed: prior_sd",
     Choices{{"unit", "select", "fixed"}}, "slimbayes");
   v("prior_sd", o.prior_sd, "prior sd of every weight if prior is fixed; the paper's is 1", Range{1e-9, 1e9},
     "R section 3.1");

@@ -45,6 +45,39 @@ TEST_P(RichVariance, IsNotBelowBllsOnAnyTestRow) {  // R theorem 3.3
   std::filesystem::remove(file);
 }
 
+class RichVarianceOfFewRows : public testing::TestWithParam<const char*> {};
+
+/// Fits that differ in the method alone: noise and prior sd have their defaults, and few rows cross-fit the noise.
+TEST_P(RichVarianceOfFewRows, IsNotBelowBllsOnAnyNewRow) {
+  const auto path = real_data(std::string(GetParam()) + ".csv.gz");
+  if (!path) return;
+  const Table table = read_table(*path);
+  const at::Tensor order = Stream(1).permutation(table.rows);
+  const auto part = [&](int64_t from, int64_t to) {
+    const at::Tensor rows = order.slice(0, from, to).contiguous();
+    return take(table, {rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0)});
+  };
+  const Examples fresh = part(100, 300);
+  for (const int64_t n : {30, 60, 100}) {
+    const auto answer = [&](const char* method) {
+      FitOptions fit;
+      fit.target = "y";
+      fit.method = method;
+      fit.options = {{"steps", 300}};
+      return fit_model(part(0, n), fit).predict(fresh);
+    };
+    const Regression rich = answer("rich-bll"), bll = answer("bll");
+    EXPECT_TRUE(at::equal(rich.mean, bll.mean)) << n;
+    EXPECT_TRUE(at::equal(rich.aleatoric_var, bll.aleatoric_var)) << n;
+    EXPECT_GE((rich.epistemic_var / bll.epistemic_var).min().item<double>(), 1 - 1e-9) << n;
+    EXPECT_GT((rich.epistemic_var / bll.epistemic_var).max().item<double>(), 1.001) << n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, RichVarianceOfFewRows,
+                         testing::Values("boston", "concrete", "energy", "yacht", "wine_red", "power_plant"),
+                         [](const auto& info) { return std::string(info.param); });
+
 INSTANTIATE_TEST_SUITE_P(Tables, RichVariance,
                          testing::Values("boston", "concrete", "energy", "power_plant", "wine_red"),
                          [](const auto& info) { return std::string(info.param); });
