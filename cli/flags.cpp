@@ -207,7 +207,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
          "uncertain: of classes, 1 - the largest probability (max-probability)\n"
          "energy: of classes, -log sum exp of the logits of a trained network\n"
          "logit_var: of classes, the posterior variance of the predicted class's logit (the methods of a "
-         "last layer)\n"
+         "last layer;\nlast-layer-laplace: of that logit less the mean of all)\n"
          "log_rate_sd: of counts and events, the sd of the log rate\n"
          "outside: of rows and windows, half-ranges beyond the training range\n"
          "distance: root mean square of (x - training mean) / training sd over the numeric columns of a\n"

@@ -26,7 +26,8 @@ Classes classes_of_logits(const at::Tensor& logits);
 at::Tensor energy(const at::Tensor& logits);
 
 /// Returns the out-of-distribution scores of a classifier's latent functions: "energy", and "logit_var", the
-/// variance of the predicted class's logit (R section 4.4). f [n, k]
+/// variance of the predicted class's logit (R section 4.4). A method whose logits are correlated passes the
+/// variances of the centred logits (centred_logit_covariance). f [n, k]
 Scores logit_scores(const Latent& f);
 
 /// The likelihood of two classes with one latent function: P(y = 1) = sigmoid(f), y in {0, 1}. Up to a latent

@@ -4,7 +4,8 @@
 // phi^T (R^T R)_cd phi = sum_a <R_ac phi, R_ad phi>: k^2 / 2 products of b x r x r, and a sum of squares on
 // the diagonal. Kronecker: with eigenvectors U of the features' matrix and V of the classes' one, the
 // eigenvalues of H are products a_i l_j / n, and the covariance is V diag(sum_i (U^T phi)_i^2 v_ij) V^T with
-// v_ij = s^2 / (1 + s^2 a_i l_j / n).
+// v_ij = s^2 / (1 + s^2 a_i l_j / n). The centred covariance P C P has R_ac less its mean over c in place of
+// R_ac, and P V in place of V.
 #include "slimbayes/families/laplace_posterior.h"
 
 #include <ATen/ATen.h>
@@ -32,6 +33,36 @@ at::Tensor curvatures(const at::Tensor& logits) {
   }
   const at::Tensor p = at::softmax(logits, 1);
   return at::diag_embed(p) - p.unsqueeze(2) * p.unsqueeze(1);
+}
+
+at::Tensor less_mean(const at::Tensor& x, int64_t axis) { return x - x.mean(axis, /*keepdim=*/true); }
+
+/// Returns the covariance of the logits, or of the logits less their mean. [b, k, k]
+at::Tensor covariance_of(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs,
+                         bool centred) {
+  const at::Tensor phi = features.to(at::kDouble);
+  const int64_t b = phi.size(0), k = outputs, r = phi.size(1);
+  if (!p.half.defined()) {
+    const at::Tensor vars = phi.mm(p.of_features).square().mm(p.variances);  // [b, k]
+    const at::Tensor classes = centred ? less_mean(p.of_classes, 0) : p.of_classes;
+    return at::matmul(classes * vars.unsqueeze(1), classes.t());
+  }
+  at::Tensor out = at::zeros({b, k, k}, at::kDouble);
+  const int64_t step = std::max<int64_t>(1, kNumbersAtOnce / (k * r));
+  for (int64_t low = 0; low < b; low += step) {
+    const at::Tensor rows = phi.slice(0, low, low + step);
+    for (int64_t a = 0; a < k; ++a) {
+      // R_ac phi for c <= a; the blocks above the diagonal of a lower triangular matrix are zero.
+      const at::Tensor blocks = p.half.narrow(0, a * r, r).narrow(1, 0, (a + 1) * r);
+      at::Tensor turned = at::matmul(rows, blocks.reshape({r, a + 1, r}).permute({1, 2, 0}))
+                              .permute({1, 0, 2});  // [b, a+1, r]
+      if (centred) turned = less_mean(at::constant_pad_nd(turned, {0, 0, 0, k - a - 1}), 1);  // [b, k, r]
+      const int64_t held = turned.size(1);
+      out.slice(0, low, low + step).narrow(1, 0, held).narrow(2, 0, held) +=
+          at::matmul(turned, turned.transpose(1, 2));
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -102,26 +133,11 @@ LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd) {
 }
 
 at::Tensor logit_covariance(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs) {
-  const at::Tensor phi = features.to(at::kDouble);
-  const int64_t b = phi.size(0), k = outputs, r = phi.size(1);
-  if (!p.half.defined()) {
-    const at::Tensor vars = phi.mm(p.of_features).square().mm(p.variances);  // [b, k]
-    return at::matmul(p.of_classes * vars.unsqueeze(1), p.of_classes.t());
-  }
-  at::Tensor out = at::zeros({b, k, k}, at::kDouble);
-  const int64_t step = std::max<int64_t>(1, kNumbersAtOnce / (k * r));
-  for (int64_t low = 0; low < b; low += step) {
-    const at::Tensor rows = phi.slice(0, low, low + step);
-    for (int64_t a = 0; a < k; ++a) {
-      // R_ac phi for c <= a; the blocks above the diagonal of a lower triangular matrix are zero.
-      const at::Tensor blocks = p.half.narrow(0, a * r, r).narrow(1, 0, (a + 1) * r);
-      const at::Tensor turned = at::matmul(rows, blocks.reshape({r, a + 1, r}).permute({1, 2, 0}))
-                                    .permute({1, 0, 2});  // [b, a+1, r]
-      out.slice(0, low, low + step).narrow(1, 0, a + 1).narrow(2, 0, a + 1) +=
-          at::matmul(turned, turned.transpose(1, 2));
-    }
-  }
-  return out;
+  return covariance_of(p, features, outputs, /*centred=*/false);
+}
+
+at::Tensor centred_logit_covariance(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs) {
+  return covariance_of(p, features, outputs, /*centred=*/outputs > 1);
 }
 
 double laplace_evidence(double log_likelihood, double weights_squared, const at::Tensor& eigenvalues,

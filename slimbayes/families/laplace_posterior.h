@@ -56,6 +56,13 @@ LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd);
 /// A sum of squares: its diagonal is never negative. features [b, r]. [b, k, k]
 at::Tensor logit_covariance(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs);
 
+/// Returns the covariance of the logits less their mean over the classes, P C P with P = I - 11^T / k and C
+/// the logit_covariance. Softmax does not change with a common shift of the logits, so no training row tells
+/// anything of the shift, and every entry of C holds its prior variance s^2 |phi|^2 / k; P C P is C without
+/// it. A sum of squares, which no large s spoils. One logit has no such shift: C itself. features [b, r].
+/// [b, k, k]
+at::Tensor centred_logit_covariance(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs);
+
 /// Returns the log evidence of the Laplace approximation,
 ///   log p(y | W) - ||W||^2 / (2 s^2) - log |I + s^2 H| / 2,
 /// from the log likelihood of the training rows at the trained weights W, their sum of squares and the

@@ -88,13 +88,13 @@ class LaplaceFitted : public Fitted {
                         });
   }
 
-  /// "energy", and "logit_var", the variance of the predicted class's logit.
+  /// "energy", and "logit_var", the variance of the predicted class's logit less the mean of all logits.
   Scores ood(const Dataset& data) const override {
     const Latent f = latent_rows(data, trained_->spec.input, at::kFloat, bounded({}, network_.outputs()),
                                  kLastLayerLaplace, [&](const Input& input) {
                                    const LastLayerRows rows = network_(input);
                                    const at::Tensor covariance =
-                                       logit_covariance(posterior_, rows.features, network_.outputs());
+                                       centred_logit_covariance(posterior_, rows.features, network_.outputs());
                                    return Latent{rows.output.to(at::kDouble), covariance.diagonal(0, 1, 2)};
                                  });
     return logit_scores(f);

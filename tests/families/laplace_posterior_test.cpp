@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/core/random.h"
 
 namespace slimbayes {
@@ -106,6 +107,39 @@ TEST(Laplace, RowsAreAddedRemovedAndMerged) {
   const at::Tensor prior = logit_covariance(laplace_posterior(gauss_newton(3, 4, true), 1.3), phi, 3);
   const at::Tensor expected = 1.69 * phi.square().sum(1).reshape({2, 1, 1}) * at::eye(3, at::kDouble);
   EXPECT_TRUE(at::allclose(prior, expected, 1e-12, 1e-12));
+}
+
+TEST(Laplace, CentredCovariancesLeaveOutACommonShiftAlone) {
+  const LogitRows rows = logit_rows(60, 5, 3, 4), others = logit_rows(7, 5, 3, 5);
+  const at::Tensor centre = at::eye(3, at::kDouble) - 1.0 / 3;
+  for (const bool full : {true, false}) {
+    const GaussNewton h = matrix_of(rows, full);
+    const auto covariances = [&](double sd) {
+      const LaplacePosterior p = laplace_posterior(h, sd);
+      return std::pair{logit_covariance(p, others.features, 3),
+                       centred_logit_covariance(p, others.features, 3)};
+    };
+    const auto [c, found] = covariances(2.5);
+    EXPECT_TRUE(at::allclose(found, at::matmul(at::matmul(centre, c), centre), 1e-10, 1e-12)) << full;
+    // What is left out is the prior variance of the shift.
+    const at::Tensor shift = 2.5 * 2.5 * others.features.square().sum(1).reshape({-1, 1, 1}) / 3;
+    EXPECT_TRUE(at::allclose(c - found, shift.expand_as(c), 1e-10, 1e-10)) << full;
+    // The probabilities do not see it: with the root of either covariance the draws differ by a shift.
+    const auto probabilities = [&](const at::Tensor& of) {
+      const auto [values, vectors] = at::linalg_eigh(of);
+      const at::Tensor root =
+          at::matmul(vectors * values.clamp_min(0).sqrt().unsqueeze(1), vectors.transpose(1, 2));
+      return std::get<Classes>(SoftmaxLikelihood{Stream(0)}.predictive(others.logits, root)).probabilities;
+    };
+    EXPECT_TRUE(at::allclose(probabilities(found), probabilities(c), 1e-7, 1e-7)) << full;
+    // As the prior widens, the shift's variance grows without bound, and the centred one ends.
+    const at::Tensor wide = covariances(1e4).second;
+    EXPECT_TRUE(at::allclose(covariances(1e5).second, wide, 1e-4, 0)) << full;
+  }
+  const GaussNewton one = matrix_of(logit_rows(30, 5, 1, 3), true);
+  const LaplacePosterior p = laplace_posterior(one, 2.5);
+  EXPECT_TRUE(at::equal(centred_logit_covariance(p, others.features, 1),
+                        logit_covariance(p, others.features, 1)));
 }
 
 TEST(Laplace, RowsThatWereNotAddedAreRefused) {
