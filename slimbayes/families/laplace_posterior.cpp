@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/identity_plus.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/writable.h"
 
@@ -24,6 +25,7 @@ namespace {
 
 constexpr const char* kLaplace = "laplace";
 constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;
+constexpr double kWide = 1e10;  // as in identity_plus
 
 /// Returns Lambda of each row. [b, k, k]
 at::Tensor curvatures(const at::Tensor& logits) {
@@ -53,10 +55,11 @@ at::Tensor covariance_of(const LaplacePosterior& p, const at::Tensor& features, 
     const at::Tensor rows = phi.slice(0, low, low + step);
     for (int64_t a = 0; a < k; ++a) {
       // R_ac phi for c <= a; the blocks above the diagonal of a lower triangular matrix are zero.
-      const at::Tensor blocks = p.half.narrow(0, a * r, r).narrow(1, 0, (a + 1) * r);
-      at::Tensor turned = at::matmul(rows, blocks.reshape({r, a + 1, r}).permute({1, 2, 0}))
-                              .permute({1, 0, 2});  // [b, a+1, r]
-      if (centred) turned = less_mean(at::constant_pad_nd(turned, {0, 0, 0, k - a - 1}), 1);  // [b, k, r]
+      const int64_t used = p.wide ? k : a + 1;
+      const at::Tensor blocks = p.half.narrow(0, a * r, r).narrow(1, 0, used * r);
+      at::Tensor turned = at::matmul(rows, blocks.reshape({r, used, r}).permute({1, 2, 0}))
+                              .permute({1, 0, 2});  // [b, used, r]
+      if (centred) turned = less_mean(at::constant_pad_nd(turned, {0, 0, 0, k - used}), 1);  // [b, k, r]
       const int64_t held = turned.size(1);
       out.slice(0, low, low + step).narrow(1, 0, held).narrow(2, 0, held) +=
           at::matmul(turned, turned.transpose(1, 2));
@@ -120,15 +123,18 @@ LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd) {
   p.prior_sd = prior_sd;
   const double var = prior_sd * prior_sd;
   if (h.full.defined()) {
-    const at::Tensor eye = at::eye(h.full.size(0), at::kDouble);
-    p.half = prior_sd * solve_lower(safe_cholesky(eye + var * h.full, /*tries=*/0).factor, eye);
+    const IdentityPlus precision = identity_plus(h.full, var);
+    p.half = prior_sd * solve_half(precision, at::eye(h.full.size(0), at::kDouble));
+    p.wide = !precision.factor.defined();
     return p;
   }
   const Spectrum features = spectrum(h.features), classes = spectrum(h.classes);
   const double n = static_cast<double>(std::max<int64_t>(1, h.n));
   p.of_features = features.vectors;
   p.of_classes = classes.vectors;
-  p.variances = var / (1 + (var / n) * at::outer(features.values, classes.values));
+  const at::Tensor values = at::outer(resolved(features.values), resolved(classes.values));
+  p.variances = var / (1 + (var / n) * values);
+  p.wide = var / n * values.max().item<double>() > kWide;
   return p;
 }
 

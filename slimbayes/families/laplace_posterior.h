@@ -41,14 +41,17 @@ at::Tensor eigenvalues(const GaussNewton& h);
 /// The Gaussian posterior N(trained weights, (H + I / s^2)^-1) of the last layer's weights.
 struct LaplacePosterior {
   double prior_sd = 1;  // s
-  at::Tensor half;      // full: s L^-1 with L L^T = I + s^2 H. [k r, k r]
+  at::Tensor half;      // full: R = s (I + s^2 H)^-1/2, R^T R the covariance. [k r, k r]
+  /// Whether the prior is so wide that H comes from its spectrum, so that rounding does not count as rows
+  /// (identity_plus). R is lower triangular otherwise.
+  bool wide = false;
   // Kronecker: eigenvectors of the two factors, and the posterior variance of each pair of them.
   at::Tensor of_features, of_classes;  // [r, r], [k, k]
   at::Tensor variances;                // [r, k]
 };
 
-/// Returns the posterior with prior sd s > 0 of every weight. I + s^2 H needs no jitter. O((k r)^3), with the
-/// Kronecker structure O(k^3 + r^3). Throws NumericalError if H is not positive semidefinite: rows were
+/// Returns the posterior with prior sd s > 0 of every weight. It needs no jitter for any s: directions of which
+/// no row tells anything keep the prior. O((k r)^3), with the Kronecker structure O(k^3 + r^3). Throws NumericalError if H is not positive semidefinite: rows were
 /// removed that had not been added.
 LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd);
 

@@ -76,27 +76,25 @@ class LaplaceFitted : public Fitted {
         trained_(std::move(network)),
         matrix_(std::move(matrix)),
         summary_(std::move(summary)),
-        network_(trained_->spec, as_type(trained_->weights, at::kFloat), kLastLayerLaplace),
-        posterior_(laplace_posterior(matrix_, prior_sd)) {}
+        posterior_(laplace_posterior(matrix_, prior_sd)),
+        network_(answer_features(*trained_, posterior_.wide, kLastLayerLaplace)) {}
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, trained_->spec.input, at::kFloat, bounded(options, network_.outputs()),
+    return predict_rows(data, trained_->spec.input, network_.type(), bounded(options, network_.outputs()),
                         kLastLayerLaplace, [&](const Input& input) {
                           const LastLayerRows rows = network_(input);
-                          return answer_at(rows.output.to(at::kDouble),
-                                           logit_covariance(posterior_, rows.features, network_.outputs()));
+                          return answer_at(rows.output.to(at::kDouble), covariance_at(rows));
                         });
   }
 
   /// "energy", and "logit_var", the variance of the predicted class's logit less the mean of all logits.
   Scores ood(const Dataset& data) const override {
-    const Latent f = latent_rows(data, trained_->spec.input, at::kFloat, bounded({}, network_.outputs()),
-                                 kLastLayerLaplace, [&](const Input& input) {
-                                   const LastLayerRows rows = network_(input);
-                                   const at::Tensor covariance =
-                                       centred_logit_covariance(posterior_, rows.features, network_.outputs());
-                                   return Latent{rows.output.to(at::kDouble), covariance.diagonal(0, 1, 2)};
-                                 });
+    const Latent f = latent_rows(
+        data, trained_->spec.input, network_.type(), bounded({}, network_.outputs()), kLastLayerLaplace,
+        [&](const Input& input) {
+          const LastLayerRows rows = network_(input);
+          return Latent{rows.output.to(at::kDouble), covariance_at(rows).diagonal(0, 1, 2)};
+        });
     return logit_scores(f);
   }
 
@@ -143,6 +141,12 @@ class LaplaceFitted : public Fitted {
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
 
  private:
+  /// Returns the covariance of the logits less their mean: softmax does not see their common shift, whose
+  /// variance is the prior's. [b, k, k]
+  at::Tensor covariance_at(const LastLayerRows& rows) const {
+    return centred_logit_covariance(posterior_, rows.features, network_.outputs());
+  }
+
   /// Returns the model with the posterior of other rows.
   std::unique_ptr<Fitted> with_matrix(GaussNewton matrix, int64_t rows) const {
     Summary summary = summary_;
@@ -155,8 +159,8 @@ class LaplaceFitted : public Fitted {
   std::shared_ptr<const TrainedNetwork> trained_;
   GaussNewton matrix_;
   Summary summary_;
-  LastLayerFeatures network_;  // float32, as trained
   LaplacePosterior posterior_;
+  LastLayerFeatures network_;  // answer_features
 };
 
 class LaplaceMethod : public Method {
@@ -242,7 +246,8 @@ class LaplaceMethod : public Method {
     over_batches(valid.subset(at::arange(n)), bounded({}, features.outputs()), [&](const Batch& batch) {
       const LastLayerRows at = features(input_of(batch, features.type()));
       const Predictive p =
-          answer_at(at.output.to(at::kDouble), logit_covariance(posterior, at.features, features.outputs()));
+          answer_at(at.output.to(at::kDouble),
+                    centred_logit_covariance(posterior, at.features, features.outputs()));
       sum += *mean_nll(p, batch.target.to(at::kDouble)) * static_cast<double>(batch.target.size(0));
     });
     return sum / static_cast<double>(n);

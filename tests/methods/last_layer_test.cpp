@@ -261,6 +261,29 @@ TEST(LastLayer, EveryPriorSdOfTheRangeHasAnAnswer) {
   }
 }
 
+TEST(LastLayer, EveryPriorSdOfTheRangeHasClasses) {
+  for (const auto kind : {LikelihoodKind::softmax, LikelihoodKind::bernoulli}) {
+    const Split split = contract::task_split(kind);
+    const auto network = small_network(split);
+    const Dataset data = contract::task_toy(kind, 40, 9);
+    for (const json& method : {json{{"method", "bll"}}, json{{"method", "rich-bll"}},
+                               json{{"method", "last-layer-laplace"}, {"structure", "full"}},
+                               json{{"method", "last-layer-laplace"}, {"structure", "kronecker"}}}) {
+      at::Tensor narrower = at::zeros({40}, at::kDouble);
+      for (const double sd : {1e-9, 1e-4, 1.0, 1e3, 1e5, 1e7, 1e9}) {
+        json options = {{"prior", "fixed"}, {"prior_sd", sd}};
+        if (method.contains("structure")) options["structure"] = method["structure"];
+        const auto fitted = around(method["method"], options, split, network);
+        const auto p = std::get<Classes>(fitted->predict(data)).probabilities;
+        EXPECT_LT((p.sum(1) - 1).abs().max().item<double>(), 1e-9) << method << sd;
+        const at::Tensor var = fitted->ood(data).at("logit_var");
+        EXPECT_TRUE((var >= narrower * (1 - 1e-3)).all().item<bool>()) << method << sd;
+        narrower = var;
+      }
+    }
+  }
+}
+
 TEST(LastLayer, AWidePriorIsTheDensePosterior) {
   // Twelve rows for thirteen features: most new rows have a part that no row determines. In float64 a kernel of
   // 1e10 beside a noise of 0.01 is known to 1e-3 of the noise.
