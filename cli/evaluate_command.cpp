@@ -95,9 +95,9 @@ int run_command(const EvaluateRequest& r) {
         "note: these data were fitted on, the training {}s are scored too; --split test scores what "
         "was held out",
         noun_of(data)));
-  const Answers near = model.answers(data, r.level);
+  const Answers near = model.answers(data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
-  json report = model.evaluate(data, near, r.level);
+  json report = model.evaluate(data, near);
   json ood;
   if (!r.ood.empty()) {
     const Examples foreign = read_foreign(r, model, changes, shared);
@@ -110,6 +110,7 @@ int run_command(const EvaluateRequest& r) {
     report["method"] = model.method();
     report["level"] = r.level;
     if (model.calibration().groups > 0) report["calibration"] = "conformal";
+    if (report.contains("set_size")) report["sets"] = r.sets;
     if (!r.split.empty()) report["split"] = r.split;
     if (!ood.is_null()) report["ood"] = ood;
     print(report);

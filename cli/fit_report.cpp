@@ -33,15 +33,22 @@ std::string conformal_text(const Model& model, double level) {
   const ConformalScores& scores = model.calibration();
   if (scores.groups == 0) return "";
   const int64_t rows = scores.value.size(0);
-  const std::string from = counted(rows, noun_of(kind_of(model.encoder())));
+  const std::string_view noun = noun_of(kind_of(model.encoder()));
+  const std::string from = counted(rows, noun);
   const std::string groups =
       scores.groups < rows ? fmt::format(" in {} groups of identical inputs", scores.groups) : "";
+  const auto [low, high] = coverage_range(scores.groups, level);
+  const std::string known = fmt::format(
+      "with these calibration {}s the coverage of new {}s is from {:.3g} to {:.3g} %, with probability 90 %\n",
+      noun, noun, 100 * low, 100 * high);
   if (model.schema().task.kind == TaskKind::classification)
     return fmt::format("conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {}{}\n",
-                       100 * level, conformal_factor(scores, level), from, groups);
+                       100 * level, conformal_factor(scores, level), from, groups) +
+           known;
   return fmt::format("conformal interval at {:g} %: mean ± {:#.4g} sd (a Gaussian's: {:#.4g}), from {}{}\n",
                      100 * level, conformal_factor(scores, level), normal_quantile((1 + level) / 2), from,
-                     groups);
+                     groups) +
+         known;
 }
 
 }  // namespace
@@ -56,7 +63,12 @@ json choices_json(const Model& model, double level) {
   json out = json::object();
   if (!model.tuning().is_null()) out["tuning"] = model.tuning();
   if (const ConformalScores& scores = model.calibration(); scores.groups > 0)
-    out["conformal"] = {{"level", level}, {"factor", conformal_factor(scores, level)}};
+{
+    const auto [low, high] = coverage_range(scores.groups, level);
+    out["conformal"] = {{"level", level},
+                        {"factor", conformal_factor(scores, level)},
+                        {"coverage_range", {low, high}}};
+  }
   return out;
 }
 

@@ -50,6 +50,15 @@ void add_level(CLI::App& app, double& level) {
       ->check(between("a probability", 0, 1, false));
 }
 
+void add_sets(CLI::App& app, std::string& sets) {
+  app.add_option("--sets", sets,
+                 "sets of classes of a calibrated model\n"
+                 "randomised: hold the level exactly, by a number computed from the row; deterministic: hold at\n"
+                 "least the level, are never empty, and equal answers have equal sets [default randomised]")
+      ->type_name("KIND")
+      ->check(one_of({"randomised", "deterministic"}));
+}
+
 /// Returns the methods whose flags a command takes: those that `flag` names, then the inner methods that
 /// these name in turn (--of).
 std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::string& flag,
@@ -175,11 +184,22 @@ void add_predict(CLI::App& root, Parsed& p) {
       "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
       "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
       true);
-  add_level(app, p.predict.level);
+  app.add_flag("--parts", p.predict.parts,
+               "add the parts of the sd of methods whose parts are not noise and ignorance: sd_noise, the noise of\n"
+               "all rows, and sd_function, the sd of the function");
+  app.add_option("--level", p.predict.levels,
+                 "probability of the interval or set, or several, comma-separated [default 0.95]")
+      ->type_name("P[,P]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(between("a probability", 0, 1, false));
+  add_sets(app, p.predict.sets);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
   app.footer(
-      "Columns: mean, sd, sd_aleatoric, sd_epistemic, lower, upper, in the target's units; of classes "
+      "Columns: mean, sd, lower, upper, in the target's units, with sd_aleatoric (noise) and sd_epistemic "
+      "(ignorance) after sd where the method tells them apart; at several levels lower_50, upper_50, ...; of "
+      "classes "
       "p_CLASS, entropy, mutual_information, label, and the set of plausible classes of a calibrated model; "
       "of "
       "events mean, sd, lower, upper of the intensity; of windows forecast_time before them (with Z, UTC, "
@@ -187,7 +207,7 @@ void add_predict(CLI::App& root, Parsed& p) {
       "DATA give offsets).\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
-      "  slimbayes predict model.safetensors new.csv --level 0.8 | head");
+      "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head");
 }
 
 void add_evaluate(CLI::App& root, Parsed& p) {
@@ -220,6 +240,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
                  "error: nothing is scored; skip: it is left out, with a note [default error]",
                  false);
   add_level(app, p.evaluate.level);
+  add_sets(app, p.evaluate.sets);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
   app.add_flag("--json", p.evaluate.json, "print one JSON object");

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
@@ -29,6 +31,14 @@ void check_answered(const PredictRequest& r, const Examples& data, const std::ve
   log_line("note: " + bad_examples_text(data, bad, r.on_bad_row == "skip" ? "left out" : "left blank"));
 }
 
+/// Returns the levels. Throws for one that is named twice, whose columns would have one name.
+std::vector<double> levels_of(const PredictRequest& r) {
+  for (auto one = r.levels.begin(); one != r.levels.end(); ++one)
+    check(std::find(r.levels.begin(), one, *one) == one, "predict", "each level once for --level",
+          fmt::format("{:g} twice", *one), "name the levels as --level 0.5,0.9");
+  return r.levels;
+}
+
 }  // namespace
 
 int run_command(const PredictRequest& r) {
@@ -50,19 +60,19 @@ int run_command(const PredictRequest& r) {
           fmt::format("'{}'", r.keep.front()), "leave it out");
     kept = columns_named(r.keep, "predict", "--keep", *rows);
   }
-  const Answers a = model.answers(data, r.level);
+  const Answers a = model.answers(data, {levels_of(r), r.sets == "deterministic"});
   const std::optional<Outside> far = outside_of(model, data, r.keep_outside);
   check_answered(r, data, a.bad);
-  std::vector<Column> more;
-  if (r.keep_outside) more.push_back({"outside", ColumnKind::numeric, far->beyond, {}});
-  const AnswerTable answer = answer_table(model, data, a, kept, std::move(more));
+  TableOptions shown{std::move(kept), {}, r.parts};
+  if (r.keep_outside) shown.more.push_back({"outside", ColumnKind::numeric, far->beyond, {}});
+  const AnswerTable answer = answer_table(model, data, a, shown);
   print_or_write(r.out, r.on_bad_row == "skip" ? take_rows(answer.table, a.rows) : answer.table,
                  answer.exact);
   for (const std::string& note : notes_for(model.encoder(), data)) log_line("note: " + note);
   if (far && far->rows > 0)
     log_line(fmt::format("note: {}{}", outside_text(*far, std::get<Table>(data)),
                          r.keep_outside ? "" : "; --keep-outside shows how far each row lies"));
-  for (const std::string& note : answer_notes(model, data, a, r.level)) log_line("note: " + note);
+  for (const std::string& note : answer_notes(model, data, a, shown)) log_line("note: " + note);
   return kDone;
 }
 

@@ -49,7 +49,10 @@ double shortened(double x, int digits, int side) {
 /// would not show seven digits of the sd.
 void shorten(Column& column, const std::vector<double>* sd) {
   if (column.kind != ColumnKind::numeric) return;
-  const int side = column.name == "lower" ? -1 : column.name == "upper" ? 1 : 0;
+  const auto is = [&](const std::string& name) {
+    return column.name == name || column.name.starts_with(name + "_");
+  };
+  const int side = is("lower") ? -1 : is("upper") ? 1 : 0;
   for (size_t i = 0; i < column.values.size(); ++i) {
     double& x = column.values[i];
     const bool beside_sd = sd != nullptr && std::isfinite((*sd)[i]) && (*sd)[i] > 0 && x != 0;

@@ -33,8 +33,10 @@ struct PredictRequest {
   std::vector<std::string> keep;          // columns of the data to put before the answer's
   std::vector<std::string> rename, fill;  // changes of the data's columns (data/table_changes.h), as given
   bool keep_outside = false;
+  bool parts = false;                // TableOptions::parts
   std::string on_bad_row = "blank";  // or "skip", "error"
-  double level = 0.95;
+  std::vector<double> levels = {0.95};
+  std::string sets = "randomised";  // or "deterministic"
 };
 
 struct EvaluateRequest {
@@ -44,6 +46,7 @@ struct EvaluateRequest {
   std::vector<std::string> rename, fill;  // changes of the columns of both files, as given
   std::string on_bad_row = "error";       // or "skip"
   double level = 0.95;
+  std::string sets = "randomised";  // or "deterministic"
   bool json = false;
 };
 

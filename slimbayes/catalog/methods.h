@@ -29,8 +29,8 @@ struct MethodInfo {
   /// Options of the training that still act on a trained network which the fit starts from.
   std::vector<std::string> trains_on;
   bool averages_draws = false;      // true: the epistemic part is the spread of draws of the weights
-  bool epistemic_is_noise = false;  // true: sd_epistemic is mostly noise that varies with the inputs
-  /// What sd_aleatoric and sd_epistemic mean if splits_uncertainty is false; no full stop at the end.
+  bool epistemic_is_noise = false;  // true: the epistemic part is mostly noise that varies with the inputs
+  /// What the parts of the sd mean if splits_uncertainty is false; no full stop at the end.
   std::string parts;
   bool variance_grows_away = false;  // true: the paper claims that the variance grows away from the data
   /// The method whose fits cross-fit the noise of few rows in place of this one's, with the options that both

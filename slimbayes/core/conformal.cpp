@@ -24,6 +24,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <boost/math/distributions/beta.hpp>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -116,6 +117,13 @@ void check_conformal_rows(int64_t groups, double level, int64_t rows) {
                     level),
         repeated ? fmt::format("{} groups ({} rows)", groups, rows) : fmt::format("{}", rows),
         "give more rows, fit with a larger --calibration-fraction, or lower --level");
+}
+
+std::pair<double, double> coverage_range(int64_t groups, double level) {
+  check_conformal_rows(groups, level, groups);
+  const auto k = static_cast<double>(rank_of(groups, level)), m = static_cast<double>(groups);
+  const boost::math::beta_distribution<> coverage(k, m + 1 - k);
+  return {boost::math::quantile(coverage, 0.05), boost::math::quantile(coverage, 0.95)};
 }
 
 double conformal_factor(const ConformalScores& scores, double level) {

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "slimbayes/core/predictive.h"
@@ -47,6 +48,12 @@ int64_t conformal_rows(double level);
 /// Throws std::invalid_argument if `groups` is less than conformal_rows(level); the message says how many are
 /// needed. `rows` is the number of rows in these groups, for the message. Also throws unless 0 < level < 1.
 void check_conformal_rows(int64_t groups, double level, int64_t rows);
+
+/// Returns the range [5 %, 95 %] of the coverage that a level has, given the calibration rows: over other
+/// calibration rows it is distributed as Beta(k, m + 1 - k), k = ceil((m + 1) level), for m `groups` and
+/// scores without ties (Vovk 2012; with ties, and for deterministic sets, it is at least that). Throws as
+/// check_conformal_rows.
+std::pair<double, double> coverage_range(int64_t groups, double level);
 
 /// Returns the conformal factor: how many sds the interval must reach on either side so that a row of a new
 /// group, exchangeable with the calibration groups, lies inside with probability of at least `level`. If each

@@ -64,6 +64,11 @@ PredictionSet prediction_set(const Classes& p, const at::Tensor& u, const Confor
   return all_scores(p, u, "prediction_set") <= conformal_factor(scores, level) * (1 + 1e-9);
 }
 
+PredictionSet deterministic_set(const Classes& p, const ConformalScores& scores, double level) {
+  // The score grows with u: with u = 0 it is the least that the class can have.
+  return prediction_set(p, at::zeros({p.probabilities.size(0)}, at::kDouble), scores, level);
+}
+
 nlohmann::json set_report(const PredictionSet& set, const at::Tensor& y) {
   check_shape(y, {set.size(0)}, "set_report", "y");
   check_classes(y, set.size(1), "set_report");

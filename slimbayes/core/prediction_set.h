@@ -32,6 +32,12 @@ at::Tensor set_scores(const Classes& p, const at::Tensor& y, const at::Tensor& u
 PredictionSet prediction_set(const Classes& p, const at::Tensor& u, const ConformalScores& scores,
                              double level);
 
+/// Returns the set without randomisation, for the same scores: every class whose more probable classes do not
+/// reach the threshold, so the class that crosses it too. It contains prediction_set() for every u, so it
+/// holds at least the level, by up to a class more than needed, and is never empty. Equal answers have equal
+/// sets. Throws as prediction_set.
+PredictionSet deterministic_set(const Classes& p, const ConformalScores& scores, double level);
+
 /// Reports `coverage` (the share of rows whose set contains their class), `set_size` (the mean number of
 /// classes in a set) and `empty` (the share of rows with an empty set). y [n] class numbers.
 nlohmann::json set_report(const PredictionSet& set, const at::Tensor& y);

@@ -30,13 +30,18 @@ Column column(const std::string& name, const at::Tensor& values) {
   return {name, ColumnKind::numeric, numbers(values), {}};
 }
 
-Columns columns_of(const Regression& p, const Answers& a, const Model&) {
-  return {column("mean", p.mean),
-          column("sd", total_var(p).sqrt()),
-          column("sd_aleatoric", p.aleatoric_var.sqrt()),
-          column("sd_epistemic", p.epistemic_var.sqrt()),
-          column("lower", a.interval->lower),
-          column("upper", a.interval->upper)};
+/// Whether the method's answers tell noise from ignorance. For an ensemble its members decide.
+bool tells_ignorance(const Model& model) {
+  return ood_score(find_method(model.method()), model.options()) == "epistemic_sd";
+}
+
+Columns columns_of(const Regression& p, const Model& model, bool parts) {
+  Columns columns = {column("mean", p.mean), column("sd", total_var(p).sqrt())};
+  const bool apart = tells_ignorance(model);
+  if (!apart && !parts) return columns;
+  columns.push_back(column(apart ? "sd_aleatoric" : "sd_noise", p.aleatoric_var.sqrt()));
+  columns.push_back(column(apart ? "sd_epistemic" : "sd_function", p.epistemic_var.sqrt()));
+  return columns;
 }
 
 /// Returns the classes of each row's set, in the order of their numbers, joined by "|". A set without classes
@@ -59,7 +64,7 @@ Column set_column(const PredictionSet& set, const std::vector<std::string>& name
   return column;
 }
 
-Columns columns_of(const Classes& p, const Answers& a, const Model& model) {
+Columns columns_of(const Classes& p, const Model& model, bool) {
   const std::vector<std::string>& names = model.schema().task.levels;
   Columns columns;
   for (size_t c = 0; c < names.size(); ++c)
@@ -67,22 +72,35 @@ Columns columns_of(const Classes& p, const Answers& a, const Model& model) {
   columns.push_back(column("entropy", p.predictive_entropy));
   columns.push_back(column("mutual_information", mutual_information(p)));
   columns.push_back({"label", ColumnKind::categorical, numbers(predicted_class(p)), names});
-  if (a.set) columns.push_back(set_column(*a.set, names));
   return columns;
 }
 
-Columns columns_of(const Counts& p, const Answers& a, const Model&) {
+Columns columns_of(const Counts& p, const Model&, bool) {
   return {column("mean", mean(p.rate)),
           column("sd", total_var(p).sqrt()),
           column("sd_aleatoric", mean(p.rate).sqrt()),
-          column("sd_epistemic", var(p.rate).sqrt()),
-          column("lower", a.interval->lower),
-          column("upper", a.interval->upper)};
+          column("sd_epistemic", var(p.rate).sqrt())};
 }
 
-Columns columns_of(const Intensity& p, const Answers& a, const Model&) {
-  return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt()), column("lower", a.interval->lower),
-          column("upper", a.interval->upper)};
+Columns columns_of(const Intensity& p, const Model&, bool) {
+  return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt())};
+}
+
+/// Returns lower, upper and set of each level; with several, their names end in the level in percent.
+Columns level_columns(const Answers& a, const std::vector<std::string>& names) {
+  Columns columns;
+  for (const LevelAnswer& at : a.levels) {
+    const std::string ending = a.levels.size() > 1 ? fmt::format("_{:g}", 100 * at.level) : "";
+    if (at.interval) {
+      columns.push_back(column("lower" + ending, at.interval->lower));
+      columns.push_back(column("upper" + ending, at.interval->upper));
+    }
+    if (at.set) {
+      columns.push_back(set_column(*at.set, names));
+      columns.back().name += ending;
+    }
+  }
+  return columns;
 }
 
 /// Moves answer i to row rows[i] of a table of `all` rows. Rows without an answer get missing cells (NaN).
@@ -133,12 +151,16 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
 }  // namespace
 
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& a,
-                         const std::vector<std::string>& kept, Columns more) {
+                         const TableOptions& options) {
   check_same(examples, a);
+  check(!a.levels.empty(), "answer_table", "answers with a level", "answers without");
   const int64_t n = count(examples);
-  Columns answer = std::visit([&](const auto& p) { return columns_of(p, a, model); }, a.answer);
+  const std::vector<std::string>& kept = options.kept;
+  Columns answer =
+      std::visit([&](const auto& p) { return columns_of(p, model, options.parts); }, a.answer);
+  std::ranges::move(level_columns(a, model.schema().task.levels), std::back_inserter(answer));
   answer = spread(std::move(answer), a.rows, n);
-  std::ranges::move(more, std::back_inserter(answer));
+  std::ranges::copy(options.more, std::back_inserter(answer));
   const auto clashes = [&](const std::string& name) {
     return std::ranges::find(answer, name, &Column::name) != answer.end();
   };
@@ -154,8 +176,8 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
     columns.push_back(*rows->find(name));
   }
   if (const auto* windows = std::get_if<WindowTable>(&examples)) {
-    const WindowOptions& options = std::get<WindowEncoder>(model.encoder()).options();
-    for (Column& column : forecast_columns(*windows, options, *rows)) {
+    const WindowOptions& series = std::get<WindowEncoder>(model.encoder()).options();
+    for (Column& column : forecast_columns(*windows, series, *rows)) {
       check(!clashes(column.name), "predict", "other names of groups than those of the answer",
             in_quotes(column.name), "rename that column");
       if (std::ranges::find(columns, column.name, &Column::name) == columns.end())
@@ -168,16 +190,19 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
 }
 
 std::vector<std::string> answer_notes(const Model& model, const Examples& examples, const Answers& a,
-                                      double level) {
+                                      const TableOptions& options) {
   std::vector<std::string> notes;
   const auto zeroed = std::visit([](const auto& p) { return p.zeroed; }, a.answer);
   if (zeroed > 0)
     notes.push_back(fmt::format("rounding made {} epistemic variances negative; they are 0", zeroed));
   const MethodInfo& method = find_method(model.method());
-  if (std::holds_alternative<Regression>(a.answer) && !method.splits_uncertainty)
-    notes.push_back(fmt::format("{}: {}", method.name, method.parts));
-  notes.push_back(tail_note(examples, a, level));
-  if (level != FitOptions{}.level && std::holds_alternative<Classes>(a.answer) && !a.set)
+  const bool shows_parts = options.parts || tells_ignorance(model);
+  if (std::holds_alternative<Regression>(a.answer) && !method.splits_uncertainty && shows_parts)
+    notes.push_back(fmt::format("{}: {}", method.name, tells_ignorance(model) ? method.parts
+                                                    : inner_method(method, model.options()).parts));
+  for (const LevelAnswer& at : a.levels) notes.push_back(tail_note(examples, a, at.level));
+  const auto asked = [](const LevelAnswer& at) { return at.level != FitOptions{}.level && !at.set; };
+  if (std::holds_alternative<Classes>(a.answer) && std::ranges::any_of(a.levels, asked))
     notes.emplace_back(
         "--level says nothing of these classes: only a model fitted with --calibrate conformal gives sets of "
         "them");

@@ -48,8 +48,10 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEn
   if (kept.size() == faults.size()) return;
   const at::Tensor index = at::tensor(kept, at::kLong);
   a.answer = take(a.answer, index);
-  if (a.interval)
-    a.interval = {a.interval->lower.index_select(0, index), a.interval->upper.index_select(0, index)};
+  for (LevelAnswer& at : a.levels) {
+    if (at.interval)
+      at.interval = {at.interval->lower.index_select(0, index), at.interval->upper.index_select(0, index)};
+  }
   a.rows = std::move(rows);
 }
 
@@ -83,10 +85,9 @@ void Model::check_answers_anything(const Examples& examples, const std::vector<i
                               first.reason));
 }
 
-Answers Model::answers(const Examples& given, std::optional<double> level,
-                       const PredictOptions& options) const {
+Answers Model::answers(const Examples& given, const AnswerRequest& ask, const PredictOptions& options) const {
   if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
-    return answers(examples(given), level, options);
+    return answers(examples(given), ask, options);
   Answers a;
   Dataset data = dataset_of(*encoder_, given, false, &a.bad);
   const Dataset all = data;
@@ -95,13 +96,17 @@ Answers Model::answers(const Examples& given, std::optional<double> level,
   const std::vector<int64_t> asked = a.rows;
   a.answer = answer_to(data, options);
   leave_out(a, unfinished(a.answer), *encoder_, given);  // before the interval, which needs finite answers
-  if (level) {
-    a.interval = interval(a.answer, *level);
-    leave_out(a, unfinished(a.answer, a.interval), *encoder_, given);
-    const auto* classes = std::get_if<Classes>(&a.answer);
-    if (classes != nullptr && calibration_.groups > 0)
-      a.set = prediction_set(*classes, example_uniforms(all.subset(at::tensor(a.rows, at::kLong))),
-                             calibration_, *level);
+  for (const double level : ask.levels) {
+    a.levels.push_back({level, interval(a.answer, level)});
+    leave_out(a, unfinished(a.answer, a.levels.back().interval), *encoder_, given);
+  }
+  if (const auto* classes = std::get_if<Classes>(&a.answer); classes != nullptr && calibration_.groups > 0) {
+    const bool random = !ask.deterministic_sets && !ask.levels.empty();
+    const at::Tensor u =
+        random ? example_uniforms(all.subset(at::tensor(a.rows, at::kLong))) : at::Tensor();
+    for (LevelAnswer& at : a.levels)
+      at.set = random ? prediction_set(*classes, u, calibration_, at.level)
+                      : deterministic_set(*classes, calibration_, at.level);
   }
   if (a.rows.empty() && !asked.empty()) check_answers_anything(given, asked, a.bad);
   std::ranges::sort(a.bad, {}, &BadRow::row);

@@ -10,15 +10,26 @@
 
 namespace slimbayes {
 
+/// What is asked beside the answer itself.
+struct AnswerRequest {
+  std::vector<double> levels = {};  // probabilities of intervals or sets of classes
+  bool deterministic_sets = false;  // deterministic_set in place of prediction_set
+};
+
+/// What an answer says at one level.
+struct LevelAnswer {
+  double level;
+  std::optional<Interval> interval = {};  // [m]; absent for classes
+  std::optional<PredictionSet> set = {};  // [m, C]; present for classes if the model is calibrated
+};
+
 /// Answers to a set of examples. An example without an answer is listed in `bad` and does not affect the
 /// others. m is the number of examples with an answer.
 struct Answers {
-  Predictive answer;                 // [m] in the target's units; every number is finite
-  std::optional<Interval> interval;  // [m]; absent for classes, and if no level was asked for
-  /// [m, C]; present for classes if the model is calibrated and a level was asked for
-  std::optional<PredictionSet> set;
-  std::vector<int64_t> rows;  // [m] index of each answered example, ascending
-  std::vector<BadRow> bad;    // the examples without an answer, ascending
+  Predictive answer;               // [m] in the target's units; every number is finite
+  std::vector<LevelAnswer> levels;  // in the order in which they were asked for
+  std::vector<int64_t> rows;       // [m] index of each answered example, ascending
+  std::vector<BadRow> bad;         // the examples without an answer, ascending
 };
 
 /// Throws std::invalid_argument unless `answers` covers as many examples (with or without an answer) as there

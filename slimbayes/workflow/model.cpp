@@ -43,14 +43,16 @@ nlohmann::json Model::evaluate(const Examples& given, double level, std::vector<
   if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
     return evaluate(examples(given, true), level, bad);
   check_targets(*encoder_, given);
-  const Answers a = answers(given, level);
+  const Answers a = answers(given, {{level}});
   if (!a.bad.empty() && bad == nullptr) throw_bad_example(given, a.bad.front());
   if (!a.bad.empty()) *bad = a.bad;
-  return evaluate(given, a, level);
+  return evaluate(given, a);
 }
 
-nlohmann::json Model::evaluate(const Examples& given, const Answers& a, double level) const {
+nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
   check_same(given, a);
+  check(!a.levels.empty(), "evaluate", "answers with a level", "answers without");
+  const LevelAnswer& at = a.levels.front();
   if (!a.bad.empty() && a.rows.empty()) throw_bad_example(given, a.bad.front());
   check_targets(*encoder_, given);
   const Task& task = schema().task;
@@ -60,7 +62,7 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a, double l
   } else {
     const at::Tensor y =
         a.bad.empty() ? target_as_given(*encoder_, given) : target_as_given(*encoder_, take(given, a.rows));
-    out = report(a.answer, y, {level, task.y_scale * task.encoded_sd, a.interval, task.levels, a.set});
+    out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set});
   }
   if (!a.bad.empty()) out["left_out"] = a.bad.size();
   return out;

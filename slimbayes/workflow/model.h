@@ -44,11 +44,11 @@ class Model {
   /// answers()).
   Predictive answer(const Examples& examples, const PredictOptions& options = {}) const;
 
-  /// Returns answer() for the examples that have one, and for the others the reason why not. With a level,
-  /// also returns the interval, and for a calibrated model of classes the prediction set. Throws DataError in
-  /// the model's name if no example has a finite answer and the examples are not to blame: some lie within
-  /// the training range, or the middle of that range has no finite answer either.
-  Answers answers(const Examples& examples, std::optional<double> level = {},
+  /// Returns answer() for the examples that have one, and for the others the reason why not. For each level
+  /// that is asked for also the interval, and for a calibrated model of classes the prediction set. Throws
+  /// DataError in the model's name if no example has a finite answer and the examples are not to blame: some
+  /// lie within the training range, or the middle of that range has no finite answer either.
+  Answers answers(const Examples& examples, const AnswerRequest& ask = {},
                   const PredictOptions& options = {}) const;
 
   /// Returns answer() of a regression. Throws std::invalid_argument for another task.
@@ -80,9 +80,10 @@ class Model {
   nlohmann::json evaluate(const Examples& examples, double level = 0.95,
                           std::vector<BadRow>* bad = nullptr) const;
 
-  /// Returns the same report from `answers` to these examples that were computed before with a level.
-  /// Examples without an answer are left out. Throws DataError if none has an answer.
-  nlohmann::json evaluate(const Examples& examples, const Answers& answers, double level) const;
+  /// Returns the same report from `answers` to these examples that were computed before, at their first level.
+  /// Examples without an answer are left out. Throws DataError if none has an answer, std::invalid_argument
+  /// for answers without a level.
+  nlohmann::json evaluate(const Examples& examples, const Answers& answers) const;
 
   /// Return the model that has learned these examples too, or no longer (Fitted::updated): the encoder, the
   /// features, the noise and the prior stay. They keep no split. Throw std::invalid_argument for a method

@@ -108,15 +108,16 @@ def test_odd_tables_are_fitted(tmp_path, name, method):
     budget = FEW if method == "dbk" else ["--iterations", 5]
     done = run(tmp_path, "fit", "odd.csv", "--target", "y", "--method", method, "--threads", 1, "--json", *budget)
     assert done.returncode == 0, done.stderr
-    answers = predicted(tmp_path, "model.safetensors", "odd.csv")
-    assert list(answers) == ["mean", "sd", "sd_aleatoric", "sd_epistemic", "lower", "upper"]
+    answers = predicted(tmp_path, "model.safetensors", "odd.csv", "--parts")
+    parts = ["sd_noise", "sd_function"] if method == "dbk" else ["sd_aleatoric", "sd_epistemic"]
+    assert list(answers) == ["mean", "sd", *parts, "lower", "upper"]
     assert len(answers["mean"]) == len(rows)
     targets = [row[-1] for row in rows]
     reach = 10 * (max(targets) - min(targets)) + 1
-    for mean, sd, aleatoric, epistemic, lower, upper in zip(*answers.values()):
+    for mean, sd, noise, function, lower, upper in zip(*answers.values()):
         assert math.isfinite(mean) and min(targets) - reach < mean < max(targets) + reach
         assert 0 < sd < reach and lower < mean < upper
-        assert sd == pytest.approx(math.hypot(aleatoric, epistemic), rel=1e-9)
+        assert sd == pytest.approx(math.hypot(noise, function), rel=1e-9)
 
 
 def test_all_columns_constant_is_refused(tmp_path):

@@ -68,6 +68,23 @@ TEST(PredictionSet, HoldsItsLevelWhateverTheModel) {
   }
 }
 
+TEST(PredictionSet, DeterministicSetsHoldEveryRandomisedOne) {
+  for (double sharper : {0.3, 1.0, 10.0}) {
+    const Sample calibration(2000, sharper, Stream(3)), fresh(20000, sharper, Stream(4));
+    const ConformalScores scores(std::get<0>(set_scores(calibration.p, calibration.y, calibration.u).sort()));
+    const PredictionSet set = deterministic_set(fresh.p, scores, 0.8);
+    for (const at::Tensor& u : {fresh.u, at::zeros_like(fresh.u), at::ones_like(fresh.u)})
+      EXPECT_TRUE((prediction_set(fresh.p, u, scores, 0.8) <= set).all().item<bool>()) << sharper;
+    const auto report = set_report(set, fresh.y);
+    const double sd = std::sqrt(0.8 * 0.2 * (1.0 / 2000 + 1.0 / 20000));
+    EXPECT_GT(report["coverage"].get<double>(), 0.8 - 5 * sd) << sharper;
+    EXPECT_EQ(report["empty"].get<double>(), 0) << sharper;
+    // No class more than a small u gives: the set is the union of the randomised ones.
+    const at::Tensor widest = prediction_set(fresh.p, at::full({20000}, 1e-12, at::kDouble), scores, 0.8);
+    EXPECT_TRUE(at::equal(widest, set)) << sharper;
+  }
+}
+
 TEST(PredictionSet, ASureModelMayAnswerWithNoClass) {
   const Sample calibration(2000, 10, Stream(3)), fresh(2000, 10, Stream(4));
   const ConformalScores scores(std::get<0>(set_scores(calibration.p, calibration.y, calibration.u).sort()));

@@ -32,7 +32,7 @@ TEST(Answers, ARowThatIsTooFarDoesNotKeepTheOthersFromTheirs) {
   const Table table = generate("steps", 60, Stream(1));
   const Model model = model_of(table);
   const Table far = with_far(table, {4, 17});
-  const Answers a = model.answers(far, 0.9);
+  const Answers a = model.answers(far, {{0.9}});
   ASSERT_EQ(a.rows.size(), 58u);
   ASSERT_EQ(a.bad.size(), 2u);
   EXPECT_EQ(a.bad[0].row, 4);
@@ -40,9 +40,9 @@ TEST(Answers, ARowThatIsTooFarDoesNotKeepTheOthersFromTheirs) {
   const Table others = take_rows(table, a.rows);
   const Regression p = model.predict(others);
   EXPECT_TRUE(at::equal(std::get<Regression>(a.answer).mean, p.mean));
-  EXPECT_TRUE(at::equal(a.interval->upper, model.interval(p, 0.9).upper));
+  EXPECT_TRUE(at::equal(a.levels[0].interval->upper, model.interval(p, 0.9).upper));
   EXPECT_TRUE(model.answers(table).bad.empty());
-  EXPECT_FALSE(model.answers(table).interval.has_value());
+  EXPECT_TRUE(model.answers(table).levels.empty());
 
   expect_has(error_of([&] { model.answer(far); }), "data row 5: expected a number within 1e+06 half-ranges");
   EXPECT_THROW(model.ood(far), DataError);
@@ -83,13 +83,13 @@ TEST(Answers, AModelWithoutAnyFiniteAnswerIsToBlame) {
   }
   const Model model = Model::from_file(file, "m.safetensors");
   for (const Table& some : {table, with_far(table, {4}), take_rows(table, {0})}) {
-    std::string text = trial::message_of([&] { model.answers(some, 0.9); });
+    std::string text = trial::message_of([&] { model.answers(some, {{0.9}}); });
     EXPECT_EQ(text.find("m.safetensors: expected a model with finite answers"), 0u) << text;
     EXPECT_THROW(model.evaluate(some), DataError);
   }
-  EXPECT_TRUE(model.answers(take_rows(table, {}), 0.9).rows.empty());
+  EXPECT_TRUE(model.answers(take_rows(table, {}), {{0.9}}).rows.empty());
   // If only the rows are too far, the rows are named as bad and the model is not blamed.
-  EXPECT_EQ(model_of(table).answers(take_rows(with_far(table, {4}), {4}), 0.9).bad.size(), 1u);
+  EXPECT_EQ(model_of(table).answers(take_rows(with_far(table, {4}), {4}), {{0.9}}).bad.size(), 1u);
 }
 
 }  // namespace

@@ -124,14 +124,14 @@ TEST(Calibration, OfClassesGivesSetsThatHoldTheirLevel) {
     const double sd = std::sqrt(level * (1 - level) * (1.0 / 1000 + 1.0 / 4000));
     EXPECT_NEAR(report["coverage"].get<double>(), level, 5 * sd);
   }
-  const Answers whole = model.answers(fresh, 0.8);
-  const Answers some = model.answers(take_rows(fresh, {7, 3}), 0.8);
-  EXPECT_TRUE(at::equal(some.set->select(0, 0), whole.set->select(0, 7)));  // the other rows do not matter
-  EXPECT_FALSE(model.answers(fresh).set.has_value());
+  const Answers whole = model.answers(fresh, {{0.8}});
+  const Answers some = model.answers(take_rows(fresh, {7, 3}), {{0.8}});
+  EXPECT_TRUE(at::equal(some.levels[0].set->select(0, 0), whole.levels[0].set->select(0, 7)));  // the other rows do not matter
+  EXPECT_TRUE(model.answers(fresh).levels.empty());
   const Model loaded = Model::from_file(model.to_file(), "m");
-  EXPECT_TRUE(at::equal(*loaded.answers(fresh, 0.8).set, *whole.set));
+  EXPECT_TRUE(at::equal(*loaded.answers(fresh, {{0.8}}).levels[0].set, *whole.levels[0].set));
   fit.calibrate = "none";
-  EXPECT_FALSE(fit_model(overlapping(300, 1), fit).answers(fresh, 0.8).set.has_value());
+  EXPECT_FALSE(fit_model(overlapping(300, 1), fit).answers(fresh, {{0.8}}).levels[0].set.has_value());
 }
 
 /// Returns 200 inputs with eight rows each, whose targets hardly differ.

@@ -59,12 +59,12 @@ TEST(Workflow, AModelOfWindowsKnowsItsStep) {
   const Model model = fit_model(series(120), on_windows());
   const Examples last = model.examples(take_rows(series(120), {116, 117, 118, 119}));
   ASSERT_EQ(count(last), 1);
-  const AnswerTable answer = answer_table(model, last, model.answers(last, 0.95));
+  const AnswerTable answer = answer_table(model, last, model.answers(last, {{0.95}}));
   EXPECT_EQ(answer.table.find("forecast_time")->values, (std::vector<double>{1.6e9 + 120 * kHour}));
   expect_has(error_of([&] { model.answers(series(20, 24 * kHour)); }),
              "rows in steps of 3600 s, as in training; received steps of 86400 s");
   // The answers belong to windows, so a table of all rows does not fit them.
-  expect_has(error_of([&] { answer_table(model, series(120), model.answers(series(120), 0.95)); }),
+  expect_has(error_of([&] { answer_table(model, series(120), model.answers(series(120), {{0.95}})); }),
              "Model::examples() finds the windows");
   const Scores scores = model.ood(series(120));  // dnn has one noise variance: those of the inputs alone
   EXPECT_EQ(scores.size(), 2u);

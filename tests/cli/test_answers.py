@@ -1,0 +1,83 @@
+"""What predict shows: parts of the sd under names that they are, several levels, two kinds of sets."""
+
+import csv
+import io
+import json
+
+import pytest
+from conftest import FEW, header, predicted, refused, run, toy_rows, write_csv
+
+PARTS = ["sd_aleatoric", "sd_epistemic"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("answers")
+    write_csv(folder / "t.csv", header(2), toy_rows(300))
+    rows = [[*x, "high" if y > 0.5 else "middle" if y > -0.3 else "low"] for *x, y in toy_rows(400, seed=3)]
+    write_csv(folder / "c.csv", header(2), rows)
+    write_csv(folder / "new.csv", header(2), [[*x, "low"] for *x, _ in toy_rows(200, seed=5)])
+    for method, more in (("dbk", []), ("vbll", []), ("dnn", []), ("mc-dropout", []), ("ensemble-dbk", ["--of", "dbk", "--members", 2]),
+                         ("ensemble-dnn", ["--of", "dnn", "--members", 2])):
+        done = run(folder, "fit", "t.csv", "--target", "y", "--method", method.partition("-d")[0] if more else method, *more,
+                   "--model", method, *FEW)
+        assert done.returncode == 0, done.stderr
+    done = run(folder, "fit", "c.csv", "--target", "y", "--method", "dnn", "--calibrate", "conformal",
+               "--calibration-fraction", 0.3, "--model", "classes", *FEW)
+    assert done.returncode == 0, done.stderr
+    (folder / "fit.txt").write_text(done.stdout)
+    return folder
+
+
+def columns(folder, model, *more):
+    done = run(folder, "predict", model, "t.csv", *more)
+    assert done.returncode == 0, done.stderr
+    return next(csv.reader(io.StringIO(done.stdout))), done.stderr
+
+
+def test_a_column_is_what_its_name_says(folder):
+    for model in ("vbll", "mc-dropout", "ensemble-dnn"):  # noise and ignorance, or the draws' disagreement
+        assert columns(folder, model)[0] == ["mean", "sd", *PARTS, "lower", "upper"]
+        assert columns(folder, model, "--parts")[0] == ["mean", "sd", *PARTS, "lower", "upper"]
+    for model in ("dbk", "dnn", "ensemble-dbk"):  # noise in both, or no ignorance at all
+        names, notes = columns(folder, model)
+        assert names == ["mean", "sd", "lower", "upper"]
+        assert "noise and ignorance" not in notes and "one noise for all rows" not in notes
+        assert columns(folder, model, "--parts")[0] == ["mean", "sd", "sd_noise", "sd_function", "lower", "upper"]
+    assert "sd_function is the spread" in columns(folder, "dbk", "--parts")[1]
+    plain, parts = predicted(folder, "dbk", "t.csv"), predicted(folder, "dbk", "t.csv", "--parts")
+    assert plain["sd"] == pytest.approx([(a**2 + b**2) ** 0.5 for a, b in zip(parts["sd_noise"], parts["sd_function"])])
+
+
+def test_several_levels(folder):
+    both = predicted(folder, "vbll", "t.csv", "--level", ".5,.9")
+    assert list(both) == ["mean", "sd", *PARTS, "lower_50", "upper_50", "lower_90", "upper_90"]
+    for level in (50, 90):
+        alone = predicted(folder, "vbll", "t.csv", "--level", level / 100)
+        assert alone["lower"] == both[f"lower_{level}"] and alone["upper"] == both[f"upper_{level}"]
+    text = next(csv.DictReader(io.StringIO(run(folder, "predict", "vbll", "t.csv", "--level", "0.975,0.5").stdout)))
+    assert float(text["lower_97.5"]) < float(text["lower_50"]) < float(text["upper_50"]) < float(text["upper_97.5"])
+    assert "below 1" in refused(folder, "predict", "vbll", "t.csv", "--level", ".5,1")
+    assert "each level once" in refused(folder, "predict", "vbll", "t.csv", "--level", ".5,0.50")
+    sets = predicted(folder, "classes", "new.csv", "--level", ".5,.9")
+    assert {"set_50", "set_90"} < set(sets) and "set" not in sets
+
+
+def members(cell):
+    return set(cell.split("|")) if cell else set()
+
+
+def test_deterministic_sets_hold_the_randomised_ones(folder):
+    random, sure = (predicted(folder, "classes", "new.csv", "--level", 0.8, *more)["set"]
+                    for more in ([], ["--sets", "deterministic"]))
+    assert all(members(a) <= members(b) and b for a, b in zip(random, sure)) and random != sure
+    reports = [json.loads(run(folder, "evaluate", "classes", "c.csv", "--level", 0.8, "--json", *more).stdout)
+               for more in ([], ["--sets", "deterministic"])]
+    assert [report["sets"] for report in reports] == ["randomised", "deterministic"]
+    assert reports[1]["empty"] == 0 and reports[1]["coverage"] >= reports[0]["coverage"]
+
+
+def test_the_fit_says_how_uncertain_the_level_is(folder):
+    text = (folder / "fit.txt").read_text()
+    # 120 rows at 95 %: Beta(115, 6), of which 90 % lie between these.
+    assert "with these calibration rows the coverage of new rows is from 91.4 to 97.8 %, with probability 90 %" in text, text
