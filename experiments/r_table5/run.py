@@ -30,7 +30,9 @@ NETWORK = ("--network convnet --hidden 32 --parametrisation mup --learning-rate 
            "--patience 0 --epochs 40 --batch 128 --crop 4 --flip --valid-fraction 0.1")
 PRIOR = "--prior fixed --prior-sd 1"
 AROUND = [("dnn", ""), ("bll", PRIOR), ("rich-bll", f"{PRIOR} --ridge 1"), ("rich-bll", f"{PRIOR} --ridge 1 --subsample 0.4"),
-          ("rich-bll", f"{PRIOR} --ridge 1e-4"), ("last-layer-laplace", PRIOR)]
+          ("rich-bll", f"{PRIOR} --ridge 1e-4"), ("last-layer-laplace", PRIOR),
+          # A prior so narrow that no row counts: the score is the squared norm of the features.
+          ("last-layer-laplace", "--prior fixed --prior-sd 1e-6")]
 OWN = [("mc-dropout", NETWORK), ("bbb", NETWORK.replace("--parametrisation mup ", "")), ("ensemble", f"--of dnn --members 5 {NETWORK}")]
 KEY = ["study", "data", "method", "seed", "flags"]
 METRICS = ["nll", "ece", "accuracy", "brier"]
