@@ -1,5 +1,5 @@
 // compare: fits every method with every seed on one split, so that only the method differs. A method that
-// fails is reported with its message; the command fails only if all methods fail.
+// fails is reported with its message; the others are shown all the same, and the command ends with exit code 1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/terminal.h"
 #include "slimbayes/workflow/comparison.h"
 #include "slimbayes/workflow/data_file.h"
 #include "slimbayes/workflow/model.h"
@@ -29,7 +30,8 @@ json json_of(const CompareRequest& r, const std::vector<MethodRuns>& results) {
 void log_failures(const std::vector<MethodRuns>& results) {
   for (const MethodRuns& each : results) {
     if (!each.failure.empty())
-      log_line(fmt::format("{} failed: {}", each.method, each.failure.substr(0, each.failure.find('\n'))));
+      print_error(fmt::format("{} failed: {}", each.method,
+                              without_functions(each.failure.substr(0, each.failure.find('\n')))));
   }
 }
 
@@ -56,7 +58,9 @@ int run_command(const CompareRequest& request) {
   log_failures(results);
   for (const SharedNote& note : shared_notes(results)) log_note(note.text, note.of);
   r.json ? print(json_of(r, results)) : print(comparison_table(results, r.fit.level));
-  return InterruptGuard::interrupted() ? kInterrupted : kDone;
+  if (InterruptGuard::interrupted()) return kInterrupted;
+  const bool all = std::ranges::all_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
+  return all ? kDone : kFailed;
 }
 
 }  // namespace slimbayes::cli

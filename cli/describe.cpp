@@ -50,6 +50,16 @@ std::vector<std::string> task_names(const MethodInfo& info) {
   return names;
 }
 
+/// Returns the tasks as text. Those of a method that wraps another (ensemble) depend on that: which of them
+/// its default takes, and a method that takes the others.
+std::string task_text(const MethodInfo& info) {
+  std::vector<std::string> taken, others;
+  for (TaskKind task : info.tasks) (takes(info, task) ? taken : others).emplace_back(name_of(task));
+  if (others.empty()) return fmt::format("{}", fmt::join(taken, ", "));
+  return fmt::format("{}; with --{} {} also {}", fmt::join(taken, ", "), info.inner,
+                     default_method(TaskKind::classification).name, fmt::join(others, ", "));
+}
+
 std::vector<std::string> input_names(const MethodInfo& info) {
   std::vector<std::string> names;
   for (InputKind kind : info.inputs) names.emplace_back(name_of(kind));
@@ -86,7 +96,7 @@ std::string method_text(const MethodInfo& info) {
   std::string text = info.name + "\n" + indented(info.summary, 2) + "\n";
   const auto row = [&](const char* name, const std::string& value) { text += named(name, value); };
   if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
-  row("tasks", fmt::format("{}", fmt::join(task_names(info), ", ")));
+  row("tasks", task_text(info));
   row("inputs",
       fmt::format("{}; numbers of a table scaled {}", fmt::join(input_names(info), ", "), info.input_scale));
   row("paper", info.paper);
@@ -352,7 +362,7 @@ std::string list_methods(bool as_json) {
     const std::string aliases =
         info.aliases.empty() ? "" : fmt::format(" (also {})", fmt::join(info.aliases, ", "));
     text += info.name + aliases + "\n" +
-            indented(fmt::format("{} [{}]", info.summary, fmt::join(task_names(info), ", ")), 4);
+            indented(fmt::format("{} [{}]", info.summary, task_text(info)), 4);
   }
   text += "\n" + indented("slimbayes describe METHOD explains one and its options.", 0);
   return as_json ? dumped(list) : text;

@@ -279,6 +279,11 @@ void add_updates(CLI::App& root, Parsed& p) {
              "error: nothing is forgotten; skip: they are left out, all of them if need be, with a note")
           ->type_name("DO")
           ->check(one_of({"error", "skip"}));
+    if (forgets)
+      app.add_flag("--duplicates", r->duplicates,
+                   "with --on-unknown skip: forget also where only some of the rows are known. A row is known "
+                   "by equal cells alone, so that a row that was never learned takes with it an equal one "
+                   "that was, perhaps somebody else's");
     add_threads(app, p.threads);
     add_table_memory(app, p.table_memory);
     app.add_flag("--json", r->json, "print one JSON object");

@@ -40,6 +40,17 @@ int run_command(const UpdateRequest& r) {
   const int64_t given = count(data);
   if (r.on_unknown == "skip") data = model.learned_among(data);
   const int64_t left_out = given - count(data);
+  check(r.duplicates || left_out == 0 || count(data) == 0, command,
+        "rows that the model has learned, or --duplicates",
+        fmt::format("{} of {} {}s with the cells of learned ones beside {} that it has not learned",
+                    count(data), given, noun_of(data), left_out),
+        fmt::format("a {0} is known by equal cells alone: if these {0}s were not learned either, equal ones "
+                    "of others would be forgotten; give only learned ones, or --duplicates to forget these",
+                    noun_of(data)));
+  if (!model.knows_cells())
+    notes.push_back(
+        "this model file is of an earlier version and knows rows by their encoding alone: rows with unknown "
+        "words or new categories may count as one; fit it again to tell them apart");
   if (left_out > 0)
     notes.push_back(
         fmt::format("{} of {} {}s were not learned and are left out", left_out, given, noun_of(data)));
@@ -56,6 +67,12 @@ int run_command(const UpdateRequest& r) {
     notes.push_back(
         fmt::format("{} of {} {}s repeat one that was learned before, or another one of these; each counts",
                     known, count(data), noun_of(data)));
+  const int64_t stay = r.forget && !none ? changed.learned_like(data) : 0;
+  if (stay > 0)
+    notes.push_back(
+        fmt::format("{} with the same cells as these, learned too, {}: each is forgotten as often as it is "
+                    "given",
+                    counted(stay, noun_of(data)), stay == 1 ? "stays" : "stay"));
   for (size_t i = told; i < notes.size(); ++i) log_note(notes[i]);
   changed.save(out);
   const int64_t rows = changed.fitted().summary().rows;
@@ -65,11 +82,16 @@ int run_command(const UpdateRequest& r) {
                              {r.forget ? "forgotten" : "added", count(data)},
                              {"rows", rows},
                              {"notes", notes}};
-    if (r.forget) report["left_out"] = left_out;
+    if (r.forget) {
+      report["left_out"] = left_out;
+      report["known_by"] = model.knows_cells() ? "cells" : "encoding";
+      report["equal_rows_left"] = stay;
+    }
     print(report);
   } else {
-    print(fmt::format("{}: {} {}, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
-                      counted(count(data), noun_of(data)), rows));
+    print(fmt::format("{}: {} {}{}, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
+                      counted(count(data), noun_of(data)),
+                      left_out > 0 && !none ? " known by equal cells alone" : "", rows));
   }
   return kDone;
 }

@@ -27,6 +27,15 @@ std::string joined_names(const std::vector<T>& list) {
   return names;
 }
 
+/// Returns the methods that take this task and kind of input, and for a method that wraps another (ensemble)
+/// one to wrap.
+std::string takers(const MethodInfo& info, TaskKind task, InputKind kind) {
+  const std::string all = methods_taking(task, kind) + " take it (--method)";
+  const MethodInfo& inner = default_method(task);
+  if (info.inner.empty() || !takes(inner, kind)) return all;
+  return fmt::format("--{} {} makes members that take it; {}", info.inner, inner.name, all);
+}
+
 void check_network(const nlohmann::json& options, InputKind kind) {
   const std::vector<std::string> known = networks_for(kind);
   const std::string network = network_name(options.at("network").get<std::string>(), kind);
@@ -77,11 +86,11 @@ void check_method(const MethodInfo& info, const nlohmann::json& options, InputKi
   require(
       takes(info, kind, options),
       fmt::format("an input that {} takes, {}", info.name, joined_names(inner_method(info, options).inputs)),
-      std::string(name_of(kind)), methods_taking(likely, kind) + " take it (--method)");
+      std::string(name_of(kind)), takers(info, likely, kind));
   require(!task || takes(info, *task, options),
           fmt::format("a task that {} takes, {}", info.name, joined_names(inner_method(info, options).tasks)),
           fmt::format("{}{}", name_of(likely), of_kind),
-          methods_taking(likely, kind) + " take it (--method)");
+          takers(info, likely, kind));
   if (options.contains("network")) check_network(options, kind);
 }
 

@@ -84,8 +84,8 @@ void read_contents(const std::string& file, const std::string& hint, const std::
     refuse(error.what());
   } catch (const NumericalError& error) {
     refuse(error.what());
-  } catch (const nlohmann::json::exception& error) {
-    refuse(fmt::format("its metadata cannot be read ({})", error.what()));
+  } catch (const nlohmann::json::exception&) {
+    refuse("expected the metadata that slimbayes writes; received others: it is damaged");
   }
 }
 

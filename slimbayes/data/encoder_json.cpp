@@ -125,9 +125,10 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
     }
   }
   return checked(std::move(encoder));
-} catch (const nlohmann::json::exception& error) {
-  throw std::invalid_argument(fmt::format(
-      "[Encoder::from_json] expected an encoder; received {}; the model file is damaged", error.what()));
+} catch (const nlohmann::json::exception&) {
+  throw std::invalid_argument(
+      "[Encoder::from_json] expected an encoder, each of its facts with its own type; received an absent one "
+      "or another type; the model file is damaged");
 }
 
 }  // namespace slimbayes

@@ -180,6 +180,10 @@ std::string same_time_hint(const WindowOptions& options, bool fitted) {
 void check_runs(const Windows& windows, const WindowOptions& options, bool fitted) {
   const char* unit = windows.calendar ? " s" : "";
   const int64_t needed = options.window + (fitted ? 0 : options.horizon);
+  check(!windows.last.empty() || windows.longest > 1, kWindows,
+        fmt::format("{} of a series that follow each other in time", counted(needed, "row")),
+        "no series with two rows",
+        options.group.empty() ? "give more rows" : "give more rows, or columns to --group that are the same in them");
   check(
       !windows.last.empty(), kWindows,
       fmt::format("at least {} that follow each other in steps of {:g}{}, for a window of {}{}",

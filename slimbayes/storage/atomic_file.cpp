@@ -155,6 +155,16 @@ void check_link(const fs::path& path, const struct stat& link) {
       "everybody may write; name another file, or remove the link");
 }
 
+// Throws DataError for a file without any permission to write. Its folder alone decides whether rename() may
+// replace it, and root may write every file, so that the kernel would protect neither.
+void check_not_protected(const fs::path& path, const fs::path& target) {
+  struct stat old {};
+  if (::stat(target.c_str(), &old) != 0 || (old.st_mode & 0222) != 0) return;
+  throw DataError(path.string(),
+                  "expected a new file or one that may be written; received one that is read-only for "
+                  "everybody; name another file, or run chmod u+w");
+}
+
 void sync_folder(const fs::path& target) {
   const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   // A folder with write but no read permission cannot be synced; some network file systems cannot sync
@@ -200,6 +210,7 @@ void remove_file(const fs::path& path) { ::unlink(path.c_str()); }
 
 void write_atomically(const fs::path& path, std::span<const std::byte> bytes) {
   const fs::path target = written_file(path);
+  check_not_protected(path, target);
   Temporary temporary(target);
   temporary.write(bytes);
   temporary.rename_to_target();
@@ -208,6 +219,7 @@ void write_atomically(const fs::path& path, std::span<const std::byte> bytes) {
 
 void check_writable(const fs::path& path) {
   const fs::path target = written_file(path);
+  check_not_protected(path, target);
   remove_leftovers(folder_of(target));
   const Temporary probe(target);
 }

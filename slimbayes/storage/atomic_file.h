@@ -15,11 +15,11 @@ namespace slimbayes {
 /// failure the temporary file is removed. A new file gets mode 0644 less the umask. A replaced file keeps its
 /// mode and group, and its owner if the process has the right to change owners. If `path` is a symbolic link,
 /// the link stays and the file that it names is replaced (written_file). Throws DataError if the file cannot
-/// be written, or if `path` is a device or a pipe.
+/// be written, if it exists and nobody may write it (mode 444), or if `path` is a device or a pipe.
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
-/// Throws DataError if a file at `path` could not be written (folder missing, no permission, path is a
-/// folder). Creates no lasting file. Call it before long work, so that a wrong path fails at once. Also
+/// Throws DataError if a file at `path` could not be written (folder missing, no permission, a
+/// read-only file, path is a folder). Creates no lasting file. Call it before long work, so that a wrong path fails at once. Also
 /// removes the temporary files that killed writers left in the folder.
 void check_writable(const std::filesystem::path& path);
 

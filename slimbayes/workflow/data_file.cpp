@@ -23,6 +23,13 @@ std::string format_at(const std::string& path, const std::string& asked) {
   return asked == "auto" ? format_of(path) : asked;
 }
 
+/// Reads images from a file: standard input is read as a table alone.
+Images images_at(const std::string& path, const std::string& format, const TableLimits& limits,
+                 bool with_labels = true) {
+  check(path != "-", "read", "a file of images", "'-'", "standard input is for tables (CSV); name the file");
+  return read_images(path, format, limits, with_labels);
+}
+
 /// Returns the table without the rows whose target is missing, and adds a note on them.
 Table with_known_target(Table table, const std::string& target, Words* notes) {
   if (target.empty()) return table;
@@ -95,7 +102,7 @@ Words columns_named(const Words& lists, const std::string& command, const std::s
 Examples read_training(const std::string& path, FitOptions& o, const DataSource& from, Words* notes) {
   if (const std::string format = format_at(path, o.format); !format.empty()) {
     o.format = format;
-    Images images = read_images(path, format, from.limits);
+    Images images = images_at(path, format, from.limits);
     check_examples(images, o);
     return images;
   }
@@ -117,7 +124,7 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
 
 Examples read_validation(const std::string& path, const Examples& training, const FitOptions& o,
                          const DataSource& from, Words* notes) {
-  if (std::holds_alternative<Images>(training)) return read_images(path, o.format, from.limits);
+  if (std::holds_alternative<Images>(training)) return images_at(path, o.format, from.limits);
   const auto* windows = std::get_if<WindowTable>(&training);
   const Table& table = windows ? *windows->table : std::get<Table>(training);
   Table valid = from.read(path, alike(table, o));
@@ -133,7 +140,7 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   check(!images || changes.empty(), "read", "no --rename and --fill with images, which have no columns",
         changes.renamed.empty() ? "--fill" : "--rename", "leave it out");
   if (images)
-    return model.examples(read_images(path, found.empty() ? asked : found, from.limits, with_target),
+    return model.examples(images_at(path, found.empty() ? asked : found, from.limits, with_target),
                           with_target);
   check(found.empty() || asked == "table", "read", "a table, as this model was fitted on",
         fmt::format("images, '{}'", path), "give a table; one with idx3 in its name needs another name");

@@ -328,7 +328,18 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
     // A refit that was stopped before its second training has learned the training rows alone.
     const bool refit = model.options_.value("refit", false) &&
                        model.fitted_->summary().rows == parts.train.size() + parts.valid.size();
-    model.learned_ = row_hashes(refit ? joined(parts.train, parts.valid) : parts.train);
+    const auto learn = [&](const Examples& from, const std::vector<int64_t>* places, const Dataset& part) {
+      std::vector<uint64_t> cells = cell_hashes(*encoder, from), chosen;
+      if (places != nullptr)
+        for (int64_t place : *places) chosen.push_back(cells[static_cast<size_t>(place)]);
+      std::ranges::copy(row_hashes(part, places != nullptr ? chosen : cells),
+                        std::back_inserter(model.learned_));
+    };
+    learn(examples, &model.split_.train, parts.train);
+    if (refit && valid_given != nullptr)
+      learn(examples_of(*valid_given, *encoder, true), nullptr, parts.valid);
+    else if (refit)
+      learn(examples, &model.split_.valid, parts.valid);
     std::ranges::sort(model.learned_);
   }
   model.options_ = stored_json(model.fitted_->save(), "options");  // as the training rows resolved them

@@ -110,6 +110,14 @@ class Model {
   /// without() takes. Throws std::invalid_argument for a model that cannot be updated.
   Examples learned_among(const Examples& examples) const;
 
+  /// Returns how many of the learned examples have the cells of one of these.
+  int64_t learned_like(const Examples& examples) const;
+
+  /// Whether learned examples are known by their cells (cell_hashes). In a file of an earlier version they
+  /// are known by their encoding alone, in which different cells may look alike: unknown words, categories
+  /// that were not in training.
+  bool knows_cells() const { return by_cells_; }
+
   /// Returns how many examples both models have learned: with equal cells, as often as both hold them.
   int64_t shared_rows(const Model& other) const;
 
@@ -165,9 +173,12 @@ class Model {
   at::Tensor pixel_mean_;  // of the training images (data/input_scores.h); undefined in older files
   nlohmann::json tuning_;
   NoiseEstimate noise_;
+  /// row_hashes() of these examples, by the cells or, in older files, by the encoding alone.
+  std::vector<int64_t> hashes_of(const Examples& examples, const Dataset& data) const;
   /// row_hashes() of the rows in the posterior, sorted, by which `without` knows them; empty for a method
   /// that cannot be updated.
   std::vector<int64_t> learned_;
+  bool by_cells_ = true;
   bool shard_ = false;
 };
 

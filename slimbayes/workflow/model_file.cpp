@@ -34,6 +34,8 @@ constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &
                                                             &SplitRows::test};
 
 constexpr const char* kLearned = "learned.rows";  // of a method that can be updated
+// Beside them: "cells". Absent in older files, whose hashes are of the encoding alone.
+constexpr const char* kLearnedBy = "learned_by";
 
 // Present for a Cox process only: event_probes(), where the integral over the domain looks for peaks.
 constexpr const char* kProbes = "events.probes";
@@ -101,6 +103,7 @@ TensorFile Model::to_file() const {
     file.tensors[kSplitNames[i]] = to_stored(at::tensor(split_.*kSplitLists[i], at::kLong));
   }
   if (!learned_.empty()) file.tensors[kLearned] = to_stored(at::tensor(learned_, at::kLong));
+  if (by_cells_) file.metadata[kLearnedBy] = "cells";
   if (probes_.defined()) file.tensors[kProbes] = to_stored(probes_);
   if (pixel_mean_.defined()) file.tensors[kPixelMean] = to_stored(pixel_mean_.to(at::kFloat));
   if (calibration_.groups > 0) {
@@ -162,6 +165,9 @@ void Model::take_from(TensorFile& file) {
     check_finite(pixel_mean_, "load", kPixelMean);
     file.tensors.erase(kPixelMean);
   }
+  by_cells_ = file.metadata.contains(kLearnedBy);
+  check(!by_cells_ || stored_text(file, kLearnedBy) == "cells", "load", "rows known by their cells",
+        "in another way", "a later version may read this model");
   if (file.tensors.contains(kLearned)) {
     const at::Tensor rows = stored_tensor(file, kLearned);
     check(rows.dim() == 1 && rows.scalar_type() == at::kLong, "load", "a list of hashes of rows", "others",

@@ -73,6 +73,10 @@ void Model::check_changeable(const char* change) const {
         "one whose calibration would not hold for the new posterior", "fit it without --calibrate");
 }
 
+std::vector<int64_t> Model::hashes_of(const Examples& rows, const Dataset& data) const {
+  return by_cells_ ? row_hashes(data, cell_hashes(*encoder_, rows)) : row_hashes(data);
+}
+
 Model Model::changed(const Examples& given, Change change) const {
   check_changeable("update");
   const Examples rows = examples(given, true);
@@ -80,7 +84,7 @@ Model Model::changed(const Examples& given, Change change) const {
   check_targets(*encoder_, rows);
   const Dataset data = dataset_of(*encoder_, rows, true);
   Model out = *this;
-  const std::vector<int64_t> in_order = row_hashes(data);
+  const std::vector<int64_t> in_order = hashes_of(rows, data);
   std::vector<int64_t> hashes = in_order;
   std::ranges::sort(hashes);
   out.learned_.clear();
@@ -123,7 +127,8 @@ Model Model::shard(const Examples& examples) const { return changed(examples, Ch
 int64_t Model::shared_rows(const Model& other) const { return std::ssize(common(learned_, other.learned_)); }
 
 int64_t Model::known_rows(const Examples& given) const {
-  std::vector<int64_t> hashes = row_hashes(dataset_of(*encoder_, examples(given, true), true));
+  const Examples rows_given = examples(given, true);
+  std::vector<int64_t> hashes = hashes_of(rows_given, dataset_of(*encoder_, rows_given, true));
   std::ranges::sort(hashes);
   const auto is_new = [this](int64_t hash) { return !std::ranges::binary_search(learned_, hash); };
   const int64_t rows = std::ssize(hashes);
@@ -134,7 +139,7 @@ int64_t Model::known_rows(const Examples& given) const {
 Examples Model::learned_among(const Examples& given) const {
   check_changeable("forget");
   const Examples rows = examples(given, true);
-  const std::vector<int64_t> hashes = row_hashes(dataset_of(*encoder_, rows, true));
+  const std::vector<int64_t> hashes = hashes_of(rows, dataset_of(*encoder_, rows, true));
   std::vector<int64_t> sorted = hashes;
   std::ranges::sort(sorted);
   std::multiset<int64_t> left;
@@ -149,6 +154,14 @@ Examples Model::learned_among(const Examples& given) const {
   return take(rows, places);
 }
 
+int64_t Model::learned_like(const Examples& given) const {
+  const Examples rows = examples(given, true);
+  std::vector<int64_t> hashes = hashes_of(rows, dataset_of(*encoder_, rows, true));
+  std::ranges::sort(hashes);
+  return std::ranges::count_if(learned_,
+                               [&](int64_t one) { return std::ranges::binary_search(hashes, one); });
+}
+
 Model Model::merged(const Model& other) const {
   check_changeable("merge");
   other.check_changeable("merge");
@@ -156,6 +169,9 @@ Model Model::merged(const Model& other) const {
   check(
       to_json(*encoder_) == to_json(*other.encoder_), "merge", "models with the same columns, encoded alike",
       fmt::format("others in {} and {}", source_, other.source_), "make shards of one model: update --shard");
+  check(by_cells_ == other.by_cells_, "merge", "models that know their rows in one way",
+        "one that knows them by their cells, and one of an earlier version, by their encoding",
+        "make shards of one model: update --shard");
   const size_t fewer = std::min(learned_.size(), other.learned_.size());
   check(fewer == 0 || shared_rows(other) < static_cast<int64_t>(fewer), "merge", "models of different rows",
         fmt::format("{} rows, all of which {} and {} have both learned", fewer, source_, other.source_),

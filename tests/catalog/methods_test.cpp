@@ -1,4 +1,5 @@
 #include "slimbayes/catalog/methods.h"
+#include "slimbayes/catalog/fit_checks.h"
 
 #include <gtest/gtest.h>
 
@@ -132,6 +133,16 @@ TEST(Methods, TotalOnlyMethodsSaySo) {
   const MethodInfo& gp = find_method("gp-exact");
   EXPECT_TRUE(gp.splits_uncertainty && gp.variance_grows_away && !gp.seeded);
   EXPECT_EQ(gp.input_scale, "standard");
+}
+
+TEST(Methods, AnEnsembleNamesMembersThatTakeTheTask) {
+  const MethodInfo& info = find_method("ensemble");
+  try {
+    check_method(info, info.resolve(nlohmann::json::object()), InputKind::table, TaskKind::counts);
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("--of vbll"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace

@@ -105,15 +105,18 @@ def test_forget_may_leave_out_what_was_not_learned(rows):
     assert "20 of 200 that it has not" in line and "--on-unknown skip" in line
     assert "'blank'" in refused(rows, "forget", "m", "train.csv", "--on-unknown", "blank")
     assert run(rows, "update", "m", "more.csv").returncode == 0
-    done = run(rows, "forget", "m", "train.csv", "--on-unknown", "skip", "--out", "n")
+    line = refused(rows, "forget", "m", "train.csv", "--on-unknown", "skip", "--out", "n")
+    assert "180 of 200 rows with the cells of learned ones beside 20 that it has not learned" in line and "--duplicates" in line
+    done = run(rows, "forget", "m", "train.csv", "--on-unknown", "skip", "--duplicates", "--out", "n")
     assert "note: 20 of 200 rows were not learned and are left out" in done.stderr
-    assert done.stdout == "n: forgot 180 rows, 60 in all\n"
+    assert done.stdout == "n: forgot 180 rows known by equal cells alone, 60 in all\n"
     # What is left is the shard of the rows of the update.
     assert run(rows, "update", "m", "more.csv", "--shard", "--out", "s").returncode == 0
     assert close(predicted(rows, "n", "test.csv"), predicted(rows, "s", "test.csv"), 1e-5)
     done = run(rows, "forget", "n", "test.csv", "--on-unknown", "skip", "--json")  # a withdrawal that was done before
     note = "40 of 40 rows were not learned and are left out"
-    assert json.loads(done.stdout) == {"model": "n", "method": "bll", "forgotten": 0, "left_out": 40, "rows": 60, "notes": [note]}
+    told = {"model": "n", "method": "bll", "forgotten": 0, "left_out": 40, "rows": 60, "notes": [note]}
+    assert json.loads(done.stdout) == {**told, "known_by": "cells", "equal_rows_left": 0}
     assert run(rows, "forget", "n", "more.csv").stdout == "n: forgot 60 rows, 0 in all\n"
     fitted(rows, "vbll")
     assert "exact posterior" in refused(rows, "forget", "m", "train.csv", "--on-unknown", "skip")
@@ -288,3 +291,45 @@ def test_what_has_no_such_network_is_refused(rows):
     assert "rich-bll" in line
     assert "leave --target out" in refused(rows, "fit", "train.csv", "--target", "y", "--network-from", "m", "--model", "r")
     assert "with fit" in refused(rows, "compare", "train.csv", "--network-from", "m")
+
+
+def test_rows_equal_to_learned_ones_are_not_forgotten_in_silence(rows):
+    fitted(rows, "bll")
+    assert run(rows, "update", "m", "more.csv").returncode == 0
+    write_csv(rows / "mixed.csv", header(2), [*toy_rows(60, seed=2)[:3], *toy_rows(40, seed=3)])
+    before = (rows / "m").read_bytes()
+    line = refused(rows, "forget", "m", "mixed.csv", "--on-unknown", "skip")
+    assert "3 of 43 rows with the cells of learned ones beside 40" in line and (rows / "m").read_bytes() == before
+    # Of a row that was learned twice, one stays.
+    write_csv(rows / "one.csv", header(2), toy_rows(60, seed=2)[:1])
+    assert run(rows, "update", "m", "one.csv").returncode == 0
+    done = run(rows, "forget", "m", "one.csv", "--json")
+    told = json.loads(done.stdout)
+    assert told["equal_rows_left"] == 1 and "1 row with the same cells as these, learned too, stays" in told["notes"][0]
+
+
+def test_rows_that_are_encoded_alike_are_told_apart(tmp_path):
+    train = [[x, y, "red" if i % 2 else "blue"] for i, (x, _, y) in enumerate(toy_rows(80))]
+    write_csv(tmp_path / "train.csv", ["x0", "y", "colour"], train)
+    for colour in ("green", "violet"):
+        write_csv(tmp_path / f"{colour}.csv", ["x0", "y", "colour"], [[0.5, 1, colour]])
+    fitted(tmp_path, "bll")
+    for colour in ("green", "violet"):
+        assert run(tmp_path, "update", "m", f"{colour}.csv", "--shard", "--out", colour).returncode == 0
+    done = run(tmp_path, "merge", "m", "green", "violet", "--out", "all")
+    assert done.returncode == 0 and "count twice" not in done.stderr, done.stderr
+    assert run(tmp_path, "update", "m", "green.csv").returncode == 0
+    assert "1 of 1 that it has not" in refused(tmp_path, "forget", "m", "violet.csv")
+    assert "learned before" not in run(tmp_path, "update", "m", "violet.csv").stderr
+
+
+def test_a_read_only_model_is_not_replaced(rows):
+    fitted(rows, "bll")
+    assert run(rows, "update", "m", "more.csv", "--shard", "--out", "s").returncode == 0
+    before = (rows / "m").read_bytes()
+    (rows / "m").chmod(0o444)
+    for words in (["update", "m", "test.csv"], ["forget", "m", "train.csv"], ["merge", "m", "s", "--out", "m"],
+                  ["fit", "train.csv", "--target", "y", "--model", "m"]):
+        line = refused(rows, *words)
+        assert "read-only" in line and "chmod u+w" in line, line
+    assert (rows / "m").read_bytes() == before and run(rows, "update", "m", "test.csv", "--out", "n").returncode == 0

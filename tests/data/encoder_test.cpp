@@ -359,5 +359,16 @@ TEST(Encoder_fit, says_what_looks_odd) {
              "1 of 1 cells hold a category not seen in training: encoded as zeros (the first: '9')");
 }
 
+TEST(Encoder, ADamagedOneIsRefusedInOurWords) {
+  for (const char* text : {R"({"target": 3})", R"({})", R"({"target": "y", "scale": []})"}) {
+    try {
+      Encoder::from_json(nlohmann::json::parse(text));
+      FAIL() << text;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_EQ(std::string(error.what()).find("json.exception"), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace slimbayes

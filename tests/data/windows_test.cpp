@@ -278,5 +278,17 @@ TEST(WindowEncoder, RefusesWindowsThatWereFoundWithOtherOptions) {
   EXPECT_NO_THROW(encoder.dataset(table, windows, {0}, false));
 }
 
+TEST(Windows, ATableWithoutTwoRowsOfASeriesHasNoStep) {
+  const Table table = parse_csv("t,g,y\n2024-01-01,a,1\n2024-01-02,b,2\n", ',', "w.csv");
+  try {
+    find_windows(table, {4, 1, {"t"}, {"g"}});
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("no series with two rows"), std::string::npos) << text;
+    EXPECT_EQ(text.find("steps of"), std::string::npos) << text;
+  }
+}
+
 }  // namespace
 }  // namespace slimbayes

@@ -26,7 +26,8 @@
 
 // The files that are mutated: small fitted models of every method and task on tables, and
 // of every kind of network on windows, images and texts; checkpoints of fits and of series
-// of fits, and tables. Using a mutant must end in a finite answer or in DataError, std::invalid_argument or
+// of fits, and tables. Using a mutant (answers, a report, update,
+// forget, merge) must end in a finite answer or in DataError, std::invalid_argument or
 // NumericalError. Any other exception is a failure of the test.
 
 namespace slimbayes::trial {
@@ -176,10 +177,20 @@ inline std::vector<Subject> input_subjects() {
                               {"images vbll", calibrated(small_fit("vbll", images))},
                               {"images dnn", small_fit("dnn", images)},
                               {"text vbll classes", small_fit("vbll", text, "yes")},
-                              {"text dbk", small_fit("dbk", text, "stars")}};
+                              {"text dbk", small_fit("dbk", text, "stars")},
+                              {"windows bll", small_fit("bll", windows, "y")},
+                              {"text rich-bll", small_fit("rich-bll", text, "stars")}};
   all[2].fit.options["network"] = "transformer";
   all[2].fit.likelihood = LikelihoodKind::poisson;
   return all;
+}
+
+/// Returns false for an error that was meant for a user. Throws std::logic_error if it speaks of the JSON
+/// library.
+inline bool refused(const std::exception& error) {
+  if (std::string_view(error.what()).find("json.exception") != std::string_view::npos)
+    throw std::logic_error(fmt::format("the message '{}'", error.what()));
+  return false;
 }
 
 /// Returns true if `use` returns, false if it throws an error meant for a user. Other exceptions pass
@@ -189,11 +200,13 @@ bool answers(Use use) {
   try {
     use();
     return true;
-  } catch (const DataError&) {
-  } catch (const std::invalid_argument&) {
-  } catch (const NumericalError&) {
+  } catch (const DataError& error) {
+    return refused(error);
+  } catch (const std::invalid_argument& error) {
+    return refused(error);
+  } catch (const NumericalError& error) {
+    return refused(error);
   }
-  return false;
 }
 
 struct NotFinite : std::logic_error {
@@ -213,6 +226,18 @@ inline void check_answers(const Model& model, const Examples& given) {
     if (!std::isfinite(time)) throw NotFinite("the time of a forecast");
 }
 
+/// Lets a model learn examples and forget them again, forget what it knows of them, and join a shard of them.
+inline void try_changes(const Model& model, const Examples& examples) {
+  answers([&] {
+    const Model more = Model::from_file(model.with(examples).to_file(), "more");
+    answers([&] { check_answers(more, examples); });
+    more.known_rows(examples);
+    more.without(examples);
+  });
+  answers([&] { check_answers(model.without(model.learned_among(examples)), examples); });
+  answers([&] { check_answers(model.merged(model.shard(examples)), examples); });
+}
+
 /// Reads a model file, then asks the model for answers, for a report and for its own file.
 inline bool try_model(const Bytes& bytes, const Examples& examples) {
   return answers([&] {
@@ -220,6 +245,7 @@ inline bool try_model(const Bytes& bytes, const Examples& examples) {
     answers([&] { check_answers(model, examples); });
     std::vector<BadRow> bad;
     answers([&] { model.evaluate(examples, 0.5, &bad); });
+    try_changes(model, examples);
     Model::from_file(model.to_file(), "again");
   });
 }

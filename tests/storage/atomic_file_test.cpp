@@ -246,5 +246,21 @@ TEST(ReadBytes, AFileBeyondTheMemoryIsADataError) {
       << message;
 }
 
+// Also root, whom the kernel lets write it, must not replace it.
+TEST(AtomicFile, AReadOnlyFileIsNotReplaced) {
+  namespace fs = std::filesystem;
+  const fs::path path = fs::path(testing::TempDir()) / ("read_only" + std::to_string(::getpid()));
+  const std::byte one[] = {std::byte{1}};
+  write_atomically(path, one);
+  fs::permissions(path, fs::perms(0444));
+  EXPECT_THROW(check_writable(path), DataError);
+  EXPECT_THROW(write_atomically(path, std::span<const std::byte>{}), DataError);
+  EXPECT_EQ(fs::file_size(path), 1u);
+  fs::permissions(path, fs::perms(0644));
+  EXPECT_NO_THROW(check_writable(path));
+  EXPECT_NO_THROW(write_atomically(path, std::span<const std::byte>{}));
+  fs::remove(path);
+}
+
 }  // namespace
 }  // namespace slimbayes

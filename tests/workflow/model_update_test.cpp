@@ -1,10 +1,12 @@
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <filesystem>
 
 #include "slimbayes/data/synthetic.h"
+#include "slimbayes/data/table_csv.h"
 #include "slimbayes/families/trained_network.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/model.h"
@@ -174,6 +176,80 @@ TEST(ModelUpdate, AnEnsembleRaisesTheNoiseOfItsMembers) {
   EXPECT_TRUE(at::allclose(p.aleatoric_var, at::ones_like(p.aleatoric_var)));
   EXPECT_GT((p.epistemic_var / q.epistemic_var).min().item<double>(), 1);
   EXPECT_EQ(fit_model(first_rows(0, 100), fit_of("dnn")).fitted().with_noise(1), nullptr);
+}
+
+/// Rows of a number, a colour and a text, in the columns' order of `header`.
+Table cells(const std::string& csv, const Model* model = nullptr) {
+  return parse_csv(csv, ',', "cells.csv", model ? model->reading(true) : Reading{});
+}
+
+std::string many_cells() {
+  std::string csv = "x,colour,words,y\n";
+  for (int i = 0; i < 60; ++i)
+    csv += fmt::format("{},{},{} story {},{}\n", i % 7, i % 2 ? "red" : "blue", i % 3 ? "good" : "bad", i,
+                       i % 7 + (i % 2) + 0.01 * i);
+  return csv;
+}
+
+FitOptions small_fit(const std::string& text) {
+  FitOptions fit;
+  fit.target = "y";
+  fit.method = "bll";
+  fit.options = {{"steps", 5}, {"hidden", 4}, {"blocks", 1}};
+  fit.noise_folds = 0;
+  fit.text = text;
+  if (text.empty()) fit.ignore = {"words"};
+  return fit;
+}
+
+// Two unseen categories are encoded alike, and so are two texts of unknown words. They are different rows.
+TEST(ModelUpdate, RowsAreKnownByTheirCells) {
+  for (const std::string text : {"", "words"}) {
+    const Model model = fit_model(cells(many_cells()), small_fit(text));
+    const Table a = cells("x,colour,words,y\n3,violet,qwv,1\n", &model),
+                b = cells("x,colour,words,y\n3,green,zyx,1\n", &model);
+    const Model more = model.with(a);
+    EXPECT_EQ(more.known_rows(a), 1) << text;
+    EXPECT_EQ(more.known_rows(b), 0) << text;
+    EXPECT_THROW(more.without(b), std::invalid_argument) << text;
+    EXPECT_EQ(count(more.learned_among(b)), 0) << text;
+    const Model both = model.shard(a).merged(model.shard(b));
+    EXPECT_EQ(both.fitted().summary().rows, 2) << text;
+    EXPECT_EQ(both.shared_rows(more), 1) << text;
+    EXPECT_EQ(model.with(a).with(a).without(a).learned_like(a), 1) << text;
+  }
+}
+
+TEST(ModelUpdate, TheFormOfAFileDoesNotMatter) {
+  const Model model = fit_model(cells(many_cells()), small_fit(""));
+  const Model more = model.with(cells("x,colour,words,y\n0,red,a,1\n2,blue,b,-0\n2,,c,3\n", &model));
+  // Other columns' order, other order of the categories, other numbers' form, another ignored cell.
+  const Table same = cells("y,words,colour,x\n3.0,u,NA,2.0\n0.0,v,blue,2e0\n1e0,w,red,-0.0\n", &model);
+  EXPECT_EQ(more.known_rows(same), 3);
+  EXPECT_EQ(count(more.learned_among(same)), 3);
+  EXPECT_EQ(more.without(same).fitted().summary().rows, model.fitted().summary().rows);
+  // Every row of the training is known: 54 of 60 train.
+  EXPECT_EQ(model.known_rows(cells(many_cells(), &model)), 54);
+}
+
+// A file of an earlier version holds hashes of the encoding, by which it goes on.
+TEST(ModelUpdate, AnOlderFileKnowsRowsByTheirEncoding) {
+  const Model model = fit_model(cells(many_cells()), small_fit(""));
+  TensorFile file = model.shard(cells(many_cells(), &model)).to_file();
+  file.metadata.erase("learned_by");
+  file.tensors.erase("learned.rows");
+  const Model empty = Model::from_file(file, "old");
+  EXPECT_FALSE(empty.knows_cells());
+  const Table a = cells("x,colour,words,y\n3,violet,qwv,1\n", &model),
+              b = cells("x,colour,words,y\n3,green,zyx,1\n", &model);
+  const Model old = Model::from_file(empty.with(a).to_file(), "old");
+  EXPECT_FALSE(old.knows_cells());
+  EXPECT_EQ(old.known_rows(a), 1);
+  EXPECT_EQ(old.known_rows(b), 1);
+  EXPECT_NO_THROW(old.without(a));
+  EXPECT_THROW(old.merged(model.shard(b)), std::invalid_argument);
+  file.metadata["learned_by"] = "smell";
+  EXPECT_THROW(Model::from_file(file, "new"), DataError);
 }
 
 TEST(ModelUpdate, RefusesWhatCannotBeUpdated) {
