@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "slimbayes/catalog/option.h"
 
 namespace slimbayes {
@@ -18,5 +20,9 @@ void describe(EnsembleOptions& o, V& v) {
   v("of", o.of, "the method of the members; its own options may be given beside these", Choices{{}},
     "Lakshminarayanan et al. 2017");
 }
+
+/// Checks the options of an ensemble and of its members, which are keys of the same object, and fills in both
+/// defaults. Throws std::invalid_argument as every MethodInfo::resolve.
+nlohmann::json resolve_ensemble(const nlohmann::json& given);
 
 }  // namespace slimbayes

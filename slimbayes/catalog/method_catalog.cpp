@@ -347,29 +347,6 @@ MethodInfo bbb() {
   });
 }
 
-/// Checks the options of an ensemble and of its members, which are keys of the same object, and fills in both
-/// defaults.
-nlohmann::json resolve_ensemble(const nlohmann::json& given) {
-  nlohmann::json own = nlohmann::json::object(), members = own;
-  if (!given.is_object())
-    return options_to_json(options_from_json<EnsembleOptions>(given, "ensemble"));  // throws
-  for (const auto& item : given.items()) {
-    const bool mine = item.key() == "members" || item.key() == "of";
-    (mine ? own : members)[item.key()] = item.value();
-  }
-  nlohmann::json resolved = options_to_json(options_from_json<EnsembleOptions>(own, "ensemble"));
-  const MethodInfo& member = find_method(resolved["of"].get<std::string>());
-  if (!member.inner.empty() || !member.seeded) {
-    throw std::invalid_argument(
-        fmt::format("[ensemble] expected of to be {}; received '{}'; dnn is the usual one",
-                    member.seeded ? "another method than itself" : "a method with a seed, whose fits differ",
-                    member.name));
-  }
-  resolved["of"] = member.name;
-  resolved.update(member.resolve(members));
-  return resolved;
-}
-
 MethodInfo ensemble() {
   MethodInfo info;
   info.name = "ensemble";

@@ -34,7 +34,8 @@ std::optional<TensorFile> FitSeries::start(int64_t fits) const {
     // Without a finished fit the record holds no result: the training of the first one may go on with other
     // options of what follows it.
     const bool empty = read.count("done", 0, fits) == 0;
-    check_fingerprint(read.text(empty ? kTraining : "fingerprint"),
+    const bool apart = record.metadata.contains(kTraining);
+    check_fingerprint(read.text(empty && apart ? kTraining : "fingerprint"),
                       empty ? policy_.of_training() : policy_.fingerprint, what, hint);
     if (empty) keep({}, 0);
     return record;
@@ -59,7 +60,7 @@ void FitSeries::keep(TensorFile record, int64_t done) const {
   if (policy_.path.empty()) return;
   record.metadata["kind"] = kind_;
   record.metadata["fingerprint"] = policy_.fingerprint;
-  record.metadata[kTraining] = policy_.of_training();
+  if (policy_.of_training() != policy_.fingerprint) record.metadata[kTraining] = policy_.of_training();
   record.metadata["done"] = std::to_string(done);
   try {
     write_tensor_file(policy_.path, record);

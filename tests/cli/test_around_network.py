@@ -116,4 +116,5 @@ def test_resume_keeps_the_network_when_the_posterior_changes(rows):
     assert "--network-from" in refused(rows, *words, "--model", "m", "--resume", "--prior", "unit")
     # Another option of the training is another fit.
     killed(rows, "n", *words)
-    assert "options" in refused(rows, *words, "--hidden", 32, "--model", "n", "--resume")
+    done = run(rows, *words, "--hidden", 32, "--model", "n", "--resume")
+    assert done.returncode == 2 and "options" in done.stderr, done.stderr
