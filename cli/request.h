@@ -56,7 +56,7 @@ struct UpdateRequest {
   bool forget = false;               // the rows are removed, not added
   bool shard = false;                // the posterior of these rows alone
   std::string on_unknown = "error";  // rows to forget that were not learned: or "skip"
-  bool duplicates = false;           // of these rows, forget those with the cells of learned ones all the same
+  bool duplicates = false;           // forget rows with the cells of learned ones beside such rows
   bool json = false;
 };
 

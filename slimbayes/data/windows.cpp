@@ -183,7 +183,9 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
   check(!windows.last.empty() || windows.longest > 1, kWindows,
         fmt::format("{} of a series that follow each other in time", counted(needed, "row")),
         "no series with two rows",
-        options.group.empty() ? "give more rows" : "give more rows, or columns to --group that are the same in them");
+        options.group.empty() ? "give more rows"
+                              : "give more rows, or name other columns by --group: each row is a series of "
+                                "its own");
   check(
       !windows.last.empty(), kWindows,
       fmt::format("at least {} that follow each other in steps of {:g}{}, for a window of {}{}",
