@@ -38,10 +38,11 @@ void add_level(CLI::App& app, double& level) {
 }
 
 void add_sets(CLI::App& app, std::string& sets) {
-  app.add_option("--sets", sets,
-                 "sets of classes of a calibrated model\n"
-                 "randomised: hold the level exactly, by a number computed from the row; deterministic: hold at\n"
-                 "least the level, are never empty, and equal answers have equal sets [default randomised]")
+  app.add_option(
+         "--sets", sets,
+         "sets of classes of a calibrated model\n"
+         "randomised: hold the level exactly, by a number computed from the row; deterministic: hold at\n"
+         "least the level, are never empty, and equal answers have equal sets [default randomised]")
       ->type_name("KIND")
       ->check(one_of({"randomised", "deterministic"}));
 }

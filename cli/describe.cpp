@@ -361,8 +361,7 @@ std::string list_methods(bool as_json) {
     list.push_back(method_facts(info));
     const std::string aliases =
         info.aliases.empty() ? "" : fmt::format(" (also {})", fmt::join(info.aliases, ", "));
-    text += info.name + aliases + "\n" +
-            indented(fmt::format("{} [{}]", info.summary, task_text(info)), 4);
+    text += info.name + aliases + "\n" + indented(fmt::format("{} [{}]", info.summary, task_text(info)), 4);
   }
   text += "\n" + indented("slimbayes describe METHOD explains one and its options.", 0);
   return as_json ? dumped(list) : text;

@@ -39,7 +39,8 @@ std::string conformal_text(const Model& model, double level) {
       scores.groups < rows ? fmt::format(" in {} groups of identical inputs", scores.groups) : "";
   const auto [low, high] = coverage_range(scores.groups, level);
   const std::string known = fmt::format(
-      "with these calibration {}s the coverage of new {}s is from {:.3g} to {:.3g} %, with probability 90 %\n",
+      "with these calibration {}s the coverage of new {}s is from {:.3g} to {:.3g} %, with probability 90 "
+      "%\n",
       noun, noun, 100 * low, 100 * high);
   if (model.schema().task.kind == TaskKind::classification)
     return fmt::format("conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {}{}\n",
@@ -62,12 +63,10 @@ std::string choices_text(const Model& model, double level) {
 json choices_json(const Model& model, double level) {
   json out = json::object();
   if (!model.tuning().is_null()) out["tuning"] = model.tuning();
-  if (const ConformalScores& scores = model.calibration(); scores.groups > 0)
-{
+  if (const ConformalScores& scores = model.calibration(); scores.groups > 0) {
     const auto [low, high] = coverage_range(scores.groups, level);
-    out["conformal"] = {{"level", level},
-                        {"factor", conformal_factor(scores, level)},
-                        {"coverage_range", {low, high}}};
+    out["conformal"] = {
+        {"level", level}, {"factor", conformal_factor(scores, level)}, {"coverage_range", {low, high}}};
   }
   return out;
 }

@@ -123,9 +123,10 @@ void add_predict(CLI::App& root, Parsed& p) {
       "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
       "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
       true);
-  app.add_flag("--parts", p.predict.parts,
-               "add the parts of the sd of methods whose parts are not noise and ignorance: sd_noise, the noise of\n"
-               "all rows, and sd_function, the sd of the function");
+  app.add_flag(
+      "--parts", p.predict.parts,
+      "add the parts of the sd of methods whose parts are not noise and ignorance: sd_noise, the noise of\n"
+      "all rows, and sd_function, the sd of the function");
   app.add_option("--level", p.predict.levels,
                  "probability of the interval or set, or several, comma-separated [default 0.95]")
       ->type_name("P[,P]")
@@ -219,10 +220,11 @@ void add_updates(CLI::App& root, Parsed& p) {
           ->type_name("DO")
           ->check(one_of({"error", "skip"}));
     if (forgets)
-      app.add_flag("--duplicates", r->duplicates,
-                   "with --on-unknown skip: forget also where only some of the rows are known. A row is known "
-                   "by equal cells alone, so that a row that was never learned takes with it an equal one "
-                   "that was, perhaps somebody else's");
+      app.add_flag(
+          "--duplicates", r->duplicates,
+          "with --on-unknown skip: forget also where only some of the rows are known. A row is known "
+          "by equal cells alone, so that a row that was never learned takes with it an equal one "
+          "that was, perhaps somebody else's");
     add_threads(app, p.threads);
     add_table_memory(app, p.table_memory);
     app.add_flag("--json", r->json, "print one JSON object");

@@ -89,8 +89,7 @@ void check_method(const MethodInfo& info, const nlohmann::json& options, InputKi
       std::string(name_of(kind)), takers(info, likely, kind));
   require(!task || takes(info, *task, options),
           fmt::format("a task that {} takes, {}", info.name, joined_names(inner_method(info, options).tasks)),
-          fmt::format("{}{}", name_of(likely), of_kind),
-          takers(info, likely, kind));
+          fmt::format("{}{}", name_of(likely), of_kind), takers(info, likely, kind));
   if (options.contains("network")) check_network(options, kind);
 }
 

@@ -19,7 +19,8 @@ template <class V>
 void describe(PosteriorChoiceOptions& o, V& v) {
   v("select", o.select,
     "what chooses the prior sd if prior is select. nll: least validation NLL; evidence: largest Laplace "
-    "evidence of the training rows (for classes, with last-layer-laplace only), whose noise is the validation "
+    "evidence of the training rows (for classes, with last-layer-laplace only), whose noise is the "
+    "validation "
     "MSE",
     Choices{{"nll", "evidence"}}, "R appendix C; MacKay 1992 (evidence)");
   v("noise", o.noise,
@@ -27,7 +28,8 @@ void describe(PosteriorChoiceOptions& o, V& v) {
     "validation NLL, unless --select evidence; mse: the validation MSE, as in the paper",
     Choices{{"select", "mse"}}, "R appendix C");
   v("prior", o.prior,
-    "prior sd of the network's weights. unit: such that the answer's prior sd, by the last layer alone, is that "
+    "prior sd of the network's weights. unit: such that the answer's prior sd, by the last layer alone, is "
+    "that "
     "of the target (1 for logits) on average over the training rows; select: chosen as select says, which by "
     "nll may end near 0 where the validation rows lie among the training rows; fixed: prior_sd",
     Choices{{"unit", "select", "fixed"}}, "slimbayes");

@@ -88,8 +88,10 @@ MethodInfo network_method(std::vector<TaskKind> tasks = {TaskKind::regression}) 
 /// MethodInfo::parts of the methods with a predictive objective (N section 3.2).
 constexpr const char* kSumAlone =
     "sd and the interval are what is trained for; their parts (predict --parts) are not noise and ignorance. "
-    "sd_function is the spread |L^T phi(x)| of the weights that were trained, the objective's only way to fit "
-    "noise that varies with the inputs: mostly that noise, and it may fall away from the data. sd_noise is the "
+    "sd_function is the spread |L^T phi(x)| of the weights that were trained, the objective's only way to "
+    "fit "
+    "noise that varies with the inputs: mostly that noise, and it may fall away from the data. sd_noise is "
+    "the "
     "constant noise that is left";
 
 MethodInfo dbk() {
@@ -223,7 +225,8 @@ MethodInfo dnn() {
       "The same network trained on squared error, with one noise variance for all rows, or on cross entropy: "
       "the baseline.";
   info.paper = "N: deep basis kernels, appendix B (baseline DNN)";
-  info.parts = "one noise for all rows, which holds the model's errors too; it knows nothing of its ignorance";
+  info.parts =
+      "one noise for all rows, which holds the model's errors too; it knows nothing of its ignorance";
   info.paper_preset = paper_training();
   return with_options<DnnOptions>(std::move(info), [](const nlohmann::json& given) {
     return options_to_json(options_from_json<DnnOptions>(given, "dnn"));

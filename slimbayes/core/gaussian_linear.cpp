@@ -200,7 +200,7 @@ double log_evidence(const LinearPosterior& p, std::optional<double> residuals) {
 EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<double> residuals) {
   double sigma2 = p.model.sigma2;
   LinearStatistics s = shifted(p.statistics, p.constant);
-  at::Tensor half = solve_half(p.precision, at::eye(s.rank(), at::kDouble));  // H^-1/2
+  at::Tensor half = solve_half(p.precision, at::eye(s.rank(), at::kDouble));   // H^-1/2
   double trace = half.square().sum().item<double>();                           // tr H^-1
   at::Tensor root = whiten(half, p.model.prior_factor.defined() ? p.model.prior_factor.t() : at::Tensor());
   double rss = residuals ? *residuals : residuals_from_statistics(p);

@@ -25,8 +25,8 @@ struct LinearPosterior {
   LinearStatistics statistics;
   LinearModel model;
   double constant;       // the constant mean, in units of y
-  at::Tensor weights;      // [r] posterior mean of w
-  at::Tensor whitened;     // [r] T^-1 weights, computed without inverting T
+  at::Tensor weights;    // [r] posterior mean of w
+  at::Tensor whitened;   // [r] T^-1 weights, computed without inverting T
   IdentityPlus precision;  // of H = I + T^T S T / sigma2
   /// H^-1 T^T Phi^T D^-1 1 / sigma2 [r]. <response, T^T phi> is the prediction at phi, with a constant of 0,
   /// for targets that all equal 1; epistemic_var uses it. Zero if the constant is fixed.

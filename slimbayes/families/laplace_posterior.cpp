@@ -58,7 +58,7 @@ at::Tensor covariance_of(const LaplacePosterior& p, const at::Tensor& features, 
       const int64_t used = p.wide ? k : a + 1;
       const at::Tensor blocks = p.half.narrow(0, a * r, r).narrow(1, 0, used * r);
       at::Tensor turned = at::matmul(rows, blocks.reshape({r, used, r}).permute({1, 2, 0}))
-                              .permute({1, 0, 2});  // [b, used, r]
+                              .permute({1, 0, 2});                                           // [b, used, r]
       if (centred) turned = less_mean(at::constant_pad_nd(turned, {0, 0, 0, k - used}), 1);  // [b, k, r]
       const int64_t held = turned.size(1);
       out.slice(0, low, low + step).narrow(1, 0, held).narrow(2, 0, held) +=

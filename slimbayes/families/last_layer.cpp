@@ -60,15 +60,14 @@ class LastLayerMethod : public Method {
   /// Throws for options that this task does not have.
   void check_task(const Task& task) const {
     const bool regression = task.kind == TaskKind::regression;
-    check(layer_.posterior.mean == "network" || regression, layer_.method, "mean network for classes", layer_.posterior.mean,
-          "leave --mean out: the posterior of a logit has no residual");
+    check(layer_.posterior.mean == "network" || regression, layer_.method, "mean network for classes",
+          layer_.posterior.mean, "leave --mean out: the posterior of a logit has no residual");
     check(layer_.posterior.choice.select == "nll" || regression, layer_.method, "select nll for classes",
           layer_.posterior.choice.select,
           "leave --select out: last-layer-laplace has an evidence for classes");
     const LastLayerOptions fallback;
-    check(!regression ||
-              (layer_.posterior.class_noise == fallback.class_noise &&
-               layer_.posterior.class_rows == fallback.class_rows),
+    check(!regression || (layer_.posterior.class_noise == fallback.class_noise &&
+                          layer_.posterior.class_rows == fallback.class_rows),
           layer_.method, "classes for class_noise and class_rows", "a regression",
           "leave --class-noise and --class-rows out; --noise and --subsample are for a regression");
   }
@@ -92,8 +91,9 @@ class LastLayerMethod : public Method {
     for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0)))
       start[one.name] = one.start;
     const GradientModel model = gradient_model(spec, "network", as_type(start, at::kFloat), at::kFloat);
-    enrichment_flops(model, {1, [&](int64_t, int64_t) { return input_of(rows.rows(at::zeros({1}, at::kLong))); }},
-                     1, {layer_.route});
+    enrichment_flops(model,
+                     {1, [&](int64_t, int64_t) { return input_of(rows.rows(at::zeros({1}, at::kLong))); }}, 1,
+                     {layer_.route});
   }
 
   std::unique_ptr<FittedLastLayer> fitted(const Split& split, const FitContext& context,
@@ -123,9 +123,9 @@ class LastLayerMethod : public Method {
       const double scale = static_cast<double>(rows.size()) / static_cast<double>(used.size());
       posterior.statistics = {residual_statistics(at_rows, scale, rows.size())};
       const bool unseen = !context.start || context.valid_unseen;
-      choice = known ? known->choice
-                     : regression_choice(network, rows.schema.task, posterior, at_valid, layer_.posterior,
-                                         unseen);
+      choice =
+          known ? known->choice
+                : regression_choice(network, rows.schema.task, posterior, at_valid, layer_.posterior, unseen);
       posterior.noise_var = choice.noise_var;
     } else {
       posterior.statistics = class_statistics(at_rows, context.stream);

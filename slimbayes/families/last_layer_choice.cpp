@@ -20,8 +20,7 @@ PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& tas
   const double unit =
       target_sd * unit_prior_sd(s.S.diagonal().sum().item<double>(), static_cast<double>(s.n));
   const at::Tensor prior = options.choice.prior == "select" ? posterior.prior_factor : at::Tensor();
-  const at::Tensor residual =
-      valid.y.defined() ? valid.y - valid.output.squeeze(-1) : at::Tensor();
+  const at::Tensor residual = valid.y.defined() ? valid.y - valid.output.squeeze(-1) : at::Tensor();
   return chosen(spectrum_of(s, prior, output_weights(network)[0], valid.features, residual,
                             options.mean == "posterior"),
                 {network.noise_var, unseen}, options.choice, unit);

@@ -65,7 +65,8 @@ std::string larger_errors(const PosteriorSpectrum& s, double mse) {
   const double here = residual_mse(s);
   if (rows < kRowsThatTell || !(here > kMostNoise * mse)) return "";
   return fmt::format(
-      "the noise is the network's own validation MSE, but the {} {} rows here have a mean squared error {:.3g} "
+      "the noise is the network's own validation MSE, but the {} {} rows here have a mean squared error "
+      "{:.3g} "
       "times as large: intervals may be far too narrow; {}",
       rows, held_out ? "validation" : "training", here / mse,
       held_out ? "--noise select --select nll takes the noise from them"

@@ -89,12 +89,12 @@ class LaplaceFitted : public Fitted {
 
   /// "energy", and "logit_var", the variance of the predicted class's logit less the mean of all logits.
   Scores ood(const Dataset& data) const override {
-    const Latent f = latent_rows(
-        data, trained_->spec.input, network_.type(), bounded({}, network_.outputs()), kLastLayerLaplace,
-        [&](const Input& input) {
-          const LastLayerRows rows = network_(input);
-          return Latent{rows.output.to(at::kDouble), covariance_at(rows).diagonal(0, 1, 2)};
-        });
+    const Latent f =
+        latent_rows(data, trained_->spec.input, network_.type(), bounded({}, network_.outputs()),
+                    kLastLayerLaplace, [&](const Input& input) {
+                      const LastLayerRows rows = network_(input);
+                      return Latent{rows.output.to(at::kDouble), covariance_at(rows).diagonal(0, 1, 2)};
+                    });
     return logit_scores(f);
   }
 
@@ -245,9 +245,8 @@ class LaplaceMethod : public Method {
     double sum = 0;
     over_batches(valid.subset(at::arange(n)), bounded({}, features.outputs()), [&](const Batch& batch) {
       const LastLayerRows at = features(input_of(batch, features.type()));
-      const Predictive p =
-          answer_at(at.output.to(at::kDouble),
-                    centred_logit_covariance(posterior, at.features, features.outputs()));
+      const Predictive p = answer_at(at.output.to(at::kDouble),
+                                     centred_logit_covariance(posterior, at.features, features.outputs()));
       sum += *mean_nll(p, batch.target.to(at::kDouble)) * static_cast<double>(batch.target.size(0));
     });
     return sum / static_cast<double>(n);

@@ -135,8 +135,7 @@ class NtkGpFitted : public Fitted {
     const at::Tensor inverse = at::where(h > 1, lambda.reciprocal(), at::zeros_like(h)).unsqueeze(1);
     const at::Tensor squares = precision_.vectors.t().mm(cross).square() * inverse;  // [n, b]
     const at::Tensor outside = prior - squares.sum(0);
-    const double rounding =
-        16 * static_cast<double>(h.size(0)) * std::numeric_limits<double>::epsilon();
+    const double rounding = 16 * static_cast<double>(h.size(0)) * std::numeric_limits<double>::epsilon();
     const at::Tensor seen = (squares * (var / h).unsqueeze(1)).sum(0);
     return seen + var * at::where(outside > rounding * prior, outside, at::zeros_like(outside));
   }
@@ -181,7 +180,8 @@ class NtkGpMethod : public Method {
  private:
   /// Returns the spectrum of K = U Lambda U^T: Phi = U Lambda^1/2 plays the part of the features.
   static PosteriorSpectrum spectrum_of(const TangentKernel& kernel, const TrainedNetwork& network,
-                                       const at::Tensor& x, const at::Tensor& y, const TabularRows& held_out) {
+                                       const at::Tensor& x, const at::Tensor& y,
+                                       const TabularRows& held_out) {
     const auto [values, vectors] = slimbayes::spectrum(kernel(x, x));
     const at::Tensor residual = y - kernel.output(x);
     PosteriorSpectrum out{values, residual.square().sum().item<double>(), static_cast<double>(x.size(0)),

@@ -76,10 +76,8 @@ Columns columns_of(const Classes& p, const Model& model, bool) {
 }
 
 Columns columns_of(const Counts& p, const Model&, bool) {
-  return {column("mean", mean(p.rate)),
-          column("sd", total_var(p).sqrt()),
-          column("sd_aleatoric", mean(p.rate).sqrt()),
-          column("sd_epistemic", var(p.rate).sqrt())};
+  return {column("mean", mean(p.rate)), column("sd", total_var(p).sqrt()),
+          column("sd_aleatoric", mean(p.rate).sqrt()), column("sd_epistemic", var(p.rate).sqrt())};
 }
 
 Columns columns_of(const Intensity& p, const Model&, bool) {
@@ -156,8 +154,7 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
   check(!a.levels.empty(), "answer_table", "answers with a level", "answers without");
   const int64_t n = count(examples);
   const std::vector<std::string>& kept = options.kept;
-  Columns answer =
-      std::visit([&](const auto& p) { return columns_of(p, model, options.parts); }, a.answer);
+  Columns answer = std::visit([&](const auto& p) { return columns_of(p, model, options.parts); }, a.answer);
   std::ranges::move(level_columns(a, model.schema().task.levels), std::back_inserter(answer));
   answer = spread(std::move(answer), a.rows, n);
   std::ranges::copy(options.more, std::back_inserter(answer));
@@ -198,8 +195,9 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
   const MethodInfo& method = find_method(model.method());
   const bool shows_parts = options.parts || tells_ignorance(model);
   if (std::holds_alternative<Regression>(a.answer) && !method.splits_uncertainty && shows_parts)
-    notes.push_back(fmt::format("{}: {}", method.name, tells_ignorance(model) ? method.parts
-                                                    : inner_method(method, model.options()).parts));
+    notes.push_back(
+        fmt::format("{}: {}", method.name,
+                    tells_ignorance(model) ? method.parts : inner_method(method, model.options()).parts));
   for (const LevelAnswer& at : a.levels) notes.push_back(tail_note(examples, a, at.level));
   const auto asked = [](const LevelAnswer& at) { return at.level != FitOptions{}.level && !at.set; };
   if (std::holds_alternative<Classes>(a.answer) && std::ranges::any_of(a.levels, asked))

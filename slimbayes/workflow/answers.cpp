@@ -102,8 +102,7 @@ Answers Model::answers(const Examples& given, const AnswerRequest& ask, const Pr
   }
   if (const auto* classes = std::get_if<Classes>(&a.answer); classes != nullptr && calibration_.groups > 0) {
     const bool random = !ask.deterministic_sets && !ask.levels.empty();
-    const at::Tensor u =
-        random ? example_uniforms(all.subset(at::tensor(a.rows, at::kLong))) : at::Tensor();
+    const at::Tensor u = random ? example_uniforms(all.subset(at::tensor(a.rows, at::kLong))) : at::Tensor();
     for (LevelAnswer& at : a.levels)
       at.set = random ? prediction_set(*classes, u, calibration_, at.level)
                       : deterministic_set(*classes, calibration_, at.level);

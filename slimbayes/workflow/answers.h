@@ -26,10 +26,10 @@ struct LevelAnswer {
 /// Answers to a set of examples. An example without an answer is listed in `bad` and does not affect the
 /// others. m is the number of examples with an answer.
 struct Answers {
-  Predictive answer;               // [m] in the target's units; every number is finite
+  Predictive answer;                // [m] in the target's units; every number is finite
   std::vector<LevelAnswer> levels;  // in the order in which they were asked for
-  std::vector<int64_t> rows;       // [m] index of each answered example, ascending
-  std::vector<BadRow> bad;         // the examples without an answer, ascending
+  std::vector<int64_t> rows;        // [m] index of each answered example, ascending
+  std::vector<BadRow> bad;          // the examples without an answer, ascending
 };
 
 /// Throws std::invalid_argument unless `answers` covers as many examples (with or without an answer) as there

@@ -75,10 +75,11 @@ std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
   const TensorFile file = read_tensor_file(path);
   const auto found = file.metadata.find(kFingerprint);
   if (found == file.metadata.end()) return std::nullopt;  // the model of an interrupted fit
-  check_fingerprint(found->second, fingerprint,
-                    fmt::format("'{}' to be the finished model of this fit, for --resume", path.string()),
-                    "leave --resume out to fit anew, or name another --model; --network-from takes the network "
-                    "of a finished model");
+  check_fingerprint(
+      found->second, fingerprint,
+      fmt::format("'{}' to be the finished model of this fit, for --resume", path.string()),
+      "leave --resume out to fit anew, or name another --model; --network-from takes the network "
+      "of a finished model");
   return Model::from_file(file, path.string());
 }
 
@@ -201,9 +202,8 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
   Watched watched(callback);
   const auto made = [&] { return stamp(checkpoint_) != before; };
   try {
-    out.model =
-        fit_model(examples, options, valid, &watched,
-                  {checkpoint_, resume_, print, checkpoint_every_, prints.training});
+    out.model = fit_model(examples, options, valid, &watched,
+                          {checkpoint_, resume_, print, checkpoint_every_, prints.training});
   } catch (const std::exception& error) {
     const bool invalid = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
     if (invalid && !watched.began()) {

@@ -186,16 +186,16 @@ class Series {
     const auto rows = std::ssize(fold.train);
     try {
       if (rows < 2) throw NumericalError("[noise folds] fewer than 2 rows are left to train on");
-      const auto fitted = registry_row(fold_method_.name)
-                              .make(options_had(fold_method_,
-                                                fold_options(main_.options, parts_.train.size(), rows)))
-                              ->fit({all_.subset(at::tensor(fold.train, at::kLong)),
-                                     all_.subset(at::tensor(fold.valid, at::kLong))},
-                                    {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
-                                     context_.callback,
-                                     series_.part(static_cast<int64_t>(done_) + 1),
-                                     {},
-                                     context_.networks});
+      const auto fitted =
+          registry_row(fold_method_.name)
+              .make(options_had(fold_method_, fold_options(main_.options, parts_.train.size(), rows)))
+              ->fit({all_.subset(at::tensor(fold.train, at::kLong)),
+                     all_.subset(at::tensor(fold.valid, at::kLong))},
+                    {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
+                     context_.callback,
+                     series_.part(static_cast<int64_t>(done_) + 1),
+                     {},
+                     context_.networks});
       if (interrupted(*fitted)) return false;
       const Dataset held = all_.subset(at::tensor(fold.held, at::kLong));
       const auto p = std::get<Regression>(fitted->predict(held));

@@ -1,10 +1,11 @@
 #include "slimbayes/catalog/methods.h"
-#include "slimbayes/catalog/fit_checks.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 #include <stdexcept>
+
+#include "slimbayes/catalog/fit_checks.h"
 
 namespace slimbayes {
 namespace {

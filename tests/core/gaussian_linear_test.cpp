@@ -313,7 +313,8 @@ TEST(GaussianLinear, EveryWidthOfThePriorIsThatOfTheExactSolution) {
       EXPECT_LT(relative(epistemic_var(p, v.t()), exact), tolerance) << what << " at " << s;
       // The mean is w where the rows decide and 0 where there is none: no rounding of the sums is amplified.
       const at::Tensor coordinates = v.t().mv(w) * d.square() / (d.square() + sigma2 / (s * s));
-      EXPECT_LT((v.t().mv(p.weights) - coordinates).abs().max().item<double>(), tolerance) << what << " at " << s;
+      EXPECT_LT((v.t().mv(p.weights) - coordinates).abs().max().item<double>(), tolerance)
+          << what << " at " << s;
     };
     expect_exact("at once");
     const LinearRows more = part(rows, 0, 1);  // one row, which would be rotated in and out

@@ -138,8 +138,8 @@ TEST(Laplace, CentredCovariancesLeaveOutACommonShiftAlone) {
   }
   const GaussNewton one = matrix_of(logit_rows(30, 5, 1, 3), true);
   const LaplacePosterior p = laplace_posterior(one, 2.5);
-  EXPECT_TRUE(at::equal(centred_logit_covariance(p, others.features, 1),
-                        logit_covariance(p, others.features, 1)));
+  EXPECT_TRUE(
+      at::equal(centred_logit_covariance(p, others.features, 1), logit_covariance(p, others.features, 1)));
 }
 
 TEST(Laplace, RowsThatWereNotAddedAreRefused) {

@@ -84,8 +84,8 @@ TEST(PosteriorChoice, MinimisesTheValidationNll) {
   const double mse = valid.y.square().mean().item<double>(), unit = unit_of(train, t);
   // The score by one eigendecomposition of T^T Phi^T Phi T, as arrays of double: the scan takes 160,801.
   const auto [values, vectors] = at::linalg_eigh(t.t().mm(s.S).mm(t));
-  const std::vector<double> lambda = numbers(values),
-                            f2 = numbers(valid.features.mm(t).mm(vectors).square()), r = numbers(valid.y);
+  const std::vector<double> lambda = numbers(values), f2 = numbers(valid.features.mm(t).mm(vectors).square()),
+                            r = numbers(valid.y);
   const auto nll = [&](double noise, double sd) {
     double sum = 0;
     for (size_t i = 0; i < r.size(); ++i) {
@@ -122,7 +122,8 @@ TEST(PosteriorChoice, TheEvidenceIsTheLaplaceApproximationOfTheIntegral) {
   const LinearStatistics targets = added(linear_statistics(kRank), {train.features, train.y, {}});
   const LinearPosterior exact = linear_posterior(targets, {noise, sd * t});
   const at::Tensor w = exact.weights;  // the mode, as if a network had been trained to it
-  const LinearStatistics left = added(linear_statistics(kRank), {train.features, train.y - train.features.mv(w), {}});
+  const LinearStatistics left =
+      added(linear_statistics(kRank), {train.features, train.y - train.features.mv(w), {}});
   const PosteriorSpectrum spectrum = spectrum_of(left, t, w, {}, {});
   EXPECT_NEAR(80 * laplace_evidence(spectrum, noise, sd), log_evidence(exact), 1e-8);
 }
@@ -230,7 +231,9 @@ TEST(PosteriorChoice, KeepsWhatIsGiven) {
             std::string::npos);
   EXPECT_TRUE(chosen(elsewhere, {2.1}, fixed, 3).notes.empty());
   // Without validation rows the training rows tell.
-  const auto alone = [&](double times) { return chosen(without, {times * s.yy / 80}, fixed, 3).notes.size(); };
+  const auto alone = [&](double times) {
+    return chosen(without, {times * s.yy / 80}, fixed, 3).notes.size();
+  };
   EXPECT_EQ(alone(0.3), 1);
   EXPECT_EQ(alone(1), 0);
 }

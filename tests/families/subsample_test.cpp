@@ -22,7 +22,8 @@ at::Tensor covariance_of_sample(const at::Tensor& phi, int64_t k, const at::Tens
   LinearStatistics s = added(linear_statistics(phi.size(1)), {rows, at::zeros({k}, at::kDouble), {}});
   if (k < n) s = scaled(s, static_cast<double>(n) / static_cast<double>(k), n);
   const LinearPosterior p = linear_posterior(s, {noise, factor});
-  const at::Tensor half = at::linalg_solve_triangular(p.precision.factor, test.mm(factor).t(), /*upper=*/false);
+  const at::Tensor half =
+      at::linalg_solve_triangular(p.precision.factor, test.mm(factor).t(), /*upper=*/false);
   // epistemic_var is the diagonal of what is bounded here.
   EXPECT_TRUE(at::allclose(half.square().sum(0), epistemic_var(p, test), 1e-12, 1e-14));
   return half.t().mm(half);

@@ -22,8 +22,8 @@ TEST(LastLayerLaplace, LogitVarLeavesOutTheShiftThatSoftmaxCannotSee) {
     const Split split = contract::task_split(kind);
     const Dataset data = contract::task_toy(kind, 40, 9);
     for (const char* structure : {"full", "kronecker"}) {
-      const json options = {{"network", "mlp"},     {"hidden", 12},           {"blocks", 2},
-                            {"activation", "tanh"}, {"steps", 600},           {"prior", "fixed"},
+      const json options = {{"network", "mlp"},     {"hidden", 12},          {"blocks", 2},
+                            {"activation", "tanh"}, {"steps", 600},          {"prior", "fixed"},
                             {"prior_sd", kPriorSd}, {"structure", structure}};
       const auto fitted = registry_row("last-layer-laplace").make(options)->fit(split, {Stream(5)});
       const auto network = fitted->network();

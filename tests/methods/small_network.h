@@ -24,7 +24,7 @@ inline std::shared_ptr<const TrainedNetwork> small_network(const Split& split) {
 }
 
 inline std::unique_ptr<Fitted> around(const std::string& method, nlohmann::json options, const Split& split,
-                               const std::shared_ptr<const TrainedNetwork>& network) {
+                                      const std::shared_ptr<const TrainedNetwork>& network) {
   nlohmann::json all = kSmallNetwork;
   all.update(options);
   FitContext context{Stream(5)};

@@ -126,7 +126,8 @@ TEST(Calibration, OfClassesGivesSetsThatHoldTheirLevel) {
   }
   const Answers whole = model.answers(fresh, {{0.8}});
   const Answers some = model.answers(take_rows(fresh, {7, 3}), {{0.8}});
-  EXPECT_TRUE(at::equal(some.levels[0].set->select(0, 0), whole.levels[0].set->select(0, 7)));  // the other rows do not matter
+  EXPECT_TRUE(at::equal(some.levels[0].set->select(0, 0),
+                        whole.levels[0].set->select(0, 7)));  // the other rows do not matter
   EXPECT_TRUE(model.answers(fresh).levels.empty());
   const Model loaded = Model::from_file(model.to_file(), "m");
   EXPECT_TRUE(at::equal(*loaded.answers(fresh, {{0.8}}).levels[0].set, *whole.levels[0].set));
