@@ -36,8 +36,8 @@ MethodInfo with_options(MethodInfo info, nlohmann::json (*resolve)(const nlohman
   return info;
 }
 
-/// Returns the options of a posterior around a trained network that act after its training. `refit` is none: it
-/// decides how often the network is trained.
+/// Returns the options of a posterior around a trained network that act after its training. `refit` is none:
+/// it decides how often the network is trained.
 std::vector<std::string> after_training(const std::vector<OptionDoc>& options) {
   std::vector<std::string> names;
   const std::vector<OptionDoc> training = option_docs<TrainedNetworkOptions>();

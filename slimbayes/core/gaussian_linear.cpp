@@ -6,7 +6,8 @@
 //   H = I + S_w / sigma2 = L L^T,   u = H^-1 c_w / sigma2,   weights = T u,   var(phi) = ||L^-1 T^T phi||^2.
 // H >= I, so it needs no jitter, and neither T nor the prior is ever inverted: a singular prior is fine. A
 // prior that is wide beside the noise makes S_w / sigma2 so large that rounding in it outweighs I: then the
-// spectrum of S_w takes the place of L (identity_plus). With C = sigma2 D + Phi T T^T Phi^T, |C| = sigma2^n |D| |H|, and with y counted from the constant
+// spectrum of S_w takes the place of L (identity_plus). With C = sigma2 D + Phi T T^T Phi^T, |C| = sigma2^n
+// |D| |H|, and with y counted from the constant
 //   y^T C^-1 y = (yy - c_w^T H^-1 c_w / sigma2) / sigma2
 //              = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) / sigma2,
 // where the second form does not cancel but needs the rows. The constant by generalised least squares is

@@ -50,9 +50,9 @@ struct LaplacePosterior {
   at::Tensor variances;                // [r, k]
 };
 
-/// Returns the posterior with prior sd s > 0 of every weight. It needs no jitter for any s: directions of which
-/// no row tells anything keep the prior. O((k r)^3), with the Kronecker structure O(k^3 + r^3). Throws NumericalError if H is not positive semidefinite: rows were
-/// removed that had not been added.
+/// Returns the posterior with prior sd s > 0 of every weight. It needs no jitter for any s: directions of
+/// which no row tells anything keep the prior. O((k r)^3), with the Kronecker structure O(k^3 + r^3). Throws
+/// NumericalError if H is not positive semidefinite: rows were removed that had not been added.
 LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd);
 
 /// Returns the posterior covariance of the k logits at each row, (I (x) phi)^T (H + I / s^2)^-1 (I (x) phi).

@@ -7,9 +7,9 @@ namespace slimbayes {
 
 /// Returns the noise and prior sd of a regression; `valid` are its validation rows, undefined without them.
 /// Unless the prior sd is chosen too (prior "select"), they are those of the plain last layer, whose prior
-/// covariance is s^2 I. So two last layers around one network have the same, and an enriched variance is never
-/// below the plain one (R theorem 3.3), between default fits too. `unseen` is NetworkNoise::unseen. Throws as
-/// `chosen`.
+/// covariance is s^2 I. So two last layers around one network have the same, and an enriched variance is
+/// never below the plain one (R theorem 3.3), between default fits too. `unseen` is NetworkNoise::unseen.
+/// Throws as `chosen`.
 PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& task,
                                   const LastLayerPosterior& posterior, const EvaluatedRows& valid,
                                   const LastLayerOptions& options, bool unseen);

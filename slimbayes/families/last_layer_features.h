@@ -48,17 +48,17 @@ LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string
 /// rounding from batch to batch.
 LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method);
 
-/// Returns how many features a network of this spec has: the width before its Linear output layer, and 1 for a
-/// bias. Throws as LastLayerFeatures.
+/// Returns how many features a network of this spec has: the width before its Linear output layer, and 1 for
+/// a bias. Throws as LastLayerFeatures.
 int64_t last_layer_rank(const NetworkSpec& spec, std::string_view method);
 
 /// Returns the trained weights of the output layer, the bias last: the output is features * weights^T.
 /// Float64. [k, r]
 at::Tensor output_weights(const TrainedNetwork& network);
 
-/// Returns the features that answers are computed from: those of training, or where the prior is so wide beside
-/// the noise that float32 rounding of a feature would show in the variance (`precise`, IdentityPlus without a
-/// factor), those of the statistics.
+/// Returns the features that answers are computed from: those of training, or where the prior is so wide
+/// beside the noise that float32 rounding of a feature would show in the variance (`precise`, IdentityPlus
+/// without a factor), those of the statistics.
 LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method);
 
 /// Returns the gradients of its outputs with respect to all parameters but the last layer's, computed in

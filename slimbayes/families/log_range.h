@@ -18,9 +18,9 @@ struct Scored {
   double at, score;
 };
 
-/// Returns the number of the range with the least score: the best point of the grid, refined by Brent's method
-/// between its neighbours to 2^-16 of its logarithm. A score that is not finite is worse than every other; if
-/// none is finite, neither is the result's.
+/// Returns the number of the range with the least score: the best point of the grid, refined by Brent's
+/// method between its neighbours to 2^-16 of its logarithm. A score that is not finite is worse than every
+/// other; if none is finite, neither is the result's.
 Scored least(const LogRange& range, const std::function<double(double)>& score);
 
 }  // namespace slimbayes

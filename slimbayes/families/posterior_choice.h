@@ -53,10 +53,10 @@ std::string class_prior_note(double prior_sd, double unit);
 /// the sum of their prior variances at s = 1, over `n` rows.
 double unit_prior_sd(double sum, double n);
 
-/// Returns the spectrum of a linear model with prior covariance T T^T; T [r, r] lower triangular, or undefined
-/// for the identity. `weights` [r] are the trained ones; `features` [n_v, r] and `residual` [n_v] are those of
-/// the validation rows. With `posterior_mean` the validation NLL is that of answers with the residual's
-/// posterior mean. O(r^3 + n_v r^2).
+/// Returns the spectrum of a linear model with prior covariance T T^T; T [r, r] lower triangular, or
+/// undefined for the identity. `weights` [r] are the trained ones; `features` [n_v, r] and `residual` [n_v]
+/// are those of the validation rows. With `posterior_mean` the validation NLL is that of answers with the
+/// residual's posterior mean. O(r^3 + n_v r^2).
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,
                               const at::Tensor& weights, const at::Tensor& features,
                               const at::Tensor& residual, bool posterior_mean = false);
@@ -76,16 +76,16 @@ struct NetworkNoise {
 /// training rows' errors are those of a network that was fitted to them and tell little about sigma2.
 double laplace_evidence(const PosteriorSpectrum& spectrum, double noise_var, double prior_sd);
 
-/// Chooses the hyperparameters. With select "nll" and validation rows the least validation NLL wins: the noise
-/// variance lies between 1e-3 (NetworkNoise::unseen; else 1) and 2 times the network's mse, or 2 times the
-/// mean squared residual of these rows if that is larger, and with prior "select" the prior sd between 0.01
-/// and 10 times `unit`. With select "evidence", and without validation rows, the noise variance is the
-/// network's mse and the prior sd has the largest laplace_evidence. With noise "mse" the noise variance is the
-/// network's mse; with prior "unit" the prior sd is `unit`, with "fixed" it is prior_sd.
+/// Chooses the hyperparameters. With select "nll" and validation rows the least validation NLL wins: the
+/// noise variance lies between 1e-3 (NetworkNoise::unseen; else 1) and 2 times the network's mse, or 2 times
+/// the mean squared residual of these rows if that is larger, and with prior "select" the prior sd between
+/// 0.01 and 10 times `unit`. With select "evidence", and without validation rows, the noise variance is the
+/// network's mse and the prior sd has the largest laplace_evidence. With noise "mse" the noise variance is
+/// the network's mse; with prior "unit" the prior sd is `unit`, with "fixed" it is prior_sd.
 /// From the best point of a grid, 25 to each that is chosen, each is chosen anew for the other (least of
-/// log_range.h); for two, in turn, until a round gains less than 1e-6 nats a row. So the score is at most that
-/// of the best grid point. Notes say where the best is the end of a range, and that 10 or more rows have more
-/// than twice the mse that is taken as noise. Throws NumericalError if no grid point has a finite score,
+/// log_range.h); for two, in turn, until a round gains less than 1e-6 nats a row. So the score is at most
+/// that of the best grid point. Notes say where the best is the end of a range, and that 10 or more rows have
+/// more than twice the mse that is taken as noise. Throws NumericalError if no grid point has a finite score,
 /// std::invalid_argument unless the mse is finite and above 0.
 PosteriorChoice chosen(const PosteriorSpectrum& spectrum, const NetworkNoise& network,
                        const PosteriorChoiceOptions& options, double unit);

@@ -125,8 +125,8 @@ class NtkGpFitted : public Fitted {
     return {mean, noise, prior_var() * var.var, var.clipped};
   }
 
-  /// Returns the variance under a prior that is wide beside the noise, from the spectrum K = U Lambda U^T: with
-  /// the coordinates a_j^2 = (u_j^T k_x)^2 / lambda_j of a row,
+  /// Returns the variance under a prior that is wide beside the noise, from the spectrum K = U Lambda U^T:
+  /// with the coordinates a_j^2 = (u_j^T k_x)^2 / lambda_j of a row,
   ///   s^2 (k(x, x) - sum_j a_j^2) + sum_j a_j^2 s^2 / (1 + s^2 lambda_j / sigma2).
   /// The first term is the prior outside the training rows' span, 0 where rounding does not tell it from 0.
   at::Tensor wide_variance(const at::Tensor& prior, const at::Tensor& cross) const {

@@ -19,8 +19,8 @@ namespace slimbayes {
 void write_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 /// Throws DataError if a file at `path` could not be written (folder missing, no permission, a
-/// read-only file, path is a folder). Creates no lasting file. Call it before long work, so that a wrong path fails at once. Also
-/// removes the temporary files that killed writers left in the folder.
+/// read-only file, path is a folder). Creates no lasting file. Call it before long work, so that a wrong path
+/// fails at once. Also removes the temporary files that killed writers left in the folder.
 void check_writable(const std::filesystem::path& path);
 
 /// Returns the file that write_atomically(path) writes: `path` itself, or the file at the end of a chain of

@@ -21,8 +21,8 @@ class FitSeries {
   /// Returns the record that an earlier run left. If there is none, or policy.resume is false, writes an
   /// empty record and returns nothing. The record's metadata `done` is the number of finished fits, 0 to
   /// `fits`; the caller must check that the record holds the results of that many (read_contents()). Throws
-  /// std::invalid_argument if the record belongs to another fit, by the fingerprint of the training alone while
-  /// none is finished; DataError if it is damaged.
+  /// std::invalid_argument if the record belongs to another fit, by the fingerprint of the training alone
+  /// while none is finished; DataError if it is damaged.
   std::optional<TensorFile> start(int64_t fits) const;
 
   /// Returns the record's name in messages, such as "the checkpoint 'm.ckpt'".

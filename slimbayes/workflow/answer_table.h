@@ -26,16 +26,16 @@ struct TableOptions {
 /// "forecast_time", the time of the predicted row; then the answer:
 ///   numbers  mean, sd, the parts of the sd, lower, upper, in the target's units. The parts are sd_aleatoric
 ///            and sd_epistemic where the method tells noise from ignorance (ood_score is "epistemic_sd").
-///            Elsewhere they stand only with TableOptions::parts, under the paper's names: sd_noise, the noise
-///            of all rows, and sd_function, the sd of the function
+///            Elsewhere they stand only with TableOptions::parts, under the paper's names: sd_noise, the
+///            noise of all rows, and sd_function, the sd of the function
 ///   classes  p_CLASS for each class, entropy, mutual_information, label, and for a calibrated model set, the
 ///            plausible classes joined by "|"
 ///   counts   the columns of numbers
 ///   events   mean, sd, lower, upper of the intensity
 /// and last `more`. Answers at several levels have lower_90, upper_90, set_90, ... in place of lower, upper,
-/// set. Cells of an example without an answer are missing. `answers` must hold a level. Throws std::invalid_argument if `answers` belongs to other examples, if a kept
-/// column or a series column has the name of an answer's column, or for `kept` with images, which have no
-/// columns.
+/// set. Cells of an example without an answer are missing. `answers` must hold a level. Throws
+/// std::invalid_argument if `answers` belongs to other examples, if a kept column or a series column has the
+/// name of an answer's column, or for `kept` with images, which have no columns.
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& answers,
                          const TableOptions& options = {});
 

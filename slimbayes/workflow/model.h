@@ -80,9 +80,9 @@ class Model {
   nlohmann::json evaluate(const Examples& examples, double level = 0.95,
                           std::vector<BadRow>* bad = nullptr) const;
 
-  /// Returns the same report from `answers` to these examples that were computed before, at their first level.
-  /// Examples without an answer are left out. Throws DataError if none has an answer, std::invalid_argument
-  /// for answers without a level.
+  /// Returns the same report from `answers` to these examples that were computed before, at their first
+  /// level. Examples without an answer are left out. Throws DataError if none has an answer,
+  /// std::invalid_argument for answers without a level.
   nlohmann::json evaluate(const Examples& examples, const Answers& answers) const;
 
   /// Return the model that has learned these examples too, or no longer (Fitted::updated): the encoder, the

@@ -239,8 +239,8 @@ TEST(Conformal, CoverageFollowsItsExactLaw) {
 }
 
 TEST(Conformal, TheLevelItselfIsKnownToABetaDistribution) {
-  // Uniform scores: the coverage of a factor is the factor. 4,000 draws of m calibration rows; the share below
-  // and above the range has an sd of 0.0034.
+  // Uniform scores: the coverage of a factor is the factor. 4,000 draws of m calibration rows; the share
+  // below and above the range has an sd of 0.0034.
   for (const int64_t m : {19, 60, 400}) {
     const double level = 0.9;
     const auto [low, high] = coverage_range(m, level);

@@ -56,8 +56,8 @@ TEST(LastLayer, EveryPriorSdOfTheRangeHasClasses) {
 }
 
 TEST(LastLayer, AWidePriorIsTheDensePosterior) {
-  // Twelve rows for thirteen features: most new rows have a part that no row determines. In float64 a kernel of
-  // 1e10 beside a noise of 0.01 is known to 1e-3 of the noise.
+  // Twelve rows for thirteen features: most new rows have a part that no row determines. In float64 a kernel
+  // of 1e10 beside a noise of 0.01 is known to 1e-3 of the noise.
   const Split split{contract::toy(12, 1), {}};
   const auto network = small_network(contract::toy_split());
   const Dataset data = contract::toy(30, 9);

@@ -47,7 +47,8 @@ TEST_P(RichVariance, IsNotBelowBllsOnAnyTestRow) {  // R theorem 3.3
 
 class RichVarianceOfFewRows : public testing::TestWithParam<const char*> {};
 
-/// Fits that differ in the method alone: noise and prior sd have their defaults, and few rows cross-fit the noise.
+/// Fits that differ in the method alone: noise and prior sd have their defaults, and few rows cross-fit the
+/// noise.
 TEST_P(RichVarianceOfFewRows, IsNotBelowBllsOnAnyNewRow) {
   const auto path = real_data(std::string(GetParam()) + ".csv.gz");
   if (!path) return;
