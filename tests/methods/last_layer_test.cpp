@@ -45,18 +45,21 @@ TEST(RichBll, VarianceIsTheDenseOneOfItsFeatures) {  // R theorems 3.1 and 3.2
   EXPECT_LT((p.epistemic_var / dense.diagonal() - 1).abs().max().item<double>(), 1e-3);  // float32 network
 }
 
-TEST(RichBll, IsNeverBelowBll) {  // R theorem 3.3
+TEST(RichBll, IsNeverBelowBll) {  // R theorem 3.3, which asks for equal noise and prior sd
   const Split split = contract::toy_split();
   const auto network = small_network(split);
   const Dataset near = contract::toy(200, 9);
   const Dataset far = contract::changed(near, [](Batch& b) { b.inputs[0] = 5 * b.inputs[0]; });
-  const json same = {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", 1.0}};
-  const auto rich = around("rich-bll", same, split, network), bll = around("bll", same, split, network);
-  for (const Dataset& data : {near, far}) {
-    const Regression a = answer(*rich, data), b = answer(*bll, data);
-    EXPECT_TRUE(at::equal(a.mean, b.mean));
-    EXPECT_TRUE((a.epistemic_var >= b.epistemic_var * (1 - 1e-9)).all().item<bool>());
-    EXPECT_GT((a.epistemic_var / b.epistemic_var).max().item<double>(), 1.01);
+  const json given = {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", 1.0}};
+  for (const json& options : {given, json::object()}) {  // by default both are chosen, alike for the two
+    const auto rich = around("rich-bll", options, split, network), bll = around("bll", options, split, network);
+    for (const Dataset& data : {near, far}) {
+      const Regression a = answer(*rich, data), b = answer(*bll, data);
+      EXPECT_TRUE(at::equal(a.mean, b.mean)) << options;
+      EXPECT_TRUE(at::equal(a.aleatoric_var, b.aleatoric_var)) << options;
+      EXPECT_TRUE((a.epistemic_var >= b.epistemic_var * (1 - 1e-9)).all().item<bool>()) << options;
+      EXPECT_GT((a.epistemic_var / b.epistemic_var).max().item<double>(), 1.01) << options;
+    }
   }
 }
 
