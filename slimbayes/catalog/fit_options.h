@@ -105,8 +105,8 @@ void describe(FitOptions& o, V& v) {
   v.section(kColumnSection);
   v("target", o.target, "column to predict; not needed for images and for --likelihood cox", kNone);
   v("likelihood", o.likelihood,
-    "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events; auto: text and "
-    "booleans are classes, numbers gaussian (with --text two different numbers are classes)",
+    "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events; auto: text, "
+    "booleans and two different whole numbers are classes, other numbers gaussian",
     kNone);
   v("ignore", o.ignore, "columns that are no inputs, comma-separated", kNone);
   v("categorical", o.categorical,

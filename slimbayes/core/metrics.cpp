@@ -9,6 +9,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <boost/math/special_functions/beta.hpp>
 #include <cmath>
 #include <numbers>
 
@@ -103,6 +104,16 @@ double interval_score(const Regression& p, const at::Tensor& y, double level) {
   return interval_score(gaussian_interval(p, level), checked(p, y, "interval_score"), level);
 }
 
+double probability_of_misses(int64_t misses, int64_t n, double level) {
+  check(level > 0 && level < 1, "probability_of_misses", "0 < level < 1", fmt::format("{}", level));
+  check(misses >= 0 && misses <= n, "probability_of_misses", "0 <= misses <= n",
+        fmt::format("{} of {}", misses, n));
+  if (misses == 0) return 1;
+  // P(X >= k) = I_p(k, n - k + 1), the regularised incomplete beta function.
+  const auto k = static_cast<double>(misses);
+  return boost::math::ibeta(k, static_cast<double>(n) - k + 1, 1 - level);
+}
+
 at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins) {
   check(bins > 0, "pit_histogram", "bins > 0", std::to_string(bins));
   at::Tensor residual = checked(p, y, "pit_histogram") - p.mean;
@@ -149,6 +160,8 @@ nlohmann::json regression_report(const Regression& p, const at::Tensor& y, doubl
   if (double sd = y.to(at::kDouble).std(/*unbiased=*/false).item<double>(); sd > 0) {
     double constant = 0.5 * std::log(2 * std::numbers::pi * std::numbers::e) + std::log(sd);
     report["nll_constant"] = constant;
+    report["rmse_constant"] = sd;
+    report["rmse_constant_standardized"] = sd / target_sd;
     report["nll_constant_standardized"] = constant - std::log(target_sd);
   }
   return report;

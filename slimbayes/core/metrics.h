@@ -35,11 +35,17 @@ struct CalibrationCurve {
 };
 CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points = 99);
 
+/// Returns the probability of at least `misses` misses among n intervals that each miss with probability
+/// 1 - level, independently: P(X >= misses) of a binomial variable. A small value says that the intervals do
+/// not hold their level. 0 <= misses <= n, 0 < level < 1; throws std::invalid_argument.
+double probability_of_misses(int64_t misses, int64_t n, double level);
+
 /// Reports the metrics that `slimbayes evaluate` prints for a regression. In the target's units: n (rows),
 /// mae, rmse, nll, crps, coverage, width and interval_score; the last three are of the Gaussian interval at
 /// `level`. For the target divided by `target_sd`, with the suffix `_standardized`: mae, rmse, nll (nll - log
 /// target_sd), crps and width. On both scales also nll_constant, the NLL of one Gaussian with the mean and sd
-/// of y for every row: a model with useful inputs beats this baseline. It is absent if all y are equal.
+/// of y for every row: a model with useful inputs beats this baseline; and rmse_constant, the RMSE of that
+/// mean. Both are absent if all y are equal.
 /// Throws std::invalid_argument unless `target_sd` is finite and > 0.
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                  double level = 0.95);

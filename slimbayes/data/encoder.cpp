@@ -16,6 +16,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/column_note.h"
 #include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/domain.h"
 #include "slimbayes/data/table_cell.h"
@@ -131,6 +132,43 @@ std::string too_far(const Reader& reader, int64_t row, bool standard) {
       date ? cell_text(*reader.column, value) : fmt::format("{}", value));
 }
 
+/// Returns notes on the cells of a column that training did not have: missing ones, and new categories.
+std::vector<ColumnNote> cell_notes(const Reader& reader) {
+  const Encoder::Feature& feature = *reader.feature;
+  const size_t cells = reader.column->values.size();
+  const auto known_levels = static_cast<int64_t>(feature.levels.size());
+  int64_t missing = 0, fresh = 0;
+  std::string first;
+  for (double value : reader.column->values) {
+    if (std::isnan(value)) {
+      ++missing;
+    } else if (known_levels > 0) {
+      const int64_t slot = level_slot(reader, value);
+      if (slot >= 0 && slot != known_levels) continue;
+      if (fresh++ == 0) first = in_quotes(cell_text(*reader.column, value));
+    }
+  }
+  std::vector<ColumnNote> notes;
+  if (missing > 0 && !feature.indicator) {
+    const char* replaced = feature.scaled ? "imputed with the training mean" : "encoded as zeros";
+    notes.push_back({ColumnNoteKind::imputed, feature.name,
+                     fmt::format("column {}: {} of {} cells are missing, none was in training: {}",
+                                 in_quotes(feature.name), missing, cells, replaced),
+                     fmt::format("lack some of {} cells, and lacked none in training: {}", cells, replaced),
+                     std::to_string(missing)});
+  }
+  if (fresh > 0) {
+    const char* encoded = feature.other ? "new or rare in training: encoded as other"
+                                        : "not seen in training: encoded as zeros";
+    notes.push_back({ColumnNoteKind::odd, feature.name,
+                     fmt::format("column {}: {} of {} cells hold a category {} (the first: {})",
+                                 in_quotes(feature.name), fresh, cells, encoded, first),
+                     fmt::format("hold, in some of {} cells, a category {}", cells, encoded),
+                     std::to_string(fresh)});
+  }
+  return notes;
+}
+
 }  // namespace
 
 at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
@@ -195,47 +233,26 @@ Dataset Encoder::dataset(const Table& table, bool with_target) const {
 }
 
 std::vector<std::string> Encoder::notes_for(const Table& table) const {
-  std::vector<std::string> notes, known = options_.ignore;
+  std::vector<std::string> known = options_.ignore;
   if (!options_.target.empty()) known.push_back(options_.target);
   for (const Feature& feature : features_) known.push_back(feature.name);
+  std::vector<ColumnNote> notes;
   for (const Column& column : table.columns) {
     if (std::find(known.begin(), known.end(), column.name) != known.end() || is_row_label(column.name))
       continue;
-    notes.push_back(fmt::format("column {} was not there in training: not used", in_quotes(column.name)));
+    notes.push_back({ColumnNoteKind::dropped, column.name,
+                     fmt::format("column {} was not there in training: not used", in_quotes(column.name)),
+                     "were not there in training: not used"});
   }
   for (const Reader& reader : readers_of(features_, table)) {
-    const Feature& feature = *reader.feature;
-    notes.push_back(rounded_note(*reader.column, "column " + in_quotes(feature.name),
-                                 "different ones may have become equal"));
-    if (notes.back().empty()) notes.pop_back();
-    notes.push_back(offset_note(*reader.column, feature.offsets));
-    if (notes.back().empty()) notes.pop_back();
-    int64_t missing = 0, fresh = 0;
-    std::string first;
-    int64_t known_levels = static_cast<int64_t>(feature.levels.size());
-    for (double value : reader.column->values) {
-      if (std::isnan(value))
-        ++missing;
-      else if (known_levels > 0) {
-        int64_t slot = level_slot(reader, value);
-        if (slot >= 0 && slot != known_levels) continue;
-        if (fresh++ == 0) first = in_quotes(cell_text(*reader.column, value));
-      }
-    }
-    if (missing > 0 && !feature.indicator) {
-      notes.push_back(fmt::format("column {}: {} of {} cells are missing, none was in training: {}",
-                                  in_quotes(feature.name), missing, table.rows,
-                                  feature.scaled ? "imputed with the training mean" : "encoded as zeros"));
-    }
-    if (fresh > 0) {
-      notes.push_back(fmt::format("column {}: {} of {} cells hold a category {} (the first: {})",
-                                  in_quotes(feature.name), fresh, table.rows,
-                                  feature.other ? "new or rare in training: encoded as other"
-                                                : "not seen in training: encoded as zeros",
-                                  first));
-    }
+    const std::string& name = reader.feature->name;
+    notes.push_back({ColumnNoteKind::odd, name,
+                     rounded_note(*reader.column, "column " + in_quotes(name),
+                                  "different ones may have become equal")});
+    notes.push_back({ColumnNoteKind::odd, name, offset_note(*reader.column, reader.feature->offsets)});
+    std::ranges::copy(cell_notes(reader), std::back_inserter(notes));
   }
-  return notes;
+  return gathered(notes);
 }
 
 }  // namespace slimbayes

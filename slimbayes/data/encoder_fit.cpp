@@ -5,10 +5,8 @@
 // or 1e-300 neither overflow nor underflow. The sd is the population's (divided by n), as in the papers'
 // code.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <numeric>
@@ -16,6 +14,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/column_note.h"
 #include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/table_cell.h"
@@ -69,10 +68,12 @@ bool is_constant(const Column& column, const std::vector<int64_t>& rows) {
   return std::ranges::all_of(rows, [&](int64_t row) { return value(row) == value(rows.front()); });
 }
 
+using ColumnNotes = std::vector<ColumnNote>;
+
 /// Fits the levels to keep, sorted. Returns false for free text, which is dropped. `declared`: the user
 /// declared the column to be names.
 bool fit_levels(const Column& column, const std::vector<double>& values, bool declared,
-                Encoder::Feature& feature, std::vector<std::string>& notes) {
+                Encoder::Feature& feature, ColumnNotes& notes) {
   std::vector<int64_t> count(column.levels.size());
   for (double value : values) ++count[static_cast<size_t>(value)];
   std::vector<size_t> seen;
@@ -80,22 +81,30 @@ bool fit_levels(const Column& column, const std::vector<double>& values, bool de
   for (size_t i = 0; i < count.size(); ++i) {
     if (count[i] > 0) seen.push_back(i), levels.push_back(column.levels[i]);
   }
-  std::ranges::copy(category_notes(levels, declared, "column " + in_quotes(column.name)),
-                    std::back_inserter(notes));
   if (is_free_text(values.size(), seen.size())) {
     notes.push_back(
-        fmt::format("column {}: {} of {} training cells differ, as in an identifier or free text: dropped",
-                    in_quotes(column.name), seen.size(), values.size()));
+        {ColumnNoteKind::dropped, column.name,
+         fmt::format("column {}: {} of {} training cells differ, as in an identifier or free text: dropped",
+                     in_quotes(column.name), seen.size(), values.size()),
+         "have other cells in almost every training row, as an identifier or free text has: dropped"});
     feature.dropped = "identifier or free text";
     return false;
   }
+  for (std::string& note : category_notes(levels, declared, "column " + in_quotes(column.name)))
+    notes.push_back({ColumnNoteKind::odd, column.name, std::move(note)});
   if (seen.size() > kMaxLevels) {
     std::sort(seen.begin(), seen.end(), [&](size_t a, size_t b) {
       return count[a] != count[b] ? count[a] > count[b] : column.levels[a] < column.levels[b];
     });
-    notes.push_back(fmt::format(
-        "column {}: of {} categories the {} most frequent have a feature each, the others share one",
-        in_quotes(column.name), seen.size(), kMaxLevels - 1));
+    notes.push_back(
+        {ColumnNoteKind::odd, column.name,
+         fmt::format(
+             "column {}: of {} categories the {} most frequent have a feature each, the others share one",
+             in_quotes(column.name), seen.size(), kMaxLevels - 1),
+         fmt::format("have more than {} categories: the {} most frequent have a feature each, the others of "
+                     "a column share one",
+                     kMaxLevels, kMaxLevels - 1),
+         std::to_string(seen.size())});
     seen.resize(kMaxLevels - 1);
     feature.other = true;
   }
@@ -125,10 +134,31 @@ void fit_scale(const std::vector<double>& values, const std::vector<double>& ran
   }
 }
 
+/// Adds the notes on the numbers or times of a column that is an input.
+void add_number_notes(const Table& table, const Column& column, const std::vector<int64_t>& ranged,
+                      bool constant_once_rounded, ColumnNotes& notes) {
+  const std::string name = in_quotes(column.name), whole = "column " + name;
+  notes.push_back(
+      {ColumnNoteKind::odd, column.name,
+       rounded_note(column, whole,
+                    fmt::format("{}, or take them as names by --categorical {}",
+                                constant_once_rounded ? "all training cells become one number: dropped; "
+                                                        "subtract a number in the table"
+                                                      : kRoundedAlike,
+                                name))});
+  notes.push_back(
+      {ColumnNoteKind::odd, column.name, range_note(table, column, ranged, whole),
+       "have a few cells that stretch their range more than tenfold, so that the others become hard to tell "
+       "apart: leave such cells empty if missing is meant, or remove their rows"});
+  notes.push_back({ColumnNoteKind::odd, column.name, padded_note(column),
+                   "hold numbers with leading zeros, which are read as numbers; --categorical takes them as "
+                   "names"});
+}
+
 /// Fits one column. `ranged` are the rows that give a numeric column's shift and scale.
 Encoder::Feature fit_feature(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                              const std::vector<int64_t>& ranged, const EncoderOptions& options,
-                             std::vector<std::string>& notes) {
+                             ColumnNotes& notes) {
   Encoder::Feature feature;
   feature.name = column.name;
   feature.kind = column.kind;
@@ -136,12 +166,16 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
   const bool declared = holds(options.names, column.name);
   if (is_row_label(column.name) && !declared) {
     feature.dropped = "row labels";
-    notes.push_back(row_label_note(column));
+    notes.push_back({ColumnNoteKind::dropped, column.name, row_label_note(column)});
     return feature;
   }
   std::vector<double> values = present_values(column, rows);
   if (values.empty()) {
     feature.dropped = "no value";
+    notes.push_back({ColumnNoteKind::dropped, column.name,
+                     fmt::format("column {} holds no value in the training rows: dropped",
+                                 in_quotes(column.name)),
+                     "hold no value in the training rows: dropped"});
     return feature;
   }
   if (column.kind == ColumnKind::categorical) {
@@ -157,55 +191,37 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
     fit_scale(values, present_values(column, ranged), options.scale == "standard", feature);
     const bool alike = !feature.scaled && !column.large.empty();
     if (alike) feature.dropped = "constant once rounded";
-    notes.push_back(rounded_note(
-        column, "column " + in_quotes(column.name),
-        fmt::format("{}, or take them as names by --categorical {}",
-                    alike ? "all training cells become one number: dropped; subtract a number in the table"
-                          : kRoundedAlike,
-                    in_quotes(column.name))));
-    notes.push_back(range_note(table, column, ranged, "column " + in_quotes(column.name)));
-    notes.push_back(padded_note(column));
+    add_number_notes(table, column, ranged, alike, notes);
   }
-  size_t missing = rows.size() - values.size();
+  if (feature.dropped == "constant")
+    notes.push_back(
+        {ColumnNoteKind::dropped, column.name,
+         fmt::format("column {} is constant on the training rows: dropped", in_quotes(column.name)),
+         "are constant on the training rows: dropped"});
+  const size_t missing = rows.size() - values.size();
   if (missing == 0) return feature;
   // A constant column gets the indicator too: whether a cell is present may be informative.
   feature.indicator = true;
-  notes.push_back(fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",
-                              in_quotes(column.name), missing, rows.size(),
-                              feature.scaled ? "imputed with the mean" : "encoded as zeros"));
+  const char* replaced = feature.scaled ? "imputed with the mean" : "encoded as zeros";
+  notes.push_back(
+      {ColumnNoteKind::imputed, column.name,
+       fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",
+                   in_quotes(column.name), missing, rows.size(), replaced),
+       fmt::format("lack some of the {} training cells: {}, each with an indicator", rows.size(), replaced),
+       std::to_string(missing)});
   return feature;
-}
-
-/// Describes the columns that were dropped: one sentence per column for up to five columns with the same
-/// cause, else one sentence for all of them, since a wide table may have thousands.
-std::vector<std::string> dropped_notes(const std::vector<Encoder::Feature>& features) {
-  constexpr size_t kFew = 5;
-  std::vector<std::string> notes;
-  for (const auto& [why, one, many] : {std::array{"constant", "is constant on", "are constant on"},
-                                       std::array{"no value", "holds no value in", "hold no value in"}}) {
-    std::vector<std::string> names;
-    for (const Encoder::Feature& feature : features) {
-      if (feature.dropped == why) names.push_back(in_quotes(feature.name));
-    }
-    if (names.size() > kFew) {
-      notes.push_back(fmt::format("{} columns ({}, ...) {} the training rows: dropped", names.size(),
-                                  fmt::join(names.begin(), names.begin() + kFew, ", "), many));
-      continue;
-    }
-    for (const std::string& name : names)
-      notes.push_back(fmt::format("column {} {} the training rows: dropped", name, one));
-  }
-  return notes;
 }
 
 /// Returns a note for each scaled input that looks like row numbers. Returns none if there is only one input,
 /// since it cannot be left out.
-std::vector<std::string> row_number_notes(const Table& table, const std::vector<Encoder::Feature>& features) {
-  std::vector<std::string> notes;
+ColumnNotes row_number_notes(const Table& table, const std::vector<Encoder::Feature>& features) {
+  ColumnNotes notes;
   if (std::ranges::count_if(features, [](const Encoder::Feature& f) { return f.width() > 0; }) < 2)
     return notes;
   for (const Encoder::Feature& feature : features) {
-    if (feature.scaled) notes.push_back(row_number_note(*table.find(feature.name)));
+    if (feature.scaled)
+      notes.push_back({ColumnNoteKind::odd, feature.name, row_number_note(*table.find(feature.name)),
+                       "look like numbers of the rows and are inputs; --ignore leaves them out"});
   }
   return notes;
 }
@@ -310,14 +326,15 @@ void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) 
     std::iota(ranged.begin(), ranged.end(), 0);
     notes_.push_back("numeric inputs are scaled by the range of every row, held-out rows too (scale-on all)");
   }
+  ColumnNotes notes;
   for (const Column& column : table.columns) {
     if (column.name == options_.target || holds(options_.ignore, column.name)) continue;
-    Feature feature = fit_feature(table, column, rows, ranged, options_, notes_);
+    Feature feature = fit_feature(table, column, rows, ranged, options_, notes);
     for (std::string& name : feature_names(feature)) schema_.features.push_back(std::move(name));
     features_.push_back(std::move(feature));
   }
-  std::ranges::copy(dropped_notes(features_), std::back_inserter(notes_));
-  std::ranges::copy(row_number_notes(table, features_), std::back_inserter(notes_));
+  std::ranges::copy(row_number_notes(table, features_), std::back_inserter(notes));
+  std::ranges::copy(gathered(notes), std::back_inserter(notes_));
   std::erase(notes_, "");
   if (schema_.features.empty()) {
     check(false, "Encoder::fit", "at least one input that varies over the training rows",
@@ -354,11 +371,9 @@ Encoder Encoder::fit(const Table& table, const std::vector<int64_t>& rows, const
                     in_quotes(options.target)));
   std::ranges::copy(target_notes(table, rows, encoder.schema_.task, options),
                     std::back_inserter(encoder.notes_));
+  if (!options.likelihood && encoder.schema_.task.kind == TaskKind::regression)
+    encoder.notes_.push_back(likelihood_hint(table, options.target, rows));
   encoder.fit_columns(table, rows);
-  if (!options.likelihood && encoder.schema_.task.kind == TaskKind::regression) {
-    std::string hint = likelihood_hint(table, options.target, rows);
-    if (!hint.empty()) encoder.notes_.push_back(std::move(hint));
-  }
   return encoder;
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <set>
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
@@ -173,19 +172,6 @@ Examples examples_of(Examples given, const InputEncoder& encoder, bool with_targ
   return given;
 }
 
-std::optional<LikelihoodKind> likelihood_of(const Examples& examples, const FitOptions& options) {
-  const auto* table = std::get_if<Table>(&examples);
-  if (options.likelihood || options.text.empty() || table == nullptr) return options.likelihood;
-  const Column* target = table->find(options.target);
-  if (target == nullptr || target->kind != ColumnKind::numeric) return std::nullopt;
-  std::set<double> different;
-  for (double x : target->values) {
-    if (!std::isnan(x)) different.insert(x);
-    if (different.size() > 2) return std::nullopt;
-  }
-  return different.size() == 2 ? std::optional(LikelihoodKind::bernoulli) : std::nullopt;
-}
-
 SplitRows split_examples(const Examples& examples, const FitOptions& options) {
   SplitOptions split = split_options(options);
   if (const auto* w = std::get_if<WindowTable>(&examples))
@@ -216,7 +202,7 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
     return ImageEncoder::fit(take_images(*images, train));
   if (!o.text.empty())
     return TextEncoder::fit(table_in(examples), train, {o.text, o.vocabulary, o.longest}, o.target,
-                            likelihood_of(examples, o), o.target_scale);
+                            o.likelihood, o.target_scale);
   EncoderOptions inputs{o.target,     scale, o.ignore,      o.scale_on,
                         o.likelihood, {},    o.categorical, o.target_scale};
   if (const auto* w = std::get_if<WindowTable>(&examples)) {

@@ -44,11 +44,6 @@ Examples examples_of(Examples given, const FitOptions& options);
 /// `with_target`, only those whose target is in the table. Throws as find_windows.
 Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target);
 
-/// Returns the likelihood that the options name. If they name none, a text model whose target has exactly two
-/// different numbers gets bernoulli, because sentiments are often written so. Otherwise the result is empty,
-/// and the target's column decides (fit_task).
-std::optional<LikelihoodKind> likelihood_of(const Examples& examples, const FitOptions& options);
-
 /// Splits the examples into training, validation, calibration and test parts: windows by their time
 /// (split_windows), other examples at random (split_rows).
 SplitRows split_examples(const Examples& examples, const FitOptions& options);

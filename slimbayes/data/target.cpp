@@ -54,9 +54,24 @@ double count(const Table& table, const Column& column, int64_t row) {
                   in_quotes(column.name), value));
 }
 
+/// Returns the two values of a column that holds two different whole numbers alone, each at least twice.
+std::optional<std::pair<double, double>> two_whole_numbers(const Column& column) {
+  if (column.kind != ColumnKind::numeric) return std::nullopt;
+  std::map<double, int64_t> cells;
+  for (double value : column.values) {
+    if (std::isnan(value)) continue;
+    if (value != std::floor(value)) return std::nullopt;
+    ++cells[value];
+    if (cells.size() > 2) return std::nullopt;
+  }
+  if (cells.size() < 2 || cells.begin()->second < 2 || cells.rbegin()->second < 2) return std::nullopt;
+  return std::pair{cells.begin()->first, cells.rbegin()->first};
+}
+
 /// Returns the likelihood for a user who names none; nullopt for categories, whose number decides between
 /// bernoulli and softmax.
 std::optional<LikelihoodKind> likelihood_for(const Column& column) {
+  if (two_whole_numbers(column)) return LikelihoodKind::bernoulli;
   if (column.kind == ColumnKind::numeric) return LikelihoodKind::gaussian;
   if (column.kind == ColumnKind::boolean) return LikelihoodKind::bernoulli;
   check(column.kind == ColumnKind::categorical, "target",
@@ -87,8 +102,8 @@ void check_classes(const Column& column, const std::map<std::string, std::pair<i
   }
   for (const auto& [level, size] : sizes) {
     check(size.second > 0, "target", fmt::format("a training row of each class of {}", name),
-          fmt::format("none of class {}, whose {} rows the split held out", in_quotes(level), size.first),
-          "join the class with another, or use another --split-seed");
+          fmt::format("none of class {}, which has {} rows in the table", in_quotes(level), size.first),
+          "join the class with another, or give more of its rows");
   }
   check(sizes.size() >= 2, "target", fmt::format("at least two classes in {}", name),
         fmt::format("{}", sizes.size()), "there is nothing to predict");
@@ -166,7 +181,10 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
         in_quotes(std::string(scale)));
   check(kind == TaskKind::regression || scale == "standard", "target",
         fmt::format("numbers in the target {} for --target-scale {}", in_quotes(target), scale),
-        name_of(kind), "leave --target-scale out");
+        name_of(kind),
+        likelihood || column.kind != ColumnKind::numeric
+            ? "leave --target-scale out"
+            : "--likelihood gaussian fits two whole numbers as numbers; or leave --target-scale out");
   if (kind == TaskKind::classification) return class_task(table, column, rows, chosen);
   check(kind != TaskKind::events, "target", "no target for --likelihood cox, whose rows are events",
         in_quotes(target), "leave --target out");
@@ -203,6 +221,15 @@ void check_standardised(const Table& table, const std::string& target, const Tas
   }
 }
 
+std::string two_classes_note(const Table& table, const std::string& target) {
+  const auto values = two_whole_numbers(target_column(table, target));
+  if (!values) return "";
+  return fmt::format(
+      "the target {} holds {} and {} alone, which are taken as two classes; --likelihood gaussian fits them "
+      "as numbers",
+      in_quotes(target), values->first, values->second);
+}
+
 std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows) {
   constexpr double kSmallMean = 20;
   constexpr size_t kFewRows = 20;  // with fewer rows, counts cannot be recognised
@@ -211,13 +238,7 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
   for (int64_t row : rows) values.push_back(target_in(table, column, row));
   const std::set<double> different(values.begin(), values.end());
   const bool whole = std::ranges::all_of(different, [](double y) { return y >= 0 && y == std::floor(y); });
-  if (!whole || different.size() < 2) return "";
-  if (*different.rbegin() == 1)
-    return fmt::format(
-        "the target {} holds 0 and 1 alone and is fitted as a number; --likelihood bernoulli makes it two "
-        "classes",
-        in_quotes(target));
-  if (values.size() < kFewRows) return "";
+  if (!whole || values.size() < kFewRows) return "";
   const Moments m = moments(values);
   const auto up_to_mean = std::ranges::count_if(different, [&](double y) { return y <= m.mean; });
   const double possible = std::floor(m.mean) - *different.begin() + 1;

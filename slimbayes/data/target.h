@@ -17,8 +17,9 @@ namespace slimbayes {
 TaskKind task_kind(const Table& table, const std::string& target, std::optional<LikelihoodKind> likelihood);
 
 /// Fits the task of a target column on these training rows. Without a likelihood the column decides: text and
-/// booleans are classes (bernoulli for two, softmax for more), numbers are a regression. Numbers are classes
-/// if a likelihood of classes is asked for. The names of the classes come from every row, sorted (numbers by
+/// booleans are classes (bernoulli for two, softmax for more), and so are numbers if the column holds two
+/// different whole numbers alone, each in at least two rows; other numbers are a regression. Numbers are
+/// classes, too, if a likelihood of classes is asked for. The names of the classes come from every row, sorted (numbers by
 /// value); each class needs two rows, and at least one of them among the training rows.
 /// `scale` is of a regression: "standard" divides the centred target by its sd, "centred" does not.
 /// Throws std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose
@@ -32,10 +33,13 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
 /// target pass, and so do other tasks than regression.
 void check_standardised(const Table& table, const std::string& target, const Task& task);
 
+/// Returns a sentence that says that two whole numbers are taken as classes, for a target whose likelihood the
+/// user did not name; "" for any other column.
+std::string two_classes_note(const Table& table, const std::string& target);
+
 /// Returns a sentence that suggests another likelihood for numbers that are fitted by a Gaussian, or "". Use
-/// it when the user named none. It reports two cases: 0 and 1 alone look like two classes; whole numbers may
-/// look like small counts. For counts, there are at least 20 rows and three different values, the smallest is
-/// 0 or 1, at least half of the whole numbers up to the mean occur, the mean is at most 20 (above it a
+/// it when the user named none. It reports whole numbers that look like small counts:
+/// there are at least 20 rows and three different values, the smallest is 0 or 1, at least half of the whole numbers up to the mean occur, the mean is at most 20 (above it a
 /// Gaussian serves), and the variance is at least half the mean (a Poisson's equals the mean).
 std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
 

@@ -45,6 +45,14 @@ std::optional<TensorFile> FitSeries::start(int64_t fits) const {
   return std::nullopt;
 }
 
+bool FitSeries::recorded() const {
+  std::error_code absent;
+  if (!policy_.resume || policy_.path.empty() || !fs::exists(policy_.path, absent)) return false;
+  const TensorFile file = read_tensor_file(policy_.path);
+  const auto kind = file.metadata.find("kind");
+  return kind != file.metadata.end() && kind->second == kind_;
+}
+
 std::string FitSeries::name() const { return checkpoint_name(policy_.path); }
 
 CheckpointPolicy FitSeries::part(int64_t i) const {

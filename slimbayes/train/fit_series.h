@@ -25,6 +25,9 @@ class FitSeries {
   /// while none is finished; DataError if it is damaged.
   std::optional<TensorFile> start(int64_t fits) const;
 
+  /// Returns whether the checkpoint to resume from is the record of such a series.
+  bool recorded() const;
+
   /// Returns the record's name in messages, such as "the checkpoint 'm.ckpt'".
   std::string name() const;
 

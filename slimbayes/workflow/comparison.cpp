@@ -33,8 +33,9 @@ json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::s
   const double saved = networks ? networks->seconds() - saved_before : 0;
   json report = report_on(model, take(examples, model.split().test), fit.level, notes);
   const json valid = report_on(model, take(examples, model.split().valid), fit.level, notes);
+  const std::vector<std::string> own = fit_notes(model, valid, report, fit.level);
   report["notes"] = notes;
-  for (std::string& note : fit_notes(model, valid)) report["notes"].push_back(note);
+  for (const std::string& note : own) report["notes"].push_back(note);
   report["facts"] = model.fitted().summary().facts;
   report["seed"] = fit.seed;
   report["seconds"] = spent + saved;

@@ -25,7 +25,9 @@
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/workflow/example_uniforms.h"
 #include "slimbayes/workflow/fit_notes.h"
+#include "slimbayes/workflow/kept_classes.h"
 #include "slimbayes/workflow/model.h"
+#include "slimbayes/workflow/noise_folds.h"
 #include "slimbayes/workflow/tuning.h"
 #include "slimbayes/workflow/update_notes.h"
 
@@ -161,6 +163,22 @@ SplitRows split_of_source(const Model& source, const FitOptions& fit, bool own_v
   return split;
 }
 
+/// Splits the examples so that training has each class. The first notes say so if two numbers are classes,
+/// and if the task decides the method.
+SplitRows split_by_task(const Examples& examples, const FitOptions& fit) {
+  SplitRows split = split_examples(examples, fit);
+  split.notes.push_back(keep_classes_in_training(examples, fit, split));
+  std::vector<std::string> first;
+  if (const Table* table = table_of(examples); table != nullptr && !fit.likelihood && !fit.target.empty())
+    first.push_back(two_classes_note(*table, fit.target));
+  if (const TaskKind task = task_asked(examples, fit); fit.method.empty() && task != TaskKind::regression)
+    first.push_back(
+        fmt::format("{} by {}; --method chooses another", name_of(task), default_method(task).name));
+  split.notes.insert(split.notes.begin(), first.begin(), first.end());
+  std::erase(split.notes, "");
+  return split;
+}
+
 /// Returns a note on the parts of a split of other data than the network's fit had; "" if no part is held
 /// out.
 std::string split_anew(const Model& source, const FitOptions& fit, const SplitRows& split) {
@@ -195,7 +213,7 @@ void check_target(const Examples& examples, const FitOptions& fit) {
 TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
   const Table* table = table_of(examples);
   return table == nullptr ? TaskKind::classification
-                          : task_kind(*table, fit.target, likelihood_of(examples, fit));
+                          : task_kind(*table, fit.target, fit.likelihood);
 }
 
 InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
@@ -247,8 +265,9 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   if (valid_given != nullptr) dealt.valid_fraction = 0;
   const std::string data_hash = hash_of(examples);
   const bool same_rows = source && source->data_hash() == data_hash && !source->split().train.empty();
-  model.split_ =
-      same_rows ? split_of_source(*source, fit, valid_given != nullptr) : split_examples(examples, dealt);
+  model.split_ = same_rows ? split_of_source(*source, fit, valid_given != nullptr)
+                 : source  ? split_examples(examples, dealt)
+                           : split_by_task(examples, dealt);
   if (source)
     model.split_.notes.push_back(fmt::format(
         "{} {}{}{}", kNetworkIsThatOf, in_quotes(fit.network_from), trained_on(*source, same_rows),

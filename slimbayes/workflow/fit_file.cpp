@@ -171,14 +171,11 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
     const auto add = [&](const std::vector<std::string>& more) {
       std::ranges::copy(more, std::back_inserter(out.notes));
     };
-    if (out.interrupted) return add(fit_notes(model, {}));
+    if (out.interrupted) return add(fit_notes(model, {}, {}, options.level));
     out.valid = valid != nullptr ? report_on(model, model.examples(*valid, true), options.level, out.notes)
                                  : part(model.split().valid);
     out.test = part(model.split().test);
-    const TaskKind task = model.schema().task.kind;
-    if (given.method.empty() && task != TaskKind::regression)
-      out.notes.push_back(fmt::format("{} by {}; --method chooses another", name_of(task), options.method));
-    add(fit_notes(model, out.valid));
+    add(fit_notes(model, out.valid, out.test, options.level));
   };
 
   if (resume_) {
@@ -202,7 +199,7 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
   Watched watched(callback);
   const auto made = [&] { return stamp(checkpoint_) != before; };
   try {
-    out.model = fit_model(examples, options, valid, &watched,
+    out.model = fit_model(examples, given, valid, &watched,
                           {checkpoint_, resume_, print, checkpoint_every_, prints.training});
   } catch (const std::exception& error) {
     const bool invalid = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;

@@ -12,7 +12,7 @@
 #include "slimbayes/data/input_encoder.h"
 #include "slimbayes/families/method.h"
 #include "slimbayes/workflow/answers.h"
-#include "slimbayes/workflow/noise_folds.h"
+#include "slimbayes/workflow/noise_estimate.h"
 
 namespace slimbayes {
 

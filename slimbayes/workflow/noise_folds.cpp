@@ -21,23 +21,22 @@
 // Bias      A fold's fit has fewer rows than the model, so d tends to be too large, which is the safe side.
 //           The scale of the inputs comes from all training rows of the model, held-out ones too; it uses no
 //           targets. Tuned options were chosen with the validation rows.
-// Cost      K more fits, hence only if the validation rows are too few. With 30 or more, the model is the
-//           same as without folds.
+// Cost      K more fits, hence only where the noise is in doubt: if fewer than 30 validation rows chose it, or
+//           if more of them lie outside their intervals than chance explains, or if their NLL is no better
+//           than a constant's (a fit can learn training rows with hardly any error and be sure of itself).
+//           Elsewhere the model is the same as without folds.
 #include "slimbayes/workflow/noise_folds.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/tools/minima.hpp>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <numeric>
-#include <set>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
+#include "slimbayes/core/metrics.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/data/folds.h"
 #include "slimbayes/data/table_cell.h"
@@ -46,6 +45,7 @@
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
+#include "slimbayes/workflow/input_groups.h"
 
 namespace slimbayes {
 
@@ -56,31 +56,6 @@ using nlohmann::json;
 constexpr const char* kNoiseFolds = "noise folds";
 constexpr int64_t kMostRows = 2000;  // for larger tables, more validation rows cost less than K more fits
 constexpr int64_t kFewestGroups = 4;
-
-/// Returns the group number of each row. Rows with identical encoded inputs share a group, even if one is a
-/// training row and the other a validation row. Without `grouped`, every row is a group of its own. [n]
-std::vector<int64_t> groups_of(const Dataset& all, bool grouped) {
-  const int64_t n = all.size();
-  at::Tensor group = at::arange(n);
-  if (grouped) group = std::get<1>(at::unique_dim(all.all().inputs.at(0), 0, true, true)).contiguous();
-  return {group.const_data_ptr<int64_t>(), group.const_data_ptr<int64_t>() + n};
-}
-
-int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
-  std::set<int64_t> seen;
-  for (int64_t row : rows) seen.insert(group[static_cast<size_t>(row)]);
-  return std::ssize(seen);
-}
-
-/// Returns for each of `rows` 1 / the number of `rows` in its group. [rows]
-at::Tensor weights_of(const std::vector<int64_t>& group, const std::vector<int64_t>& rows) {
-  std::map<int64_t, int64_t> size;
-  for (int64_t row : rows) ++size[group[static_cast<size_t>(row)]];
-  std::vector<double> weights;
-  for (int64_t row : rows)
-    weights.push_back(1 / static_cast<double>(size.at(group[static_cast<size_t>(row)])));
-  return at::tensor(weights, at::kDouble);
-}
 
 /// Returns how many independent validation rows there are: with `grouped`, rows with identical inputs count
 /// once, since they inform on the noise at one input only.
@@ -97,6 +72,21 @@ std::string few(const Split& parts, bool grouped, std::string_view noun = "row")
   if (units < n)
     return fmt::format("only {} among {} validation {}s", counted(units, "different input"), n, noun);
   return fmt::format("only {} validation {}{}", n, noun, n == 1 ? "" : "s");
+}
+
+/// Returns why the answers `p` to the validation rows put the noise in doubt; "" if they do not.
+std::string noise_doubt(const Regression& p, const Split& parts, const NoiseFolds& how) {
+  constexpr double kLevel = 0.95, kUnlikely = 0.05;
+  const Misses found = misses_of(p, parts.valid, kLevel, how.grouped);
+  if (probability_of_misses(found.misses, found.rows, kLevel) < kUnlikely)
+    return fmt::format("{} of {} validation {}s lie outside their {:g} % intervals, more than chance explains",
+                       found.misses, found.rows, how.noun, 100 * kLevel);
+  const at::Tensor y = targets_of(parts.valid);
+  const at::Tensor sd = y.std(/*unbiased=*/false);
+  if (sd.item<double>() > 0 &&
+      gaussian_nll(p, y) >= gaussian_nll({y.mean().expand_as(y), sd.square().expand_as(y), at::zeros_like(y)}, y))
+    return fmt::format("on {} validation {}s the NLL is no better than a constant's", y.size(0), how.noun);
+  return "";
 }
 
 /// Returns the note on few validation rows if no folds run.
@@ -144,7 +134,8 @@ class Series {
         series_(context.checkpoint, kNoiseFolds, context.callback),
         all_(joined(parts.train, parts.valid)),
         grouped_(folds.grouped),
-        group_(groups_of(all_, folds.grouped)) {
+        group_(input_groups(all_, folds.grouped)),
+        why_(few(parts, folds.grouped)) {
     std::vector<int64_t> every(group_.size());
     std::iota(every.begin(), every.end(), 0);
     if (count_groups(group_, every) < kFewestGroups) return;
@@ -153,6 +144,17 @@ class Series {
   }
 
   bool possible() const { return !folds_.empty(); }
+
+  /// Whether an earlier run had begun the series.
+  bool recorded() const { return series_.recorded(); }
+
+  /// Runs the folds after a main fit that was not part of the series. `why` begins the note.
+  CrossFitted run_after(Tuned main, std::string why) {
+    main_ = std::move(main);
+    why_ = std::move(why);
+    save();
+    return run_folds();
+  }
 
   CrossFitted run(const std::function<Tuned(const FitContext&)>& main) {
     const auto record = series_.start(std::ssize(folds_) + 1);
@@ -166,12 +168,16 @@ class Series {
         return {main_, unknown("the fit was interrupted before it was estimated", true)};
       save();
     }
+    return run_folds();
+  }
+
+ private:
+  CrossFitted run_folds() {
     bool stopped = false;
     while (done_ < folds_.size() && !stopped) stopped = !next();
     return {main_, estimate(stopped)};
   }
 
- private:
   static bool interrupted(const Fitted& fitted) { return fitted.summary().stopped == "interrupted"; }
 
   bool stopped() const { return context_.callback && context_.callback->stop(); }
@@ -204,7 +210,7 @@ class Series {
         throw NumericalError("[noise folds] an answer is not finite");
       residual_ = at::cat({residual_, residual});
       var_ = at::cat({var_, var});
-      weight_ = at::cat({weight_, weights_of(group_, fold.held)});
+      weight_ = at::cat({weight_, group_weights(group_, fold.held)});
       groups_ += count_groups(group_, fold.held);
       ++served_;
     } catch (const NumericalError& error) {
@@ -226,7 +232,7 @@ class Series {
   /// Returns a result without an estimate, and a note that says why.
   NoiseEstimate unknown(const std::string& why, bool stopped) const {
     NoiseEstimate noise{0, 0, 0, 0, stopped, notes_};
-    noise.notes.push_back(fmt::format("{}: the sd may be far too small; {}", few(parts_, grouped_), why));
+    noise.notes.push_back(fmt::format("{}: the sd may be far too small; {}", why_, why));
     return noise;
   }
 
@@ -240,7 +246,7 @@ class Series {
     noise.sd = std::sqrt(noise.var) * parts_.train.schema.task.y_scale;
     noise.notes.push_back(fmt::format(
         "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}",
-        few(parts_, grouped_), served_, noise.rows, noise.sd,
+        why_, served_, noise.rows, noise.sd,
         groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
         main_.report.is_null() ? "" : "; the tuned options saw the validation rows"));
     return noise;
@@ -258,6 +264,7 @@ class Series {
     served_ = read.count("served", 0, done);
     groups_ = read.count("groups", 0, std::ssize(group_));
     notes_ = read.texts("notes");
+    why_ = read.text("why");
     residual_ = taken(record, kResidual);
     var_ = taken(record, kVar);
     weight_ = taken(record, kWeight);
@@ -289,8 +296,13 @@ class Series {
     record.tensors[kResidual] = to_stored(residual_);
     record.tensors[kVar] = to_stored(var_);
     record.tensors[kWeight] = to_stored(weight_);
-    record.metadata["folds"] = json{{"done", done_},   {"served", served_},        {"groups", groups_},
-                                    {"notes", notes_}, {"options", main_.options}, {"tuning", main_.report}}
+    record.metadata["folds"] = json{{"done", done_},
+                                    {"served", served_},
+                                    {"groups", groups_},
+                                    {"notes", notes_},
+                                    {"why", why_},
+                                    {"options", main_.options},
+                                    {"tuning", main_.report}}
                                    .dump();
     series_.keep(std::move(record), static_cast<int64_t>(done_) + 1);
   }
@@ -313,57 +325,17 @@ class Series {
   int64_t served_ = 0, groups_ = 0;  // folds that did not fail, and the groups in them
   at::Tensor residual_ = at::empty({0}, at::kDouble), var_ = residual_, weight_ = residual_;
   std::vector<std::string> notes_;
+  std::string why_;  // why the noise is estimated so: begins the note on it
 };
 
+CrossFitted without_folds(const std::function<Tuned(const FitContext&)>& main, bool enough,
+                          const Split& parts, const NoiseFolds& folds, const FitContext& context) {
+  CrossFitted fitted{main(context), {}};
+  if (!enough) fitted.noise.notes.push_back(few_rows_note(parts, folds));
+  return fitted;
+}
+
 }  // namespace
-
-json to_json(const NoiseEstimate& noise) {
-  json out = {{"folds", noise.folds},
-              {"rows", noise.rows},
-              {"var", noise.var},
-              {"sd", noise.sd},
-              {"notes", noise.notes}};
-  if (noise.interrupted) out["interrupted"] = true;
-  return out;
-}
-
-NoiseEstimate noise_from_json(const json& given) {
-  constexpr int64_t kMost = int64_t{1} << 53;
-  const JsonReader read(given, "noise");
-  NoiseEstimate noise{
-      read.count("folds", 0, kMost), read.count("rows", 0, kMost), read.number("var"), read.number("sd"),
-      read.has("interrupted"),       read.texts("notes")};
-  check(noise.var >= 0, "load", "a noise variance of at least 0", fmt::format("{}", noise.var),
-        "the model file is damaged");
-  return noise;
-}
-
-double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const at::Tensor& weight) {
-  const at::Tensor r2 = residuals.to(at::kDouble).square(), v = var.to(at::kDouble);
-  const auto cost = [&](double noise) {  // -2 log likelihood minus a constant
-    const at::Tensor total = v + noise;
-    return (weight * (total.log() + r2 / total)).sum().item<double>();
-  };
-  // Above the largest r^2 - v, every row's term increases. The sum may have several minima, so a grid finds
-  // the lowest.
-  const double most = (r2 - v).max().item<double>();
-  if (!(most > 0)) return 0;
-  constexpr int64_t kGrid = 120;
-  const double step = std::log(1e12) / kGrid, end = std::log(most);
-  const auto at = [&](double log_noise) { return cost(std::exp(log_noise)); };
-  int64_t best = 0;
-  for (int64_t i = 1; i <= kGrid; ++i) {
-    if (at(end - step * static_cast<double>(i)) < at(end - step * static_cast<double>(best))) best = i;
-  }
-  const double middle = end - step * static_cast<double>(best);
-  // A minimum is located to half the digits only.
-  constexpr int kBits = std::numeric_limits<double>::digits / 2;
-  std::uintmax_t most_steps = 100;
-  const auto [log_noise, least] =
-      boost::math::tools::brent_find_minima(at, middle - step, middle + step, kBits, most_steps);
-  const bool none = v.min().item<double>() > 0 && cost(0) <= least;  // a total variance of 0 has no density
-  return none ? 0 : std::exp(log_noise);
-}
 
 CrossFitted fit_with_noise_folds(const MethodInfo& method,
                                  const std::function<Tuned(const FitContext&)>& main, const Split& parts,
@@ -371,15 +343,18 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
   check(folds.folds == 0 || folds.folds > 1, "fit_model", "0 or at least 2 noise folds",
         std::to_string(folds.folds), "5 is usual");
   const bool enough = std::max(validation_units(parts, folds.grouped), folds.known) >= kEnoughRows;
-  const bool wanted = !enough && folds.possible && folds.folds > 0 &&
-                      parts.train.schema.task.kind == TaskKind::regression && parts.train.size() <= kMostRows;
-  if (wanted) {
-    Series series(method, parts, folds, context);
-    if (series.possible()) return series.run(main);
-  }
-  CrossFitted fitted{main(context), {}};
-  if (!enough) fitted.noise.notes.push_back(few_rows_note(parts, folds));
-  return fitted;
+  const bool possible = folds.possible && folds.folds > 0 &&
+                        parts.train.schema.task.kind == TaskKind::regression &&
+                        parts.train.size() <= kMostRows;
+  if (!possible) return without_folds(main, enough, parts, folds, context);
+  Series series(method, parts, folds, context);
+  if (!series.possible()) return without_folds(main, enough, parts, folds, context);
+  if (!enough || series.recorded()) return series.run(main);
+  Tuned first = main(context);
+  if (first.interrupted()) return {std::move(first), {}};
+  std::string doubt = noise_doubt(std::get<Regression>(first.fitted->predict(parts.valid)), parts, folds);
+  if (doubt.empty()) return {std::move(first), {}};
+  return series.run_after(std::move(first), std::move(doubt));
 }
 
 }  // namespace slimbayes

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/workflow/noise_estimate.h"
 #include "slimbayes/workflow/tuning.h"
 
 namespace slimbayes {
@@ -12,22 +13,6 @@ namespace slimbayes {
 /// The least number of rows, or of groups of rows with identical inputs, that the sd of an answer should rest
 /// on.
 inline constexpr int64_t kEnoughRows = 30;
-
-/// A lower bound on the model's aleatoric variance, estimated by cross-fitting where too few validation
-/// rows chose the noise (fit_with_noise_folds), and the notes on it. Stored in the model file.
-struct NoiseEstimate {
-  int64_t folds = 0, rows = 0;  // that gave the estimate; 0: there is none
-  double var = 0;               // least aleatoric variance of an answer, of the standardised target
-  double sd = 0;                // its root in the target's units
-  bool interrupted = false;     // stopped before the last fold: the estimate rests on the folds before
-  std::vector<std::string> notes = {};
-
-  bool empty() const { return notes.empty(); }  // every estimate has a note
-};
-
-nlohmann::json to_json(const NoiseEstimate& noise);
-/// Throws std::invalid_argument for a negative variance.
-NoiseEstimate noise_from_json(const nlohmann::json& json);
 
 /// How the noise is cross-fitted.
 struct NoiseFolds {
@@ -49,8 +34,10 @@ struct CrossFitted {
 
 /// Runs `main`, which fits the parts. Then estimates the noise by cross-fitting if all of this holds:
 /// - the task is a regression;
-/// - the parameters were chosen on fewer than kEnoughRows validation rows (with `grouped`, rows with
-///   identical inputs count once);
+/// - the noise is in doubt: the parameters were chosen on fewer than kEnoughRows validation rows (with
+///   `grouped`, rows with identical inputs count once), or so many of them lie outside their 95 % intervals
+///   that intervals that hold their level would miss as often with a probability below 0.05, or their NLL is
+///   no better than that of a constant;
 /// - there are at most 2,000 training rows and at least 4 different inputs.
 /// For each fold, the method is fitted to the other rows, with the options that `main` resolved, and predicts
 /// the fold. A fold that fails numerically gives a note, and the other folds are used. If a condition fails,
@@ -60,10 +47,5 @@ struct CrossFitted {
 CrossFitted fit_with_noise_folds(const MethodInfo& method,
                                  const std::function<Tuned(const FitContext&)>& main, const Split& parts,
                                  const NoiseFolds& folds, const FitContext& context);
-
-/// Returns the variance v >= 0 that maximises sum_i weight_i log N(residuals_i; 0, var_i + v). It is 0 if no
-/// residuals_i^2 exceeds var_i; otherwise it is above 0 where some var_i is 0. residuals [n]; var [n], at
-/// least 0; weight [n], positive; n > 0.
-double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const at::Tensor& weight);
 
 }  // namespace slimbayes

@@ -224,7 +224,13 @@ def test_yes_and_no_keep_their_words(tmp_path):
 def test_numbers_that_may_be_labels_or_may_not(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "c"], [[i % 7, i * i % 5, int(i % 7 > 3)] for i in range(60)])
     done = run(tmp_path, "fit", "t.csv", "--target", "c", "--model", "m", "--steps", 20)
-    assert "holds 0 and 1 alone" in done.stderr and "--likelihood bernoulli" in done.stderr
+    first, second = [line for line in done.stderr.splitlines() if line.startswith("note:")][:2]
+    assert {first, second} == {"note: the target 'c' holds 0 and 1 alone, which are taken as two classes; --likelihood gaussian fits them as numbers",
+                               "note: classification by vbll; --method chooses another"}
+    assert list(records(ok(tmp_path, "predict", "m", "t.csv")))[:2] == ["p_0", "p_1"]
+    ok(tmp_path, "fit", "t.csv", "--target", "c", "--likelihood", "gaussian", "--model", "m", "--steps", 20)
+    assert list(records(ok(tmp_path, "predict", "m", "t.csv")))[0] == "mean"
+    assert "--likelihood gaussian makes a regression" in refused(tmp_path, "fit", "t.csv", "--target", "c", "--method", "dbk", "--model", "d")
     write_csv(tmp_path / "w.csv", ["u", "v", "y"], [[i % 7, i * i % 5, i / 7] for i in range(60)])
     words = ["fit", "w.csv", "--target", "y", "--method", "vbll", "--model", "w", *QUICK]
     assert "60 numbers, 60 of them once" in refused(tmp_path, *words, "--likelihood", "softmax")

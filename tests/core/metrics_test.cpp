@@ -55,6 +55,26 @@ TEST(Metrics, CrpsEqualsItsIntegral) {
   EXPECT_NEAR(crps({row({1}), row({1e-24}), row({0})}, row({3})), 2, 1e-11);
 }
 
+TEST(Metrics, ProbabilityOfMissesIsTheBinomialTail) {
+  // Exact sums of binomial terms in Python's integers and doubles.
+  EXPECT_NEAR(probability_of_misses(8, 50, 0.95), 0.0031883432222975768, 1e-14);
+  EXPECT_NEAR(probability_of_misses(5, 50, 0.95), 0.1036168101441433, 1e-14);
+  EXPECT_NEAR(probability_of_misses(40, 1000, 0.95), 0.9401851209480576, 1e-12);
+  EXPECT_NEAR(probability_of_misses(3, 10, 0.5), 0.9453125, 1e-14);
+  EXPECT_NEAR(probability_of_misses(1, 1, 0.9), 0.1, 1e-15);
+  EXPECT_EQ(probability_of_misses(0, 10, 0.95), 1);
+  EXPECT_EQ(probability_of_misses(0, 0, 0.95), 1);
+  EXPECT_THROW(probability_of_misses(3, 2, 0.95), std::invalid_argument);
+  EXPECT_THROW(probability_of_misses(1, 2, 1), std::invalid_argument);
+}
+
+TEST(Metrics, ARegressionReportHasTheErrorOfAConstant) {
+  const nlohmann::json report = regression_report(kFive, kTargets, 2);
+  const double sd = kTargets.std(/*unbiased=*/false).item<double>();
+  EXPECT_NEAR(report["rmse_constant"].get<double>(), sd, 1e-14);
+  EXPECT_NEAR(report["rmse_constant_standardized"].get<double>(), sd / 2, 1e-14);
+}
+
 TEST(Metrics, CoverageAndWidthByHand) {
   Regression p{row({0, 0, 0, 0}), row({1, 1, 1, 1}), row({0, 0, 0, 0})};
   at::Tensor y = row({0, 1.9, -1.97, 3});
@@ -107,7 +127,7 @@ TEST(Metrics, CalibrationCurveByHandAndItsArea) {
 TEST(Metrics, ReportHoldsTheContractsKeys) {
   nlohmann::json r = regression_report(kFive, kTargets, 2, 0.9);
   EXPECT_EQ(r["n"], 5);
-  EXPECT_EQ(r.size(), 15u);
+  EXPECT_EQ(r.size(), 17u);
   EXPECT_DOUBLE_EQ(r["mae"], mean_absolute_error(kFive, kTargets));
   EXPECT_DOUBLE_EQ(r["coverage"], coverage(kFive, kTargets, 0.9));
   EXPECT_DOUBLE_EQ(r["interval_score"], interval_score(kFive, kTargets, 0.9));

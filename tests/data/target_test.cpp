@@ -47,6 +47,28 @@ TEST(Target, TheColumnsKindChoosesTheTask) {
   EXPECT_EQ(task_for(table_of({booleans("y", {1, 0})}), LikelihoodKind::gaussian).kind, TaskKind::regression);
 }
 
+TEST(Target, TwoWholeNumbersAreTwoClasses) {
+  const Table table = table_of({numbers("y", {1, 0, kNone, 0, 1, 1})});
+  const Task task = fit_task(table, {0, 1, 3, 4}, "y", {});
+  EXPECT_EQ(task.likelihood, LikelihoodKind::bernoulli);
+  EXPECT_EQ(task.levels, (Words{"0", "1"}));
+  expect_has(two_classes_note(table, "y"),
+             "the target 'y' holds 0 and 1 alone, which are taken as two classes; --likelihood gaussian");
+  EXPECT_EQ(fit_task(table, {0, 1, 3, 4}, "y", LikelihoodKind::gaussian).kind, TaskKind::regression);
+  expect_has(error_of([&] {
+               fit_task(table, {0, 1, 3, 4}, "y", {}, "centred");
+             }),
+             "--likelihood gaussian fits two whole numbers as numbers");
+  EXPECT_EQ(task_for(table_of({numbers("y", {-1, 1, 1, -1})})).levels, (Words{"-1", "1"}));
+  // A value in one row alone, fractions, three values and one value are numbers.
+  for (const std::vector<double>& values :
+       {std::vector<double>{0, 1, 1}, {0, 0.5, 0, 0.5}, {0, 1, 2, 0, 1, 2}, {1, 1, 1}}) {
+    const Table other = table_of({numbers("y", values)});
+    EXPECT_EQ(task_for(other).kind, TaskKind::regression);
+    EXPECT_EQ(two_classes_note(other, "y"), "");
+  }
+}
+
 TEST(Target, NumbersAreClassesWhereAskedFor) {
   Table table = table_of({numbers("y", {10, 9, 9, 10, 2.5, 2.5})});
   Task task = task_for(table, LikelihoodKind::softmax);
@@ -163,7 +185,6 @@ TEST(Target, WhatLooksLikeCountsIsSaid) {
   for (double rate : {0.5, 2.0, 4.0}) expect_has(hint(poisson(rate)), "--likelihood poisson");
   expect_has(hint(geometric), "whole numbers from 0 to");
   expect_has(hint([](double u) { return std::floor(10 * u); }), "softmax");  // or perhaps counts
-  expect_has(hint([](double u) { return u > 0.3 ? 1.0 : 0.0; }), "--likelihood bernoulli");
   EXPECT_EQ(hint(poisson(60)), "");                                                   // nearly Gaussian
   EXPECT_EQ(hint([](double u) { return 1930 + std::floor(81 * u); }), "");            // years
   EXPECT_EQ(hint([](double u) { return std::floor(100000 + 400000 * u * u); }), "");  // prices
@@ -184,7 +205,7 @@ TEST(Target, ClassesNeedRows) {
       error_of([&] {
         fit_task(held, {0, 1}, "y", {});
       }),
-      "a training row of each class of 'y'; received none of class 'b', whose 2 rows the split held out");
+      "a training row of each class of 'y'; received none of class 'b', which has 2 rows in the table");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
   expect_has(error_of([&] {
                task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), LikelihoodKind::bernoulli);

@@ -178,7 +178,7 @@ TEST(Calibration, RowsOfOneInputCountOnce) {
   EXPECT_EQ(loaded.calibration().groups, 20);
   EXPECT_TRUE(at::equal(loaded.interval(p, 0.9).upper, model.interval(p, 0.9).upper));
   EXPECT_EQ(to_bytes(loaded.to_file()), to_bytes(file));
-  const std::vector<std::string> notes = fit_notes(model, nullptr);
+  const std::vector<std::string> notes = fit_notes(model, nullptr, nullptr, 0.95);
   EXPECT_EQ(
       std::ranges::count_if(notes,
                             [](const std::string& note) {

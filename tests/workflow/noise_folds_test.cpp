@@ -136,6 +136,40 @@ TEST(NoiseFolds, EnoughValidationRowsChangeNothing) {
   EXPECT_FALSE(with.metadata.contains("noise"));
 }
 
+/// Returns 100 training rows and 40 validation rows whose targets lie 3 higher: a fit of the training rows
+/// misses them all, so that its noise is in doubt although 40 rows chose it.
+Split in_doubt() {
+  Split parts{contract::toy(100, 1), contract::toy(40, 2)};
+  Batch rows = parts.valid.all();
+  rows.target = rows.target + 3;
+  parts.valid = dataset_of(parts.valid.schema, std::move(rows));
+  return parts;
+}
+
+/// Fits dnn to these parts with the noise by cross-fitting.
+CrossFitted dnn_with_folds(const Split& parts, const FitContext& context, int64_t folds = 5) {
+  const MethodInfo& info = find_method("dnn");
+  const json options = info.resolve({{"steps", 200}, {"hidden", 8}, {"blocks", 1}});
+  const auto main = [&](const FitContext& of_main) -> Tuned {
+    return {options, registry_row("dnn").make(options)->fit(parts, of_main), {}};
+  };
+  return fit_with_noise_folds(info, main, parts, {folds, true, Stream(2)}, context);
+}
+
+TEST(NoiseFolds, ValidationRowsOutsideTheirIntervalsPutTheNoiseInDoubt) {
+  const Split parts = in_doubt();
+  const CrossFitted fit = dnn_with_folds(parts, {Stream(1)});
+  EXPECT_EQ(fit.noise.folds, 5);
+  EXPECT_EQ(fit.noise.rows, 140);
+  expect_has(fit.noise.notes.at(0), "validation rows");
+  expect_has(fit.noise.notes.at(0), "the noise was estimated by 5-fold cross-fitting on 140 rows");
+  EXPECT_GT(fit.noise.sd, 0.5);  // the folds' residuals hold the shift of 40 rows
+  EXPECT_TRUE(dnn_with_folds(parts, {Stream(1)}, 0).noise.empty());
+  // The same rows without the shift give no doubt.
+  const Split sound{contract::toy(100, 1), contract::toy(40, 2)};
+  EXPECT_TRUE(dnn_with_folds(sound, {Stream(1)}).noise.empty());
+}
+
 TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
   const auto note = [](const Table& table, const FitOptions& fit) {
     const std::vector<std::string> notes = fit_model(table, fit).noise().notes;
@@ -249,6 +283,21 @@ TEST_F(NoiseFoldFiles, InterruptedAndResumedItEndsInTheSameBits) {
     for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ(entry.path().filename(), "m.ckpt");
     fs::remove(folder_ / "m.ckpt");
   }
+}
+
+TEST_F(NoiseFoldFiles, FoldsThatFollowAFitInDoubtAreResumedToo) {
+  const Split parts = in_doubt();
+  const auto with = [&](Callback* callback, bool resume) {
+    return dnn_with_folds(parts, {Stream(1), callback, {folder_ / "m.ckpt", resume, "print", 0}});
+  };
+  const CrossFitted whole = dnn_with_folds(parts, {Stream(1)});
+  Watcher impatient("fold 2/5");
+  EXPECT_TRUE(with(&impatient, false).noise.interrupted);
+  Watcher watcher;
+  const CrossFitted rest = with(&watcher, true);
+  EXPECT_EQ(watcher.stages, (std::vector<std::string>{"fold 2/5", "fold 3/5", "fold 4/5", "fold 5/5"}));
+  EXPECT_EQ(to_json(rest.noise), to_json(whole.noise));
+  EXPECT_EQ(to_bytes(rest.main.fitted->save()), to_bytes(whole.main.fitted->save()));
 }
 
 TEST_F(NoiseFoldFiles, InterruptedInTheMainFitItAnswersWithIt) {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace slimbayes {
+
+/// A lower bound on the model's aleatoric variance, estimated by cross-fitting where too few validation rows
+/// chose the noise or too many of them lie outside their intervals (fit_with_noise_folds), and the notes on
+/// it. Stored in the model file.
+struct NoiseEstimate {
+  int64_t folds = 0, rows = 0;  // that gave the estimate; 0: there is none
+  double var = 0;               // least aleatoric variance of an answer, of the standardised target
+  double sd = 0;                // its root in the target's units
+  bool interrupted = false;     // stopped before the last fold: the estimate rests on the folds before
+  std::vector<std::string> notes = {};
+
+  bool empty() const { return notes.empty(); }  // every estimate has a note
+};
+
+nlohmann::json to_json(const NoiseEstimate& noise);
+/// Throws std::invalid_argument for a negative variance.
+NoiseEstimate noise_from_json(const nlohmann::json& json);
+
+/// Returns the variance v >= 0 that maximises sum_i weight_i log N(residuals_i; 0, var_i + v). It is 0 if no
+/// residuals_i^2 exceeds var_i; otherwise it is above 0 where some var_i is 0. residuals [n]; var [n], at
+/// least 0; weight [n], positive; n > 0.
+double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const at::Tensor& weight);
+
+}  // namespace slimbayes

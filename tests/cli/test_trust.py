@@ -1,0 +1,77 @@
+"""What a fit says, and in which order: whether its scores and intervals can be trusted, then the data."""
+
+import json
+import math
+import random
+
+from conftest import run, write_csv
+
+NAMES = ["a", "b", "c", "d", "e", "y"]
+
+
+def skewed(count, seed):
+    """A positive cost whose logarithm is uncertain by 0.9: a network learns the training rows and is sure of itself."""
+    draw = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        x = [round(draw.uniform(-1, 1), 4) for _ in range(5)]
+        mean = 0.8 * x[0] + 0.5 * math.sin(3 * x[1]) + 0.3 * x[2] * x[3]
+        rows.append([*x, round(1.6 + math.exp(mean + draw.gauss(0, 0.9)), 3)])
+    return rows
+
+
+def fitted(folder, *words):
+    done = run(folder, "fit", *words, "--model", "m", "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), done.stderr
+
+
+def test_an_overconfident_fit_says_so_and_gets_a_cross_fitted_noise(tmp_path):
+    write_csv(tmp_path / "train.csv", NAMES, skewed(500, 1))
+    write_csv(tmp_path / "new.csv", NAMES, skewed(3000, 2))
+    words = ["train.csv", "--target", "y", "--method", "vbll", "--steps", 4000, "--test-fraction", 0.1]
+    plain, log = fitted(tmp_path, *words, "--noise-folds", 0)
+    assert plain["test"]["coverage"] < 0.85 and "outside their 95 % intervals, where 2.5 are expected" in log
+    assert "more --steps" not in log and "more steps would not help" in log
+    assert plain["notes"][0].startswith(str(round(50 * (1 - plain["valid"]["coverage"])))) or "test rows lie" in plain["notes"][0]
+    fit, log = fitted(tmp_path, *words)
+    assert fit["noise"]["folds"] == 5 and "the noise was estimated by 5-fold cross-fitting on 450 rows" in log
+    scored = json.loads(run(tmp_path, "evaluate", "m", "new.csv", "--json").stdout)
+    assert scored["coverage"] > 0.9, scored
+
+
+def test_a_forecast_that_is_hardly_better_than_a_constant_is_noted(tmp_path):
+    draw = random.Random(3)
+    write_csv(tmp_path / "t.csv", NAMES, [[*row[:5], row[0] + draw.gauss(0, 3)] for row in skewed(400, 4)])
+    fit, log = fitted(tmp_path, "t.csv", "--target", "y", "--method", "gp-exact", "--calibrate", "conformal")
+    assert fit["valid"]["rmse"] > 0.9 * fit["valid"]["rmse_constant"]
+    assert "of one number for all" in log or "one answer for every row" in log
+
+
+def test_a_good_fit_has_none_of_these_notes(tmp_path):
+    rows = [[*row[:5], math.sin(3 * row[0]) + row[1]] for row in skewed(300, 5)]
+    write_csv(tmp_path / "t.csv", NAMES, rows)
+    fit, log = fitted(tmp_path, "t.csv", "--target", "y", "--method", "gp-exact", "--test-fraction", 0.2)
+    assert fit["notes"] == [] and "note" not in log, log
+
+
+def test_like_notes_on_columns_are_one(tmp_path):
+    draw = random.Random(6)
+    rows = [["" if draw.random() < 0.2 else value for value in row[:4]] + [7, row[5]] for row in skewed(200, 7)]
+    write_csv(tmp_path / "t.csv", NAMES, rows)
+    fit, log = fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 50)
+    notes = [line for line in log.splitlines() if "column" in line]
+    assert len(notes) == 2 and "column 'e' is constant" in notes[0], log
+    assert "note: 4 columns lack some of the 180 training cells: imputed with the mean, each with an indicator ('a' " in notes[1]
+
+
+def test_a_rare_label_stays_in_training(tmp_path):
+    """Whichever of the 62 rows the split holds out, each of three classes has a training row."""
+    rows = [[*row[:5], "xyz"[i % 2] if i < 60 else "rare"] for i, row in enumerate(skewed(62, 8))]
+    write_csv(tmp_path / "t.csv", NAMES, rows)
+    said = 0
+    for seed in range(12):
+        words = ["t.csv", "--target", "y", "--method", "vbll", "--steps", 10, "--rank", 5, "--valid-fraction", 0.6, "--split-seed", seed]
+        fit, log = fitted(tmp_path, *words)
+        said += "all rows of class 'rare' (2 rows in all) had been held out; one was moved into training" in log
+    assert said > 0
