@@ -81,6 +81,8 @@ bool fit_levels(const Column& column, const std::vector<double>& values, bool de
   for (size_t i = 0; i < count.size(); ++i) {
     if (count[i] > 0) seen.push_back(i), levels.push_back(column.levels[i]);
   }
+  for (std::string& note : category_notes(levels, declared, "column " + in_quotes(column.name)))
+    notes.push_back({ColumnNoteKind::odd, column.name, std::move(note)});
   if (is_free_text(values.size(), seen.size())) {
     notes.push_back(
         {ColumnNoteKind::dropped, column.name,
@@ -90,8 +92,6 @@ bool fit_levels(const Column& column, const std::vector<double>& values, bool de
     feature.dropped = "identifier or free text";
     return false;
   }
-  for (std::string& note : category_notes(levels, declared, "column " + in_quotes(column.name)))
-    notes.push_back({ColumnNoteKind::odd, column.name, std::move(note)});
   if (seen.size() > kMaxLevels) {
     std::sort(seen.begin(), seen.end(), [&](size_t a, size_t b) {
       return count[a] != count[b] ? count[a] > count[b] : column.levels[a] < column.levels[b];
