@@ -15,6 +15,7 @@
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/json_depth.h"
+#include "slimbayes/storage/model_kind.h"
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::cli {
@@ -136,10 +137,10 @@ json metadata_value(const std::string& text) {
 
 json model_facts(const std::string& path) {
   const TensorFile file = read_tensor_file(path);
-  const auto kind = file.metadata.find("kind");
-  if (kind == file.metadata.end() || !file.metadata.contains("method")) {
-    throw DataError(path, "expected a model file of slimbayes fit; received another tensor file");
-  }
+  check_model_kind(file, path);
+  if (!file.metadata.contains("method"))
+    throw DataError(path, fmt::format("expected a model of slimbayes fit; received a {}; name the model",
+                                      file.metadata.at("kind").substr(0, 40)));
   json facts = json::object();
   for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
   // Set after the metadata, so that no entry of the file replaces these facts.

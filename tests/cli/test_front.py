@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import zipfile
 
 import pytest
 from conftest import TOOL, header, refused, run, toy_rows, write_csv
@@ -78,6 +79,15 @@ def test_a_table_is_no_model(tmp_path):
     write_csv(tmp_path / "a.csv", header(2), toy_rows(30))
     for words in (["describe", "a.csv"], ["predict", "a.csv", "a.csv"], ["evaluate", "a.csv", "a.csv"]):
         assert "a.csv: expected a model file" in refused(tmp_path, *words)
+
+
+def test_a_module_of_pytorch_is_no_model_either(tmp_path):
+    with zipfile.ZipFile(tmp_path / "net.pt", "w") as archive:
+        archive.writestr("net/data.pkl", "none")
+    write_csv(tmp_path / "a.csv", header(2), toy_rows(30))
+    for words in (["fit", "a.csv", "--network-from", "net.pt"], ["predict", "net.pt", "a.csv"], ["describe", "net.pt"]):
+        line = refused(tmp_path, *words)
+        assert line.startswith("error: net.pt: ") and "a TorchScript module enters through C++ (docs/trained-network.md)" in line
 
 
 def test_evaluate_explains_its_scores(tmp_path):
