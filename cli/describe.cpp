@@ -369,6 +369,7 @@ std::string list_methods(bool as_json) {
 }
 
 std::string describe(const std::string& name, bool as_json) {
+  if (name.empty()) return list_methods(as_json);
   if (is_method(name)) {
     const MethodInfo& info = find_method(name);
     if (!as_json) return method_text(info);

@@ -46,6 +46,14 @@ std::string explained(const OptionDoc& doc) {
   return facts.empty() ? doc.doc : fmt::format("{} [{}]", doc.doc, facts);
 }
 
+/// Returns whether at least three quarters of the methods have this option: those of training and network.
+bool is_shared(const std::string& option) {
+  const auto has = [&](const MethodInfo& info) {
+    return std::ranges::find(info.options, option, &OptionDoc::name) != info.options.end();
+  };
+  return 4 * std::ranges::count_if(method_catalog(), has) >= 3 * std::ssize(method_catalog());
+}
+
 const char* type_name(const OptionDoc& doc) {
   if (doc.type == "list") return "A,B";
   if (doc.type == "text") return "NAME";
@@ -57,7 +65,8 @@ const char* type_name(const OptionDoc& doc) {
 void OptionFlags::add(CLI::App& command, const std::vector<OptionDoc>& docs, const std::string& heading) {
   for (const OptionDoc& doc : docs) {
     if (std::ranges::find(flags_, doc.name, &Flag::name) != flags_.end()) continue;
-    Flag& flag = flags_.emplace_back(Flag{doc.name, "", {}, nullptr, doc.type == "boolean"});
+    Flag& flag =
+        flags_.emplace_back(Flag{doc.name, "", {}, nullptr, doc.type == "boolean", doc.section.empty()});
     const std::string name = flag_name(doc.name), help = explained(doc);
     if (doc.type == "list")
       flag.option = command.add_option(name, flag.list, help)->allow_extra_args(false);
@@ -73,6 +82,13 @@ void OptionFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& m
   for (const MethodInfo* method : methods)
     add(command, method->options,
         methods.size() == 1 ? "Options of " + method->name : "Options of the methods that have them");
+}
+
+void OptionFlags::show_shared() {
+  for (const Flag& flag : flags_) {
+    if (flag.of_method)
+      flag.option->group(is_shared(flag.name) ? "Options of most methods, with the defaults of dbk" : "");
+  }
 }
 
 std::vector<std::string> OptionFlags::joined(const std::vector<std::string>& words) const {

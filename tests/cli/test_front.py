@@ -126,6 +126,31 @@ def test_help_of_a_method_lists_its_options(tmp_path):
     assert "--rank" not in run(tmp_path, "fit", "--method", "gp-exact", "--help").stdout
 
 
+def headings(text):
+    return re.findall(r"^([A-Z].*):$", text, re.MULTILINE)
+
+
+def test_help_without_a_method_shows_what_most_methods_have(tmp_path):
+    """The flags of the default method are not shown as if they were fit's own, but they are taken."""
+    for words in (["fit"], ["compare"]):
+        text = run(tmp_path, *words, "--help").stdout
+        assert "Options of most methods, with the defaults of dbk" in headings(text) and not any(one.startswith("Options of dbk") for one in headings(text))
+        assert all(flag in text for flag in ("--steps", "--learning-rate", "--network", "--hidden", "--patience"))
+        assert not any(flag in text for flag in ("--rank", "--alpha", "--focus", "--noise-form", "--draws"))
+        assert f"slimbayes {words[0]} --method" in text and "slimbayes methods" in text
+    dry = run(tmp_path, "fit", "t.csv", "--target", "y", "--rank", "7", "--focus", "1", "--dry-run")
+    assert json.loads(dry.stdout)["options"]["rank"] == 7
+    assert "Options of rich-bll" in headings(run(tmp_path, "fit", "t.csv", "--network-from", "m", "--help").stdout)
+    text = run(tmp_path, "compare", "--methods", "swag,gp-exact", "--help").stdout
+    assert "--swag-rate" in text and "--max-rows" in text and "--rank" not in text
+
+
+def test_describe_without_a_name_lists_the_methods(tmp_path):
+    for more in ([], ["--json"]):
+        listed = run(tmp_path, "describe", *more)
+        assert listed.returncode == 0 and listed.stdout == run(tmp_path, "methods", *more).stdout
+
+
 def test_methods_as_json(tmp_path):
     methods = json.loads(run(tmp_path, "methods", "--json").stdout)
     assert {"dbk", "dnn", "gp-exact"} <= {method["name"] for method in methods}
