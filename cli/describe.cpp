@@ -27,9 +27,10 @@ std::string dumped(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-/// Returns a value as text that is safe to show: the values of a model file may come from anywhere.
+/// Returns a value as text that is safe to show: the values of a model file may come from anywhere. A note
+/// that quotes a message loses the name of its function.
 std::string plain(const json& value) {
-  return shown(value.is_string() ? value.get<std::string>()
+  return shown(value.is_string() ? without_functions(value.get<std::string>())
                                  : value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 

@@ -37,8 +37,10 @@ json value_of(const OptionDoc& doc, const std::string& text) {
 
 std::string explained(const OptionDoc& doc) {
   std::string facts;
-  if (!doc.fallback.is_array() && doc.fallback != "")
-    facts = "default " + (doc.fallback.is_string() ? doc.fallback.get<std::string>() : doc.fallback.dump());
+  const json& fallback = doc.fallback;
+  const bool blank = fallback.is_string() && fallback.get_ref<const std::string&>().empty();
+  if (!fallback.is_array() && !blank)
+    facts = "default " + (fallback.is_string() ? fallback.get<std::string>() : fallback.dump());
   if (doc.range && doc.range->high < 1e15)
     facts += fmt::format("{}{:g} to {:g}", facts.empty() ? "" : ", ", doc.range->low, doc.range->high);
   if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
