@@ -36,6 +36,7 @@ bench: setup ## builds and runs the micro benchmarks
 	@scripts/bench.sh
 
 format:   ## runs clang-format on every C++ file
+	@command -v clang-format >/dev/null || { echo 'clang-format is missing; as root: apt-get install -y --no-install-recommends clang-format' >&2; exit 1; }
 	@git ls-files -co --exclude-standard '*.h' '*.cpp' | xargs -r clang-format -i
 
 tidy: setup  ## runs clang-tidy on the library and the tool

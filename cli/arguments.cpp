@@ -78,13 +78,14 @@ FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   return fit;
 }
 
-/// Returns the kind of input. Empty for a packed file of which only the content tells whether it holds
-/// images.
+/// Returns the kind of input. Empty for a file whose name is not that of a table: only its content tells
+/// whether it holds images.
 std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
   const std::string images = fit.format == "auto" ? image_format(data) : "";
   if (!images.empty()) fit.format = images;
   const InputKind kind = input_kind(fit);
-  const bool unknown = kind == InputKind::table && fit.format == "auto" && is_packed_data(data);
+  const bool unknown =
+      kind == InputKind::table && fit.format == "auto" && data != "-" && !is_table_name(data);
   return unknown ? std::nullopt : std::optional(kind);
 }
 

@@ -163,7 +163,7 @@ void bands(const DemoRequest& r, const fs::path& path) {
   Table grid;
   grid.rows = kGrid;
   grid.columns = {column("x", at::linspace(-1.25, 1.25, kGrid, at::kDouble))};
-  Chart chart{"Bands on data whose noise is known: N's steps, sd 0.4 |sin 10x|",
+  Chart chart{"Bands on data whose noise is known: steps with noise of sd 0.4 |sin 10x|",
               "x",
               "y",
               {-1.25, 1.25},

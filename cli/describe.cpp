@@ -15,6 +15,7 @@
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/storage/json_depth.h"
+#include "slimbayes/storage/model_kind.h"
 #include "slimbayes/storage/tensor_file.h"
 
 namespace slimbayes::cli {
@@ -26,9 +27,10 @@ std::string dumped(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-/// Returns a value as text that is safe to show: the values of a model file may come from anywhere.
+/// Returns a value as text that is safe to show: the values of a model file may come from anywhere. A note
+/// that quotes a message loses the name of its function.
 std::string plain(const json& value) {
-  return shown(value.is_string() ? value.get<std::string>()
+  return shown(value.is_string() ? without_functions(value.get<std::string>())
                                  : value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
@@ -136,10 +138,10 @@ json metadata_value(const std::string& text) {
 
 json model_facts(const std::string& path) {
   const TensorFile file = read_tensor_file(path);
-  const auto kind = file.metadata.find("kind");
-  if (kind == file.metadata.end() || !file.metadata.contains("method")) {
-    throw DataError(path, "expected a model file of slimbayes fit; received another tensor file");
-  }
+  check_model_kind(file, path);
+  if (!file.metadata.contains("method"))
+    throw DataError(path, fmt::format("expected a model of slimbayes fit; received a {}; name the model",
+                                      file.metadata.at("kind").substr(0, 40)));
   json facts = json::object();
   for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
   // Set after the metadata, so that no entry of the file replaces these facts.
@@ -368,6 +370,7 @@ std::string list_methods(bool as_json) {
 }
 
 std::string describe(const std::string& name, bool as_json) {
+  if (name.empty()) return list_methods(as_json);
   if (is_method(name)) {
     const MethodInfo& info = find_method(name);
     if (!as_json) return method_text(info);

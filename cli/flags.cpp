@@ -43,6 +43,15 @@ std::string default_name(const Words& words) {
   return value_of(words, "--network-from", "").empty() ? "dbk" : "rich-bll";
 }
 
+/// Adds the flags of the methods that `flag` names. Without it they are those of `fallback`, and help shows
+/// only what most methods have, as the method may still be chosen by the data.
+void add_methods(CLI::App& app, OptionFlags& flags, const Words& words, const std::string& flag,
+                 const std::string& fallback) {
+  flags.add(app, flagged_methods(words, flag, fallback));
+  const bool chosen = !value_of(words, flag, "").empty() || !value_of(words, "--network-from", "").empty();
+  if (!chosen) flags.show_shared();
+}
+
 void add_fit(CLI::App& root, Parsed& p, const Words& words) {
   CLI::App& app = *root.add_subcommand(
       "fit", "Fit a method on a table, a time series, images or text, and save the model");
@@ -80,7 +89,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "combination of those that no flag sets; --resume goes on with the next one");
   add_level(app, r.fit.level);
   p.fit_flags.add(app, option_docs<FitOptions>());
-  p.fit_flags.add(app, flagged_methods(words, "--method", default_name(words)));
+  add_methods(app, p.fit_flags, words, "--method", default_name(words));
   app.footer(
       "Examples:\n"
       "  slimbayes fit houses.csv --target price\n"
@@ -94,7 +103,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit reviews.csv --target stars --text review\n"
       "  slimbayes fit train-images-idx3-ubyte.gz --epochs 5\n"
       "  slimbayes fit data_batch.bin --format cifar10 --network resnet18 --crop 4 --flip\n"
-      "The options of another method: slimbayes fit --method dnn --help");
+      "The options of a method: slimbayes fit --method dbk --help; the methods: slimbayes methods");
 }
 
 void add_predict(CLI::App& root, Parsed& p) {
@@ -274,7 +283,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   add_table_memory(app, p.table_memory);
   app.add_flag("--json", r.json, "print one JSON object");
   p.compare_flags.add(app, option_docs(r.fit));
-  p.compare_flags.add(app, flagged_methods(words, "--methods", p.compared));
+  add_methods(app, p.compare_flags, words, "--methods", p.compared);
   app.footer(
       "Mean ± sd over the fits. The best of each column is bold, * where there is no terminal; none where "
       "all show the same. Methods that start from the same trained network train it once; the seconds of "
@@ -282,7 +291,8 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
       "contain it.\n\n"
       "Examples:\n"
       "  slimbayes compare houses.csv --target price\n"
-      "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json");
+      "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json\n"
+      "The options of methods: slimbayes compare --methods dbk,dnn --help; the methods: slimbayes methods");
 }
 
 void add_small(CLI::App& root, Parsed& p) {
@@ -291,7 +301,8 @@ void add_small(CLI::App& root, Parsed& p) {
   methods.footer("Examples:\n  slimbayes methods\n  slimbayes methods --json | jq '.[].name'");
 
   CLI::App& describe = *root.add_subcommand("describe", "Explain a method and its options, or a model file");
-  describe.add_option("NAME", p.describe.name, "a method, or a file written by fit")->required();
+  describe.add_option("NAME", p.describe.name,
+                      "a method, or a file written by fit [default: a list of the methods]");
   describe.add_flag("--json", p.describe.json, "print one JSON object");
   describe.footer("Examples:\n  slimbayes describe dbk\n  slimbayes describe model.safetensors --json");
 

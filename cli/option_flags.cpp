@@ -37,13 +37,23 @@ json value_of(const OptionDoc& doc, const std::string& text) {
 
 std::string explained(const OptionDoc& doc) {
   std::string facts;
-  if (!doc.fallback.is_array() && doc.fallback != "")
-    facts = "default " + (doc.fallback.is_string() ? doc.fallback.get<std::string>() : doc.fallback.dump());
+  const json& fallback = doc.fallback;
+  const bool blank = fallback.is_string() && fallback.get_ref<const std::string&>().empty();
+  if (!fallback.is_array() && !blank)
+    facts = "default " + (fallback.is_string() ? fallback.get<std::string>() : fallback.dump());
   if (doc.range && doc.range->high < 1e15)
     facts += fmt::format("{}{:g} to {:g}", facts.empty() ? "" : ", ", doc.range->low, doc.range->high);
   if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
   if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
   return facts.empty() ? doc.doc : fmt::format("{} [{}]", doc.doc, facts);
+}
+
+/// Returns whether at least three quarters of the methods have this option: those of training and network.
+bool is_shared(const std::string& option) {
+  const auto has = [&](const MethodInfo& info) {
+    return std::ranges::find(info.options, option, &OptionDoc::name) != info.options.end();
+  };
+  return 4 * std::ranges::count_if(method_catalog(), has) >= 3 * std::ssize(method_catalog());
 }
 
 const char* type_name(const OptionDoc& doc) {
@@ -57,7 +67,8 @@ const char* type_name(const OptionDoc& doc) {
 void OptionFlags::add(CLI::App& command, const std::vector<OptionDoc>& docs, const std::string& heading) {
   for (const OptionDoc& doc : docs) {
     if (std::ranges::find(flags_, doc.name, &Flag::name) != flags_.end()) continue;
-    Flag& flag = flags_.emplace_back(Flag{doc.name, "", {}, nullptr, doc.type == "boolean"});
+    Flag& flag =
+        flags_.emplace_back(Flag{doc.name, "", {}, nullptr, doc.type == "boolean", doc.section.empty()});
     const std::string name = flag_name(doc.name), help = explained(doc);
     if (doc.type == "list")
       flag.option = command.add_option(name, flag.list, help)->allow_extra_args(false);
@@ -73,6 +84,13 @@ void OptionFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& m
   for (const MethodInfo* method : methods)
     add(command, method->options,
         methods.size() == 1 ? "Options of " + method->name : "Options of the methods that have them");
+}
+
+void OptionFlags::show_shared() {
+  for (const Flag& flag : flags_) {
+    if (flag.of_method)
+      flag.option->group(is_shared(flag.name) ? "Options of most methods, with the defaults of dbk" : "");
+  }
 }
 
 std::vector<std::string> OptionFlags::joined(const std::vector<std::string>& words) const {

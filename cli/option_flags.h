@@ -20,6 +20,10 @@ class OptionFlags {
   /// Adds flags for the options of these methods. An option that several of them have gets one flag.
   void add(CLI::App& command, const std::vector<const MethodInfo*>& methods);
 
+  /// Shows in --help, of the options of methods, only those that most methods have, under a heading of their
+  /// own. The others still parse.
+  void show_shared();
+
   /// Returns the words with each boolean option and its value joined: `--flip` and `--flip true` become
   /// `--flip=true`. So the parser takes no other word, such as the name of a file, for the value.
   std::vector<std::string> joined(const std::vector<std::string>& words) const;
@@ -40,6 +44,7 @@ class OptionFlags {
     std::vector<std::string> list;
     CLI::Option* option = nullptr;
     bool boolean = false;
+    bool of_method = false;  // the option stands under no section of its own
   };
   /// Returns the flag of this option if it was given, else nullptr.
   const Flag* find(const std::string& option) const;

@@ -2,6 +2,10 @@
 # clang-tidy on the library and the tool, or on the files given.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+command -v clang-tidy >/dev/null || {
+  printf '[tidy] clang-tidy is missing; as root: apt-get install -y --no-install-recommends clang-tidy\n' >&2
+  exit 1
+}
 scripts/build.sh debug help >/dev/null
 files=("$@")
 if ((!$#)); then

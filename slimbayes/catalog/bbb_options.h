@@ -27,9 +27,9 @@ void describe(BbbOptions& o, V& v) {
     paper_grid());
   v("draws", o.draws, "draws of the weights for an answer; its time grows with them", Range{2, 10000},
     "Blundell et al. 2015");
-  v("noise_start", o.noise.noise_start, "initial noise variance of the encoded target",
-    Range{1e-12, 1e6}, "slimbayes");
-  v("noise_floor", o.noise.noise_floor, "least noise variance of the encoded target", Range{0, 1e6},
+  v("noise_start", o.noise.noise_start, "initial noise variance of the scaled target", Range{1e-12, 1e6},
+    "slimbayes");
+  v("noise_floor", o.noise.noise_floor, "least noise variance of the scaled target", Range{0, 1e6},
     "experiments/recipe");
   v("noise_rate", o.noise.noise_rate, "AdamW's peak rate of the logarithm of the noise", Range{1e-8, 10},
     "slimbayes");

@@ -28,9 +28,9 @@ void describe(DklExactOptions& o, V& v) {
   v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
     "N section 2");
   v("noise_start", o.noise.noise_start,
-    "initial noise variance of the encoded target; the papers' is 0.01 (--preset paper)",
-    Range{1e-12, 1e6}, "slimbayes");
-  v("noise_floor", o.noise.noise_floor, "least noise variance of the encoded target", Range{0, 1e6},
+    "initial noise variance of the scaled target; the papers' is 0.01 (--preset paper)", Range{1e-12, 1e6},
+    "slimbayes");
+  v("noise_floor", o.noise.noise_floor, "least noise variance of the scaled target", Range{0, 1e6},
     "experiments/recipe");
   v("noise_rate", o.noise.noise_rate,
     "AdamW's peak rate of the noise and of the kernel's lengthscales, amplitude and constant",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <stdexcept>
 
@@ -80,9 +81,15 @@ std::string image_format(const std::filesystem::path& path) {
   return head == kIdxImages ? "idx" : "";
 }
 
+bool is_table_name(const std::filesystem::path& path) {
+  std::string name = path.filename().string();
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return std::ranges::any_of(
+      kTableEndings, [&](std::string_view end) { return name.size() > end.size() && name.ends_with(end); });
+}
+
 bool is_packed_data(const std::filesystem::path& path) {
-  const std::filesystem::path inner = path.stem().extension();
-  return path.extension() == ".gz" && inner != ".csv" && inner != ".tsv";
+  return path.extension() == ".gz" && !is_table_name(path);
 }
 
 }  // namespace slimbayes

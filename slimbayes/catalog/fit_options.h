@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -91,6 +92,14 @@ inline constexpr std::string_view kIdxImages("\0\0\x08\x03", 4);
 /// train-images-idx3-ubyte.gz, or if it begins as such a file; else "", which stands for a table. A packed
 /// file is judged by its name alone (see format_of in data/images.h).
 std::string image_format(const std::filesystem::path& path);
+
+/// The ends of the names of tables, in lower case.
+inline constexpr std::array kTableEndings = {".csv",     ".csv.gz",  ".tsv",   ".tsv.gz",
+                                             ".parquet", ".feather", ".arrow", ".ipc"};
+
+/// Returns whether the name ends as that of a table (kTableEndings), in capitals or not. read_table refuses
+/// others.
+bool is_table_name(const std::filesystem::path& path);
 
 /// Returns whether the name is that of a packed file, but not of a packed table (.csv.gz, .tsv.gz).
 bool is_packed_data(const std::filesystem::path& path);

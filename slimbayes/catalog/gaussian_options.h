@@ -20,10 +20,10 @@ struct NoiseOptions {
 template <class V>
 void describe(NoiseOptions& o, V& v) {
   v("noise_start", o.noise_start,
-    "initial noise variance of the encoded target; the papers' is 0.01 (--preset paper)",
-    Range{1e-12, 1e6}, "slimbayes");
+    "initial noise variance of the scaled target; the papers' is 0.01 (--preset paper)", Range{1e-12, 1e6},
+    "slimbayes");
   v("noise_floor", o.noise_floor,
-    "least noise variance of the encoded target; raise it where single rows ruin the NLL", Range{0, 1e6},
+    "least noise variance of the scaled target; raise it where single rows ruin the NLL", Range{0, 1e6},
     "experiments/recipe");
   v("noise_rate", o.noise_rate, "AdamW's peak rate of the noise, in the unit that noise_form trains",
     Range{1e-8, 10}, "experiments/recipe");

@@ -26,8 +26,7 @@ void describe(GpExactOptions& o, V& v) {
     Range{1, 1e6}, "slimbayes");
   v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
     "N section 2");
-  v("noise_floor", o.noise_floor, "least noise variance of the encoded target", Range{0, 1e6},
-    "N appendix B");
+  v("noise_floor", o.noise_floor, "least noise variance of the scaled target", Range{0, 1e6}, "N appendix B");
 }
 
 }  // namespace slimbayes

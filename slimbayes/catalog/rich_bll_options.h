@@ -22,7 +22,8 @@ void describe(RichBllOptions& o, V& v) {
   describe(o.network, v);
   describe(o.posterior, v);
   v("route", o.route,
-    "how A^T A is computed. auto: the cheapest exact way; gram: inner products of gradients, layer by layer; "
+    "how the gradients of the earlier layers are summed (the paper's A^T A). auto: the cheapest exact way; "
+    "gram: inner products of gradients, layer by layer; "
     "sums: weighted sums of gradients, layer by layer; weighted: one backward pass per feature, for any "
     "network; sketch: as weighted, with gradients hashed to few numbers, for networks too large for it",
     Choices{{"auto", "gram", "sums", "weighted", "sketch"}}, "R appendix B");

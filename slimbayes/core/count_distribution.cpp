@@ -100,8 +100,8 @@ at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) 
     if ((step.abs() / (1 + z.abs())).max().item<double>() < 1e-10) return z;
   }
   throw NumericalError(fmt::format(
-      "[poisson_lognormal_log_prob] no mode found for a log rate of mean up to {:.4g} and sd up to "
-      "{:.4g}; such rows lie far from the training data: remove them",
+      "[poisson_lognormal_log_prob] expected a density whose mode can be found; received log rates of mean "
+      "up to {:.4g} and sd up to {:.4g}; such rows lie far from the training data: remove them",
       m.max().item<double>(), s.max().item<double>()));
 }
 

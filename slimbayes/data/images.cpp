@@ -13,6 +13,7 @@
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/table_arrow.h"
 #include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table_cifar.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 
@@ -22,8 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kSide = 32, kPixels = 3 * kSide * kSide;  // the image in a CIFAR record
-constexpr uint64_t kGzipRatio = 1000;                       // black images compress well
+constexpr int64_t kSide = 32;          // of the image in a CIFAR record
+constexpr uint64_t kGzipRatio = 1000;  // black images compress well
 
 /// The content of a file, unpacked. The tensors from tensor() are views of it and share its ownership: the
 /// content is freed with the last of them.
@@ -103,14 +104,14 @@ Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits,
   const std::string name = path.string();
   const Bytes bytes = contents(path, limits);
   int64_t labels = 1;
-  if (hundred && bytes.size() % (1 + kPixels) != 0) labels = 2;
-  const int64_t record = labels + kPixels;
+  if (hundred && bytes.size() % (1 + kCifarPixels) != 0) labels = 2;
+  const int64_t record = labels + kCifarPixels;
   if (bytes.size() % record != 0)
     throw DataError(
         name,
         fmt::format("expected records of {} bytes{} (label, 32 x 32 planes of red, green, blue); received "
                     "{} bytes, {} more than whole records; the file is cut short or of another format",
-                    1 + kPixels, hundred ? fmt::format(" or {}", 2 + kPixels) : "", bytes.size(),
+                    1 + kCifarPixels, hundred ? fmt::format(" or {}", 2 + kCifarPixels) : "", bytes.size(),
                     bytes.size() % record));
   const int64_t n = bytes.size() / record;
   const at::Tensor records = bytes.tensor(0, {n, record});

@@ -1,12 +1,16 @@
 #include "slimbayes/data/table.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 
+#include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/table_arrow.h"
 #include "slimbayes/data/table_cells.h"
+#include "slimbayes/data/table_cifar.h"
 #include "slimbayes/data/table_csv.h"
 #include "slimbayes/data/table_kept.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -25,13 +29,41 @@ std::string ending(const std::filesystem::path& path) {
   return text.empty() ? text : text.substr(1);
 }
 
-[[noreturn]] void throw_ending(const std::filesystem::path& path, std::string_view accepted) {
-  throw DataError(path.string(),
-                  fmt::format("expected a file name that ends in {}; received '{}'; rename or convert it",
-                              accepted, path.filename().string()));
+[[noreturn]] void throw_ending(const std::filesystem::path& path, std::string_view accepted,
+                               const std::string& received, std::string_view hint) {
+  throw DataError(path.string(), fmt::format("expected a file name that ends in {}; received '{}'{}; {}",
+                                             accepted, path.filename().string(), received, hint));
 }
 
-constexpr std::string_view kReadable = ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather, .arrow or .ipc";
+/// Returns what records of images the file holds. Empty also for a file that cannot be unpacked within
+/// `limits`.
+std::optional<CifarRecords> images_in(const std::filesystem::path& path, const TableLimits& limits) {
+  constexpr uint64_t kGzipRatio = 1000;  // black images compress well
+  const std::vector<std::byte> bytes = read_bytes(path);
+  if (!ending(path).ends_with("gz"))
+    return cifar_records({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  try {
+    return cifar_records(gunzip(bytes, path.string(), TableBound::of(limits, bytes.size(), kGzipRatio)));
+  } catch (const DataError&) {
+  } catch (const OutOfMemory&) {
+  }
+  return std::nullopt;
+}
+
+/// Throws for a file whose name is not that of a table; of images, says how they are read.
+[[noreturn]] void throw_no_table(const std::filesystem::path& path, const TableLimits& limits) {
+  const std::string accepted = fmt::format(
+      "{} or {}", fmt::join(kTableEndings.begin(), kTableEndings.end() - 1, ", "), kTableEndings.back());
+  if (const auto images = images_in(path, limits))
+    throw_ending(path, accepted,
+                 fmt::format(", whose size and labels are those of {} records of {}", images->count,
+                             images->format == "cifar10" ? "CIFAR-10" : "CIFAR-100"),
+                 fmt::format("fit reads them with --format {}", images->format));
+  throw_ending(path, accepted, "",
+               "rename or convert it (fit reads images in the layout of CIFAR with --format cifar10 or "
+               "cifar100)");
+}
+
 constexpr std::string_view kWritable = ".csv, .tsv, .parquet or .feather";
 
 }  // namespace
@@ -83,10 +115,10 @@ Table read_table(const std::filesystem::path& path, const Reading& reading, cons
   bool text = inner == "csv" || inner == "tsv";
   bool feather = format == "feather" || format == "arrow" || format == "ipc";
   std::error_code unknown;
-  if (!text && !feather && format != "parquet") {
+  if (!is_table_name(path)) {
     // A missing file is the likelier mistake; read_bytes reports it.
     if (!std::filesystem::is_regular_file(path, unknown)) read_bytes(path);
-    throw_ending(path, kReadable);
+    throw_no_table(path, limits);
   }
   const uint64_t size = std::filesystem::file_size(path, unknown);
   const TableBound bound = TableBound::of(limits, unknown ? 0 : size,
@@ -137,7 +169,7 @@ void write_table(const std::filesystem::path& path, const Table& table) {
   else if (format == "feather")
     content = format_feather(table, path.string());
   else
-    throw_ending(path, kWritable);
+    throw_ending(path, kWritable, "", "rename it");
   write_atomically(path, std::as_bytes(std::span(content)));
 }
 

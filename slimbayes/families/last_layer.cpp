@@ -138,7 +138,7 @@ class LastLayerMethod : public Method {
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
     std::string chosen_values = fmt::format("prior sd of the last layer's weights: {:.3g}", choice.prior_sd);
     if (rows.schema.task.kind == TaskKind::regression)
-      chosen_values += fmt::format("; noise sd of the encoded target: {:.3g}", std::sqrt(choice.noise_var));
+      chosen_values += fmt::format("; noise sd of the scaled target: {:.3g}", std::sqrt(choice.noise_var));
     summary.facts.push_back(std::move(chosen_values));
     return std::make_unique<FittedLastLayer>(layer_, std::move(network), posterior, std::move(summary),
                                              std::move(choice));
@@ -230,12 +230,15 @@ class LastLayerMethod : public Method {
     const double flops = enrichment_flops(model, gradients, at_rows.features.size(1), options);
     if (flops > kManyFlops && context.callback)
       context.callback->note(
-          fmt::format("A^T A of {} rows takes about {:.3g} GFLOP, which may be minutes; --subsample takes it "
-                      "from fewer rows",
+          fmt::format("the gradients of {} rows take about {:.3g} GFLOP, which may be minutes; --subsample "
+                      "takes fewer rows",
                       rows.size(), flops / 1e9));
     const Enrichment found = enrichment(model, gradients, projector(at_rows.features, layer_.ridge), options,
                                         context.stream.split("enrichment"));
-    summary.facts.push_back(fmt::format("A^T A by the {} route: {}", found.route, found.reason));
+    summary.facts.push_back(
+        fmt::format("variance of the earlier layers: {} from the gradients of {} rows by the {} route: {}",
+                    found.route == "sketch" ? "approximated" : "computed exactly", rows.size(), found.route,
+                    found.reason));
     return found.gram;
   }
 

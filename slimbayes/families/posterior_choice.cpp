@@ -105,7 +105,7 @@ std::string class_prior_note(double prior_sd, double unit) {
 }
 
 std::string raised_noise_fact(double var) {
-  return fmt::format("noise sd of the encoded target raised to {:.3g} by cross-fitting, in the posterior too",
+  return fmt::format("noise sd of the scaled target raised to {:.3g} by cross-fitting, in the posterior too",
                      std::sqrt(var));
 }
 

@@ -103,8 +103,8 @@ class DklExactMethod : public Method {
       at::Tensor z = network(batch.inputs[0]);
       if (!at::isfinite(z.detach().sum()).item<bool>())
         throw NumericalError(
-            "[dkl-exact] the features are no longer finite; lower the learning rate or look for extreme "
-            "inputs");
+            "[dkl-exact] expected finite features; received others; lower the learning rate or look for "
+            "extreme inputs");
       return dense_evidence_backward(theta, z, batch.target, floor);
     };
     if (held_out.y.defined()) {

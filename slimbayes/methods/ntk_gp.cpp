@@ -172,8 +172,8 @@ class NtkGpMethod : public Method {
         chosen(spectrum, {network.noise_var, !context.start || context.valid_unseen}, options_.choice, unit);
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
     summary.facts.push_back(
-        fmt::format("prior sd of the weights: {:.3g}; noise sd of the encoded target: {:.3g}",
-                    choice.prior_sd, std::sqrt(choice.noise_var)));
+        fmt::format("prior sd of the weights: {:.3g}; noise sd of the scaled target: {:.3g}", choice.prior_sd,
+                    std::sqrt(choice.noise_var)));
     return std::make_unique<NtkGpFitted>(options_, std::move(network), x, choice, std::move(summary));
   }
 

@@ -20,8 +20,8 @@ ExactSums added(const ExactSums& sums, const LinearRows& rows, const at::Tensor&
   at::Tensor phi = rows.features.to(at::kDouble);
   if (!at::isfinite(phi.sum()).item<bool>())
     throw NumericalError(
-        "[exact_bound] the features are no longer finite; lower the learning rate or look for extreme "
-        "inputs");
+        "[exact_bound] expected finite features; received others; lower the learning rate or look for "
+        "extreme inputs");
   ExactSums out = sums;
   out.statistics = added(sums.statistics, {phi, rows.y, {}});
   if (correction.defined()) out.correction += correction.sum(at::kDouble).item<double>();

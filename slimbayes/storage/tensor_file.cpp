@@ -103,6 +103,12 @@ std::string_view header_text(std::span<const std::byte> bytes, const std::string
                     fmt::format("expected at least {} bytes; received {}; the file is truncated or empty",
                                 kLengthBytes, bytes.size()));
   }
+  if (bytes[0] == std::byte{'P'} && bytes[1] == std::byte{'K'}) {
+    throw DataError(
+        name,
+        "expected a model file, as slimbayes fit writes it; received a zip archive, such as a .pt of "
+        "PyTorch; a TorchScript module enters through C++ (docs/trained-network.md)");
+  }
   if (bytes.size() > kLengthBytes && bytes[kLengthBytes] != std::byte{'{'}) {
     throw DataError(
         name,

@@ -94,8 +94,10 @@ void clip_gradients(std::vector<ParameterGroup>& groups, double most) {
     square += at::linalg_vector_norm(group.grad.to(at::kDouble)).square().item<double>();
   const double norm = std::sqrt(square);
   if (!std::isfinite(norm))
-    throw NumericalError(fmt::format(
-        "[train] the norm of the gradient is {}; lower the learning rate or look for extreme inputs", norm));
+    throw NumericalError(
+        fmt::format("[train] expected a gradient of finite norm; received {}; lower the learning rate or "
+                    "look for extreme inputs",
+                    norm));
   if (norm <= most) return;
   for (ParameterGroup& group : groups) group.grad.mul_(most / norm);
 }
@@ -237,8 +239,8 @@ class Run {
     const double loss = problem_.step(batch, context);
     if (!std::isfinite(loss)) {
       throw NumericalError(
-          fmt::format("[train] the loss is {} at step {} of {}; lower the learning rate ({}) or look for "
-                      "extreme inputs",
+          fmt::format("[train] expected a finite loss; received {} at step {} of {}; lower the learning rate "
+                      "({}) or look for extreme inputs",
                       loss, number, plan_.steps, options_.learning_rate));
     }
     if (options_.clip_norm > 0) clip_gradients(problem_.groups, options_.clip_norm);
@@ -316,8 +318,8 @@ class Run {
     state_.summary.epochs = epochs_done();
     if (unscored && problem_.validate && !std::isfinite(validate(true))) {
       throw NumericalError(
-          "[train] the validation score was never finite; look for extreme targets among the validation "
-          "rows");
+          "[train] expected a finite validation score; received none; look for extreme targets among the "
+          "validation rows");
     }
     const std::vector<at::Tensor> own = changing_tensors(problem_);
     for (size_t i = 0; i < state_.best.size(); ++i) own[i].copy_(state_.best[i]);

@@ -11,6 +11,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/trained_network.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/storage/model_kind.h"
 #include "slimbayes/workflow/model.h"
 #include "slimbayes/workflow/tuning.h"
 
@@ -125,6 +126,7 @@ TensorFile Model::to_file() const {
 }
 
 Model Model::from_file(const TensorFile& source, const std::string& name) {
+  check_model_kind(source, name);
   TensorFile file = source;
   Model model;
   model.source_ = name;

@@ -191,7 +191,7 @@ class Series {
     const Fold& fold = folds_[done_];
     const auto rows = std::ssize(fold.train);
     try {
-      if (rows < 2) throw NumericalError("[noise folds] fewer than 2 rows are left to train on");
+      if (rows < 2) throw NumericalError("fewer than 2 rows are left to train on");
       const auto fitted =
           registry_row(fold_method_.name)
               .make(options_had(fold_method_, fold_options(main_.options, parts_.train.size(), rows)))
@@ -206,8 +206,7 @@ class Series {
       const Dataset held = all_.subset(at::tensor(fold.held, at::kLong));
       const auto p = std::get<Regression>(fitted->predict(held));
       const at::Tensor residual = targets_of(held) - p.mean, var = p.epistemic_var;
-      if (!at::isfinite(residual + var).all().item<bool>())
-        throw NumericalError("[noise folds] an answer is not finite");
+      if (!at::isfinite(residual + var).all().item<bool>()) throw NumericalError("an answer is not finite");
       residual_ = at::cat({residual_, residual});
       var_ = at::cat({var_, var});
       weight_ = at::cat({weight_, group_weights(group_, fold.held)});

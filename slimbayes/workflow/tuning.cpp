@@ -73,7 +73,8 @@ double predictive_nll(const Fitted& fitted, const Dataset& valid) {
 
 double validation_nll(const Fitted& fitted, const Dataset& valid) {
   const double nll = predictive_nll(fitted, valid);
-  if (!std::isfinite(nll)) throw NumericalError(fmt::format("[tune] the validation NLL is {}", nll));
+  if (!std::isfinite(nll))
+    throw NumericalError(fmt::format("[tune] expected a finite validation NLL; received {}", nll));
   return nll;
 }
 
@@ -98,10 +99,12 @@ class Search {
     while (tried() < all_.size() && !stopped()) {
       if (!next()) break;
     }
-    if (!best_ && tried() == 0) throw Interrupted("[tune] the search was interrupted before its first fit");
+    if (!best_ && tried() == 0) throw Interrupted("the search was interrupted before its first fit");
     if (!best_) {
-      throw NumericalError(fmt::format("[tune] none of {} combinations could be fitted; the first said: {}",
-                                       tried(), report_["tried"][0].value("failed", "")));
+      throw NumericalError(
+          fmt::format("[tune] expected a combination of options that can be fitted; received {} that cannot; "
+                      "the first said: {}",
+                      tried(), report_["tried"][0].value("failed", "")));
     }
     if (tried() < all_.size()) report_["interrupted"] = true;
     report_["spread"] = spread();

@@ -231,6 +231,14 @@ def test_demo_leaves_a_model_and_a_picture(tmp_path):
     assert sorted(p.name for p in (tmp_path / "shown").iterdir()) == ["bands.svg", "model.safetensors"]
     picture = xml.etree.ElementTree.parse(tmp_path / "shown" / "bands.svg").getroot()
     assert sum(1 for node in picture.iter() if node.tag.endswith("clipPath")) == 3
+    assert "Bands on data whose noise is known: steps with noise of sd 0.4 |sin 10x|" in [node.text for node in picture.iter()]
+
+
+def test_a_training_that_fails_names_no_function(tmp_path):
+    """Targets whose squared sum is beyond float32: the loss is not finite at once."""
+    write_csv(tmp_path / "far.csv", header(2), [[*row[:-1], 1e17 * row[-1]] for row in toy_rows(400)])
+    line = refused(tmp_path, "fit", "far.csv", "--target", "y", "--method", "dbk", "--target-scale", "centred", "--learning-rate", 1, "--steps", 30, code=1)
+    assert line.startswith("error: expected a finite loss; received ") and "lower the learning rate" in line
 
 
 def test_a_fit_that_learnt_nothing_says_so(tmp_path):

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import subprocess
+import zipfile
 
 import pytest
 from conftest import TOOL, header, refused, run, toy_rows, write_csv
@@ -80,6 +81,15 @@ def test_a_table_is_no_model(tmp_path):
         assert "a.csv: expected a model file" in refused(tmp_path, *words)
 
 
+def test_a_module_of_pytorch_is_no_model_either(tmp_path):
+    with zipfile.ZipFile(tmp_path / "net.pt", "w") as archive:
+        archive.writestr("net/data.pkl", "none")
+    write_csv(tmp_path / "a.csv", header(2), toy_rows(30))
+    for words in (["fit", "a.csv", "--network-from", "net.pt"], ["predict", "net.pt", "a.csv"], ["describe", "net.pt"]):
+        line = refused(tmp_path, *words)
+        assert line.startswith("error: net.pt: ") and "a TorchScript module enters through C++ (docs/trained-network.md)" in line
+
+
 def test_evaluate_explains_its_scores(tmp_path):
     text = run(tmp_path, "evaluate", "--help").stdout
     for score in ("epistemic_sd", "mutual_information", "entropy", "uncertain", "log_rate_sd", "outside", "distance"):
@@ -114,6 +124,31 @@ def test_help_of_a_method_lists_its_options(tmp_path):
         text = run(tmp_path, "fit", "--method", method, "--help").stdout
         assert f"Options of {method}:" in text and flag in text and "default" in text
     assert "--rank" not in run(tmp_path, "fit", "--method", "gp-exact", "--help").stdout
+
+
+def headings(text):
+    return re.findall(r"^([A-Z].*):$", text, re.MULTILINE)
+
+
+def test_help_without_a_method_shows_what_most_methods_have(tmp_path):
+    """The flags of the default method are not shown as if they were fit's own, but they are taken."""
+    for words in (["fit"], ["compare"]):
+        text = run(tmp_path, *words, "--help").stdout
+        assert "Options of most methods, with the defaults of dbk" in headings(text) and not any(one.startswith("Options of dbk") for one in headings(text))
+        assert all(flag in text for flag in ("--steps", "--learning-rate", "--network", "--hidden", "--patience"))
+        assert not any(flag in text for flag in ("--rank", "--alpha", "--focus", "--noise-form", "--draws"))
+        assert f"slimbayes {words[0]} --method" in text and "slimbayes methods" in text
+    dry = run(tmp_path, "fit", "t.csv", "--target", "y", "--rank", "7", "--focus", "1", "--dry-run")
+    assert json.loads(dry.stdout)["options"]["rank"] == 7
+    assert "Options of rich-bll" in headings(run(tmp_path, "fit", "t.csv", "--network-from", "m", "--help").stdout)
+    text = run(tmp_path, "compare", "--methods", "swag,gp-exact", "--help").stdout
+    assert "--swag-rate" in text and "--max-rows" in text and "--rank" not in text
+
+
+def test_describe_without_a_name_lists_the_methods(tmp_path):
+    for more in ([], ["--json"]):
+        listed = run(tmp_path, "describe", *more)
+        assert listed.returncode == 0 and listed.stdout == run(tmp_path, "methods", *more).stdout
 
 
 def test_methods_as_json(tmp_path):

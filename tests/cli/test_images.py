@@ -93,6 +93,17 @@ def test_cifar_records_with_crop_and_flip(tmp_path):
     assert "cut short" in refused(tmp_path, "predict", "model.safetensors", "cut.bin")
 
 
+def test_cifar_records_without_their_format_are_recognised(tmp_path):
+    cifar(tmp_path / "data.bin", 30)
+    (tmp_path / "data.bin.gz").write_bytes(gzip.compress((tmp_path / "data.bin").read_bytes()))
+    for name in ("data.bin", "data.bin.gz"):
+        for more in ([], ["--target", "y"]):
+            line = refused(tmp_path, "fit", name, *more)
+            assert "those of 30 records of CIFAR-10; fit reads them with --format cifar10" in line
+    (tmp_path / "data.txt").write_text("a,b\n1,2\n")
+    assert "received 'data.txt'; rename or convert it (fit reads images" in refused(tmp_path, "fit", "data.txt")
+
+
 @pytest.mark.parametrize(("words", "sentence"), [
     (["--target", "label"], "--target, which belongs to"),
     (["--network", "lstm"], "convnet and resnet18 take it"),

@@ -78,7 +78,7 @@ def test_rows_that_are_known_already_are_noted(rows):
     # A model around a network says how many rows it has learned itself, and repeats no note of the other fit.
     fitted(rows, "rich-bll")
     done = run(rows, "fit", "train.csv", "--network-from", "m", "--method", "bll", "--refit", "--noise", "mse", "--model", "b")
-    assert done.returncode == 0 and "A^T A" not in done.stderr and "b: 200 rows" in done.stdout, done.stdout + done.stderr
+    assert done.returncode == 0 and "variance of the earlier layers" not in done.stderr and "b: 200 rows" in done.stdout, done.stdout + done.stderr
 
 
 def test_rows_of_another_kind_are_noted(rows):
@@ -204,6 +204,8 @@ def test_a_variance_for_a_trained_network(rows):
     a, b = predicted(rows, "m", "test.csv"), predicted(rows, "r", "test.csv")
     assert a["mean"] == b["mean"] and min(b["sd_epistemic"]) > 0
     done = run(rows, "fit", "train.csv", "--network-from", "m", "--ridge", "1e-5", "--model", "s")  # rich-bll by default
+    assert "variance of the earlier layers: computed exactly from the gradients of 140 rows by the " in done.stdout
+    assert "noise sd of the scaled target: " in done.stdout and "A^T A" not in done.stdout
     assert done.returncode == 0 and predicted(rows, "s", "test.csv") == b, done.stderr
     done = run(rows, "fit", "more.csv", "--network-from", "m", "--method", "bll", "--model", "t")
     assert done.returncode == 0 and "split anew" in done.stderr

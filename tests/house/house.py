@@ -54,6 +54,8 @@ PRINTS = re.compile(
 THREADS = re.compile(r"\bset_num_threads\s*\(")
 DENORMALS = re.compile(r"\bsetFlushDenormal\s*\(")
 EXITS = re.compile(r"(?<![\w.>])(?:std::|::)?(exit|_exit|_Exit|quick_exit|abort|terminate)\s*\(|\bassert\s*\(")
+# A message that names its function: CONTRIBUTING.md has its form, and the tool leaves the name out of what it prints.
+MESSAGE = re.compile(r'"\[[A-Za-z_:-]+(?: [a-z]+)*\] (?!expected |internal error|tensor )')
 SEEDS = re.compile(r"(?<![\w.>])(?:torch::|at::)?manual_seed\s*\(|\bsrand\s*\(|\bset_default_dtype")
 
 
@@ -191,7 +193,17 @@ def check_manners(sources):
                     yield f"{source.path}:{number}: {rule} ({match.group().strip()})"
 
 
-RULES = [check_rooms, check_torch_reach, check_tool, check_methods_apart, check_shape, check_manners]
+def check_messages(sources):
+    """A message that names its function goes on with what was expected: a user is shown it without the name."""
+    for source in sources:
+        if not source.path.startswith(("slimbayes/", "cli/")):
+            continue
+        for number, line in enumerate(source.text.split("\n"), 1):
+            if match := MESSAGE.search(line):
+                yield f"{source.path}:{number}: after {match.group().strip()[1:]} a message says what was expected"
+
+
+RULES = [check_rooms, check_torch_reach, check_tool, check_methods_apart, check_shape, check_manners, check_messages]
 
 
 def violations(sources):

@@ -57,6 +57,7 @@ PLANTED = [
     ("slimbayes/nn/planted.cpp", "void f() { std::abort(); }\n", "never exits"),
     ("slimbayes/nn/planted.cpp", "void f() { assert(x); }\n", "never exits"),
     ("slimbayes/nn/planted.cpp", "void f() { at::manual_seed(1); }\n", "no global state"),
+    ("slimbayes/nn/planted.cpp", 'void f() { throw NumericalError("[train] the loss is nan"); }\n', "a message says what was expected"),
     ("slimbayes/core/planted_threads.cpp", "void f() { at::set_num_threads(1); }\n", "no global state"),
     ("slimbayes/core/planted_denormals.cpp", "void f() { at::globalContext().setFlushDenormal(true); }\n", "no global state"),
     ("slimbayes/nn/planted.cpp", "/* a\n * b */ void f() { torch::manual_seed(1); }\n", "planted.cpp:2: no global state"),

@@ -44,7 +44,7 @@ def with_module(example, tmp_path, module, layer="head"):
 def test_the_example_answers(example):
     done = answered(example[0])
     assert done.returncode == 0, done.stderr
-    assert "A^T A by the weighted route" in done.stdout
+    assert "rows by the weighted route" in done.stdout
     assert "the loaded model answers alike" in done.stdout
     rmse = float(re.search(r"rmse ([0-9.]+)", done.stdout)[1])
     assert rmse < 10  # MPa; the target's sd is 16.7

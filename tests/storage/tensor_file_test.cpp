@@ -197,6 +197,14 @@ TEST(ParseTensorFile, DeepNestingAndHugeLengthsEndEarly) {
   EXPECT_NE(reason(raw(std::string(8, '\0'))).find("begins with '{'"), std::string::npos);
 }
 
+TEST(ParseTensorFile, AModuleOfPyTorchIsSentToItsDoor) {
+  const std::string message = reason(raw(std::string("PK\x03\x04") + std::string(60, '\0')));
+  EXPECT_NE(message.find("received a zip archive, such as a .pt of PyTorch; a TorchScript module enters "
+                         "through C++ (docs/trained-network.md)"),
+            std::string::npos)
+      << message;
+}
+
 TEST(ParseTensorFile, ANewerVersionAsksForAnUpgrade) {
   for (const std::string version : {"2", "999", "99999999999999999999999"}) {
     const std::string message = reason(hostile("", "", version));

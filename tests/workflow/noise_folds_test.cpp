@@ -226,7 +226,7 @@ TEST(NoiseFolds, AFoldThatFailsIsNotedAndTheOthersServe) {
   ASSERT_EQ(noise.notes.size(), 5u);
   int failed = 0;
   for (const std::string& note : noise.notes)
-    failed += note.find("failed: [train] the loss is inf") != std::string::npos;
+    failed += note.find("failed: [train] expected a finite loss; received inf") != std::string::npos;
   EXPECT_EQ(failed, 4);
 }
 

@@ -11,6 +11,7 @@
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/ntk/enrichment.h"
 #include "slimbayes/storage/error.h"
+#include "slimbayes/workflow/model.h"
 #include "tests/methods/contract.h"
 #include "tests/methods/task_contract.h"
 #include "tests/nn/modules.h"
@@ -309,6 +310,24 @@ TEST(PostHoc, RefusesWhatDoesNotFit) {
               }).find("a TorchScript module"),
               std::string::npos)
         << method;
+}
+
+TEST(PostHoc, ItsFileIsNoModelOfColumnsAndSaysWhatReadsIt) {
+  const ScriptNetwork module =
+      ScriptNetwork::of(modules::mlp(modules::random_layers({2, 6, 1}, 4), "return y.squeeze(-1)"), "head");
+  const TensorFile file = rich_bll(module, contract::toy_split())->save();
+  EXPECT_NO_THROW(registry_row("rich-bll").load(file));
+  try {
+    Model::from_file(file, "rich.safetensors");
+    FAIL() << "expected a DataError";
+  } catch (const DataError& error) {
+    const std::string text = error.what();
+    EXPECT_TRUE(text.starts_with("rich.safetensors: expected a model of slimbayes fit")) << text;
+    EXPECT_TRUE(
+        text.ends_with("the posterior around a TorchScript module that a C++ program has saved, without "
+                       "columns; registry_row(METHOD).load reads it in C++ (examples/own_network.cpp)"))
+        << text;
+  }
 }
 
 }  // namespace

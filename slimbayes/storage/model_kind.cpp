@@ -1,0 +1,20 @@
+#include "slimbayes/storage/model_kind.h"
+
+#include <fmt/format.h>
+
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+
+void check_model_kind(const TensorFile& file, const std::string& name) {
+  const auto has = [&](const char* key) { return file.metadata.contains(key); };
+  if (has("kind")) return;
+  const std::string expected = "expected a model of slimbayes fit, which knows the columns of its data";
+  if (!has("summary")) throw DataError(name, expected + "; received another tensor file; check the path");
+  throw DataError(name,
+                  fmt::format("{}; received the posterior{} that a C++ program has saved, without columns; "
+                              "registry_row(METHOD).load reads it in C++ (examples/own_network.cpp)",
+                              expected, has("module_layer") ? " around a TorchScript module" : ""));
+}
+
+}  // namespace slimbayes
