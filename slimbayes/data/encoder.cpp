@@ -210,6 +210,8 @@ std::vector<std::string> Encoder::notes_for(const Table& table) const {
     if (notes.back().empty()) notes.pop_back();
     notes.push_back(offset_note(*reader.column, feature.offsets));
     if (notes.back().empty()) notes.pop_back();
+    notes.push_back(mixed_offsets_note(*reader.column));
+    if (notes.back().empty()) notes.pop_back();
     int64_t missing = 0, fresh = 0;
     std::string first;
     int64_t known_levels = static_cast<int64_t>(feature.levels.size());

@@ -165,6 +165,7 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
                     in_quotes(column.name))));
     notes.push_back(range_note(table, column, ranged, "column " + in_quotes(column.name)));
     notes.push_back(padded_note(column));
+    notes.push_back(mixed_offsets_note(column));
   }
   size_t missing = rows.size() - values.size();
   if (missing == 0) return feature;
