@@ -171,9 +171,14 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
   if (missing == 0) return feature;
   // A constant column gets the indicator too: whether a cell is present may be informative.
   feature.indicator = true;
+  size_t inserted = static_cast<size_t>(options.carried.value_or(0));
+  if (missing == inserted) return feature;
+  if (missing < inserted) inserted = 0;  // a column of groups, which inserted rows have
   notes.push_back(fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",
-                              in_quotes(column.name), missing, rows.size(),
-                              feature.scaled ? "imputed with the mean" : "encoded as zeros"));
+                              in_quotes(column.name), missing - inserted, rows.size() - inserted,
+                              options.carried  ? "carried forward from the last known one"
+                              : feature.scaled ? "imputed with the mean"
+                                               : "encoded as zeros"));
   return feature;
 }
 
