@@ -15,6 +15,7 @@
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
 #include "slimbayes/workflow/fit_notes.h"
+#include "slimbayes/workflow/persistence.h"
 
 namespace slimbayes {
 
@@ -179,6 +180,8 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
     if (given.method.empty() && task != TaskKind::regression)
       out.notes.push_back(fmt::format("{} by {}; --method chooses another", name_of(task), options.method));
     add(fit_notes(model, out.valid));
+    add(out.test.is_null() ? persistence_notes(out.valid, windows_of_part(out.valid, "validation"))
+                           : persistence_notes(out.test, windows_of_part(out.test, "test")));
   };
 
   if (resume_) {
