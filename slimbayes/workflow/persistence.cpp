@@ -64,7 +64,8 @@ std::optional<int64_t> steps_of(const Windows& windows, double season) {
   const double steps = std::round(season / windows.step);
   const double least = static_cast<double>(std::max<int64_t>(2, windows.options.horizon));
   const bool whole = std::abs(steps * windows.step - season) <= windows.tolerance(season);
-  if (!windows.calendar || !whole || steps < least) return std::nullopt;
+  constexpr double kMost = 0x1p53;  // of a damaged file's step
+  if (!windows.calendar || !whole || !(steps >= least && steps <= kMost)) return std::nullopt;
   return static_cast<int64_t>(steps);
 }
 

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "tests/data/tables.h"
+#include "tests/real_data.h"
 
 namespace slimbayes {
 namespace {
@@ -113,6 +114,25 @@ TEST(persistence, NeverTakesTheValueOfAnotherSeries) {
   const at::Tensor y = target_as_given(encoder, windows);
   const nlohmann::json report = persistence_report(encoder, windows, answer_of(y));
   EXPECT_EQ(report.at("seasonal_persistence").at("n"), 12);  // hours 24 to 29 of each
+}
+
+TEST(persistence, OfBeijingsLastWindowsIsThatOfTheDocumentation) {
+  const auto path = real_data("beijing_pm25.csv.gz");
+  if (!path) return;
+  FitOptions fit;
+  fit.target = "pm2.5";
+  fit.window = 24;
+  fit.time = {"year", "month", "day", "hour"};
+  fit.ignore = {"No"};
+  fit.test_fraction = 0.15;
+  const Examples all = examples_of(read_table(*path), fit);
+  const SplitRows split = split_examples(all, fit);
+  const InputEncoder encoder = fit_encoder(all, split.train, fit, "standard");
+  const auto test = std::get<WindowTable>(take(all, split.test));
+  const at::Tensor y = target_as_given(encoder, test);
+  const nlohmann::json report = persistence_report(encoder, test, answer_of(y));
+  EXPECT_EQ(report["persistence"]["n"], 6240);
+  EXPECT_NEAR(report["persistence"]["mae"].get<double>(), 10.92, 0.005);  // docs/inputs.md, measured apart
 }
 
 TEST(persistence, OfClassesHasAnAccuracy) {
