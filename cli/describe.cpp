@@ -264,9 +264,10 @@ std::string input_text(const json& encoder) {
   };
   if (kind == "windows") {
     const std::string groups = list("group");
-    return fmt::format("windows of {} row{}, the target {} ahead, time {}{}", fact("window"),
+    return fmt::format("windows of {} row{}, the target {} ahead, time {}{}{}", fact("window"),
                        fact("window") == "1" ? "" : "s", fact("horizon"), list("time"),
-                       groups.empty() ? "" : ", series by " + groups);
+                       groups.empty() ? "" : ", series by " + groups,
+                       encoder.value("fill_gaps", json()) == true ? ", gaps filled" : "");
   }
   if (kind == "images") return fmt::format("images of {} (channels, height, width)", list("size"));
   if (kind != "text") return "";

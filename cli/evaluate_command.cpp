@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/workflow/fit_file.h"
+#include "slimbayes/workflow/persistence.h"
 #include "slimbayes/workflow/separation.h"
 
 namespace slimbayes::cli {
@@ -98,6 +99,7 @@ int run_command(const EvaluateRequest& r) {
   const Answers near = model.answers(data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
   json report = model.evaluate(data, near);
+  for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
   json ood;
   if (!r.ood.empty()) {
     const Examples foreign = read_foreign(r, model, changes, shared);

@@ -26,6 +26,7 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
     print(fitted_to(STDOUT_FILENO,
                     fmt::format("{}: {}\n{}", shown(r.model), model.fitted().summary().brief(noun),
                                 choices_text(model, r.fit.level))));
+    if (outcome.test.is_null()) print(fitted_to(STDOUT_FILENO, forecasts_text(outcome.valid, "validation")));
     if (!outcome.test.is_null())
       print(fmt::format("\ntest {}s\n{}", noun, report_table(outcome.test, r.fit.level, noun)));
     return;

@@ -119,7 +119,9 @@ void add_predict(CLI::App& root, Parsed& p) {
   app.add_option(
          "--keep", p.predict.keep,
          "columns of DATA to put before the answer's as DATA has them, comma-separated\n(of a text file text "
-         "in .parquet and .feather, but numbers that the model reads)")
+         "in .parquet and .feather, but numbers that the model reads); of windows those of the\nlast row "
+         "seen, "
+         "whose time is put before them as last_time")
       ->type_name("A,B")
       ->allow_extra_args(false);
   add_column_changes(app, p.predict.rename, p.predict.fill, "DATA", "--keep takes the new names");
@@ -151,9 +153,9 @@ void add_predict(CLI::App& root, Parsed& p) {
       "classes "
       "p_CLASS, entropy, mutual_information, label, and the set of plausible classes of a calibrated model; "
       "of "
-      "events mean, sd, lower, upper of the intensity; of windows forecast_time before them (with Z, UTC, "
-      "where "
-      "DATA give offsets).\n\nExamples:\n"
+      "events mean, sd, lower, upper of the intensity; of windows before them forecast_time, the time that "
+      "the answer is for (with Z, UTC, where DATA give offsets), and actual, the target at that time, where "
+      "DATA have it.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head");
@@ -194,7 +196,9 @@ void add_evaluate(CLI::App& root, Parsed& p) {
   add_table_memory(app, p.table_memory);
   app.add_flag("--json", p.evaluate.json, "print one JSON object");
   app.footer(
-      "Examples:\n"
+      "Of windows the report has persistence, the last target seen, and seasonal persistence, the target a "
+      "day "
+      "(else a week) before, beside the model.\n\nExamples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
       "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json\n"
       "  slimbayes evaluate m.safetensors here.csv --ood there.csv --rename Temp=temperature --fill site=B");

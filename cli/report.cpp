@@ -90,6 +90,33 @@ std::string label_of(const std::string& key, const json& report, double level, s
   return key;
 }
 
+constexpr const char* kForecasts[] = {"persistence", "seasonal_persistence"};
+
+/// Returns the name of a forecast without a model: "persistence", "seasonal persistence (24 steps)", with the
+/// number of its windows if it has no value for some.
+std::string forecast_name(const std::string& key, const json& report) {
+  const json& scores = report.at(key);
+  std::string name = scores.contains("season")
+                         ? fmt::format("seasonal persistence ({})", scores.at("season").get<std::string>())
+                         : "persistence";
+  if (scores.at("n") != report.at("n")) name += fmt::format(", {} of them", scores.at("n").get<int64_t>());
+  return name;
+}
+
+/// Adds the scores of forecasts without a model (workflow/persistence.h), one line per metric.
+void add_forecasts(const json& report, bool scaled, std::vector<std::vector<Cell>>& rows) {
+  for (const char* key : kForecasts) {
+    if (!report.contains(key)) continue;
+    for (const char* metric : {"accuracy", "mae", "rmse"}) {
+      const json& scores = report.at(key);
+      if (!scores.contains(metric)) continue;
+      rows.push_back(
+          {{fmt::format("{} of {}", metric, forecast_name(key, report))}, {number(scores, metric)}});
+      if (scaled) rows.back().push_back({number(scores, std::string(metric) + "_standardized")});
+    }
+  }
+}
+
 /// Returns the confusion matrix of classes_report(), one row per true class.
 std::string confusion_table(const json& report) {
   constexpr size_t kMostShown = 10;
@@ -126,7 +153,20 @@ std::string report_table(const json& report, double level, std::string_view noun
     rows.push_back({{label_of(key, report, level, noun)}, {number(report, key)}});
     if (scaled) rows.back().push_back({number(report, key + "_standardized")});
   }
+  add_forecasts(report, scaled, rows);
   return text_table(rows) + (report.contains("confusion") ? confusion_table(report) : "");
+}
+
+std::string forecasts_text(const json& report, std::string_view part) {
+  if (!report.is_object()) return "";
+  std::string text;
+  for (const char* key : kForecasts) {
+    const char* metric = report.contains("accuracy") ? "accuracy" : "mae";
+    if (!report.contains(key)) continue;
+    if (text.empty()) text = fmt::format("{} windows: {} {}", part, metric, number(report, metric));
+    text += fmt::format(", of {} {}", forecast_name(key, report), number(report.at(key), metric));
+  }
+  return text.empty() ? "" : text + "\n";
 }
 
 std::string class_name(const json& report, int64_t number) {

@@ -47,6 +47,7 @@ struct FitOptions {
   int64_t horizon = 1;  // rows from the last one seen to the one that is predicted
   /// time: columns that give the time. group: columns whose values tell one series from another.
   std::vector<std::string> time = {}, group = {};
+  bool fill_gaps = false;  // insert rows at missing steps and carry missing inputs forward (data/gaps.h)
 
   std::string text = "";       // column of text, the only input if it is set
   int64_t vocabulary = 20000;  // number of the most frequent training words that have a token of their own
@@ -139,6 +140,11 @@ void describe(FitOptions& o, V& v) {
   v("time", o.time, "column of times, or those named year, month, day, hour, minute, second, comma-separated",
     kNone);
   v("group", o.group, "columns that tell one series from another, comma-separated", kNone);
+  v("fill_gaps", o.fill_gaps,
+    "insert a row at each missing time (of gaps below a window), and carry missing inputs forward from the "
+    "last known cells; without it no window reaches over a gap, so that one missing hour costs --window "
+    "forecasts. predict, evaluate and update then do the same",
+    kNone);
 
   v.section(kTextSection);
   v("text", o.text, "column of text, the input; other columns are not used", kNone);

@@ -169,6 +169,15 @@ std::string offset_note(const Column& column, std::optional<bool> trained) {
                : "if those of training were local times, write these as local times too");
 }
 
+std::string mixed_offsets_note(const Column& column) {
+  if (column.without_offset == 0) return "";
+  return fmt::format(
+      "column {}: {} of {} without an offset from UTC (the first in data row {}) beside others with one: "
+      "read as UTC; give every time its offset",
+      in_quotes(column.name), column.without_offset,
+      counted(column.with_offset + column.without_offset, "time"), column.first_without + 1);
+}
+
 std::vector<std::string> category_notes(const std::vector<std::string>& levels, bool declared,
                                         const std::string& whole) {
   std::vector<std::string> notes;

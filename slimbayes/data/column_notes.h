@@ -40,6 +40,9 @@ std::string padded_note(const Column& column);
 /// `trained` says whether training's did; nothing is reported if it is not known.
 std::string offset_note(const Column& column, std::optional<bool> trained);
 
+/// Reports times without an offset from UTC in a column where others give one (Column::without_offset).
+std::string mixed_offsets_note(const Column& column);
+
 /// Reports categories that look like numbers, dates or times in another notation, that are codes with leading
 /// zeros, or that differ only by case or blanks. `levels`: the categories in use. `declared`: the user
 /// declared the column to be names, so that only the last of these is reported.

@@ -153,6 +153,7 @@ void add_number_notes(const Table& table, const Column& column, const std::vecto
   notes.push_back({ColumnNoteKind::odd, column.name, padded_note(column),
                    "hold numbers with leading zeros, which are read as numbers; --categorical takes them as "
                    "names"});
+  notes.push_back({ColumnNoteKind::odd, column.name, mixed_offsets_note(column)});
 }
 
 /// Fits one column. `ranged` are the rows that give a numeric column's shift and scale.
@@ -202,13 +203,19 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
   if (missing == 0) return feature;
   // A constant column gets the indicator too: whether a cell is present may be informative.
   feature.indicator = true;
-  const char* replaced = feature.scaled ? "imputed with the mean" : "encoded as zeros";
+  size_t inserted = static_cast<size_t>(options.carried.value_or(0));
+  if (missing == inserted) return feature;
+  if (missing < inserted) inserted = 0;  // a column of groups, which inserted rows have
+  const char* replaced = options.carried  ? "carried forward from the last known one"
+                         : feature.scaled ? "imputed with the mean"
+                                          : "encoded as zeros";
+  const size_t cells = rows.size() - inserted;
   notes.push_back(
       {ColumnNoteKind::imputed, column.name,
        fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",
-                   in_quotes(column.name), missing, rows.size(), replaced),
-       fmt::format("lack some of the {} training cells: {}, each with an indicator", rows.size(), replaced),
-       std::to_string(missing)});
+                   in_quotes(column.name), missing - inserted, cells, replaced),
+       fmt::format("lack some of the {} training cells: {}, each with an indicator", cells, replaced),
+       std::to_string(missing - inserted)});
   return feature;
 }
 

@@ -10,6 +10,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
+#include "slimbayes/data/gaps.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/storage/error.h"
@@ -48,7 +49,7 @@ const Images& images_in(const Examples& examples) {
 }
 
 WindowOptions window_options(const FitOptions& options) {
-  return {options.window, options.horizon, options.time, options.group};
+  return {options.window, options.horizon, options.time, options.group, options.fill_gaps};
 }
 
 std::vector<int64_t> numbers_to(size_t n) {
@@ -60,7 +61,9 @@ std::vector<int64_t> numbers_to(size_t n) {
 /// Returns the windows of a table; if `target` is a column's name, only those whose target is in the table.
 WindowTable windows_of(Table table, const WindowOptions& options, std::optional<double> step,
                        const std::string& target) {
-  Windows found = find_windows(table, options, step);
+  TimeSeries series = find_series(table, options, step);
+  if (options.fill_gaps) fill_gaps(table, series, options);
+  Windows found = find_windows(table, std::move(series), options);
   std::vector<int64_t> chosen = numbers_to(found.last.size());
   if (!target.empty()) {
     chosen = windows_with_target(table, found, target);
@@ -267,7 +270,7 @@ std::vector<std::string> notes_for(const InputEncoder& encoder, const Examples& 
                                [&](const WindowEncoder& e) {
                                  const WindowTable& w = windows_in(examples);
                                  std::vector<std::string> notes = w.windows->notes;
-                                 for (std::string& note : e.notes_for(*w.table))
+                                 for (std::string& note : e.notes_for(*w.table, *w.windows))
                                    notes.push_back(std::move(note));
                                  return notes;
                                },

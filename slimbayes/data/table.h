@@ -51,6 +51,9 @@ struct Column {
   std::shared_ptr<const arrow::ChunkedArray> kept = nullptr;
   // Of times: the file gives their offset from UTC. format_csv then marks them as UTC.
   bool offsets = false;
+  // Of times where only some cells of the file give an offset: how many do, how many give none and are read
+  // as UTC, and the index from 0 of the first row with one of these.
+  int64_t with_offset = 0, without_offset = 0, first_without = 0;
 };
 
 /// A table in memory, column by column. It has no tensors, so that it can be read, tested and fuzzed without

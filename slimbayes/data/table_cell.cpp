@@ -49,15 +49,18 @@ double take_fraction(Digits& in) {
   return value / std::pow(10.0, static_cast<double>(count));
 }
 
-/// Reads the zone (nothing, Z, +HH, +HHMM or +HH:MM). Returns seconds east of UTC.
+/// Reads the zone (nothing, Z, +HH, +HHMM or +HH:MM). Returns seconds east of UTC. No zone is further from
+/// UTC than 14 hours.
 int take_zone(Digits& in) {
   if (in.rest.empty() || in.accept('Z')) return 0;
-  int sign = in.accept('-') ? -1 : 1;
+  const int sign = in.accept('-') ? -1 : 1;
   if (sign > 0) in.expect('+');
-  int seconds = 3600 * in.take(2);
-  if (in.rest.empty()) return sign * seconds;
-  in.accept(':');
-  return sign * (seconds + 60 * in.take(2));
+  const int hours = in.take(2);
+  if (!in.rest.empty()) in.accept(':');
+  const int minutes = in.rest.empty() ? 0 : in.take(2);
+  const int seconds = 3600 * hours + 60 * minutes;
+  in.ok = in.ok && minutes < 60 && seconds <= 14 * 3600;
+  return sign * seconds;
 }
 
 std::optional<double> read_as(std::string_view cell, ColumnKind kind) {

@@ -23,8 +23,8 @@ std::optional<double> parse_number(std::string_view cell);
 /// Parses true, false, yes or no, in lower, upper or title case.
 std::optional<bool> parse_boolean(std::string_view cell);
 
-/// Parses ISO 8601: YYYY-MM-DD, then optionally T or a blank, HH:MM[:SS[.fraction]], and Z or +HH[:]MM.
-/// Returns seconds since 1970-01-01 UTC; a time without a zone is in UTC.
+/// Parses ISO 8601: YYYY-MM-DD, then optionally T or a blank, HH:MM[:SS[.fraction]], and Z or +HH[:]MM, at
+/// most 14 hours. Returns seconds since 1970-01-01 UTC; a time without a zone is in UTC.
 std::optional<double> parse_datetime(std::string_view cell);
 
 /// Returns whether a time that parse_datetime reads gives its offset from UTC: Z or +08:00.

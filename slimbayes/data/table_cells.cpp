@@ -157,8 +157,18 @@ void read_words(std::span<const std::string_view> cells, Column& column) {
   if (!words[0].empty() && !words[1].empty()) column.words = {words[0], words[1]};
 }
 
-bool any_offset(std::span<const std::string_view> cells) {
-  return std::ranges::any_of(cells, [](std::string_view cell) { return has_offset(trimmed(cell)); });
+/// Sets what a column of times knows of their offsets from UTC.
+void count_offsets(std::span<const std::string_view> cells, Column& column) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (std::isnan(column.values[i])) continue;
+    if (has_offset(trimmed(cells[i])))
+      ++column.with_offset;
+    else if (column.without_offset++ == 0)
+      column.first_without = static_cast<int64_t>(i);
+  }
+  column.offsets = column.with_offset > 0;
+  if (column.with_offset == 0 || column.without_offset == 0)
+    column.with_offset = column.without_offset = column.first_without = 0;
 }
 
 }  // namespace
@@ -202,7 +212,7 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
   column.kind = ColumnKind::datetime;
   int64_t bad = read_all(cells, column.values, parsed, parse_datetime);
   if (bad < 0) {
-    column.offsets = any_offset(cells);
+    count_offsets(cells, column);
     return column;
   }
   if (2 * parsed >= count.numbers + count.others) throw_text(column, bad, text(bad), kTimes, kAsMost);
@@ -233,7 +243,7 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
                                              : kTimes);
   }
   if (kind == ColumnKind::boolean) read_words(cells, column);
-  if (kind == ColumnKind::datetime) column.offsets = any_offset(cells);
+  if (kind == ColumnKind::datetime) count_offsets(cells, column);
   return column;
 }
 

@@ -98,6 +98,25 @@ FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows) {
   return {both, both->cells.get()};
 }
 
+FileCells extended(const FileCells& cells, const std::vector<int64_t>& rows, bool copied) {
+  struct Extended {
+    FileCells from, more;  // own memory that `cells` shares
+    std::shared_ptr<arrow::ChunkedArray> cells;
+  };
+  const auto all = std::make_shared<Extended>(Extended{cells, nullptr, nullptr});
+  arrow::ArrayVector chunks = cells->chunks();
+  if (copied) {
+    all->more = taken(cells, rows);
+    chunks.insert(chunks.end(), all->more->chunks().begin(), all->more->chunks().end());
+  } else {
+    auto nulls = arrow::MakeArrayOfNull(cells->type(), std::ssize(rows));
+    if (!nulls.ok()) throw std::runtime_error(nulls.status().message());
+    chunks.push_back(*nulls);
+  }
+  all->cells = std::make_shared<arrow::ChunkedArray>(std::move(chunks), cells->type());
+  return {all, all->cells.get()};
+}
+
 std::string cell_text(const arrow::Array& cells, int64_t row) {
   std::optional<std::string> text;
   switch (cells.type_id()) {

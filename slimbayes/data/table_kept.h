@@ -26,6 +26,9 @@ bool are_text(const FileCells& cells);
 /// Returns the cells of these rows. O(rows). Throws std::runtime_error if Arrow fails.
 FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows);
 
+/// Returns the cells followed by those of these rows, or, unless `copied`, by as many nulls. Throws as taken.
+FileCells extended(const FileCells& cells, const std::vector<int64_t>& rows, bool copied);
+
 /// Returns a cell, which must not be null, as text with every digit: an integer, the shortest number that
 /// reads back as the same float or double, a decimal with its places, true or false, a date, or an ISO 8601
 /// time in UTC (with Z if the type has a zone). Other types are formatted by Arrow.

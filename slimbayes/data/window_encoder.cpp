@@ -16,6 +16,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/column_notes.h"
+#include "slimbayes/data/gaps.h"
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/target.h"
 
@@ -87,6 +88,23 @@ std::vector<std::string> row_features(const Encoder& rows, const std::string& ta
   return names;
 }
 
+/// Sets the indicators of missing cells: where the last known value was carried forward, the cell is missing
+/// nevertheless. `x` [n, d] holds the encoded inputs of the table's rows.
+void mark_missing(const at::Tensor& x, const Encoder& rows, const Table& table) {
+  int64_t offset = 0;
+  for (const Encoder::Feature& feature : rows.columns()) {
+    offset += feature.width();
+    if (!feature.indicator) continue;
+    const std::vector<double>& cells = table.find(feature.name)->values;
+    x.select(1, offset - 1).copy_(at::tensor(cells, at::kDouble).isnan());
+  }
+}
+
+/// Returns how many of these rows of the table fill_gaps inserted.
+int64_t inserted_among(const Windows& windows, const std::vector<int64_t>& places) {
+  return std::ranges::count_if(places, [&](int64_t place) { return windows.is_inserted(place); });
+}
+
 void check_past(const Table& table, const std::string& target) {
   check(table.find(target) != nullptr, kWindowEncoder,
         fmt::format("the column {}, whose past is an input", in_quotes(target)), "a table without it",
@@ -123,6 +141,7 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
   inputs.target = "";
   for (const std::string& name : options.time) inputs.ignore.push_back(name);
   const std::vector<int64_t> seen = seen_places(windows, train, options.window);
+  if (options.fill_gaps) inputs.carried = inserted_among(windows, seen);
   encoder.rows_ = Encoder::fit_inputs(table, rows_of(windows, seen), inputs);
   encoder.schema_.task = std::move(task);
   encoder.schema_.features = row_features(encoder.rows_, given.target);
@@ -148,7 +167,10 @@ Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const
         "give the model the table: it finds its windows");
   std::vector<BadRow> bad_rows;
   const at::Tensor index = at::tensor(windows.order, at::kLong);
-  std::vector<at::Tensor> columns = {rows_.inputs(table, &bad_rows).index_select(0, index)};
+  at::Tensor inputs =
+      rows_.inputs(options_.fill_gaps ? carried(table, windows, input_names()) : table, &bad_rows);
+  if (options_.fill_gaps) mark_missing(inputs, rows_, table);
+  std::vector<at::Tensor> columns = {inputs.index_select(0, index)};
   const at::Tensor time = at::tensor(windows.time, at::kDouble);
   for (double period : periods_) {
     const at::Tensor angle = (time * (2 * std::numbers::pi / period)).unsqueeze(1);
@@ -192,9 +214,17 @@ Dataset WindowEncoder::dataset(const Table& table, const Windows& windows, const
                                                   options_.window, std::move(target))};
 }
 
-std::vector<std::string> WindowEncoder::notes_for(const Table& table) const {
+std::vector<std::string> WindowEncoder::input_names() const {
+  std::vector<std::string> names;
+  for (const Encoder::Feature& feature : rows_.columns()) names.push_back(feature.name);
+  return names;
+}
+
+std::vector<std::string> WindowEncoder::notes_for(const Table& table, const Windows& windows) const {
   check_past(table, target_);
-  std::vector<std::string> notes = rows_.notes_for(table);
+  // What is carried forward is not imputed with the training mean, and so is not noted as such.
+  std::vector<std::string> notes =
+      rows_.notes_for(options_.fill_gaps ? carried(table, windows, input_names()) : table);
   const Column* time = offsets_ && options_.time.size() == 1 ? table.find(options_.time[0]) : nullptr;
   if (time != nullptr) notes.push_back(offset_note(*time, offsets_));
   std::erase(notes, "");
@@ -222,7 +252,8 @@ nlohmann::json WindowEncoder::to_json() const {
                           {"periods", periods_},
                           {"task", slimbayes::to_json(schema_.task)},
                           {"keys", keys},
-                          {"step", step_}};
+                          {"step", step_},
+                          {"fill_gaps", options_.fill_gaps}};
   if (offsets_) whole["offsets"] = *offsets_;
   return whole;
 }
@@ -233,6 +264,11 @@ WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
   WindowEncoder encoder;
   encoder.options_ = {read.count("window", 1, kLongestWindow), read.count("horizon", 1, kLongestWindow),
                       read.texts("time"), read.texts("group")};
+  if (read.has("fill_gaps")) {
+    check(read.value("fill_gaps").is_boolean(), kWhere, "whether gaps are filled", "another value",
+          "the model file is damaged");
+    encoder.options_.fill_gaps = read.value("fill_gaps").get<bool>();
+  }
   encoder.target_ = read.text("target");
   encoder.step_ = read.number("step");
   constexpr double kLongestStep = 1e12;  // seconds, or the time column's own unit

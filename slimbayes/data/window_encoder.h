@@ -15,7 +15,8 @@ namespace slimbayes {
 /// Turns windows into numbers. It is fitted on the training windows and saved with the model. Encoder encodes
 /// the inputs of a row, which include the target's own past as "TARGET (past)". Calendar times also give the
 /// hour of the day, the day of the week and the day of the year as sine and cosine; a period is used if a
-/// step is at most a quarter of it and the training rows span it.
+/// step is at most a quarter of it and the training rows span it. With WindowOptions::fill_gaps the last known
+/// cell of a column stands in for a missing one (carried); an indicator of missing cells still marks it.
 class WindowEncoder {
  public:
   /// Fits the inputs and the task. `train` are indices into Windows::last of windows whose target is in the
@@ -37,12 +38,13 @@ class WindowEncoder {
   /// Says how to read a file of rows for this encoder; it includes the target, whose past is an input.
   Reading reading() const;
   /// Returns sentences about this table, as Encoder::notes_for.
-  std::vector<std::string> notes_for(const Table& table) const;
+  std::vector<std::string> notes_for(const Table& table, const Windows& windows) const;
 
   nlohmann::json to_json() const;
   static WindowEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
  private:
+  std::vector<std::string> input_names() const;  // the source columns of rows()
   WindowOptions options_;
   std::string target_;
   Encoder rows_;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/count_distribution.h"
@@ -19,7 +20,7 @@ namespace {
 
 using Columns = std::vector<Column>;
 
-constexpr const char* kForecastTime = "forecast_time";
+constexpr const char *kLastTime = "last_time", *kForecastTime = "forecast_time", *kActual = "actual";
 
 std::vector<double> numbers(const at::Tensor& x) {
   const at::Tensor flat = x.to(at::kDouble).contiguous();
@@ -111,17 +112,64 @@ Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
   return columns;
 }
 
-/// Returns the columns that identify each forecast: those of WindowOptions::group, and "forecast_time", the
-/// time of the predicted row.
-Columns forecast_columns(const WindowTable& w, const WindowOptions& options, const Table& last) {
+/// Returns a column of times of the windows' own kind: with Z if the data give offsets.
+Column time_column(const char* name, const WindowTable& w, std::vector<double> times) {
+  const WindowOptions& options = w.windows->options;
+  const Column* given = options.time.size() == 1 ? w.table->find(options.time[0]) : nullptr;
+  Column column{name, w.windows->calendar ? ColumnKind::datetime : ColumnKind::numeric, std::move(times), {}};
+  column.offsets = given != nullptr && given->offsets;
+  return column;
+}
+
+/// Returns the time of the last row that each window sees.
+Column last_time(const WindowTable& w) {
+  std::vector<double> times;
+  for (const int64_t i : w.chosen)
+    times.push_back(w.windows->time[static_cast<size_t>(w.windows->last[static_cast<size_t>(i)])]);
+  return time_column(kLastTime, w, std::move(times));
+}
+
+/// Returns the text of a class in the model's spelling: a column of booleans or numbers has its own.
+std::string class_text(const Column& column, double value, const std::vector<std::string>& names) {
+  const int64_t known = column.kind == ColumnKind::categorical ? -1 : level_like(names, column.kind, value);
+  return known < 0 ? cell_text(column, value) : names[static_cast<size_t>(known)];
+}
+
+/// Returns the target of the row that each window predicts, missing where the table does not have it, or
+/// nothing if it has none.
+std::optional<Column> actual_column(const WindowTable& w, const std::string& target, const Task& task) {
+  const Column& given = *w.table->find(target);
+  const bool classes = task.kind == TaskKind::classification;
+  Column column{kActual, classes ? ColumnKind::categorical : given.kind, {}, {}};
+  for (const int64_t i : w.chosen) {
+    const int64_t place = w.windows->target[static_cast<size_t>(i)];
+    double cell = kMissing;
+    if (place >= 0) cell = given.values[static_cast<size_t>(w.windows->order[static_cast<size_t>(place)])];
+    if (classes && !std::isnan(cell)) {
+      const std::string text = class_text(given, cell, task.levels);
+      const auto found = std::ranges::find(column.levels, text);
+      cell = static_cast<double>(found - column.levels.begin());
+      if (found == column.levels.end()) column.levels.push_back(text);
+    }
+    column.values.push_back(cell);
+  }
+  const auto missing = [](double x) { return std::isnan(x); };
+  if (std::ranges::all_of(column.values, missing)) return std::nullopt;
+  return column;
+}
+
+/// Returns the columns that identify each forecast: those of WindowOptions::group; "forecast_time", the time
+/// of the predicted row; and "actual", its target, if the table has any.
+Columns forecast_columns(const WindowTable& w, const Table& last, const std::string& target,
+                         const Task& task) {
+  const WindowOptions& options = w.windows->options;
   Columns columns;
   for (const std::string& name : options.group) columns.push_back(*last.find(name));
-  const std::vector<double> times = w.windows->forecast_times(options);
-  Column time{kForecastTime, w.windows->calendar ? ColumnKind::datetime : ColumnKind::numeric, {}, {}};
-  const Column* given = options.time.size() == 1 ? last.find(options.time[0]) : nullptr;
-  time.offsets = given != nullptr && given->offsets;
-  for (int64_t i : w.chosen) time.values.push_back(times[static_cast<size_t>(i)]);
-  columns.push_back(std::move(time));
+  const std::vector<double> all = w.windows->forecast_times(options);
+  std::vector<double> times;
+  for (const int64_t i : w.chosen) times.push_back(all[static_cast<size_t>(i)]);
+  columns.push_back(time_column(kForecastTime, w, std::move(times)));
+  if (auto actual = actual_column(w, target, task)) columns.push_back(std::move(*actual));
   return columns;
 }
 
@@ -166,17 +214,21 @@ AnswerTable answer_table(const Model& model, const Examples& examples, const Ans
   const std::shared_ptr<const Table> rows = last_rows(examples);
   check(rows != nullptr || kept.empty(), "predict", "no columns to keep of images",
         in_quotes(fmt::format("{}", fmt::join(kept, ","))), "leave --keep out");
-  const bool forecasts = std::holds_alternative<WindowTable>(examples);
+  const auto* windows = std::get_if<WindowTable>(&examples);
+  const auto of_forecast = [&](const std::string& name) {
+    return windows != nullptr && (name == kLastTime || name == kForecastTime || name == kActual);
+  };
+  if (windows != nullptr && !kept.empty()) columns.push_back(last_time(*windows));
   for (const std::string& name : kept) {
-    check(!clashes(name) && !(forecasts && name == kForecastTime), "predict",
-          "other names for --keep than those of the answer", in_quotes(name), "rename that column");
+    check(!clashes(name) && !of_forecast(name), "predict", "other names for --keep than those of the answer",
+          in_quotes(name), "rename that column");
     columns.push_back(*rows->find(name));
   }
-  if (const auto* windows = std::get_if<WindowTable>(&examples)) {
-    const WindowOptions& series = std::get<WindowEncoder>(model.encoder()).options();
-    for (Column& column : forecast_columns(*windows, series, *rows)) {
-      check(!clashes(column.name), "predict", "other names of groups than those of the answer",
-            in_quotes(column.name), "rename that column");
+  if (windows != nullptr) {
+    for (const std::string& name : windows->windows->options.group)
+      check(!clashes(name) && !of_forecast(name), "predict", "other names of groups than those of the answer",
+            in_quotes(name), "rename that column");
+    for (Column& column : forecast_columns(*windows, *rows, model.target(), model.schema().task)) {
       if (std::ranges::find(columns, column.name, &Column::name) == columns.end())
         columns.push_back(std::move(column));
     }
@@ -198,6 +250,10 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
     notes.push_back(
         fmt::format("{}: {}", method.name,
                     tells_ignorance(model) ? method.parts : inner_method(method, model.options()).parts));
+  if (std::holds_alternative<WindowTable>(examples) && !options.kept.empty())
+    notes.emplace_back(
+        "the kept columns are those of last_time, the last row that a window sees; the answer is for "
+        "forecast_time, when the target is `actual` where DATA have it");
   for (const LevelAnswer& at : a.levels) notes.push_back(tail_note(examples, a, at.level));
   const auto asked = [](const LevelAnswer& at) { return at.level != FitOptions{}.level && !at.set; };
   if (std::holds_alternative<Classes>(a.answer) && std::ranges::any_of(a.levels, asked))

@@ -22,8 +22,9 @@ struct TableOptions {
 };
 
 /// Returns a table with one line per example. Its columns are, in this order: the columns `kept` of the data
-/// (for a window: of the last row that it sees); for windows, the columns that name the series and
-/// "forecast_time", the time of the predicted row; then the answer:
+/// (for a window: of the last row that it sees, after "last_time", the time of that row); for windows, the
+/// columns that name the series, "forecast_time", the time of the predicted row, and, if the data have any,
+/// "actual", its target in the target's units or the name of its class; then the answer:
 ///   numbers  mean, sd, the parts of the sd, lower, upper, in the target's units. The parts are sd_aleatoric
 ///            and sd_epistemic where the method tells noise from ignorance (ood_score is "epistemic_sd").
 ///            Elsewhere they stand only with TableOptions::parts, under the paper's names: sd_noise, the
@@ -35,13 +36,13 @@ struct TableOptions {
 /// and last `more`. Answers at several levels have lower_90, upper_90, set_90, ... in place of lower, upper,
 /// set. Cells of an example without an answer are missing. `answers` must hold a level. Throws
 /// std::invalid_argument if `answers` belongs to other examples, if a kept column or a series column has the
-/// name of an answer's column, or for `kept` with images, which have no columns.
+/// name of an answer's column or, for windows, is called last_time, forecast_time or actual, or for `kept` with images, which have no columns.
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& answers,
                          const TableOptions& options = {});
 
 /// Returns notes that a user should read before using these answers: variances that rounding made negative
 /// and that were set to 0, parts of the uncertainty that are not what their names say, means of rates that
-/// rest on a tail, and a level that classes do not use.
+/// rest on a tail, a level that classes do not use, and the time of the kept columns of windows.
 std::vector<std::string> answer_notes(const Model& model, const Examples& examples, const Answers& answers,
                                       const TableOptions& options = {});
 

@@ -15,6 +15,7 @@
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
 #include "slimbayes/workflow/fit_notes.h"
+#include "slimbayes/workflow/persistence.h"
 
 namespace slimbayes {
 
@@ -176,6 +177,8 @@ FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const
                                  : part(model.split().valid);
     out.test = part(model.split().test);
     add(fit_notes(model, out.valid, out.test, options.level));
+    add(out.test.is_null() ? persistence_notes(out.valid, windows_of_part(out.valid, "validation"))
+                           : persistence_notes(out.test, windows_of_part(out.test, "test")));
   };
 
   if (resume_) {

@@ -7,6 +7,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/input_scores.h"
 #include "slimbayes/workflow/events.h"
+#include "slimbayes/workflow/persistence.h"
 #include "slimbayes/workflow/tuning.h"
 
 namespace slimbayes {
@@ -63,6 +64,10 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
     const at::Tensor y =
         a.bad.empty() ? target_as_given(*encoder_, given) : target_as_given(*encoder_, take(given, a.rows));
     out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set});
+  }
+  if (std::holds_alternative<WindowTable>(given)) {
+    const Examples answered = take(given, a.rows);
+    out.update(persistence_report(*encoder_, std::get<WindowTable>(answered), a.answer));
   }
   if (!a.bad.empty()) out["left_out"] = a.bad.size();
   return out;

@@ -110,6 +110,15 @@ def test_times_with_offsets_where_training_had_none_are_noted_and_the_reverse(tm
         assert f"validation data: column 'when': expected times {sentence}" in said
 
 
+def test_times_without_an_offset_beside_others_with_one_are_noted(tmp_path):
+    rows = [[f"2021-03-{i % 28 + 1:02}T{i % 24:02}:00" + ("Z" if i % 4 != 2 else ""), *row[1:]] for i, row in enumerate(toy_rows(120))]
+    write_csv(tmp_path / "t.csv", ["when", "x1", "y"], rows)
+    sentence = "column 'when': 30 of 120 times without an offset from UTC (the first in data row 3) beside others with one: read as UTC"
+    assert sentence in run(tmp_path, "fit", "t.csv", "--target", "y", "--model", "m", *FEW).stderr
+    for command in ("predict", "evaluate"):
+        assert sentence in run(tmp_path, command, "m", "t.csv").stderr
+
+
 def test_describe_says_what_became_of_each_column(tmp_path):
     rows = [[i, row[0], "abc"[i % 3], 7, "" if i % 9 == 0 else row[1], f"word{i}", ["yes", "no"][i % 2], f"2021-03-{i % 28 + 1:02}",
              i, row[2]] for i, row in enumerate(toy_rows(120))]

@@ -35,6 +35,14 @@ TEST(parse_datetime, reads_dates_times_fractions_and_zones) {
   EXPECT_EQ(parse_datetime("2020-01-01T12:30:00-0130"), 1577887200.0);
 }
 
+TEST(parse_datetime, takes_offsets_of_at_most_fourteen_hours) {
+  EXPECT_EQ(parse_datetime("2020-01-01T12:30-00:00"), 1577881800.0);
+  EXPECT_EQ(parse_datetime("2020-01-01T12:30+14:00"), 1577881800.0 - 14 * 3600);
+  EXPECT_EQ(parse_datetime("2020-01-01T12:30-12"), 1577881800.0 + 12 * 3600);
+  for (const char* zone : {"+14:01", "-14:30", "+25:00", "+99:99", "+15", "-1500", "+01:60", "+0175"})
+    EXPECT_FALSE(parse_datetime(std::string("2020-01-01T12:30") + zone)) << zone;
+}
+
 TEST(parse_datetime, refuses_the_rest) {
   for (const char* text :
        {"", "2020", "2020-13-01", "2021-02-29", "2020-01-01T", "2020-01-01T25:00", "2020-01-01x", "20200101",

@@ -101,6 +101,22 @@ TEST_F(csv, times_with_offsets_are_written_as_utc) {
   EXPECT_EQ(format_csv(table, ','), "t,u\n2013-12-31T16:00:00Z,2014-01-01\n2014-01-01T00:00:00Z,\n");
 }
 
+TEST_F(csv, an_offset_beyond_fourteen_hours_is_no_time) {
+  expect_starts(error_of("t,y\n2020-01-01T00:00+01:00,1\n2020-01-01T00:00+25:00,2\n2020-01-02T00:00Z,3\n"),
+                "t.csv:3:1: expected ISO dates");
+  EXPECT_EQ(read("t\n2020-01-01T00:00+25:00\n").columns[0].kind, ColumnKind::categorical);
+}
+
+TEST_F(csv, times_without_an_offset_beside_others_with_one_are_counted) {
+  const Column mixed =
+      read("t\n2020-01-01T00:00Z\n\n2020-01-01\n2020-01-02T01:00\n2020-01-03T00:00+01:00\n").columns[0];
+  EXPECT_TRUE(mixed.offsets);
+  EXPECT_EQ(mixed.with_offset, 2);
+  EXPECT_EQ(mixed.without_offset, 2);
+  for (const char* alike : {"t\n2020-01-01\n2020-01-02\n", "t\n2020-01-01T00:00Z\n2020-01-02T00:00Z\n"})
+    EXPECT_EQ(read(alike).columns[0].without_offset, 0);
+}
+
 TEST_F(csv, infinite_numbers_are_refused) {
   for (const char* cell : {"inf", "-inf", "Infinity", "1e999"}) {
     std::string error = error_of(std::string("x,y\n1,2\n3,") + cell + "\n");

@@ -1,0 +1,246 @@
+// Orders the rows of a table by their series and times, and finds the step from row to row.
+#include "slimbayes/data/time_series.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/column_notes.h"
+#include "slimbayes/data/table_cell.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kSeries = "windows";
+
+const Column& column_of(const Table& table, const std::string& name, const char* what) {
+  const Column* column = table.find(name);
+  check(column != nullptr, kSeries, fmt::format("a {} column {}", what, in_quotes(name)),
+        "a table without it", nearest_hint(name, table.names()));
+  return *column;
+}
+
+double time_in(const Table& table, const Column& column, int64_t row) {
+  const double x = column.values[static_cast<size_t>(row)];
+  if (!std::isfinite(x))
+    throw_bad_cell(table, row,
+                   fmt::format("expected a time in {}; received {}; remove the row", in_quotes(column.name),
+                               std::isnan(x) ? "a missing cell" : "an infinite number"));
+  return x;
+}
+
+/// Returns days from 1970-01-01 in the Gregorian calendar (Hinnant, chrono-compatible low-level date
+/// algorithms).
+int64_t days_from(int64_t year, int64_t month, int64_t day) {
+  year -= month <= 2;
+  const int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
+  const int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+std::string lower(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return text;
+}
+
+/// Returns seconds since 1970 from columns named year, month, day, hour, minute, second. An absent month or
+/// day is 1, an absent hour, minute or second is 0. Throws DataError for a value out of range.
+std::vector<double> composed_times(const Table& table, const std::vector<std::string>& names) {
+  constexpr const char* kParts[] = {"year", "month", "day", "hour", "minute", "second"};
+  constexpr double kLow[] = {1, 1, 1, 0, 0, 0}, kHigh[] = {9999, 12, 31, 24, 59, 60};
+  const Column* parts[6] = {};
+  for (const std::string& name : names) {
+    const auto found = std::ranges::find(kParts, lower(name));
+    check(found != std::end(kParts), kSeries,
+          "one time column, or those named year, month, day, hour, minute, second", in_quotes(name),
+          "name them so, or join them to one column of times");
+    const Column& column = column_of(table, name, "time");
+    check(column.kind == ColumnKind::numeric, kSeries, fmt::format("numbers in {}", in_quotes(name)),
+          fmt::format("a {} column", kind_name(column.kind)));
+    parts[found - std::begin(kParts)] = &column;
+  }
+  check(parts[0] != nullptr, kSeries, "a year among several time columns",
+        fmt::format("{}", fmt::join(names, ", ")));
+  std::vector<double> times;
+  times.reserve(static_cast<size_t>(table.rows));
+  for (int64_t row = 0; row < table.rows; ++row) {
+    double value[6] = {0, 1, 1, 0, 0, 0};
+    for (int p = 0; p < 6; ++p) {
+      if (parts[p] == nullptr) continue;
+      value[p] = time_in(table, *parts[p], row);
+      if (value[p] < kLow[p] || value[p] > kHigh[p] || (p < 5 && value[p] != std::floor(value[p])))
+        throw_bad_cell(table, row,
+                       fmt::format("expected a {} from {} to {} in {}; received {}; correct the cell",
+                                   kParts[p], kLow[p], kHigh[p], in_quotes(parts[p]->name), value[p]));
+    }
+    const int64_t days = days_from(static_cast<int64_t>(value[0]), static_cast<int64_t>(value[1]),
+                                   static_cast<int64_t>(value[2]));
+    times.push_back(static_cast<double>(days) * kDay + value[3] * 3600 + value[4] * 60 + value[5]);
+  }
+  return times;
+}
+
+struct Times {
+  std::vector<double> of_row;
+  bool calendar;
+};
+
+/// How a column of other times becomes one that is read. A fitted model has no flags.
+const char* times_hint(bool fitted) {
+  return fitted ? "write the times as in training"
+                : "convert them, for instance by pandas.to_datetime, or give the year, month and day as "
+                  "columns of "
+                  "numbers: --time year,month,day";
+}
+
+Times times_of(const Table& table, const WindowOptions& options, bool fitted) {
+  check(!options.time.empty(), kSeries, "a column of times for --window", "none",
+        "name it by --time, for instance --time date or --time year,month,day,hour");
+  if (options.time.size() > 1) return {composed_times(table, options.time), true};
+  const Column& column = column_of(table, options.time[0], "time");
+  const bool calendar = column.kind == ColumnKind::datetime;
+  const std::string first =
+      column.levels.empty() ? "" : fmt::format(" ({}, ...)", in_quotes(column.levels[0]));
+  check(calendar || column.kind == ColumnKind::numeric, kSeries,
+        fmt::format("ISO 8601 times (2014-12-31 or 2014-12-31T23:00:00) or numbers in {}",
+                    in_quotes(column.name)),
+        fmt::format("a {} column{}", kind_name(column.kind), first), times_hint(fitted));
+  Times times{{}, calendar};
+  for (int64_t row = 0; row < table.rows; ++row) times.of_row.push_back(time_in(table, column, row));
+  return times;
+}
+
+/// Returns the number of each row's series [n]. Rows with equal values in every group column are one series.
+std::vector<int64_t> series_of(const Table& table, const std::vector<std::string>& group) {
+  std::vector<std::vector<double>> keys(static_cast<size_t>(table.rows));
+  for (const std::string& name : group) {
+    const Column& column = column_of(table, name, "group");
+    for (int64_t row = 0; row < table.rows; ++row) {
+      const double x = column.values[static_cast<size_t>(row)];
+      keys[static_cast<size_t>(row)].push_back(std::isnan(x) ? -1e300 : x);  // missing values form one series
+    }
+  }
+  std::map<std::vector<double>, int64_t> numbers;
+  std::vector<int64_t> series;
+  for (const auto& key : keys) series.push_back(numbers.try_emplace(key, std::ssize(numbers)).first->second);
+  return series;
+}
+
+/// Returns the commonest difference between neighbours of a series; the smallest if several are equally
+/// common.
+double common_step(const std::vector<double>& differences, const TimeSeries& series) {
+  std::vector<double> sorted = differences;
+  std::ranges::sort(sorted);
+  double best = 1;
+  int64_t most = 0;
+  for (size_t i = 0; i < sorted.size();) {
+    size_t j = i;
+    while (j < sorted.size() && sorted[j] <= sorted[i] + series.tolerance(sorted[i])) ++j;
+    if (static_cast<int64_t>(j - i) > most) {
+      most = static_cast<int64_t>(j - i);
+      best = sorted[i + (j - i) / 2];  // the middle of differences that rounding has spread
+    }
+    i = j;
+  }
+  return best;
+}
+
+std::string same_time_hint(const WindowOptions& options, bool fitted) {
+  if (!fitted) return "average them, remove one, or name the column that tells them apart by --group";
+  return fmt::format("average them, or remove one: the model {}",
+                     options.group.empty()
+                         ? "was fitted on a single series"
+                         : fmt::format("tells series apart by {} alone", fmt::join(options.group, ", ")));
+}
+
+/// Returns the largest absolute value.
+double largest(const std::vector<double>& values) {
+  double most = 0;
+  for (const double x : values) most = std::max(most, std::abs(x));
+  return most;
+}
+
+/// Fills TimeSeries::time and returns the time differences of neighbours. Throws DataError for two rows of one
+/// series with the same time.
+std::vector<double> timed(TimeSeries& series, const Table& table, const std::vector<double>& of_row,
+                          const WindowOptions& options) {
+  std::vector<double> differences;
+  for (size_t i = 0; i < series.order.size(); ++i) {
+    const int64_t row = series.order[i];
+    series.time.push_back(of_row[static_cast<size_t>(row)]);
+    if (i == 0 || series.number[i - 1] != series.number[i]) continue;
+    const double difference = series.time[i] - series.time[i - 1];
+    if (!(difference > 0))
+      throw_bad_cell(
+          table, row,
+          fmt::format("expected one row for each time{}; received the time of data row {} again; {}",
+                      options.group.empty() ? "" : " of a series", row_number(table, series.order[i - 1]),
+                      same_time_hint(options, series.fitted)));
+    differences.push_back(difference);
+  }
+  return differences;
+}
+
+}  // namespace
+
+double TimeSeries::tolerance(double difference) const {
+  return kSameTime * difference + 8 * std::numeric_limits<double>::epsilon() * latest;
+}
+
+bool TimeSeries::follows(int64_t place) const {
+  if (place == 0) return false;
+  const auto at = static_cast<size_t>(place);
+  return number[at] == number[at - 1] && std::abs(time[at] - time[at - 1] - step) <= tolerance(step);
+}
+
+bool TimeSeries::is_inserted(int64_t place) const {
+  return order[static_cast<size_t>(place)] >= std::ssize(order) - inserted;
+}
+
+TimeSeries find_series(const Table& table, const WindowOptions& options, std::optional<double> step) {
+  for (const auto& [size, name] : {std::pair{options.window, "--window"}, {options.horizon, "--horizon"}})
+    check(size >= 1 && size <= kLongestWindow, kSeries, fmt::format("{} from 1 to {}", name, kLongestWindow),
+          fmt::format("{}", size));
+  TimeSeries series;
+  series.fitted = step.has_value();
+  const Times times = times_of(table, options, series.fitted);
+  series.calendar = times.calendar;
+  const std::vector<int64_t> numbers = series_of(table, options.group);
+  const auto key = [&](int64_t row) {
+    return std::pair{numbers[static_cast<size_t>(row)], times.of_row[static_cast<size_t>(row)]};
+  };
+  series.order.resize(static_cast<size_t>(table.rows));
+  std::iota(series.order.begin(), series.order.end(), 0);
+  if (!std::ranges::is_sorted(series.order, {}, key)) {
+    std::ranges::stable_sort(series.order, {}, key);
+    series.notes.push_back("the rows are not in the order of their times: they were sorted");
+  }
+  for (const int64_t row : series.order) series.number.push_back(numbers[static_cast<size_t>(row)]);
+  const std::vector<double> differences = timed(series, table, times.of_row, options);
+  series.latest = largest(series.time);
+  const double common = common_step(differences, series);
+  series.step = step.value_or(common);
+  const auto is_step = [&](double difference) {
+    return std::abs(difference - series.step) <= series.tolerance(series.step);
+  };
+  const char* unit = series.calendar ? " s" : "";
+  check(!step || differences.empty() || std::ranges::any_of(differences, is_step), kSeries,
+        fmt::format("rows in steps of {:g}{}, as in training", series.step, unit),
+        fmt::format("steps of {:g}{}", common, unit),
+        "the model has learnt nothing of other steps: fit again");
+  if (options.time.size() == 1) series.notes.push_back(mixed_offsets_note(*table.find(options.time[0])));
+  std::erase(series.notes, "");
+  return series;
+}
+
+}  // namespace slimbayes
