@@ -25,6 +25,8 @@ constexpr size_t kColumns = 8;       // most columns whose faults a message has
 constexpr size_t kLongestMark = 20;  // bytes
 constexpr size_t kMostMarks = 5;     // different texts with which a column may plausibly mark missing cells
 
+constexpr const char* kCorrect = "correct the cell, or leave it empty if it is missing";
+
 /// One of the different texts among the wrong cells.
 struct WrongText {
   std::string_view text;
@@ -41,7 +43,7 @@ bool has_digit(std::string_view text) {
 bool is_usual_mark(std::string_view text) {
   static constexpr std::array<std::string_view, 12> words = {
       "na", "n.a.", "n.d.", "nd", "nil", "none", "missing", "unknown", "null", "undefined", "empty", "void"};
-  if (text.find_first_not_of("-.*_/x#?+") == std::string_view::npos || text.starts_with('#')) return true;
+  if (text.find_first_not_of("-.*_/#?+") == std::string_view::npos || text.starts_with('#')) return true;
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::ranges::find(words, lower) != words.end();
@@ -95,8 +97,10 @@ Remedies remedies_for(const std::string& column, const std::vector<WrongText>& t
     else if (is_dressed(t.text) && expected.what == "numbers")
       out.dressed = out.dressed.empty() ? t.text : out.dressed;
     else
-      out.to_correct = "correct the cell, or leave it empty if it is missing";
+      out.to_correct = kCorrect;
   }
+  // A model reads its data as the training data were read.
+  if (!expected.as_most_cells && !out.marks.empty()) out.to_correct = kCorrect;
   if (expected.as_most_cells) out.names = {column};
   return out;
 }

@@ -53,6 +53,10 @@ TEST(wrong_cells, of_a_known_kind_and_of_dates) {
                         "2 cells; expected ISO dates"))
       << error;
   EXPECT_EQ(error.find("--categorical"), std::string::npos);
+  // The file can be mended at once, the model only by another fit.
+  EXPECT_TRUE(error_of("x\n-\n", known)
+                  .ends_with("1 of 1 cells; correct the cell, or leave it empty if it is "
+                             "missing; fit --na '-' reads such cells as missing"));
   EXPECT_TRUE(error_of("x\n1\ninf\n-inf\n")
                   .starts_with("t.csv:3:1: expected finite numbers in column 'x'; received "
                                "'inf' (data row 2), '-inf' (3): 2 of 3 cells"));
