@@ -324,6 +324,8 @@ std::string model_text(const json& facts) {
     if (encoder.contains("scale_on"))
       row("scaled on", plain(encoder["scale_on"]) + " rows, held-out rows too");
   }
+  const json fit = facts.value("fit", json()), marks = fit.is_object() ? fit.value("na", json()) : json();
+  if (marks.is_array() && !marks.empty()) row("also missing", shortened(marks));
   row(classes ? "sets" : "interval", calibration_text(facts, noun));
   row("noise", noise_text(facts));
   text += encoder_sections(whole);

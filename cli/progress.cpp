@@ -73,6 +73,15 @@ struct Fact {
   int rank;
 };
 
+/// Returns when the fit ends: by its budget or time limit, which patience may precede. After a validation
+/// that was not the best, this is the end by patience.
+std::string end_of(const Progress& p) {
+  if (!std::isfinite(p.left.if_none_better)) return duration(p.left.seconds) + " left";
+  return p.rounds_since_best > 0
+             ? fmt::format("ends in {} if nothing improves", duration(p.left.if_none_better))
+             : fmt::format("at most {} left", duration(p.left.seconds));
+}
+
 std::vector<Fact> facts_of(const Progress& p) {
   std::vector<Fact> facts = {{fmt::format("epoch {}/{}", p.epoch, p.epochs), 3},
                              {fmt::format("loss {:.4g}", p.loss), 5}};
@@ -81,7 +90,7 @@ std::vector<Fact> facts_of(const Progress& p) {
     facts.push_back({fmt::format("(best {:.4g})", p.best), 4});
   }
   facts.push_back({fmt::format("{:.0f} steps/s", p.steps_per_second), 6});
-  facts.push_back({duration(p.seconds_left) + " left", 1});
+  facts.push_back({end_of(p), 1});
   return facts;
 }
 

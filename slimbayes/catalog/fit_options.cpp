@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 namespace slimbayes {
@@ -23,6 +24,13 @@ InputKind input_kind(const FitOptions& o) {
   if (images) return InputKind::images;
   if (!o.text.empty()) return InputKind::text;
   return o.window > 0 ? InputKind::windows : InputKind::table;
+}
+
+std::vector<std::string> marks_of(const FitOptions& o) {
+  std::vector<std::string> marks;
+  for (const std::string& list : o.na) std::ranges::copy(split_list(list), std::back_inserter(marks));
+  std::erase(marks, "");
+  return marks;
 }
 
 namespace {

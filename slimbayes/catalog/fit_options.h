@@ -38,8 +38,9 @@ struct FitOptions {
   std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the target's column
   std::vector<std::string> ignore = {};           // columns that are not inputs
   std::vector<std::string> categorical = {};      // columns of names, as given to read_table (Reading::names)
-  std::string scale = "auto";      // of numeric inputs: min-max or standard; auto: MethodInfo::input_scale
-  std::string scale_on = "train";  // rows that determine the inputs' range: "train", or "all" as in N
+  std::vector<std::string> na = {};  // further texts of a missing cell (Reading::missing); see marks_of()
+  std::string scale = "auto";        // of numeric inputs: min-max or standard; auto: MethodInfo::input_scale
+  std::string scale_on = "train";    // rows that determine the inputs' range: "train", or "all" as in N
   std::string target_scale = "standard";  // of a regression's target: "standard" or "centred", see Task
   std::string domain = "";                // for events: LOW:HIGH for each coordinate, comma-separated
 
@@ -77,6 +78,9 @@ struct FitOptions {
 /// Returns what one example is according to the options. Throws std::invalid_argument for options of two
 /// kinds of input at once, and for `time` or `group` without `window`.
 InputKind input_kind(const FitOptions& options);
+
+/// Returns the further texts of a missing cell: the comma-separated parts of FitOptions::na.
+std::vector<std::string> marks_of(const FitOptions& options);
 
 /// Throws std::invalid_argument if an option of another kind of input differs from its default, such as
 /// --horizon without --window.
@@ -121,6 +125,10 @@ void describe(FitOptions& o, V& v) {
   v("ignore", o.ignore, "columns that are no inputs, comma-separated", kNone);
   v("categorical", o.categorical,
     "columns of names, however their cells look (codes, years), comma-separated", kNone);
+  v("na", o.na,
+    "further texts of a missing cell, comma-separated (-, -999), beside an empty cell, NA, NaN, null, None "
+    "and ?; the model reads its data so too",
+    kNone);
   v("scale", o.scale, "of numeric inputs; auto: the method's own", Choices{{"auto", "min-max", "standard"}},
     "N section 4");
   v("scale_on", o.scale_on,

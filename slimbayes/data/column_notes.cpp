@@ -6,10 +6,12 @@
 #include "slimbayes/data/column_notes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/table_looks.h"
@@ -113,18 +115,25 @@ std::string range_note(const Table& table, const Column& column, const std::vect
   }
   if (above + below == 0) return "";
   const auto text = [&](double value) { return cell_text(column, value); };
-  std::string odd;
-  for (size_t i = 0; i < above; ++i) odd += (odd.empty() ? "" : ", ") + text(high[i].value);
+  std::vector<std::string> tops, bottoms;
+  for (size_t i = 0; i < above; ++i) tops.push_back(text(high[i].value));
+  for (size_t i = 0; i < below; ++i) bottoms.push_back(text(-low[i].value));
+  std::string odd = fmt::format("{}", fmt::join(tops, ", "));
   if (above > 0) odd += fmt::format(" ({})", in_rows(table, high, above));
-  for (size_t i = 0; i < below; ++i) odd += (odd.empty() ? "" : ", ") + text(-low[i].value);
+  odd += fmt::format("{}{}", above > 0 && below > 0 ? ", " : "", fmt::join(bottoms, ", "));
   if (below > 0) odd += fmt::format(" ({})", in_rows(table, low, below));
   const bool one = above + below == 1;
+  std::ranges::move(bottoms, std::back_inserter(tops));
+  const std::string marks =
+      column.kind != ColumnKind::numeric
+          ? ""
+          : fmt::format(" (fit --na {} reads {} so)", fmt::join(tops, ","), one ? "it" : "them");
   return fmt::format(
       "{}: {} {} the range, {} to {} without {}, more than tenfold: the other cells become hard to tell "
       "apart; leave "
-      "{} empty if missing is meant, or remove {}",
+      "{} empty if missing is meant{}, or remove {}",
       whole, odd, one ? "stretches" : "stretch", text(-low[below].value), text(high[above].value),
-      one ? "it" : "them", one ? "the cell" : "the cells", one ? "the row" : "the rows");
+      one ? "it" : "them", one ? "the cell" : "the cells", marks, one ? "the row" : "the rows");
 }
 
 std::string row_number_note(const Column& column) {
@@ -188,6 +197,17 @@ std::vector<std::string> category_notes(const std::vector<std::string>& levels, 
                     meant.as == "dates"   ? "2021-03-31"
                     : meant.as == "times" ? "hours, such as 8.5"
                                           : "13000.5"));
+  }
+  if (const std::string example = with_common_unit(levels); !example.empty() && !declared) {
+    notes.push_back(fmt::format(
+        "{}: its categories look like numbers with a unit ({}): to have them on a scale, write them without",
+        whole, in_quotes(example)));
+  }
+  if (const auto marks = among_numbers(levels); !marks.empty() && !declared) {
+    notes.push_back(fmt::format(
+        "{}: its categories are numbers but for '{}': if that marks missing cells, --na '{}' reads "
+        "the column as numbers",
+        whole, fmt::join(marks, "' and '"), fmt::join(marks, ",")));
   }
   const auto padded = std::ranges::find_if(levels, [](const std::string& level) { return is_padded(level); });
   const bool codes = std::ranges::all_of(levels, [](const std::string& level) {

@@ -81,22 +81,27 @@ struct Reading {
   /// Columns of class labels: read as names where a double cannot hold them.
   std::vector<std::string> labels = {};
   std::vector<std::string> kept = {};  // columns that will be written again (Column::kept)
+  /// Further texts of a missing cell, in every column, beside those that read_table knows: "-", "-999". A
+  /// cell is missing if it is this text, without blanks around it, or the number that the text stands for.
+  std::vector<std::string> missing = {};
 };
 
 /// Reads .csv, .csv.gz, .tsv, .tsv.gz, .parquet, .feather (also .arrow, .ipc) through Apache Arrow. All
 /// numbers are finite.
 /// - Text files: a cell is missing if it is empty, NA, N/A, n/a, #N/A, <NA>, NaN, nan, NaT, null, NULL, None,
-///   \N or '?'; blanks around a cell are dropped. A first column without a name holds row labels. A column is
-///   numeric if every present cell is a number (codes with leading zeros are names: column_from_cells),
-///   boolean for yes/no and true/false, datetime for ISO 8601, else categorical. If `reading` gives the
-///   column's kind, that kind is used; a boolean may then also be 1 or 0.
+///   \N, '?' or one of Reading::missing; blanks around a cell are dropped. A first column without a name
+///   holds row labels. A column is numeric if every present cell is a number (codes with leading zeros are
+///   names: column_from_cells), boolean for yes/no and true/false, datetime for ISO 8601, else categorical.
+///   If `reading` gives the column's kind, that kind is used; a boolean may then also be 1 or 0.
 /// - Parquet and Feather columns keep their own type, except columns in `names` and integers beyond 2^53 that
-///   are known to be categories or labels: these become categorical. Only nulls and NaN are missing.
+///   are known to be categories or labels: these become categorical. Missing are nulls, NaN
+///   and what Reading::missing says.
 /// Throws DataError with file, line and column (the cell's place in its row, from 1) for a missing, empty,
-/// header-only or ragged file, duplicate or empty column names, an infinite number, a text cell in a column
-/// of numbers or dates, and a type that is none of these. In a column that is not needed, such cells are not
-/// an error: a text column becomes categorical, and typed cells become missing. Throws DataError for a cell
-/// beyond `limits`, and as TableBound::check for a table beyond them.
+/// header-only or ragged file, duplicate or empty column names, infinite numbers, text cells in a column of
+/// numbers or dates, and a type that is none of these. Of a text file one error names the wrong cells of all
+/// columns and has the place of the first. In a column that is not needed, such cells are not an error: a
+/// text column becomes categorical, and typed cells become missing. Throws DataError for a cell beyond
+/// `limits`, and as TableBound::check for a table beyond them.
 Table read_table(const std::filesystem::path& path, const Reading& reading = {},
                  const TableLimits& limits = {});
 

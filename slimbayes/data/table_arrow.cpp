@@ -314,7 +314,8 @@ Table from_arrow(std::shared_ptr<arrow::Table> data, const std::string& source, 
   bound.check(static_cast<uint64_t>(std::min(numbers + held, 0x1p63)), source);
   for (size_t c = 0; c < columns.size(); ++c) {
     const std::shared_ptr<arrow::ChunkedArray> cells = std::move(columns[c]);
-    table.columns.push_back(column_from(*cells, names[c], source, reading, bound));
+    table.columns.push_back(
+        without_marks(column_from(*cells, names[c], source, reading, bound), reading.missing));
     if (in(reading.kept, names[c])) table.columns.back().kept = kept_cells(cells, memory);
   }
   return table;

@@ -92,6 +92,13 @@ bool is_missing(std::string_view cell) {
   return std::find(words.begin(), words.end(), cell) != words.end();
 }
 
+bool is_mark(std::string_view cell, std::span<const std::string> marks) {
+  const std::optional<double> number = is_padded(cell) ? std::nullopt : parse_number(cell);
+  return std::ranges::any_of(marks, [&](const std::string& mark) {
+    return cell == mark || (number && *number == parse_number(mark));
+  });
+}
+
 std::optional<double> parse_number(std::string_view cell) {
   if (cell.size() > 1 && cell[0] == '+' && cell[1] != '-') cell.remove_prefix(1);
   double value = 0;

@@ -16,6 +16,10 @@ std::string_view trimmed(std::string_view text);
 /// Returns whether the cell is one of the spellings of a missing cell (read_table). `cell` is trimmed.
 bool is_missing(std::string_view cell);
 
+/// Returns whether the cell is one of the `marks` of a missing cell (Reading::missing): the same text, or the
+/// same number in another spelling (-999.0 for -999). A code with leading zeros is a text. `cell` is trimmed.
+bool is_mark(std::string_view cell, std::span<const std::string> marks);
+
 /// Parses a decimal number: '+', exponent, inf and nan are accepted, '.' is the decimal point in every
 /// locale. Returns nullopt if anything else follows.
 std::optional<double> parse_number(std::string_view cell);

@@ -3,8 +3,8 @@
 // Arrow's own inference silently turns a column of numbers with one word in it into a column of strings; a
 // model would then one-hot encode thousands of numbers. So every cell is read as text and judged here, by one
 // rule for all files. If all cells are numbers, the column is numeric, unless leading zeros make them names.
-// If at least half are numbers, the first other cell is an error. Otherwise the column is boolean, datetime
-// or categorical. Numbers take one pass over the cells (std::from_chars, some 30 ns per cell), text at least
+// If at least half are numbers, the other cells are an error. Otherwise the column is boolean, datetime or
+// categorical. Numbers take one pass over the cells (std::from_chars, some 30 ns per cell), text at least
 // one more.
 #include "slimbayes/data/table_cells.h"
 
@@ -27,7 +27,7 @@ constexpr const char* kRowLabels = "Unnamed: 0";  // pandas' name for a column w
 /// (-1: none).
 struct Count {
   int64_t numbers = 0, others = 0;
-  int64_t first_other = -1, first_infinite = -1;
+  int64_t first_infinite = -1;
   int64_t padded = 0, first_padded = -1;  // numbers with leading zeros
   int64_t first_large = -1;               // first integer beyond 2^53
 };
@@ -58,7 +58,7 @@ Count read_numbers(std::span<const std::string_view> cells, std::vector<double>&
       if (is_padded(cell) && count.padded++ == 0) count.first_padded = static_cast<int64_t>(i);
       if (count.first_large < 0 && is_large(cell, *number)) count.first_large = static_cast<int64_t>(i);
     } else if (!is_missing(cell)) {
-      if (count.others++ == 0) count.first_other = static_cast<int64_t>(i);
+      ++count.others;
     }
   }
   return count;
@@ -97,14 +97,14 @@ void read_levels(std::span<const std::string_view> cells, Column& column) {
   }
 }
 
-[[noreturn]] void throw_text(const Column& column, int64_t row, std::string_view cell, std::string_view what,
-                             std::string_view why = "") {
-  throw BadCell(
-      row, fmt::format("expected {} in column {}{}; received {}; correct the cell, or leave it empty if it "
-                       "is missing{}",
-                       what, in_quotes(column.name), why, in_quotes(cell),
-                       why.empty() ? "" : "; --categorical takes the whole column as names"));
+bool is_number(std::string_view cell) { return parse_number(cell).has_value(); }
+
+bool is_finite_number(std::string_view cell) {
+  const std::optional<double> number = parse_number(cell);
+  return number && std::isfinite(*number);
 }
+
+bool is_time(std::string_view cell) { return parse_datetime(cell).has_value(); }
 
 /// Returns the numeric column with Column::large set. Throws BadCell for an infinite number.
 Column finite(Column column, std::span<const std::string_view> cells, const Count& count) {
@@ -113,12 +113,7 @@ Column finite(Column column, std::span<const std::string_view> cells, const Coun
     column.large_row = count.first_large;
   }
   if (count.first_infinite < 0) return column;
-  throw BadCell(
-      count.first_infinite,
-      fmt::format("expected finite numbers in column {}; received {}; correct the cell, or leave it empty if "
-                  "it is missing",
-                  in_quotes(column.name),
-                  in_quotes(trimmed(cells[static_cast<size_t>(count.first_infinite)]))));
+  throw wrong_cells(column.name, cells, {"finite numbers", false, is_finite_number});
 }
 
 /// Returns whether a column of numbers holds codes, such as 02139: digits alone, some with leading zeros, and
@@ -137,7 +132,6 @@ bool are_codes(std::span<const std::string_view> cells, const Count& count) {
 }
 
 constexpr std::string_view kTimes = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
-constexpr std::string_view kAsMost = ", as in most of its cells";
 
 /// Parses a boolean, which may also be 1 or 0 in a column that is known to be boolean.
 std::optional<bool> parse_bit(std::string_view cell) {
@@ -201,8 +195,7 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
     if (count.padded > 0) column.words = {std::string(text(count.first_padded))};
     return finite(std::move(column), cells, count);
   }
-  if (count.numbers >= count.others)
-    throw_text(column, count.first_other, text(count.first_other), "numbers", kAsMost);
+  if (count.numbers >= count.others) throw wrong_cells(column.name, cells, {"numbers", true, is_number});
   int64_t parsed = 0;
   column.kind = ColumnKind::boolean;
   if (read_all(cells, column.values, parsed, parse_boolean) < 0) {
@@ -210,12 +203,12 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
     return column;
   }
   column.kind = ColumnKind::datetime;
-  int64_t bad = read_all(cells, column.values, parsed, parse_datetime);
-  if (bad < 0) {
+  if (read_all(cells, column.values, parsed, parse_datetime) < 0) {
     count_offsets(cells, column);
     return column;
   }
-  if (2 * parsed >= count.numbers + count.others) throw_text(column, bad, text(bad), kTimes, kAsMost);
+  if (2 * parsed >= count.numbers + count.others)
+    throw wrong_cells(column.name, cells, {kTimes, true, is_time});
   column.kind = ColumnKind::categorical;
   read_levels(cells, column);
   return column;
@@ -227,23 +220,22 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
     read_levels(cells, column);
     return column;
   }
-  int64_t bad = -1, parsed = 0;
+  int64_t parsed = 0;
   if (kind == ColumnKind::numeric) {
     const Count count = read_numbers(cells, column.values);
-    if (count.others == 0) return finite(std::move(column), cells, count);
-    bad = count.first_other;
-  } else {
-    bad = kind == ColumnKind::boolean ? read_all(cells, column.values, parsed, parse_bit)
-                                      : read_all(cells, column.values, parsed, parse_datetime);
+    if (count.others > 0) throw wrong_cells(column.name, cells, {"numbers", false, is_number});
+    return finite(std::move(column), cells, count);
   }
-  if (bad >= 0) {
-    throw_text(column, bad, trimmed(cells[static_cast<size_t>(bad)]),
-               kind == ColumnKind::numeric   ? "numbers"
-               : kind == ColumnKind::boolean ? "yes or no"
-                                             : kTimes);
+  if (kind == ColumnKind::boolean) {
+    const auto is_bit = [](std::string_view cell) { return parse_bit(cell).has_value(); };
+    if (read_all(cells, column.values, parsed, parse_bit) >= 0)
+      throw wrong_cells(column.name, cells, {"yes or no", false, is_bit});
+    read_words(cells, column);
+    return column;
   }
-  if (kind == ColumnKind::boolean) read_words(cells, column);
-  if (kind == ColumnKind::datetime) count_offsets(cells, column);
+  if (read_all(cells, column.values, parsed, parse_datetime) >= 0)
+    throw wrong_cells(column.name, cells, {kTimes, false, is_time});
+  count_offsets(cells, column);
   return column;
 }
 
@@ -261,6 +253,29 @@ Column as_categorical(const Column& column) {
     texts.push_back(std::isnan(value) ? std::string() : cell_text(column, value));
   const std::vector<std::string_view> cells(texts.begin(), texts.end());
   return column_of_kind(column.name, ColumnKind::categorical, cells);
+}
+
+Column without_marks(Column column, std::span<const std::string> marks) {
+  if (marks.empty()) return column;
+  if (column.kind == ColumnKind::numeric) {
+    for (const std::string& mark : marks) {
+      const std::optional<double> number = parse_number(mark);
+      if (number) std::ranges::replace(column.values, *number, kMissing);
+    }
+  }
+  if (column.kind != ColumnKind::categorical) return column;
+  std::vector<double> places;  // of each level among those that stay
+  std::vector<std::string> kept;
+  for (std::string& level : column.levels) {
+    const bool stays = !is_mark(trimmed(level), marks);
+    places.push_back(stays ? static_cast<double>(kept.size()) : kMissing);
+    if (stays) kept.push_back(std::move(level));
+  }
+  for (double& value : column.values) {
+    if (!std::isnan(value)) value = places[static_cast<size_t>(value)];
+  }
+  column.levels = std::move(kept);
+  return column;
 }
 
 void name_row_labels(std::vector<std::string>& names) {

@@ -65,7 +65,8 @@ std::string new_name(const std::string& name, const ColumnChanges& changes) {
 }
 
 Column constant(const std::string& name, const std::string& cell, int64_t rows, const Reading& reading) {
-  const std::vector<std::string_view> cells = {cell};
+  const bool missing = is_mark(trimmed(cell), reading.missing);
+  const std::vector<std::string_view> cells = {missing ? std::string_view() : cell};
   const auto kind = reading.kinds.find(name);
   try {
     Column column = holds(reading.names, name)    ? column_of_kind(name, ColumnKind::categorical, cells)

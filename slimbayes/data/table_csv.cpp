@@ -51,10 +51,11 @@ void check_text(std::string_view text, const std::string& source) {
       source, "expected text in UTF-8; received other bytes; convert it, e.g. iconv -f latin1 -t utf8", line);
 }
 
-std::string long_cell(const TableBound& bound) {
-  return fmt::format("a cell longer than {}; shorten it, or write the table without its column",
-                     bytes_text(bound.cell));
-}
+constexpr const char* kShorten = "shorten it, or write the table without its column";
+
+std::string longer(const TableBound& bound) { return "a cell longer than " + bytes_text(bound.cell); }
+
+std::string long_cell(const TableBound& bound) { return longer(bound) + "; " + kShorten; }
 
 std::vector<std::string> read_header(CsvWalker& walker, const std::string& source, const TableBound& bound) {
   std::optional<CsvRecord> header = walker.next(bound.cell);
@@ -199,28 +200,31 @@ struct Body {
   }
 };
 
-/// Returns the cells of a column as views; `first` is the row of its first cell. Throws BadCell for a cell
-/// beyond the bound.
-std::vector<std::string_view> views(const arrow::ChunkedArray& column, const TableBound& bound,
-                                    int64_t first) {
+/// Returns the cells of a column as views, those with one of the `marks` of a missing cell as empty ones;
+/// `first` is the row of the first cell. Throws BadCell for a cell beyond the bound.
+std::vector<std::string_view> views(const arrow::ChunkedArray& column, const TableBound& bound, int64_t first,
+                                    const std::vector<std::string>& marks) {
   std::vector<std::string_view> out;
   out.reserve(static_cast<size_t>(column.length()));
   for (const auto& chunk : column.chunks()) {
     const auto& strings = static_cast<const arrow::StringArray&>(*chunk);
     for (int64_t i = 0; i < strings.length(); ++i) {
-      out.push_back(strings.GetView(i));
-      if (out.back().size() <= bound.cell) continue;
-      throw BadCell(first + std::ssize(out) - 1, "expected cells of a table; received " + long_cell(bound));
+      const std::string_view cell = strings.GetView(i);
+      if (cell.size() > bound.cell)
+        throw BadCell(first + std::ssize(out), "expected cells of a table; received " + longer(bound),
+                      Remedies{.to_correct = kShorten});
+      out.push_back(!marks.empty() && is_mark(trimmed(cell), marks) ? std::string_view() : cell);
     }
   }
   return out;
 }
 
-[[noreturn]] void throw_cell(CsvWalker walker, const BadCell& bad, int64_t column,
-                             const std::string& source) {
+/// Throws DataError with this message about a cell of this row, at its place in the file. `column`: from 1.
+[[noreturn]] void throw_at(CsvWalker walker, int64_t bad_row, int64_t column, const std::string& source,
+                           const std::string& message) {
   std::optional<CsvRecord> record = walker.next();
-  for (int64_t row = 0; record && row < bad.row; ++row) record = walker.next();
-  throw DataError(source, bad.what(), record ? record->line : bad.row + 2, column);
+  for (int64_t row = 0; record && row < bad_row; ++row) record = walker.next();
+  throw DataError(source, message, record ? record->line : bad_row + 2, column);
 }
 
 /// Returns whether a column of plain numbers is numeric, given what is known of it.
@@ -280,9 +284,9 @@ Cells read_cells(const Body& body, const Reading& reading) {
       if (std::ranges::find(again, c) != again.end()) continue;
       if (cells.numbers[c]) {
         try {
-          if (cells.numbers[c]->append(views(*columns[c], body.bound, cells.rows))) continue;
+          if (cells.numbers[c]->append(views(*columns[c], body.bound, cells.rows, reading.missing))) continue;
         } catch (const BadCell& bad) {
-          throw_cell(body.walker, bad, static_cast<int64_t>(c) + 1, body.source);
+          throw_at(body.walker, bad.row, static_cast<int64_t>(c) + 1, body.source, bad.what());
         }
         cells.numbers[c].reset();
         if (p > 0) again.push_back(c);
@@ -321,6 +325,8 @@ Table parse_csv(std::string_view text, char delimiter, const std::string& source
   const Body whole{body, walker, names, bound, source, *pool};
   Cells cells = read_cells(whole, reading);
   Table table{source, {}, cells.rows};
+  std::vector<BadCell> bad;  // of each column that has wrong cells
+  int64_t first_bad = 0;     // the first such column, from 1
   for (size_t c = 0; c < names.size(); ++c) {
     if (cells.numbers[c]) {
       table.columns.push_back(std::move(*cells.numbers[c]).column(names[c]));
@@ -329,13 +335,16 @@ Table parse_csv(std::string_view text, char delimiter, const std::string& source
     // The text of each column is freed once its values are read.
     const auto text_cells = std::make_shared<arrow::ChunkedArray>(std::move(cells.text[c]), arrow::utf8());
     try {
-      table.columns.push_back(column_of(names[c], views(*text_cells, bound, 0), reading));
-    } catch (const BadCell& bad) {
-      throw_cell(walker, bad, static_cast<int64_t>(c) + 1, source);
+      table.columns.push_back(column_of(names[c], views(*text_cells, bound, 0, reading.missing), reading));
+    } catch (const BadCell& cell) {
+      if (bad.empty()) first_bad = static_cast<int64_t>(c) + 1;
+      bad.push_back(cell);
+      continue;
     }
     if (std::ranges::find(reading.kept, names[c]) != reading.kept.end())
       table.columns.back().kept = kept_cells(text_cells, pool);
   }
+  if (!bad.empty()) throw_at(walker, bad[0].row, first_bad, source, joined(bad));
   return table;
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <unordered_map>
 
 #include "slimbayes/data/table_cell.h"
@@ -118,6 +120,42 @@ Meant meant_as(std::span<const std::string> levels, double share) {
   const auto dressed = std::ranges::find_if(
       levels, [](const std::string& l) { return !parse_number(l) && is_dressed_number(l); });
   return dressed == levels.end() ? Meant{} : Meant{"numbers", *dressed};
+}
+
+std::string_view unit_of(std::string_view cell) {
+  constexpr size_t kLongest = 12;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  // from_chars would read the start of "information" as infinity.
+  if (cell.empty() || (!is_digit(cell[0]) && cell.find_first_of("+-.") != 0)) return "";
+  if (cell[0] == '+') cell.remove_prefix(1);
+  double value = 0;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+  if (error != std::errc() || !std::isfinite(value)) return "";
+  const std::string_view unit = trimmed(cell.substr(static_cast<size_t>(end - cell.data())));
+  if (unit.empty() || unit.size() > kLongest || unit.find(' ') != std::string_view::npos) return "";
+  const auto first = static_cast<unsigned char>(unit[0]);
+  // The last character may be a digit: m2.
+  const bool digits = std::ranges::any_of(unit.substr(0, unit.size() - 1), is_digit);
+  return (std::isalpha(first) != 0 || first >= 0x80) && !digits ? unit : "";
+}
+
+std::string with_common_unit(std::span<const std::string> levels) {
+  constexpr int64_t kFewest = 3;
+  const auto first = std::ranges::find_if(levels, [](const auto& l) { return !unit_of(l).empty(); });
+  if (first == levels.end()) return "";
+  const std::string_view unit = unit_of(*first);
+  const auto count = std::ranges::count_if(levels, [&](const auto& l) { return unit_of(l) == unit; });
+  return count >= kFewest && 2 * count >= std::ssize(levels) ? *first : "";
+}
+
+std::vector<std::string> among_numbers(std::span<const std::string> levels) {
+  constexpr size_t kMost = 2, kFewestNumbers = 20;
+  std::vector<std::string> others;
+  for (const std::string& level : levels) {
+    if (!parse_number(level)) others.push_back(level);
+    if (others.size() > kMost) return {};
+  }
+  return levels.size() >= kFewestNumbers + others.size() ? others : std::vector<std::string>{};
 }
 
 std::vector<std::pair<std::string, std::string>> lookalikes(std::span<const std::string> levels) {

@@ -18,6 +18,18 @@ struct Meant {
 /// Returns what at least the share `share` of the levels was perhaps meant to be.
 Meant meant_as(std::span<const std::string> levels, double share = 0.9);
 
+/// Returns the unit in a text that is a number with a unit after it ('144 km', '5kg', '-3 °C'): a word of at
+/// most 12 bytes that begins with a letter or a sign beyond ASCII. "": the text is something else.
+std::string_view unit_of(std::string_view cell);
+
+/// Returns the first level that is a number with a unit if at least half of the levels, and three, are
+/// numbers with this one unit; "" otherwise.
+std::string with_common_unit(std::span<const std::string> levels);
+
+/// Returns the levels that are no numbers if they are at most two and all others, at least 20, are numbers:
+/// perhaps marks of missing cells in a column of numbers.
+std::vector<std::string> among_numbers(std::span<const std::string> levels);
+
 /// Returns pairs of levels that differ only by upper and lower case (ASCII) or by blanks: the first level
 /// with this spelling, and each later one.
 std::vector<std::pair<std::string, std::string>> lookalikes(std::span<const std::string> levels);

@@ -136,8 +136,8 @@ class EvidenceSearch {
     if (!callback_) return;
     const double rate = static_cast<double>(summary_.steps) / std::max(seconds(), 1e-9);
     callback_->report({summary_.steps, budget_, summary_.steps, budget_, summary_.best_score,
-                       summary_.best_score, summary_.best_score, rate, seconds(),
-                       static_cast<double>(budget_ - summary_.steps) / rate});
+                       summary_.best_score, summary_.best_score, rate, seconds(), 0,
+                       Remaining{static_cast<double>(budget_ - summary_.steps) / rate}});
   }
 
   const TabularRows& rows_;

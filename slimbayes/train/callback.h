@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "slimbayes/train/remaining.h"
+
 namespace slimbayes {
 
 /// The progress of a fit, reported after every validation and at most once a second in between.
@@ -12,7 +14,9 @@ struct Progress {
   double loss;            // mean training loss since the last validation
   double score, best;     // last and best validation score; NaN before the first and without validation rows
   double steps_per_second;
-  double seconds, seconds_left;  // training time so far, earlier runs included; estimate of the rest
+  double seconds;             // training time so far, earlier runs included
+  int64_t rounds_since_best;  // validations since the best score
+  Remaining left;             // estimate of the rest
 };
 
 /// The interface through which a caller watches and stops a fit. It is called within FlushDenormals. The

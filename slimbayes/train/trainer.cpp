@@ -15,6 +15,7 @@
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/adamw.h"
 #include "slimbayes/train/checkpoint.h"
+#include "slimbayes/train/remaining.h"
 
 // The training loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut
 // into batches of nearly equal size, unless the problem has its own plan. A small last batch would change the
@@ -275,7 +276,21 @@ class Run {
     const double rate = static_cast<double>(state_.step - first_step_) / std::max(here, 1e-9);
     callback_->report({state_.step, plan_.steps, epochs_done(), plan_.epochs,
                        state_.loss / static_cast<double>(steps), score_, state_.summary.best_score, rate,
-                       seconds(), static_cast<double>(plan_.steps - state_.step) / std::max(rate, 1e-9)});
+                       seconds(), std::ssize(state_.since_best), remaining(standing(rate))});
+  }
+
+  /// Without validation nothing ends the fit early.
+  Standing standing(double steps_per_second) const {
+    return {state_.step,
+            plan_.steps,
+            plan_.epochs_per_round * plan_.steps_per_epoch,
+            problem_.select_from * plan_.steps_per_epoch,
+            problem_.validate ? options_.patience : 0,
+            std::ssize(state_.since_best),
+            !std::isnan(state_.summary.best_score) || !state_.since_best.empty(),
+            steps_per_second,
+            seconds(),
+            options_.time_limit};
   }
 
   void save_if_due() {

@@ -69,6 +69,7 @@ Reading alike(const Table& table, const FitOptions& options) {
     reading.kinds.erase(options.text);
     reading.names.push_back(options.text);
   }
+  reading.missing = marks_of(options);
   return reading;
 }
 
@@ -108,6 +109,7 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
   }
   Reading reading{{}, perhaps_named(o.categorical), perhaps_named(o.ignore), true};
   if (!o.text.empty()) reading.names.push_back(o.text);
+  reading.missing = marks_of(o);
   using enum LikelihoodKind;
   if (o.likelihood == gaussian || o.likelihood == poisson) reading.numbers = {o.target};
   if (o.likelihood == bernoulli || o.likelihood == softmax) reading.labels = {o.target};

@@ -12,6 +12,12 @@
 
 namespace slimbayes {
 
+Reading Model::reading(bool with_target) const {
+  Reading reading = reading_of(*encoder_, with_target);
+  reading.missing = marks_of(fit_options_);
+  return reading;
+}
+
 Examples Model::examples(Examples given, bool with_target) const {
   return examples_of(std::move(given), *encoder_, with_target);
 }

@@ -33,7 +33,7 @@ class Model {
   static Model from_file(const TensorFile& file, const std::string& name);
 
   /// Returns how read_table must read a file for this model.
-  Reading reading(bool with_target = false) const { return reading_of(*encoder_, with_target); }
+  Reading reading(bool with_target = false) const;
 
   /// Returns the examples in what was read: for windows, all windows of the table, or with `with_target` only
   /// those whose target is in the table; otherwise the data as given.

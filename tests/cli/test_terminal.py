@@ -90,3 +90,15 @@ def test_notes_and_errors_wrap_by_words(tables):
 def test_the_variable_columns_overrides_the_window(tmp_path):
     text = on_terminal(tmp_path, 200, "methods", COLUMNS="50")
     assert too_wide(text, 50) == [] and max(map(width, text.split("\n"))) > 40
+
+
+def test_the_progress_line_says_what_ends_the_fit(tmp_path):
+    """Where nothing improves, patience ends the fit long before the budget."""
+    noise = [[*row[:2], (i * 7919) % 101] for i, row in enumerate(toy_rows(200))]
+    write_csv(tmp_path / "noise.csv", header(2), noise)
+    words = ["fit", "noise.csv", "--target", "y", "--model", "m", "--noise-folds", 0, "--steps", 200000]
+    text = on_terminal(tmp_path, 200, *words, "--patience", 60)
+    assert re.search(r"ends in \d+ s if nothing improves", text), text[-2000:]
+    text = on_terminal(tmp_path, 200, *words, "--patience", 0, "--time-limit", 2)
+    left = [int(seconds) for seconds in re.findall(r"(\d+) s left", text)]
+    assert left and max(left) <= 2 and "if nothing improves" not in text

@@ -26,6 +26,8 @@ TEST(range_note, names_column_row_and_value) {
   x[16] = 999999;
   expect_has(range_of(numbers("x", x)),
              "column 'x': 999999 (data row 17) stretches the range, 1 to 100 without it");
+  expect_has(range_of(numbers("x", x)),
+             "leave the cell empty if missing is meant (fit --na 999999 reads it so), or");
   x[3] = 999999;
   expect_has(range_of(numbers("x", x)), "999999 (2 cells, the first in data row 4) stretches");
   x[50] = 99999;  // two different marks for missing values
@@ -34,6 +36,7 @@ TEST(range_note, names_column_row_and_value) {
   x[7] = -999, x[99] = 999;  // one mark below the data and one above
   expect_has(range_of(numbers("x", x)),
              "999 (data row 100), -999 (data row 8) stretch the range, 1 to 99 without them");
+  expect_has(range_of(numbers("x", x)), "(fit --na 999,-999 reads them so)");
   x = hundred();
   x[7] = -1e300;
   expect_has(range_of(numbers("x", x)), "-1e+300 (data row 8) stretches");
@@ -107,6 +110,22 @@ TEST(category_notes, of_codes_and_lookalikes) {
   ASSERT_EQ(category_notes(styles, true, "column 's'").size(), 1u);
   expect_has(category_notes(styles, true, "column 's'")[0],
              "'Colonial' and 'colonial' differ by case or blanks alone");
+}
+
+TEST(category_notes, of_numbers_with_a_unit_or_with_marks) {
+  const auto only = [](const std::vector<std::string>& levels, bool declared = false) {
+    const std::vector<std::string> notes = category_notes(levels, declared, "column 'x'");
+    EXPECT_LE(notes.size(), 1u);
+    return notes.empty() ? std::string() : notes[0];
+  };
+  expect_has(only({"12 km", "13 km", "144 km"}),
+             "column 'x': its categories look like numbers with a unit ('12 km')");
+  std::vector<std::string> levels = {"-", "*"};
+  for (int i = 1; i <= 20; ++i) levels.push_back(std::to_string(10 * i));
+  expect_has(
+      only(levels),
+      "column 'x': its categories are numbers but for '-' and '*': if that marks missing cells, --na '-,*'");
+  EXPECT_EQ(only(levels, true), "");
 }
 
 }  // namespace

@@ -50,5 +50,31 @@ TEST(lookalikes, differ_by_case_or_blanks_alone) {
   EXPECT_TRUE(lookalikes(apart).empty());
 }
 
+TEST(unit_of, is_the_word_after_a_number) {
+  const std::vector<std::pair<const char*, const char*>> cells = {
+      {"144 km", "km"}, {"5kg", "kg"}, {"-3 °C", "°C"}, {"+1.5e3 m/s", "m/s"}, {"12 m2", "m2"}};
+  for (const auto& [cell, unit] : cells) EXPECT_EQ(unit_of(cell), unit) << cell;
+  for (const char* cell :
+       {"144", "km", "information", "0x1F", "2020-01-01", "3 old cars", "", "-", "1 2", "+inf"})
+    EXPECT_EQ(unit_of(cell), "") << cell;
+}
+
+TEST(with_common_unit, needs_one_unit_in_half_of_the_levels) {
+  const auto example = [](std::vector<std::string> levels) { return with_common_unit(levels); };
+  EXPECT_EQ(example({"unknown", "12 km", "13 km", "14 km", "15"}), "12 km");
+  EXPECT_EQ(example({"12 km", "13 km", "14", "15", "16"}), "");
+  EXPECT_EQ(example({"1st", "2nd", "3rd", "4th"}), "");
+  EXPECT_EQ(example({"2D", "3D"}), "");
+}
+
+TEST(among_numbers, one_or_two_marks_in_a_column_of_numbers) {
+  std::vector<std::string> levels = {"-"};
+  for (int i = 0; i < 20; ++i) levels.push_back(std::to_string(i) + ".5");
+  EXPECT_EQ(among_numbers(levels), (std::vector<std::string>{"-"}));
+  levels.insert(levels.end(), {"a", "b"});
+  EXPECT_TRUE(among_numbers(levels).empty());
+  EXPECT_TRUE(among_numbers(std::vector<std::string>{"1", "2", "K"}).empty());
+}
+
 }  // namespace
 }  // namespace slimbayes
