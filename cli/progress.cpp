@@ -73,8 +73,8 @@ struct Fact {
   int rank;
 };
 
-/// Returns when the fit ends: by its budget or time limit, which patience may precede. After a validation
-/// that was not the best, this is the end by patience.
+/// Returns when the fit ends: by its budget or time limit ("at most" where patience may end it earlier), or,
+/// after a validation that was not the best, by patience.
 std::string end_of(const Progress& p) {
   if (!std::isfinite(p.left.if_none_better)) return duration(p.left.seconds) + " left";
   return p.rounds_since_best > 0

@@ -14,7 +14,8 @@ namespace slimbayes::cli {
 std::vector<std::string> metrics_of(const nlohmann::json& report);
 
 /// Returns a report of core/answers.h as text, one line per metric, in the target's units and for a
-/// regression also standardised; for windows then those of forecasts without a model. `noun` is the word for one example: "row", "window", "image".
+/// regression also standardised; for windows then those of forecasts without a model. `noun` is the word for
+/// one example: "row", "window", "image".
 std::string report_table(const nlohmann::json& report, double level, std::string_view noun);
 
 /// Returns one line on a report on windows: the MAE or accuracy of the model and of the forecasts without a

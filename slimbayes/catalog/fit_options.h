@@ -70,7 +70,7 @@ struct FitOptions {
 
   std::string calibrate = "none";     // none or conformal
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
-  /// Folds that estimate the noise of a regression with few validation rows; 0: none
+  /// Folds that estimate the noise of a regression where validation rows are few or put it in doubt; 0: none
   /// (workflow/noise_folds.h).
   int64_t noise_folds = 5;
 };
@@ -195,7 +195,9 @@ void describe(FitOptions& o, V& v) {
   v("calibration_fraction", o.calibration_fraction, "share of all examples kept to calibrate on", Range{0, 1},
     kNone);
   v("noise_folds", o.noise_folds,
-    "folds that estimate a regression's noise where fewer than 30 validation rows choose and at most 2,000 "
+    "folds that estimate a regression's noise where fewer than 30 validation rows choose, or where these "
+    "rows "
+    "show that it is too small, and at most 2,000 "
     "train: as many more fits; 0 for none",
     Range{0, 1000}, "Stone 1974; Geisser 1975");
 }

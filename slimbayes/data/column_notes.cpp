@@ -12,6 +12,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <tuple>
 
 #include "slimbayes/data/table_cell.h"
 #include "slimbayes/data/table_looks.h"
@@ -78,6 +79,31 @@ std::string in_rows(const Table& table, const std::vector<Extreme>& top, size_t 
                     : fmt::format("{} cells, the first in data row {}", cells, row_number(table, first));
 }
 
+/// The extreme values of a column at both ends, and how many of them are odd. Those of the low end have the
+/// opposite sign.
+struct Odd {
+  std::vector<Extreme> high, low;
+  size_t above = 0, below = 0;
+};
+
+Odd odd_cells(const Column& column, const std::vector<int64_t>& rows) {
+  Odd odd;
+  if (column.kind != ColumnKind::numeric && column.kind != ColumnKind::datetime) return odd;
+  const auto cells = static_cast<size_t>(std::ranges::count_if(
+      rows, [&](int64_t r) { return std::isfinite(column.values[static_cast<size_t>(r)]); }));
+  odd.high = extremes(column, rows, 1);
+  odd.low = extremes(column, rows, -1);
+  // Each end is compared with the other end without its own odd cells, since -999 would hide 999. If both
+  // ends have odd cells, these must be rare: a column of a few values would otherwise have some.
+  for (size_t b = 0; odd.above + odd.below == 0 && b <= kFewValues && b < odd.low.size(); ++b) {
+    const size_t a = stretching(odd.high, -odd.low[b].value, cells);
+    const bool rare = a == 0 || b == 0 ||
+                      10 * (cells_of(odd.high, a) + cells_of(odd.low, b)) <= static_cast<int64_t>(cells);
+    if (rare && stretching(odd.low, -odd.high[a].value, cells) == b) odd.above = a, odd.below = b;
+  }
+  return odd;
+}
+
 /// Returns whether a column looks like row numbers: at least ten whole numbers that either increase (or
 /// decrease) strictly from row to row, or are all different and almost without gaps. O(n).
 bool counts_rows(const Column& column) {
@@ -98,42 +124,40 @@ bool counts_rows(const Column& column) {
 
 }  // namespace
 
+std::string stretching_cells(const Table& table, const Column& column, const std::vector<int64_t>& rows) {
+  const Odd odd = odd_cells(column, rows);
+  std::string text;
+  for (const auto& [top, count, sign] :
+       {std::tuple(&odd.high, odd.above, 1.0), {&odd.low, odd.below, -1.0}}) {
+    if (count == 0) continue;
+    text += text.empty() ? "" : ", ";
+    for (size_t i = 0; i < count; ++i)
+      text += (i == 0 ? "" : ", ") + cell_text(column, sign * (*top)[i].value);
+    text += fmt::format(" ({})", in_rows(table, *top, count));
+  }
+  return text;
+}
+
 std::string range_note(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                        const std::string& whole) {
-  if (column.kind != ColumnKind::numeric && column.kind != ColumnKind::datetime) return "";
-  const auto cells = static_cast<size_t>(std::ranges::count_if(
-      rows, [&](int64_t r) { return std::isfinite(column.values[static_cast<size_t>(r)]); }));
-  const std::vector<Extreme> high = extremes(column, rows, 1), low = extremes(column, rows, -1);
-  // Each end is compared with the other end without its own odd cells, since -999 would hide 999. If both
-  // ends have odd cells, these must be rare: a column of a few values would otherwise have some.
-  size_t above = 0, below = 0;
-  for (size_t b = 0; above + below == 0 && b <= kFewValues && b < low.size(); ++b) {
-    const size_t a = stretching(high, -low[b].value, cells);
-    const bool rare =
-        a == 0 || b == 0 || 10 * (cells_of(high, a) + cells_of(low, b)) <= static_cast<int64_t>(cells);
-    if (rare && stretching(low, -high[a].value, cells) == b) above = a, below = b;
-  }
-  if (above + below == 0) return "";
+  const Odd odd = odd_cells(column, rows);
+  if (odd.above + odd.below == 0) return "";
   const auto text = [&](double value) { return cell_text(column, value); };
-  std::vector<std::string> tops, bottoms;
-  for (size_t i = 0; i < above; ++i) tops.push_back(text(high[i].value));
-  for (size_t i = 0; i < below; ++i) bottoms.push_back(text(-low[i].value));
-  std::string odd = fmt::format("{}", fmt::join(tops, ", "));
-  if (above > 0) odd += fmt::format(" ({})", in_rows(table, high, above));
-  odd += fmt::format("{}{}", above > 0 && below > 0 ? ", " : "", fmt::join(bottoms, ", "));
-  if (below > 0) odd += fmt::format(" ({})", in_rows(table, low, below));
-  const bool one = above + below == 1;
-  std::ranges::move(bottoms, std::back_inserter(tops));
-  const std::string marks =
-      column.kind != ColumnKind::numeric
-          ? ""
-          : fmt::format(" (fit --na {} reads {} so)", fmt::join(tops, ","), one ? "it" : "them");
+  std::vector<std::string> values;
+  for (size_t i = 0; i < odd.above; ++i) values.push_back(text(odd.high[i].value));
+  for (size_t i = 0; i < odd.below; ++i) values.push_back(text(-odd.low[i].value));
+  const bool one = values.size() == 1;
+  const std::string marks = column.kind != ColumnKind::numeric
+                                ? ""
+                                : fmt::format(" (fit --na {} reads {} so, in every column)",
+                                              fmt::join(values, ","), one ? "it" : "them");
   return fmt::format(
       "{}: {} {} the range, {} to {} without {}, more than tenfold: the other cells become hard to tell "
-      "apart; leave "
-      "{} empty if missing is meant{}, or remove {}",
-      whole, odd, one ? "stretches" : "stretch", text(-low[below].value), text(high[above].value),
-      one ? "it" : "them", one ? "the cell" : "the cells", marks, one ? "the row" : "the rows");
+      "apart; "
+      "leave {} empty if missing is meant{}, or remove {}",
+      whole, stretching_cells(table, column, rows), one ? "stretches" : "stretch",
+      text(-odd.low[odd.below].value), text(odd.high[odd.above].value), one ? "it" : "them",
+      one ? "the cell" : "the cells", marks, one ? "the row" : "the rows");
 }
 
 std::string row_number_note(const Column& column) {

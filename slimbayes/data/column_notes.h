@@ -21,6 +21,9 @@ namespace slimbayes {
 std::string range_note(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                        const std::string& whole);
 
+/// Returns the cells that range_note names, such as "999999 (data row 17)"; "" for none. O(rows).
+std::string stretching_cells(const Table& table, const Column& column, const std::vector<int64_t>& rows);
+
 /// Reports numbers that look like row numbers: at least ten whole numbers that either increase (or decrease)
 /// strictly from row to row, or are all different and almost without gaps. O(n).
 std::string row_number_note(const Column& column);

@@ -246,9 +246,9 @@ std::vector<std::string> Encoder::notes_for(const Table& table) const {
   }
   for (const Reader& reader : readers_of(features_, table)) {
     const std::string& name = reader.feature->name;
-    notes.push_back({ColumnNoteKind::odd, name,
-                     rounded_note(*reader.column, "column " + in_quotes(name),
-                                  "different ones may have become equal")});
+    notes.push_back(
+        {ColumnNoteKind::odd, name,
+         rounded_note(*reader.column, "column " + in_quotes(name), "different ones may have become equal")});
     notes.push_back({ColumnNoteKind::odd, name, offset_note(*reader.column, reader.feature->offsets)});
     notes.push_back({ColumnNoteKind::odd, name, mixed_offsets_note(*reader.column)});
     std::ranges::copy(cell_notes(reader), std::back_inserter(notes));

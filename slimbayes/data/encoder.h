@@ -22,11 +22,11 @@ struct EncoderOptions {
   /// Rows that give the shift and scale of numeric inputs: "train", or "all" for every row, as N does.
   std::string scale_on = "train";
   std::optional<LikelihoodKind> likelihood = {};  // of the target; empty: chosen by its column, see fit_task
-  std::vector<Axis> domain = {};        // for a Cox process: the box of the events, one axis per column
-  std::vector<std::string> names = {};  // columns that are read as names, in training and later (Reading)
+  std::vector<Axis> domain = {};          // for a Cox process: the box of the events, one axis per column
+  std::vector<std::string> names = {};    // columns that are read as names, in training and later (Reading)
   std::string target_scale = "standard";  // of a regression's target: "standard" or "centred", see fit_task
-  /// If missing cells are carried forward before they are imputed: how many of the rows lack every cell, being
-  /// inserted. The encoding is the same; the notes say so.
+  /// If missing cells are carried forward before they are imputed: how many of the rows lack every cell,
+  /// being inserted. The encoding is the same; the notes say so.
   std::optional<int64_t> carried = {};
 };
 

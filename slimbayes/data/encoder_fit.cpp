@@ -149,11 +149,31 @@ void add_number_notes(const Table& table, const Column& column, const std::vecto
   notes.push_back(
       {ColumnNoteKind::odd, column.name, range_note(table, column, ranged, whole),
        "have a few cells that stretch their range more than tenfold, so that the others become hard to tell "
-       "apart: leave such cells empty if missing is meant, or remove their rows"});
+       "apart: leave them empty if missing is meant (--na names such numbers, of every column), or remove "
+       "their rows",
+       stretching_cells(table, column, ranged)});
   notes.push_back({ColumnNoteKind::odd, column.name, padded_note(column),
                    "hold numbers with leading zeros, which are read as numbers; --categorical takes them as "
                    "names"});
   notes.push_back({ColumnNoteKind::odd, column.name, mixed_offsets_note(column)});
+}
+
+/// Adds the note on `missing` of the training cells. Rows that --fill-gaps inserted do not count.
+void add_missing_note(const Encoder::Feature& feature, size_t rows, size_t missing,
+                      const EncoderOptions& options, ColumnNotes& notes) {
+  auto inserted = static_cast<size_t>(options.carried.value_or(0));
+  if (missing == 0 || missing == inserted) return;
+  if (missing < inserted) inserted = 0;  // a column of groups, which inserted rows have
+  const char* replaced = options.carried  ? "carried forward from the last known one"
+                         : feature.scaled ? "imputed with the mean"
+                                          : "encoded as zeros";
+  const size_t cells = rows - inserted;
+  notes.push_back(
+      {ColumnNoteKind::imputed, feature.name,
+       fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",
+                   in_quotes(feature.name), missing - inserted, cells, replaced),
+       fmt::format("lack some of the {} training cells: {}, each with an indicator", cells, replaced),
+       std::to_string(missing - inserted)});
 }
 
 /// Fits one column. `ranged` are the rows that give a numeric column's shift and scale.
@@ -173,10 +193,10 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
   std::vector<double> values = present_values(column, rows);
   if (values.empty()) {
     feature.dropped = "no value";
-    notes.push_back({ColumnNoteKind::dropped, column.name,
-                     fmt::format("column {} holds no value in the training rows: dropped",
-                                 in_quotes(column.name)),
-                     "hold no value in the training rows: dropped"});
+    notes.push_back(
+        {ColumnNoteKind::dropped, column.name,
+         fmt::format("column {} holds no value in the training rows: dropped", in_quotes(column.name)),
+         "hold no value in the training rows: dropped"});
     return feature;
   }
   if (column.kind == ColumnKind::categorical) {
@@ -199,23 +219,9 @@ Encoder::Feature fit_feature(const Table& table, const Column& column, const std
         {ColumnNoteKind::dropped, column.name,
          fmt::format("column {} is constant on the training rows: dropped", in_quotes(column.name)),
          "are constant on the training rows: dropped"});
-  const size_t missing = rows.size() - values.size();
-  if (missing == 0) return feature;
   // A constant column gets the indicator too: whether a cell is present may be informative.
-  feature.indicator = true;
-  size_t inserted = static_cast<size_t>(options.carried.value_or(0));
-  if (missing == inserted) return feature;
-  if (missing < inserted) inserted = 0;  // a column of groups, which inserted rows have
-  const char* replaced = options.carried  ? "carried forward from the last known one"
-                         : feature.scaled ? "imputed with the mean"
-                                          : "encoded as zeros";
-  const size_t cells = rows.size() - inserted;
-  notes.push_back(
-      {ColumnNoteKind::imputed, column.name,
-       fmt::format("column {}: {} of {} training cells are missing: {}, with an indicator",
-                   in_quotes(column.name), missing - inserted, cells, replaced),
-       fmt::format("lack some of the {} training cells: {}, each with an indicator", cells, replaced),
-       std::to_string(missing - inserted)});
+  feature.indicator = values.size() < rows.size();
+  add_missing_note(feature, rows.size(), rows.size() - values.size(), options, notes);
   return feature;
 }
 

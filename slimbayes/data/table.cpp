@@ -38,10 +38,15 @@ std::string ending(const std::filesystem::path& path) {
 /// Returns what records of images the file holds. Empty also for a file that cannot be unpacked within
 /// `limits`.
 std::optional<CifarRecords> images_in(const std::filesystem::path& path, const TableLimits& limits) {
-  constexpr uint64_t kGzipRatio = 1000;  // black images compress well
+  constexpr uint64_t kGzipRatio = 1000;             // black images compress well
+  constexpr uint64_t kLargest = uint64_t{1} << 30;  // of a file that is read only to say what it is
+  std::error_code unknown;
+  const uint64_t size = std::filesystem::file_size(path, unknown);
+  const bool packed = ending(path).ends_with("gz");
+  const bool whole = packed || size % 3073 == 0 || size % 3074 == 0;  // records of CIFAR-10, CIFAR-100
+  if (!unknown && (size > kLargest || !whole)) return std::nullopt;
   const std::vector<std::byte> bytes = read_bytes(path);
-  if (!ending(path).ends_with("gz"))
-    return cifar_records({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  if (!packed) return cifar_records({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   try {
     return cifar_records(gunzip(bytes, path.string(), TableBound::of(limits, bytes.size(), kGzipRatio)));
   } catch (const DataError&) {

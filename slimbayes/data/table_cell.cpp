@@ -95,7 +95,7 @@ bool is_missing(std::string_view cell) {
 bool is_mark(std::string_view cell, std::span<const std::string> marks) {
   const std::optional<double> number = is_padded(cell) ? std::nullopt : parse_number(cell);
   return std::ranges::any_of(marks, [&](const std::string& mark) {
-    return cell == mark || (number && *number == parse_number(mark));
+    return cell == mark || (number && !is_padded(mark) && *number == parse_number(mark));
   });
 }
 

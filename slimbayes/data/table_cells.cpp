@@ -195,7 +195,8 @@ Column column_from_cells(std::string name, std::span<const std::string_view> cel
     if (count.padded > 0) column.words = {std::string(text(count.first_padded))};
     return finite(std::move(column), cells, count);
   }
-  if (count.numbers >= count.others) throw wrong_cells(column.name, cells, {"numbers", true, is_number});
+  if (count.numbers >= count.others)
+    throw wrong_cells(column.name, cells, {"numbers", true, is_number, true});
   int64_t parsed = 0;
   column.kind = ColumnKind::boolean;
   if (read_all(cells, column.values, parsed, parse_boolean) < 0) {
@@ -223,7 +224,7 @@ Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::st
   int64_t parsed = 0;
   if (kind == ColumnKind::numeric) {
     const Count count = read_numbers(cells, column.values);
-    if (count.others > 0) throw wrong_cells(column.name, cells, {"numbers", false, is_number});
+    if (count.others > 0) throw wrong_cells(column.name, cells, {"numbers", false, is_number, true});
     return finite(std::move(column), cells, count);
   }
   if (kind == ColumnKind::boolean) {
@@ -259,8 +260,11 @@ Column without_marks(Column column, std::span<const std::string> marks) {
   if (marks.empty()) return column;
   if (column.kind == ColumnKind::numeric) {
     for (const std::string& mark : marks) {
-      const std::optional<double> number = parse_number(mark);
-      if (number) std::ranges::replace(column.values, *number, kMissing);
+      const std::optional<double> number = is_padded(mark) ? std::nullopt : parse_number(mark);
+      if (!number) continue;
+      std::ranges::replace(column.values, *number, kMissing);
+      // A file of float32 numbers holds the nearest one.
+      std::ranges::replace(column.values, static_cast<double>(static_cast<float>(*number)), kMissing);
     }
   }
   if (column.kind != ColumnKind::categorical) return column;

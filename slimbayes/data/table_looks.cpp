@@ -148,6 +148,12 @@ std::string with_common_unit(std::span<const std::string> levels) {
   return count >= kFewest && 2 * count >= std::ssize(levels) ? *first : "";
 }
 
+bool can_be_mark(std::string_view text) {
+  constexpr size_t kLongest = 20;
+  const auto is_odd = [](unsigned char c) { return c < 32 || c == ',' || c == '\''; };
+  return text.size() <= kLongest && std::ranges::none_of(text, is_odd);
+}
+
 std::vector<std::string> among_numbers(std::span<const std::string> levels) {
   constexpr size_t kMost = 2, kFewestNumbers = 20;
   std::vector<std::string> others;
@@ -155,7 +161,8 @@ std::vector<std::string> among_numbers(std::span<const std::string> levels) {
     if (!parse_number(level)) others.push_back(level);
     if (others.size() > kMost) return {};
   }
-  return levels.size() >= kFewestNumbers + others.size() ? others : std::vector<std::string>{};
+  const bool marks = std::ranges::all_of(others, can_be_mark);
+  return marks && levels.size() >= kFewestNumbers + others.size() ? others : std::vector<std::string>{};
 }
 
 std::vector<std::pair<std::string, std::string>> lookalikes(std::span<const std::string> levels) {

@@ -26,8 +26,12 @@ std::string_view unit_of(std::string_view cell);
 /// numbers with this one unit; "" otherwise.
 std::string with_common_unit(std::span<const std::string> levels);
 
+/// Returns whether the text can be an item of --na within single quotes: at most 20 bytes, without commas,
+/// quotes and control characters.
+bool can_be_mark(std::string_view text);
+
 /// Returns the levels that are no numbers if they are at most two and all others, at least 20, are numbers:
-/// perhaps marks of missing cells in a column of numbers.
+/// perhaps marks of missing cells in a column of numbers. Each can_be_mark().
 std::vector<std::string> among_numbers(std::span<const std::string> levels);
 
 /// Returns pairs of levels that differ only by upper and lower case (ASCII) or by blanks: the first level

@@ -19,11 +19,10 @@
 namespace slimbayes {
 namespace {
 
-constexpr size_t kExamples = 3;      // different texts that a message shows of a column
-constexpr size_t kTexts = 1000;      // most different texts that are judged; later ones are counted alone
-constexpr size_t kColumns = 8;       // most columns whose faults a message has
-constexpr size_t kLongestMark = 20;  // bytes
-constexpr size_t kMostMarks = 5;     // different texts with which a column may plausibly mark missing cells
+constexpr size_t kExamples = 3;   // different texts that a message shows of a column
+constexpr size_t kTexts = 1000;   // most different texts that are judged; later ones are counted alone
+constexpr size_t kColumns = 8;    // most columns whose faults a message has
+constexpr size_t kMostMarks = 5;  // different texts with which a column may plausibly mark missing cells
 
 constexpr const char* kCorrect = "correct the cell, or leave it empty if it is missing";
 
@@ -47,12 +46,6 @@ bool is_usual_mark(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   return std::ranges::find(words, lower) != words.end();
-}
-
-/// Returns whether the text can stand in --na within single quotes.
-bool can_be_given(std::string_view text) {
-  const auto is_odd = [](unsigned char c) { return c < 32 || c == ',' || c == '\''; };
-  return text.size() <= kLongestMark && std::ranges::none_of(text, is_odd);
 }
 
 bool is_dressed(std::string_view text) {
@@ -90,11 +83,11 @@ Remedies remedies_for(const std::string& column, const std::vector<WrongText>& t
   const bool few = std::ranges::count_if(texts, is_plain) <= static_cast<int64_t>(kMostMarks);
   for (const WrongText& t : texts) {
     const bool repeated = t.cells > 1 && is_plain(t);
-    if (few && can_be_given(t.text) && (is_usual_mark(t.text) || repeated))
+    if (few && can_be_mark(t.text) && (is_usual_mark(t.text) || repeated))
       out.marks.emplace_back(t.text);
-    else if (!unit_of(t.text).empty() && expected.what == "numbers")
+    else if (!unit_of(t.text).empty() && expected.numbers)
       out.with_unit = out.with_unit.empty() ? t.text : out.with_unit;
-    else if (is_dressed(t.text) && expected.what == "numbers")
+    else if (is_dressed(t.text) && expected.numbers)
       out.dressed = out.dressed.empty() ? t.text : out.dressed;
     else
       out.to_correct = kCorrect;

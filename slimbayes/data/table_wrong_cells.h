@@ -39,9 +39,10 @@ struct BadCell : std::runtime_error {
 
 /// What the cells of a column are expected to be.
 struct Expected {
-  std::string_view what;       // "numbers"
+  std::string_view what;       // in the message, such as "numbers"
   bool as_most_cells = false;  // because most cells of the column are, not because the kind is known
   std::function<bool(std::string_view cell)> holds;  // whether a trimmed cell, not missing, is so
+  bool numbers = false;  // whether they are numbers, so that a cell may have a unit or another notation
 };
 
 /// Returns the report on all wrong cells of a column: how many of the present cells they are, and the first

@@ -103,7 +103,9 @@ void check_classes(const Column& column, const std::map<std::string, std::pair<i
   for (const auto& [level, size] : sizes) {
     check(size.second > 0, "target", fmt::format("a training row of each class of {}", name),
           fmt::format("none of class {}, which has {} rows in the table", in_quotes(level), size.first),
-          "join the class with another, or give more of its rows");
+          fmt::format(
+              "join the class with another, or give more of its rows{}",
+              column.kind == ColumnKind::numeric ? "; --likelihood gaussian fits them as numbers" : ""));
   }
   check(sizes.size() >= 2, "target", fmt::format("at least two classes in {}", name),
         fmt::format("{}", sizes.size()), "there is nothing to predict");

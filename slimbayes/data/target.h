@@ -19,12 +19,12 @@ TaskKind task_kind(const Table& table, const std::string& target, std::optional<
 /// Fits the task of a target column on these training rows. Without a likelihood the column decides: text and
 /// booleans are classes (bernoulli for two, softmax for more), and so are numbers if the column holds two
 /// different whole numbers alone, each in at least two rows; other numbers are a regression. Numbers are
-/// classes, too, if a likelihood of classes is asked for. The names of the classes come from every row, sorted (numbers by
-/// value); each class needs two rows, and at least one of them among the training rows.
-/// `scale` is of a regression: "standard" divides the centred target by its sd, "centred" does not.
-/// Throws std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose
-/// targets have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is
-/// missing, infinite, or a negative or fractional count, and, for any row, as check_standardised.
+/// classes, too, if a likelihood of classes is asked for. The names of the classes come from every row,
+/// sorted (numbers by value); each class needs two rows, and at least one of them among the training rows.
+/// `scale` is of a regression: "standard" divides the centred target by its sd, "centred" does not. Throws
+/// std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose targets
+/// have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is missing,
+/// infinite, or a negative or fractional count, and, for any row, as check_standardised.
 Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
               std::optional<LikelihoodKind> likelihood, std::string_view scale = "standard");
 
@@ -33,14 +33,15 @@ Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::s
 /// target pass, and so do other tasks than regression.
 void check_standardised(const Table& table, const std::string& target, const Task& task);
 
-/// Returns a sentence that says that two whole numbers are taken as classes, for a target whose likelihood the
-/// user did not name; "" for any other column.
+/// Returns a sentence that says that two whole numbers are taken as classes, for a target whose likelihood
+/// the user did not name; "" for any other column.
 std::string two_classes_note(const Table& table, const std::string& target);
 
 /// Returns a sentence that suggests another likelihood for numbers that are fitted by a Gaussian, or "". Use
 /// it when the user named none. It reports whole numbers that look like small counts:
-/// there are at least 20 rows and three different values, the smallest is 0 or 1, at least half of the whole numbers up to the mean occur, the mean is at most 20 (above it a
-/// Gaussian serves), and the variance is at least half the mean (a Poisson's equals the mean).
+/// there are at least 20 rows and three different values, the smallest is 0 or 1, at least half of the whole
+/// numbers up to the mean occur, the mean is at most 20 (above it a Gaussian serves), and the variance is at
+/// least half the mean (a Poisson's equals the mean).
 std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
 
 /// Returns the table without the rows that have no target: these can neither be learnt from nor scored.

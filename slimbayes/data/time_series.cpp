@@ -170,8 +170,8 @@ double largest(const std::vector<double>& values) {
   return most;
 }
 
-/// Fills TimeSeries::time and returns the time differences of neighbours. Throws DataError for two rows of one
-/// series with the same time.
+/// Fills TimeSeries::time and returns the time differences of neighbours. Throws DataError for two rows of
+/// one series with the same time.
 std::vector<double> timed(TimeSeries& series, const Table& table, const std::vector<double>& of_row,
                           const WindowOptions& options) {
   std::vector<double> differences;

@@ -15,8 +15,9 @@ namespace slimbayes {
 /// Turns windows into numbers. It is fitted on the training windows and saved with the model. Encoder encodes
 /// the inputs of a row, which include the target's own past as "TARGET (past)". Calendar times also give the
 /// hour of the day, the day of the week and the day of the year as sine and cosine; a period is used if a
-/// step is at most a quarter of it and the training rows span it. With WindowOptions::fill_gaps the last known
-/// cell of a column stands in for a missing one (carried); an indicator of missing cells still marks it.
+/// step is at most a quarter of it and the training rows span it. With WindowOptions::fill_gaps the last
+/// known cell of a column stands in for a missing one (carried); an indicator of missing cells still marks
+/// it.
 class WindowEncoder {
  public:
   /// Fits the inputs and the task. `train` are indices into Windows::last of windows whose target is in the

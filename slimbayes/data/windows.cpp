@@ -29,7 +29,7 @@ double cell_at(const Column& column, const Windows& windows, int64_t place) {
 /// The runs of a series, sequences of rows without a gap in time, as counts.
 struct Runs {
   int64_t runs = 0, too_short = 0, longest = 0;
-  int64_t unasked = 0;  // windows that end in an inserted row and predict no row of the table: left out
+  int64_t left_out = 0;  // windows that end in an inserted row and predict no row of the table
 };
 
 /// Adds the windows of every run. A window that ends in an inserted row counts only where it predicts a row
@@ -46,7 +46,7 @@ Runs add_windows(Windows& windows, const WindowOptions& options) {
     for (int64_t last = first + options.window - 1; last < end; ++last) {
       const int64_t target = last + options.horizon < end ? last + options.horizon : -1;
       if (windows.is_inserted(last) && (target < 0 || windows.is_inserted(target))) {
-        ++count.unasked;
+        ++count.left_out;
         continue;
       }
       windows.last.push_back(last);
@@ -63,10 +63,10 @@ int64_t windows_without_gaps(const TimeSeries& series, const std::vector<Gap>& g
                              const WindowOptions& options) {
   Windows filled;
   static_cast<TimeSeries&>(filled) = with_steps(series, gaps);
-  const int64_t unasked = add_windows(filled, options).unasked;
+  const int64_t left_out = add_windows(filled, options).left_out;
   std::vector<int64_t> rows(filled.number.empty() ? 0 : 1 + *std::ranges::max_element(filled.number));
   for (const int64_t number : filled.number) ++rows[static_cast<size_t>(number)];
-  int64_t all = -unasked;
+  int64_t all = -left_out;
   for (const int64_t count : rows) all += std::max<int64_t>(0, count - options.window + 1);
   return all;
 }
@@ -220,8 +220,7 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
   if (left_out > 0)
     parts.notes.push_back(
         fmt::format("split by time, the last windows are tested; {} between two parts {} left out, "
-                    "so that no row is "
-                    "seen from both sides",
+                    "so that no window sees rows of both",
                     counted(left_out, "window"), left_out == 1 ? "is" : "are"));
   return parts;
 }

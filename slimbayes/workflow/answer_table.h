@@ -36,7 +36,8 @@ struct TableOptions {
 /// and last `more`. Answers at several levels have lower_90, upper_90, set_90, ... in place of lower, upper,
 /// set. Cells of an example without an answer are missing. `answers` must hold a level. Throws
 /// std::invalid_argument if `answers` belongs to other examples, if a kept column or a series column has the
-/// name of an answer's column or, for windows, is called last_time, forecast_time or actual, or for `kept` with images, which have no columns.
+/// name of an answer's column or, for windows, is called last_time, forecast_time or actual, or for `kept`
+/// with images, which have no columns.
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& answers,
                          const TableOptions& options = {});
 

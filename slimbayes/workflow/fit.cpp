@@ -212,8 +212,7 @@ void check_target(const Examples& examples, const FitOptions& fit) {
 
 TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
   const Table* table = table_of(examples);
-  return table == nullptr ? TaskKind::classification
-                          : task_kind(*table, fit.target, fit.likelihood);
+  return table == nullptr ? TaskKind::classification : task_kind(*table, fit.target, fit.likelihood);
 }
 
 InputKind kind_asked(const Examples& examples, const FitOptions& fit) {

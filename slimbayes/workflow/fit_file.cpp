@@ -125,6 +125,10 @@ json report_on(const Model& model, const Examples& examples, double level, std::
   if (count(examples) == 0) return {};
   std::vector<BadRow> bad;
   json report = model.evaluate(examples, level, &bad);
+  FitOptions grouped = model.fit_options();
+  grouped.split = "grouped";
+  if (const int64_t inputs = groups_of(examples, grouped).count; inputs < count(examples))
+    report["different_inputs"] = inputs;
   if (!bad.empty()) notes.push_back(bad_examples_text(examples, bad, "left out of the report"));
   return report;
 }

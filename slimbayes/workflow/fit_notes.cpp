@@ -14,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kFewest = 10;     // rows of a report that is judged
-constexpr double kUnlikely = 0.01;  // probability below which chance does not explain a coverage
+constexpr int64_t kFewest = 10;      // rows of a report that is judged
+constexpr double kUnlikely = 0.01;   // probability below which chance does not explain a coverage
 constexpr double kNoForecast = 0.9;  // share of a constant's RMSE from which a forecast says little
 
 /// The scores of some held-out examples, and the word for them in a note.
@@ -24,13 +24,15 @@ struct Held {
   std::string rows;    // "validation rows"
 };
 
-/// Returns what may help a fit whose scores are no better than a constant's, by when its best epoch came.
+/// Returns what may help a fit whose scores are no better than a constant's. Only a fit that patience ended
+/// shows that more steps would not help.
 std::string advice(const Summary& summary) {
   if (summary.steps == 0) return "the network may not fit these examples";
-  if (summary.best_epoch > 0 && 4 * summary.best_epoch < 3 * summary.epochs)
-    return fmt::format("its best epoch was {} of {}, so that more steps would not help; another --method or "
-                       "more rows may",
-                       summary.best_epoch, summary.epochs);
+  if (summary.stopped == "patience")
+    return fmt::format(
+        "no epoch after {} of {} was better, so that more steps would not help; another "
+        "--method or more rows may",
+        summary.best_epoch, summary.epochs);
   return "more --steps or another --method may help";
 }
 
@@ -56,8 +58,8 @@ std::string no_forecast(const Held& held, const Summary& summary) {
   const auto rmse = report["rmse"].get<double>(), constant = report["rmse_constant"].get<double>();
   if (rmse < kNoForecast * constant) return "";
   return fmt::format(
-      "on the {} {} the mean's RMSE, {:.4g}, is {:.2f} of that of one number for all, {:.4g}: {}, or the "
-      "inputs say little",
+      "on the {} {} the RMSE of the predicted means, {:.4g}, is {:.2f} of that of one number for every row, "
+      "{:.4g}: {}, or the inputs say little",
       report["n"].get<int64_t>(), held.rows, rmse, rmse / constant, constant, advice(summary));
 }
 
@@ -69,8 +71,12 @@ std::string too_narrow(const Held& held, const Model& model, double level) {
       kind_of(model.encoder()) == InputKind::windows)
     return "";
   const auto n = report["n"].get<int64_t>();
-  const int64_t misses = std::llround((1 - report["coverage"].get<double>()) * static_cast<double>(n));
-  if (probability_of_misses(misses, n, level) >= kUnlikely) return "";
+  const double missed = 1 - report["coverage"].get<double>();
+  const int64_t misses = std::llround(missed * static_cast<double>(n));
+  // Rows with identical inputs count as one, which lies outside as often as they do on average.
+  const auto inputs = report.value("different_inputs", n);
+  const auto missed_inputs = static_cast<int64_t>(std::floor(missed * static_cast<double>(inputs) + 1e-9));
+  if (probability_of_misses(missed_inputs, inputs, level) >= kUnlikely) return "";
   return fmt::format(
       "{} of {} {} lie outside their {:g} % intervals, where {:.3g} are expected: the intervals are too "
       "narrow; --calibrate conformal makes them hold their level, or take another --method",

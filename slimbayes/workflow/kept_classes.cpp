@@ -43,6 +43,7 @@ std::string keep_classes_in_training(const Examples& examples, const FitOptions&
   for (int64_t row : split.train)
     if (std::isfinite(class_of(row))) ++trained[class_of(row)];
   std::vector<std::string> moved;
+  int64_t moved_rows = 0;
   std::vector<int64_t> group_of;
   for (const auto& [value, size] : rows) {
     if (size < 2 || trained.contains(value)) continue;
@@ -51,15 +52,21 @@ std::string keep_classes_in_training(const Examples& examples, const FitOptions&
       const auto found = std::ranges::find(*part, value, class_of);
       if (found == part->end()) continue;
       const int64_t group = group_of[static_cast<size_t>(*found)];
-      if (move_group(group_of, group, *part, split.train) == 0) continue;
-      moved.push_back(fmt::format("{} ({} in all)", in_quotes(cell_text(target, value)), counted(size, "row")));
+      const int64_t size_moved = move_group(group_of, group, *part, split.train);
+      if (size_moved == 0) continue;
+      for (int64_t row : split.train)  // classes that came with the group
+        if (group_of[static_cast<size_t>(row)] == group) ++trained[class_of(row)];
+      moved_rows += size_moved;
+      moved.push_back(
+          fmt::format("{} ({} in all)", in_quotes(cell_text(target, value)), counted(size, "row")));
       break;
     }
   }
   if (moved.empty()) return "";
   return fmt::format(
-      "all rows of {} {} had been held out; one was moved into training: scores of so rare a class say little",
-      moved.size() == 1 ? "class" : "classes", fmt::join(moved, ", "));
+      "all rows of {} {} had been held out; {} moved into training: scores of so rare a class say little",
+      moved.size() == 1 ? "class" : "classes", fmt::join(moved, ", "),
+      moved_rows == 1 ? "1 row was" : fmt::format("{} rows were", moved_rows));
 }
 
 }  // namespace slimbayes

@@ -75,8 +75,9 @@ class Model {
 
   /// Returns the metrics of the task on these examples: regression_report with interval(); classes_report
   /// with the names of the classes, and set_report if calibrated; counts_report; or events_report. For
-  /// windows also persistence_report(), forecasts without a model. Throws if the target is absent or missing. Examples without an answer are left out, counted as "left_out" and
-  /// listed in `bad`; without such a list, throws DataError.
+  /// windows also persistence_report(), forecasts without a model. Throws if the target is absent or missing.
+  /// Examples without an answer are left out, counted as "left_out" and listed in `bad`; without such a list,
+  /// throws DataError.
   nlohmann::json evaluate(const Examples& examples, double level = 0.95,
                           std::vector<BadRow>* bad = nullptr) const;
 

@@ -21,8 +21,8 @@
 // Bias      A fold's fit has fewer rows than the model, so d tends to be too large, which is the safe side.
 //           The scale of the inputs comes from all training rows of the model, held-out ones too; it uses no
 //           targets. Tuned options were chosen with the validation rows.
-// Cost      K more fits, hence only where the noise is in doubt: if fewer than 30 validation rows chose it, or
-//           if more of them lie outside their intervals than chance explains, or if their NLL is no better
+// Cost      K more fits, hence only where the noise is in doubt: if fewer than 30 validation rows chose it,
+//           or if more of them lie outside their intervals than chance explains, or if their NLL is no better
 //           than a constant's (a fit can learn training rows with hardly any error and be sure of itself).
 //           Elsewhere the model is the same as without folds.
 #include "slimbayes/workflow/noise_folds.h"
@@ -43,6 +43,7 @@
 #include "slimbayes/families/batches.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
+#include "slimbayes/train/checkpoint.h"
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
 #include "slimbayes/workflow/input_groups.h"
@@ -79,13 +80,18 @@ std::string noise_doubt(const Regression& p, const Split& parts, const NoiseFold
   constexpr double kLevel = 0.95, kUnlikely = 0.05;
   const Misses found = misses_of(p, parts.valid, kLevel, how.grouped);
   if (probability_of_misses(found.misses, found.rows, kLevel) < kUnlikely)
-    return fmt::format("{} of {} validation {}s lie outside their {:g} % intervals, more than chance explains",
-                       found.misses, found.rows, how.noun, 100 * kLevel);
+    return fmt::format("{} of {} {} lie outside their {:g} % intervals, more than chance explains",
+                       found.misses, found.rows,
+                       found.rows < parts.valid.size() ? "different inputs of the validation rows"
+                                                       : fmt::format("validation {}s", how.noun),
+                       100 * kLevel);
   const at::Tensor y = targets_of(parts.valid);
   const at::Tensor sd = y.std(/*unbiased=*/false);
   if (sd.item<double>() > 0 &&
-      gaussian_nll(p, y) >= gaussian_nll({y.mean().expand_as(y), sd.square().expand_as(y), at::zeros_like(y)}, y))
-    return fmt::format("on {} validation {}s the NLL is no better than a constant's", y.size(0), how.noun);
+      gaussian_nll(p, y) >=
+          gaussian_nll({y.mean().expand_as(y), sd.square().expand_as(y), at::zeros_like(y)}, y))
+    return fmt::format("on {} validation {}s the NLL is no better than that of one answer for every {}",
+                       y.size(0), how.noun, how.noun);
   return "";
 }
 
@@ -152,6 +158,7 @@ class Series {
   CrossFitted run_after(Tuned main, std::string why) {
     main_ = std::move(main);
     why_ = std::move(why);
+    remove_parts(context_.checkpoint.path);  // of the main fit: the folds' checkpoints have the same names
     save();
     return run_folds();
   }
@@ -244,9 +251,8 @@ class Series {
     noise.var = noise_variance(residual_, var_, weight_) * g / (g - 2);
     noise.sd = std::sqrt(noise.var) * parts_.train.schema.task.y_scale;
     noise.notes.push_back(fmt::format(
-        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}",
-        why_, served_, noise.rows, noise.sd,
-        groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
+        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}", why_,
+        served_, noise.rows, noise.sd, groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
         main_.report.is_null() ? "" : "; the tuned options saw the validation rows"));
     return noise;
   }
@@ -295,14 +301,10 @@ class Series {
     record.tensors[kResidual] = to_stored(residual_);
     record.tensors[kVar] = to_stored(var_);
     record.tensors[kWeight] = to_stored(weight_);
-    record.metadata["folds"] = json{{"done", done_},
-                                    {"served", served_},
-                                    {"groups", groups_},
-                                    {"notes", notes_},
-                                    {"why", why_},
-                                    {"options", main_.options},
-                                    {"tuning", main_.report}}
-                                   .dump();
+    record.metadata["folds"] =
+        json{{"done", done_}, {"served", served_},        {"groups", groups_},     {"notes", notes_},
+             {"why", why_},   {"options", main_.options}, {"tuning", main_.report}}
+            .dump();
     series_.keep(std::move(record), static_cast<int64_t>(done_) + 1);
   }
 
@@ -350,7 +352,9 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
   if (!series.possible()) return without_folds(main, enough, parts, folds, context);
   if (!enough || series.recorded()) return series.run(main);
   Tuned first = main(context);
-  if (first.interrupted()) return {std::move(first), {}};
+  // A refit has learned the validation rows: they say nothing of its noise.
+  const bool refitted = first.fitted->summary().rows > parts.train.size();
+  if (first.interrupted() || refitted) return {std::move(first), {}};
   std::string doubt = noise_doubt(std::get<Regression>(first.fitted->predict(parts.valid)), parts, folds);
   if (doubt.empty()) return {std::move(first), {}};
   return series.run_after(std::move(first), std::move(doubt));

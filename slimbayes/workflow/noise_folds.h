@@ -37,12 +37,14 @@ struct CrossFitted {
 /// - the noise is in doubt: the parameters were chosen on fewer than kEnoughRows validation rows (with
 ///   `grouped`, rows with identical inputs count once), or so many of them lie outside their 95 % intervals
 ///   that intervals that hold their level would miss as often with a probability below 0.05, or their NLL is
-///   no better than that of a constant;
+///   no better than that of a constant (not of a refit, which has learned the validation rows);
 /// - there are at most 2,000 training rows and at least 4 different inputs.
 /// For each fold, the method is fitted to the other rows, with the options that `main` resolved, and predicts
 /// the fold. A fold that fails numerically gives a note, and the other folds are used. If a condition fails,
-/// only `main` runs, with its usual checkpoint, and few validation rows give a note. With a checkpoint,
-/// `main` and the folds form one series (FitSeries): a run that is killed and resumed gives the same bits.
+/// only `main` runs, with its usual checkpoint, and few validation rows give a note. With few
+/// validation rows, `main` and the folds form one series of checkpoints (FitSeries); otherwise the series of
+/// the folds takes the place of the checkpoint of `main` when that has ended. A run that is killed and
+/// resumed gives the same bits.
 /// Throws std::invalid_argument if the number of folds is negative or 1; 0 turns cross-fitting off.
 CrossFitted fit_with_noise_folds(const MethodInfo& method,
                                  const std::function<Tuned(const FitContext&)>& main, const Split& parts,

@@ -69,19 +69,19 @@ std::optional<int64_t> steps_of(const Windows& windows, double season) {
   return static_cast<int64_t>(steps);
 }
 
-/// Returns the means of |a - b| and of its square, as "mae" and "rmse" with this suffix, divided by `scale`.
-void add_errors(json& out, const Values& error, double scale, const std::string& suffix) {
-  const double n = static_cast<double>(error.size());
-  double sum = 0, squares = 0;
-  for (const double e : error) sum += std::abs(e) / n, squares += e * e / n;
-  out["mae" + suffix] = sum / scale;
-  out["rmse" + suffix] = std::sqrt(squares) / scale;
-}
-
 double mean_size(const Values& error) {
   double sum = 0;
   for (const double e : error) sum += std::abs(e);
   return sum / static_cast<double>(error.size());
+}
+
+/// Adds the mean absolute error and the root mean squared error as "mae" and "rmse" with this suffix, divided
+/// by `scale`.
+void add_errors(json& out, const Values& error, double scale, const std::string& suffix) {
+  double squares = 0;
+  for (const double e : error) squares += e * e / static_cast<double>(error.size());
+  out["mae" + suffix] = mean_size(error) / scale;
+  out["rmse" + suffix] = std::sqrt(squares) / scale;
 }
 
 /// Returns the model's answer less the target. Of classes 1 where they differ, else 0. [m]

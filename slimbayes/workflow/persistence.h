@@ -13,9 +13,10 @@ namespace slimbayes {
 /// Returns what two forecasts without a model score on these windows, whose targets are in the table: an
 /// object to be added to the report of the model's `answer` to them. It has
 ///   persistence           the last known target that the window sees
-///   seasonal_persistence  the target one season before the forecast's time: a day or, where a step is longer
-///                         than half a day, a week; absent if the times are no calendar times, the season is
-///                         no whole number of steps or shorter than the horizon, or the table holds no value
+///   seasonal_persistence  the target one season before the forecast's time: a day or, where that gives no
+///                         value, a week; absent if the times are no calendar times, or each season is no
+///                         whole number of steps, shorter than two steps or than the horizon, or no row of
+///                         the table lies one season before a forecast
 /// Each has `n`, the windows for which it has a value, and of numbers and counts mae and rmse in the target's
 /// units (of numbers also with the suffix _standardized), of classes the accuracy. `model_mae` or
 /// `model_accuracy` is the model's on the same windows. `season` is its length, such as "24 steps". A

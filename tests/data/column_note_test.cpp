@@ -26,9 +26,12 @@ TEST(gathered, names_five_columns_and_counts_the_others) {
 }
 
 TEST(gathered, lists_dropped_columns_first_and_leaves_empty_notes_out) {
-  const std::vector<ColumnNote> notes = {
-      missing("a", 1),          {ColumnNoteKind::odd, "b", "b is odd"}, missing("c", 1), missing("d", 2),
-      {ColumnNoteKind::odd, "e", ""}, {ColumnNoteKind::dropped, "f", "f is dropped"}};
+  const std::vector<ColumnNote> notes = {missing("a", 1),
+                                         {ColumnNoteKind::odd, "b", "b is odd"},
+                                         missing("c", 1),
+                                         missing("d", 2),
+                                         {ColumnNoteKind::odd, "e", ""},
+                                         {ColumnNoteKind::dropped, "f", "f is dropped"}};
   EXPECT_EQ(gathered(notes),
             (Gathered{"f is dropped", "b is odd", "3 columns lack cells ('a' 1, 'c' 1, 'd' 2)"}));
 }

@@ -124,8 +124,8 @@ TEST(Encoder_fit, drops_constants_empty_columns_and_free_text) {
   Encoder e = fitted(t);
   EXPECT_EQ(e.schema().features, (std::vector<std::string>{"x", "partly (missing)"}));
   EXPECT_TRUE(has_note(e.notes(), "column 'm' holds no value"));
-  EXPECT_TRUE(has_note(e.notes(),
-                       "3 columns are constant on the training rows: dropped ('k', 'c', 'partly')"));
+  EXPECT_TRUE(
+      has_note(e.notes(), "3 columns are constant on the training rows: dropped ('k', 'c', 'partly')"));
   EXPECT_TRUE(has_note(e.notes(), "column 'id': 200 of 200 training cells differ"));
   // A table to be predicted need not hold the dropped columns.
   EXPECT_EQ(e.inputs(table_of({numbers("partly", {1}), numbers("x", {1})})).size(1), 2);

@@ -184,7 +184,7 @@ TEST(Target, WhatLooksLikeCountsIsSaid) {
   const std::function<double(double)> geometric = [](double u) { return std::floor(-3 * std::log(1 - u)); };
   for (double rate : {0.5, 2.0, 4.0}) expect_has(hint(poisson(rate)), "--likelihood poisson");
   expect_has(hint(geometric), "whole numbers from 0 to");
-  expect_has(hint([](double u) { return std::floor(10 * u); }), "softmax");  // or perhaps counts
+  expect_has(hint([](double u) { return std::floor(10 * u); }), "softmax");           // or perhaps counts
   EXPECT_EQ(hint(poisson(60)), "");                                                   // nearly Gaussian
   EXPECT_EQ(hint([](double u) { return 1930 + std::floor(81 * u); }), "");            // years
   EXPECT_EQ(hint([](double u) { return std::floor(100000 + 400000 * u * u); }), "");  // prices
@@ -206,6 +206,11 @@ TEST(Target, ClassesNeedRows) {
         fit_task(held, {0, 1}, "y", {});
       }),
       "a training row of each class of 'y'; received none of class 'b', which has 2 rows in the table");
+  Table counted = table_of({numbers("y", {0, 0, 1, 1})});
+  expect_has(error_of([&] {
+               fit_task(counted, {0, 1}, "y", {});
+             }),
+             "give more of its rows; --likelihood gaussian fits them as numbers");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
   expect_has(error_of([&] {
                task_for(table_of({numbers("y", {1, 1, 2, 2, 3, 3})}), LikelihoodKind::bernoulli);

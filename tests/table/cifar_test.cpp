@@ -7,7 +7,8 @@ namespace {
 
 using cifar = TableFiles;
 
-/// Returns records whose label bytes count up to these largest values, as often as they fit, with grey images.
+/// Returns records whose label bytes count up to these largest values, as often as they fit, with grey
+/// images.
 std::string records(int count, std::initializer_list<int> largest) {
   std::string bytes;
   for (int i = 0; i < count; ++i) {

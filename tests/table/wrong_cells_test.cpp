@@ -94,6 +94,24 @@ TEST(missing_marks, of_a_text_file) {
   EXPECT_EQ(format_csv(kept, ','), "x,c\n1,\n-999,a\n");  // kept cells are written as they were
 }
 
+TEST(missing_marks, with_leading_zeros_are_texts) {
+  Reading reading;
+  reading.missing = {"00000"};
+  const Table t = parse_csv("zip,x\n00000,0\n02139,1\n10115,0\n", ',', "t.csv", reading);
+  EXPECT_EQ(t.find("x")->values, (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(t.find("zip")->levels, (std::vector<std::string>{"02139", "10115"}));
+  EXPECT_FALSE(is_mark("0", reading.missing));
+  EXPECT_EQ(without_marks({"x", ColumnKind::numeric, {0, 1}, {}}, reading.missing).values,
+            (std::vector<double>{0, 1}));
+}
+
+TEST(missing_marks, of_float32_numbers_are_the_nearest_ones) {
+  const std::vector<std::string> marks = {"-999.9"};
+  const Column column = without_marks({"x", ColumnKind::numeric, {1, -999.9F, -999.9, -999.8}, {}}, marks);
+  EXPECT_TRUE(std::isnan(column.values[1]) && std::isnan(column.values[2]));
+  EXPECT_EQ(column.values[3], -999.8);
+}
+
 TEST(is_mark, is_a_text_or_a_number) {
   const std::vector<std::string> marks = {"-999", "-", "1"};
   for (const char* cell : {"-999", "-999.0", "-9.99e2", "-", "1.0"})

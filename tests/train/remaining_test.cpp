@@ -99,6 +99,7 @@ TEST(remaining, is_what_the_trainer_reports) {
   options.time_limit = 1e-9;
   Watch limited;
   trained(options, &limited);
+  ASSERT_FALSE(limited.seen.empty());
   for (const Progress& p : limited.seen) EXPECT_EQ(p.left.seconds, 0);
 }
 

@@ -161,13 +161,30 @@ TEST(NoiseFolds, ValidationRowsOutsideTheirIntervalsPutTheNoiseInDoubt) {
   const CrossFitted fit = dnn_with_folds(parts, {Stream(1)});
   EXPECT_EQ(fit.noise.folds, 5);
   EXPECT_EQ(fit.noise.rows, 140);
-  expect_has(fit.noise.notes.at(0), "validation rows");
-  expect_has(fit.noise.notes.at(0), "the noise was estimated by 5-fold cross-fitting on 140 rows");
+  expect_has(fit.noise.notes.at(0),
+             "of 40 validation rows lie outside their 95 % intervals, more than chance explains: the noise was "
+             "estimated by 5-fold cross-fitting on 140 rows");
   EXPECT_GT(fit.noise.sd, 0.5);  // the folds' residuals hold the shift of 40 rows
   EXPECT_TRUE(dnn_with_folds(parts, {Stream(1)}, 0).noise.empty());
   // The same rows without the shift give no doubt.
   const Split sound{contract::toy(100, 1), contract::toy(40, 2)};
   EXPECT_TRUE(dnn_with_folds(sound, {Stream(1)}).noise.empty());
+}
+
+// Few rows lie outside their intervals, but some lie far outside.
+TEST(NoiseFolds, AnNllNoBetterThanAConstantsPutsTheNoiseInDoubt) {
+  Split parts{contract::toy(100, 1), contract::toy(40, 2)};
+  Batch rows = parts.valid.all();
+  rows.target = rows.target.clone();
+  rows.target[3] = rows.target[3] + 30;
+  parts.valid = dataset_of(parts.valid.schema, std::move(rows));
+  const MethodInfo& info = find_method("vbll");  // its noise is that of the training rows
+  const json options = info.resolve({{"steps", 400}, {"hidden", 8}, {"blocks", 1}, {"rank", 8}});
+  const auto main = [&](const FitContext& of_main) -> Tuned {
+    return {options, registry_row("vbll").make(options)->fit(parts, of_main), {}};
+  };
+  const CrossFitted fit = fit_with_noise_folds(info, main, parts, {5, true, Stream(2)}, {Stream(1)});
+  expect_has(fit.noise.notes.at(0), "on 40 validation rows the NLL is no better than that of one answer");
 }
 
 TEST(NoiseFolds, TheNotesSayWhatTheSdRestsOn) {
@@ -298,6 +315,28 @@ TEST_F(NoiseFoldFiles, FoldsThatFollowAFitInDoubtAreResumedToo) {
   EXPECT_EQ(watcher.stages, (std::vector<std::string>{"fold 2/5", "fold 3/5", "fold 4/5", "fold 5/5"}));
   EXPECT_EQ(to_json(rest.noise), to_json(whole.noise));
   EXPECT_EQ(to_bytes(rest.main.fitted->save()), to_bytes(whole.main.fitted->save()));
+}
+
+// The checkpoints of a fit's parts have the names of the folds'. One that is left must not stand for a fold.
+TEST_F(NoiseFoldFiles, PartsOfAResumedMainFitAreNotTakenForFolds) {
+  FitOptions fit = small("swag");
+  fit.options["steps"] = 300;
+  fit.options["averaged"] = 3;
+  Table table = steps(300);
+  Column& y = table.columns[1];  // the validation rows lie far from what the others say
+  ASSERT_EQ(y.name, "y");
+  const Model first = fit_model(table, fit);
+  for (int64_t row : first.split().valid) y.values[static_cast<size_t>(row)] += 5;
+  const auto with = [&](Callback* callback, bool resume) {
+    return fit_model(table, fit, nullptr, callback, {folder_ / "m.ckpt", resume, "print", 0});
+  };
+  const Model whole = fit_model(table, fit);
+  ASSERT_EQ(whole.noise().folds, 5);
+  Watcher impatient("2/2");
+  with(&impatient, false);
+  const Model rest = with(nullptr, true);
+  EXPECT_EQ(rest.noise().notes, whole.noise().notes);
+  EXPECT_EQ(to_bytes(rest.to_file()), to_bytes(whole.to_file()));
 }
 
 TEST_F(NoiseFoldFiles, InterruptedInTheMainFitItAnswersWithIt) {
