@@ -27,7 +27,7 @@ TEST(range_note, names_column_row_and_value) {
   expect_has(range_of(numbers("x", x)),
              "column 'x': 999999 (data row 17) stretches the range, 1 to 100 without it");
   expect_has(range_of(numbers("x", x)),
-             "leave the cell empty if missing is meant (fit --na 999999 reads it so), or");
+             "leave the cell empty if missing is meant (fit --na 999999 reads it so, in every column), or");
   x[3] = 999999;
   expect_has(range_of(numbers("x", x)), "999999 (2 cells, the first in data row 4) stretches");
   x[50] = 99999;  // two different marks for missing values
@@ -36,7 +36,7 @@ TEST(range_note, names_column_row_and_value) {
   x[7] = -999, x[99] = 999;  // one mark below the data and one above
   expect_has(range_of(numbers("x", x)),
              "999 (data row 100), -999 (data row 8) stretch the range, 1 to 99 without them");
-  expect_has(range_of(numbers("x", x)), "(fit --na 999,-999 reads them so)");
+  expect_has(range_of(numbers("x", x)), "(fit --na 999,-999 reads them so, in every column)");
   x = hundred();
   x[7] = -1e300;
   expect_has(range_of(numbers("x", x)), "-1e+300 (data row 8) stretches");

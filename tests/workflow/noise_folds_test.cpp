@@ -146,29 +146,30 @@ Split in_doubt() {
   return parts;
 }
 
-/// Fits dnn to these parts with the noise by cross-fitting.
-CrossFitted dnn_with_folds(const Split& parts, const FitContext& context, int64_t folds = 5) {
-  const MethodInfo& info = find_method("dnn");
-  const json options = info.resolve({{"steps", 200}, {"hidden", 8}, {"blocks", 1}});
+/// Fits vbll, whose noise is that of the training rows, to these parts, with the noise by cross-fitting.
+CrossFitted vbll_with_folds(const Split& parts, const FitContext& context, int64_t folds = 5) {
+  const MethodInfo& info = find_method("vbll");
+  const json options = info.resolve({{"steps", 400}, {"hidden", 8}, {"blocks", 1}, {"rank", 8}});
   const auto main = [&](const FitContext& of_main) -> Tuned {
-    return {options, registry_row("dnn").make(options)->fit(parts, of_main), {}};
+    return {options, registry_row("vbll").make(options)->fit(parts, of_main), {}};
   };
   return fit_with_noise_folds(info, main, parts, {folds, true, Stream(2)}, context);
 }
 
 TEST(NoiseFolds, ValidationRowsOutsideTheirIntervalsPutTheNoiseInDoubt) {
   const Split parts = in_doubt();
-  const CrossFitted fit = dnn_with_folds(parts, {Stream(1)});
+  const CrossFitted fit = vbll_with_folds(parts, {Stream(1)});
   EXPECT_EQ(fit.noise.folds, 5);
   EXPECT_EQ(fit.noise.rows, 140);
-  expect_has(fit.noise.notes.at(0),
-             "of 40 validation rows lie outside their 95 % intervals, more than chance explains: the noise was "
-             "estimated by 5-fold cross-fitting on 140 rows");
+  expect_has(
+      fit.noise.notes.at(0),
+      "40 of 40 validation rows lie outside their 95 % intervals, more than chance explains: the noise was "
+      "estimated by 5-fold cross-fitting on 140 rows");
   EXPECT_GT(fit.noise.sd, 0.5);  // the folds' residuals hold the shift of 40 rows
-  EXPECT_TRUE(dnn_with_folds(parts, {Stream(1)}, 0).noise.empty());
+  EXPECT_TRUE(vbll_with_folds(parts, {Stream(1)}, 0).noise.empty());
   // The same rows without the shift give no doubt.
   const Split sound{contract::toy(100, 1), contract::toy(40, 2)};
-  EXPECT_TRUE(dnn_with_folds(sound, {Stream(1)}).noise.empty());
+  EXPECT_TRUE(vbll_with_folds(sound, {Stream(1)}).noise.empty());
 }
 
 // Few rows lie outside their intervals, but some lie far outside.
@@ -178,12 +179,7 @@ TEST(NoiseFolds, AnNllNoBetterThanAConstantsPutsTheNoiseInDoubt) {
   rows.target = rows.target.clone();
   rows.target[3] = rows.target[3] + 30;
   parts.valid = dataset_of(parts.valid.schema, std::move(rows));
-  const MethodInfo& info = find_method("vbll");  // its noise is that of the training rows
-  const json options = info.resolve({{"steps", 400}, {"hidden", 8}, {"blocks", 1}, {"rank", 8}});
-  const auto main = [&](const FitContext& of_main) -> Tuned {
-    return {options, registry_row("vbll").make(options)->fit(parts, of_main), {}};
-  };
-  const CrossFitted fit = fit_with_noise_folds(info, main, parts, {5, true, Stream(2)}, {Stream(1)});
+  const CrossFitted fit = vbll_with_folds(parts, {Stream(1)});
   expect_has(fit.noise.notes.at(0), "on 40 validation rows the NLL is no better than that of one answer");
 }
 
@@ -305,9 +301,9 @@ TEST_F(NoiseFoldFiles, InterruptedAndResumedItEndsInTheSameBits) {
 TEST_F(NoiseFoldFiles, FoldsThatFollowAFitInDoubtAreResumedToo) {
   const Split parts = in_doubt();
   const auto with = [&](Callback* callback, bool resume) {
-    return dnn_with_folds(parts, {Stream(1), callback, {folder_ / "m.ckpt", resume, "print", 0}});
+    return vbll_with_folds(parts, {Stream(1), callback, {folder_ / "m.ckpt", resume, "print", 0}});
   };
-  const CrossFitted whole = dnn_with_folds(parts, {Stream(1)});
+  const CrossFitted whole = vbll_with_folds(parts, {Stream(1)});
   Watcher impatient("fold 2/5");
   EXPECT_TRUE(with(&impatient, false).noise.interrupted);
   Watcher watcher;
