@@ -140,7 +140,7 @@ Panel panel(const Table& table, const Table& grid, const Model& model) {
   const Interval total = model.interval(p, kLevel);
   const at::Tensor spread = kHalfWidth * p.epistemic_var.sqrt();
   const std::vector<double> x = grid.columns[0].values;
-  const std::string method = model.method();
+  const std::string& method = model.method();
   const json report = model.evaluate(take_rows(table, model.split().test), kLevel);
   Panel result{method,
                fmt::format("test NLL {:.2f} (truth {:.2f}), {:.0f} % inside", report.at("nll").get<double>(),

@@ -11,6 +11,7 @@
 #include "slimbayes/workflow/fit_file.h"
 #include "slimbayes/workflow/persistence.h"
 #include "slimbayes/workflow/separation.h"
+#include "slimbayes/workflow/trust_notes.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -89,9 +90,10 @@ int run_command(const EvaluateRequest& r) {
                            r.ood.empty() ? nullptr : &shared);
   for (const std::string& note : notes) log_note(note);
   for (const std::string& note : notes_for(model.encoder(), data)) log_note(note);
+  const bool fitted_on = hash_of(data) == model.data_hash();
   if (!r.split.empty())
     data = part_of(model, data, r.split);
-  else if (hash_of(data) == model.data_hash())
+  else if (fitted_on)
     log_line(fmt::format(
         "note: these data were fitted on, the training {}s are scored too; --split test scores what "
         "was held out",
@@ -99,6 +101,12 @@ int run_command(const EvaluateRequest& r) {
   const Answers near = model.answers(data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
   json report = model.evaluate(data, near);
+  if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // else the model has learned them
+    count_inputs(model, data, r.level, report);
+    const std::string rows = fmt::format("{}{}{}s", r.split, r.split.empty() ? "" : " ", noun_of(data));
+    for (const std::string& note : trust_notes(model, {{report, rows, r.level, /*fresh=*/true}}))
+      log_note(note);
+  }
   for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
   json ood;
   if (!r.ood.empty()) {

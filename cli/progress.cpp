@@ -52,7 +52,7 @@ extern "C" void ask_to_stop(int number) {
 
 std::string duration(double seconds) {
   if (!std::isfinite(seconds)) return "?";
-  const auto whole = static_cast<int64_t>(std::clamp(seconds, 0.0, 1e9) + 0.5);
+  const auto whole = std::llround(std::clamp(seconds, 0.0, 1e9));
   if (whole < 60) return fmt::format("{} s", whole);
   if (whole < 3600) return fmt::format("{}:{:02} min", whole / 60, whole % 60);
   return fmt::format("{}:{:02} h", whole / 3600, whole / 60 % 60);
@@ -145,7 +145,7 @@ InterruptGuard::~InterruptGuard() {
 
 bool InterruptGuard::interrupted() { return stop_asked; }
 
-ProgressPrinter::ProgressPrinter(std::string title) : title_(shown(title)), printed_(Clock::now()) {}
+ProgressPrinter::ProgressPrinter(const std::string& title) : title_(shown(title)), printed_(Clock::now()) {}
 
 ProgressPrinter::~ProgressPrinter() { clear(); }
 

@@ -25,7 +25,7 @@ class InterruptGuard {
 /// as a new line every few seconds.
 class ProgressPrinter : public Callback {
  public:
-  explicit ProgressPrinter(std::string title);
+  explicit ProgressPrinter(const std::string& title);
   ~ProgressPrinter() override;
 
   void report(const Progress& progress) override;

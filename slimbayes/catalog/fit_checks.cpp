@@ -19,6 +19,15 @@ void require(bool ok, const std::string& expected, const std::string& received, 
 
 std::string quoted(const std::string& name) { return fmt::format("'{}'", name); }
 
+/// Returns whether the text is UTF-8, which a model file needs: nlohmann-json checks it.
+bool is_utf8(const std::string& text) {
+  try {
+    return !nlohmann::json(text).dump().empty();
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
 /// Returns the names of tasks or kinds of input, comma-separated.
 template <class T>
 std::string joined_names(const std::vector<T>& list) {
@@ -52,6 +61,8 @@ void check_network(const nlohmann::json& options, InputKind kind) {
 }  // namespace
 
 void check_columns(const FitOptions& fit, InputKind kind) {
+  for (const std::string& mark : fit.na)
+    require(is_utf8(mark), "texts in UTF-8 for --na", "other bytes", "name the mark as the file spells it");
   if (kind == InputKind::images) {
     require(fit.target.empty() && !fit.likelihood, "images, whose labels lie beside them",
             "a target or a likelihood", "leave --target and --likelihood out");

@@ -31,7 +31,8 @@ int64_t missing_before(const TimeSeries& series, int64_t place, int64_t window) 
   const auto at = static_cast<size_t>(place);
   const double difference = series.time[at] - series.time[at - 1];
   const double steps = std::round(difference / series.step);
-  const bool whole = std::abs(difference - steps * series.step) <= steps * series.tolerance(series.step);
+  const double tolerance = steps * time_tolerance(series.step, series.time[at]);
+  const bool whole = std::abs(difference - steps * series.step) <= tolerance;
   return whole && steps >= 2 && steps <= static_cast<double>(window) ? static_cast<int64_t>(steps) - 1 : 0;
 }
 

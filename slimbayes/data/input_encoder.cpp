@@ -24,6 +24,8 @@ template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
 };
+template <class... Functions>
+Overloaded(Functions...) -> Overloaded<Functions...>;  // C++20 needs no guide; clang 14 does
 
 const char* what_of(const Examples& examples) {
   return std::holds_alternative<Images>(examples) ? "images" : "a table";

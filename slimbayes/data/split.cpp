@@ -84,15 +84,23 @@ std::vector<const Column*> input_columns(const Table& table, const std::vector<s
   return encoded.empty() ? inputs : encoded;
 }
 
-/// Groups rows with identical inputs.
-RowGroups alike_rows(const Table& table, const std::vector<std::string>& not_inputs) {
-  std::vector<const Column*> inputs = input_columns(table, not_inputs);
-  std::vector<double> cells(inputs.size());
+/// Groups rows with identical inputs. A missing cell is not known to equal another: by default, rows that lack
+/// an input are one group only if every cell of the table is equal, those that are no inputs too, as in a row
+/// that was copied. Otherwise the rows that lack the one input that tells rows apart would be a few large
+/// groups, and a part that got one would have far more missing cells than the others. The split `grouped`
+/// groups them.
+RowGroups alike_rows(const Table& table, const SplitOptions& options) {
+  const std::vector<const Column*> inputs = input_columns(table, options.not_inputs);
+  std::vector<double> cells;
   std::unordered_map<XXH128_hash_t, int64_t, LowBits, SameHash> index;
   index.reserve(static_cast<size_t>(table.rows));
   RowGroups groups{std::vector<int64_t>(static_cast<size_t>(table.rows))};
   for (size_t row = 0; row < groups.of.size(); ++row) {
-    for (size_t c = 0; c < inputs.size(); ++c) cells[c] = canonical(inputs[c]->values[row]);
+    cells.clear();
+    for (const Column* column : inputs) cells.push_back(canonical(column->values[row]));
+    const bool lacks = std::ranges::any_of(cells, [](double cell) { return std::isnan(cell); });
+    if (lacks && options.kind != "grouped")
+      for (const Column& column : table.columns) cells.push_back(canonical(column.values[row]));
     XXH128_hash_t hash = XXH3_128bits(cells.data(), cells.size() * sizeof(double));
     groups.of[row] = index.try_emplace(hash, static_cast<int64_t>(index.size())).first->second;
   }
@@ -299,7 +307,7 @@ SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const
 
 RowGroups row_groups(const Table& table, const SplitOptions& options) {
   check_options(table.rows, options);
-  return dealt_groups(alike_rows(table, options.not_inputs), options);
+  return dealt_groups(alike_rows(table, options), options);
 }
 
 RowGroups row_groups(const std::vector<int64_t>& alike, const SplitOptions& options) {
@@ -320,7 +328,7 @@ std::vector<int64_t> groups_among(const RowGroups& groups, const std::vector<int
 
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream) {
   check_options(table.rows, options);
-  return split_alike(alike_rows(table, options.not_inputs), options, stream);
+  return split_alike(alike_rows(table, options), options, stream);
 }
 
 SplitRows split_rows(const std::vector<int64_t>& alike, const SplitOptions& options, const Stream& stream) {

@@ -45,8 +45,9 @@ void append_timestamps(const arrow::Array& chunk, std::vector<double>& out) {
   int64_t scale = per_second[static_cast<int>(unit)];
   for (int64_t i = 0; i < array.length(); ++i) {
     int64_t value = array.IsNull(i) ? 0 : array.Value(i);
-    double seconds =
-        static_cast<double>(value / scale) + static_cast<double>(value % scale) / static_cast<double>(scale);
+    const int64_t whole = value / scale;
+    const double seconds =
+        static_cast<double>(whole) + static_cast<double>(value % scale) / static_cast<double>(scale);
     out.push_back(array.IsNull(i) ? kMissing : seconds);
   }
 }

@@ -70,6 +70,25 @@ std::optional<double> read_as(std::string_view cell, ColumnKind kind) {
   return bit ? std::optional<double>(*bit ? 1.0 : 0.0) : std::nullopt;
 }
 
+/// Returns the time in ISO 8601 with so many digits after the second; midnight without digits as a date alone.
+std::string datetime_text(double seconds, int digits) {
+  namespace chrono = std::chrono;
+  const double scale = std::pow(10.0, digits);
+  double whole = std::floor(seconds), parts = std::round((seconds - whole) * scale);
+  if (parts == scale) whole += 1, parts = 0;
+  const auto total = static_cast<int64_t>(whole);
+  const int64_t days = total / 86400 - (total % 86400 < 0 ? 1 : 0);
+  const int64_t clock = total - 86400 * days;
+  const chrono::year_month_day date{chrono::sys_days(chrono::days(days))};
+  std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
+                                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
+  if (clock == 0 && parts == 0) return text;
+  text += fmt::format("T{:02}:{:02}:{:02}", clock / 3600, clock / 60 % 60, clock % 60);
+  if (parts == 0) return text;
+  text += fmt::format(".{:0{}}", static_cast<int64_t>(parts), digits);
+  return text.substr(0, text.find_last_not_of('0') + 1);
+}
+
 }  // namespace
 
 std::string_view trimmed(std::string_view text) {
@@ -168,25 +187,15 @@ bool is_padded(std::string_view cell) {
 }
 
 std::string format_datetime(double seconds) {
-  namespace chrono = std::chrono;
   if (!(seconds >= -62167219200.0 && seconds < 253402300800.0)) {
     throw std::invalid_argument(fmt::format(
         "[format_datetime] expected a time in the years 0 to 9999; received {} seconds since 1970", seconds));
   }
-  double whole = std::floor(seconds);
-  int64_t nanos = std::llround((seconds - whole) * 1e9);
-  if (nanos == 1000000000) whole += 1, nanos = 0;
-  int64_t total = static_cast<int64_t>(whole);
-  int64_t days = total / 86400 - (total % 86400 < 0 ? 1 : 0);
-  int64_t clock = total - 86400 * days;
-  chrono::year_month_day date{chrono::sys_days(chrono::days(days))};
-  std::string text = fmt::format("{:04}-{:02}-{:02}", static_cast<int>(date.year()),
-                                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
-  if (clock == 0 && nanos == 0) return text;
-  text += fmt::format("T{:02}:{:02}:{:02}", clock / 3600, clock / 60 % 60, clock % 60);
-  if (nanos == 0) return text;
-  text += fmt::format(".{:09}", nanos);
-  return text.substr(0, text.find_last_not_of('0') + 1);
+  constexpr int kMostDigits = 9;
+  std::string text = datetime_text(seconds, 0);
+  for (int digits = 1; digits <= kMostDigits && parse_datetime(text) != seconds; ++digits)
+    text = datetime_text(seconds, digits);
+  return text;
 }
 
 std::string format_utc(double seconds) {

@@ -45,7 +45,8 @@ bool tells_apart(std::span<const std::string> levels, ColumnKind kind);
 /// (02139, not 0.5).
 bool is_padded(std::string_view cell);
 
-/// Formats a time so that parse_datetime reads it back, to the nanosecond; midnight is written as a date
+/// Formats a time with the fewest digits from which parse_datetime reads it back, nine after the second at
+/// most; midnight is written as a date
 /// alone. Throws std::invalid_argument outside the years 0 to 9999.
 std::string format_datetime(double seconds);
 

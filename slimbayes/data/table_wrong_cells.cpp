@@ -125,7 +125,8 @@ std::string Remedies::text() const {
     parts.push_back(fmt::format("write numbers without their unit, {} as {}", in_quotes(with_unit),
                                 without_unit(with_unit)));
   if (!dressed.empty())
-    parts.push_back(fmt::format("write numbers such as {} as 13000.5", in_quotes(dressed)));
+    parts.push_back(fmt::format("write numbers such as {} by digits and a decimal point alone, as in 13000.5",
+                                in_quotes(dressed)));
   if (!marks.empty())
     parts.push_back(fmt::format("fit --na '{}' reads such cells as missing", fmt::join(marks, ",")));
   if (!names.empty())
@@ -146,7 +147,11 @@ BadCell wrong_cells(const std::string& column, std::span<const std::string_view>
       fmt::format("expected {} in column {}{}; received {}{}: {} of {} cells", expected.what,
                   in_quotes(column), expected.as_most_cells ? ", as in most of its cells" : "", examples,
                   texts.size() > kExamples ? ", ..." : "", wrong, present);
-  return {texts.at(0).row, fault, remedies_for(column, texts, expected)};
+  Remedies remedies = remedies_for(column, texts, expected);
+  // Marks stand among other cells: where no cell is right, only what marks are usually written as may be one.
+  const auto is_odd = [](const std::string& mark) { return !is_usual_mark(mark); };
+  if (wrong == present && std::erase_if(remedies.marks, is_odd) > 0) remedies.to_correct = kCorrect;
+  return {texts.at(0).row, fault, std::move(remedies)};
 }
 
 std::string joined(const std::vector<BadCell>& columns) {

@@ -240,7 +240,14 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
   for (int64_t row : rows) values.push_back(target_in(table, column, row));
   const std::set<double> different(values.begin(), values.end());
   const bool whole = std::ranges::all_of(different, [](double y) { return y >= 0 && y == std::floor(y); });
-  if (!whole || values.size() < kFewRows) return "";
+  if (!whole) return "";
+  if (different.size() == 2 && values.size() > 2)
+    return fmt::format(
+        "the target {} holds {} and {} alone, one of them in a single row, and is fitted as a number: a "
+        "class "
+        "needs two rows",
+        in_quotes(target), *different.begin(), *different.rbegin());
+  if (values.size() < kFewRows) return "";
   const Moments m = moments(values);
   const auto up_to_mean = std::ranges::count_if(different, [&](double y) { return y <= m.mean; });
   const double possible = std::floor(m.mean) - *different.begin() + 1;

@@ -136,19 +136,26 @@ std::vector<int64_t> series_of(const Table& table, const std::vector<std::string
   return series;
 }
 
-/// Returns the commonest difference between neighbours of a series; the smallest if several are equally
-/// common.
-double common_step(const std::vector<double>& differences, const TimeSeries& series) {
-  std::vector<double> sorted = differences;
-  std::ranges::sort(sorted);
+/// A time difference of neighbours in a series, and the later of their times.
+struct Difference {
+  double by, at;
+
+  bool is(double step) const { return std::abs(by - step) <= time_tolerance(step, at); }
+};
+
+/// Returns the commonest difference; the smallest if several are equally common; 1 if there is none.
+double common_step(std::vector<Difference> differences) {
+  std::ranges::sort(differences, {}, &Difference::by);
   double best = 1;
   int64_t most = 0;
-  for (size_t i = 0; i < sorted.size();) {
+  for (size_t i = 0; i < differences.size();) {
     size_t j = i;
-    while (j < sorted.size() && sorted[j] <= sorted[i] + series.tolerance(sorted[i])) ++j;
+    while (j < differences.size() &&
+           differences[j].by <= differences[i].by + time_tolerance(differences[i].by, differences[i].at))
+      ++j;
     if (static_cast<int64_t>(j - i) > most) {
       most = static_cast<int64_t>(j - i);
-      best = sorted[i + (j - i) / 2];  // the middle of differences that rounding has spread
+      best = differences[i + (j - i) / 2].by;  // the middle of differences that rounding has spread
     }
     i = j;
   }
@@ -163,18 +170,23 @@ std::string same_time_hint(const WindowOptions& options, bool fitted) {
                          : fmt::format("tells series apart by {} alone", fmt::join(options.group, ", ")));
 }
 
-/// Returns the largest absolute value.
-double largest(const std::vector<double>& values) {
-  double most = 0;
-  for (const double x : values) most = std::max(most, std::abs(x));
-  return most;
+/// Throws if the middle one of these times is so large that one step and two cannot be told apart.
+void check_resolution(std::vector<double> times, double step) {
+  if (times.empty()) return;
+  const auto middle = times.begin() + std::ssize(times) / 2;
+  std::ranges::nth_element(times, middle);
+  check(time_tolerance(step, *middle) < step, kSeries,
+        fmt::format("times that tell one step of {:g} from two", step),
+        fmt::format("times such as {:g}, which are rounded to steps of about {:g}", *middle,
+                    std::numeric_limits<double>::epsilon() * std::abs(*middle)),
+        "count the times from the first one");
 }
 
-/// Fills TimeSeries::time and returns the time differences of neighbours. Throws DataError for two rows of
+/// Fills TimeSeries::time and returns the time differences of neighbours in one series. Throws DataError for two rows of
 /// one series with the same time.
-std::vector<double> timed(TimeSeries& series, const Table& table, const std::vector<double>& of_row,
-                          const WindowOptions& options) {
-  std::vector<double> differences;
+std::vector<Difference> timed(TimeSeries& series, const Table& table, const std::vector<double>& of_row,
+                              const WindowOptions& options) {
+  std::vector<Difference> differences;
   for (size_t i = 0; i < series.order.size(); ++i) {
     const int64_t row = series.order[i];
     series.time.push_back(of_row[static_cast<size_t>(row)]);
@@ -186,21 +198,22 @@ std::vector<double> timed(TimeSeries& series, const Table& table, const std::vec
           fmt::format("expected one row for each time{}; received the time of data row {} again; {}",
                       options.group.empty() ? "" : " of a series", row_number(table, series.order[i - 1]),
                       same_time_hint(options, series.fitted)));
-    differences.push_back(difference);
+    differences.push_back({difference, series.time[i]});
   }
   return differences;
 }
 
 }  // namespace
 
-double TimeSeries::tolerance(double difference) const {
-  return kSameTime * difference + 8 * std::numeric_limits<double>::epsilon() * latest;
+double time_tolerance(double difference, double time) {
+  // Each of four times is rounded by half an epsilon at most.
+  return kSameTime * difference + 2 * std::numeric_limits<double>::epsilon() * std::abs(time);
 }
 
 bool TimeSeries::follows(int64_t place) const {
   if (place == 0) return false;
   const auto at = static_cast<size_t>(place);
-  return number[at] == number[at - 1] && std::abs(time[at] - time[at - 1] - step) <= tolerance(step);
+  return number[at] == number[at - 1] && Difference{time[at] - time[at - 1], time[at]}.is(step);
 }
 
 bool TimeSeries::is_inserted(int64_t place) const {
@@ -226,18 +239,16 @@ TimeSeries find_series(const Table& table, const WindowOptions& options, std::op
     series.notes.push_back("the rows are not in the order of their times: they were sorted");
   }
   for (const int64_t row : series.order) series.number.push_back(numbers[static_cast<size_t>(row)]);
-  const std::vector<double> differences = timed(series, table, times.of_row, options);
-  series.latest = largest(series.time);
-  const double common = common_step(differences, series);
+  const std::vector<Difference> differences = timed(series, table, times.of_row, options);
+  const double common = common_step(differences);
   series.step = step.value_or(common);
-  const auto is_step = [&](double difference) {
-    return std::abs(difference - series.step) <= series.tolerance(series.step);
-  };
+  const auto is_step = [&](const Difference& difference) { return difference.is(series.step); };
   const char* unit = series.calendar ? " s" : "";
   check(!step || differences.empty() || std::ranges::any_of(differences, is_step), kSeries,
         fmt::format("rows in steps of {:g}{}, as in training", series.step, unit),
         fmt::format("steps of {:g}{}", common, unit),
         "the model has learnt nothing of other steps: fit again");
+  if (!differences.empty()) check_resolution(series.time, series.step);
   if (options.time.size() == 1) series.notes.push_back(mixed_offsets_note(*table.find(options.time[0])));
   std::erase(series.notes, "");
   return series;

@@ -34,25 +34,26 @@ struct TimeSeries {
   std::vector<double> time;
   std::vector<int64_t> number;  // [n] number of each place's series, from 0
   double step = 1;              // time from row to row: the commonest difference, or the given step
-  double latest = 0;            // largest absolute value of `time`
   bool calendar = false;        // whether times are seconds
   bool fitted = false;          // whether the step was given: that of a model's training rows
   int64_t inserted = 0;         // rows that fill_gaps inserted: the last ones of the table
   std::vector<std::string> notes = {};
 
-  /// Returns how far two equal time differences may be apart after rounding: times near `latest` are rounded
-  /// to doubles.
-  double tolerance(double difference) const;
   /// Returns whether the row at this place comes one step after the row at the place before, in one series.
   bool follows(int64_t place) const;
   /// Returns whether fill_gaps inserted the row at this place.
   bool is_inserted(int64_t place) const;
 };
 
+/// Returns how far two equal time differences may be apart where the later of the two times is `time`: times
+/// are rounded to doubles.
+double time_tolerance(double difference, double time);
+
 /// Sorts the rows. Throws std::invalid_argument for a time or group column that is absent or of another kind,
 /// and for sizes below 1 or above kLongestWindow. Throws DataError for a missing time, and for two rows of
 /// one series with the same time. If `step` is given (that of the training rows), successive rows are that
-/// far apart, and a table without two such rows throws std::invalid_argument.
+/// far apart, and a table without two such rows throws std::invalid_argument; so do times so large that one
+/// step and two cannot be told apart.
 TimeSeries find_series(const Table& table, const WindowOptions& options, std::optional<double> step = {});
 
 }  // namespace slimbayes

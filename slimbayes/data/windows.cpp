@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <numeric>
 
 #include "slimbayes/catalog/nearest.h"
@@ -122,13 +123,24 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
             "and give that column to --time");
 }
 
+/// Returns the decimal number with the fewest digits that rounding cannot tell from this time: 0.1 + 2 * 0.1
+/// is 0.3. The time itself where a step has no such digits.
+double rounded_time(double time, double step) {
+  const double unit = std::pow(10, std::ceil(std::log10(time_tolerance(step, time))));
+  if (!(unit < step / 2)) return time;
+  const int digits = static_cast<int>(std::max(0.0, -std::log10(unit) + 0.5));
+  return std::strtod(fmt::format("{:.{}f}", time, digits).c_str(), nullptr);
+}
+
 }  // namespace
 
 std::vector<double> Windows::forecast_times(const WindowOptions& options) const {
   std::vector<double> times;
   times.reserve(last.size());
-  for (int64_t place : last)
-    times.push_back(time[static_cast<size_t>(place)] + step * static_cast<double>(options.horizon));
+  for (size_t i = 0; i < last.size(); ++i) {
+    const double computed = time[static_cast<size_t>(last[i])] + step * static_cast<double>(options.horizon);
+    times.push_back(target[i] >= 0 ? time[static_cast<size_t>(target[i])] : rounded_time(computed, step));
+  }
   return times;
 }
 
@@ -192,16 +204,16 @@ SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usab
     ends[p] = std::max<int64_t>(0, ends[p + 1] - static_cast<int64_t>(std::ceil(shares[p] * n - 1e-9)));
   SplitRows parts;
   std::vector<int64_t>* lists[] = {&parts.train, &parts.valid, &parts.calibration, &parts.test};
-  const double gap =
-      windows.step * static_cast<double>(options.window + options.horizon - 1) * (1 + kSameTime) +
-      windows.tolerance(windows.step);
+  const double width = windows.step * static_cast<double>(options.window + options.horizon - 1);
   double reached = -HUGE_VAL;  // latest forecast time of the previous parts
   int64_t left_out = 0;
   for (int p = 0; p < 4; ++p) {
     const int64_t begin = p == 0 ? 0 : ends[p - 1];
     for (int64_t k = begin; k < ends[p]; ++k) {
       const int64_t i = order[static_cast<size_t>(k)];
-      if (times[static_cast<size_t>(i)] - reached > gap)
+      const double forecast = times[static_cast<size_t>(i)];
+      if (forecast - reached >
+          width + time_tolerance(width, forecast) + time_tolerance(windows.step, forecast))
         lists[p]->push_back(i);
       else
         ++left_out;

@@ -20,7 +20,8 @@ struct Windows : TimeSeries {
   std::vector<int64_t> target;
   int64_t longest = 0;  // rows of the longest run
 
-  /// Returns the time of the row that each window predicts. [m]
+  /// Returns the time of the row that each window predicts: that of the row in the table, or the time of the
+  /// last row and `horizon` steps, rounded to decimals where the sum of the doubles is off. [m]
   std::vector<double> forecast_times(const WindowOptions& options) const;
 };
 

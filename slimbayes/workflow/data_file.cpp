@@ -36,9 +36,9 @@ Table with_known_target(Table table, const std::string& target, Words* notes) {
   const int64_t all = table.rows;
   table = with_target(std::move(table), target);
   if (table.rows < all && notes != nullptr)
-    notes->push_back(fmt::format("{} of {} {} no {} (an empty cell, NA, None, null, ?): left out",
-                                 all - table.rows, counted(all, "row"),
-                                 all - table.rows == 1 ? "has" : "have", in_quotes(target)));
+    notes->push_back(fmt::format(
+        "{} of {} {} no {} (an empty cell, NA, None, null, ? or a text of --na): left out", all - table.rows,
+        counted(all, "row"), all - table.rows == 1 ? "has" : "have", in_quotes(target)));
   return table;
 }
 

@@ -16,6 +16,7 @@
 #include "slimbayes/train/checkpoint.h"
 #include "slimbayes/workflow/fit_notes.h"
 #include "slimbayes/workflow/persistence.h"
+#include "slimbayes/workflow/trust_notes.h"
 
 namespace slimbayes {
 
@@ -125,10 +126,7 @@ json report_on(const Model& model, const Examples& examples, double level, std::
   if (count(examples) == 0) return {};
   std::vector<BadRow> bad;
   json report = model.evaluate(examples, level, &bad);
-  FitOptions grouped = model.fit_options();
-  grouped.split = "grouped";
-  if (const int64_t inputs = groups_of(examples, grouped).count; inputs < count(examples))
-    report["different_inputs"] = inputs;
+  count_inputs(model, examples, level, report);
   if (!bad.empty()) notes.push_back(bad_examples_text(examples, bad, "left out of the report"));
   return report;
 }

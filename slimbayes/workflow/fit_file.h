@@ -21,7 +21,7 @@ struct FitOutcome {
 };
 
 /// Returns the report of Model::evaluate on the examples that have an answer, and adds a note on the others.
-/// Where examples repeat inputs, `different_inputs` counts these once.
+/// The report has count_inputs().
 /// Returns null for no examples. Throws DataError if no example has an answer.
 nlohmann::json report_on(const Model& model, const Examples& examples, double level,
                          std::vector<std::string>& notes);

@@ -250,10 +250,18 @@ class Series {
     const double g = static_cast<double>(groups_);
     noise.var = noise_variance(residual_, var_, weight_) * g / (g - 2);
     noise.sd = std::sqrt(noise.var) * parts_.train.schema.task.y_scale;
-    noise.notes.push_back(fmt::format(
-        "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}", why_,
-        served_, noise.rows, noise.sd, groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
-        main_.report.is_null() ? "" : "; the tuned options saw the validation rows"));
+    if (noise.var == 0)
+      noise.notes.push_back(
+          fmt::format("{}: {}-fold cross-fitting on {} rows found no noise beyond what the fits do not know: "
+                      "the sd has no "
+                      "lower bound",
+                      why_, served_, noise.rows));
+    else
+      noise.notes.push_back(fmt::format(
+          "{}: the noise was estimated by {}-fold cross-fitting on {} rows: an sd of at least {:.4g}{}{}",
+          why_, served_, noise.rows, noise.sd,
+          groups_ < kEnoughRows ? "; an estimate from so few rows is rough" : "",
+          main_.report.is_null() ? "" : "; the tuned options saw the validation rows"));
     return noise;
   }
 

@@ -42,7 +42,6 @@ Values last_known(const WindowTable& w, const Column& target) {
 /// Returns the target `season` before the time of each forecast; NaN where the table has none. [m]
 Values season_before(const WindowTable& w, const Column& target, double season) {
   const Windows& windows = *w.windows;
-  const double near = windows.tolerance(season);
   const Values forecasts = windows.forecast_times(windows.options);
   Values values;
   for (const int64_t i : w.chosen) {
@@ -50,7 +49,8 @@ Values season_before(const WindowTable& w, const Column& target, double season) 
     const auto series = std::ranges::lower_bound(windows.number, windows.number[static_cast<size_t>(last)]);
     const auto from = windows.time.begin() + (series - windows.number.begin());
     const auto to = windows.time.begin() + last + 1;
-    const double wanted = forecasts[static_cast<size_t>(i)] - season;
+    const double forecast = forecasts[static_cast<size_t>(i)], wanted = forecast - season;
+    const double near = time_tolerance(season, forecast);
     const auto found = std::lower_bound(from, to, wanted - near);
     const bool there = found != to && *found <= wanted + near;
     values.push_back(there ? cell_at(w, target, found - windows.time.begin()) : kMissing);
@@ -63,7 +63,7 @@ Values season_before(const WindowTable& w, const Column& target, double season) 
 std::optional<int64_t> steps_of(const Windows& windows, double season) {
   const double steps = std::round(season / windows.step);
   const double least = static_cast<double>(std::max<int64_t>(2, windows.options.horizon));
-  const bool whole = std::abs(steps * windows.step - season) <= windows.tolerance(season);
+  const bool whole = std::abs(steps * windows.step - season) <= time_tolerance(season, 0);
   constexpr double kMost = 0x1p53;  // of a damaged file's step
   if (!windows.calendar || !whole || !(steps >= least && steps <= kMost)) return std::nullopt;
   return static_cast<int64_t>(steps);

@@ -77,3 +77,16 @@ def test_wrong_cells_of_all_columns_are_named_in_one_error(tmp_path):
 
 def test_marks_need_a_table(tmp_path):
     assert "--na" in refused(tmp_path, "fit", "train-images-idx3-ubyte.gz", "--na", "-")
+
+
+def test_a_mark_of_other_bytes_than_utf8_is_refused_before_the_training(tmp_path):
+    write_csv(tmp_path / "t.csv", ["x", "y"], [[i, i % 7 / 2] for i in range(40)])
+    line = refused(tmp_path, "fit", "t.csv", "--target", "y", "--model", "m", "--na", b"\xc3".decode(errors="surrogateescape"))
+    assert "texts in UTF-8 for --na" in line
+
+
+def test_marks_are_not_advised_for_a_column_without_other_cells(tmp_path):
+    write_csv(tmp_path / "t.csv", ["x", "y"], [[i, i % 2] for i in range(40)])
+    write_csv(tmp_path / "v.csv", ["x", "y"], [[i, ["false", "true"][i % 2]] for i in range(40)])
+    line = refused(tmp_path, "fit", "t.csv", "--target", "y", "--valid", "v.csv", "--model", "m")
+    assert "40 of 40 cells" in line and "--na" not in line

@@ -32,12 +32,40 @@ def test_an_overconfident_fit_says_so_and_gets_a_cross_fitted_noise(tmp_path):
     words = ["train.csv", "--target", "y", "--method", "vbll", "--steps", 4000, "--test-fraction", 0.1]
     plain, log = fitted(tmp_path, *words, "--noise-folds", 0)
     assert plain["test"]["coverage"] < 0.85 and "outside their 95 % intervals, where 2.5 are expected" in log
-    assert "more --steps" not in log and "more steps would not help" in log
+    assert "would not help" not in log  # 4,000 steps say nothing of the 20,000 of the default
     assert "outside their 95 % intervals" in plain["notes"][0]
     fit, log = fitted(tmp_path, *words)
     assert fit["noise"]["folds"] == 5 and "the noise was estimated by 5-fold cross-fitting on 450 rows" in log
     scored = json.loads(run(tmp_path, "evaluate", "m", "new.csv", "--json").stdout)
     assert scored["coverage"] > 0.9, scored
+
+
+def test_evaluate_says_it_too(tmp_path):
+    write_csv(tmp_path / "train.csv", NAMES, skewed(500, 1))
+    write_csv(tmp_path / "new.csv", NAMES, skewed(2000, 2))
+    fitted(tmp_path, "train.csv", "--target", "y", "--method", "vbll", "--steps", 4000, "--noise-folds", 0)
+    done = run(tmp_path, "evaluate", "m", "new.csv")
+    assert "of 2000 rows lie outside their 95 % intervals, where 100 are expected" in done.stderr, done.stderr
+    assert "is no better than that of one answer for every row" in done.stderr and "do not rely on the answers" in done.stderr
+    seen = run(tmp_path, "evaluate", "m", "train.csv")
+    assert "lie outside" not in seen.stderr, seen.stderr
+
+
+def test_rows_that_lack_an_input_are_spread_over_the_parts(tmp_path):
+    """Rows that differ only in x, of which a seventh lack it: they are not identical inputs."""
+    draw = random.Random(11)
+    rows = []
+    for i in range(700):
+        x, group = draw.uniform(0, 10), draw.choice("abc")
+        rows.append(["" if i % 7 == 0 else round(x, 3), group, round(2 * x + draw.gauss(0, 1), 3)])
+    write_csv(tmp_path / "t.csv", ["x", "g", "y"], rows)
+    for seed in range(3):
+        fit, log = fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 20, "--test-fraction", 0.1, "--split-seed", seed)
+        assert fit["rows"] == {"train": 560, "valid": 70, "test": 70}
+        missing = int(log.split("column 'x': ")[1].split(" of 560")[0])
+        assert 60 <= missing <= 100, log
+    grouped = fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 20, "--split", "grouped")[1]
+    assert "column 'x': 100 of 630" in grouped  # each group is too large to be held out
 
 
 def test_a_forecast_that_is_hardly_better_than_a_constant_is_noted(tmp_path):

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "slimbayes/data/table_csv.h"
 #include "slimbayes/data/window_encoder.h"
@@ -52,6 +53,46 @@ EncoderOptions encoding() {
   options.target = "y";
   options.scale = "standard";
   return options;
+}
+
+/// Returns the number of gaps of a series with these times.
+int64_t gaps_in(const std::vector<double>& times, bool calendar = false) {
+  Table table = table_of({numbers("t", times), numbers("y", std::vector<double>(times.size(), 1))});
+  if (calendar) table.columns[0].kind = ColumnKind::datetime;
+  return std::ssize(gaps_of(find_series(table, {3, 1, {"t"}, {}, false}), 3));
+}
+
+// Doubles near a time are rounded, but a wild time says nothing of the others.
+TEST(gaps_of, AreThoseOfTheTimesAround) {
+  for (const auto& [start, step] :
+       {std::pair{0.0, 1.0}, {1e15, 1.0}, {-1e15, 1.0}, {0.0, 0.1}, {5e4, 1e-3}}) {
+    std::vector<double> times;
+    for (int i = 0; i < 60; ++i)
+      if (i != 20 && i != 41) times.push_back(start + step * i);
+    EXPECT_EQ(gaps_in(times), 2) << start << " " << step;
+    times.push_back(1e300);
+    EXPECT_EQ(gaps_in(times), 3) << start << " " << step;
+  }
+  std::vector<double> micro;
+  for (int i = 0; i < 60; ++i)
+    if (i != 20 && i != 41) micro.push_back(1704067200.0 + 1e-6 * i);
+  EXPECT_EQ(gaps_in(micro, true), 2);
+}
+
+TEST(find_series, RefusesTimesThatCannotTellTheirSteps) {
+  std::vector<double> times;
+  for (int i = 0; i < 20; ++i) times.push_back(1e16 + 2 * i);
+  expect_has(error_of([&] { gaps_in(times); }), "count the times from the first one");
+}
+
+TEST(forecast_times, AreThoseOfTheTableOrDecimals) {
+  std::vector<double> times, y(12, 1.0);
+  for (int i = 0; i < 12; ++i) times.push_back(std::strtod(fmt::format("{:.1f}", 0.1 * i).c_str(), nullptr));
+  const WindowOptions options{3, 1, {"t"}, {}, false};
+  const std::vector<double> forecasts =
+      find_windows(table_of({numbers("t", times), numbers("y", y)}), options).forecast_times(options);
+  EXPECT_EQ(forecasts.front(), 0.3);
+  EXPECT_EQ(forecasts.back(), 1.2);
 }
 
 TEST(fill_gaps, InsertsARowAtEachMissingStep) {

@@ -60,6 +60,8 @@ TEST(Target, TwoWholeNumbersAreTwoClasses) {
              }),
              "--likelihood gaussian fits two whole numbers as numbers");
   EXPECT_EQ(task_for(table_of({numbers("y", {-1, 1, 1, -1})})).levels, (Words{"-1", "1"}));
+  expect_has(likelihood_hint(table_of({numbers("y", {0, 0, 1, 0})}), "y", {0, 1, 2, 3}),
+             "holds 0 and 1 alone, one of them in a single row, and is fitted as a number");
   // A value in one row alone, fractions, three values and one value are numbers.
   for (const std::vector<double>& values :
        {std::vector<double>{0, 1, 1}, {0, 0.5, 0, 0.5}, {0, 1, 2, 0, 1, 2}, {1, 1, 1}}) {

@@ -57,6 +57,8 @@ TEST(format_datetime, is_the_inverse_of_parse_datetime) {
     EXPECT_EQ(parse_datetime(format_datetime(seconds)), seconds) << format_datetime(seconds);
   }
   EXPECT_EQ(format_datetime(0), "1970-01-01");
+  for (const char* text : {"2024-01-01T00:00:00.015", "2024-01-01T00:00:01.6", "2024-01-01T00:00:00.000019"})
+    EXPECT_EQ(format_datetime(parse_datetime(text).value()), text);  // no digits of rounding
   EXPECT_EQ(format_datetime(-0.5), "1969-12-31T23:59:59.5");
   EXPECT_THROW(format_datetime(1e15), std::invalid_argument);
   EXPECT_THROW(format_datetime(std::nan("")), std::invalid_argument);

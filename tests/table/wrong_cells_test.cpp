@@ -26,7 +26,9 @@ TEST(wrong_cells, are_named_all_at_once) {
       "'-' (3), '12 km' (5): 4 of 8 cells; "
       "expected numbers in column 'price', as in most of its cells; received '-' (data row 3), '$13' (4): 2 "
       "of 6 cells; "
-      "write numbers without their unit, '144 km' as 144; write numbers such as '$13' as 13000.5; "
+      "write numbers without their unit, '144 km' as 144; write numbers such as '$13' by digits and a "
+      "decimal point "
+      "alone, as in 13000.5; "
       "fit --na '-' reads such cells as missing; --categorical 'range,price' takes whole columns as names");
 }
 
@@ -39,7 +41,7 @@ TEST(wrong_cells, advice_fits_the_cells) {
   EXPECT_TRUE(advice("no data\nno data\n").starts_with("fit --na 'no data' reads such cells as missing"));
   EXPECT_TRUE(advice("#DIV/0!\n.\n").starts_with("fit --na '#DIV/0!,.' reads"));
   EXPECT_TRUE(advice("\"a, b\"\n\"a, b\"\n").starts_with("correct the cell"));  // a comma would part the mark
-  EXPECT_TRUE(advice("5 %\n").starts_with("write numbers such as '5 %' as"));
+  EXPECT_TRUE(advice("5 %\n").starts_with("write numbers such as '5 %' by digits"));
   // Many different words mark nothing.
   EXPECT_EQ(error_of("x\n1\n2\n3\n4\n5\n6\n7\na\na\nb\nc\nd\ne\nf\n").find("--na"), std::string::npos);
 }

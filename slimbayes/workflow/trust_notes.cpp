@@ -1,0 +1,121 @@
+#include "slimbayes/workflow/trust_notes.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/core/metrics.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr int64_t kFewest = 10;      // rows of a report that is judged
+constexpr double kUnlikely = 0.01;   // probability below which chance does not explain a coverage
+constexpr double kNoForecast = 0.9;  // share of a constant's RMSE from which a forecast says little
+
+/// Whether the fit had the method's default number of steps at least: the epochs of a shorter one, whose rate
+/// falls earlier, say nothing of a longer one.
+bool had_steps_enough(const Model& model) {
+  for (const OptionDoc& doc : options_of(find_method(model.method()), model.options()))
+    if (doc.name == "steps") return model.options().at("steps") >= doc.fallback;
+  return true;
+}
+
+/// Returns what may help a model whose scores are no better than a constant's.
+std::string advice(const Model& model, const HeldOut& held) {
+  const Summary& summary = model.fitted().summary();
+  if (held.fresh) return "do not rely on the answers to such examples";
+  if (summary.steps == 0) return "the network may not fit these examples, or the inputs say little";
+  if (summary.stopped == "patience" && had_steps_enough(model))
+    return fmt::format("no epoch after {} of {} was better, so that more steps would not help; another "
+                       "--method or more rows may, or the inputs say little",
+                       summary.best_epoch, summary.epochs);
+  return "more --steps or another --method may help, or the inputs say little";
+}
+
+/// Warns when the NLL is no better than that of a constant prediction. The constant is the best one for the
+/// scored examples themselves; on few it is too good to compare with, so there is no warning.
+std::string nothing_learnt(const HeldOut& held, const Model& model) {
+  const json& report = held.report;
+  if (!report.contains("nll_constant")) return "";
+  const auto nll = report["nll"].get<double>(), constant = report["nll_constant"].get<double>();
+  if (nll < constant) return "";
+  return fmt::format(
+      "on the {} {} the NLL, {:.4g}{}, is no better than that of one answer for every {}, {:.4g}: {}",
+      report["n"].get<int64_t>(), held.rows, nll,
+      report.contains("nll_standardized") ? " in the target's units" : "", noun_of(kind_of(model.encoder())),
+      constant, advice(model, held));
+}
+
+/// Warns when the forecast's error is hardly below that of a constant. The NLL and the coverage of a wide
+/// interval do not show it.
+std::string no_forecast(const HeldOut& held, const Model& model) {
+  const json& report = held.report;
+  if (!report.contains("rmse_constant")) return "";
+  const auto rmse = report["rmse"].get<double>(), constant = report["rmse_constant"].get<double>();
+  if (rmse < kNoForecast * constant) return "";
+  return fmt::format(
+      "on the {} {} the RMSE of the predicted means, {:.4g}, is {:.2f} of that of one number for every row, "
+      "{:.4g}: {}",
+      report["n"].get<int64_t>(), held.rows, rmse, rmse / constant, constant, advice(model, held));
+}
+
+/// Warns when more examples lie outside their intervals than chance explains. Not of a calibrated model,
+/// whose level holds on average over calibrations, nor of windows, which overlap.
+std::string too_narrow(const HeldOut& held, const Model& model) {
+  const json& report = held.report;
+  if (!report.contains("coverage") || model.calibration().groups > 0 ||
+      kind_of(model.encoder()) == InputKind::windows)
+    return "";
+  const auto n = report["n"].get<int64_t>();
+  const double missed = 1 - report["coverage"].get<double>(), level = held.level;
+  const int64_t misses = std::llround(missed * static_cast<double>(n));
+  // Rows with identical inputs count as one, which lies outside as often as they do on average.
+  const auto inputs = report.value("different_inputs", n);
+  const auto missed_inputs = static_cast<int64_t>(std::floor(missed * static_cast<double>(inputs) + 1e-9));
+  if (probability_of_misses(missed_inputs, inputs, level) >= kUnlikely) return "";
+  return fmt::format(
+      "{} of {} {} lie outside their {:g} % intervals, where {:.3g} are expected: the intervals are too "
+      "narrow; --calibrate conformal makes them hold their level, or take another --method",
+      misses, n, held.rows, 100 * level, (1 - level) * static_cast<double>(n));
+}
+
+/// Returns whether so many examples lie outside their intervals that chance does not explain it, if all of
+/// them are independent.
+bool misses_many(const json& report, double level) {
+  if (!report.contains("coverage")) return false;
+  const auto n = report["n"].get<int64_t>();
+  const int64_t misses = std::llround((1 - report["coverage"].get<double>()) * static_cast<double>(n));
+  return probability_of_misses(misses, n, level) < kUnlikely;
+}
+
+}  // namespace
+
+void count_inputs(const Model& model, const Examples& examples, double level, json& report) {
+  if (!misses_many(report, level)) return;
+  FitOptions options = model.fit_options();
+  options.split = "grouped";
+  if (const auto* table = std::get_if<Table>(&examples))
+    std::erase_if(options.ignore, [&](const std::string& name) { return table->find(name) == nullptr; });
+  if (const int64_t inputs = groups_of(examples, options).count; inputs < count(examples))
+    report["different_inputs"] = inputs;
+}
+
+std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldOut>& parts) {
+  const auto first = [&](const auto& warning) -> std::string {
+    for (const HeldOut& held : parts) {
+      if (!held.report.is_object() || held.report.value("n", int64_t{0}) < kFewest) continue;
+      if (std::string note = warning(held, model); !note.empty()) return note;
+    }
+    return "";
+  };
+  std::vector<std::string> notes = {first(too_narrow), first(nothing_learnt)};
+  if (notes.back().empty()) notes.back() = first(no_forecast);
+  std::erase(notes, "");
+  return notes;
+}
+
+}  // namespace slimbayes
