@@ -28,7 +28,7 @@ const Column& target_column(const Table& table, const std::string& target) {
   const Column* column = table.find(target);
   check(column != nullptr, "target", fmt::format("the target column {}", in_quotes(target)),
         "a table without it", nearest_hint(target, table.names()));
-  return *column;
+  return *column;  // NOLINT(clang-analyzer-core.uninitialized.UndefReturn): check() has thrown
 }
 
 bool of_numbers(const Column& column) {
@@ -163,6 +163,7 @@ void standardise(const std::vector<double>& values, const std::string& target, s
         fmt::format("a standard deviation of {} from {:g} to {:g}", in_quotes(target), kLeast, kMost),
         fmt::format("{:g} over the training rows", m.sd),
         "its square is no number of double precision: rescale the target, for instance divide it by its sd");
+  task.low = low;
   task.y_shift = m.mean;
   (scale == "centred" ? task.encoded_sd : task.y_scale) = m.sd > 0 ? m.sd : 1;
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,8 @@ struct Task {
   std::vector<std::string> levels = {};
   /// Regression: sd of the training targets as a method sees them; 1, unless the target is not scaled.
   double encoded_sd = 1;
+  /// Regression: least training target in the user's units; empty in older model files.
+  std::optional<double> low = {};
 };
 
 /// Returns the name of a validation score by its metric ("NLL"), for Summary::score: "standardised validation
@@ -34,7 +37,7 @@ std::string score_name(const Task& task, std::string_view metric);
 /// Returns whether `p` answers this task: it is of the task's kind and has a probability for each class.
 bool is_answer_to(const Predictive& p, const Task& task);
 
-/// Returns the JSON of a task. It holds encoded_sd only where it is not 1.
+/// Returns the JSON of a task. It holds encoded_sd only where it is not 1, and low only where it is known.
 nlohmann::json to_json(const Task& task);
 
 /// Checks a task from a model file. Throws std::invalid_argument, naming `where`, if two classes have one

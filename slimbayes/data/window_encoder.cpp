@@ -131,7 +131,7 @@ WindowEncoder WindowEncoder::fit(const Table& table, const Windows& windows, con
       const Column* column = table.find(name);
       check(column != nullptr, kWindowEncoder, fmt::format("a column {}", in_quotes(name)),
             "a table without it", nearest_hint(name, table.names()));
-      encoder.keys_[name] = column->kind;
+      encoder.keys_[name] = column->kind;  // NOLINT(clang-analyzer-core.NullDereference): check() has thrown
       if (names == &options.time && column->kind == ColumnKind::datetime) encoder.offsets_ = column->offsets;
     }
   }

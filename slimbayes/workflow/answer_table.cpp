@@ -194,6 +194,19 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
   return "";
 }
 
+/// Returns a note if all training targets were above 0 and at least a hundredth of the lower bounds are below:
+/// the interval is symmetric and does not know that.
+std::string below_zero_note(const Task& task, const LevelAnswer& at) {
+  constexpr int64_t kOneIn = 100;
+  if (task.kind != TaskKind::regression || !at.interval || task.low.value_or(0) <= 0) return "";
+  const int64_t below = (at.interval->lower < 0).sum().item<int64_t>(), all = at.interval->lower.size(0);
+  if (below == 0 || below * kOneIn < all) return "";
+  return fmt::format(
+      "{} of {} lower bounds at {:g} % are below 0, where no training target was (the least is {:.4g}): the "
+      "intervals are symmetric; read these bounds as 0 if the target cannot be below",
+      below, all, 100 * at.level, *task.low);
+}
+
 }  // namespace
 
 AnswerTable answer_table(const Model& model, const Examples& examples, const Answers& a,
@@ -254,7 +267,10 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
     notes.emplace_back(
         "the kept columns are those of last_time, the last row that a window sees; the answer is for "
         "forecast_time, when the target is `actual` where DATA have it");
-  for (const LevelAnswer& at : a.levels) notes.push_back(tail_note(examples, a, at.level));
+  for (const LevelAnswer& at : a.levels) {
+    notes.push_back(tail_note(examples, a, at.level));
+    notes.push_back(below_zero_note(model.schema().task, at));
+  }
   const auto asked = [](const LevelAnswer& at) { return at.level != FitOptions{}.level && !at.set; };
   if (std::holds_alternative<Classes>(a.answer) && std::ranges::any_of(a.levels, asked))
     notes.emplace_back(

@@ -49,7 +49,7 @@ Words columns_of(const Model& model) {
   for (const auto& [name, kind] : reading.kinds) names.push_back(name);
   if (!model.target().empty()) names.push_back(model.target());
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 

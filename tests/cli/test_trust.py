@@ -124,3 +124,13 @@ def test_a_rare_label_stays_in_training(tmp_path):
         fit, log = fitted(tmp_path, *words)
         said += "all rows of class 'rare' (2 rows in all) had been held out; 1 row was moved into training" in log
     assert said > 0
+
+
+def test_lower_bounds_below_zero_of_a_positive_target_are_noted(tmp_path):
+    write_csv(tmp_path / "t.csv", NAMES, skewed(200, 12))
+    fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 50)
+    done = run(tmp_path, "predict", "m", "t.csv")
+    assert "lower bounds at 95 % are below 0, where no training target was (the least is 1.6" in done.stderr, done.stderr
+    write_csv(tmp_path / "t.csv", NAMES, [[*row[:5], row[5] - 5] for row in skewed(200, 12)])
+    fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 50)
+    assert "below 0" not in run(tmp_path, "predict", "m", "t.csv").stderr
