@@ -101,12 +101,6 @@ int run_command(const EvaluateRequest& r) {
   const Answers near = model.answers(data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
   json report = model.evaluate(data, near);
-  if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // else the model has learned them
-    count_inputs(model, data, r.level, report);
-    const std::string rows = fmt::format("{}{}{}s", r.split, r.split.empty() ? "" : " ", noun_of(data));
-    for (const std::string& note : trust_notes(model, {{report, rows, r.level, /*fresh=*/true}}))
-      log_note(note);
-  }
   for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
   json ood;
   if (!r.ood.empty()) {
@@ -116,6 +110,12 @@ int run_command(const EvaluateRequest& r) {
     ood = separation_of(r, model, model.ood(data, near), foreign);
   }
   report_outside(model, data, report);
+  if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // else the model has learned them
+    count_inputs(model, data, r.level, report);
+    const std::string rows = fmt::format("{}{}{}s", r.split, r.split.empty() ? "" : " ", noun_of(data));
+    for (const std::string& note : trust_notes(model, {{report, rows, r.level, /*fresh=*/true}}))
+      log_note(note);
+  }
   if (r.json) {
     report["method"] = model.method();
     report["level"] = r.level;
