@@ -75,6 +75,15 @@ std::string few(const Split& parts, bool grouped, std::string_view noun = "row")
   return fmt::format("only {} validation {}{}", n, noun, n == 1 ? "" : "s");
 }
 
+/// Whether the method has the noise of another one, or another one has its noise (MethodInfo::noise_of). Both
+/// take it from the errors on the validation rows. A doubt that only one of them meets would give them
+/// different noises, and rich-bll's variance would no longer be at least bll's.
+bool shares_noise(const MethodInfo& method) {
+  return !method.noise_of.empty() || std::ranges::any_of(method_catalog(), [&](const MethodInfo& m) {
+    return m.noise_of == method.name;
+  });
+}
+
 /// Returns why the answers `p` to the validation rows put the noise in doubt; "" if they do not.
 std::string noise_doubt(const Regression& p, const Split& parts, const NoiseFolds& how) {
   constexpr double kLevel = 0.95, kUnlikely = 0.05;
@@ -362,7 +371,7 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
   Tuned first = main(context);
   // A refit has learned the validation rows: they say nothing of its noise.
   const bool refitted = first.fitted->summary().rows > parts.train.size();
-  if (first.interrupted() || refitted) return {std::move(first), {}};
+  if (first.interrupted() || refitted || shares_noise(method)) return {std::move(first), {}};
   std::string doubt = noise_doubt(std::get<Regression>(first.fitted->predict(parts.valid)), parts, folds);
   if (doubt.empty()) return {std::move(first), {}};
   return series.run_after(std::move(first), std::move(doubt));

@@ -37,7 +37,8 @@ struct CrossFitted {
 /// - the noise is in doubt: the parameters were chosen on fewer than kEnoughRows validation rows (with
 ///   `grouped`, rows with identical inputs count once), or so many of them lie outside their 95 % intervals
 ///   that intervals that hold their level would miss as often with a probability below 0.05, or their NLL is
-///   no better than that of a constant (not of a refit, which has learned the validation rows);
+///   no better than that of a constant (not of a refit, which has learned the validation rows, nor of
+///   rich-bll and bll, which share the noise of these rows);
 /// - there are at most 2,000 training rows and at least 4 different inputs.
 /// For each fold, the method is fitted to the other rows, with the options that `main` resolved, and predicts
 /// the fold. A fold that fails numerically gives a note, and the other folds are used. If a condition fails,
