@@ -10,6 +10,7 @@
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
 
+#include <algorithm>
 #include <new>
 
 #include "slimbayes/data/table_arrow.h"
@@ -41,18 +42,27 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_parquet(std::span<const std::b
 #endif
 }
 
-arrow::Result<std::shared_ptr<arrow::Table>> read_feather(std::span<const std::byte> bytes,
-                                                          arrow::MemoryPool* pool) {
+arrow::Result<std::shared_ptr<arrow::Table>> read_feather(
+    const std::shared_ptr<arrow::io::BufferReader>& file, arrow::MemoryPool* pool) {
   auto options = arrow::ipc::IpcReadOptions::Defaults();
   options.memory_pool = pool;
   options.use_threads = false;
-  ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchFileReader::Open(reader_of(bytes), options));
+  ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchFileReader::Open(file, options));
   arrow::RecordBatchVector batches;
   for (int i = 0; i < reader->num_record_batches(); ++i) {
     ARROW_ASSIGN_OR_RAISE(auto batch, reader->ReadRecordBatch(i));
     batches.push_back(std::move(batch));
   }
   return arrow::Table::FromRecordBatches(reader->schema(), batches);
+}
+
+/// Reads a copy of the bytes, which the cells own.
+arrow::Result<std::shared_ptr<arrow::Table>> read_copied_feather(std::span<const std::byte> bytes,
+                                                                 arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(auto copy, arrow::AllocateBuffer(static_cast<int64_t>(bytes.size()), pool));
+  std::ranges::copy(bytes, reinterpret_cast<std::byte*>(copy->mutable_data()));
+  return read_feather(
+      std::make_shared<arrow::io::BufferReader>(std::shared_ptr<arrow::Buffer>(std::move(copy))), pool);
 }
 
 /// Returns the unpacked size that a gzip file claims, or 0 if deflate cannot compress so much into a file of
@@ -147,7 +157,12 @@ Table parse_parquet(std::span<const std::byte> bytes, const std::string& source,
 
 Table parse_feather(std::span<const std::byte> bytes, const std::string& source, const Reading& reading,
                     const TableBound& bound) {
-  return parsed(bytes, source, "a Feather (version 2) or Arrow file", reading, bound, read_feather);
+  // Cells of a file that is not compressed refer to its bytes. Kept cells outlive them and need a copy.
+  const bool copies = !reading.kept.empty();
+  const auto read = [copies](std::span<const std::byte> file, arrow::MemoryPool* pool) {
+    return copies ? read_copied_feather(file, pool) : read_feather(reader_of(file), pool);
+  };
+  return parsed(bytes, source, "a Feather (version 2) or Arrow file", reading, bound, read);
 }
 
 std::string format_parquet(const Table& table, const std::string& path) {
