@@ -84,11 +84,11 @@ std::vector<const Column*> input_columns(const Table& table, const std::vector<s
   return encoded.empty() ? inputs : encoded;
 }
 
-/// Groups rows with identical inputs. A missing cell is not known to equal another: by default, rows that lack
-/// an input are one group only if every cell of the table is equal, those that are no inputs too, as in a row
-/// that was copied. Otherwise the rows that lack the one input that tells rows apart would be a few large
-/// groups, and a part that got one would have far more missing cells than the others. The split `grouped`
-/// groups them.
+/// Groups rows with identical inputs. A missing cell is not known to equal another: by default, rows that
+/// lack an input are one group only if every cell of the table is equal, those that are no inputs too, as in
+/// a row that was copied. Otherwise the rows that lack the one input that tells rows apart would be a few
+/// large groups, and a part that got one would have far more missing cells than the others. The split
+/// `grouped` groups them.
 RowGroups alike_rows(const Table& table, const SplitOptions& options) {
   const std::vector<const Column*> inputs = input_columns(table, options.not_inputs);
   std::vector<double> cells;

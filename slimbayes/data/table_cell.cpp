@@ -70,7 +70,8 @@ std::optional<double> read_as(std::string_view cell, ColumnKind kind) {
   return bit ? std::optional<double>(*bit ? 1.0 : 0.0) : std::nullopt;
 }
 
-/// Returns the time in ISO 8601 with so many digits after the second; midnight without digits as a date alone.
+/// Returns the time in ISO 8601 with so many digits after the second; midnight without digits as a date
+/// alone.
 std::string datetime_text(double seconds, int digits) {
   namespace chrono = std::chrono;
   const double scale = std::pow(10.0, digits);

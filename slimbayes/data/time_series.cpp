@@ -182,8 +182,8 @@ void check_resolution(std::vector<double> times, double step) {
         "count the times from the first one");
 }
 
-/// Fills TimeSeries::time and returns the time differences of neighbours in one series. Throws DataError for two rows of
-/// one series with the same time.
+/// Fills TimeSeries::time and returns the time differences of neighbours in one series. Throws DataError for
+/// two rows of one series with the same time.
 std::vector<Difference> timed(TimeSeries& series, const Table& table, const std::vector<double>& of_row,
                               const WindowOptions& options) {
   std::vector<Difference> differences;

@@ -194,8 +194,8 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
   return "";
 }
 
-/// Returns a note if all training targets were above 0 and at least a hundredth of the lower bounds are below:
-/// the interval is symmetric and does not know that.
+/// Returns a note if all training targets were above 0 and at least a hundredth of the lower bounds are
+/// below: the interval is symmetric and does not know that.
 std::string below_zero_note(const Task& task, const LevelAnswer& at) {
   constexpr int64_t kOneIn = 100;
   if (task.kind != TaskKind::regression || !at.interval || task.low.value_or(0) <= 0) return "";
