@@ -63,7 +63,7 @@ def test_rows_that_lack_an_input_are_spread_over_the_parts(tmp_path):
         fit, log = fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 20, "--test-fraction", 0.1, "--split-seed", seed)
         assert fit["rows"] == {"train": 560, "valid": 70, "test": 70}
         missing = int(log.split("column 'x': ")[1].split(" of 560")[0])
-        assert 60 <= missing <= 100, log
+        assert abs(missing - 80) <= 12, log  # three groups of 33 would give 100, 67 or 34
     grouped = fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 20, "--split", "grouped")[1]
     assert "column 'x': 100 of 630" in grouped  # each group is too large to be held out
 
