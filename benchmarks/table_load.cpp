@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "slimbayes/core/random.h"
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 
 // Times read_table on a CSV file of ten million numbers: 500,000 rows with 20 columns.
 

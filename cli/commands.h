@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cli/request.h"
-#include "slimbayes/data/table_limits.h"
+#include "slimbayes/data/table/limits.h"
 #include "slimbayes/workflow/data_file.h"
 
 namespace slimbayes::cli {

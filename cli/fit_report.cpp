@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "slimbayes/core/conformal.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -15,8 +15,8 @@
 #include "cli/terminal.h"
 #include "cli/text_table.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
-#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/csv.h"
 
 namespace slimbayes::cli {
 namespace {

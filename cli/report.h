@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes::cli {
 

@@ -31,7 +31,7 @@ struct PredictRequest {
   std::string model, data;
   std::string out = "-";
   std::vector<std::string> keep;          // columns of the data to put before the answer's
-  std::vector<std::string> rename, fill;  // changes of the data's columns (data/table_changes.h), as given
+  std::vector<std::string> rename, fill;  // changes of the data's columns (data/table/changes.h), as given
   bool keep_outside = false;
   bool parts = false;                // TableOptions::parts
   std::string on_bad_row = "blank";  // or "skip", "error"

@@ -4,7 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/progress.h"
-#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/table/csv.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes::cli {

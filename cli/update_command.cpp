@@ -12,7 +12,7 @@
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/file_lock.h"
 #include "slimbayes/workflow/update_notes.h"

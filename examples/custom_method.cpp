@@ -4,7 +4,7 @@
 #include <slimbayes/core/answers.h>
 #include <slimbayes/core/gaussian_linear.h>
 #include <slimbayes/data/synthetic.h>
-#include <slimbayes/families/method.h>
+#include <slimbayes/method/method.h>
 
 #include <cstdio>
 #include <variant>

@@ -4,9 +4,9 @@
 // run: own_network FOLDER head
 #include <ATen/ATen.h>
 #include <slimbayes/core/metrics.h>
-#include <slimbayes/data/table.h>
-#include <slimbayes/workflow/post_hoc.h>
+#include <slimbayes/data/table/table.h>
 #include <slimbayes/methods/registry.h>
+#include <slimbayes/workflow/post_hoc.h>
 
 #include <cstdio>
 #include <exception>

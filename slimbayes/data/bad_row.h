@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 namespace {

@@ -14,8 +14,8 @@
 #include <iterator>
 #include <tuple>
 
-#include "slimbayes/data/table_cell.h"
-#include "slimbayes/data/table_looks.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/looks.h"
 
 namespace slimbayes {
 namespace {

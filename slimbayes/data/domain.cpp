@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 

@@ -19,7 +19,7 @@
 #include "slimbayes/data/column_note.h"
 #include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/domain.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
 
 namespace slimbayes {

@@ -10,7 +10,7 @@
 #include "slimbayes/data/bad_row.h"
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/data/domain.h"
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes {
 

@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {

@@ -8,7 +8,7 @@
 
 #include "slimbayes/data/bad_row.h"
 #include "slimbayes/data/images.h"
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 #include "slimbayes/data/windows.h"
 
 namespace slimbayes {

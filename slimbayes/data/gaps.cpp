@@ -11,8 +11,8 @@
 #include <map>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
-#include "slimbayes/data/table_kept.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/kept.h"
 
 namespace slimbayes {
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 #include "slimbayes/data/time_series.h"
 
 namespace slimbayes {

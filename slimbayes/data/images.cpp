@@ -11,9 +11,9 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
-#include "slimbayes/data/table_arrow.h"
-#include "slimbayes/data/table_cell.h"
-#include "slimbayes/data/table_cifar.h"
+#include "slimbayes/data/table/arrow.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/cifar.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 

@@ -10,7 +10,7 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/dataset.h"
-#include "slimbayes/data/table_limits.h"
+#include "slimbayes/data/table/limits.h"
 
 namespace slimbayes {
 

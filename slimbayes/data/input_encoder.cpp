@@ -11,7 +11,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/gaps.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/storage/error.h"
 

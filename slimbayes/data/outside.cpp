@@ -14,7 +14,7 @@
 #include <limits>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes {
 

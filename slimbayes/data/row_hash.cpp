@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "slimbayes/core/random.h"
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes {
 

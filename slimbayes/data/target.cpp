@@ -15,8 +15,8 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/table_cell.h"
-#include "slimbayes/data/table_looks.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/looks.h"
 
 namespace slimbayes {
 

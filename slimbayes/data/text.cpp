@@ -17,7 +17,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
 
 namespace slimbayes {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slimbayes/data/dataset.h"
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes {
 

@@ -15,7 +15,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/column_notes.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 

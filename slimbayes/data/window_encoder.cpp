@@ -17,7 +17,7 @@
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/gaps.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
 
 namespace slimbayes {

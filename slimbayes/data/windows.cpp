@@ -14,7 +14,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/gaps.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "slimbayes/data/split.h"
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 #include "slimbayes/data/time_series.h"
 
 namespace slimbayes {

@@ -8,11 +8,11 @@
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/noise_variance.h"
-#include "slimbayes/families/batches.h"
-#include "slimbayes/families/network_file.h"
-#include "slimbayes/families/parameter_groups.h"
-#include "slimbayes/families/trained_network.h"
-#include "slimbayes/families/weight_draws.h"
+#include "slimbayes/families/weight_space/weight_draws.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/parameter_groups.h"
+#include "slimbayes/method/trained_network.h"
 
 // bbb: Bayes by Backprop, a mean-field posterior over all weights (Blundell et al. 2015).
 //
@@ -87,8 +87,8 @@ class BbbMethod : public Method {
   explicit BbbMethod(BbbOptions options) : options_(std::move(options)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Dataset rows = training_data(split.train, kBbb),
-                  held_out = validation_data(split.valid, rows, kBbb);
+    const Dataset rows = training_rows(split.train, kBbb),
+                  held_out = validation_rows(split.valid, rows, kBbb);
     const Schema& schema = rows.schema;
     const bool regression = schema.task.kind == TaskKind::regression;
     const NetworkSpec spec =

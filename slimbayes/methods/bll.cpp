@@ -1,6 +1,6 @@
 #include "slimbayes/catalog/bll_options.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/last_layer.h"
+#include "slimbayes/families/last_layer/last_layer.h"
 
 // bll: a Bayesian last layer on a trained network (R section 2: NNGP, BLL, last-layer Laplace).
 //

@@ -1,6 +1,6 @@
 #include "slimbayes/catalog/dbk_options.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/deep_kernel.h"
+#include "slimbayes/families/deep_kernel/deep_kernel.h"
 
 // dbk: a deep basis kernel (N section 3).
 //

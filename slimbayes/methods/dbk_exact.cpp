@@ -10,12 +10,12 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/linalg.h"
-#include "slimbayes/families/batches.h"
-#include "slimbayes/families/exact_features.h"
-#include "slimbayes/families/method.h"
-#include "slimbayes/families/network_file.h"
-#include "slimbayes/families/stored_statistics.h"
-#include "slimbayes/families/tabular.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/method.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/notes.h"
+#include "slimbayes/method/stored_statistics.h"
+#include "slimbayes/methods/exact_features.h"
 #include "slimbayes/objectives/exact_bound.h"
 
 // dbk-exact: a deep basis kernel trained on the exact log evidence (N section 3.1, algorithm 1; E section
@@ -106,7 +106,7 @@ class DbkExactFitted : public Fitted {
     for (const bool adds : {true, false}) {
       const Dataset& given = adds ? add : drop;
       if (given.size() == 0) continue;
-      training_data(given, kDbkExact);
+      training_rows(given, kDbkExact);
       over_batches(given, {options_.chunk}, [&](const Batch& batch) {
         const at::Tensor phi = model_(model_.input(batch)).features.to(at::kDouble);
         at::Tensor d;
@@ -177,8 +177,8 @@ class DbkExactMethod : public Method {
   }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const Dataset rows = training_data(split.train, kDbkExact);
-    const Dataset held_out = validation_data(split.valid, rows, kDbkExact);
+    const Dataset rows = training_rows(split.train, kDbkExact);
+    const Dataset held_out = validation_rows(split.valid, rows, kDbkExact);
     DbkExactOptions options = resolved(rows.size());
     const Schema& schema = split.train.schema;
     NetworkSpec spec = network_for(options.network, schema.input, schema.tokens);

@@ -9,12 +9,12 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/noise_variance.h"
-#include "slimbayes/families/batches.h"
-#include "slimbayes/families/dense_gp.h"
-#include "slimbayes/families/method.h"
-#include "slimbayes/families/network_file.h"
-#include "slimbayes/families/parameter_groups.h"
-#include "slimbayes/families/tabular.h"
+#include "slimbayes/families/dense_gp/dense_gp.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/method.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/notes.h"
+#include "slimbayes/method/parameter_groups.h"
 #include "slimbayes/nn/weights.h"
 
 // dkl-exact: deep kernel learning without an approximation (Wilson et al. 2016; the papers' exact DKL).
@@ -85,8 +85,9 @@ class DklExactMethod : public Method {
   explicit DklExactMethod(DklExactOptions options) : options_(std::move(options)) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    TabularRows rows = training_rows(split.train, at::kFloat, kDklExact);
-    TabularRows held_out = validation_rows(split.valid, rows, kDklExact);
+    const Dataset given = training_rows(split.train, kDklExact),
+                  held_out = validation_rows(split.valid, given, kDklExact);
+    const RowTensors rows = tensors_of(given, at::kFloat);
     int64_t n = rows.x.size(0);
     check(n <= options_.max_rows, kDklExact, fmt::format("at most {} rows (max_rows)", options_.max_rows),
           std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk-exact");
@@ -107,14 +108,14 @@ class DklExactMethod : public Method {
             "extreme inputs");
       return dense_evidence_backward(theta, z, batch.target, floor);
     };
-    if (held_out.y.defined()) {
+    if (held_out.size() > 0) {
       int64_t k = std::min(n, options_.evidence_rows);
       at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
-      TabularRows some{rows.x.index_select(0, which), rows.y.index_select(0, which)};
+      const RowTensors some{rows.x.index_select(0, which), rows.y.index_select(0, which)};
       problem.validate = [&, some] {
         at::NoGradGuard no_grad;
         DensePosterior posterior(theta, network(some.x), some.y, floor);
-        return mean_over_rows(held_out, [&](const at::Tensor& x, const at::Tensor& y) {
+        return mean_over_rows(held_out, [&](const Input& x, const at::Tensor& y) {
           Regression p = posterior(network(x));
           return -GaussianLikelihood{p.aleatoric_var}.log_predictive({p.mean, p.epistemic_var},
                                                                      y.to(at::kDouble));

@@ -4,10 +4,10 @@
 #include "slimbayes/catalog/dnn_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_likelihood.h"
-#include "slimbayes/families/batches.h"
-#include "slimbayes/families/method.h"
-#include "slimbayes/families/network_file.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/method.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/trained_network.h"
 
 // dnn: the plain network, the baseline for the other methods (N appendix B, "DNN").
 //

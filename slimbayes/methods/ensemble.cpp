@@ -7,7 +7,7 @@
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/tensor_file.h"
 

@@ -11,16 +11,15 @@
 #include "slimbayes/catalog/gp_exact_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/batches.h"
-#include "slimbayes/families/dense_gp.h"
-#include "slimbayes/families/method.h"
-#include "slimbayes/families/tabular.h"
+#include "slimbayes/families/dense_gp/dense_gp.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/method.h"
 
 // gp-exact: the dense Gaussian process, the reference for the low-rank methods (Rasmussen and Williams 2006,
 // ch. 2, 5).
 //
 // Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
-// Estimator   L-BFGS on the log evidence (families/dense_gp.cpp) fits log l, log s, log noise and c. It
+// Estimator   L-BFGS on the log evidence (families/dense_gp/dense_gp.cpp) fits log l, log s, log noise and c. It
 //             starts at noise 0.1 and l = sqrt(d) on standardised inputs. The evidence of few rows has
 //             several maxima, one of which explains everything by noise. Up to 300 rows, six more searches
 //             therefore start at other lengthscales and noises, and the greatest evidence is kept. The
@@ -56,7 +55,7 @@ std::vector<Start> starts(int64_t rows) {
 /// Maximises the evidence from several starts, keeping the best theta seen.
 class EvidenceSearch {
  public:
-  EvidenceSearch(const TabularRows& rows, const GpExactOptions& options, Callback* callback, Summary& summary)
+  EvidenceSearch(const RowTensors& rows, const GpExactOptions& options, Callback* callback, Summary& summary)
       : rows_(rows), options_(options), callback_(callback), summary_(summary) {}
 
   at::Tensor run() {
@@ -140,7 +139,7 @@ class EvidenceSearch {
                        Remaining{static_cast<double>(budget_ - summary_.steps) / rate}});
   }
 
-  const TabularRows& rows_;
+  const RowTensors& rows_;
   const GpExactOptions& options_;
   Callback* callback_;
   Summary& summary_;
@@ -152,7 +151,7 @@ class EvidenceSearch {
 
 class GpExactFitted : public Fitted {
  public:
-  GpExactFitted(const GpExactOptions& options, TabularRows rows, at::Tensor theta, Summary summary)
+  GpExactFitted(const GpExactOptions& options, RowTensors rows, at::Tensor theta, Summary summary)
       : options_(options),
         rows_(std::move(rows)),
         theta_(std::move(theta)),
@@ -163,7 +162,7 @@ class GpExactFitted : public Fitted {
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
     at::NoGradGuard no_grad;
-    TabularRows rows{stored_tensor(file, "data.x"), stored_tensor(file, "data.y")};
+    RowTensors rows{stored_tensor(file, "data.x"), stored_tensor(file, "data.y")};
     at::Tensor theta = stored_tensor(file, "theta");
     check_shape(rows.x, {-1, -1}, kGpExact, "x");
     check_shape(rows.y, {rows.x.size(0)}, kGpExact, "data.y");
@@ -196,7 +195,7 @@ class GpExactFitted : public Fitted {
 
  private:
   GpExactOptions options_;
-  TabularRows rows_;  // [n, d], [n]
+  RowTensors rows_;   // [n, d], [n]
   at::Tensor theta_;  // [d + 3]
   Summary summary_;
   DensePosterior posterior_;
@@ -207,13 +206,13 @@ class GpExactMethod : public Method {
   explicit GpExactMethod(const GpExactOptions& options) : options_(options) {}
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    TabularRows rows = training_rows(split.train, at::kDouble, kGpExact);
+    RowTensors rows = tensors_of(training_rows(split.train, kGpExact), at::kDouble);
     int64_t n = rows.x.size(0);
     check(n <= options_.max_rows, kGpExact, fmt::format("at most {} rows (max_rows)", options_.max_rows),
           std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk");
     int64_t k = std::min(n, options_.evidence_rows);
     at::Tensor which = at::floor_divide(at::arange(k) * n, k);  // evenly spaced
-    TabularRows some = {rows.x.index_select(0, which), rows.y.index_select(0, which)};
+    RowTensors some = {rows.x.index_select(0, which), rows.y.index_select(0, which)};
     Summary summary;
     summary.rows = n;
     at::Tensor theta = EvidenceSearch(some, options_, context.callback, summary).run();

@@ -12,13 +12,13 @@
 #include "slimbayes/core/likelihoods.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/batches.h"
-#include "slimbayes/families/laplace_posterior.h"
-#include "slimbayes/families/last_layer.h"
-#include "slimbayes/families/last_layer_features.h"
-#include "slimbayes/families/network_file.h"
-#include "slimbayes/families/posterior_choice.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/families/last_layer/last_layer.h"
+#include "slimbayes/families/last_layer/last_layer_features.h"
+#include "slimbayes/families/last_layer/posterior_choice.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/trained_network.h"
+#include "slimbayes/methods/laplace_posterior.h"
 
 // last-layer-laplace: the Laplace approximation of a trained network's last layer (Daxberger et al. 2021).
 //
@@ -26,7 +26,7 @@
 //             generalised Gauss-Newton matrix of the training rows; the probabilities are averaged over the
 //             Gaussian logits, which have a covariance. Regression: bll's posterior.
 // Estimator   The network is trained as dnn's, or is given. The prior sd s has the largest Laplace evidence,
-//             whose prior has mean 0 (families/posterior_choice.h for a regression). A prior centred on W*
+//             whose prior has mean 0 (families/last_layer/posterior_choice.h for a regression). A prior centred on W*
 //             would leave only residuals to explain, and prefer s = 0. A regression's noise is the validation
 //             MSE: the training residuals of a network are smaller than the noise.
 // Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, with the Kronecker structure
@@ -43,7 +43,7 @@ constexpr const char* kLastLayerLaplace = "last-layer-laplace";
 constexpr const char* kLaplacePriorSd = "prior_sd";
 constexpr int64_t kFullWeights = 2048;                // weights up to which the structure "auto" is full
 constexpr int64_t kMostFullWeights = 8192;            // half a gigabyte, and minutes for the spectrum
-constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;  // of the covariances [b, k, k] of a batch
+constexpr int64_t kCovariancesAtOnce = int64_t{1} << 22;  // of the covariances [b, k, k] of a batch
 
 LastLayer regression_of(const LastLayerLaplaceOptions& o) {
   LastLayerOptions posterior;
@@ -53,7 +53,7 @@ LastLayer regression_of(const LastLayerLaplaceOptions& o) {
 
 /// Returns batches whose covariances of `outputs` logits are few enough to hold.
 PredictOptions bounded(const PredictOptions& options, int64_t outputs) {
-  return {std::min(options.batch, std::max<int64_t>(1, kNumbersAtOnce / (outputs * outputs)))};
+  return {std::min(options.batch, std::max<int64_t>(1, kCovariancesAtOnce / (outputs * outputs)))};
 }
 
 /// Returns the answer at logits with this covariance. logits [b, k], covariance [b, k, k]
@@ -104,7 +104,7 @@ class LaplaceFitted : public Fitted {
     for (const int sign : {1, -1}) {
       const Dataset& given = sign > 0 ? add : drop;
       if (given.size() == 0) continue;
-      over_batches(training_data(given, kLastLayerLaplace), bounded({}, network_.outputs()),
+      over_batches(training_rows(given, kLastLayerLaplace), bounded({}, network_.outputs()),
                    [&](const Batch& batch) {
                      const LastLayerRows rows = features(input_of(batch, features.type()));
                      matrix = with_rows(std::move(matrix), rows.features, rows.output, sign);
@@ -172,8 +172,8 @@ class LaplaceMethod : public Method {
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     if (split.train.schema.task.kind == TaskKind::regression)
       return last_layer_method(regression_of(options_))->fit(split, context);
-    const Dataset rows = training_data(split.train, kLastLayerLaplace),
-                  held_out = validation_data(split.valid, rows, kLastLayerLaplace);
+    const Dataset rows = training_rows(split.train, kLastLayerLaplace),
+                  held_out = validation_rows(split.valid, rows, kLastLayerLaplace);
     check_size(split.train.schema, context);
     const auto network = std::make_shared<const TrainedNetwork>(
         starting_network(options_.network, split, context, kLastLayerLaplace));

@@ -4,9 +4,9 @@
 
 #include "slimbayes/catalog/mc_dropout_options.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/families/network_file.h"
-#include "slimbayes/families/trained_network.h"
-#include "slimbayes/families/weight_draws.h"
+#include "slimbayes/families/weight_space/weight_draws.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/trained_network.h"
 
 // mc-dropout: dropout in prediction (Gal and Ghahramani 2016).
 //

@@ -11,11 +11,11 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/identity_plus.h"
 #include "slimbayes/core/linalg.h"
-#include "slimbayes/families/last_layer_features.h"
-#include "slimbayes/families/network_file.h"
-#include "slimbayes/families/posterior_choice.h"
-#include "slimbayes/families/tabular.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/families/last_layer/last_layer_features.h"
+#include "slimbayes/families/last_layer/posterior_choice.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/nn/layers.h"
 #include "slimbayes/ntk/gradient_kernel.h"
 
@@ -91,12 +91,10 @@ class NtkGpFitted : public Fitted {
     return std::make_unique<NtkGpFitted>(options_, *trained_, x_, std::move(raised), std::move(summary));
   }
 
-  Predictive predict(const Dataset& data, const PredictOptions&) const override {
-    const TabularRows rows = tabular_rows(data.all(), trained_->spec.input.width(), at::kDouble, kNtkGp);
-    std::vector<Predictive> parts;
-    for (int64_t low = 0; low < std::max<int64_t>(1, rows.x.size(0)); low += kBatch)
-      parts.push_back(answer(rows.x.slice(0, low, low + kBatch)));
-    return concatenated(parts);
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_rows(data, trained_->spec.input, at::kDouble,
+                        {std::min(options.batch, kBatch), /*gradients=*/true}, kNtkGp,
+                        [this](const Input& input) { return answer(input.x); });
   }
 
   TensorFile save() const override {
@@ -156,8 +154,9 @@ class NtkGpMethod : public Method {
   }
 
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
-    const TabularRows rows = training_rows(split.train, at::kFloat, kNtkGp);
-    const TabularRows held_out = validation_rows(split.valid, rows, kNtkGp);
+    const Dataset given = training_rows(split.train, kNtkGp);
+    const RowTensors rows = tensors_of(given, at::kFloat);
+    const RowTensors held_out = tensors_of(validation_rows(split.valid, given, kNtkGp), at::kFloat);
     const int64_t n = rows.x.size(0);
     check(n <= options_.max_rows, kNtkGp, fmt::format("at most {} rows (max_rows)", options_.max_rows),
           std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use rich-bll");
@@ -180,8 +179,7 @@ class NtkGpMethod : public Method {
  private:
   /// Returns the spectrum of K = U Lambda U^T: Phi = U Lambda^1/2 plays the part of the features.
   static PosteriorSpectrum spectrum_of(const TangentKernel& kernel, const TrainedNetwork& network,
-                                       const at::Tensor& x, const at::Tensor& y,
-                                       const TabularRows& held_out) {
+                                       const at::Tensor& x, const at::Tensor& y, const RowTensors& held_out) {
     const auto [values, vectors] = slimbayes::spectrum(kernel(x, x));
     const at::Tensor residual = y - kernel.output(x);
     PosteriorSpectrum out{values, residual.square().sum().item<double>(), static_cast<double>(x.size(0)),

@@ -1,6 +1,6 @@
 #include "slimbayes/catalog/pp_dkl_options.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/deep_kernel.h"
+#include "slimbayes/families/deep_kernel/deep_kernel.h"
 
 // pp-dkl: sparse deep kernel learning on the predictive density (Jankowiak et al. 2020; N appendix B).
 //

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 
 namespace slimbayes {
 

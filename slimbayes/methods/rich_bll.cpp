@@ -1,6 +1,6 @@
 #include "slimbayes/catalog/rich_bll_options.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/last_layer.h"
+#include "slimbayes/families/last_layer/last_layer.h"
 
 // rich-bll: a Bayesian last layer enriched by the gradients of the whole network (R section 3).
 //

@@ -1,6 +1,6 @@
 #include "slimbayes/catalog/sv_dbk_options.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/deep_kernel.h"
+#include "slimbayes/families/deep_kernel/deep_kernel.h"
 
 // sv-dbk: the deep basis kernel of E by stochastic variational inference (E sections 3.2 and 3.3).
 //

@@ -1,6 +1,6 @@
 #include "slimbayes/catalog/sv_dkl_options.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/deep_kernel.h"
+#include "slimbayes/families/deep_kernel/deep_kernel.h"
 
 // sv-dkl: sparse deep kernel learning (Wilson et al. 2016; N appendix B).
 //

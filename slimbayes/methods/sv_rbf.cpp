@@ -1,6 +1,6 @@
 #include "slimbayes/catalog/sv_rbf_options.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/deep_kernel.h"
+#include "slimbayes/families/deep_kernel/deep_kernel.h"
 
 // sv-rbf: a sparse variational Gaussian process (Hensman et al. 2013; N appendix B).
 //

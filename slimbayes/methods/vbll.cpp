@@ -1,6 +1,6 @@
 #include "slimbayes/catalog/vbll_options.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/deep_kernel.h"
+#include "slimbayes/families/deep_kernel/deep_kernel.h"
 
 // vbll: a variational Bayesian last layer (Harrison et al. 2024; N appendix B).
 //

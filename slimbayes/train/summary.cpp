@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "slimbayes/core/json_reader.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 

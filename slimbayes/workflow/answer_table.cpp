@@ -12,7 +12,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/count_distribution.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 

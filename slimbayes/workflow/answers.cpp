@@ -12,7 +12,7 @@
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/outside.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/example_uniforms.h"
 #include "slimbayes/workflow/model.h"

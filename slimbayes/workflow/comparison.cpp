@@ -7,8 +7,8 @@
 #include <chrono>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
-#include "slimbayes/families/network_cache.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/method/network_cache.h"
 #include "slimbayes/workflow/fit_file.h"
 #include "slimbayes/workflow/fit_notes.h"
 

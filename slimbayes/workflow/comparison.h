@@ -36,7 +36,7 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
 /// Fits every method with the seeds 0 to seeds - 1 (a deterministic method once) on one split and reports on
 /// its test examples, so that only method and seed differ. Methods that start from the same network
 /// (MethodInfo::takes_network; the same options of network and training, and the same scale of the inputs)
-/// train it once per seed (families/network_cache.h), and their results are those of separate fits, bit by
+/// train it once per seed (method/network_cache.h), and their results are those of separate fits, bit by
 /// bit. `fit` holds everything but method, options and seed; its test_fraction is above 0. `notes` are known
 /// of the data and precede the notes of each fit. A method that fails is recorded with its message. Throws
 /// std::invalid_argument without a test_fraction. Once a callback's stop() returns true, the unfinished fit

@@ -8,7 +8,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
 
 namespace slimbayes {

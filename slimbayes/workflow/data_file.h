@@ -6,7 +6,7 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/examples.h"
-#include "slimbayes/data/table_changes.h"
+#include "slimbayes/data/table/changes.h"
 #include "slimbayes/workflow/model.h"
 
 namespace slimbayes {
@@ -45,7 +45,7 @@ struct SharedChanges {
 /// Reads a file for this model. With `with_target`, rows of a table and windows whose target is missing are
 /// left out; rows with a note. `kept` names further columns of a table that are to be written again
 /// unchanged. `changes` are made to a table first; all later names, those in `kept` too, are those after
-/// them. Throws std::invalid_argument for a change that does not fit model or table (data/table_changes.h),
+/// them. Throws std::invalid_argument for a change that does not fit model or table (data/table/changes.h),
 /// and for one that the table does not need; with `shared`, for one that none of these files needs.
 Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
                   std::vector<std::string>* notes, const std::vector<std::string>& kept = {},

@@ -4,7 +4,7 @@
 
 #include "slimbayes/core/cubature.h"
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 
 namespace slimbayes {
 

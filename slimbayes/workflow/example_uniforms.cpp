@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "slimbayes/core/prediction_set.h"
-#include "slimbayes/families/batches.h"
+#include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <set>
 
-#include "slimbayes/families/batches.h"
+#include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 

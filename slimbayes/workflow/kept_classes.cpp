@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "slimbayes/data/input_encoder.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
 
 namespace slimbayes {

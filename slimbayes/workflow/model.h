@@ -10,7 +10,7 @@
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/core/conformal.h"
 #include "slimbayes/data/input_encoder.h"
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 #include "slimbayes/workflow/answers.h"
 #include "slimbayes/workflow/noise_estimate.h"
 

@@ -9,7 +9,7 @@
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/model_kind.h"
 #include "slimbayes/workflow/model.h"

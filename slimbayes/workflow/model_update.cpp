@@ -9,9 +9,9 @@
 #include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/row_hash.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/workflow/model.h"
 
 namespace slimbayes {

@@ -11,7 +11,7 @@
 
 #include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/count_distribution.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/registry.h"
 
 namespace slimbayes {

@@ -5,7 +5,7 @@
 #include "slimbayes/catalog/bll_options.h"
 #include "slimbayes/catalog/rich_bll_options.h"
 #include "slimbayes/core/random.h"
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 #include "slimbayes/nn/script_network.h"
 
 namespace slimbayes {

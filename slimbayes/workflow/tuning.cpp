@@ -18,7 +18,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/core/stored.h"
-#include "slimbayes/families/batches.h"
+#include "slimbayes/method/batches.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/error.h"
@@ -248,7 +248,7 @@ Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::v
   check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
         "raise --valid-fraction, or give --valid FILE");
   std::vector<std::string> chosen = names;
-  // The trace regulariser belongs to Gaussian noise (families/deep_kernel_training.cpp): on other tasks every
+  // The trace regulariser belongs to Gaussian noise (families/deep_kernel/deep_kernel_training.cpp): on other tasks every
   // alpha gives the same fit.
   if (split.train.schema.task.kind != TaskKind::regression) std::erase(chosen, "alpha");
   return Search(method, options, chosen, split, context).run();

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 
 namespace slimbayes {
 

@@ -5,7 +5,7 @@
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/data/outside.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/window_encoder.h"
 #include "slimbayes/data/windows.h"
 #include "tests/data/tables.h"

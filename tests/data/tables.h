@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 
 namespace slimbayes {
 

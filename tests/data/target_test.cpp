@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/table_cell.h"
+#include "slimbayes/data/table/cell.h"
 #include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/window_encoder.h"
 #include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"

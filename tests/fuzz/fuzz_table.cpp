@@ -11,7 +11,7 @@
 #include <span>
 #include <string>
 
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 #include "slimbayes/storage/error.h"
 
 namespace {

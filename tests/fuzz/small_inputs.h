@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "slimbayes/data/images.h"
-#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/table/csv.h"
 
 // Data of the other kinds of input than a table's rows, as small as a fit allows.
 

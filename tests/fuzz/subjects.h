@@ -14,7 +14,7 @@
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/outside.h"
-#include "slimbayes/data/table_csv.h"
+#include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/target.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"

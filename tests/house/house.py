@@ -28,6 +28,7 @@ ENTRY = {
     "train": _DATA | {"table", "train"},
     "runtime": {"storage", "runtime"},
 }
+ENTRY["method"] = _DATA | _NN | {"table", "train", "method"}
 ENTRY["families"] = set(ENTRY) - {"runtime"} | {"families"}
 ENTRY["methods"] = ENTRY["families"] | {"methods"}
 ENTRY["workflow"] = ENTRY["methods"] | {"workflow"}
@@ -81,13 +82,13 @@ def code_lines(text):
 
 
 def room(path):
-    """The room of a file, or None where no rule holds. data/table* is a room of its own: it knows no tensors."""
+    """The room of a file, or None where no rule holds. data/table is a room of its own: it knows no tensors."""
     parts = path.split("/")
     if parts[0] != "slimbayes":
         return None
     if len(parts) == 2:
         return "root"
-    if parts[1] == "data" and parts[2].startswith("table"):
+    if parts[1] == "data" and parts[2] == "table":
         return "table"
     return parts[1]
 

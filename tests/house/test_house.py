@@ -20,8 +20,8 @@ def test_the_checkout_keeps_every_rule(checkout):
 
 def test_the_scan_sees_the_sources(checkout):
     paths = {source.path for source in checkout}
-    assert {"slimbayes/storage/tensor_file.h", "slimbayes/core/check.h", "slimbayes/families/method.h"} <= paths
-    assert len(list(house.includes(next(s for s in checkout if s.path == "slimbayes/families/method.h")))) > 5
+    assert {"slimbayes/storage/tensor_file.h", "slimbayes/core/check.h", "slimbayes/method/method.h"} <= paths
+    assert len(list(house.includes(next(s for s in checkout if s.path == "slimbayes/method/method.h")))) > 5
 
 
 def test_every_room_has_a_rule(checkout):
@@ -34,15 +34,15 @@ PLANTED = [
     ("slimbayes/storage/planted.h", '#pragma once\n#include "slimbayes/core/check.h"\n', "storage may not include core"),
     ("slimbayes/storage/planted.h", "#pragma once\n#include <ATen/ATen.h>\n", "storage is free of tensors"),
     ("slimbayes/catalog/planted.h", "#pragma once\n  #  include <c10/util/Exception.h>\n", "catalog is free of tensors"),
-    ("slimbayes/data/table_planted.cpp", "#include <ATen/ATen.h>\n", "table is free of tensors"),
-    ("slimbayes/data/table_planted.cpp", '#include "slimbayes/data/dataset.h"\n', "table may not include data"),
-    ("slimbayes/core/planted.cpp", '#include "slimbayes/data/table.h"\n', "core may not include table"),
+    ("slimbayes/data/table/planted.cpp", "#include <ATen/ATen.h>\n", "table is free of tensors"),
+    ("slimbayes/data/table/planted.cpp", '#include "slimbayes/data/dataset.h"\n', "table may not include data"),
+    ("slimbayes/core/planted.cpp", '#include "slimbayes/data/table/table.h"\n', "core may not include table"),
     ("slimbayes/core/planted.cpp", '#include "../nn/network.h"\n', "include from the checkout's root"),
     ("slimbayes/nn/planted.cpp", '#include "slimbayes/train/trainer.h"\n', "nn may not include train"),
     ("slimbayes/objectives/planted.cpp", '#include "slimbayes/train/problem.h"\n', "objectives may not include train"),
     ("slimbayes/train/planted.cpp", '#include "slimbayes/nn/network.h"\n', "train may not include nn"),
     ("slimbayes/basis/planted.cpp", '#include "slimbayes/objectives/elbo.h"\n', "basis may not include objectives"),
-    ("slimbayes/core/planted.cpp", '#include "slimbayes/families/method.h"\n', "core may not include families"),
+    ("slimbayes/core/planted.cpp", '#include "slimbayes/method/method.h"\n', "core may not include method"),
     ("slimbayes/runtime/planted.cpp", '#include "slimbayes/catalog/methods.h"\n', "runtime may not include catalog"),
     ("slimbayes/cellar/planted.cpp", "#include <vector>\n", "the room cellar is not in the list"),
     ("slimbayes/nn/planted.h", "#include <vector>\n", "begins with #pragma once"),
@@ -80,8 +80,8 @@ def test_torch_is_found_behind_other_headers(checkout):
 # The executable's list is read off its CMake file; what only the plug-in is made of may see tensors.
 @pytest.mark.parametrize("include, sentence", [
     ("ATen/ATen.h", "cli/planted.cpp:1: reaches torch"),
-    ("slimbayes/families/method.h", "the tool may not include families"),
-    ("slimbayes/data/table.h", "the tool may not include table"),
+    ("slimbayes/method/method.h", "the tool may not include method"),
+    ("slimbayes/data/table/table.h", "the tool may not include table"),
 ])
 def test_a_tool_that_sees_more_than_catalog_is_found(checkout, include, sentence):
     others = [s for s in checkout if s.path != "cli/CMakeLists.txt"]
@@ -106,7 +106,7 @@ def test_a_method_that_includes_another_is_found(checkout):
 
 def test_a_method_may_include_the_contract_and_the_registry_its_methods(checkout):
     options = [Source(f"slimbayes/catalog/{name}_options.h", "#pragma once\n") for name in ("one", "other")]
-    fine = [Source("slimbayes/methods/one.cpp", '#include "slimbayes/families/method.h"\n#include "slimbayes/core/check.h"\n'),
+    fine = [Source("slimbayes/methods/one.cpp", '#include "slimbayes/method/method.h"\n#include "slimbayes/core/check.h"\n'),
             Source("slimbayes/methods/planted.cpp", '#include "slimbayes/methods/other.h"\n')]
     assert house.violations([*checkout, *options, *fine]) == house.violations(checkout)
 

@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 
 namespace slimbayes::contract {
 

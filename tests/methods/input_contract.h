@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "slimbayes/catalog/input_kind.h"
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 #include "tests/methods/contract.h"
 
 namespace slimbayes::contract {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "slimbayes/families/method.h"
+#include "slimbayes/method/method.h"
 
 namespace slimbayes::contract {
 

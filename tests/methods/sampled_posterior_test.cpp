@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string>
 
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
 #include "tests/methods/task_contract.h"

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "slimbayes/core/metrics.h"
-#include "slimbayes/families/network_file.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
 

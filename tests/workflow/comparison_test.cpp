@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "slimbayes/data/synthetic.h"
-#include "slimbayes/families/network_cache.h"
+#include "slimbayes/method/network_cache.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/workflow/model.h"
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "slimbayes/data/synthetic.h"
-#include "slimbayes/data/table_csv.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/data/table/csv.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/workflow/model.h"
 

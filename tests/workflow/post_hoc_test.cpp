@@ -7,7 +7,7 @@
 #include <torch/csrc/autograd/autograd.h>
 
 #include "slimbayes/catalog/network/networks.h"
-#include "slimbayes/families/trained_network.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/ntk/enrichment.h"
 #include "slimbayes/storage/error.h"

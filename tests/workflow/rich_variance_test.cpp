@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "slimbayes/data/table.h"
+#include "slimbayes/data/table/table.h"
 #include "slimbayes/workflow/model.h"
 #include "tests/real_data.h"
 

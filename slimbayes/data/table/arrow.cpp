@@ -1,0 +1,335 @@
+// Converts Arrow tables, whose columns have types, to slimbayes tables and back.
+//
+// The type of a column decides its kind: a string column stays categorical even if every string is a number.
+// Its chunks are copied into doubles once. Dictionaries may differ from chunk to chunk, so levels are merged
+// by their text.
+#include "slimbayes/data/table/arrow.h"
+
+#include <arrow/api.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "slimbayes/data/table/cells.h"
+#include "slimbayes/data/table/kept.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+namespace {
+
+constexpr double kFirstShared = 0x1p53;  // the first integer that shares its double with another
+
+template <class ArrayType>
+void append_values(const arrow::Array& chunk, double unit, std::vector<double>& out) {
+  const auto& array = static_cast<const ArrayType&>(chunk);
+  for (int64_t i = 0; i < array.length(); ++i) {
+    out.push_back(array.IsNull(i) ? kMissing : static_cast<double>(array.Value(i)) * unit);
+  }
+}
+
+/// Appends the double nearest to each decimal.
+void append_decimals(const arrow::Array& chunk, std::vector<double>& out) {
+  for (int64_t i = 0; i < chunk.length(); ++i)
+    out.push_back(chunk.IsNull(i) ? kMissing : parse_number(cell_text(chunk, i)).value_or(kMissing));
+}
+
+/// Appends timestamps in seconds. Whole and fractional seconds are converted separately: a product with 1e-9
+/// would round twice.
+void append_timestamps(const arrow::Array& chunk, std::vector<double>& out) {
+  const auto& array = static_cast<const arrow::TimestampArray&>(chunk);
+  static constexpr int64_t per_second[] = {1, 1000, 1000000, 1000000000};
+  auto unit = static_cast<const arrow::TimestampType&>(*array.type()).unit();
+  int64_t scale = per_second[static_cast<int>(unit)];
+  for (int64_t i = 0; i < array.length(); ++i) {
+    int64_t value = array.IsNull(i) ? 0 : array.Value(i);
+    const int64_t whole = value / scale;
+    const double seconds =
+        static_cast<double>(whole) + static_cast<double>(value % scale) / static_cast<double>(scale);
+    out.push_back(array.IsNull(i) ? kMissing : seconds);
+  }
+}
+
+/// Numbers the levels of a column in order of first appearance.
+struct Levels {
+  Column& column;
+  std::unordered_map<std::string, double> index = {};
+
+  double operator()(std::string_view text) {
+    auto [found, fresh] = index.try_emplace(std::string(text), static_cast<double>(column.levels.size()));
+    if (fresh) column.levels.emplace_back(text);
+    return found->second;
+  }
+};
+
+template <class ArrayType>
+void append_strings(const arrow::Array& chunk, Levels& levels, std::vector<double>& out) {
+  const auto& array = static_cast<const ArrayType&>(chunk);
+  for (int64_t i = 0; i < array.length(); ++i)
+    out.push_back(array.IsNull(i) ? kMissing : levels(array.GetView(i)));
+}
+
+/// Appends texts. Returns false if the element type is not text.
+bool append_text(const arrow::Array& chunk, Levels& levels, std::vector<double>& out) {
+  switch (chunk.type_id()) {
+    case arrow::Type::STRING:
+      append_strings<arrow::StringArray>(chunk, levels, out);
+      return true;
+    case arrow::Type::LARGE_STRING:
+      append_strings<arrow::LargeStringArray>(chunk, levels, out);
+      return true;
+    case arrow::Type::STRING_VIEW:
+      append_strings<arrow::StringViewArray>(chunk, levels, out);
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool append_dictionary(const arrow::Array& chunk, Levels& levels, std::vector<double>& out) {
+  const auto& array = static_cast<const arrow::DictionaryArray&>(chunk);
+  // Only entries that occur become levels; unused entries of the dictionary do not.
+  std::vector<double> codes;
+  Column entries;
+  Levels own{entries};
+  if (!append_text(*array.dictionary(), own, codes)) return false;
+  for (int64_t i = 0; i < array.length(); ++i) {
+    double code = array.IsNull(i) ? kMissing : codes[static_cast<size_t>(array.GetValueIndex(i))];
+    out.push_back(std::isnan(code) ? kMissing : levels(entries.levels[static_cast<size_t>(code)]));
+  }
+  return true;
+}
+
+ColumnKind kind_of(const arrow::DataType& type) {
+  switch (type.id()) {
+    case arrow::Type::BOOL:
+      return ColumnKind::boolean;
+    case arrow::Type::DATE32:
+    case arrow::Type::DATE64:
+    case arrow::Type::TIMESTAMP:
+      return ColumnKind::datetime;
+    case arrow::Type::STRING:
+    case arrow::Type::LARGE_STRING:
+    case arrow::Type::STRING_VIEW:
+    case arrow::Type::DICTIONARY:
+      return ColumnKind::categorical;
+    default:
+      return ColumnKind::numeric;
+  }
+}
+
+bool append_chunk(const arrow::Array& chunk, Levels& levels, std::vector<double>& out) {
+  switch (chunk.type_id()) {
+    case arrow::Type::NA:
+      out.resize(out.size() + static_cast<size_t>(chunk.length()), kMissing);
+      return true;
+    case arrow::Type::BOOL:
+      append_values<arrow::BooleanArray>(chunk, 1, out);
+      return true;
+    case arrow::Type::INT8:
+      append_values<arrow::Int8Array>(chunk, 1, out);
+      return true;
+    case arrow::Type::INT16:
+      append_values<arrow::Int16Array>(chunk, 1, out);
+      return true;
+    case arrow::Type::INT32:
+      append_values<arrow::Int32Array>(chunk, 1, out);
+      return true;
+    case arrow::Type::INT64:
+      append_values<arrow::Int64Array>(chunk, 1, out);
+      return true;
+    case arrow::Type::UINT8:
+      append_values<arrow::UInt8Array>(chunk, 1, out);
+      return true;
+    case arrow::Type::UINT16:
+      append_values<arrow::UInt16Array>(chunk, 1, out);
+      return true;
+    case arrow::Type::UINT32:
+      append_values<arrow::UInt32Array>(chunk, 1, out);
+      return true;
+    case arrow::Type::UINT64:
+      append_values<arrow::UInt64Array>(chunk, 1, out);
+      return true;
+    case arrow::Type::FLOAT:
+      append_values<arrow::FloatArray>(chunk, 1, out);
+      return true;
+    case arrow::Type::DOUBLE:
+      append_values<arrow::DoubleArray>(chunk, 1, out);
+      return true;
+    case arrow::Type::DATE32:
+      append_values<arrow::Date32Array>(chunk, 86400, out);
+      return true;
+    case arrow::Type::DATE64:
+      append_values<arrow::Date64Array>(chunk, 1e-3, out);
+      return true;
+    case arrow::Type::TIMESTAMP:
+      append_timestamps(chunk, out);
+      return true;
+    case arrow::Type::DICTIONARY:
+      return append_dictionary(chunk, levels, out);
+    default:
+      if (!arrow::is_decimal(chunk.type_id())) return append_text(chunk, levels, out);
+      append_decimals(chunk, out);
+      return true;
+  }
+}
+
+/// Returns whether numbers of this type may be integers that no double holds.
+bool may_be_large(const arrow::DataType& type) {
+  return type.id() == arrow::Type::INT64 || type.id() == arrow::Type::UINT64 || arrow::is_decimal(type.id());
+}
+
+/// Sets Column::large and Column::large_row of a numeric column.
+void find_large(const arrow::ChunkedArray& cells, Column& column) {
+  if (!may_be_large(*cells.type())) return;
+  for (size_t row = 0; row < column.values.size(); ++row) {
+    if (!(std::abs(column.values[row]) >= kFirstShared)) continue;
+    const auto one = cells.Slice(static_cast<int64_t>(row), 1);
+    std::string text = cell_text(*one->chunk(0), 0);
+    if (text == "9007199254740992" || text == "-9007199254740992" || text.find('.') != std::string::npos)
+      continue;
+    column.large = std::move(text);
+    column.large_row = static_cast<int64_t>(row);
+    return;
+  }
+}
+
+/// Returns a categorical column whose categories are the exact digits of each integer or decimal.
+Column exact_categories(const arrow::ChunkedArray& cells, const std::string& name) {
+  Column column{name, ColumnKind::categorical, {}, {}};
+  column.values.reserve(static_cast<size_t>(cells.length()));
+  Levels levels{column};
+  for (const auto& chunk : cells.chunks()) {
+    for (int64_t i = 0; i < chunk->length(); ++i)
+      column.values.push_back(chunk->IsNull(i) ? kMissing : levels(cell_text(*chunk, i)));
+  }
+  return column;
+}
+
+[[noreturn]] void throw_type(const std::string& name, const arrow::DataType& type,
+                             const std::string& source) {
+  throw DataError(
+      source, fmt::format("expected numbers, booleans, text, dates or timestamps in column {}; received the "
+                          "type {}; cast it, or leave the column out (fit: --ignore)",
+                          in_quotes(name), type.ToString()));
+}
+
+std::shared_ptr<arrow::Array> finished(arrow::ArrayBuilder& builder) {
+  auto array = builder.Finish();
+  if (!array.ok()) throw std::runtime_error(array.status().message());
+  return *array;
+}
+
+template <class Builder, class Value>
+std::shared_ptr<arrow::Array> built(Builder&& builder, const Column& column, Value value) {
+  for (double cell : column.values) {
+    arrow::Status status = std::isnan(cell) ? builder.AppendNull() : builder.Append(value(cell));
+    if (!status.ok()) throw std::runtime_error(status.message());
+  }
+  return finished(builder);
+}
+
+std::shared_ptr<arrow::ChunkedArray> to_arrow(const Column& column, bool dictionaries) {
+  const auto whole = [](std::shared_ptr<arrow::Array> array) {
+    return std::make_shared<arrow::ChunkedArray>(std::move(array));
+  };
+  const auto level = [&](double x) -> const std::string& { return column.levels.at(static_cast<size_t>(x)); };
+  const bool exact = column.kind != ColumnKind::numeric || !column.large.empty();
+  if (column.kept && (exact || !are_text(column.kept)))
+    return std::make_shared<arrow::ChunkedArray>(column.kept->chunks(), column.kept->type());
+  switch (column.kind) {
+    case ColumnKind::boolean:
+      return whole(built(arrow::BooleanBuilder(), column, [](double x) { return x != 0; }));
+    case ColumnKind::datetime:
+      return whole(built(arrow::TimestampBuilder(arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"),
+                                                 arrow::default_memory_pool()),
+                         column, [](double x) { return static_cast<int64_t>(std::llround(x * 1e6)); }));
+    case ColumnKind::categorical:
+      return whole(dictionaries ? built(arrow::StringDictionaryBuilder(), column, level)
+                                : built(arrow::StringBuilder(), column, level));
+    default:
+      return whole(built(arrow::DoubleBuilder(), column, [](double x) { return x; }));
+  }
+}
+
+bool in(const std::vector<std::string>& list, const std::string& name) {
+  return std::ranges::find(list, name) != list.end();
+}
+
+/// Converts one column. If the column is not needed, infinite numbers and cells of an unknown type become
+/// missing.
+Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const std::string& source,
+                   const Reading& reading, const TableBound& bound) {
+  const auto& type = *cells.type();
+  const bool needed = is_needed(reading, name);
+  const auto rows = static_cast<size_t>(cells.length());
+  Column column{name, kind_of(type), {}, {}};
+  column.values.reserve(rows);
+  Levels levels{column};
+  for (const auto& chunk : cells.chunks()) {
+    if (append_chunk(*chunk, levels, column.values)) continue;
+    if (needed) throw_type(name, type, source);
+    return {name, ColumnKind::categorical, std::vector<double>(rows, kMissing), {}};
+  }
+  for (const std::string& level : column.levels) bound.check_cell(level.size(), name, source);
+  for (size_t i = 0; i < rows; ++i) {
+    if (!std::isinf(column.values[i])) continue;
+    if (needed) {
+      throw DataError(
+          source,
+          fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or "
+                      "make the cell null",
+                      in_quotes(name), column.values[i], i + 1));
+    }
+    column.values[i] = kMissing;
+  }
+  if (type.id() == arrow::Type::TIMESTAMP)
+    column.offsets = !static_cast<const arrow::TimestampType&>(type).timezone().empty();
+  find_large(cells, column);
+  const auto known = reading.kinds.find(name);
+  const bool categories =
+      in(reading.labels, name) || (known != reading.kinds.end() && known->second == ColumnKind::categorical);
+  const bool names = in(reading.names, name);
+  const auto shared = [](double x) { return std::abs(x) >= kFirstShared; };
+  if (may_be_large(type) && (names || (categories && std::ranges::any_of(column.values, shared))))
+    return exact_categories(cells, name);
+  return names && column.kind != ColumnKind::categorical ? as_categorical(column) : column;
+}
+
+}  // namespace
+
+Table from_arrow(std::shared_ptr<arrow::Table> data, const std::string& source, const Reading& reading,
+                 const TableBound& bound, const std::shared_ptr<arrow::MemoryPool>& memory) {
+  Table table{source, {}, data->num_rows()};
+  std::vector<std::string> names = data->ColumnNames();
+  name_row_labels(names);
+  check_names(names, source);
+  if (table.rows == 0)
+    throw DataError(source, "expected rows; received none; check how the file was written");
+  arrow::ChunkedArrayVector columns = data->columns();
+  data.reset();
+  const double numbers = 8.0 * static_cast<double>(table.rows) * static_cast<double>(columns.size());
+  const auto held = static_cast<double>(bound.file) + static_cast<double>(memory->bytes_allocated());
+  bound.check(static_cast<uint64_t>(std::min(numbers + held, 0x1p63)), source);
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const std::shared_ptr<arrow::ChunkedArray> cells = std::move(columns[c]);
+    table.columns.push_back(
+        without_marks(column_from(*cells, names[c], source, reading, bound), reading.missing));
+    if (in(reading.kept, names[c])) table.columns.back().kept = kept_cells(cells, memory);
+  }
+  return table;
+}
+
+std::shared_ptr<arrow::Table> to_arrow(const Table& table, bool dictionaries) {
+  arrow::FieldVector fields;
+  arrow::ChunkedArrayVector arrays;
+  for (const Column& column : table.columns) {
+    arrays.push_back(to_arrow(column, dictionaries));
+    fields.push_back(arrow::field(column.name, arrays.back()->type()));
+  }
+  return arrow::Table::Make(arrow::schema(fields), arrays, table.rows);
+}
+
+}  // namespace slimbayes

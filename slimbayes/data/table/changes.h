@@ -1,0 +1,54 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "slimbayes/data/table/table.h"
+
+namespace slimbayes {
+
+/// How the columns of a foreign table are changed so that they fit a model.
+struct ColumnChanges {
+  /// Name in the file -> name in the model. All at once: two columns may swap their names.
+  std::map<std::string, std::string> renamed;
+  /// Name in the model -> the cell that a column of this name gets in every row, as a text file has it.
+  std::map<std::string, std::string> filled;
+
+  bool empty() const { return renamed.empty() && filled.empty(); }
+};
+
+/// Parses the values of --rename and --fill, each a comma-separated list of pairs NAME=NAME or NAME=CELL. A
+/// name or cell may contain commas, because a part without '=' goes on with the one before, and at the start
+/// of a list with the one after; the first '=' ends the name. Throws std::invalid_argument for a part that is
+/// no pair, an empty name, and a column that is renamed or given twice.
+ColumnChanges column_changes(const std::vector<std::string>& renames, const std::vector<std::string>& fills);
+
+/// Throws std::invalid_argument if a change gives a column that is not among those of the model.
+void check_columns_of_model(const ColumnChanges& changes, const std::vector<std::string>& columns);
+
+/// Returns how to read a file whose columns will be changed, given how its changed columns are to be read.
+Reading before_changes(const Reading& reading, const ColumnChanges& changes);
+
+/// Returns the table with the changes that it needs: a column is renamed if the table has it, and a constant
+/// column is added if the table, after renaming, lacks it. `reading` gives the kind of a filled column; a
+/// missing cell (read_table) gives a column without values. Throws std::invalid_argument if another column
+/// has the new name already, and for a cell of another kind.
+Table with_changes(Table table, const ColumnChanges& changes, const Reading& reading);
+
+/// Returns the changes without the renames to a name that the table has already. Of two files that share the
+/// changes, one that has the model's columns is so left alone.
+ColumnChanges where_absent(const Table& table, const ColumnChanges& changes);
+
+/// Returns the changes that this table does not need: it lacks the column to rename, or has the column to
+/// fill.
+ColumnChanges unneeded(const Table& table, const ColumnChanges& changes);
+
+/// Returns the changes that are in both.
+ColumnChanges common(const ColumnChanges& a, const ColumnChanges& b);
+
+/// Throws std::invalid_argument if there is a change, which no table needed; `table` is the last one that was
+/// read, and `others` whether there was another.
+void check_needed(const ColumnChanges& unneeded, const Table& table, bool others);
+
+}  // namespace slimbayes

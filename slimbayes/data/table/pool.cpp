@@ -1,0 +1,56 @@
+// The bound is enforced where Arrow allocates memory: an estimate from the size of a packed file is less
+// exact, and a damaged file can claim any size. The memory comes from the system's allocator, so that tensors
+// can use it after its release; Arrow's own allocator would keep it. A shortage is thrown as an exception,
+// because parts of Arrow end the process when they get a Status that reports one. No exception can pass
+// through Arrow's threads, so reading does not use them.
+#include "slimbayes/data/table/pool.h"
+
+#include <new>
+#include <system_error>
+#include <utility>
+
+namespace slimbayes {
+
+TablePool::TablePool(const TableBound& bound, uint64_t taken, std::string source)
+    : arrow::ProxyMemoryPool(arrow::system_memory_pool()),
+      bound_(bound),
+      taken_(taken),
+      source_(std::move(source)) {}
+
+void TablePool::check_room(int64_t more) {
+  if (more <= 0) return;
+  const uint64_t own = static_cast<uint64_t>(bytes_allocated()) + static_cast<uint64_t>(more);
+  if (own <= bound_.unpacked && taken_ + own <= bound_.memory) return;
+  refused_ = own;
+  throw std::bad_alloc();
+}
+
+arrow::Status TablePool::Allocate(int64_t size, int64_t alignment, uint8_t** out) {
+  check_room(size);
+  arrow::Status status = ProxyMemoryPool::Allocate(size, alignment, out);
+  if (status.IsOutOfMemory()) throw std::bad_alloc();
+  return status;
+}
+
+arrow::Status TablePool::Reallocate(int64_t old_size, int64_t new_size, int64_t alignment, uint8_t** ptr) {
+  check_room(new_size - old_size);
+  arrow::Status status = ProxyMemoryPool::Reallocate(old_size, new_size, alignment, ptr);
+  if (status.IsOutOfMemory()) throw std::bad_alloc();
+  return status;
+}
+
+void TablePool::throw_shortage() const {
+  if (refused_ > 0) {
+    bound_.check(taken_ + refused_, source_);
+    bound_.check_unpacked(refused_, source_);
+  }
+  throw_out_of_memory(source_);
+}
+
+void TablePool::check(const arrow::Status& status) const {
+  if (status.IsOutOfMemory()) throw_shortage();
+  if (status.message().find("worker thread") != std::string::npos)
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again), source_);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <arrow/memory_pool.h>
+#include <arrow/status.h>
+
+#include <atomic>
+#include <string>
+
+#include "slimbayes/data/table/limits.h"
+
+namespace slimbayes {
+
+/// Arrow's memory for one table, limited to the table's bound. An allocation beyond the bound, or one that
+/// the system refuses, throws std::bad_alloc. The pool must outlive everything that was allocated from it.
+class TablePool : public arrow::ProxyMemoryPool {
+ public:
+  /// `taken`: bytes that the table takes outside this pool, such as the text of its file.
+  TablePool(const TableBound& bound, uint64_t taken, std::string source);
+
+  using arrow::ProxyMemoryPool::Allocate;
+  using arrow::ProxyMemoryPool::Reallocate;
+  arrow::Status Allocate(int64_t size, int64_t alignment, uint8_t** out) override;
+  arrow::Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment, uint8_t** ptr) override;
+
+  /// Reports a failed allocation. If this pool refused it because of the bound, throws as
+  /// TableBound::check_unpacked() does; if the operating system refused it, throws OutOfMemory.
+  [[noreturn]] void throw_shortage() const;
+
+  /// Throws if the failure has another cause than the file: as throw_shortage() for a lack of memory,
+  /// std::system_error for a thread that could not be started. Otherwise returns.
+  void check(const arrow::Status& status) const;
+
+ private:
+  void check_room(int64_t more);
+
+  TableBound bound_;
+  uint64_t taken_;
+  std::string source_;
+  std::atomic<uint64_t> refused_{0};
+};
+
+}  // namespace slimbayes

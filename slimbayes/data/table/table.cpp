@@ -1,0 +1,190 @@
+#include "slimbayes/data/table/table.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "slimbayes/catalog/fit_options.h"
+#include "slimbayes/data/table/arrow.h"
+#include "slimbayes/data/table/cells.h"
+#include "slimbayes/data/table/cifar.h"
+#include "slimbayes/data/table/csv.h"
+#include "slimbayes/data/table/kept.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+namespace {
+
+/// Returns the file name's extension in lower case, without the leading dot: "csv". A "gz" keeps the
+/// extension before it: "csv.gz".
+std::string ending(const std::filesystem::path& path) {
+  std::filesystem::path name = path.filename();
+  std::string text = name.extension().string();
+  if (text == ".gz" || text == ".GZ") text = name.stem().extension().string() + text;
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text.empty() ? text : text.substr(1);
+}
+
+[[noreturn]] void throw_ending(const std::filesystem::path& path, std::string_view accepted,
+                               const std::string& received, std::string_view hint) {
+  throw DataError(path.string(), fmt::format("expected a file name that ends in {}; received '{}'{}; {}",
+                                             accepted, path.filename().string(), received, hint));
+}
+
+/// Returns what records of images the file holds. Empty also for a file that cannot be unpacked within
+/// `limits`.
+std::optional<CifarRecords> images_in(const std::filesystem::path& path, const TableLimits& limits) {
+  constexpr uint64_t kGzipRatio = 1000;             // black images compress well
+  constexpr uint64_t kLargest = uint64_t{1} << 30;  // of a file that is read only to say what it is
+  std::error_code unknown;
+  const uint64_t size = std::filesystem::file_size(path, unknown);
+  const bool packed = ending(path).ends_with("gz");
+  const bool whole = packed || size % 3073 == 0 || size % 3074 == 0;  // records of CIFAR-10, CIFAR-100
+  if (!unknown && (size > kLargest || !whole)) return std::nullopt;
+  const std::vector<std::byte> bytes = read_bytes(path);
+  if (!packed) return cifar_records({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  try {
+    return cifar_records(gunzip(bytes, path.string(), TableBound::of(limits, bytes.size(), kGzipRatio)));
+  } catch (const DataError&) {
+  } catch (const OutOfMemory&) {
+  }
+  return std::nullopt;
+}
+
+/// Throws for a file whose name is not that of a table; of images, says how they are read.
+[[noreturn]] void throw_no_table(const std::filesystem::path& path, const TableLimits& limits) {
+  const std::string accepted = fmt::format(
+      "{} or {}", fmt::join(kTableEndings.begin(), kTableEndings.end() - 1, ", "), kTableEndings.back());
+  if (const auto images = images_in(path, limits))
+    throw_ending(path, accepted,
+                 fmt::format(", whose size and labels are those of {} records of {}", images->count,
+                             images->format == "cifar10" ? "CIFAR-10" : "CIFAR-100"),
+                 fmt::format("fit reads them with --format {}", images->format));
+  throw_ending(path, accepted, "",
+               "rename or convert it (fit reads images in the layout of CIFAR with --format cifar10 or "
+               "cifar100)");
+}
+
+constexpr std::string_view kWritable = ".csv, .tsv, .parquet or .feather";
+
+}  // namespace
+
+std::string_view kind_name(ColumnKind kind) {
+  switch (kind) {
+    case ColumnKind::numeric:
+      return "numeric";
+    case ColumnKind::boolean:
+      return "boolean";
+    case ColumnKind::categorical:
+      return "categorical";
+    case ColumnKind::datetime:
+      return "datetime";
+  }
+  throw std::logic_error("[kind_name] internal error: no such kind");
+}
+
+ColumnKind kind_named(std::string_view name) {
+  for (ColumnKind kind :
+       {ColumnKind::numeric, ColumnKind::boolean, ColumnKind::categorical, ColumnKind::datetime}) {
+    if (kind_name(kind) == name) return kind;
+  }
+  throw std::invalid_argument(fmt::format(
+      "[load] expected the kind of a column; received '{}'; the model file is damaged", name.substr(0, 40)));
+}
+
+bool is_row_label(std::string_view name) {
+  return name == "Unnamed: 0" || name.starts_with("Unnamed: 0.") ||
+         (name.starts_with("__index_level_") && name.ends_with("__"));
+}
+
+const Column* Table::find(std::string_view name) const {
+  auto found = std::find_if(columns.begin(), columns.end(), [&](const Column& c) { return c.name == name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Table::names() const {
+  std::vector<std::string> all;
+  for (const Column& column : columns) all.push_back(column.name);
+  return all;
+}
+
+Table read_table(const std::filesystem::path& path, const Reading& reading, const TableLimits& limits) {
+  constexpr uint64_t kTextRatio = 100, kTypedRatio = 1000;
+  std::string format = ending(path), source = path.string();
+  bool zipped = format.ends_with(".gz");
+  std::string inner = zipped ? format.substr(0, format.size() - 3) : format;
+  bool text = inner == "csv" || inner == "tsv";
+  bool feather = format == "feather" || format == "arrow" || format == "ipc";
+  std::error_code unknown;
+  if (!is_table_name(path)) {
+    // A missing file is the likelier mistake; read_bytes reports it.
+    if (!std::filesystem::is_regular_file(path, unknown)) read_bytes(path);
+    throw_no_table(path, limits);
+  }
+  const uint64_t size = std::filesystem::file_size(path, unknown);
+  const TableBound bound = TableBound::of(limits, unknown ? 0 : size,
+                                          !text    ? kTypedRatio
+                                          : zipped ? kTextRatio
+                                                   : 0);
+  bound.check(bound.file, source);
+  std::vector<std::byte> bytes = read_bytes(path);
+  if (feather) return parse_feather(bytes, source, reading, bound);
+  if (!text) return parse_parquet(bytes, source, reading, bound);
+  char delimiter = inner == "tsv" ? '\t' : ',';
+  if (!zipped)
+    return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, source, reading,
+                     bound);
+  const std::string unpacked = gunzip(bytes, source, bound);
+  bytes = {};
+  return parse_csv(unpacked, delimiter, source, reading, bound);
+}
+
+Table take_rows(const Table& table, const std::vector<int64_t>& rows) {
+  for (int64_t row : rows) {
+    if (row >= 0 && row < table.rows) continue;
+    throw std::invalid_argument(
+        fmt::format("[take_rows] expected row indices from 0 to {}; received {}; indices belong to one table",
+                    table.rows - 1, row));
+  }
+  Table out{table.source, table.columns, static_cast<int64_t>(rows.size())};
+  for (int64_t row : rows)
+    out.numbers.push_back(table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]);
+  for (size_t c = 0; c < out.columns.size(); ++c) {
+    const std::vector<double>& from = table.columns[c].values;
+    std::vector<double> values(rows.size());
+    for (size_t i = 0; i < rows.size(); ++i) values[i] = from[static_cast<size_t>(rows[i])];
+    out.columns[c].values = std::move(values);
+    if (out.columns[c].kept) out.columns[c].kept = taken(out.columns[c].kept, rows);
+  }
+  return out;
+}
+
+void write_table(const std::filesystem::path& path, const Table& table) {
+  std::string format = ending(path), content;
+  if (format == "csv")
+    content = format_csv(table, ',');
+  else if (format == "tsv")
+    content = format_csv(table, '\t');
+  else if (format == "parquet")
+    content = format_parquet(table, path.string());
+  else if (format == "feather")
+    content = format_feather(table, path.string());
+  else
+    throw_ending(path, kWritable, "", "rename it");
+  write_atomically(path, std::as_bytes(std::span(content)));
+}
+
+int64_t row_number(const Table& table, int64_t row) {
+  return (table.numbers.empty() ? row : table.numbers[static_cast<size_t>(row)]) + 1;
+}
+
+void throw_bad_cell(const Table& table, int64_t row, const std::string& message) {
+  throw DataError(table.source.empty() ? "table" : table.source,
+                  fmt::format("data row {}: {}", row_number(table, row), message));
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/catalog/training_options.h"
+#include "slimbayes/method/method.h"
+#include "slimbayes/objectives/head_gradient.h"
+
+namespace slimbayes {
+
+/// The configuration of a variational deep kernel: network, expansion phi, variational posterior q(w), and
+/// the objective that trains them. The methods dbk, vbll, sv-dkl, pp-dkl, sv-rbf and sv-dbk are values of
+/// this struct.
+struct DeepKernel {
+  /// A term added to the epistemic variance ||L^T phi||^2, where q(w) = N(m, L L^T). It makes up for prior
+  /// variance that the features phi lack. `kernel` applies in training and prediction; `largest` in
+  /// prediction only.
+  enum class Correction {
+    none,    // nothing is added
+    kernel,  // k~(x, x) - ||phi||^2 (N-4), for inducing points
+    largest  // max(M, ||phi||^2) - ||phi||^2 with M the largest ||phi||^2 of the training rows (E-12)
+  };
+
+  std::string method;      // name in the catalogue
+  nlohmann::json options;  // every option of the method, for the model file
+  /// Returns the network for rows of shape `input`; `tokens` is the size of the vocabulary for text, else 0.
+  std::function<NetworkSpec(const Shape& input, int64_t tokens)> network;
+  std::string basis;
+  int64_t rank;
+  HeadObjective objective;
+  Correction correction = Correction::none;
+  TrainingOptions training;
+  NoiseOptions noise;
+  FocusOptions focus = {0, 0};
+};
+
+/// Returns the exponent of the row weights at this step: the weight of a row is its predictive variance
+/// raised to this exponent. It falls linearly from `focus` at the first step to 0 at step `focus_until` *
+/// `steps`. With exponent 0 all rows weigh the same, as in the paper's objective.
+double focus_at(const FocusOptions& focus, int64_t step, int64_t steps);
+
+/// Returns the method that trains `kernel` by AdamW on network, head (expansion, q, offset) and noise, with
+/// weight decay on the network only. It keeps the parameters with the best validation NLL.
+/// deep_kernel_training.cpp says how each task is trained.
+std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel);
+
+/// Reads a fitted deep kernel from a model file. `kernel` must be made from the options in that file. Throws
+/// DataError or std::invalid_argument for a file that does not fit.
+std::unique_ptr<Fitted> load_deep_kernel(DeepKernel kernel, const TensorFile& file);
+
+}  // namespace slimbayes

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "slimbayes/core/gaussian_linear.h"
+#include "slimbayes/core/likelihood.h"
+#include "slimbayes/families/last_layer/last_layer.h"
+#include "slimbayes/families/last_layer/last_layer_features.h"
+#include "slimbayes/families/last_layer/posterior_choice.h"
+#include "slimbayes/method/trained_network.h"
+
+namespace slimbayes {
+
+/// The posteriors of a last layer, one per output.
+struct LastLayerPosterior {
+  at::Tensor prior_factor;                   // T [r, r], the prior covariance of the weights is T T^T
+  std::vector<LinearStatistics> statistics;  // of each output
+  double noise_var;                          // sigma2; for classes, class_noise
+  bool sampled = false;                      // whether the statistics are of a sample of the rows
+
+  std::vector<LinearPosterior> outputs() const;
+};
+
+/// The last layer at all rows, in float64, with the targets.
+struct EvaluatedRows {
+  at::Tensor features, output, y;  // [n, r], [n, k], [n]
+};
+EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data);
+
+/// Returns the rows that the posterior of output c is computed from: the residuals of a regression; for
+/// classes, those of class c (of one logit, all), whose targets do not count: the mean is the network's.
+LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression);
+
+/// Returns how many rows may enter the posterior of one of `outputs` logits: a single one has two classes.
+int64_t most_class_rows(const LastLayerOptions& options, int64_t outputs);
+
+/// Returns the mean and variance of each output. [b, k]
+Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows);
+
+/// Returns the answer of a classifier at latent functions with this mean and variance. [n, k]
+Predictive class_answer(const Latent& f);
+
+/// A trained network with posteriors of its last layer: what the methods bll and rich-bll fit.
+class FittedLastLayer : public Fitted {
+ public:
+  FittedLastLayer(LastLayer layer, TrainedNetwork network, const LastLayerPosterior& posterior,
+                  Summary summary, PosteriorChoice choice);
+  /// The same network with posteriors that were updated, of `rows` rows in all; `sampled` as in
+  /// LastLayerPosterior.
+  FittedLastLayer(const FittedLastLayer& before, std::vector<LinearPosterior> outputs, int64_t rows,
+                  bool sampled);
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override;
+  /// Classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
+  Scores ood(const Dataset& data) const override;
+  std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override;
+  std::unique_ptr<Fitted> with_noise(double var) const override;
+  std::unique_ptr<Fitted> prior() const override;
+  std::unique_ptr<Fitted> merged(const Fitted& other) const override;
+  TensorFile save() const override;
+  const Summary& summary() const override { return summary_; }
+  std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
+  const PosteriorChoice& choice() const { return choice_; }
+
+ private:
+  void check_posteriors() const;
+  /// Throws if the posterior is that of a sample of the rows, from which a row that it does not hold would be
+  /// removed.
+  void check_all_rows_known() const;
+  bool regression() const { return trained_->noise_var > 0; }
+  bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
+  Predictive answer(const LastLayerRows& rows) const;
+
+  LastLayer layer_;
+  std::shared_ptr<const TrainedNetwork> trained_;
+  std::vector<LinearPosterior> outputs_;  // one per output
+  bool sampled_;                          // LastLayerPosterior::sampled
+  Summary summary_;
+  PosteriorChoice choice_;     // of the fit; not stored
+  LastLayerFeatures network_;  // answer_features
+  /// Of the rows of updates (statistics_features), made by the first update and kept for those that follow.
+  std::optional<LastLayerFeatures> exact_;
+};
+
+}  // namespace slimbayes

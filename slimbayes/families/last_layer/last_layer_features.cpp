@@ -1,0 +1,107 @@
+#include "slimbayes/families/last_layer/last_layer_features.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+const Linear& output_layer(const NetworkSpec& spec, std::string_view method) {
+  const Linear* last = spec.layers.empty() ? nullptr : std::get_if<Linear>(&spec.layers.back());
+  check(last != nullptr, method, "a network whose last layer is linear",
+        spec.layers.empty() ? "one without layers" : "one that ends in " + kind_of(spec.layers.back()),
+        "add a linear output layer");
+  return *last;
+}
+
+NetworkSpec without_output(const NetworkSpec& spec, std::string_view method) {
+  output_layer(spec, method);
+  NetworkSpec body = spec;
+  body.layers.pop_back();
+  check(output(body).is_vector(), method, "a vector before the output layer", text_of(output(body)));
+  return body;
+}
+
+}  // namespace
+
+LastLayerFeatures::LastLayerFeatures(const NetworkSpec& spec, const Network::Lookup& lookup,
+                                     std::string_view method) {
+  const Network body(without_output(spec, method), "network", lookup);  // all layers but the last
+  const Linear& last = output_layer(spec, method);
+  const int64_t width = output(without_output(spec, method)).width();
+  const std::string name = fmt::format("network.{}", spec.layers.size() - 1);
+  const at::Tensor weight = lookup(name + ".weight");  // [k, h]
+  check_shape(weight, {last.out, width}, method, name + ".weight");
+  at::Tensor bias;  // [k]
+  if (last.bias) {
+    bias = lookup(name + ".bias");
+    check_shape(bias, {last.out}, method, name + ".bias");
+  }
+  rank_ = width + (last.bias ? 1 : 0);
+  outputs_ = last.out;
+  type_ = weight.scalar_type();
+  rows_ = [body, weight, bias, s = last.scales.weight, t = last.scales.bias](const Input& input) {
+    const at::Tensor h = s == 1 ? body(input) : s * body(input);
+    if (!bias.defined()) return LastLayerRows{h, at::linear(h, weight)};
+    return LastLayerRows{at::cat({h, at::full({h.size(0), 1}, t, h.options())}, 1),
+                         at::linear(h, weight, t == 1 ? bias : t * bias)};
+  };
+}
+
+LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
+    : rank_(module.weight().size(1) + (module.bias().defined() ? 1 : 0)),
+      outputs_(module.weight().size(0)),
+      type_(module.type()) {
+  rows_ = [module, rank = rank_, k = outputs_](const Input& input) {
+    check(!input.mask.defined(), "module", "rows without padding, which a module cannot be told of",
+          "rows with a mask", "give the rows equal lengths");
+    if (input.x.size(0) == 0)
+      return LastLayerRows{at::zeros({0, rank}), at::zeros({0, k})};  // some modules cannot
+    auto [h, output] = module(input.x);
+    if (module.bias().defined()) h = at::cat({h, at::ones({h.size(0), 1}, h.options())}, 1);
+    return LastLayerRows{h, output};
+  };
+}
+
+int64_t last_layer_rank(const NetworkSpec& spec, std::string_view method) {
+  return output(without_output(spec, method)).width() + (output_layer(spec, method).bias ? 1 : 0);
+}
+
+at::Tensor output_weights(const TrainedNetwork& network) {
+  at::Tensor weight, bias;
+  if (network.module) {
+    weight = network.module->weight(), bias = network.module->bias();
+  } else {
+    const std::string name = fmt::format("network.{}.", network.spec.layers.size() - 1);
+    weight = network.weights.at(name + "weight");
+    if (const auto found = network.weights.find(name + "bias"); found != network.weights.end())
+      bias = found->second;
+  }
+  return (bias.defined() ? at::cat({weight, bias.unsqueeze(1)}, 1) : weight).to(at::kDouble);
+}
+
+LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method) {
+  return network.module ? LastLayerFeatures(*network.module)
+                        : LastLayerFeatures(network.spec, as_type(network.weights, at::kFloat), method);
+}
+
+LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method) {
+  if (network.module || takes_images(network)) return last_layer_features(network, method);
+  return {network.spec, as_type(network.weights, at::kDouble), method};
+}
+
+LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method) {
+  return precise ? statistics_features(network, method) : last_layer_features(network, method);
+}
+
+GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type) {
+  return network.module ? gradient_model(*network.module)
+                        : gradient_model(network.spec, "network", as_type(network.weights, type), type);
+}
+
+bool takes_images(const TrainedNetwork& network) { return network.spec.input.sizes.size() == 3; }
+
+}  // namespace slimbayes

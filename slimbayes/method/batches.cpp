@@ -1,0 +1,169 @@
+#include "slimbayes/method/batches.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/LegacyTypeDispatch.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/core/count_distribution.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/train/plan.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr int64_t kValidationRows = 4096;
+/// The numbers in the inputs of one batch; a network's layers hold some hundred times as many.
+constexpr int64_t kNumbers = int64_t{1} << 18;
+
+/// Returns the rows per batch, at most `most`. The memory of a row grows with its inputs; a token counts as
+/// its embedding.
+int64_t batch_rows(const Schema& schema, int64_t most) {
+  constexpr int64_t kEmbedding = 64;
+  int64_t numbers = schema.input.tokens ? kEmbedding : 1;
+  for (int64_t size : schema.input.sizes) numbers *= std::max<int64_t>(1, size);
+  return std::clamp<int64_t>(kNumbers / std::max<int64_t>(1, numbers), 1, most);
+}
+
+/// Returns the inputs in `type`. Throws std::invalid_argument for rows of another shape and for numbers that
+/// are not finite.
+Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type, std::string_view function) {
+  if (batch.inputs.size() != 1)
+    check(false, function, "one input tensor", fmt::format("{} input tensors", batch.inputs.size()));
+  std::vector<int64_t> sizes = {-1};
+  for (int64_t size : shape.sizes) sizes.push_back(shape.tokens ? -1 : size);
+  check_shape(batch.inputs[0], sizes, function, "inputs");
+  const Input input = input_of(batch, type);
+  if (!shape.tokens)
+    check_finite(input.x, function, "inputs");  // after the cast, to catch what overflows float32
+  return input;
+}
+
+/// Throws std::invalid_argument for counts or classes that are not valid.
+void check_targets(const Task& task, const at::Tensor& y, std::string_view function) {
+  if (!y.defined()) return;
+  if (task.kind == TaskKind::counts) check_counts(y, function);
+  if (task.kind == TaskKind::classification) check_classes(y, std::max<int64_t>(2, task.outputs), function);
+}
+
+}  // namespace
+
+Input input_of(const Batch& batch, at::ScalarType type) {
+  const at::Tensor& x = batch.inputs.at(0);
+  return {x.scalar_type() == at::kLong ? x : x.to(type), batch.mask};
+}
+
+BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options) {
+  const at::Tensor lengths = data.source->lengths();
+  return lengths.defined() ? plan_by_length(lengths, batch_size(options, data.size())) : BatchPlan{};
+}
+
+void check_task(const Task& task, std::string_view method) {
+  const MethodInfo& info = find_method(method);
+  if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
+  // Counts, and classes whose names are all numbers, can be fitted as a regression instead.
+  const bool of_numbers =
+      task.kind == TaskKind::counts || (task.kind == TaskKind::classification &&
+                                        std::ranges::all_of(task.levels, [](const std::string& level) {
+                                          return parse_number(level).has_value();
+                                        }));
+  check(false, method, fmt::format("a task that {} takes, {}", method, name_of(info.tasks[0])),
+        fmt::format("{} ({})", name_of(task.kind), name_of(task.likelihood)),
+        fmt::format("{} take it (--method){}", methods_taking(task.kind),
+                    of_numbers ? "; --likelihood gaussian makes a regression of the numbers" : ""));
+}
+
+Dataset training_rows(const Dataset& data, std::string_view function) {
+  const Task& task = data.schema.task;
+  check_task(task, function);
+  check(data.size() > 0, function, "at least one training row", "an empty dataset");
+  const bool events = task.kind == TaskKind::events;
+  const bool tables = data.schema.input.is_vector();
+  check(!tables || data.schema.input.width() > 0, function, "at least one input", "inputs without columns");
+  over_batches(data, {}, [&](const Batch& batch) {
+    checked_input(batch, data.schema.input, at::kFloat, function);
+    if (events) return;
+    check(batch.target.defined(), function, "training rows with a target", "none");
+    check_shape(batch.target, {batch.inputs[0].size(0)}, function, "target");
+    check_finite(batch.target.to(at::kFloat), function, "target");
+    check_targets(task, batch.target, function);
+  });
+  return data;
+}
+
+Dataset validation_rows(const Dataset& data, const Dataset& train, std::string_view function) {
+  if (data.size() == 0) return {};
+  const Shape &own = data.schema.input, &wanted = train.schema.input;
+  check(own.tokens == wanted.tokens && (own.tokens || own.sizes == wanted.sizes), function,
+        fmt::format("validation rows like the training rows, {}", text_of(train.schema.input)),
+        text_of(data.schema.input));
+  return training_rows(data, function);
+}
+
+RowTensors tensors_of(const Dataset& rows, at::ScalarType type) {
+  if (rows.size() == 0) return {};
+  const Batch all = rows.all();
+  return {all.inputs.at(0).to(type), all.target.to(type)};
+}
+
+at::Tensor targets_of(const Dataset& data) {
+  std::vector<at::Tensor> targets;
+  over_batches(data, {}, [&](const Batch& batch) { targets.push_back(batch.target); });
+  return targets.front().defined() ? at::cat(targets) : at::Tensor();
+}
+
+double mean_over_rows(const Dataset& data,
+                      const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss) {
+  double sum = 0;
+  over_batches(data, {kValidationRows}, [&](const Batch& batch) {
+    sum += loss(input_of(batch), batch.target.to(at::kFloat)).sum(at::kDouble).item<double>();
+  });
+  return sum / static_cast<double>(data.size());
+}
+
+void over_batches(const Dataset& data, const PredictOptions& options,
+                  const std::function<void(const Batch& batch)>& each) {
+  at::AutoGradMode mode(options.gradients);
+  std::optional<at::AutoDispatchBelowAutograd>
+      below;  // no autograd kernels: a quarter of the time of a single row
+  if (!options.gradients) below.emplace();
+  const int64_t n = data.size(), size = batch_rows(data.schema, std::max<int64_t>(1, options.batch));
+  if (n <= size) return each(data.all());
+  for (int64_t low = 0; low < n; low += size) each(data.rows(at::arange(low, std::min(n, low + size))));
+}
+
+Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType type,
+                        const PredictOptions& options, std::string_view function,
+                        const std::function<Predictive(const Input& input)>& answer) {
+  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  std::vector<Predictive> parts;
+  over_batches(data, options, [&](const Batch& batch) {
+    parts.push_back(answer(checked_input(batch, input, type, function)));
+  });
+  return parts.size() == 1 ? parts[0] : concatenated(parts);
+}
+
+Latent latent_rows(const Dataset& data, const Shape& input, at::ScalarType type,
+                   const PredictOptions& options, std::string_view function,
+                   const std::function<Latent(const Input& input)>& answer) {
+  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  std::vector<at::Tensor> mean, var;
+  int64_t zeroed = 0;
+  over_batches(data, options, [&](const Batch& batch) {
+    Latent f = answer(checked_input(batch, input, type, function));
+    mean.push_back(f.mean);
+    var.push_back(f.epistemic_var);
+    zeroed += f.zeroed;
+  });
+  if (mean.size() == 1) return {mean[0], var[0], zeroed};
+  return {at::cat(mean), at::cat(var), zeroed};
+}
+
+}  // namespace slimbayes

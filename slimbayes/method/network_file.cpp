@@ -1,0 +1,79 @@
+#include "slimbayes/method/network_file.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char *kModuleArchive = "module", *kModuleLayer = "module_layer";
+constexpr const char *kOwnNoise = "noise_var", *kNoiseOfNetwork = "network_noise_var";
+
+std::optional<ScriptNetwork> stored_module(const TensorFile& file) {
+  if (!file.metadata.contains(kModuleLayer)) return {};
+  const auto archive = file.tensors.find(kModuleArchive);
+  if (archive == file.tensors.end() || archive->second.type != StoredType::u8)
+    throw DataError("model file", fmt::format("holds no bytes '{}'", kModuleArchive));
+  return ScriptNetwork::from_bytes(archive->second.bytes, file.metadata.at(kModuleLayer));
+}
+
+}  // namespace
+
+TensorFile to_file(const NetworkFile& net) {
+  TensorFile file;
+  file.metadata["options"] = net.options.dump();
+  file.metadata["network"] = to_json(net.spec).dump();
+  file.metadata["summary"] = to_json(net.summary).dump();
+  store(net.weights, file);
+  if (net.module) {
+    const std::vector<std::byte>& archive = net.module->archive();
+    file.metadata[kModuleLayer] = net.module->last_layer();
+    file.tensors[kModuleArchive] = {StoredType::u8, {std::ssize(archive)}, archive};
+  }
+  return file;
+}
+
+NetworkFile network_file(const TensorFile& file) {
+  NetworkFile net{stored_json(file, "options"), network_from_json(stored_json(file, "network")),
+                  weights_from(file), summary_from_json(stored_json(file, "summary")), stored_module(file)};
+  net.weights.erase(kModuleArchive);
+  return net;
+}
+
+Weights network_weights(const Weights& all) {
+  Weights out;
+  for (const auto& [name, weight] : all) {
+    if (name.starts_with("network.")) out[name] = weight;
+  }
+  return out;
+}
+
+double stored_positive(const Network::Lookup& lookup, const std::string& name, std::string_view method) {
+  const at::Tensor x = lookup(name);
+  check_shape(x, {}, method, name);
+  const double value = x.to(at::kDouble).item<double>();
+  check(value > 0, method, "a number above 0 in " + name, fmt::format("{}", value),
+        "the model file is damaged");
+  return value;
+}
+
+void store_noise(const StoredNoise& noise, Weights& weights) {
+  if (noise.own == 0) return;
+  weights[kOwnNoise] = at::full({}, noise.own, at::kDouble);
+  weights[kNoiseOfNetwork] = at::full({}, noise.network, at::kDouble);
+}
+
+StoredNoise stored_noise(const Weights& weights, std::string_view method) {
+  if (!weights.contains(kOwnNoise)) return {};
+  const Network::Lookup lookup = as_type(weights, at::kDouble);
+  return {stored_positive(lookup, kOwnNoise, method), stored_positive(lookup, kNoiseOfNetwork, method)};
+}
+
+}  // namespace slimbayes

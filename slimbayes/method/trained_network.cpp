@@ -1,0 +1,140 @@
+#include "slimbayes/method/trained_network.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/network_cache.h"
+#include "slimbayes/method/parameter_groups.h"
+#include "slimbayes/method/stored_statistics.h"
+
+namespace slimbayes {
+
+at::Tensor row_loss(const Task& task, const at::Tensor& output, const at::Tensor& y) {
+  if (task.kind == TaskKind::regression) return (output.squeeze(-1) - y).square();
+  if (task.outputs == 1)
+    return at::binary_cross_entropy_with_logits(output.squeeze(-1), y, {}, {}, at::Reduction::None);
+  return at::nll_loss(at::log_softmax(output, -1), y.to(at::kLong), {}, at::Reduction::None);
+}
+
+TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& how,
+                             const FitContext& context, std::string_view method) {
+  const Dataset rows = training_rows(split.train, method),
+                held_out = validation_rows(split.valid, rows, method);
+  const TrainingOptions& training = how.options;
+  const Task& task = rows.schema.task;
+  const bool regression = task.kind == TaskKind::regression;
+  std::vector<ParameterSpec> start =
+      network_parameters(spec, "network", "network", context.stream.split("start"));
+  if (how.start != nullptr) {
+    for (ParameterSpec& one : start) one.start = how.start->at(one.name);
+  }
+  const Parameters parameters(start, at::kFloat);
+  const Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
+  const auto loss_of = [&](const Input& input, const at::Tensor& y) {
+    return row_loss(task, network(input), y);
+  };
+
+  TrainProblem problem;
+  problem.groups =
+      parameter_groups(parameters, {{"network", {training.learning_rate, training.weight_decay}}});
+  problem.buffers = how.buffers;
+  if (parameters.has(kBuffers)) problem.buffers.push_back(parameters.values(kBuffers));
+  problem.source = rows.source;
+  problem.plan = batch_plan(rows, training);
+  problem.rows = rows.size();
+  problem.score = score_name(task, regression ? "MSE" : "NLL");
+  problem.step = [&](const Batch& batch, const StepContext& at) {
+    const at::Tensor output = network(input_of(batch), {true, at.stream});
+    at::Tensor loss = row_loss(task, output, batch.target.to(at::kFloat)).mean();
+    loss.backward();
+    return loss.item<double>();
+  };
+  if (how.after_epoch)
+    problem.after_epoch = [&](const StepContext&) { how.after_epoch(parameters.values("network")); };
+  if (held_out.size() > 0 && how.validates)
+    problem.validate = [&] { return mean_over_rows(held_out, loss_of); };
+
+  TrainedNetwork trained{spec, {}, 0, {}};
+  trained.summary =
+      train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
+  trained.summary.valid_rows = split.valid.size();
+  trained.weights = snapshot(parameters);
+  // Even a perfect fit of these rows does not show that the noise is zero.
+  if (regression)
+    trained.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of),
+                                 1e-12 * task.encoded_sd * task.encoded_sd);
+  return trained;
+}
+
+TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method) {
+  constexpr int64_t kVerified = 8;  // rows
+  const Dataset rows = training_rows(split.train, method),
+                held_out = validation_rows(split.valid, rows, method);
+  const Schema& schema = rows.schema;
+  TrainedNetwork trained{{schema.input}, {}, 0, {}};
+  trained.module = module;
+  const int64_t k = module.weight().size(0);
+  check(k == schema.task.outputs, method, fmt::format("a module with {} outputs", schema.task.outputs),
+        fmt::format("{}", k), "a regression has one, classes one each; two classes may have one (bernoulli)");
+  const Batch probe = rows.rows(at::arange(std::min(kVerified, rows.size())));
+  trained.summary.notes = module.verified(input_of(probe, module.type()).x);
+  trained.summary.rows = rows.size();
+  trained.summary.valid_rows = split.valid.size();
+  if (schema.task.kind != TaskKind::regression) return trained;
+  const auto of_all = [](const Dataset& data, const std::function<at::Tensor(const Batch&)>& numbers) {
+    std::vector<at::Tensor> parts;
+    over_batches(data, {}, [&](const Batch& batch) { parts.push_back(numbers(batch).to(at::kDouble)); });
+    return at::cat(parts);
+  };
+  const auto y = [](const Batch& batch) { return batch.target.to(at::kDouble); };
+  const auto squared_error = [&](const Batch& batch) {
+    return (module(input_of(batch, module.type()).x).output.squeeze(-1).to(at::kDouble) - y(batch)).square();
+  };
+  const double var = at::var(of_all(rows, y), /*unbiased=*/false).item<double>();
+  if (var > 0) trained.target_var = var;
+  const double mse = of_all(held_out.size() > 0 ? held_out : rows, squared_error).mean().item<double>();
+  trained.noise_var = std::max(mse, 1e-12 * trained.target_var);
+  return trained;
+}
+
+TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Split& split,
+                                const FitContext& context, std::string_view method, bool takes_modules) {
+  const Schema& schema = split.train.schema;
+  if (!context.start) {
+    const NetworkSpec spec = trained_network_spec(options, schema.input, schema.tokens, schema.task.outputs);
+    const auto train = [&] { return train_network(spec, split, {options.training}, context, method); };
+    if (context.networks == nullptr) return train();
+    return context.networks->trained(training_key(spec, options.training, split, context.stream), train);
+  }
+  const TrainedNetwork& start = *context.start;
+  check(!start.module || takes_modules, method, "a network whose layers are known", "a TorchScript module",
+        "bll and rich-bll take it");
+  const Shape given = start.module ? Shape{{start.module->weight().size(0)}} : output(start.spec);
+  check(start.spec.input == schema.input, method,
+        fmt::format("a network for rows like these, {}", text_of(schema.input)),
+        fmt::format("one for {}", text_of(start.spec.input)), "start from a network of the same data");
+  check(given.is_vector() && given.width() == schema.task.outputs, method,
+        fmt::format("a network with {} outputs", schema.task.outputs), text_of(given),
+        "start from a network of the same task");
+  const bool regression = schema.task.kind == TaskKind::regression;
+  check((start.noise_var > 0) == regression, method,
+        fmt::format("a network for {}", name_of(schema.task.kind)),
+        regression ? "one without the error of a regression" : "one of a regression",
+        "start from a network of the same task");
+  TrainedNetwork taken = start;
+  taken.summary.rows = split.train.size();  // what the method knows; the training may have had others
+  return taken;
+}
+
+bool same_network(const TrainedNetwork& a, const TrainedNetwork& b) {
+  if (a.module.has_value() != b.module.has_value()) return false;
+  if (a.module)
+    return a.module->last_layer() == b.module->last_layer() && a.module->archive() == b.module->archive();
+  return to_json(a.spec) == to_json(b.spec) && same_but_statistics(a.weights, b.weights);
+}
+
+}  // namespace slimbayes

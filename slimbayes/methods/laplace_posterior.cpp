@@ -1,0 +1,156 @@
+// The Laplace approximation of a classifier's last layer.
+//
+// Full: with R = s L^-1 (lower triangular, blocks R_ac of r x r), the covariance of logits c and d is
+// phi^T (R^T R)_cd phi = sum_a <R_ac phi, R_ad phi>: k^2 / 2 products of b x r x r, and a sum of squares on
+// the diagonal. Kronecker: with eigenvectors U of the features' matrix and V of the classes' one, the
+// eigenvalues of H are products a_i l_j / n, and the covariance is V diag(sum_i (U^T phi)_i^2 v_ij) V^T with
+// v_ij = s^2 / (1 + s^2 a_i l_j / n). The centred covariance P C P has R_ac less its mean over c in place of
+// R_ac, and P V in place of V.
+#include "slimbayes/methods/laplace_posterior.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/identity_plus.h"
+#include "slimbayes/core/linalg.h"
+#include "slimbayes/core/writable.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kLaplace = "laplace";
+constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;
+constexpr double kWide = 1e10;  // as in identity_plus
+
+/// Returns Lambda of each row. [b, k, k]
+at::Tensor curvatures(const at::Tensor& logits) {
+  if (logits.size(1) == 1) {
+    const at::Tensor p = at::sigmoid(logits);
+    return (p * at::sigmoid(-logits)).unsqueeze(2);
+  }
+  const at::Tensor p = at::softmax(logits, 1);
+  return at::diag_embed(p) - p.unsqueeze(2) * p.unsqueeze(1);
+}
+
+at::Tensor less_mean(const at::Tensor& x, int64_t axis) { return x - x.mean(axis, /*keepdim=*/true); }
+
+/// Returns the covariance of the logits, or of the logits less their mean. [b, k, k]
+at::Tensor covariance_of(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs,
+                         bool centred) {
+  const at::Tensor phi = features.to(at::kDouble);
+  const int64_t b = phi.size(0), k = outputs, r = phi.size(1);
+  if (!p.half.defined()) {
+    const at::Tensor vars = phi.mm(p.of_features).square().mm(p.variances);  // [b, k]
+    const at::Tensor classes = centred ? less_mean(p.of_classes, 0) : p.of_classes;
+    return at::matmul(classes * vars.unsqueeze(1), classes.t());
+  }
+  at::Tensor out = at::zeros({b, k, k}, at::kDouble);
+  const int64_t step = std::max<int64_t>(1, kNumbersAtOnce / (k * r));
+  for (int64_t low = 0; low < b; low += step) {
+    const at::Tensor rows = phi.slice(0, low, low + step);
+    for (int64_t a = 0; a < k; ++a) {
+      // R_ac phi for c <= a; the blocks above the diagonal of a lower triangular matrix are zero.
+      const int64_t used = p.wide ? k : a + 1;
+      const at::Tensor blocks = p.half.narrow(0, a * r, r).narrow(1, 0, used * r);
+      at::Tensor turned = at::matmul(rows, blocks.reshape({r, used, r}).permute({1, 2, 0}))
+                              .permute({1, 0, 2});                                           // [b, used, r]
+      if (centred) turned = less_mean(at::constant_pad_nd(turned, {0, 0, 0, k - used}), 1);  // [b, k, r]
+      const int64_t held = turned.size(1);
+      out.slice(0, low, low + step).narrow(1, 0, held).narrow(2, 0, held) +=
+          at::matmul(turned, turned.transpose(1, 2));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full) {
+  const int64_t size = outputs * rank;
+  return {full ? at::zeros({size, size}, at::kDouble) : at::Tensor(), at::zeros({rank, rank}, at::kDouble),
+          at::zeros({outputs, outputs}, at::kDouble), 0};
+}
+
+GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign) {
+  check_shape(features, {-1, h.rank()}, kLaplace, "features");
+  check_shape(logits, {features.size(0), h.outputs()}, kLaplace, "logits");
+  check_finite(features, kLaplace, "features");
+  check_finite(logits, kLaplace, "logits");
+  const int64_t b = features.size(0), k = h.outputs(), r = h.rank();
+  check(sign > 0 || b <= h.n, kLaplace, fmt::format("at most {} rows to remove", h.n), std::to_string(b),
+        "only rows that were added can be removed");
+  // What rounding leaves of a sum without rows is no matrix.
+  if (h.n + sign * b == 0) return gauss_newton(k, r, h.full.defined());
+  const at::Tensor phi = features.to(at::kDouble), curvature = curvatures(logits.to(at::kDouble));
+  GaussNewton out{{},
+                  at::addmm(h.features, phi.t(), phi, 1, sign),
+                  h.classes + static_cast<double>(sign) * curvature.sum(0),
+                  h.n + sign * b};
+  if (!h.full.defined()) return out;
+  out.full = writable(std::move(h.full));
+  for (int64_t c = 0; c < k; ++c) {
+    for (int64_t d = 0; d <= c; ++d) {
+      at::Tensor block = out.full.narrow(0, c * r, r).narrow(1, d * r, r);
+      const at::Tensor weighted = phi * curvature.select(1, c).select(1, d).unsqueeze(1);
+      block.addmm_(phi.t(), weighted, 1, sign);
+      if (c != d) out.full.narrow(0, d * r, r).narrow(1, c * r, r).copy_(block.t());
+    }
+  }
+  return out;
+}
+
+GaussNewton merged(const GaussNewton& a, const GaussNewton& b) {
+  check(a.rank() == b.rank() && a.outputs() == b.outputs() && a.full.defined() == b.full.defined(), kLaplace,
+        "matrices of one shape and structure", "others");
+  return {a.full.defined() ? a.full + b.full : at::Tensor(), a.features + b.features, a.classes + b.classes,
+          a.n + b.n};
+}
+
+at::Tensor eigenvalues(const GaussNewton& h) {
+  if (h.full.defined()) return spectrum(h.full).values;
+  const at::Tensor a = spectrum(h.features).values, l = spectrum(h.classes).values;
+  return at::outer(a, l).flatten() / static_cast<double>(std::max<int64_t>(1, h.n));
+}
+
+LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd) {
+  check(prior_sd > 0, kLaplace, "a prior sd above 0", fmt::format("{}", prior_sd));
+  LaplacePosterior p;
+  p.prior_sd = prior_sd;
+  const double var = prior_sd * prior_sd;
+  if (h.full.defined()) {
+    const IdentityPlus precision = identity_plus(h.full, var);
+    p.half = prior_sd * solve_half(precision, at::eye(h.full.size(0), at::kDouble));
+    p.wide = !precision.factor.defined();
+    return p;
+  }
+  const Spectrum features = spectrum(h.features), classes = spectrum(h.classes);
+  const double n = static_cast<double>(std::max<int64_t>(1, h.n));
+  p.of_features = features.vectors;
+  p.of_classes = classes.vectors;
+  const at::Tensor values = at::outer(resolved(features.values), resolved(classes.values));
+  p.variances = var / (1 + (var / n) * values);
+  p.wide = var / n * values.max().item<double>() > kWide;
+  return p;
+}
+
+at::Tensor logit_covariance(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs) {
+  return covariance_of(p, features, outputs, /*centred=*/false);
+}
+
+at::Tensor centred_logit_covariance(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs) {
+  return covariance_of(p, features, outputs, /*centred=*/outputs > 1);
+}
+
+double laplace_evidence(double log_likelihood, double weights_squared, const at::Tensor& eigenvalues,
+                        double prior_sd) {
+  const double var = prior_sd * prior_sd;
+  return log_likelihood - 0.5 * weights_squared / var -
+         0.5 * at::log1p(var * eigenvalues).sum().item<double>();
+}
+
+}  // namespace slimbayes

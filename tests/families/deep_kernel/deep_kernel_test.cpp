@@ -1,0 +1,73 @@
+#include "slimbayes/families/deep_kernel/deep_kernel.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "slimbayes/basis/feature_map.h"
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/methods/registry.h"
+#include "tests/methods/contract.h"
+
+namespace slimbayes {
+namespace {
+
+using contract::answer;
+using nlohmann::json;
+
+std::unique_ptr<Fitted> fit_deep(const std::string& method, json more = json::object()) {
+  json options = {{"steps", 60}};
+  if (method != "dkl-exact") options["rank"] = 12;
+  if (method != "sv-rbf") options.update({{"hidden", 8}, {"blocks", 1}});
+  options.update(more);
+  return registry_row(method)
+      .make(find_method(method).resolve(options))
+      ->fit(contract::toy_split(), {Stream(3)});
+}
+
+TEST(DeepKernel, FocusFallsToTheObjectiveItself) {
+  FocusOptions focus{0.5, 0.7};
+  EXPECT_EQ(focus_at(focus, 0, 100), 0.5);
+  EXPECT_NEAR(focus_at(focus, 35, 100), 0.25, 1e-15);
+  for (int64_t step : {70, 71, 99}) EXPECT_EQ(focus_at(focus, step, 100), 0) << step;
+  EXPECT_EQ(focus_at({0.5, 0}, 0, 100), 0);
+}
+
+TEST(DeepKernel, WhatIsSelectedByIsTheNllOfWhatIsPredicted) {
+  Dataset valid = contract::toy_split().valid;
+  for (const char* method :
+       {"dbk", "vbll", "sv-dkl", "pp-dkl", "sv-rbf", "sv-dbk", "dbk-exact", "dkl-exact"}) {
+    auto fitted = fit_deep(method);
+    EXPECT_NEAR(fitted->summary().best_score, gaussian_nll(answer(*fitted, valid), valid.all().target), 2e-4)
+        << method;
+  }
+}
+
+// E-12 in prediction: the prior variance of a row is the largest one of the training rows, or its own if its
+// own is larger.
+TEST(DeepKernel, TheDiagonalCorrectionOfSvDbk) {
+  json options = {{"basis", "silu"}, {"alpha", 1.0}, {"correction", true}};
+  auto corrected = fit_deep("sv-dbk", options);
+  NetworkFile file = network_file(corrected->save());
+  Network::Lookup lookup = as_type(file.weights, at::kDouble);
+  const FeatureMap map("silu", 12, file.spec, as_type(file.weights, at::kFloat), "test");
+  const auto features = [&](const Dataset& data) {
+    return map(data.all().inputs[0].to(at::kFloat)).features.to(at::kDouble);
+  };
+  auto prior_var = [&](const Dataset& data) { return features(data).square().sum(-1); };
+  double largest = prior_var(contract::toy_split().train).max().item<double>();
+  EXPECT_NEAR(lookup("largest_prior_var").item<double>(), largest, 1e-6 * largest);
+
+  Dataset far = contract::toy(40, 3);
+  far = contract::changed(far, [](Batch& b) { b.inputs[0] = 30 * b.inputs[0]; });
+  VariationalPosterior q{lookup("posterior.mean"), lookup("posterior.log_diagonal"),
+                         lookup("posterior.lower")};
+  for (const Dataset& data : {contract::toy(40, 3), far}) {
+    at::Tensor phi = features(data), own = prior_var(data);
+    at::Tensor expected = at::matmul(phi, q.factor()[0]).square().sum(-1) + at::clamp_min(own, largest) - own;
+    EXPECT_TRUE(at::allclose(answer(*corrected, data).epistemic_var, expected, 1e-6, 1e-9));
+  }
+}
+
+}  // namespace
+}  // namespace slimbayes

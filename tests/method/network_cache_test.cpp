@@ -1,0 +1,65 @@
+#include "slimbayes/method/network_cache.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+namespace slimbayes {
+namespace {
+
+Dataset rows(int64_t n, uint64_t seed) {
+  const at::Tensor x = Stream(seed).normal({n, 2});
+  return dataset_of({{}, {"a", "b"}}, {{x}, x.select(1, 0).clone()});
+}
+
+TrainedNetwork named(double noise, const char* stopped = "budget") {
+  TrainedNetwork network{{}, {}, noise, {}};
+  network.summary.stopped = stopped;
+  return network;
+}
+
+TEST(NetworkCache, TrainsAKeyOnce) {
+  NetworkCache cache;
+  int trainings = 0;
+  const auto train = [&] { return ++trainings, named(trainings); };
+  EXPECT_EQ(cache.trained("a", train).noise_var, 1);
+  EXPECT_EQ(cache.trained("b", train).noise_var, 2);
+  EXPECT_EQ(cache.taken(), 0);
+  EXPECT_EQ(cache.seconds(), 0);
+  EXPECT_EQ(cache.trained("a", train).noise_var, 1);
+  EXPECT_EQ(trainings, 2);
+  EXPECT_EQ(cache.taken(), 1);
+  EXPECT_GT(cache.seconds(), 0);
+}
+
+TEST(NetworkCache, DoesNotKeepATrainingThatWasInterruptedOrFailed) {
+  NetworkCache cache;
+  EXPECT_EQ(cache.trained("a", [] { return named(1, "interrupted"); }).noise_var, 1);
+  EXPECT_THROW(cache.trained("a", []() -> TrainedNetwork { throw std::runtime_error("no"); }),
+               std::runtime_error);
+  EXPECT_EQ(cache.trained("a", [] { return named(2); }).noise_var, 2);
+  EXPECT_EQ(cache.taken(), 0);
+}
+
+TEST(NetworkCache, AKeyHoldsAllThatDecidesTheBits) {
+  const NetworkSpec spec{{{2}}, {Linear{1}}};
+  const Split split{rows(20, 1), rows(8, 2)};
+  const TrainingOptions options;
+  const std::string key = training_key(spec, options, split, Stream(3));
+  EXPECT_EQ(training_key(spec, options, {rows(20, 1), rows(8, 2)}, Stream(3)), key);
+  TrainingOptions longer;
+  longer.steps += 1;
+  Split classes = split;
+  classes.train.schema.task.kind = TaskKind::classification;
+  for (const std::string& other :
+       {training_key({{{2}}, {Linear{2}}}, options, split, Stream(3)),
+        training_key(spec, longer, split, Stream(3)),
+        training_key(spec, options, {rows(20, 4), split.valid}, Stream(3)),
+        training_key(spec, options, {split.train, rows(8, 4)}, Stream(3)),
+        training_key(spec, options, {split.train, {}}, Stream(3)),
+        training_key(spec, options, {split.train.subset(at::arange(19, -1, -1)), split.valid}, Stream(3)),
+        training_key(spec, options, classes, Stream(3)), training_key(spec, options, split, Stream(4))})
+    EXPECT_NE(other, key);
+}
+
+}  // namespace
+}  // namespace slimbayes
