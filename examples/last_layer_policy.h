@@ -115,7 +115,7 @@ class OnlineNetwork {
 
  private:
   OnlineTraining training_;
-  sb::Network network_;
+  sb::BoundNetwork network_;
   sb::LastLayerFeatures features_;
 };
 

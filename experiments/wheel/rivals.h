@@ -251,7 +251,7 @@ class VbllPolicy : public Policy {
   double scale_;          // the last layer's multiplier
   sb::NoiseVariance noise_;
   OnlineTraining training_;
-  sb::Network network_;
+  sb::BoundNetwork network_;
   int64_t rank_;
 };
 

@@ -30,7 +30,7 @@ class FeatureMap {
   double jitter() const { return basis_->jitter(); }
 
  private:
-  Network network_;
+  BoundNetwork network_;
   std::shared_ptr<const Basis> basis_;
   Shape input_;
 };

@@ -13,6 +13,8 @@ struct BbbOptions {
   double weight_prior_sd = 0.3;
   double start_sd = 0.01;
   double beta = 1;
+  int64_t kl_zero = 0;
+  int64_t kl_ramp = 0;
   int64_t draws = 30;
   NoiseOptions noise = expected_noise();
 };
@@ -25,6 +27,11 @@ void describe(BbbOptions& o, V& v) {
   v("start_sd", o.start_sd, "initial posterior sd of every weight", Range{1e-9, 10}, "slimbayes");
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "Blundell et al. 2015",
     paper_grid());
+  v("kl_zero", o.kl_zero,
+    "epochs at the start without the KL term, in which the network learns the data before the prior counts",
+    Range{0, 1e7}, "slimbayes");
+  v("kl_ramp", o.kl_ramp, "epochs after these in which the weight of the KL term rises linearly to beta",
+    Range{0, 1e7}, "slimbayes");
   v("draws", o.draws, "draws of the weights for an answer; its time grows with them", Range{2, 10000},
     "Blundell et al. 2015");
   v("noise_start", o.noise.noise_start, "initial noise variance of the scaled target", Range{1e-12, 1e6},

@@ -37,8 +37,10 @@ void describe(TrainingOptions& o, V& v) {
   v("weight_decay", o.weight_decay,
     "decoupled decay of the network's weights (dnn: of all); raise it on small noisy tables", Range{0, 10},
     "N appendix B");
-  v("schedule", o.schedule, "one-cycle: linear warm-up, then a cosine to zero; constant: the papers' rate",
-    Choices{{"one-cycle", "constant"}}, "experiments/recipe");
+  v("schedule", o.schedule,
+    "one-cycle: linear warm-up, then a cosine to zero; constant: the papers' rate; plateau: half the rate "
+    "after more than five validations without a better score",
+    Choices{{"one-cycle", "constant", "plateau"}}, "experiments/recipe");
   v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
   v("clip_norm", o.clip_norm,
     "largest Euclidean norm of the gradient of a step, beyond it the gradient is scaled down; set it if the "

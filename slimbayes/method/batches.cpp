@@ -14,6 +14,7 @@
 #include "slimbayes/core/count_distribution.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/train/plan.h"
+#include "slimbayes/train/training_plan.h"
 
 namespace slimbayes {
 

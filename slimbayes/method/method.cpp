@@ -20,8 +20,8 @@ namespace {
 
 Scores Fitted::ood(const Dataset& data) const {
   const auto trained = network();
-  if (!trained || trained->noise_var > 0) return {};
-  const Network logits(trained->spec, "network", as_type(trained->weights, at::kFloat));
+  if (!trained || trained->head.is_regression()) return {};
+  const BoundNetwork logits(trained->spec, "network", as_type(trained->weights, at::kFloat));
   const Latent f = latent_rows(data, trained->spec.input, at::kFloat, {}, "ood", [&](const Input& input) {
     const at::Tensor mean = logits(input).to(at::kDouble);
     return Latent{mean, at::zeros_like(mean)};

@@ -19,7 +19,7 @@ TrainedNetwork NetworkCache::trained(const std::string& key, const std::function
   const auto start = std::chrono::steady_clock::now();
   TrainedNetwork network = train();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (network.summary.stopped != "interrupted") entries_.emplace(key, Entry{network, seconds});
+  if (network.summary.stopped != Stopped::interrupted) entries_.emplace(key, Entry{network, seconds});
   return network;
 }
 

@@ -14,7 +14,7 @@ namespace slimbayes {
 namespace {
 
 constexpr const char *kModuleArchive = "module", *kModuleLayer = "module_layer";
-constexpr const char *kOwnNoise = "noise_var", *kNoiseOfNetwork = "network_noise_var";
+constexpr const char *kHead = "head", *kOwnNoise = "noise_var";
 
 std::optional<ScriptNetwork> stored_module(const TensorFile& file) {
   if (!file.metadata.contains(kModuleLayer)) return {};
@@ -29,6 +29,7 @@ std::optional<ScriptNetwork> stored_module(const TensorFile& file) {
 TensorFile to_file(const NetworkFile& net) {
   TensorFile file;
   file.metadata["options"] = net.options.dump();
+  file.metadata[kHead] = to_json(net.head).dump();
   file.metadata["network"] = to_json(net.spec).dump();
   file.metadata["summary"] = to_json(net.summary).dump();
   store(net.weights, file);
@@ -41,8 +42,14 @@ TensorFile to_file(const NetworkFile& net) {
 }
 
 NetworkFile network_file(const TensorFile& file) {
-  NetworkFile net{stored_json(file, "options"), network_from_json(stored_json(file, "network")),
-                  weights_from(file), summary_from_json(stored_json(file, "summary")), stored_module(file)};
+  if (!file.metadata.contains(kHead))
+    throw DataError("model file", "was written by an earlier slimbayes, before 0.1.0; fit the model again");
+  NetworkFile net{stored_json(file, "options"),
+                  head_from_json(stored_json(file, kHead)),
+                  network_from_json(stored_json(file, "network")),
+                  weights_from(file),
+                  summary_from_json(stored_json(file, "summary")),
+                  stored_module(file)};
   net.weights.erase(kModuleArchive);
   return net;
 }
@@ -64,16 +71,12 @@ double stored_positive(const Network::Lookup& lookup, const std::string& name, s
   return value;
 }
 
-void store_noise(const StoredNoise& noise, Weights& weights) {
-  if (noise.own == 0) return;
-  weights[kOwnNoise] = at::full({}, noise.own, at::kDouble);
-  weights[kNoiseOfNetwork] = at::full({}, noise.network, at::kDouble);
+void store_noise(double noise_var, Weights& weights) {
+  if (noise_var > 0) weights[kOwnNoise] = at::full({}, noise_var, at::kDouble);
 }
 
-StoredNoise stored_noise(const Weights& weights, std::string_view method) {
-  if (!weights.contains(kOwnNoise)) return {};
-  const Network::Lookup lookup = as_type(weights, at::kDouble);
-  return {stored_positive(lookup, kOwnNoise, method), stored_positive(lookup, kNoiseOfNetwork, method)};
+double stored_noise(const Weights& weights, const Head& head, std::string_view method) {
+  return head.is_regression() ? stored_positive(as_type(weights, at::kDouble), kOwnNoise, method) : 0;
 }
 
 }  // namespace slimbayes

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/method/head.h"
 #include "slimbayes/nn/script_network.h"
 #include "slimbayes/nn/weights.h"
 #include "slimbayes/storage/tensor_file.h"
@@ -16,6 +17,7 @@ namespace slimbayes {
 /// What every fitted network keeps in its model file.
 struct NetworkFile {
   nlohmann::json options;
+  Head head;
   NetworkSpec spec;
   Weights weights;  // as trained
   Summary summary;
@@ -25,7 +27,7 @@ struct NetworkFile {
 /// Returns the metadata and tensors to write.
 TensorFile to_file(const NetworkFile& net);
 
-/// Reads a NetworkFile. Throws DataError or std::invalid_argument if a part is absent, the layers of the
+/// Reads a NetworkFile. Throws DataError for the file of an earlier version, DataError or std::invalid_argument if a part is absent, the layers of the
 /// network do not fit each other, a weight is not finite, or the archive of a module cannot be read. Unlike
 /// all else in the file, a module is a program; loading and evaluating it runs that program. Model::load
 /// refuses such files.
@@ -38,17 +40,11 @@ Weights network_weights(const Weights& all);
 /// is absent or another value.
 double stored_positive(const Network::Lookup& lookup, const std::string& name, std::string_view method);
 
-/// The noise variances in the model file of a regression around a trained network. Both are 0 for classes,
-/// whose files hold neither.
-struct StoredNoise {
-  double own = 0;      // of the method's answers
-  double network = 0;  // TrainedNetwork::noise_var
-};
+/// Adds the noise variance of a method's own answers to the tensors of a model file, where it is not that of
+/// its network's head; adds nothing for classes (0).
+void store_noise(double noise_var, Weights& weights);
 
-/// Adds the noise variances of a regression to the tensors of a model file; adds nothing for classes.
-void store_noise(const StoredNoise& noise, Weights& weights);
-
-/// Reads the noise variances from the tensors of a model file. Throws as stored_positive.
-StoredNoise stored_noise(const Weights& weights, std::string_view method);
+/// Reads that noise variance: 0 unless `head` is one of a regression. Throws as stored_positive.
+double stored_noise(const Weights& weights, const Head& head, std::string_view method);
 
 }  // namespace slimbayes

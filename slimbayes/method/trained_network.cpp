@@ -8,17 +8,10 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_cache.h"
-#include "slimbayes/method/parameter_groups.h"
+#include "slimbayes/method/network_problem.h"
 #include "slimbayes/method/stored_statistics.h"
 
 namespace slimbayes {
-
-at::Tensor row_loss(const Task& task, const at::Tensor& output, const at::Tensor& y) {
-  if (task.kind == TaskKind::regression) return (output.squeeze(-1) - y).square();
-  if (task.outputs == 1)
-    return at::binary_cross_entropy_with_logits(output.squeeze(-1), y, {}, {}, at::Reduction::None);
-  return at::nll_loss(at::log_softmax(output, -1), y.to(at::kLong), {}, at::Reduction::None);
-}
 
 TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& how,
                              const FitContext& context, std::string_view method) {
@@ -26,30 +19,23 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
                 held_out = validation_rows(split.valid, rows, method);
   const TrainingOptions& training = how.options;
   const Task& task = rows.schema.task;
-  const bool regression = task.kind == TaskKind::regression;
+  const Head head = head_of(task);
   std::vector<ParameterSpec> start =
       network_parameters(spec, "network", "network", context.stream.split("start"));
   if (how.start != nullptr) {
     for (ParameterSpec& one : start) one.start = how.start->at(one.name);
   }
   const Parameters parameters(start, at::kFloat);
-  const Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
-  const auto loss_of = [&](const Input& input, const at::Tensor& y) {
-    return row_loss(task, network(input), y);
-  };
+  const BoundNetwork network(spec, "network", [&](const std::string& name) { return parameters[name]; });
+  const auto loss_of = [&](const Input& input, const at::Tensor& y) { return head.loss(network(input), y); };
 
-  TrainProblem problem;
-  problem.groups =
-      parameter_groups(parameters, {{"network", {training.learning_rate, training.weight_decay}}});
-  problem.buffers = how.buffers;
-  if (parameters.has(kBuffers)) problem.buffers.push_back(parameters.values(kBuffers));
-  problem.source = rows.source;
-  problem.plan = batch_plan(rows, training);
-  problem.rows = rows.size();
-  problem.score = score_name(task, regression ? "MSE" : "NLL");
+  TrainProblem problem =
+      network_problem(parameters, {{"network", {training.learning_rate, training.weight_decay}}}, rows,
+                      training, head.is_regression() ? "MSE" : "NLL");
+  problem.buffers.insert(problem.buffers.begin(), how.buffers.begin(), how.buffers.end());
   problem.step = [&](const Batch& batch, const StepContext& at) {
     const at::Tensor output = network(input_of(batch), {true, at.stream});
-    at::Tensor loss = row_loss(task, output, batch.target.to(at::kFloat)).mean();
+    at::Tensor loss = head.loss(output, batch.target.to(at::kFloat)).mean();
     loss.backward();
     return loss.item<double>();
   };
@@ -58,15 +44,15 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   if (held_out.size() > 0 && how.validates)
     problem.validate = [&] { return mean_over_rows(held_out, loss_of); };
 
-  TrainedNetwork trained{spec, {}, 0, {}};
+  TrainedNetwork trained{spec, {}, head, {}};
   trained.summary =
       train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
   trained.summary.valid_rows = split.valid.size();
   trained.weights = snapshot(parameters);
   // Even a perfect fit of these rows does not show that the noise is zero.
-  if (regression)
-    trained.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of),
-                                 1e-12 * task.encoded_sd * task.encoded_sd);
+  if (head.is_regression())
+    trained.head.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of),
+                                      1e-12 * task.encoded_sd * task.encoded_sd);
   return trained;
 }
 
@@ -75,7 +61,7 @@ TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, 
   const Dataset rows = training_rows(split.train, method),
                 held_out = validation_rows(split.valid, rows, method);
   const Schema& schema = rows.schema;
-  TrainedNetwork trained{{schema.input}, {}, 0, {}};
+  TrainedNetwork trained{{schema.input}, {}, head_of(schema.task), {}};
   trained.module = module;
   const int64_t k = module.weight().size(0);
   check(k == schema.task.outputs, method, fmt::format("a module with {} outputs", schema.task.outputs),
@@ -97,7 +83,7 @@ TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, 
   const double var = at::var(of_all(rows, y), /*unbiased=*/false).item<double>();
   if (var > 0) trained.target_var = var;
   const double mse = of_all(held_out.size() > 0 ? held_out : rows, squared_error).mean().item<double>();
-  trained.noise_var = std::max(mse, 1e-12 * trained.target_var);
+  trained.head.noise_var = std::max(mse, 1e-12 * trained.target_var);
   return trained;
 }
 
@@ -120,11 +106,11 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   check(given.is_vector() && given.width() == schema.task.outputs, method,
         fmt::format("a network with {} outputs", schema.task.outputs), text_of(given),
         "start from a network of the same task");
-  const bool regression = schema.task.kind == TaskKind::regression;
-  check((start.noise_var > 0) == regression, method,
-        fmt::format("a network for {}", name_of(schema.task.kind)),
-        regression ? "one without the error of a regression" : "one of a regression",
-        "start from a network of the same task");
+  check(
+      start.head.likelihood == schema.task.likelihood, method,
+      fmt::format("a network for {} ({})", name_of(schema.task.kind), name_of(schema.task.likelihood)),
+      fmt::format("one for {} ({})", name_of(task_of(start.head.likelihood)), name_of(start.head.likelihood)),
+      "start from a network of the same task");
   TrainedNetwork taken = start;
   taken.summary.rows = split.train.size();  // what the method knows; the training may have had others
   return taken;

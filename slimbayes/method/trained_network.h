@@ -8,6 +8,7 @@
 
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/trained_network_options.h"
+#include "slimbayes/method/head.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/nn/script_network.h"
 #include "slimbayes/nn/weights.h"
@@ -21,9 +22,9 @@ namespace slimbayes {
 struct TrainedNetwork {
   NetworkSpec spec;      // its last layer is a Linear layer with one output per latent function
   Weights weights;       // float32, named "network.0.weight", ...; buffers included
-  double noise_var = 0;  // regression: the mean squared validation error of the encoded target (without
-                         // validation rows, the training error); 0 for classes. After a refit, that of
-                         // the network that was trained without the validation rows
+  /// Its noise variance is the mean squared validation error of the encoded target (without validation rows,
+  /// the training error). After a refit, that of the network that was trained without the validation rows.
+  Head head = {};
   Summary summary = {};
   /// A module instead of layers: `spec` has the shape of a row and no layers, and `weights` are empty. bll
   /// and rich-bll take it, other methods refuse it.
@@ -64,9 +65,5 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
 /// Returns whether both are one network: the same layers with the same weights, bit by bit, or the same
 /// module.
 bool same_network(const TrainedNetwork& a, const TrainedNetwork& b);
-
-/// Returns the loss of each row: the squared error, or the cross entropy of the class, with one logit for two
-/// classes or one logit per class. output [b, k], y [b]. [b]
-at::Tensor row_loss(const Task& task, const at::Tensor& output, const at::Tensor& y);
 
 }  // namespace slimbayes

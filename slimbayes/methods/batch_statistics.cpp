@@ -2,52 +2,31 @@
 
 #include <ATen/ATen.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "slimbayes/catalog/network/layer_tensors.h"
+#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
-
-namespace {
-
-/// Returns the layers with batch norms whose running averages are the statistics of the last batch alone.
-std::vector<LayerSpec> forgetful(std::vector<LayerSpec> layers) {
-  for (LayerSpec& layer : layers) {
-    if (auto* norm = std::get_if<BatchNorm2d>(&layer)) norm->momentum = 1;
-    if (auto* residual = std::get_if<Residual>(&layer)) {
-      residual->body = forgetful(std::move(residual->body));
-      residual->shortcut = forgetful(std::move(residual->shortcut));
-    }
-  }
-  return layers;
-}
-
-bool normalises(const std::vector<LayerSpec>& layers) {
-  return std::ranges::any_of(layers, [](const LayerSpec& layer) {
-    const auto* residual = std::get_if<Residual>(&layer);
-    return std::holds_alternative<BatchNorm2d>(layer) ||
-           (residual != nullptr && (normalises(residual->body) || normalises(residual->shortcut)));
-  });
-}
-
-}  // namespace
-
-bool has_batch_norms(const NetworkSpec& spec) { return normalises(spec.layers); }
 
 Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, const Dataset& rows,
                               const Stream& stream) {
   Weights out = weights;
   std::vector<std::pair<at::Tensor, at::Tensor>> averages;  // of the last batch, summed
-  for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0))) {
-    if (one.group != kBuffers) continue;
+  for (const TensorShape& one : shapes_of(spec, "network")) {
+    if (!one.buffer) continue;
     at::Tensor& buffer = out.at(one.name);
     buffer = buffer.to(at::kFloat, /*non_blocking=*/false, /*copy=*/true);
     averages.emplace_back(buffer, at::zeros_like(buffer, at::kDouble));
   }
   if (averages.empty()) return out;
-  const Network network({spec.input, forgetful(spec.layers)}, "network", as_type(out, at::kFloat));
+  NetworkSpec of_batch = spec;  // its running averages are the statistics of the last batch alone
+  change_layers(of_batch.layers, [](LayerSpec& layer) {
+    if (auto* norm = std::get_if<BatchNorm2d>(&layer)) norm->momentum = 1;
+  });
+  const BoundNetwork network(of_batch, "network", as_type(out, at::kFloat));
   double seen = 0;
   uint64_t number = 0;
   over_batches(rows, {}, [&](const Batch& batch) {

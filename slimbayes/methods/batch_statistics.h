@@ -7,9 +7,6 @@
 
 namespace slimbayes {
 
-/// Whether the network has batch norms, within residuals too.
-bool has_batch_norms(const NetworkSpec& spec);
-
 /// Returns the weights with the statistics of every batch norm computed again from these rows, by one pass in
 /// training mode: the mean over the batches of their means and variances, each weighted by its rows. Use it
 /// for weights that no training has visited, such as averages and draws (Maddox et al. 2019, algorithm 1;

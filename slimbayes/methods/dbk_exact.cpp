@@ -136,7 +136,7 @@ class DbkExactFitted : public Fitted {
   }
 
   TensorFile save() const override {
-    return to_file(NetworkFile{options_to_json(options_), spec_, weights_, summary_});
+    return to_file(NetworkFile{options_to_json(options_), Head{}, spec_, weights_, summary_});
   }
 
   const Summary& summary() const override { return summary_; }

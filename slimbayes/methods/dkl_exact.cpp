@@ -55,7 +55,7 @@ class DklExactFitted : public Fitted {
   }
 
   TensorFile save() const override {
-    return to_file(NetworkFile{options_to_json(options_), spec_, weights_, summary_});
+    return to_file(NetworkFile{options_to_json(options_), Head{}, spec_, weights_, summary_});
   }
 
   const Summary& summary() const override { return summary_; }
@@ -76,7 +76,7 @@ class DklExactFitted : public Fitted {
   NetworkSpec spec_;
   Weights weights_;
   Summary summary_;
-  Network network_;  // float64
+  BoundNetwork network_;  // float64
   DensePosterior posterior_;
 };
 
@@ -93,7 +93,7 @@ class DklExactMethod : public Method {
           std::to_string(n), "raise max_rows if time (n^3) and memory (n^2) permit, or use dbk-exact");
     NetworkSpec spec = network_for(options_.network, split.train.schema.input);
     Parameters parameters = start(spec, context.stream.split("start"));
-    Network network(spec, "network", [&](const std::string& name) { return parameters[name]; });
+    BoundNetwork network(spec, "network", [&](const std::string& name) { return parameters[name]; });
     const at::Tensor& theta = parameters["theta"];
     double floor = options_.noise.noise_floor;
 

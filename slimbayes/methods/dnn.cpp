@@ -3,7 +3,6 @@
 
 #include "slimbayes/catalog/dnn_options.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/method/network_file.h"
@@ -26,7 +25,6 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kDnn = "dnn";
-constexpr const char* kNoise = "noise_var";  // in the model file of a regression only
 
 class DnnFitted : public Fitted {
  public:
@@ -35,48 +33,37 @@ class DnnFitted : public Fitted {
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
         network_(trained_->spec, "network", as_type(trained_->weights, at::kFloat)) {
     const Shape out = output(trained_->spec);
-    check(out.is_vector() && (classifies() || out.width() == 1), kDnn,
-          "a network that ends in its outputs, one of a regression", text_of(out),
-          "the model file is damaged");
+    check(out.is_vector() && out.width() == trained_->head.outputs, kDnn,
+          fmt::format("a network that ends in {} outputs, as its head says", trained_->head.outputs),
+          text_of(out), "the model file is damaged");
   }
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
     NetworkFile net = network_file(file);
-    TrainedNetwork trained{std::move(net.spec), std::move(net.weights), 0, std::move(net.summary)};
-    if (const auto noise = trained.weights.extract(kNoise)) {
-      check_shape(noise.mapped(), {}, kDnn, kNoise);
-      trained.noise_var = noise.mapped().item<double>();
-      check(trained.noise_var > 0, kDnn, "a noise variance above 0", fmt::format("{}", trained.noise_var),
-            "the model file is damaged");
-    }
+    check(!net.head.is_regression() || net.head.noise_var > 0, kDnn, "a noise variance above 0",
+          fmt::format("{}", net.head.noise_var), "the model file is damaged");
+    TrainedNetwork trained{std::move(net.spec), std::move(net.weights), net.head, std::move(net.summary)};
     return std::make_unique<DnnFitted>(options_from_json<DnnOptions>(net.options, kDnn), std::move(trained));
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(
-        data, trained_->spec.input, at::kFloat, options, kDnn, [this](const Input& input) -> Predictive {
-          const at::Tensor output = network_(input).to(at::kDouble);
-          if (classifies()) return classes_of_logits(output);
-          const at::Tensor mean = output.squeeze(-1);
-          return Regression{mean, at::full_like(mean, trained_->noise_var), at::zeros_like(mean)};
-        });
+    return predict_rows(data, trained_->spec.input, at::kFloat, options, kDnn, [this](const Input& input) {
+      return trained_->head.answer(network_(input).to(at::kDouble));
+    });
   }
 
   TensorFile save() const override {
-    Weights all = trained_->weights;
-    if (!classifies()) all[kNoise] = at::full({}, trained_->noise_var, at::kDouble);
-    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), trained_->summary});
+    return to_file(NetworkFile{options_to_json(options_), trained_->head, trained_->spec, trained_->weights,
+                               trained_->summary});
   }
 
   const Summary& summary() const override { return trained_->summary; }
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
 
  private:
-  bool classifies() const { return trained_->noise_var == 0; }  // its outputs are logits
-
   DnnOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
-  Network network_;  // float32, as trained
+  BoundNetwork network_;  // float32, as trained
 };
 
 class DnnMethod : public Method {

@@ -83,7 +83,7 @@ Summary merged(const Members& members, const std::string& of) {
     all.best_score += one.best_score / static_cast<double>(members.size());
     all.seconds += one.seconds;
     all.jitter = std::max(all.jitter, one.jitter);
-    if (one.stopped == "interrupted") all.stopped = one.stopped;
+    if (one.stopped == Stopped::interrupted) all.stopped = one.stopped;
     for (const std::string& note : one.notes) {
       if (std::ranges::find(all.notes, note) == all.notes.end()) all.notes.push_back(note);
     }
@@ -175,7 +175,7 @@ class EnsembleMethod : public Method {
       std::shared_ptr<const Fitted> member = method_->fit(
           split,
           {stream.split(static_cast<uint64_t>(i)), context.callback, series.part(static_cast<int64_t>(i))});
-      interrupted = member->summary().stopped == "interrupted";
+      interrupted = member->summary().stopped == Stopped::interrupted;
       if (interrupted && !members.empty()) break;  // a half-trained member would make the finished ones worse
       members.push_back(std::move(member));
       if (interrupted) break;
@@ -184,7 +184,7 @@ class EnsembleMethod : public Method {
       series.keep(std::move(record), static_cast<int64_t>(members.size()));
     }
     Summary summary = merged(members, std::string(row_.name));
-    if (interrupted) summary.stopped = "interrupted";
+    if (interrupted) summary.stopped = Stopped::interrupted;
     return std::make_unique<EnsembleFitted>(options_, std::move(members), std::move(summary));
   }
 

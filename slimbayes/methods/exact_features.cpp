@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/parameter_groups.h"
@@ -46,10 +47,7 @@ std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const Tra
 Input ExactFeatures::input(const Batch& batch) const { return input_of(batch, noise_theta.scalar_type()); }
 
 void check_exact_network(const NetworkSpec& spec, const std::string& method) {
-  const std::vector<ParameterSpec> tensors = network_parameters(spec, "network", "network", Stream(0));
-  const bool batch_norms =
-      std::ranges::any_of(tensors, [](const ParameterSpec& tensor) { return tensor.group == kBuffers; });
-  check(!batch_norms, method, "a network without batch norms", "one with them",
+  check(!has_layer<BatchNorm2d>(spec), method, "a network without batch norms", "one with them",
         "name another --network, or another --method such as dbk");
 }
 

@@ -61,15 +61,16 @@ class EvidenceSearch {
   at::Tensor run() {
     summary_.score = "-log evidence a row";
     summary_.best_score = std::numeric_limits<double>::infinity();
-    summary_.stopped = "budget";
+    summary_.stopped = Stopped::budget;
     const std::vector<Start> all = starts(rows_.x.size(0));
     budget_ = options_.iterations * std::ssize(all);
-    std::string stopped;  // `stopped` of the search that found the best theta
+    Stopped stopped = Stopped::budget;  // of the search that found the best theta
     for (const Start& start : all) {
       const double before = summary_.best_score;
       from(start);
-      if (summary_.best_score < before || summary_.stopped == "interrupted") stopped = summary_.stopped;
-      if (summary_.stopped == "interrupted") break;
+      if (summary_.best_score < before || summary_.stopped == Stopped::interrupted)
+        stopped = summary_.stopped;
+      if (summary_.stopped == Stopped::interrupted) break;
     }
     if (!best_.defined()) std::rethrow_exception(failure_);
     summary_.stopped = stopped;
@@ -105,12 +106,12 @@ class EvidenceSearch {
       return at::full({}, value, at::kDouble);
     };
     at::AutoGradMode with_grad(true);
-    summary_.stopped = "budget";
+    summary_.stopped = Stopped::budget;
     try {
       closure();
       for (int64_t done = 0; done < options_.iterations; done += settings.max_iter()) {
         if (callback_ && callback_->stop()) {
-          summary_.stopped = "interrupted";
+          summary_.stopped = Stopped::interrupted;
           return;
         }
         const double before = own;
@@ -120,14 +121,14 @@ class EvidenceSearch {
         summary_.steps += settings.max_iter();
         report();
         if (before - own < 1e-7) {
-          summary_.stopped = "converged";
+          summary_.stopped = Stopped::converged;
           return;
         }
       }
     } catch (const NumericalError& error) {
       failure_ = std::current_exception();
       summary_.notes.push_back(fmt::format("a search for hyperparameters ended early: {}", error.what()));
-      summary_.stopped = "failure";
+      summary_.stopped = Stopped::failure;
     }
   }
 

@@ -134,7 +134,8 @@ class LaplaceFitted : public Fitted {
     all["statistics.features"] = matrix_.features;
     all["statistics.classes"] = matrix_.classes;
     if (matrix_.full.defined()) all["statistics.full"] = matrix_.full;
-    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), summary_});
+    return to_file(
+        NetworkFile{options_to_json(options_), trained_->head, trained_->spec, std::move(all), summary_});
   }
 
   const Summary& summary() const override { return summary_; }
@@ -186,7 +187,7 @@ class LaplaceMethod : public Method {
       const LastLayerRows at = features(input_of(batch, features.type()));
       matrix = with_rows(std::move(matrix), at.features, at.output, 1);
       const at::Tensor loss =
-          row_loss(rows.schema.task, at.output.to(at::kDouble), batch.target.to(at::kDouble));
+          head_of(rows.schema.task).loss(at.output.to(at::kDouble), batch.target.to(at::kDouble));
       log_likelihood -= loss.sum().item<double>();
     });
     Summary summary = network->summary;
@@ -283,7 +284,7 @@ std::unique_ptr<Fitted> load_last_layer_laplace(const TensorFile& file) {
         "the model file is damaged");
   const double prior_sd = stored_positive(lookup, kLaplacePriorSd, kLastLayerLaplace);
   auto network = std::make_shared<const TrainedNetwork>(
-      TrainedNetwork{std::move(net.spec), network_weights(net.weights), 0, net.summary});
+      TrainedNetwork{std::move(net.spec), network_weights(net.weights), net.head, net.summary});
   return std::make_unique<LaplaceFitted>(std::move(options), std::move(network), std::move(matrix), prior_sd,
                                          std::move(net.summary));
 }

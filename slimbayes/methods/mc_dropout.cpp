@@ -1,8 +1,7 @@
 #include <ATen/ATen.h>
 
-#include <algorithm>
-
 #include "slimbayes/catalog/mc_dropout_options.h"
+#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/families/weight_space/weight_draws.h"
 #include "slimbayes/method/network_file.h"
@@ -25,15 +24,8 @@ namespace {
 
 constexpr const char* kMcDropout = "mc-dropout";
 
-bool drops(const std::vector<LayerSpec>& layers) {
-  return std::ranges::any_of(layers, [](const LayerSpec& layer) {
-    const auto* residual = std::get_if<Residual>(&layer);
-    return std::holds_alternative<Dropout>(layer) || (residual != nullptr && drops(residual->body));
-  });
-}
-
 /// Returns the draws of the masks; `network` must outlive them.
-WeightDraws mask_draws(const Network& network, const Shape& input, int64_t draws) {
+WeightDraws mask_draws(const BoundNetwork& network, const Shape& input, int64_t draws) {
   return {input, draws, [&network](int64_t s) {
             ForwardContext context;
             context.stream = Stream(0).split("mask").split(static_cast<uint64_t>(s));
@@ -44,22 +36,25 @@ WeightDraws mask_draws(const Network& network, const Shape& input, int64_t draws
 
 class McDropoutFitted : public Fitted {
  public:
-  /// `noise_var` is 0 for classes.
+  /// `noise_var` is that of the answers, 0 for classes.
   McDropoutFitted(McDropoutOptions options, TrainedNetwork trained, double noise_var)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
-        noise_var_(noise_var),
-        network_(trained_->spec, "network", as_type(trained_->weights, at::kFloat)) {}
+        head_(trained_->head),
+        network_(trained_->spec, "network", as_type(trained_->weights, at::kFloat)) {
+    head_.noise_var = noise_var;
+  }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_by_draws(mask_draws(network_, trained_->spec.input, options_.draws), noise_var_, data,
-                            options, kMcDropout);
+    return predict_by_draws(mask_draws(network_, trained_->spec.input, options_.draws), head_, data, options,
+                            kMcDropout);
   }
 
   TensorFile save() const override {
     Weights all = trained_->weights;
-    store_noise({noise_var_, trained_->noise_var}, all);
-    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), trained_->summary});
+    store_noise(head_.noise_var, all);
+    return to_file(NetworkFile{options_to_json(options_), trained_->head, trained_->spec, std::move(all),
+                               trained_->summary});
   }
 
   const Summary& summary() const override { return trained_->summary; }
@@ -68,8 +63,8 @@ class McDropoutFitted : public Fitted {
  private:
   McDropoutOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
-  double noise_var_;
-  Network network_;
+  Head head_;  // of the answers; that of trained_ has the noise of the network alone
+  BoundNetwork network_;
 };
 
 class McDropoutMethod : public Method {
@@ -80,11 +75,11 @@ class McDropoutMethod : public Method {
     check(context.start || options_.network.network.dropout > 0, kMcDropout, "a dropout above 0", "0",
           "0.1 is usual");
     TrainedNetwork trained = starting_network(options_.network, split, context, kMcDropout);
-    check(drops(trained.spec.layers), kMcDropout, "a network with dropout layers", "one without",
+    check(has_layer<Dropout>(trained.spec), kMcDropout, "a network with dropout layers", "one without",
           "fit that network with --dropout 0.1");
     double noise_var = 0;
-    if (trained.noise_var > 0) {
-      const Network network(trained.spec, "network", as_type(trained.weights, at::kFloat));
+    if (trained.head.is_regression()) {
+      const BoundNetwork network(trained.spec, "network", as_type(trained.weights, at::kFloat));
       noise_var = noise_of_draws(mask_draws(network, trained.spec.input, options_.draws),
                                  split.valid.size() > 0 ? split.valid : split.train, kMcDropout);
     }
@@ -103,11 +98,10 @@ std::unique_ptr<Method> make_mc_dropout(const nlohmann::json& options) {
 
 std::unique_ptr<Fitted> load_mc_dropout(const TensorFile& file) {
   NetworkFile net = network_file(file);
-  const StoredNoise noise = stored_noise(net.weights, kMcDropout);
-  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), noise.network,
-                         std::move(net.summary)};
+  const double noise_var = stored_noise(net.weights, net.head, kMcDropout);
+  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), net.head, std::move(net.summary)};
   return std::make_unique<McDropoutFitted>(options_from_json<McDropoutOptions>(net.options, kMcDropout),
-                                           std::move(trained), noise.own);
+                                           std::move(trained), noise_var);
 }
 
 }  // namespace slimbayes

@@ -34,8 +34,7 @@ namespace {
 
 constexpr const char* kNtkGp = "ntk-gp";
 constexpr int64_t kBatch = 512;  // rows of a prediction whose kernel with the training rows is held at once
-constexpr const char *kInputs = "data.x", *kSigma2 = "noise_var", *kNetworkMse = "network_noise_var",
-                     *kPriorSd = "prior_sd";
+constexpr const char *kInputs = "data.x", *kSigma2 = "noise_var", *kPriorSd = "prior_sd";
 
 /// The tangent kernel of a network with one output, in float64.
 class TangentKernel {
@@ -102,8 +101,8 @@ class NtkGpFitted : public Fitted {
     all[kInputs] = x_.to(at::kFloat);
     all[kSigma2] = at::full({}, choice_.noise_var, at::kDouble);
     all[kPriorSd] = at::full({}, choice_.prior_sd, at::kDouble);
-    all[kNetworkMse] = at::full({}, trained_->noise_var, at::kDouble);
-    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), summary_});
+    return to_file(
+        NetworkFile{options_to_json(options_), trained_->head, trained_->spec, std::move(all), summary_});
   }
 
   const Summary& summary() const override { return summary_; }
@@ -167,8 +166,8 @@ class NtkGpMethod : public Method {
     const PosteriorSpectrum spectrum = spectrum_of(kernel, network, x, rows.y.to(at::kDouble), held_out);
     const double unit = split.train.schema.task.encoded_sd *
                         unit_prior_sd(spectrum.eigenvalues.sum().item<double>(), spectrum.n);
-    const PosteriorChoice choice =
-        chosen(spectrum, {network.noise_var, !context.start || context.valid_unseen}, options_.choice, unit);
+    const PosteriorChoice choice = chosen(
+        spectrum, {network.head.noise_var, !context.start || context.valid_unseen}, options_.choice, unit);
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
     summary.facts.push_back(
         fmt::format("prior sd of the weights: {:.3g}; noise sd of the scaled target: {:.3g}", choice.prior_sd,
@@ -217,7 +216,7 @@ std::unique_ptr<Method> make_ntk_gp(const nlohmann::json& options) {
 std::unique_ptr<Fitted> load_ntk_gp(const TensorFile& file) {
   NetworkFile net = network_file(file);
   const Network::Lookup lookup = as_type(net.weights, at::kDouble);
-  TrainedNetwork network{std::move(net.spec), {}, stored_positive(lookup, kNetworkMse, kNtkGp), net.summary};
+  TrainedNetwork network{std::move(net.spec), {}, net.head, net.summary};
   const PosteriorChoice choice{stored_positive(lookup, kSigma2, kNtkGp),
                                stored_positive(lookup, kPriorSd, kNtkGp)};
   const at::Tensor x = lookup(kInputs);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/catalog/swag_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
@@ -36,9 +37,6 @@ constexpr double kMostVisits = 9007199254740992;  // 2^53: a double holds every 
 constexpr const char *kMoments = "swag.moments", *kDeviations = "swag.deviations", *kCount = "swag.count",
                      *kNorms = "swag.norms";
 
-constexpr const char* kFirstMse =
-    "network_noise_var";  // in a checkpoint, of the network that is trained first
-
 /// The visited weights.
 struct Visited {
   at::Tensor moments;     // [2, p] mean and mean of squares
@@ -54,11 +52,11 @@ struct Visited {
   }
 };
 
-/// Returns the buffers of the network in one vector, in the order of network_parameters(). [b]
+/// Returns the buffers of the network in one vector, in the order of shapes_of(). [b]
 at::Tensor buffers_of(const NetworkSpec& spec, const Weights& weights) {
   std::vector<at::Tensor> flat;
-  for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0)))
-    if (one.group == kBuffers) flat.push_back(weights.at(one.name).to(at::kFloat).flatten());
+  for (const TensorShape& one : shapes_of(spec, "network"))
+    if (one.buffer) flat.push_back(weights.at(one.name).to(at::kFloat).flatten());
   return at::cat(flat);
 }
 
@@ -76,17 +74,17 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
   const at::Tensor flat = visited.moments[0] + std::sqrt(0.5) * sd * stream.split("diagonal").normal({p}) +
                           low_rank / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(1, k - 1)));
   Weights out = weights;
-  const auto next = [](const at::Tensor& all, int64_t& from, const at::Tensor& like) {
-    const int64_t at = from;
-    from += like.numel();
-    return all.narrow(0, at, like.numel()).view(like.sizes()).to(at::kFloat);
+  const auto next = [](const at::Tensor& all, int64_t& from, const TensorShape& like) {
+    const int64_t at = from, size = c10::multiply_integers(like.sizes);
+    from += size;
+    return all.narrow(0, at, size).view(like.sizes).to(at::kFloat);
   };
   int64_t parameter = 0, buffer = 0;
-  for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0))) {
-    if (one.group != kBuffers)
-      out[one.name] = next(flat, parameter, one.start);
+  for (const TensorShape& one : shapes_of(spec, "network")) {
+    if (!one.buffer)
+      out[one.name] = next(flat, parameter, one);
     else if (norms.defined())
-      out[one.name] = next(norms[s], buffer, one.start);
+      out[one.name] = next(norms[s], buffer, one);
   }
   return out;
 }
@@ -94,7 +92,7 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
 /// Returns the batch norm statistics of each draw at these rows [draws, b]; undefined without batch norms.
 at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited, int64_t draws,
                           const Dataset& rows) {
-  if (!has_batch_norms(trained.spec)) return {};
+  if (!has_layer<BatchNorm2d>(trained.spec)) return {};
   std::vector<at::Tensor> norms;
   for (int64_t s = 0; s < draws; ++s) {
     const Stream stream = Stream(0).split("norms").split(static_cast<uint64_t>(s));
@@ -109,7 +107,7 @@ WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, co
                        int64_t draws) {
   return {trained.spec.input, draws, [&trained, &visited, &norms](int64_t s) {
             const Weights weights = drawn(trained.spec, trained.weights, visited, norms, s);
-            const Network network(trained.spec, "network", as_type(weights, at::kFloat));
+            const BoundNetwork network(trained.spec, "network", as_type(weights, at::kFloat));
             return [network](const Input& rows) { return network(rows); };
           }};
 }
@@ -117,17 +115,19 @@ WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, co
 class SwagFitted : public Fitted {
  public:
   /// `norms` as norms_of_draws() returns them, or undefined: all draws have those of the network. `noise_var`
-  /// is 0 for classes.
+  /// is that of the answers, 0 for classes.
   SwagFitted(SwagOptions options, TrainedNetwork trained, Visited visited, at::Tensor norms, double noise_var)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
         visited_(std::move(visited)),
         norms_(std::move(norms)),
-        noise_var_(noise_var) {}
+        head_(trained_->head) {
+    head_.noise_var = noise_var;
+  }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_by_draws(swag_draws(*trained_, visited_, norms_, options_.draws), noise_var_, data,
-                            options, kSwag);
+    return predict_by_draws(swag_draws(*trained_, visited_, norms_, options_.draws), head_, data, options,
+                            kSwag);
   }
 
   TensorFile save() const override {
@@ -136,8 +136,9 @@ class SwagFitted : public Fitted {
     all[kDeviations] = visited_.deviations;
     all[kCount] = visited_.count;
     if (norms_.defined()) all[kNorms] = norms_;
-    store_noise({noise_var_, trained_->noise_var}, all);
-    return to_file(NetworkFile{options_to_json(options_), trained_->spec, std::move(all), trained_->summary});
+    store_noise(head_.noise_var, all);
+    return to_file(NetworkFile{options_to_json(options_), trained_->head, trained_->spec, std::move(all),
+                               trained_->summary});
   }
 
   const Summary& summary() const override { return trained_->summary; }
@@ -147,7 +148,7 @@ class SwagFitted : public Fitted {
   std::shared_ptr<const TrainedNetwork> trained_;
   Visited visited_;
   at::Tensor norms_;
-  double noise_var_;
+  Head head_;  // of the answers; that of trained_ has the noise of the network alone
 };
 
 class SwagMethod : public Method {
@@ -157,14 +158,14 @@ class SwagMethod : public Method {
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     const FitSeries series(context.checkpoint, kSwag, context.callback);
     const NetworkSpec spec = spec_for(split.train.schema, context);
-    TrainedNetwork first{spec, {}, 0, {}};
+    TrainedNetwork first{spec, {}, {}, {}};
     const auto record = series.start(2);
     if (record && record->metadata.at("done") == "1") {
       read_contents(series.name(), kCheckpointHint, [&] { first = trained_from(*record, spec); });
     } else {
       if (context.callback) context.callback->stage("1/2");
       first = starting_network(options_.network, split, part(context, series, 0), kSwag);
-      if (first.summary.stopped == "interrupted") return stopped_early(std::move(first));
+      if (first.summary.stopped == Stopped::interrupted) return stopped_early(std::move(first));
       series.keep(record_of(first), 1);
     }
     const int64_t p = parameters_of(spec);
@@ -188,7 +189,7 @@ class SwagMethod : public Method {
     if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
     const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train);
     double noise_var = 0;
-    if (last.noise_var > 0)
+    if (last.head.is_regression())
       noise_var = noise_of_draws(swag_draws(last, visited, norms, options_.draws),
                                  split.valid.size() > 0 ? split.valid : split.train, kSwag);
     return std::make_unique<SwagFitted>(options_, std::move(last), std::move(visited), norms, noise_var);
@@ -206,22 +207,22 @@ class SwagMethod : public Method {
 
   static int64_t parameters_of(const NetworkSpec& spec) {
     int64_t p = 0;
-    for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0)))
-      p += one.group == kBuffers ? 0 : one.start.numel();
+    for (const TensorShape& one : shapes_of(spec, "network"))
+      p += one.buffer ? 0 : c10::multiply_integers(one.sizes);
     return p;
   }
 
   /// Returns the model of a fit that was interrupted before an epoch was averaged: a single network.
   std::unique_ptr<Fitted> stopped_early(TrainedNetwork trained) const {
-    trained.summary.stopped = "interrupted";
+    trained.summary.stopped = Stopped::interrupted;
     const int64_t p = parameters_of(trained.spec);
     Visited visited{at::zeros({2, p}, at::kDouble), at::zeros({options_.deviations, p}, at::kDouble),
                     at::zeros({}, at::kDouble)};
     std::vector<at::Tensor> flat;
-    for (const ParameterSpec& one : network_parameters(trained.spec, "network", "network", Stream(0)))
-      if (one.group != kBuffers) flat.push_back(trained.weights.at(one.name).flatten());
+    for (const TensorShape& one : shapes_of(trained.spec, "network"))
+      if (!one.buffer) flat.push_back(trained.weights.at(one.name).flatten());
     visited.add(at::cat(flat));
-    const double noise_var = trained.noise_var;
+    const double noise_var = trained.head.noise_var;
     return std::make_unique<SwagFitted>(options_, std::move(trained), std::move(visited), at::Tensor(),
                                         noise_var);
   }
@@ -229,16 +230,16 @@ class SwagMethod : public Method {
   static TensorFile record_of(const TrainedNetwork& trained) {
     TensorFile file;
     store(trained.weights, file);
-    file.tensors[kFirstMse] = to_stored(at::full({}, trained.noise_var, at::kDouble));
+    file.metadata["head"] = to_json(trained.head).dump();
     file.metadata["summary"] = to_json(trained.summary).dump();
     return file;
   }
 
   static TrainedNetwork trained_from(const TensorFile& record, const NetworkSpec& spec) {
     const Weights all = weights_from(record);
-    TrainedNetwork trained{spec, network_weights(all), stored_tensor(record, kFirstMse).item<double>(),
+    TrainedNetwork trained{spec, network_weights(all), head_from_json(stored_json(record, "head")),
                            summary_from_json(stored_json(record, "summary"))};
-    const Network checked(spec, "network", as_type(trained.weights, at::kFloat));
+    const BoundNetwork checked(spec, "network", as_type(trained.weights, at::kFloat));
     return trained;
   }
 
@@ -254,13 +255,12 @@ std::unique_ptr<Method> make_swag(const nlohmann::json& options) {
 std::unique_ptr<Fitted> load_swag(const TensorFile& file) {
   NetworkFile net = network_file(file);
   const Network::Lookup lookup = as_type(net.weights, at::kDouble);
-  const StoredNoise noise = stored_noise(net.weights, kSwag);
-  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), noise.network,
-                         std::move(net.summary)};
+  const double noise_var = stored_noise(net.weights, net.head, kSwag);
+  TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), net.head, std::move(net.summary)};
   const SwagOptions options = options_from_json<SwagOptions>(net.options, kSwag);
   int64_t p = 0, buffers = 0;
-  for (const ParameterSpec& one : network_parameters(trained.spec, "network", "network", Stream(0)))
-    (one.group == kBuffers ? buffers : p) += one.start.numel();
+  for (const TensorShape& one : shapes_of(trained.spec, "network"))
+    (one.buffer ? buffers : p) += c10::multiply_integers(one.sizes);
   Visited visited{lookup(kMoments), lookup(kDeviations), lookup(kCount)};
   check_shape(visited.moments, {2, p}, kSwag, kMoments);
   check_shape(visited.deviations, {-1, p}, kSwag, kDeviations);
@@ -269,12 +269,12 @@ std::unique_ptr<Fitted> load_swag(const TensorFile& file) {
         fmt::format("1 to {:g} visits", kMostVisits), fmt::format("{:g}", count),
         "the model file is damaged");
   at::Tensor norms;
-  if (net.weights.contains(kNorms)) {  // absent without batch norms, and in older files
+  if (net.weights.contains(kNorms)) {  // absent without batch norms
     norms = net.weights.at(kNorms);
     check_shape(norms, {options.draws, buffers}, kSwag, kNorms);
   }
   return std::make_unique<SwagFitted>(options, std::move(trained), std::move(visited), std::move(norms),
-                                      noise.own);
+                                      noise_var);
 }
 
 }  // namespace slimbayes

@@ -2,14 +2,70 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
+#include "slimbayes/core/check.h"
+
 namespace slimbayes {
 
-at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias) {
-  return std::visit([&](const DenseMap& dense) { return at::linear(x, dense.weight, bias); }, map);
+namespace {
+
+at::Tensor applied(const DenseMap& map, const at::Tensor& x, const at::Tensor& bias) {
+  return at::linear(x, map.weight, bias);
+}
+at::Tensor applied(const FactoredMap& map, const at::Tensor& x, const at::Tensor& bias) {
+  return at::linear(at::matmul(x, map.b), map.a, bias);
+}
+at::Tensor applied(const ScaledMap& map, const at::Tensor& x, const at::Tensor& bias) {
+  const at::Tensor y = at::linear(x * map.r, map.weight) * map.s;
+  return bias.defined() ? y + bias : y;
 }
 
-at::IntArrayRef sizes_of(const LinearMap& map) {
-  return std::visit([](const DenseMap& dense) { return dense.weight.sizes(); }, map);
+/// Returns where the tokens stand among those that a map holds.
+at::Tensor places(const at::Tensor& held, const at::Tensor& tokens) {
+  return held.defined() ? at::searchsorted(held, tokens) : tokens;
+}
+
+at::Tensor looked_up(const DenseMap& map, const at::Tensor& tokens) {
+  return at::embedding(map.weight, places(map.tokens, tokens));
+}
+at::Tensor looked_up(const FactoredMap& map, const at::Tensor& tokens) {
+  return at::matmul(at::embedding(map.a, places(map.tokens, tokens)), map.b.t());
+}
+at::Tensor looked_up(const ScaledMap& map, const at::Tensor& tokens) {
+  return at::embedding(map.weight, tokens) * at::embedding(map.s.unsqueeze(1), tokens) * map.r;
+}
+
+at::Tensor whole(const DenseMap& map) {
+  internal_check(!map.tokens.defined(), "dense", "the map holds the rows of some tokens");
+  return map.weight;
+}
+at::Tensor whole(const FactoredMap& map) {
+  internal_check(!map.tokens.defined(), "dense", "the map holds the rows of some tokens");
+  return map.a.mm(map.b.t());
+}
+at::Tensor whole(const ScaledMap& map) { return map.s.unsqueeze(1) * map.weight * map.r; }
+
+}  // namespace
+
+at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias) {
+  return std::visit([&](const auto& one) { return applied(one, x, bias); }, map);
+}
+
+at::Tensor rows(const LinearMap& map, const at::Tensor& tokens) {
+  return std::visit([&](const auto& one) { return looked_up(one, tokens); }, map);
+}
+
+at::Tensor dense(const LinearMap& map) {
+  return std::visit([](const auto& one) { return whole(one); }, map);
+}
+
+std::pair<int64_t, int64_t> sizes_of(const LinearMap& map) {
+  if (const auto* factored = std::get_if<FactoredMap>(&map))
+    return {factored->a.size(0), factored->b.size(0)};
+  const at::Tensor& weight = std::holds_alternative<DenseMap>(map) ? std::get<DenseMap>(map).weight
+                                                                   : std::get<ScaledMap>(map).weight;
+  return {weight.size(0), weight.numel() / std::max<int64_t>(1, weight.size(0))};
 }
 
 }  // namespace slimbayes

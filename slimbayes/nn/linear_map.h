@@ -2,22 +2,48 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <utility>
 #include <variant>
 
 namespace slimbayes {
 
-/// A linear map stored as its full weight matrix. Other representations (a product of factors, a scaled map)
-/// can be added as alternatives of LinearMap; layers call apply() and do not depend on the representation.
+/// A matrix W [out, in], stored as it is.
 struct DenseMap {
-  at::Tensor weight;  // [out, in]
+  at::Tensor weight;  // [out, in]; a convolution's [out, channels, kernel, kernel] is read as [out, in]
+  /// [u] int64, ascending: of an embedding, the tokens whose rows `weight` [u, in] holds. Undefined: all.
+  at::Tensor tokens = {};
 };
 
-using LinearMap = std::variant<DenseMap>;
+/// The product W = A B^T of two factors. It costs r (in + out) instead of in * out multiplications a row.
+struct FactoredMap {
+  at::Tensor a;            // [out, r]
+  at::Tensor b;            // [in, r]
+  at::Tensor tokens = {};  // as DenseMap::tokens, of the rows of `a`
+};
 
-/// Applies the map: x [..., in] -> [..., out]. Adds `bias` [out] if it is defined.
+/// A matrix whose rows and columns are scaled: W_ij = s_i r_j V_ij.
+struct ScaledMap {
+  at::Tensor weight;  // V [out, in]
+  at::Tensor s;       // [out]
+  at::Tensor r;       // [in]
+};
+
+/// A matrix [out, in] in one of its forms. Layers call the functions below and do not know the form.
+using LinearMap = std::variant<DenseMap, FactoredMap, ScaledMap>;
+
+/// Returns x W^T: x [..., in] -> [..., out]. Adds `bias` [out] if it is defined.
 at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias = {});
 
-/// Returns the sizes of the map's matrix, {out, in}.
-at::IntArrayRef sizes_of(const LinearMap& map);
+/// Returns the rows of W with these numbers: tokens [...] int64 -> [..., in]. A map of some tokens must hold
+/// each of `tokens`.
+at::Tensor rows(const LinearMap& map, const at::Tensor& tokens);
+
+/// Returns W [out, in], a convolution's in the shape of its tensor. Throws std::logic_error for a map of some
+/// tokens.
+at::Tensor dense(const LinearMap& map);
+
+/// Returns the sizes {out, in} of W.
+std::pair<int64_t, int64_t> sizes_of(const LinearMap& map);
 
 }  // namespace slimbayes

@@ -1,49 +1,80 @@
 #include "slimbayes/nn/network.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/nn/layers.h"
 
 namespace slimbayes {
 
+namespace {
+
+/// Returns the stream of a layer: `root` split by the parts of its name, such as 3, "shortcut" and 0 for
+/// "3.shortcut.0".
+Stream layer_stream(Stream root, std::string_view name) {
+  while (!name.empty()) {
+    const std::string part(name.substr(0, name.find('.')));
+    const bool number = std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
+    root = number ? root.split(std::stoull(part)) : root.split(part);
+    name.remove_prefix(std::min(name.size(), part.size() + 1));
+  }
+  return root;
+}
+
+/// Returns initial values in float64.
+at::Tensor started(const TensorShape& tensor, const Stream& stream) {
+  switch (tensor.start.kind) {
+    case StartRule::Kind::uniform:
+      return tensor.start.value * (2 * stream.uniform(tensor.sizes) - 1);
+    case StartRule::Kind::normal:
+      return tensor.start.value * stream.normal(tensor.sizes);
+    case StartRule::Kind::constant:
+      break;
+  }
+  return at::full(tensor.sizes, tensor.start.value, at::kDouble);
+}
+
+}  // namespace
+
 std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std::string& prefix,
                                               const std::string& group, const Stream& stream) {
+  return network_parameters(NetworkLayout(spec, prefix), group, stream);
+}
+
+std::vector<ParameterSpec> network_parameters(const NetworkLayout& layout, const std::string& group,
+                                              const Stream& stream) {
   std::vector<ParameterSpec> all;
-  Shape shape = spec.input;
-  for (size_t i = 0; i < spec.layers.size(); ++i) {
-    const std::string name = fmt::format("{}.{}", prefix, i);
-    for (ParameterSpec& one : layer_parameters(spec.layers[i], shape, name, group, stream.split(i)))
-      all.push_back(std::move(one));
-    shape = output(spec.layers[i], shape, name);
+  for (const TensorShape& one : layout.tensors) {
+    const Stream layer = layer_stream(stream, std::string_view(one.layer).substr(layout.prefix.size() + 1));
+    const std::string own = one.name.substr(one.layer.size() + 1);
+    all.push_back({one.name, one.buffer ? kBuffers : group, started(one, layer.split(own)), one.rate});
   }
   return all;
 }
 
-Network::Network(const NetworkSpec& spec, const std::string& prefix, const Lookup& lookup) {
-  Shape shape = spec.input;
-  for (size_t i = 0; i < spec.layers.size(); ++i) {
-    const std::string name = fmt::format("{}.{}", prefix, i);
-    layers_.push_back(bind_layer(spec.layers[i], shape, name, lookup));
-    shape = output(spec.layers[i], shape, name);
-  }
-}
+Network::Network(const NetworkSpec& spec, const std::string& prefix)
+    : layout_(std::make_shared<const NetworkLayout>(spec, prefix)),
+      layers_(made_layers(spec.layers, spec.input, prefix, *layout_)) {}
 
-at::Tensor Network::run(const Input& input, const ForwardContext& context, std::vector<Tap>* taps) const {
-  const Pass pass{input.mask, context, taps};
+at::Tensor Network::run(const Input& input, const Binding& binding, const ForwardContext& context,
+                        std::vector<Tap>* taps) const {
+  const Pass pass{input.mask, binding, context, taps};
   at::Tensor x = input.x;
   for (const Layer& layer : layers_) x = layer(x, pass);
   return x;
 }
 
-at::Tensor Network::operator()(const Input& input, const ForwardContext& context) const {
-  return run(input, context, nullptr);
+at::Tensor Network::operator()(const Input& input, const Binding& binding,
+                               const ForwardContext& context) const {
+  return run(input, binding, context, nullptr);
 }
 
-Traced Network::traced(const Input& input, const ForwardContext& context) const {
+Traced Network::traced(const Input& input, const Binding& binding, const ForwardContext& context) const {
   Traced traced;
-  traced.output = run(input, context, &traced.taps);
+  traced.output = run(input, binding, context, &traced.taps);
   return traced;
 }
 

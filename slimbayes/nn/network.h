@@ -3,12 +3,13 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/core/random.h"
-#include "slimbayes/nn/linear_map.h"
+#include "slimbayes/nn/binding.h"
 #include "slimbayes/nn/parameters.h"
 
 namespace slimbayes {
@@ -19,6 +20,8 @@ namespace slimbayes {
 /// and shift 0, embeddings at N(0, 1/out). Buffers are in the group kBuffers.
 std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std::string& prefix,
                                               const std::string& group, const Stream& stream);
+std::vector<ParameterSpec> network_parameters(const NetworkLayout& layout, const std::string& group,
+                                              const Stream& stream);
 
 /// A batch of rows that goes into a network.
 struct Input {
@@ -47,7 +50,7 @@ struct Tap {
   at::Tensor input, output;  // [b, ...]; the multipliers are applied between them
 
   // What the gradient of the parameters needs besides input and output:
-  std::vector<at::Tensor> parameters = {};      // as Network::Lookup returned them: weight, then bias if any
+  std::vector<at::Tensor> parameters = {};      // as the binding holds them: weight, then bias if any
   double weight_scale = 1, bias_scale = 1;      // multipliers of a "linear" or "conv2d"
   int64_t kernel = 1, stride = 1, padding = 0;  // of a "conv2d"
   std::vector<at::Tensor> statistics = {};      // of a "batch_norm": running mean and variance, each [c]
@@ -59,31 +62,58 @@ struct Traced {
   std::vector<Tap> taps;  // in the order in which the layers run
 };
 
-/// A network spec bound to its parameter tensors. A call depends only on the input, the context and the
-/// tensors. Its only side effect is that a training pass updates the running averages of batch norms.
+/// The computation of a network spec. It holds no tensor: a pass takes the values from a binding, so that one
+/// network serves all draws of its weights. A call depends only on the input, the binding and the context. Its
+/// only side effect is that a training pass updates the running averages of batch norms in the binding.
 class Network {
  public:
-  using Lookup = std::function<at::Tensor(const std::string& name)>;
+  using Lookup = Binding::Lookup;
 
-  /// Throws std::invalid_argument if the spec's layers do not fit each other or a tensor has a wrong shape.
-  Network(const NetworkSpec& spec, const std::string& prefix, const Lookup& lookup);
+  /// Throws std::invalid_argument if the spec's layers do not fit each other. The tensors are named
+  /// `prefix`.0.weight and so on.
+  Network(const NetworkSpec& spec, const std::string& prefix);
 
-  at::Tensor operator()(const Input& input, const ForwardContext& context = {}) const;  // [b, out]
+  const NetworkLayout& layout() const { return *layout_; }
+
+  at::Tensor operator()(const Input& input, const Binding& binding,
+                        const ForwardContext& context = {}) const;  // [b, out]
 
   /// Returns the output as operator() does, and the input and output of every tapped layer.
-  Traced traced(const Input& input, const ForwardContext& context = {}) const;
+  Traced traced(const Input& input, const Binding& binding, const ForwardContext& context = {}) const;
 
   /// What a forward pass hands to every layer.
   struct Pass {
     const at::Tensor& mask;
+    const Binding& binding;
     const ForwardContext& context;
     std::vector<Tap>* taps;  // nullptr: nothing is recorded
   };
   using Layer = std::function<at::Tensor(const at::Tensor& x, const Pass& pass)>;
 
  private:
-  at::Tensor run(const Input& input, const ForwardContext& context, std::vector<Tap>* taps) const;
+  at::Tensor run(const Input& input, const Binding& binding, const ForwardContext& context,
+                 std::vector<Tap>* taps) const;
+  std::shared_ptr<const NetworkLayout> layout_;
   std::vector<Layer> layers_;
+};
+
+/// A network with one binding, for weights that are not random.
+class BoundNetwork {
+ public:
+  /// Throws std::invalid_argument if the spec's layers do not fit each other or a tensor has a wrong shape.
+  BoundNetwork(const NetworkSpec& spec, const std::string& prefix, const Network::Lookup& lookup)
+      : network_(spec, prefix), binding_(bound(network_.layout(), lookup)) {}
+
+  at::Tensor operator()(const Input& input, const ForwardContext& context = {}) const {
+    return network_(input, binding_, context);
+  }
+  Traced traced(const Input& input, const ForwardContext& context = {}) const {
+    return network_.traced(input, binding_, context);
+  }
+
+ private:
+  Network network_;
+  Binding binding_;
 };
 
 }  // namespace slimbayes

@@ -35,7 +35,7 @@ GradientModel gradient_model(const NetworkSpec& spec, const std::string& prefix,
     model.parameters.push_back(value.set_requires_grad(true));
     return value;
   };
-  const auto network = std::make_shared<const Network>(spec, prefix, leaf);
+  const auto network = std::make_shared<const BoundNetwork>(spec, prefix, leaf);
   model.output = [network](const Input& input) { return (*network)(input); };
   model.traced = [network](const Input& input) {
     Traced traced = network->traced(input);

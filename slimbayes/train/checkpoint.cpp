@@ -88,6 +88,7 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
     if (!state.best.empty()) file.tensors[fmt::format("best.{}", i)] = to_stored(state.best[i]);
   }
   file.tensors["since_best"] = to_stored(at::tensor(state.since_best, at::kDouble));
+  file.tensors["scores"] = to_stored(at::tensor(state.scores, at::kDouble));
   std::vector<at::Tensor> moments = optimiser.state();
   for (size_t i = 0; i < moments.size(); ++i)
     file.tensors[fmt::format("optimiser.{}", i)] = to_stored(moments[i]);
@@ -109,6 +110,7 @@ std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainP
   const int64_t epoch = state.step / steps_per_epoch;
   state.loss = read.number("loss");
   state.since_best = read.numbers("since_best", epoch);
+  state.scores = read.numbers("scores", epoch);
   state.seconds = read.number("seconds");
   read.check(std::isfinite(state.seconds) && state.seconds >= 0, "seconds of at least 0", "others");
   state.summary = read.summary(problem.rows, epoch);

@@ -18,6 +18,7 @@ struct TrainState {
   int64_t step = 0;                // steps done
   double loss = 0;                 // sum of the losses since the last validation, for reports
   std::vector<double> since_best;  // validation scores of the rounds after the best one
+  std::vector<double> scores;      // of every validation, for the schedule
   double seconds = 0;              // training time of the earlier runs that this one resumes
   Summary summary;
   std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty without a finite score so far

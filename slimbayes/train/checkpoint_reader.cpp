@@ -105,7 +105,8 @@ Summary CheckpointReader::summary(int64_t rows, int64_t epoch) const {
   s.best_score = number("best_score");
   check(s.rows == rows, fmt::format("a summary of {} rows", rows), std::to_string(s.rows));
   check(s.epochs <= epoch, fmt::format("a summary of at most {} epochs", epoch), std::to_string(s.epochs));
-  check(s.stopped == "budget", "a fit that goes on", "one stopped by " + json_quoted(s.stopped));
+  check(s.stopped == Stopped::budget, "a fit that goes on",
+        "one stopped by " + json_quoted(std::string(name_of(s.stopped))));
   const bool has_best = file_.tensors.contains("best.0");
   check(has_best == std::isfinite(s.best_score) && has_best == (s.best_epoch > 0) && s.best_epoch <= epoch,
         fmt::format("a best score of the epochs 1 to {} and its parameters, or neither", epoch),

@@ -8,6 +8,19 @@
 
 namespace slimbayes {
 
+BatchPlan plan_of_equal_batches(int64_t rows, int64_t batches) {
+  check(rows > 0 && batches > 0, "plan_of_equal_batches", "rows and batches", "none");
+  return [rows, batches](const Stream& stream) {
+    const at::Tensor order = stream.permutation(rows);
+    std::vector<at::Tensor> all;
+    for (int64_t i = 0; i < batches; ++i) {
+      const int64_t low = i * rows / batches, high = (i + 1) * rows / batches;
+      all.push_back(order.narrow(0, low, high - low));
+    }
+    return all;
+  };
+}
+
 BatchPlan plan_by_length(at::Tensor lengths, int64_t batch) {
   check_shape(lengths, {-1}, "plan_by_length", "lengths");
   check(lengths.size(0) > 0 && batch > 0, "plan_by_length", "rows and a batch of at least one", "none");

@@ -4,6 +4,10 @@
 
 namespace slimbayes {
 
+/// Returns the default plan: a permutation of the rows, cut into `batches` batches of nearly equal size. (A
+/// small last batch would change the trace term of a bound, which takes the maximum over a batch.)
+BatchPlan plan_of_equal_batches(int64_t rows, int64_t batches);
+
 /// Returns a plan whose batches contain rows of similar length, so that little of a batch is padding. The
 /// plan shuffles the rows, sorts them by length within stretches of fifty batches, cuts them into ceil(n /
 /// batch) batches and shuffles the batches. lengths: [n] int64. Throws std::invalid_argument for no rows or a

@@ -30,6 +30,12 @@ struct StepContext {
   Stream stream{0};   // random numbers of this step, such as dropout's
 };
 
+/// An epoch that begins, with its batches as row indices.
+struct EpochContext {
+  int64_t epoch, epochs;                   // number of this epoch, from 0; the budget
+  const std::vector<at::Tensor>& batches;  // [b] int64 each
+};
+
 /// Fills the groups' gradients from a batch and returns the loss that was differentiated. Any kind of
 /// gradient fits, such as a mini-batch, two-pass or sharpness-aware one. Without TrainProblem::source the
 /// batch is empty.
@@ -51,6 +57,10 @@ struct TrainProblem {
   /// Must return the same number of batches in every epoch. Empty: a permutation, cut into batches of nearly
   /// equal size.
   BatchPlan plan = {};
+  /// Called before the first step of every epoch, and once more where a resumed fit goes on within one: it
+  /// may set what the steps of the epoch read, such as how often a batch holds a token, and must depend on
+  /// the context alone. If empty, nothing is called.
+  std::function<void(const EpochContext& context)> before_epoch = {};
   GradientStep step;
   /// Called after the last step of every epoch with that step's context, before the validation. It may change
   /// groups and buffers, for example update an average of the weights. If empty, nothing is called.

@@ -1,8 +1,13 @@
 #include "slimbayes/train/summary.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "slimbayes/core/json_reader.h"
@@ -10,11 +15,30 @@
 
 namespace slimbayes {
 
+namespace {
+
+constexpr std::array<std::string_view, 6> kStopped = {"budget",      "patience",  "time",
+                                                      "interrupted", "converged", "failure"};
+
+Stopped stopped_named(const std::string& name) {
+  const auto found = std::ranges::find(kStopped, name);
+  if (found == kStopped.end())
+    throw std::invalid_argument(
+        fmt::format("[summary_from_json] expected one of {} in 'stopped'; received '{}'",
+                    fmt::join(kStopped, ", "), name));
+  return static_cast<Stopped>(found - kStopped.begin());
+}
+
+}  // namespace
+
+std::string_view name_of(Stopped stopped) { return kStopped[static_cast<size_t>(stopped)]; }
+
 std::string Summary::brief(std::string_view noun) const {
-  if (steps == 0 && stopped == "budget") return fmt::format("{}, nothing trained", counted(rows, noun));
+  if (steps == 0 && stopped == Stopped::budget)
+    return fmt::format("{}, nothing trained", counted(rows, noun));
   std::string text = fmt::format("{}, {} steps", counted(rows, noun), steps);
   if (seconds > 0) text += fmt::format(" in {:.1f} s", seconds);
-  text += ", stopped by " + stopped;
+  text += fmt::format(", stopped by {}", name_of(stopped));
   if (!std::isfinite(best_score)) return text;
   text += fmt::format(", best {} {:.4f}", score, best_score);
   if (valid_rows > 0) text += fmt::format(" on {} (epoch {})", counted(valid_rows, noun), best_epoch);
@@ -28,7 +52,7 @@ nlohmann::json to_json(const Summary& s) {
           {"epochs", s.epochs},
           {"best_epoch", s.best_epoch},
           {"best_score", s.best_score},
-          {"stopped", s.stopped},
+          {"stopped", name_of(s.stopped)},
           {"jitter", s.jitter},
           {"notes", s.notes},
           {"score", s.score},
@@ -49,7 +73,7 @@ Summary summary_from_json(const nlohmann::json& json) {
   if (read.has("best_score") && !json["best_score"].is_null()) s.best_score = read.number("best_score");
   if (read.has("jitter")) s.jitter = read.number("jitter");
   if (read.has("score")) s.score = read.text("score");
-  if (read.has("stopped")) s.stopped = read.text("stopped");
+  if (read.has("stopped")) s.stopped = stopped_named(read.text("stopped"));
   if (read.has("notes")) s.notes = read.texts("notes");
   if (read.has("facts")) s.facts = read.texts("facts");
   return s;

@@ -9,6 +9,13 @@
 
 namespace slimbayes {
 
+/// Why a fit ended: all steps were done, the validation score did not improve, the time limit, the caller, an
+/// optimiser without further progress, or a numerical failure (a note describes it).
+enum class Stopped : uint8_t { budget, patience, time, interrupted, converged, failure };
+
+/// Returns the name in reports and model files, such as "budget".
+std::string_view name_of(Stopped stopped);
+
 /// The record of a fit in plain numbers, saved in the model file.
 struct Summary {
   int64_t rows = 0, valid_rows = 0;
@@ -22,9 +29,7 @@ struct Summary {
   /// Training time in seconds, including earlier runs that this one resumed. Not saved, so that equal fits
   /// give equal files.
   double seconds = 0;
-  /// Why the fit ended: budget, patience, time, interrupted, converged or failure (a note describes the
-  /// failure).
-  std::string stopped = "budget";
+  Stopped stopped = Stopped::budget;
   /// Jitter that the factorisation behind the predictions needed, as a share of its mean diagonal.
   double jitter = 0;
   std::vector<std::string> notes;  // sentences for the user, on what may need an answer

@@ -7,28 +7,23 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <numbers>
-#include <numeric>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/denormals.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/adamw.h"
 #include "slimbayes/train/checkpoint.h"
+#include "slimbayes/train/early_stopping.h"
+#include "slimbayes/train/gradient_norm.h"
+#include "slimbayes/train/plan.h"
 #include "slimbayes/train/remaining.h"
+#include "slimbayes/train/schedule.h"
+#include "slimbayes/train/training_plan.h"
 
-// The training loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut
-// into batches of nearly equal size, unless the problem has its own plan. A small last batch would change the
-// trace term, which takes the maximum over a batch. A round ends with a validation. It is one epoch, or
-// several epochs on a small table, so that a budget in steps has at most 299 rounds and validation does not
-// cost more than the steps. From 150 epochs on there are 150 to 299 rounds, and a patience of 40 rounds is an
-// eighth to a quarter of the budget. A large table with fewer epochs has fewer rounds.
-//
-// Early stopping: a score that rises steadily shows overfitting. rises_steadily tests the latest scores over
-// three quarters of the patience, cut into six strips (criterion UP of Prechelt, Early stopping - but when?,
-// 1998). If the scores are pure noise, a strip of five lies entirely above another with probability 1/252.
-// Half of the patience is too short: with ten validation rows a score rose for 20 rounds and found its best
-// at the 23rd. A score that does not rise steadily gets the whole patience.
+// The training loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut into
+// batches (plan.h); training_plan.h says how epochs make rounds, each of which ends with a validation. From 150
+// epochs on there are 150 to 299 rounds, and a patience of 40 rounds is an eighth to a quarter of the budget. A
+// large table with fewer epochs has fewer rounds.
 
 namespace slimbayes {
 
@@ -36,72 +31,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int64_t kRounds = 150;  // a budget in steps has fewer than twice as many rounds
 constexpr auto kReportEvery = std::chrono::seconds(1);
 constexpr int kSavingShare = 20;  // pause after a save in durations of the save: saving takes 5 % of the time
 constexpr int kRarest = 10;       // longest such pause in intervals (every_seconds)
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-/// The division of the budget into epochs, rounds and steps.
-struct Plan {
-  int64_t steps_per_epoch, epochs, epochs_per_round, steps;
-};
-
-Plan make_plan(const TrainingOptions& options, const TrainProblem& problem) {
-  Plan plan;
-  const int64_t batch = batch_size(options, problem.rows);
-  plan.steps_per_epoch =
-      problem.plan ? std::ssize(problem.plan(Stream(0))) : (problem.rows + batch - 1) / batch;
-  plan.epochs = options.epochs > 0
-                    ? options.epochs
-                    : std::max<int64_t>(1, (options.steps + plan.steps_per_epoch / 2) / plan.steps_per_epoch);
-  // With a budget in epochs, every epoch is validated, as in the papers.
-  plan.epochs_per_round = options.epochs > 0 ? 1 : std::max<int64_t>(1, plan.epochs / kRounds);
-  plan.steps = plan.epochs * plan.steps_per_epoch;
-  return plan;
-}
-
-void check_options(const TrainProblem& problem, const TrainingOptions& options) {
-  check(problem.rows > 0, "train", "at least one training row", "none");
-  check(options.batch >= 0 && options.steps > 0 && options.epochs >= 0, "train",
-        "steps > 0, epochs >= 0 and batch >= 0",
-        fmt::format("steps {}, epochs {}, batch {}", options.steps, options.epochs, options.batch));
-}
-
-/// Returns whether the scores since the best one rise steadily. A strip is an eighth of the patience. The
-/// means of the last six strips must increase, and all scores of the last strip must exceed all scores of the
-/// first. Returns false if a strip has fewer than five scores, or if the last strip is incomplete (the number
-/// of scores is not a multiple of a strip).
-bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
-  constexpr int64_t kOfPatience = 8, kStrips = 6, kShortest = 5;
-  const int64_t strip = patience / kOfPatience, n = std::ssize(since_best);
-  if (strip < kShortest || n < kStrips * strip || n % strip != 0) return false;
-  const auto first = since_best.end() - kStrips * strip, last = since_best.end() - strip;
-  const auto sum = [&](int64_t i) {
-    return std::accumulate(first + i * strip, first + (i + 1) * strip, 0.0);
-  };
-  for (int64_t i = 1; i < kStrips; ++i) {
-    if (!(sum(i) > sum(i - 1))) return false;
-  }
-  return *std::min_element(last, since_best.end()) > *std::max_element(first, first + strip);
-}
-
-/// Scales the gradient of all groups together so that its Euclidean norm is at most `most` (Pascanu, Mikolov
-/// and Bengio 2013, algorithm 1). The norm is computed in float64, where the squares of large float32 numbers
-/// are finite. Throws NumericalError if the norm is not finite.
-void clip_gradients(std::vector<ParameterGroup>& groups, double most) {
-  double square = 0;
-  for (const ParameterGroup& group : groups)
-    square += at::linalg_vector_norm(group.grad.to(at::kDouble)).square().item<double>();
-  const double norm = std::sqrt(square);
-  if (!std::isfinite(norm))
-    throw NumericalError(
-        fmt::format("[train] expected a gradient of finite norm; received {}; lower the learning rate or "
-                    "look for extreme inputs",
-                    norm));
-  if (norm <= most) return;
-  for (ParameterGroup& group : groups) group.grad.mul_(most / norm);
-}
 
 /// Returns every_seconds as a duration, bounded so that its tenfold does not overflow.
 Clock::duration save_interval(const CheckpointPolicy& policy) {
@@ -120,7 +53,8 @@ class Run {
         stream_(stream),
         callback_(callback),
         checkpoint_(checkpoint),
-        plan_(make_plan(options, problem)),
+        plan_(training_plan(options, problem.rows, problem.plan)),
+        batches_(problem.plan ? problem.plan : plan_of_equal_batches(problem.rows, plan_.steps_per_epoch)),
         optimiser_(problem.groups),
         start_(Clock::now()),
         next_save_(start_ + save_interval(checkpoint)),
@@ -148,20 +82,19 @@ class Run {
 
   /// Returns whether the time limit or the callback ended the fit. If the callback did, saves a checkpoint.
   bool ended() {
-    if (options_.time_limit > 0 && seconds() > options_.time_limit) state_.summary.stopped = "time";
+    if (options_.time_limit > 0 && seconds() > options_.time_limit) state_.summary.stopped = Stopped::time;
     if (callback_ && callback_->stop()) {
-      state_.summary.stopped = "interrupted";
+      state_.summary.stopped = Stopped::interrupted;
       save();
     }
-    return state_.summary.stopped != "budget";
+    return state_.summary.stopped != Stopped::budget;
   }
 
   /// Returns whether early stopping ends the fit. Depends only on the saved state, so that a resumed fit
   /// stops where an undisturbed one does.
   bool patience_spent() {
-    const bool spent = options_.patience > 0 && (std::ssize(state_.since_best) >= options_.patience ||
-                                                 rises_steadily(state_.since_best, options_.patience));
-    if (spent) state_.summary.stopped = "patience";
+    const bool spent = slimbayes::patience_spent(state_.since_best, options_.patience);
+    if (spent) state_.summary.stopped = Stopped::patience;
     return spent;
   }
 
@@ -172,7 +105,7 @@ class Run {
       return round();
     } catch (const NumericalError& error) {
       if (state_.best.empty()) throw;
-      state_.summary.stopped = "failure";
+      state_.summary.stopped = Stopped::failure;
       state_.summary.notes.push_back(
           fmt::format("training ended early and the best parameters so far are kept: {}", error.what()));
       return false;
@@ -189,7 +122,10 @@ class Run {
       if (state_.step > first) between_validations(state_.step - first);
       const int64_t epoch = state_.step / plan_.steps_per_epoch, i = state_.step % plan_.steps_per_epoch;
       const Stream own = stream_.split("epoch").split(epoch);
-      if (i == 0 || batches.empty()) batches = batches_of(own);
+      if (i == 0 || batches.empty()) {
+        batches = batches_of(own);
+        if (problem_.before_epoch) problem_.before_epoch({epoch, plan_.epochs, batches});
+      }
       const StepContext context{state_.step, plan_.steps, epoch,
                                 own.split("step").split(static_cast<uint64_t>(state_.step))};
       state_.loss += step(batches[static_cast<size_t>(i)], own.split("rows"), context);
@@ -212,23 +148,11 @@ class Run {
 
   int64_t epochs_done() const { return state_.step / plan_.steps_per_epoch; }
 
-  /// Returns the epoch's batches: those of the problem's plan, or a permutation cut into batches of nearly
-  /// equal size.
   std::vector<at::Tensor> batches_of(const Stream& epoch) const {
-    if (problem_.plan) {
-      std::vector<at::Tensor> own = problem_.plan(epoch);
-      internal_check(std::ssize(own) == plan_.steps_per_epoch, "train",
-                     "a plan with another number of batches");
-      return own;
-    }
-    const at::Tensor order = epoch.permutation(problem_.rows);
-    std::vector<at::Tensor> batches;
-    for (int64_t i = 0; i < plan_.steps_per_epoch; ++i) {
-      const int64_t low = i * problem_.rows / plan_.steps_per_epoch,
-                    high = (i + 1) * problem_.rows / plan_.steps_per_epoch;
-      batches.push_back(order.narrow(0, low, high - low));
-    }
-    return batches;
+    std::vector<at::Tensor> own = batches_(epoch);
+    internal_check(std::ssize(own) == plan_.steps_per_epoch, "train",
+                   "a plan with another number of batches");
+    return own;
   }
 
   /// Updates the parameters from one batch and returns its loss. Throws NumericalError if the loss is not
@@ -245,7 +169,7 @@ class Run {
                       loss, number, plan_.steps, options_.learning_rate));
     }
     if (options_.clip_norm > 0) clip_gradients(problem_.groups, options_.clip_norm);
-    optimiser_.step(schedule_factor(options_, number, plan_.steps));
+    optimiser_.step(schedule_factor(options_, number, plan_.steps, state_.scores));
     return loss;
   }
 
@@ -254,6 +178,7 @@ class Run {
   double validate(bool may_be_chosen) {
     if (!problem_.validate) return kNan;
     double score = problem_.validate();
+    state_.scores.push_back(score);
     if (!may_be_chosen) return score;
     Summary& summary = state_.summary;
     if (std::isfinite(score) && (std::isnan(summary.best_score) || score < summary.best_score)) {
@@ -313,7 +238,7 @@ class Run {
     TrainState state = state_;
     state.seconds = seconds();
     // `stopped` is not saved: a resumed run reaches the same decision from the other fields.
-    state.summary.stopped = "budget";
+    state.summary.stopped = Stopped::budget;
     try {
       save_checkpoint(checkpoint_, problem_, optimiser_, state);
     } catch (const DataError& error) {
@@ -328,7 +253,7 @@ class Run {
   /// ended the fit before the first validation), validates first. An interrupted fit is not validated: it
   /// gets no score, so that it does not replace an older model.
   Summary finish() {
-    const bool unscored = state_.best.empty() && state_.summary.stopped != "interrupted";
+    const bool unscored = state_.best.empty() && state_.summary.stopped != Stopped::interrupted;
     state_.summary.steps = state_.step;
     state_.summary.epochs = epochs_done();
     if (unscored && problem_.validate && !std::isfinite(validate(true))) {
@@ -350,7 +275,8 @@ class Run {
   const Stream& stream_;
   Callback* callback_;
   const CheckpointPolicy& checkpoint_;
-  Plan plan_;
+  TrainingPlan plan_;
+  BatchPlan batches_;
   AdamW optimiser_;
   TrainState state_;
   Clock::time_point start_, next_save_, reported_;
@@ -360,23 +286,8 @@ class Run {
 
 }  // namespace
 
-int64_t batch_size(const TrainingOptions& options, int64_t rows) {
-  int64_t batch =
-      options.batch > 0 ? options.batch : std::min<int64_t>(256, std::max<int64_t>(32, rows / 10));
-  return std::min(batch, rows);
-}
-
-double schedule_factor(const TrainingOptions& options, int64_t step, int64_t steps) {
-  if (options.schedule == "constant") return 1;
-  double rise = options.warmup * static_cast<double>(steps), now = static_cast<double>(step);
-  if (now < rise) return (now + 1) / (rise + 1);
-  double done = (now - rise) / std::max(static_cast<double>(steps) - rise, 1.0);
-  return 0.5 * (1 + std::cos(std::numbers::pi * done));
-}
-
 Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
               const CheckpointPolicy& checkpoint) {
-  check_options(problem, options);
   const FlushDenormals flush;
   return Run(problem, options, stream, callback, checkpoint).run();
 }

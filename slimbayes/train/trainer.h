@@ -26,13 +26,6 @@ struct CheckpointPolicy {
   const std::string& of_training() const { return training.empty() ? fingerprint : training; }
 };
 
-/// Returns the number of rows per step: options.batch, or min(256, max(32, rows / 10)) if it is 0; at most
-/// `rows`.
-int64_t batch_size(const TrainingOptions& options, int64_t rows);
-
-/// Returns the factor in [0, 1] by which the schedule multiplies the learning rate at `step` of `steps`.
-double schedule_factor(const TrainingOptions& options, int64_t step, int64_t steps);
-
 /// Trains the groups of a problem with AdamW: seeded batches, learning-rate schedule, a validation per round,
 /// early stopping, time limit, checkpoints. On return the groups and buffers hold the best parameters
 /// (without validation, the last). The same problem, options and stream give the same bits, also across a

@@ -97,7 +97,7 @@ bool is_founded(const Model& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
   std::error_code absent;
   const bool replaces_none = summary.valid_rows == 0 && !fs::exists(path, absent);
-  return summary.stopped != "interrupted" ||
+  return summary.stopped != Stopped::interrupted ||
          (summary.steps > 0 && (std::isfinite(summary.best_score) || replaces_none));
 }
 

@@ -6,9 +6,10 @@
 #include <algorithm>
 #include <iterator>
 
-#include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/method/head.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/model_kind.h"
@@ -66,24 +67,27 @@ ConformalScores take_calibration(TensorFile& file) {
   return {scores, groups};
 }
 
-/// Returns whether every embedding among these layers, those within residuals included, has this many tokens.
-bool embeds(const std::vector<LayerSpec>& layers, int64_t tokens) {
-  return std::ranges::all_of(layers, [&](const LayerSpec& layer) {
-    if (const auto* residual = std::get_if<Residual>(&layer))
-      return embeds(residual->body, tokens) && embeds(residual->shortcut, tokens);
+/// Returns whether every embedding of the network has this many tokens.
+bool embeds(const NetworkSpec& spec, int64_t tokens) {
+  bool all = true;
+  visit_layers(spec, "network", [&](const LayerSpec& layer, const Shape&, const std::string&) {
     const auto* embedding = std::get_if<Embedding>(&layer);
-    return embedding == nullptr || embedding->tokens == tokens;
+    all = all && (embedding == nullptr || embedding->tokens == tokens);
   });
+  return all;
 }
 
 /// Throws std::invalid_argument unless every network in the file, also of an ensemble's members, takes the
-/// input that the encoder gives.
+/// input that the encoder gives and has a head for the encoder's task.
 void check_networks(const TensorFile& file, const Schema& schema) {
   const Shape input = schema.input.sizes.empty() ? Shape{{std::ssize(schema.features)}} : schema.input;
   for (const auto& [name, text] : file.metadata) {
+    if (name == "head" || name.ends_with(".head"))
+      check_head(head_from_json(stored_json(file, name.c_str())), schema.task, "load",
+                 "the model file is damaged");
     if (name != "network" && !name.ends_with(".network")) continue;
     const NetworkSpec spec = network_from_json(stored_json(file, name.c_str()));
-    check(spec.input == input && embeds(spec.layers, schema.tokens), "load",
+    check(spec.input == input && embeds(spec, schema.tokens), "load",
           fmt::format("a network for {}, as the encoder gives it", text_of(input)),
           fmt::format("one for {}", text_of(spec.input)), "the model file is damaged");
   }
@@ -192,10 +196,6 @@ void Model::take_from(TensorFile& file) {
         fmt::format("a method that takes {}", name_of(kind_of(*encoder_))), method_,
         "the model file is damaged");
   fitted_ = row.load(file);
-  if (const auto network = fitted_->network())
-    check((network->noise_var > 0) == (schema().task.kind == TaskKind::regression), "load",
-          fmt::format("a network for the encoder's {}", name_of(schema().task.kind)), "one for another task",
-          "the model file is damaged");
 }
 
 }  // namespace slimbayes

@@ -194,7 +194,7 @@ class Series {
     return {main_, estimate(stopped)};
   }
 
-  static bool interrupted(const Fitted& fitted) { return fitted.summary().stopped == "interrupted"; }
+  static bool interrupted(const Fitted& fitted) { return fitted.summary().stopped == Stopped::interrupted; }
 
   bool stopped() const { return context_.callback && context_.callback->stop(); }
 

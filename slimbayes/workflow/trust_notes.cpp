@@ -29,7 +29,7 @@ std::string advice(const Model& model, const HeldOut& held) {
   const Summary& summary = model.fitted().summary();
   if (held.fresh) return "do not rely on the answers to such examples";
   if (summary.steps == 0) return "the network may not fit these examples, or the inputs say little";
-  if (summary.stopped == "patience" && had_steps_enough(model))
+  if (summary.stopped == Stopped::patience && had_steps_enough(model))
     return fmt::format("no epoch after {} of {} was better, so that more steps would not help; another "
                        "--method or more rows may, or the inputs say little",
                        summary.best_epoch, summary.epochs);

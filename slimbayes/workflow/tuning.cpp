@@ -169,7 +169,7 @@ class Search {
       std::shared_ptr<const Fitted> fitted = method_of(i)->fit(
           split_, {context_.stream, context_.callback, series_.part(static_cast<int64_t>(i)), context_.start,
                    context_.networks});
-      const bool interrupted = fitted->summary().stopped == "interrupted";
+      const bool interrupted = fitted->summary().stopped == Stopped::interrupted;
       if (interrupted && best_) return false;
       entry["valid_nll"] = validation_nll(*fitted, split_.valid);
       consider(entry, with(i), std::move(fitted));

@@ -20,7 +20,7 @@ struct Tuned {
 
   /// Whether the search or its best fit was stopped before its end; the result is then the best so far.
   bool interrupted() const {
-    return fitted->summary().stopped == "interrupted" ||
+    return fitted->summary().stopped == Stopped::interrupted ||
            (report.is_object() && report.contains("interrupted"));
   }
 };

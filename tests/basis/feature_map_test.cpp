@@ -38,7 +38,7 @@ struct Mapped {
 TEST(FeatureMap, IsTheExpansionOfTheNetwork) {
   Mapped with("linear", 5, tabular_resnet(3, 4, 1)), without("rbf", 6, {{{3}}});
   at::Tensor x = Stream(5).normal({7, 3});
-  Network network(with.spec, "network", [&](const std::string& name) { return with.parameters[name]; });
+  BoundNetwork network(with.spec, "network", [&](const std::string& name) { return with.parameters[name]; });
   auto basis = bind_basis("linear", "basis", [&](const std::string& name) { return with.parameters[name]; });
   EXPECT_TRUE(at::equal(with.map(x).features, (*basis)(network(x)).features));
   EXPECT_EQ(with.map.input(), (Shape{{3}}));

@@ -11,8 +11,8 @@ Dataset rows(int64_t n, uint64_t seed) {
   return dataset_of({{}, {"a", "b"}}, {{x}, x.select(1, 0).clone()});
 }
 
-TrainedNetwork named(double noise, const char* stopped = "budget") {
-  TrainedNetwork network{{}, {}, noise, {}};
+TrainedNetwork named(double noise, Stopped stopped = Stopped::budget) {
+  TrainedNetwork network{{}, {}, {.noise_var = noise}, {}};
   network.summary.stopped = stopped;
   return network;
 }
@@ -21,11 +21,11 @@ TEST(NetworkCache, TrainsAKeyOnce) {
   NetworkCache cache;
   int trainings = 0;
   const auto train = [&] { return ++trainings, named(trainings); };
-  EXPECT_EQ(cache.trained("a", train).noise_var, 1);
-  EXPECT_EQ(cache.trained("b", train).noise_var, 2);
+  EXPECT_EQ(cache.trained("a", train).head.noise_var, 1);
+  EXPECT_EQ(cache.trained("b", train).head.noise_var, 2);
   EXPECT_EQ(cache.taken(), 0);
   EXPECT_EQ(cache.seconds(), 0);
-  EXPECT_EQ(cache.trained("a", train).noise_var, 1);
+  EXPECT_EQ(cache.trained("a", train).head.noise_var, 1);
   EXPECT_EQ(trainings, 2);
   EXPECT_EQ(cache.taken(), 1);
   EXPECT_GT(cache.seconds(), 0);
@@ -33,10 +33,10 @@ TEST(NetworkCache, TrainsAKeyOnce) {
 
 TEST(NetworkCache, DoesNotKeepATrainingThatWasInterruptedOrFailed) {
   NetworkCache cache;
-  EXPECT_EQ(cache.trained("a", [] { return named(1, "interrupted"); }).noise_var, 1);
+  EXPECT_EQ(cache.trained("a", [] { return named(1, Stopped::interrupted); }).head.noise_var, 1);
   EXPECT_THROW(cache.trained("a", []() -> TrainedNetwork { throw std::runtime_error("no"); }),
                std::runtime_error);
-  EXPECT_EQ(cache.trained("a", [] { return named(2); }).noise_var, 2);
+  EXPECT_EQ(cache.trained("a", [] { return named(2); }).head.noise_var, 2);
   EXPECT_EQ(cache.taken(), 0);
 }
 

@@ -1,3 +1,4 @@
+#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/methods/batch_statistics.h"
 
 #include <ATen/ATen.h>
@@ -48,7 +49,7 @@ TEST(BatchStatistics, AreThoseOfTheInputsOfEachNorm) {
   const Weights after = with_batch_statistics(spec, before, rows, Stream(3));
   for (const auto& [name, value] : before) EXPECT_TRUE(at::equal(value, kept.at(name))) << name;
 
-  const Network network(spec, "network", as_type(after, at::kFloat));
+  const BoundNetwork network(spec, "network", as_type(after, at::kFloat));
   const Traced traced = network.traced(input_of(rows.all()));
   int norms = 0;
   for (const Tap& tap : traced.taps) {
@@ -66,8 +67,8 @@ TEST(BatchStatistics, AreThoseOfTheInputsOfEachNorm) {
 
 TEST(BatchStatistics, WithoutNormsNothingChanges) {
   const NetworkSpec spec{Shape{{2, 6, 6}}, {MeanOverImage{}, Linear{3}}};
-  EXPECT_FALSE(has_batch_norms(spec));
-  EXPECT_TRUE(has_batch_norms(normed()));
+  EXPECT_FALSE(has_layer<BatchNorm2d>(spec));
+  EXPECT_TRUE(has_layer<BatchNorm2d>(normed()));
   const Weights before = starting_weights(spec),
                 after = with_batch_statistics(spec, before, images(5), Stream(3));
   for (const auto& [name, value] : before) EXPECT_TRUE(at::equal(after.at(name), value)) << name;

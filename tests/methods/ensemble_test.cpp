@@ -112,7 +112,7 @@ TEST(Ensemble, InterruptedAndResumedItEndsInTheSameBits) {
   StopAfter impatient(2);
   context.callback = &impatient;
   auto part = fitted(quick("dnn"), context);
-  EXPECT_EQ(part->summary().stopped, "interrupted");
+  EXPECT_EQ(part->summary().stopped, Stopped::interrupted);
   EXPECT_NE(part->summary().notes[0].find("2 members"), std::string::npos);
   StopAfter watcher(1000);
   context.callback = &watcher;

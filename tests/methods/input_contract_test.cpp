@@ -10,6 +10,7 @@
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/method/head.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/once.h"
 
@@ -97,7 +98,7 @@ class BrokenInputFitted : public Fitted {
   }
   TensorFile save() const override {
     TensorFile file = inner_->save();
-    if (fault_ == "persists") file.tensors["noise_var"] = to_stored(at::full({}, 0.25, at::kDouble));
+    if (fault_ == "persists") file.metadata["head"] = to_json(Head{.noise_var = 0.25}).dump();
     return file;
   }
   const Summary& summary() const override { return inner_->summary(); }

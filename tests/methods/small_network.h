@@ -45,7 +45,7 @@ struct Jacobian {
 inline Jacobian jacobian_of(const TrainedNetwork& trained, const at::Tensor& x) {
   const std::string output = fmt::format("network.{}.", trained.spec.layers.size() - 1);
   std::vector<at::Tensor> earlier, last;
-  const Network network(trained.spec, "network", [&](const std::string& name) {
+  const BoundNetwork network(trained.spec, "network", [&](const std::string& name) {
     at::Tensor weight = trained.weights.at(name).to(at::kDouble).detach().clone().requires_grad_(true);
     (name.starts_with(output) ? last : earlier).push_back(weight);
     return weight;

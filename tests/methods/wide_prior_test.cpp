@@ -65,7 +65,7 @@ TEST(LastLayer, AWidePriorIsTheDensePosterior) {
                    g = 1e4 * jacobian_of(*network, data.all().inputs[0]).last;
   const auto fitted =
       around("bll", {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", 1e4}}, split, network);
-  const at::Tensor k = f.mm(f.t()) + network->noise_var * at::eye(12, at::kDouble);
+  const at::Tensor k = f.mm(f.t()) + network->head.noise_var * at::eye(12, at::kDouble);
   const at::Tensor dense = (g * g).sum(1) - (g.mm(f.t()) * at::linalg_solve(k, f.mm(g.t())).t()).sum(1);
   const Regression p = answer(*fitted, data);
   EXPECT_LT((p.epistemic_var / dense - 1).abs().max().item<double>(), 1e-2);
@@ -73,10 +73,10 @@ TEST(LastLayer, AWidePriorIsTheDensePosterior) {
   for (const double sd : {1e5, 1e9}) {
     const auto wide = around("bll", {{"noise", "mse"}, {"prior", "fixed"}, {"prior_sd", sd}}, split, network);
     const Regression known = answer(*wide, split.train);
-    EXPECT_LT(known.epistemic_var.max().item<double>(), 1.01 * network->noise_var) << sd;
+    EXPECT_LT(known.epistemic_var.max().item<double>(), 1.01 * network->head.noise_var) << sd;
     const auto back = wide->updated(data, {})->updated({}, data);
     EXPECT_LT((answer(*back, split.train).epistemic_var - known.epistemic_var).abs().max().item<double>(),
-              1e-2 * network->noise_var)
+              1e-2 * network->head.noise_var)
         << sd;
   }
 }

@@ -17,8 +17,8 @@ Parameters small(at::ScalarType type = at::kDouble) {
   return Parameters(network_parameters(tabular_resnet(3, 5, 2), "net", "all", Stream(1)), type);
 }
 
-Network bind(const Parameters& p) {
-  return Network(tabular_resnet(3, 5, 2), "net", [&](const std::string& name) { return p[name]; });
+BoundNetwork bind(const Parameters& p) {
+  return BoundNetwork(tabular_resnet(3, 5, 2), "net", [&](const std::string& name) { return p[name]; });
 }
 
 TEST(Network, TabularResnetEqualsItsFormulaWrittenOut) {
@@ -52,7 +52,8 @@ TEST(Network, StartsAsPyTorchDoes) {
 TEST(Network, RefusesWeightsOfAnotherShape) {
   Weights weights = snapshot(small());
   weights["net.0.weight"] = at::zeros({5, 4}, at::kDouble);
-  EXPECT_THROW(Network(tabular_resnet(3, 5, 2), "net", as_type(weights, at::kDouble)), std::invalid_argument);
+  EXPECT_THROW(BoundNetwork(tabular_resnet(3, 5, 2), "net", as_type(weights, at::kDouble)),
+               std::invalid_argument);
 }
 
 TEST(Parameters, ViewsAndGradientsShareTheFlatBuffers) {
@@ -108,7 +109,7 @@ TEST(Network, EveryParameterBelongsToOneTap) {
     options.network = name;
     const NetworkSpec spec = network_for(options, shape, shape.tokens ? 11 : 0);
     const Parameters p(network_parameters(spec, "net", "all", Stream(1)), at::kFloat);
-    const Network network(spec, "net", [&](const std::string& key) { return p[key]; });
+    const BoundNetwork network(spec, "net", [&](const std::string& key) { return p[key]; });
     std::vector<int64_t> sizes = {2};
     sizes.insert(sizes.end(), shape.sizes.begin(), shape.sizes.end());
     const at::Tensor x = shape.tokens ? at::ones(sizes, at::kLong) : Stream(2).normal(sizes, at::kFloat);
@@ -132,7 +133,7 @@ TEST(Parameters, BuffersHaveNoGradient) {
   ASSERT_TRUE(p.has(kBuffers));
   EXPECT_EQ(p.values(kBuffers).numel(), 4);
   EXPECT_FALSE(p["net.0.running_var"].requires_grad());
-  const Network network(spec, "net", [&](const std::string& name) { return p[name]; });
+  const BoundNetwork network(spec, "net", [&](const std::string& name) { return p[name]; });
   network(Stream(2).normal({3, 2, 4, 4}, at::kFloat), {true});
   EXPECT_NE(p.values(kBuffers)[2].item<float>(), 1);  // the running variance has moved
   EXPECT_FALSE(small().has(kBuffers));

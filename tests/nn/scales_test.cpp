@@ -20,8 +20,8 @@ Parameters parameters_of(const NetworkSpec& spec, at::ScalarType type = at::kDou
   return Parameters(network_parameters(spec, "net", "all", Stream(1)), type);
 }
 
-Network network_of(const NetworkSpec& spec, const Parameters& p) {
-  return Network(spec, "net", [&](const std::string& name) { return p[name]; });
+BoundNetwork network_of(const NetworkSpec& spec, const Parameters& p) {
+  return BoundNetwork(spec, "net", [&](const std::string& name) { return p[name]; });
 }
 
 /// Expects that the layer computes s f(x, w) + t b and has that gradient, where `plain` is f with its bias.
@@ -106,7 +106,7 @@ TEST(Scales, RatesReachTheBlocks) {
 
 /// Returns the mean over rows of the squared norm of the gradients of all parameters before the last layer:
 /// for a linear layer (s^2 |a|^2 + t^2) |delta|^2, delta the gradient of its output.
-double gradient_norm(const Network& network, const at::Tensor& x) {
+double gradient_norm(const BoundNetwork& network, const at::Tensor& x) {
   Traced traced = network.traced(x);
   traced.taps.pop_back();
   for (const Tap& tap : traced.taps) tap.output.retain_grad();
@@ -120,7 +120,7 @@ double gradient_norm(const Network& network, const at::Tensor& x) {
 }
 
 /// Adam without weight decay, with each block's rate (Kingma and Ba 2015).
-void adam_steps(const Parameters& p, const Network& network, const at::Tensor& x, const at::Tensor& y,
+void adam_steps(const Parameters& p, const BoundNetwork& network, const at::Tensor& x, const at::Tensor& y,
                 int steps, double rate) {
   const std::vector<ParameterBlock> blocks = p.blocks();
   std::vector<at::Tensor> first, second;
@@ -155,7 +155,7 @@ Sweep sweep(const std::string& name, int steps) {
     spec.layers.push_back(Linear{1});
     spec = parametrised(spec, name, 64);
     const Parameters p = parameters_of(spec, at::kFloat);
-    const Network network = network_of(spec, p);
+    const BoundNetwork network = network_of(spec, p);
     norms.start.push_back(gradient_norm(network, x));
     adam_steps(p, network, x, y, steps, 1e-3);
     norms.trained.push_back(gradient_norm(network, x));

@@ -91,7 +91,7 @@ TEST(remaining, is_what_the_trainer_reports) {
   options.time_limit = 1e9;
   Watch watch;
   const Summary summary = trained(options, &watch);
-  EXPECT_EQ(summary.stopped, "patience");
+  EXPECT_EQ(summary.stopped, Stopped::patience);
   for (const Progress& p : watch.seen)  // in steps
     EXPECT_NEAR(p.left.if_none_better * p.steps_per_second, static_cast<double>(summary.steps - p.step),
                 0.01);

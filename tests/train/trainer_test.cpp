@@ -68,7 +68,7 @@ TEST(Train, FindsTheLeastSquaresSolution) {
   EXPECT_NEAR(toy.value[0].item<double>(), 1.5, 1e-3);
   EXPECT_NEAR(toy.value[1].item<double>(), -2.0, 1e-3);
   EXPECT_EQ(summary.steps, 800);
-  EXPECT_EQ(summary.stopped, "budget");
+  EXPECT_EQ(summary.stopped, Stopped::budget);
 }
 
 TEST(Train, AnEpochSeesEveryRowOnceInStepsOfNearlyEqualSize) {
@@ -96,7 +96,7 @@ TEST(Train, ResumedAfterAnyStepEndsInTheSameBits) {
     Toy cut;
     StopAt callback(stop);
     CheckpointPolicy policy{path, false, "f", 0};
-    EXPECT_EQ(cut.fit(few_epochs(6), &callback, policy).stopped, "interrupted");
+    EXPECT_EQ(cut.fit(few_epochs(6), &callback, policy).stopped, Stopped::interrupted);
     Toy rest;
     policy.resume = true;
     Summary summary = rest.fit(few_epochs(6), nullptr, policy);
@@ -123,7 +123,7 @@ TEST(Train, AFitThatIsStoppedBeforeItsFirstValidationHasNoScore) {
   Toy toy;
   StopAt callback(3);
   const Summary summary = toy.fit(few_epochs(6), &callback);
-  EXPECT_EQ(summary.stopped, "interrupted");
+  EXPECT_EQ(summary.stopped, Stopped::interrupted);
   EXPECT_EQ(summary.steps, 3);
   EXPECT_EQ(summary.epochs, 0);
   EXPECT_TRUE(std::isnan(summary.best_score));
@@ -137,7 +137,8 @@ TEST(Train, ACheckpointThatCannotBeWrittenIsANote) {
   Notes notes;
   Toy whole, toy;
   whole.fit(few_epochs(2));
-  EXPECT_EQ(toy.fit(few_epochs(2), &notes, {scratch("absent") / "m.ckpt", false, "f", 0}).stopped, "budget");
+  EXPECT_EQ(toy.fit(few_epochs(2), &notes, {scratch("absent") / "m.ckpt", false, "f", 0}).stopped,
+            Stopped::budget);
   EXPECT_TRUE(at::equal(toy.value, whole.value));
   ASSERT_FALSE(notes.all.empty());
   EXPECT_NE(notes.all[0].find("the fit goes on and tries again later"), std::string::npos) << notes.all[0];
@@ -154,7 +155,7 @@ TEST(Train, KeepsTheBestParametersAndStopsByPatience) {
   TrainingOptions options = few_epochs(30);
   options.patience = 4;
   Summary summary = toy.fit(options);
-  EXPECT_EQ(summary.stopped, "patience");
+  EXPECT_EQ(summary.stopped, Stopped::patience);
   EXPECT_EQ(summary.best_epoch, 3);
   EXPECT_EQ(summary.epochs, 7);
   EXPECT_TRUE(at::equal(toy.value, at_best));
@@ -168,7 +169,7 @@ int64_t epochs_of(const std::function<double(int)>& score, int64_t patience = 40
   TrainingOptions options = few_epochs(100);
   options.patience = patience;
   const Summary summary = toy.fit(options);
-  EXPECT_EQ(summary.stopped, summary.epochs < 100 ? "patience" : "budget");
+  EXPECT_EQ(summary.stopped, summary.epochs < 100 ? Stopped::patience : Stopped::budget);
   return summary.epochs;
 }
 
@@ -252,7 +253,7 @@ TEST(Train, TimeLimitEndsTheFit) {
   Toy toy;
   TrainingOptions options = few_epochs(10000000);
   options.time_limit = 0.05;
-  EXPECT_EQ(toy.fit(options).stopped, "time");
+  EXPECT_EQ(toy.fit(options).stopped, Stopped::time);
 }
 
 TEST(Train, SmallTablesValidateOnlyAboutAHundredAndFiftyTimes) {
@@ -337,25 +338,57 @@ TEST(Train, ClipsTheGradientOfAllGroupsTogether) {
   EXPECT_NEAR(norms[2], 9, 1e-12);
 }
 
-TEST(Schedule, OneCycleRisesThenFallsToZero) {
-  TrainingOptions options;
-  options.warmup = 0.1;
-  EXPECT_NEAR(schedule_factor(options, 0, 1000), 1.0 / 101, 1e-12);
-  EXPECT_NEAR(schedule_factor(options, 100, 1000), 1, 1e-12);
-  EXPECT_NEAR(schedule_factor(options, 550, 1000), 0.5, 1e-12);
-  EXPECT_LT(schedule_factor(options, 999, 1000), 1e-5);
-  options.schedule = "constant";
-  EXPECT_EQ(schedule_factor(options, 999, 1000), 1);
+// Each epoch is announced with the batches that its steps get, also after a resume.
+TEST(Train, AnnouncesEachEpochWithItsBatches) {
+  Toy toy;
+  TrainProblem problem = toy.problem();
+  std::vector<int64_t> epochs;
+  std::vector<std::vector<int64_t>> announced;
+  problem.before_epoch = [&](const EpochContext& context) {
+    EXPECT_EQ(context.epochs, 3);
+    epochs.push_back(context.epoch);
+    for (const at::Tensor& rows : context.batches)
+      announced.emplace_back(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0));
+  };
+  train(problem, few_epochs(3), Stream(7), nullptr, {});
+  EXPECT_EQ(epochs, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(announced, toy.seen);
+
+  const CheckpointPolicy policy{scratch("announced.ckpt"), true, "f", 0};
+  Toy cut;
+  StopAt callback(6);  // four steps an epoch: within the second
+  cut.fit(few_epochs(3), &callback, policy);
+  TrainProblem rest = cut.problem();
+  epochs.clear();
+  rest.before_epoch = [&](const EpochContext& context) { epochs.push_back(context.epoch); };
+  train(rest, few_epochs(3), Stream(7), nullptr, policy);
+  EXPECT_EQ(epochs, (std::vector<int64_t>{1, 2}));
 }
 
-TEST(BatchSize, IsATenthBetween32And256AndAtMostTheRows) {
-  TrainingOptions options;
-  EXPECT_EQ(batch_size(options, 20), 20);
-  EXPECT_EQ(batch_size(options, 100), 32);
-  EXPECT_EQ(batch_size(options, 1000), 100);
-  EXPECT_EQ(batch_size(options, 100000), 256);
-  options.batch = 1024;
-  EXPECT_EQ(batch_size(options, 100000), 1024);
+// The rate of "plateau" depends on the scores, which a checkpoint keeps.
+TEST(Train, APlateauHalvesTheRateAlsoAfterAResume) {
+  TrainingOptions options = few_epochs(16);
+  options.schedule = "plateau";
+  options.patience = 0;
+  const auto worse = [n = 0.0]() mutable { return n += 1; };
+  Toy whole, cut;
+  whole.validate = worse;
+  whole.fit(options);
+  const CheckpointPolicy policy{scratch("plateau.ckpt"), true, "f", 0};
+  StopAt callback(42);
+  cut.validate = worse;
+  cut.fit(options, &callback, policy);
+  cut.fit(options, nullptr, policy);
+  EXPECT_TRUE(at::equal(whole.value, cut.value));
+  Toy constant;
+  options.schedule = "constant";
+  constant.validate = [n = 0.0]() mutable { return n -= 1; };
+  Toy falling;
+  falling.validate = [n = 0.0]() mutable { return n -= 1; };
+  constant.fit(options);
+  options.schedule = "plateau";
+  falling.fit(options);
+  EXPECT_TRUE(at::equal(constant.value, falling.value));
 }
 
 TEST(AdamW, EqualsItsFormula) {
@@ -386,7 +419,7 @@ TEST(Train, AFailureAfterTheFirstRoundsKeepsTheBest) {
     return rounds < 3 ? score() : 1e9;
   };
   Summary summary = toy.fit(few_epochs(50));
-  EXPECT_EQ(summary.stopped, "failure");
+  EXPECT_EQ(summary.stopped, Stopped::failure);
   EXPECT_EQ(summary.best_epoch, 2);
   ASSERT_EQ(summary.notes.size(), 1u);
   EXPECT_NE(summary.notes[0].find(

@@ -269,8 +269,10 @@ TEST(ModelUpdate, RefusesWhatCannotBeUpdated) {
 
 TEST(NetworkFrom, AFileWhoseNetworkIsForAnotherTaskIsRefused) {
   TensorFile file = fit_model(first_rows(0, 200), fit_of("dnn")).to_file();
-  file.tensors.erase("noise_var");  // by which dnn knows a regression
-  EXPECT_THROW(Model::from_file(file, "dnn"), DataError);
+  file.metadata["head"] = R"({"likelihood": "softmax", "outputs": 3, "noise_var": 0.0})";
+  EXPECT_THROW(Model::from_file(file, "dnn"), std::exception);
+  file.metadata.erase("head");
+  EXPECT_THROW(Model::from_file(file, "dnn"), DataError);  // of an earlier version
 }
 
 TEST(NetworkFrom, KeepsNetworkColumnsAndSplit) {

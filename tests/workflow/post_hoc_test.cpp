@@ -26,7 +26,7 @@ using nlohmann::json;
 /// Our own network with these layers and tanh between them.
 std::shared_ptr<const TrainedNetwork> own_network(const std::vector<LinearWeights>& layers,
                                                   double noise_var) {
-  TrainedNetwork network{{{{layers[0].weight.size(1)}}}, {}, noise_var, {}};
+  TrainedNetwork network{{{{layers[0].weight.size(1)}}}, {}, {.noise_var = noise_var}, {}};
   for (const LinearWeights& one : layers) {
     if (!network.spec.layers.empty()) network.spec.layers.emplace_back(Activation{.function = "tanh"});
     const auto name = fmt::format("network.{}.", network.spec.layers.size());
@@ -58,7 +58,7 @@ TEST(PostHoc, ARegressionIsThatOfOurOwnNetworkWithTheSameWeights) {
   const Dataset data = contract::toy(60, 9);
   const ScriptNetwork module = ScriptNetwork::of(modules::mlp(layers, "return y.squeeze(-1)"), "head");
   FitContext context;
-  context.start = own_network(layers, trained_network(module, split, "bll").noise_var);
+  context.start = own_network(layers, trained_network(module, split, "bll").head.noise_var);
   const auto compare = [&](const char* method, const Fitted& of_module, const json& options) {
     const Regression a = answer(of_module, data);
     const Regression b = answer(*registry_row(method).make(options)->fit(split, context), data);

@@ -144,7 +144,7 @@ TEST_F(TuneFiles, InterruptedInTheFirstItAnswersWithIt) {
   Tuned part = tuned({"beta"}, context(&impatient, false));
   EXPECT_TRUE(part.report["interrupted"].get<bool>());
   EXPECT_TRUE(part.report["tried"].empty());
-  EXPECT_EQ(part.fitted->summary().stopped, "interrupted");
+  EXPECT_EQ(part.fitted->summary().stopped, Stopped::interrupted);
   Tuned rest = tuned({"beta"}, context(nullptr, true)), whole = tuned();
   EXPECT_EQ(rest.report, whole.report);
   EXPECT_EQ(to_bytes(rest.fitted->save()), to_bytes(whole.fitted->save()));

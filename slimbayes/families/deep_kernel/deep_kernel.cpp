@@ -19,25 +19,7 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
-constexpr const char* kHead = "likelihood";            // in the model file
-constexpr int64_t kMostOutputs = int64_t{1} << 24;
-
-/// The likelihood as the model file stores it.
-struct Head {
-  LikelihoodKind likelihood = LikelihoodKind::gaussian;
-  int64_t outputs = 1;
-  int64_t seed = 0;  // seeds the draws of a softmax in prediction
-};
-
-nlohmann::json to_json(const Head& head) {
-  return {{"name", name_of(head.likelihood)}, {"outputs", head.outputs}, {"seed", head.seed}};
-}
-
-Head head_from(const nlohmann::json& json) {
-  const JsonReader read(json, kHead);
-  return {likelihood_named(read.text("name")), read.count("outputs", 1, kMostOutputs),
-          read.count("seed", 0, INT64_MAX)};
-}
+constexpr const char* kDrawSeed = "draw_seed";         // in the model file: of a softmax, in prediction
 
 /// Looks up tensors for prediction: network and expansion in float32, as they were trained; the head in
 /// float64.
@@ -51,13 +33,13 @@ Network::Lookup for_prediction(const Weights& weights) {
 
 class DeepKernelFitted : public Fitted {
  public:
-  DeepKernelFitted(DeepKernel kernel, NetworkFile net, Head head)
+  DeepKernelFitted(DeepKernel kernel, NetworkFile net, int64_t draw_seed)
       : kernel_(std::move(kernel)),
         net_(std::move(net)),
-        head_(head),
-        model_(kernel_, net_.spec, head_.likelihood, head_.outputs, for_prediction(net_.weights)),
+        draw_seed_(draw_seed),
+        model_(kernel_, net_.spec, net_.head.likelihood, net_.head.outputs, for_prediction(net_.weights)),
         factor_(model_.posterior.factor()),
-        likelihood_(likelihood_of(head_.likelihood, model_, {Stream(static_cast<uint64_t>(head_.seed))})) {
+        likelihood_(likelihood_of(net_.head.likelihood, model_, {Stream(static_cast<uint64_t>(draw_seed))})) {
     if (model_.correction == DeepKernel::Correction::largest) {
       largest_ = as_type(net_.weights, at::kDouble)(kLargest);
       check_shape(largest_, {}, kernel_.method.c_str(), kLargest);
@@ -73,7 +55,7 @@ class DeepKernelFitted : public Fitted {
 
   TensorFile save() const override {
     TensorFile file = to_file(net_);
-    file.metadata[kHead] = to_json(head_).dump();
+    file.metadata[kDrawSeed] = nlohmann::json(draw_seed_).dump();
     return file;
   }
 
@@ -82,7 +64,7 @@ class DeepKernelFitted : public Fitted {
  private:
   DeepKernel kernel_;
   NetworkFile net_;  // weights in float32, as trained
-  Head head_;
+  int64_t draw_seed_;
   DeepKernelModel model_;
   at::Tensor factor_;   // L [k, r, r]
   at::Tensor largest_;  // M, scalar; undefined unless the correction is `largest`
@@ -131,10 +113,11 @@ class DeepKernelMethod : public Method {
       weights[kLargest] = fitted.largest_prior_var(rows);
     }
     // The seed stays below 2^53, so that every JSON reader keeps it exactly.
-    const Head head{task.likelihood, task.outputs,
-                    static_cast<int64_t>(draws.split("predict").bits(0) >> 11)};
+    const auto draw_seed = static_cast<int64_t>(draws.split("predict").bits(0) >> 11);
     return std::make_unique<DeepKernelFitted>(
-        kernel_, NetworkFile{kernel_.options, std::move(spec), std::move(weights), std::move(summary)}, head);
+        kernel_,
+        NetworkFile{kernel_.options, head_of(task), std::move(spec), std::move(weights), std::move(summary)},
+        draw_seed);
   }
 
  private:
@@ -153,8 +136,12 @@ std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel) {
 }
 
 std::unique_ptr<Fitted> load_deep_kernel(DeepKernel kernel, const TensorFile& file) {
-  return std::make_unique<DeepKernelFitted>(std::move(kernel), network_file(file),
-                                            head_from(stored_json(file, kHead)));
+  NetworkFile net = network_file(file);
+  const nlohmann::json seed = stored_json(file, kDrawSeed);
+  check(seed.is_number_unsigned() && seed.get<uint64_t>() < uint64_t{1} << 53, kernel.method,
+        std::string("a whole number below 2^53 in ") + kDrawSeed, seed.dump().substr(0, 40),
+        "the model file is damaged");
+  return std::make_unique<DeepKernelFitted>(std::move(kernel), std::move(net), seed.get<int64_t>());
 }
 
 }  // namespace slimbayes

@@ -28,7 +28,7 @@
 #include "slimbayes/core/cubature.h"
 #include "slimbayes/families/deep_kernel/event_probes.h"
 #include "slimbayes/method/batches.h"
-#include "slimbayes/method/parameter_groups.h"
+#include "slimbayes/method/network_problem.h"
 #include "slimbayes/objectives/variational_bound.h"
 
 namespace slimbayes {
@@ -159,15 +159,11 @@ TrainProblem deep_kernel_problem(const DeepKernelFit& fit, const NetworkSpec& sp
   const TrainingOptions& t = fit.kernel.training;
   const TaskKind kind = fit.task().kind;
   const bool regression = kind == TaskKind::regression, events = kind == TaskKind::events;
-  TrainProblem problem;
-  problem.groups = parameter_groups(parameters, {{"network", {t.learning_rate, t.weight_decay}},
-                                                 {"head", {t.learning_rate}},
-                                                 {"noise", {fit.kernel.noise.noise_rate}}});
-  if (parameters.has(kBuffers)) problem.buffers = {parameters.values(kBuffers)};
-  problem.source = fit.rows.source;
-  problem.plan = batch_plan(fit.rows, t);
-  problem.rows = fit.rows.size();
-  problem.score = score_name(fit.task(), "NLL");
+  TrainProblem problem = network_problem(parameters,
+                                         {{"network", {t.learning_rate, t.weight_decay}},
+                                          {"head", {t.learning_rate}},
+                                          {"noise", {fit.kernel.noise.noise_rate}}},
+                                         fit.rows, t);
   const auto step = regression ? gaussian_step : events ? events_step : rows_step;
   problem.step = [&fit, step](const Batch& batch, const StepContext& at) { return step(fit, batch, at); };
   if (fit.held_out.size() > 0)

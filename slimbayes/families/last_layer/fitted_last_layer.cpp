@@ -193,12 +193,13 @@ TensorFile FittedLastLayer::save() const {
   all[kPriorFactor] = outputs_[0].model.prior_factor;
   all[kSampled] = at::full({}, sampled_ ? 1 : 0, at::kDouble);
   if (regression()) {
-    store_noise({outputs_[0].model.sigma2, trained_->noise_var}, all);
+    store_noise(outputs_[0].model.sigma2, all);
     if (trained_->module) all[kTargetVar] = at::full({}, trained_->target_var, at::kDouble);
   }
   for (size_t c = 0; c < outputs_.size(); ++c)
     store_statistics(outputs_[c].statistics, all, fmt::format("statistics.{}.", c));
-  return to_file(NetworkFile{layer_.options, trained_->spec, std::move(all), summary_, trained_->module});
+  return to_file(NetworkFile{layer_.options, trained_->head, trained_->spec, std::move(all), summary_,
+                             trained_->module});
 }
 
 void FittedLastLayer::check_posteriors() const {
@@ -232,20 +233,19 @@ Predictive FittedLastLayer::answer(const LastLayerRows& rows) const {
 std::unique_ptr<Fitted> load_last_layer(LastLayer layer, const TensorFile& file) {
   NetworkFile net = network_file(file);
   const Network::Lookup lookup = as_type(net.weights, at::kDouble);
-  TrainedNetwork network{std::move(net.spec), network_weights(net.weights), 0, net.summary, net.module};
+  TrainedNetwork network{std::move(net.spec), network_weights(net.weights), net.head, net.summary,
+                         net.module};
   const LastLayerFeatures features = last_layer_features(network, layer.method);
   LastLayerPosterior posterior{lookup(kPriorFactor), {}, layer.posterior.class_noise};
   check_shape(posterior.prior_factor, {features.rank(), features.rank()}, layer.method, kPriorFactor);
   for (int64_t c = 0; c < features.outputs(); ++c)
     posterior.statistics.push_back(
         statistics_from(lookup, features.rank(), fmt::format("statistics.{}.", c)));
-  const StoredNoise noise = stored_noise(net.weights, layer.method);
-  posterior.sampled = stored_sampled(net, posterior, layer.posterior, noise.own > 0);
-  if (noise.own > 0) {
+  posterior.sampled = stored_sampled(net, posterior, layer.posterior, net.head.is_regression());
+  if (net.head.is_regression()) {
     check(features.outputs() == 1, layer.method, "one output of a regression",
           std::to_string(features.outputs()), "the model file is damaged");
-    posterior.noise_var = noise.own;
-    network.noise_var = noise.network;
+    posterior.noise_var = stored_noise(net.weights, net.head, layer.method);
     if (network.module) network.target_var = stored_positive(lookup, kTargetVar, layer.method);
   }
   return std::make_unique<FittedLastLayer>(std::move(layer), std::move(network), posterior,

@@ -71,7 +71,7 @@ class FittedLastLayer : public Fitted {
   /// Throws if the posterior is that of a sample of the rows, from which a row that it does not hold would be
   /// removed.
   void check_all_rows_known() const;
-  bool regression() const { return trained_->noise_var > 0; }
+  bool regression() const { return trained_->head.is_regression(); }
   bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
   Predictive answer(const LastLayerRows& rows) const;
 

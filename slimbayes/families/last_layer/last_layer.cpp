@@ -33,7 +33,7 @@ constexpr double kManyFlops = 2e12;   // of A^T A, from which a note comes befor
 /// What a refit keeps of the fit without the validation rows.
 struct Known {
   PosteriorChoice choice;
-  double network_noise;  // TrainedNetwork::noise_var
+  double network_noise;  // that of the network's head
 };
 
 class LastLayerMethod : public Method {
@@ -87,9 +87,9 @@ class LastLayerMethod : public Method {
     }
     // A module is asked when its gradients are taken: nothing is trained before.
     if (!layer_.enriched || module || layer_.route == "auto") return;
-    Weights start;
-    for (const ParameterSpec& one : network_parameters(spec, "network", "network", Stream(0)))
-      start[one.name] = one.start;
+    Weights start;  // only their sizes count
+    for (const TensorShape& one : shapes_of(spec, "network"))
+      start[one.name] = at::zeros(one.sizes, at::kFloat);
     const GradientModel model = gradient_model(spec, "network", as_type(start, at::kFloat), at::kFloat);
     enrichment_flops(model,
                      {1, [&](int64_t, int64_t) { return input_of(rows.rows(at::zeros({1}, at::kLong))); }}, 1,
@@ -104,7 +104,7 @@ class LastLayerMethod : public Method {
     check_network(rows, context);
     TrainedNetwork network =
         starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
-    if (known) network.noise_var = known->network_noise;
+    if (known) network.head.noise_var = known->network_noise;
     Summary summary = network.summary;
     const LastLayerFeatures features = statistics_features(network, layer_.method);
     const at::Tensor index = subsample(rows.size(), features.rank(), context.stream, summary);
@@ -166,8 +166,8 @@ class LastLayerMethod : public Method {
       if (context.callback) context.callback->stage("1/2");
       auto first =
           fitted(split, {context.stream, context.callback, series.part(0), {}, context.networks}, {});
-      if (first->summary().stopped == "interrupted" || split.valid.size() == 0) return first;
-      known = {first->choice(), first->network()->noise_var};
+      if (first->summary().stopped == Stopped::interrupted || split.valid.size() == 0) return first;
+      known = {first->choice(), first->network()->head.noise_var};
       epochs = std::max<int64_t>(1, first->summary().best_epoch);
       TensorFile file;
       const auto keep = [&file](const char* name, double value) {

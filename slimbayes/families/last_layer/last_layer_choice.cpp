@@ -23,7 +23,7 @@ PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& tas
   const at::Tensor residual = valid.y.defined() ? valid.y - valid.output.squeeze(-1) : at::Tensor();
   return chosen(spectrum_of(s, prior, output_weights(network)[0], valid.features, residual,
                             options.mean == "posterior"),
-                {network.noise_var, unseen}, options.choice, unit);
+                {network.head.noise_var, unseen}, options.choice, unit);
 }
 
 PosteriorChoice class_choice(const LastLayerPosterior& posterior, const EvaluatedRows& valid,

@@ -29,7 +29,7 @@ NetworkSpec without_output(const NetworkSpec& spec, std::string_view method) {
 
 LastLayerFeatures::LastLayerFeatures(const NetworkSpec& spec, const Network::Lookup& lookup,
                                      std::string_view method) {
-  const Network body(without_output(spec, method), "network", lookup);  // all layers but the last
+  const BoundNetwork body(without_output(spec, method), "network", lookup);  // all layers but the last
   const Linear& last = output_layer(spec, method);
   const int64_t width = output(without_output(spec, method)).width();
   const std::string name = fmt::format("network.{}", spec.layers.size() - 1);

@@ -63,7 +63,7 @@ PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tenso
 
 /// The noise that a network is known to have.
 struct NetworkNoise {
-  double mse;  // mean squared error of the rows that validated its training (TrainedNetwork::noise_var)
+  double mse;  // mean squared error of the rows that validated its training (the noise of its head)
   /// Whether the validation rows of this fit had no part in the network's training. If they may have had one,
   /// their errors are too small: they can raise the noise above `mse`, not lower it.
   bool unseen = true;

@@ -5,33 +5,26 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 #include "slimbayes/core/answers.h"
-#include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/families/weight_space/running_mixture.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
 
-Predictive predict_by_draws(const WeightDraws& draws, double noise_var, const Dataset& data,
+Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
                             const PredictOptions& options, std::string_view method) {
-  std::vector<Predictive> answers;
-  for (int64_t s = 0; s < draws.draws; ++s) {
-    const auto network = draws.network(s);
-    answers.push_back(
-        predict_rows(data, draws.input, at::kFloat, options, method, [&](const Input& input) -> Predictive {
-          const at::Tensor output = network(input).to(at::kDouble);
-          if (noise_var == 0) return classes_of_logits(output);
-          const at::Tensor mean = output.squeeze(-1);
-          return Regression{mean, at::full_like(mean, noise_var), at::zeros_like(mean)};
-        }));
-  }
-  return mixture(answers);
+  return predict_rows(data, draws.input, at::kFloat, options, method, [&](const Input& input) {
+    RunningMixture mixture;
+    for (int64_t s = 0; s < draws.draws; ++s)
+      mixture.add(head.answer(draws.network(s)(input).to(at::kDouble)));
+    return mixture.mixture();
+  });
 }
 
 double noise_of_draws(const WeightDraws& draws, const Dataset& rows, std::string_view method) {
   constexpr int kPoints = 49;
-  const auto p = std::get<Regression>(predict_by_draws(draws, 1, rows, {}, method));
+  const auto p = std::get<Regression>(predict_by_draws(draws, {.noise_var = 1}, rows, {}, method));
   const at::Tensor error = (targets_of(rows).to(at::kDouble) - p.mean).square();
   const double mse = std::max(error.mean().item<double>(), 1e-12);
   double best = mse, least = std::numeric_limits<double>::infinity();

@@ -34,7 +34,7 @@ TEST(RichBll, VarianceIsTheDenseOneOfItsFeatures) {  // R theorems 3.1 and 3.2
   const Regression p = answer(*fitted, data);
   const Jacobian train = jacobian_of(*network, split.train.all().inputs[0]),
                  test = jacobian_of(*network, data.all().inputs[0]);
-  const double noise = network->noise_var;
+  const double noise = network->head.noise_var;
   EXPECT_DOUBLE_EQ(p.aleatoric_var[0].item<double>(), noise);
   // A by least squares, then the kernel of the features B phi_r with B = (A; I), dense.
   const at::Tensor a = at::linalg_pinv(train.last).mm(train.earlier);  // [r, m], A^T
@@ -147,9 +147,9 @@ TEST(RichBll, AroundARefittedNetworkTheValidationRowsCountToo) {
     EXPECT_TRUE(at::equal(own.aleatoric_var, shared.aleatoric_var)) << method;
   }
   // The noise is the validation error of the network that had not seen these rows.
-  EXPECT_EQ(network->noise_var, small_network(split)->noise_var);
+  EXPECT_EQ(network->head.noise_var, small_network(split)->head.noise_var);
   EXPECT_EQ(answer(*around("dnn", json::object(), split, network), data).aleatoric_var[0].item<double>(),
-            network->noise_var);
+            network->head.noise_var);
   for (const json& chosen : {json{{"noise", "select"}}, json{{"prior", "select"}}}) {
     json options = paper;
     options.update(chosen);
@@ -186,7 +186,7 @@ TEST(RichBll, InterruptedInTheRefitItResumesInTheSameBits) {
       FitContext context{Stream(7), nullptr, {folder / "m.ckpt", false, "print"}};
       StopAtStage impatient(stages);
       context.callback = &impatient;
-      EXPECT_EQ(fit(context)->summary().stopped, "interrupted");
+      EXPECT_EQ(fit(context)->summary().stopped, Stopped::interrupted);
       context.callback = nullptr;
       context.checkpoint.resume = true;
       EXPECT_EQ(to_bytes(fit(context)->save()), to_bytes(whole->save())) << method << stages;
@@ -207,7 +207,7 @@ TEST(NtkGp, IsTheDensePosteriorOfAllGradients) {
                  test = jacobian_of(*network, data.all().inputs[0]);
   const at::Tensor f = 0.7 * at::cat({train.earlier, train.last}, 1),
                    g = 0.7 * at::cat({test.earlier, test.last}, 1);
-  const at::Tensor k = f.mm(f.t()) + network->noise_var * at::eye(f.size(0), at::kDouble);
+  const at::Tensor k = f.mm(f.t()) + network->head.noise_var * at::eye(f.size(0), at::kDouble);
   const at::Tensor dense = g.mm(g.t()) - g.mm(f.t()).mm(at::linalg_solve(k, f.mm(g.t())));
   EXPECT_LT((p.epistemic_var / dense.diagonal() - 1).abs().max().item<double>(), 1e-6);
 }
@@ -225,8 +225,8 @@ TEST(RichBll, ClassesHaveAPosteriorPerLogit) {
 
 /// Returns the logits of a network. [n, k]
 at::Tensor logits_of(const TrainedNetwork& trained, const Dataset& data) {
-  return Network(trained.spec, "network",
-                 as_type(trained.weights, at::kFloat))(data.all().inputs[0].to(at::kFloat))
+  return BoundNetwork(trained.spec, "network",
+                      as_type(trained.weights, at::kFloat))(data.all().inputs[0].to(at::kFloat))
       .to(at::kDouble);
 }
 

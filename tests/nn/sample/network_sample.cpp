@@ -42,7 +42,7 @@ void run(const std::string& text, const std::string& out, bool training) {
       each.start = each.start + 0.3 * Stream(2).split(each.name).uniform(each.start.sizes());
   }
   const Parameters parameters(specs, at::kDouble);
-  const Network network(spec, "n", [&](const std::string& name) { return parameters[name]; });
+  const BoundNetwork network(spec, "n", [&](const std::string& name) { return parameters[name]; });
   Input input = rows_for(spec.input, Stream(3));
   if (!spec.input.tokens) input.x.set_requires_grad(true);
   TensorFile file;

@@ -1,0 +1,66 @@
+#include "slimbayes/bayes/law.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <ranges>
+#include <stdexcept>
+
+namespace slimbayes {
+
+namespace {
+
+const double kLogTwoPi = std::log(2 * std::numbers::pi);
+
+at::Tensor gaussian_draw(const at::Tensor& mean, const at::Tensor& sd, const Stream& stream) {
+  return mean + sd * stream.normal(mean.sizes(), mean.scalar_type());
+}
+at::Tensor gaussian_log_density(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& sd) {
+  return -0.5 * (((x - mean) / sd).square() + kLogTwoPi) - sd.log();
+}
+at::Tensor gaussian_kl(const at::Tensor& mean, const at::Tensor& sd, double prior_sd) {
+  const at::Tensor ratio = sd / prior_sd, shift = mean / prior_sd;
+  return 0.5 * (ratio.square() + shift.square() - 1) - ratio.log();
+}
+
+/// The inverse of the distribution function at u in (0, 1): -sign(u - 1/2) log(1 - 2 |u - 1/2|).
+at::Tensor laplace_draw(const at::Tensor& location, const at::Tensor& scale, const Stream& stream) {
+  const at::Tensor centred = stream.uniform(location.sizes()) - 0.5;
+  const at::Tensor noise = -centred.sign() * at::log1p(-2 * centred.abs());
+  return location + scale * noise.to(location.scalar_type());
+}
+at::Tensor laplace_log_density(const at::Tensor& x, const at::Tensor& location, const at::Tensor& scale) {
+  return -(x - location).abs() / scale - (2 * scale).log();
+}
+/// ln(2 pi s^2) / 2 + (mu^2 + 2 b^2) / (2 s^2) - 1 - ln 2b
+at::Tensor laplace_kl(const at::Tensor& location, const at::Tensor& scale, double sd) {
+  const double var = sd * sd;
+  return (location.square() + 2 * scale.square()) / (2 * var) - (2 * scale).log() +
+         (0.5 * (kLogTwoPi + std::log(var)) - 1);
+}
+
+const std::array<Law, 2>& laws() {
+  static const std::array<Law, 2> all{{
+      {"gaussian", 1, gaussian_draw, gaussian_log_density, gaussian_kl},
+      {"laplace", std::numbers::sqrt2, laplace_draw, laplace_log_density, laplace_kl},
+  }};
+  return all;
+}
+
+}  // namespace
+
+const Law& find_law(const std::string& name) {
+  const auto found = std::ranges::find(laws(), name, &Law::name);
+  if (found == laws().end())
+    throw std::invalid_argument(fmt::format("[law] expected one of {}; received '{}'",
+                                            fmt::join(laws() | std::views::transform(&Law::name), ", "),
+                                            name));
+  return *found;
+}
+
+}  // namespace slimbayes

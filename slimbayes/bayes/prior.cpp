@@ -1,0 +1,59 @@
+#include "slimbayes/bayes/prior.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/json_reader.h"
+
+namespace slimbayes {
+
+namespace {
+
+at::Tensor kl_of(const LawValues& q, const NormalPrior& prior) {
+  return q.law.kl_to_normal(q.location, q.scale, prior.sd);
+}
+
+at::Tensor kl_of(const LawValues& q, const MixturePrior& prior) {
+  const Law& normal = find_law("gaussian");
+  const at::Tensor zero = at::zeros({}, q.draw.options());
+  const auto part = [&](double share, double sd) {
+    return normal.log_density(q.draw, zero, at::full({}, sd, q.draw.options())) + std::log(share);
+  };
+  const at::Tensor log_prior =
+      at::logaddexp(part(prior.share, prior.wide), part(1 - prior.share, prior.narrow));
+  return q.law.log_density(q.draw, q.location, q.scale) - log_prior;
+}
+
+}  // namespace
+
+at::Tensor kl_elements(const LawValues& q, const Prior& prior) {
+  return std::visit([&](const auto& one) { return kl_of(q, one); }, prior);
+}
+
+bool needs_draw(const Prior& prior) { return std::holds_alternative<MixturePrior>(prior); }
+
+nlohmann::json to_json(const Prior& prior) {
+  if (const auto* normal = std::get_if<NormalPrior>(&prior)) return {{"kind", "normal"}, {"sd", normal->sd}};
+  const auto& mixture = std::get<MixturePrior>(prior);
+  return {{"kind", "mixture"}, {"share", mixture.share}, {"wide", mixture.wide}, {"narrow", mixture.narrow}};
+}
+
+Prior prior_from_json(const nlohmann::json& json) {
+  const JsonReader reader(json, "prior");
+  const auto sd = [&](const char* key) {
+    const double value = reader.number(key);
+    check(value > 0, "prior", fmt::format("a number above 0 in '{}'", key), fmt::format("{}", value));
+    return value;
+  };
+  const std::string kind = reader.text("kind");
+  check(kind == "normal" || kind == "mixture", "prior", "the kind normal or mixture", kind);
+  if (kind == "normal") return NormalPrior{sd("sd")};
+  const double share = reader.number("share");
+  check(share >= 0 && share <= 1, "prior", "a share from 0 to 1", fmt::format("{}", share));
+  return MixturePrior{share, sd("wide"), sd("narrow")};
+}
+
+}  // namespace slimbayes

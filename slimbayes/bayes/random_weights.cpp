@@ -1,0 +1,136 @@
+#include "slimbayes/bayes/random_weights.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+RandomSite random_site(const std::string& name, const MapSite* map, const TensorShape& tensor) {
+  const bool whole = map == nullptr || map->name == map->tensor;
+  RandomSite site{name, tensor.sizes, tensor.sizes[0], 1, false, tensor.start.variance(), tensor.rate};
+  if (map != nullptr) {
+    site.out = map->out;
+    site.in = map->in;
+    site.tokens = map->use == MapUse::rows;
+    if (!whole) site.sizes = {map->out, map->in};
+  }
+  return site;
+}
+
+}  // namespace
+
+RandomWeights::RandomWeights(NetworkLayout layout, WeightPlan plan)
+    : layout_(std::make_shared<const NetworkLayout>(std::move(layout))), plan_(std::move(plan)) {
+  const auto add = [&](const std::string& name, const MapSite* map, const TensorShape& tensor) {
+    const auto planned = plan_.sites.find(name);
+    if (planned == plan_.sites.end()) return;
+    sites_.push_back({name, make_structure(random_site(name, map, tensor), planned->second), map, &tensor});
+  };
+  for (const TensorShape& tensor : layout_->tensors) {
+    bool matrix = false;
+    for (const MapSite& map : layout_->sites) {
+      if (map.tensor != tensor.name) continue;
+      matrix = true;
+      add(map.name, &map, tensor);
+    }
+    if (!matrix && !tensor.buffer) add(tensor.name, nullptr, tensor);
+  }
+  for (const auto& [name, site] : plan_.sites) {
+    check(std::ranges::find(sites_, name, &Site::name) != sites_.end(), "weight_plan", "sites of the network",
+          fmt::format("'{}', which it lacks", name));
+  }
+  for (const MapSite& map : layout_->sites) {
+    const auto parts = [&](const Site& site) {
+      return site.map != nullptr && site.map->tensor == map.tensor;
+    };
+    const auto all = std::ranges::count(layout_->sites, map.tensor, &MapSite::tensor);
+    const auto random = std::ranges::count_if(sites_, parts);
+    check(random == 0 || random == all, "weight_plan",
+          fmt::format("all {} matrices of '{}' or none", all, map.tensor), fmt::format("{}", random));
+  }
+}
+
+bool RandomWeights::fixed(const TensorShape& tensor) const {
+  return std::ranges::none_of(sites_, [&](const Site& site) { return site.tensor == &tensor; });
+}
+
+std::vector<ParameterSpec> RandomWeights::parameters(const Stream& stream) const {
+  std::vector<ParameterSpec> all;
+  for (ParameterSpec& own : network_parameters(*layout_, "network", stream)) {
+    const TensorShape& tensor = layout_->tensors[layout_->tensor(own.name)];
+    if (fixed(tensor)) {
+      all.push_back(std::move(own));
+      continue;
+    }
+    for (const Site& site : sites_) {
+      if (site.tensor != &tensor) continue;
+      const bool part = site.map != nullptr && site.map->name != tensor.name;
+      const at::Tensor start = part ? own.start.narrow(0, site.map->first, site.map->out) : own.start;
+      for (ParameterSpec& one : site.structure->parameters(start, stream.split("sites")))
+        all.push_back(std::move(one));
+    }
+  }
+  return all;
+}
+
+WeightPosterior RandomWeights::bound(const Binding::Lookup& lookup) const {
+  const auto checked = [&](const std::string& name, const std::vector<int64_t>& sizes) {
+    at::Tensor value = lookup(name);
+    check_shape(value, sizes, "RandomWeights", name);
+    return value;
+  };
+  WeightPosterior posterior;
+  Binding& fixed_values = posterior.fixed_;
+  for (const TensorShape& tensor : layout_->tensors)
+    fixed_values.tensors.push_back(fixed(tensor) ? checked(tensor.name, tensor.sizes) : at::Tensor());
+  for (const MapSite& map : layout_->sites) {
+    const at::Tensor& tensor = fixed_values.tensors[layout_->tensor(map.tensor)];
+    const bool part = tensor.defined() && map.name != map.tensor;
+    fixed_values.maps.emplace_back(DenseMap{part ? tensor.narrow(0, map.first, map.out) : tensor});
+  }
+  for (const Site& site : sites_) {
+    std::vector<at::Tensor> values;
+    for (const auto& [name, sizes] : site.structure->shapes()) values.push_back(checked(name, sizes));
+    const bool map = site.map != nullptr;
+    posterior.sites_.push_back({site.structure, std::move(values), map, map && site.map->use == MapUse::dense,
+                                map && site.map->use == MapUse::rows,
+                                map ? layout_->site(site.name) : layout_->tensor(site.name)});
+  }
+  return posterior;
+}
+
+WeightDraw WeightPosterior::draw(const Stream& stream, const DrawContext& context) const {
+  WeightDraw out{fixed_, {}};
+  for (const Site& site : sites_) {
+    SiteDraw& drawn = out.sites.emplace_back(
+        site.structure->draw(site.parameters, stream, site.tokens ? context.tokens : at::Tensor()));
+    if (!site.is_map)
+      out.binding.tensors[site.place] = dense(drawn.map);
+    else
+      out.binding.maps[site.place] = site.dense ? LinearMap(DenseMap{dense(drawn.map)}) : drawn.map;
+  }
+  return out;
+}
+
+at::Tensor WeightPosterior::kl(const WeightDraw& draw, const KlContext& context) const {
+  at::Tensor sum;
+  for (size_t i = 0; i < sites_.size(); ++i) {
+    const Site& site = sites_[i];
+    const at::Tensor own =
+        site.structure->kl(site.parameters, draw.sites[i], site.tokens ? context.row_weights : at::Tensor());
+    sum = sum.defined() ? sum + own : own;
+  }
+  return sum;
+}
+
+at::Tensor tokens_of(const at::Tensor& x) {
+  return x.scalar_type() == at::kLong ? std::get<0>(at::_unique(x)) : at::Tensor();
+}
+
+}  // namespace slimbayes

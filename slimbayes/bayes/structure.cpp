@@ -1,0 +1,42 @@
+#include "slimbayes/bayes/structure.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <ranges>
+
+#include "slimbayes/bayes/structures.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+struct StructureRow {
+  const char* name;
+  bool vectors;  // whether a vector may have it
+  std::unique_ptr<const Structure> (*make)(const RandomSite& site, const SitePlan& plan);
+};
+
+constexpr std::array<StructureRow, 2> kStructures{{
+    {"mean_field", true, make_mean_field},
+    {"low_rank", false, make_low_rank},
+}};
+
+}  // namespace
+
+std::unique_ptr<const Structure> make_structure(const RandomSite& site, const SitePlan& plan) {
+  const auto row =
+      std::ranges::find_if(kStructures, [&](const auto& one) { return plan.structure == one.name; });
+  check(row != kStructures.end(), "weight_plan",
+        fmt::format("one of the structures {} at '{}'",
+                    fmt::join(kStructures | std::views::transform(&StructureRow::name), ", "), site.name),
+        plan.structure);
+  check(row->vectors || site.sizes.size() > 1, "weight_plan",
+        fmt::format("the structure mean_field at '{}', a vector", site.name), plan.structure);
+  return row->make(site, plan);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,132 @@
+// The tensors and the matrices of each layer of catalog/network/layers.h. nn/layers.cpp computes with them.
+#include "slimbayes/catalog/network/layer_tensors.h"
+
+#include <cmath>
+
+#include "slimbayes/catalog/network/visit_layers.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Collects the tensors and maps of a network, layer by layer.
+struct Collector {
+  std::vector<TensorShape> tensors;
+  std::vector<MapSite> sites;
+  std::string layer = {};  // whose tensors are added
+
+  void add(const std::string& name, std::vector<int64_t> sizes, const StartRule& start, double rate = 1) {
+    tensors.push_back({layer + "." + name, layer, std::move(sizes), start, rate});
+  }
+  void add_buffer(const std::string& name, int64_t size, double value) {
+    tensors.push_back(
+        {layer + "." + name, layer, {size}, {StartRule::Kind::constant, value}, 1, /*buffer=*/true});
+  }
+  /// Adds a map that has a tensor of its own.
+  void add_site(const std::string& name, int64_t out, int64_t in, MapUse use, const std::string& bias = "") {
+    const std::string full = layer + "." + name;
+    sites.push_back({full, layer, out, in, use, bias.empty() ? "" : layer + "." + bias, full});
+  }
+  /// Adds a map that is the rows from `first` on of the tensor "in_weight".
+  void add_part(const std::string& name, int64_t width, int64_t first) {
+    sites.push_back({layer + "." + name, layer, width, width, MapUse::apply, layer + ".in_bias",
+                     layer + ".in_weight", first});
+  }
+};
+
+StartRule uniform(int64_t fan_in) {
+  return {StartRule::Kind::uniform, 1 / std::sqrt(static_cast<double>(fan_in))};
+}
+StartRule constant(double value) { return {StartRule::Kind::constant, value}; }
+
+/// Adds the weight, and the bias if there is one, of a layer with Scales.
+template <class Scaled>
+void add_scaled(const Scaled& of, const std::vector<int64_t>& sizes, int64_t fan_in, MapUse use,
+                Collector& to) {
+  const StartRule start =
+      of.scales.start > 0 ? StartRule{StartRule::Kind::normal, of.scales.start} : uniform(fan_in);
+  to.add("weight", sizes, start, of.scales.weight_rate);
+  if (of.bias) to.add("bias", {of.out}, start, of.scales.bias_rate);
+  to.add_site("weight", of.out, fan_in, use, of.bias ? "bias" : "");
+}
+
+void collect(const Linear& layer, const Shape& in, Collector& to) {
+  add_scaled(layer, {layer.out, in.width()}, in.width(), MapUse::apply, to);
+}
+void collect(const LayerNorm&, const Shape& in, Collector& to) {
+  to.add("weight", {in.width()}, constant(1));
+  to.add("bias", {in.width()}, constant(0));
+}
+void collect(const BatchNorm2d&, const Shape& in, Collector& to) {
+  const int64_t c = in.sizes[0];
+  to.add("weight", {c}, constant(1));
+  to.add("bias", {c}, constant(0));
+  to.add_buffer("running_mean", c, 0);
+  to.add_buffer("running_var", c, 1);
+}
+void collect(const Conv2d& layer, const Shape& in, Collector& to) {
+  const int64_t c = in.sizes[0], k = layer.kernel;
+  add_scaled(layer, {layer.out, c, k, k}, c * k * k, MapUse::dense, to);
+}
+void collect(const Embedding& layer, const Shape& in, Collector& to) {
+  const StartRule start{StartRule::Kind::normal, 1 / std::sqrt(static_cast<double>(layer.out))};
+  to.add("weight", {layer.tokens, layer.out}, start);
+  to.add("positions", {in.sizes[0], layer.out}, start);
+  to.add_site("weight", layer.tokens, layer.out, MapUse::rows);
+}
+void collect(const Lstm& layer, const Shape& in, Collector& to) {
+  const int64_t h = layer.out;
+  to.add("weight_ih", {4 * h, in.width()}, uniform(h));
+  to.add("weight_hh", {4 * h, h}, uniform(h));
+  to.add("bias_ih", {4 * h}, uniform(h));
+  to.add("bias_hh", {4 * h}, uniform(h));
+  to.add_site("weight_ih", 4 * h, in.width(), MapUse::dense, "bias_ih");
+  to.add_site("weight_hh", 4 * h, h, MapUse::dense, "bias_hh");
+}
+void collect(const Attention&, const Shape& in, Collector& to) {
+  const int64_t h = in.width();
+  to.add("in_weight", {3 * h, h}, uniform(h));
+  to.add("in_bias", {3 * h}, uniform(h));
+  to.add("out_weight", {h, h}, uniform(h));
+  to.add("out_bias", {h}, uniform(h));
+  to.add_part("q", h, 0);
+  to.add_part("k", h, h);
+  to.add_part("v", h, 2 * h);
+  to.add_site("out_weight", h, h, MapUse::apply, "out_bias");
+}
+
+// Layers without tensors; visit_layers() goes into a residual.
+void collect(const Activation&, const Shape&, Collector&) {}
+void collect(const Dropout&, const Shape&, Collector&) {}
+void collect(const Pool2d&, const Shape&, Collector&) {}
+void collect(const MeanOverImage&, const Shape&, Collector&) {}
+void collect(const Flatten&, const Shape&, Collector&) {}
+void collect(const MeanOverSteps&, const Shape&, Collector&) {}
+void collect(const LastStep&, const Shape&, Collector&) {}
+void collect(const Residual&, const Shape&, Collector&) {}
+
+Collector collected(const NetworkSpec& spec, const std::string& prefix) {
+  Collector to;
+  visit_layers(spec, prefix, [&](const LayerSpec& layer, const Shape& input, const std::string& name) {
+    to.layer = name;
+    std::visit([&](const auto& one) { collect(one, input, to); }, layer);
+  });
+  return to;
+}
+
+}  // namespace
+
+double StartRule::variance() const {
+  if (kind == Kind::constant) return 0;
+  return kind == Kind::normal ? value * value : value * value / 3;
+}
+
+std::vector<TensorShape> shapes_of(const NetworkSpec& spec, const std::string& prefix) {
+  return collected(spec, prefix).tensors;
+}
+
+std::vector<MapSite> map_sites(const NetworkSpec& spec, const std::string& prefix) {
+  return collected(spec, prefix).sites;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "slimbayes/catalog/network/network_spec.h"
+
+namespace slimbayes {
+
+/// Calls each(layer, input, name) for every layer of a chain, those within residuals included: first the
+/// residual itself, then its body, then its shortcut. `input` is the shape of one row that goes into the
+/// chain. The layers are named `name`.0, `name`.1, ..., those of a residual RESIDUAL.0, ... and
+/// RESIDUAL.shortcut.0, ... Throws std::invalid_argument if the layers do not fit each other.
+template <class Each>
+void visit_layers(const std::vector<LayerSpec>& layers, Shape input, const std::string& name,
+                  const Each& each) {
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const std::string own = name + "." + std::to_string(i);
+    each(layers[i], input, own);
+    if (const auto* residual = std::get_if<Residual>(&layers[i])) {
+      visit_layers(residual->body, input, own, each);
+      visit_layers(residual->shortcut, input, own + ".shortcut", each);
+    }
+    input = output(layers[i], input, own);
+  }
+}
+
+/// Calls each(layer, input, name) for every layer of a network.
+template <class Each>
+void visit_layers(const NetworkSpec& spec, const std::string& prefix, const Each& each) {
+  visit_layers(spec.layers, spec.input, prefix, each);
+}
+
+/// Calls each(layer) for every layer, those within residuals included; `each` may change it.
+template <class Each>
+void change_layers(std::vector<LayerSpec>& layers, const Each& each) {
+  for (LayerSpec& layer : layers) {
+    each(layer);
+    if (auto* residual = std::get_if<Residual>(&layer)) {
+      change_layers(residual->body, each);
+      change_layers(residual->shortcut, each);
+    }
+  }
+}
+
+/// Returns whether the network has a layer of this kind, such as has_layer<Dropout>(spec).
+template <class Kind>
+bool has_layer(const NetworkSpec& spec) {
+  bool found = false;
+  visit_layers(spec, "", [&](const LayerSpec& layer, const Shape&, const std::string&) {
+    found = found || std::holds_alternative<Kind>(layer);
+  });
+  return found;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,53 @@
+#include "slimbayes/method/head.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/core/json_reader.h"
+
+namespace slimbayes {
+
+at::Tensor Head::loss(const at::Tensor& output, const at::Tensor& y) const {
+  if (is_regression()) return (output.squeeze(-1) - y).square();
+  if (outputs == 1)
+    return at::binary_cross_entropy_with_logits(output.squeeze(-1), y, {}, {}, at::Reduction::None);
+  return at::nll_loss(at::log_softmax(output, -1), y.to(at::kLong), {}, at::Reduction::None);
+}
+
+Predictive Head::answer(const at::Tensor& of_network) const {
+  if (!is_regression()) return classes_of_logits(of_network);
+  const at::Tensor mean = of_network.squeeze(-1);
+  return Regression{mean, at::full_like(mean, noise_var), at::zeros_like(mean)};
+}
+
+Head head_of(const Task& task) { return {task.likelihood, task.outputs}; }
+
+nlohmann::json to_json(const Head& head) {
+  return {{"likelihood", name_of(head.likelihood)}, {"outputs", head.outputs}, {"noise_var", head.noise_var}};
+}
+
+Head head_from_json(const nlohmann::json& json) {
+  constexpr int64_t kMost = int64_t{1} << 24;
+  const JsonReader reader(json, "head");
+  const Head head{likelihood_named(reader.text("likelihood")), reader.count("outputs", 1, kMost),
+                  reader.number("noise_var")};
+  check(head.noise_var >= 0, "head", "a noise_var of at least 0", fmt::format("{}", head.noise_var),
+        "the model file is damaged");
+  check(!head.is_regression() || head.outputs == 1, "head", "one output of a regression",
+        fmt::format("{}", head.outputs), "the model file is damaged");
+  return head;
+}
+
+void check_head(const Head& head, const Task& task, std::string_view function, std::string_view hint) {
+  const auto shown = [](LikelihoodKind likelihood, int64_t outputs) {
+    return fmt::format("{} ({}) with {} output{}", name_of(task_of(likelihood)), name_of(likelihood), outputs,
+                       outputs == 1 ? "" : "s");
+  };
+  check(head.likelihood == task.likelihood && head.outputs == task.outputs, function,
+        "a network for " + shown(task.likelihood, task.outputs),
+        "one for " + shown(head.likelihood, head.outputs), hint);
+}
+
+}  // namespace slimbayes

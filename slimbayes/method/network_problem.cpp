@@ -1,0 +1,20 @@
+#include "slimbayes/method/network_problem.h"
+
+#include "slimbayes/data/task.h"
+#include "slimbayes/method/batches.h"
+
+namespace slimbayes {
+
+TrainProblem network_problem(const Parameters& parameters, const std::map<std::string, GroupRate>& rates,
+                             const Dataset& rows, const TrainingOptions& training, std::string_view metric) {
+  TrainProblem problem;
+  problem.groups = parameter_groups(parameters, rates);
+  if (parameters.has(kBuffers)) problem.buffers = {parameters.values(kBuffers)};
+  problem.source = rows.source;
+  problem.plan = batch_plan(rows, training);
+  problem.rows = rows.size();
+  problem.score = score_name(rows.schema.task, metric);
+  return problem;
+}
+
+}  // namespace slimbayes

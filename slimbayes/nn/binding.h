@@ -1,0 +1,40 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/network/layer_tensors.h"
+#include "slimbayes/nn/linear_map.h"
+
+namespace slimbayes {
+
+/// The tensors and matrix sites of a network, which fix the order of a Binding.
+struct NetworkLayout {
+  std::string prefix;
+  std::vector<TensorShape> tensors;  // shapes_of()
+  std::vector<MapSite> sites;        // map_sites()
+
+  NetworkLayout(const NetworkSpec& spec, const std::string& prefix);
+
+  /// Returns the place of a tensor or a site by its name. Throws std::logic_error if there is none.
+  size_t tensor(const std::string& name) const;
+  size_t site(const std::string& name) const;
+};
+
+/// The values with which a network computes: those of trained weights, or one draw of random weights. A
+/// layer takes vectors from `tensors` and matrices from `maps`.
+struct Binding {
+  using Lookup = std::function<at::Tensor(const std::string& name)>;
+
+  std::vector<at::Tensor> tensors;  // in the order of the layout; undefined where only maps hold the values
+  std::vector<LinearMap> maps;      // in the order of the layout
+};
+
+/// Returns the binding of deterministic weights: every tensor as `lookup` returns it, and each site's map
+/// with the same memory. Throws std::invalid_argument if a tensor has another shape than the layout says.
+Binding bound(const NetworkLayout& layout, const Binding::Lookup& lookup);
+
+}  // namespace slimbayes

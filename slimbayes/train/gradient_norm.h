@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "slimbayes/train/problem.h"
+
+namespace slimbayes {
+
+/// Scales the gradient of all groups together so that its Euclidean norm is at most `most` (Pascanu, Mikolov
+/// and Bengio 2013, algorithm 1). The norm is computed in float64, where the squares of large float32 numbers
+/// are finite. Throws NumericalError if the norm is not finite.
+void clip_gradients(std::vector<ParameterGroup>& groups, double most);
+
+}  // namespace slimbayes

@@ -1,0 +1,51 @@
+#include "slimbayes/train/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace slimbayes {
+
+namespace {
+
+double plateau_factor(const std::vector<double>& scores) {
+  constexpr int64_t kPatience = 5;
+  constexpr double kFactor = 0.5;
+  double factor = 1, best = std::numeric_limits<double>::infinity();
+  int64_t worse = 0;
+  for (const double score : scores) {
+    if (score < best) {
+      best = score;
+      worse = 0;
+    } else if (++worse > kPatience) {
+      factor *= kFactor;
+      worse = 0;
+    }
+  }
+  return factor;
+}
+
+}  // namespace
+
+double schedule_factor(const TrainingOptions& options, int64_t step, int64_t steps,
+                       const std::vector<double>& scores) {
+  if (options.schedule == "constant") return 1;
+  if (options.schedule == "plateau") return plateau_factor(scores);
+  double rise = options.warmup * static_cast<double>(steps), now = static_cast<double>(step);
+  if (now < rise) return (now + 1) / (rise + 1);
+  double done = (now - rise) / std::max(static_cast<double>(steps) - rise, 1.0);
+  return 0.5 * (1 + std::cos(std::numbers::pi * done));
+}
+
+double KlSchedule::weight(int64_t epoch) const {
+  if (epoch < zero) return 0;
+  if (ramp == 0) return 1;
+  return std::min(1.0, static_cast<double>(epoch + 1 - zero) / static_cast<double>(ramp));
+}
+
+int64_t KlSchedule::select_from() const {
+  return zero == 0 && ramp == 0 ? 0 : zero + std::max<int64_t>(1, ramp);
+}
+
+}  // namespace slimbayes

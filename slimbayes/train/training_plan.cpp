@@ -1,0 +1,34 @@
+#include "slimbayes/train/training_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+int64_t batch_size(const TrainingOptions& options, int64_t rows) {
+  int64_t batch =
+      options.batch > 0 ? options.batch : std::min<int64_t>(256, std::max<int64_t>(32, rows / 10));
+  return std::min(batch, rows);
+}
+
+TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const BatchPlan& batches) {
+  constexpr int64_t kRounds = 150;  // a budget in steps has fewer than twice as many rounds
+  check(rows > 0, "train", "at least one training row", "none");
+  check(options.batch >= 0 && options.steps > 0 && options.epochs >= 0, "train",
+        "steps > 0, epochs >= 0 and batch >= 0",
+        fmt::format("steps {}, epochs {}, batch {}", options.steps, options.epochs, options.batch));
+  TrainingPlan plan;
+  const int64_t batch = batch_size(options, rows);
+  plan.steps_per_epoch = batches ? std::ssize(batches(Stream(0))) : (rows + batch - 1) / batch;
+  plan.epochs = options.epochs > 0
+                    ? options.epochs
+                    : std::max<int64_t>(1, (options.steps + plan.steps_per_epoch / 2) / plan.steps_per_epoch);
+  plan.epochs_per_round = options.epochs > 0 ? 1 : std::max<int64_t>(1, plan.epochs / kRounds);
+  plan.steps = plan.epochs * plan.steps_per_epoch;
+  return plan;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,87 @@
+// Laws and priors against their densities: moments of draws, and the KL as an integral.
+#include "slimbayes/bayes/law.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/bayes/prior.h"
+
+namespace slimbayes {
+namespace {
+
+at::Tensor number(double x) { return at::full({}, x, at::kDouble); }
+
+/// Returns KL(law || prior) by the trapezoidal rule. The grid has a point at the location, where the density of
+/// a Laplace law has its corner.
+double integral_kl(const Law& law, const Prior& prior, double location, double scale) {
+  const double width = 40 * scale;
+  const at::Tensor x = location + at::linspace(-width, width, 400001, at::kDouble);
+  const at::Tensor log_q = law.log_density(x, number(location), number(scale));
+  at::Tensor log_p;
+  const auto normal = [&](double sd) { return find_law("gaussian").log_density(x, number(0), number(sd)); };
+  if (const auto* one = std::get_if<NormalPrior>(&prior)) {
+    log_p = normal(one->sd);
+  } else {
+    const auto& two = std::get<MixturePrior>(prior);
+    log_p =
+        at::logaddexp(normal(two.wide) + std::log(two.share), normal(two.narrow) + std::log(1 - two.share));
+  }
+  return at::trapezoid(log_q.exp() * (log_q - log_p), x).item<double>();
+}
+
+TEST(Law, DrawsHaveItsLocationAndSd) {
+  constexpr int64_t kDraws = 200000;
+  for (const char* name : {"gaussian", "laplace"}) {
+    const Law& law = find_law(name);
+    const at::Tensor location = at::full({kDraws}, 0.7, at::kDouble),
+                     scale = at::full({kDraws}, 0.3, at::kDouble);
+    const at::Tensor x = law.draw(location, scale, Stream(4));
+    const double sd = 0.3 * law.sd, error = sd / std::sqrt(static_cast<double>(kDraws));
+    EXPECT_NEAR(x.mean().item<double>(), 0.7, 5 * error) << name;
+    EXPECT_NEAR(x.std().item<double>(), sd, 10 * error) << name;
+    // The share beyond one scale tells the laws apart: .317 and e^-1 = .368.
+    const double beyond = ((x - 0.7).abs() > 0.3).to(at::kDouble).mean().item<double>();
+    EXPECT_NEAR(beyond, law.name == "gaussian" ? 0.3173 : 0.3679, 0.01) << name;
+  }
+}
+
+TEST(Law, DensitiesIntegrateToOneAndTheKlIsTheIntegral) {
+  for (const char* name : {"gaussian", "laplace"}) {
+    const Law& law = find_law(name);
+    const at::Tensor x = at::linspace(-12, 12, 240001, at::kDouble);
+    EXPECT_NEAR(at::trapezoid(law.log_density(x, number(0.2), number(0.4)).exp(), x).item<double>(), 1, 1e-7);
+    for (double location : {0.0, 0.8}) {
+      const double found = law.kl_to_normal(number(location), number(0.25), 0.6).item<double>();
+      EXPECT_NEAR(found, integral_kl(law, NormalPrior{0.6}, location, 0.25), 1e-6) << name;
+    }
+  }
+  EXPECT_THROW(find_law("cauchy"), std::invalid_argument);
+}
+
+TEST(Prior, TheKlToAMixtureIsEstimatedWithoutBias) {
+  constexpr int64_t kDraws = 200000;
+  const MixturePrior prior{0.5, 1, 0.1};
+  for (const char* name : {"gaussian", "laplace"}) {
+    const Law& law = find_law(name);
+    const at::Tensor location = at::full({kDraws}, 0.3, at::kDouble),
+                     scale = at::full({kDraws}, 0.2, at::kDouble);
+    const at::Tensor draw = law.draw(location, scale, Stream(5));
+    const at::Tensor kl = kl_elements({law, location, scale, draw}, prior);
+    const double error = kl.std().item<double>() / std::sqrt(static_cast<double>(kDraws));
+    EXPECT_NEAR(kl.mean().item<double>(), integral_kl(law, prior, 0.3, 0.2), 5 * error) << name;
+  }
+}
+
+TEST(Prior, SurvivesItsJson) {
+  for (const Prior& prior : {Prior(NormalPrior{0.3}), Prior(MixturePrior{0.25, 2, 0.01})})
+    EXPECT_EQ(to_json(prior_from_json(to_json(prior))), to_json(prior));
+  EXPECT_THROW(prior_from_json({{"kind", "normal"}, {"sd", 0}}), std::invalid_argument);
+  EXPECT_THROW(prior_from_json({{"kind", "flat"}}), std::invalid_argument);
+  EXPECT_THROW(prior_from_json({{"kind", "mixture"}, {"share", 2}, {"wide", 1}, {"narrow", 1}}),
+               std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes

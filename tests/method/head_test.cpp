@@ -1,0 +1,56 @@
+#include "slimbayes/method/head.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include "slimbayes/core/random.h"
+
+namespace slimbayes {
+namespace {
+
+TEST(Head, AnswersARegressionWithItsNoiseAndClassesWithLogits) {
+  const at::Tensor outputs = Stream(1).normal({4, 1});
+  const auto p = std::get<Regression>(Head{.noise_var = 0.25}.answer(outputs));
+  EXPECT_TRUE(at::equal(p.mean, outputs.squeeze(1)));
+  EXPECT_TRUE((p.aleatoric_var == 0.25).all().item<bool>());
+  EXPECT_TRUE((p.epistemic_var == 0).all().item<bool>());
+  const auto two = std::get<Classes>(Head{LikelihoodKind::bernoulli, 1}.answer(outputs));
+  EXPECT_TRUE(at::allclose(two.probabilities.select(1, 1), at::sigmoid(outputs.squeeze(1))));
+  const auto three = std::get<Classes>(Head{LikelihoodKind::softmax, 3}.answer(Stream(1).normal({4, 3})));
+  EXPECT_EQ(three.probabilities.size(1), 3);
+}
+
+TEST(Head, LossIsTheSquaredErrorOrMinusTheLogProbability) {
+  const at::Tensor y = at::tensor({1.0, 0.0, 1.0}, at::kDouble), one = Stream(2).normal({3, 1}),
+                   two = Stream(2).normal({3, 2});
+  EXPECT_TRUE(at::allclose(Head{}.loss(one, y), (one.squeeze(1) - y).square()));
+  for (const auto& [head, outputs] : {std::pair(Head{LikelihoodKind::bernoulli, 1}, one),
+                                      std::pair(Head{LikelihoodKind::softmax, 2}, two)}) {
+    const auto p = std::get<Classes>(head.answer(outputs));
+    const at::Tensor own = p.probabilities.gather(1, y.to(at::kLong).unsqueeze(1)).squeeze(1);
+    EXPECT_TRUE(at::allclose(head.loss(outputs, y), -own.log(), 1e-12, 1e-12));
+  }
+}
+
+TEST(Head, SurvivesItsJsonAndRefusesAnotherTask) {
+  const Head head{LikelihoodKind::softmax, 3};
+  EXPECT_EQ(to_json(head_from_json(to_json(head))), to_json(head));
+  EXPECT_THROW(head_from_json({{"likelihood", "softmax"}, {"outputs", 0}, {"noise_var", 0.0}}),
+               std::invalid_argument);
+  EXPECT_THROW(head_from_json({{"likelihood", "gaussian"}, {"outputs", 2}, {"noise_var", 0.0}}),
+               std::invalid_argument);
+  EXPECT_THROW(head_from_json({{"likelihood", "gaussian"}, {"outputs", 1}, {"noise_var", -1.0}}),
+               std::invalid_argument);
+  Task task;
+  try {
+    check_head(head, task, "load", "the model file is damaged");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "[load] expected a network for regression (gaussian) with 1 output; received one for "
+                 "classification (softmax) with 3 outputs; the model file is damaged");
+  }
+}
+
+}  // namespace
+}  // namespace slimbayes
