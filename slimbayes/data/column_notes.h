@@ -32,6 +32,10 @@ std::string row_number_note(const Column& column);
 /// `then` ends the sentence: it says what the rounding means for the user.
 std::string rounded_note(const Column& column, const std::string& whole, const std::string& then);
 
+/// What rounding means for the rows of training: the `then` of rounded_note.
+inline constexpr const char* kRoundedAlike =
+    "different ones may become equal; subtract a number in the table to keep their differences";
+
 /// Returns a sentence that says that the column holds row labels (is_row_label) and is therefore not an
 /// input.
 std::string row_label_note(const Column& column);

@@ -137,14 +137,6 @@ class Encoder {
 /// ignores it when it looks for identical rows.
 bool is_free_text(size_t cells, size_t different);
 
-/// Mean and population sd (divided by n), computed without overflow. All are 0 for no values; sd and
-/// half_range are 0 when all values are equal.
-struct Moments {
-  double mean = 0, sd = 0;
-  double middle = 0, half_range = 0;  // (max + min) / 2, (max - min) / 2
-};
-Moments moments(const std::vector<double>& values);
-
 /// Returns the names of the features of one source column, in the order of their values in a row.
 std::vector<std::string> feature_names(const Encoder::Feature& feature);
 

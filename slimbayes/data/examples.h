@@ -9,17 +9,9 @@
 #include "slimbayes/data/bad_row.h"
 #include "slimbayes/data/images.h"
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/data/windows.h"
+#include "slimbayes/data/window_table.h"
 
 namespace slimbayes {
-
-/// Some windows of a time series in a table. The table is shared, because windows overlap: each row is stored
-/// once.
-struct WindowTable {
-  std::shared_ptr<const Table> table;
-  std::shared_ptr<const Windows> windows;
-  std::vector<int64_t> chosen;  // indices into Windows::last, one per window
-};
 
 /// A set of examples, each of which gets one prediction: the rows of a table (for a text model, the texts in
 /// one of its columns), windows of a time series, or images.

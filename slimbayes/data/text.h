@@ -9,6 +9,7 @@
 
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/data/target.h"
 
 namespace slimbayes {
 
@@ -35,8 +36,7 @@ class TextEncoder {
   /// Fits the vocabulary and the task on these rows. Throws std::invalid_argument for no rows, sizes out of
   /// range, or a column that is absent or is not text, and as fit_task.
   static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
-                         const std::string& target, std::optional<LikelihoodKind> likelihood,
-                         std::string_view target_scale = "standard");
+                         const TargetOptions& target);
 
   /// Returns inputs int64 [b, t] with their mask, and the target if `with_target`. t is the length of the
   /// longest row of the batch. An empty text is encoded as one unknown token.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/windows.h"
+#include "slimbayes/data/window_table.h"
 
 namespace slimbayes {
 
@@ -20,16 +20,13 @@ namespace slimbayes {
 /// it.
 class WindowEncoder {
  public:
-  /// Fits the inputs and the task. `train` are indices into Windows::last of windows whose target is in the
-  /// table. Throws as Encoder::fit.
-  static WindowEncoder fit(const Table& table, const Windows& windows, const WindowOptions& options,
-                           const std::vector<int64_t>& train, const EncoderOptions& encoder);
+  /// Fits the inputs and the task on windows whose target is in the table. Throws as Encoder::fit.
+  static WindowEncoder fit(const WindowTable& training, const EncoderOptions& options);
 
-  /// Returns inputs float32 [b, window, d] of the windows `chosen` (indices into Windows::last) and, if
-  /// `with_target`, the target of each. Windows with a bad row (Encoder::inputs) are listed in `bad` by their
-  /// index in `chosen`; if `bad` is nullptr, a bad row throws DataError.
-  Dataset dataset(const Table& table, const Windows& windows, const std::vector<int64_t>& chosen,
-                  bool with_target, std::vector<BadRow>* bad = nullptr) const;
+  /// Returns inputs float32 [b, window, d] of the windows and, if `with_target`, the target of each. Windows
+  /// with a bad row (Encoder::inputs) are listed in `bad` by their index in WindowTable::chosen; if `bad` is
+  /// nullptr, a bad row throws DataError.
+  Dataset dataset(const WindowTable& given, bool with_target, std::vector<BadRow>* bad = nullptr) const;
 
   const Schema& schema() const { return schema_; }
   const WindowOptions& options() const { return options_; }
@@ -45,6 +42,9 @@ class WindowEncoder {
   static WindowEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
  private:
+  void fit_keys(const Table& table);
+  at::Tensor encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const;
+  void complete_schema();                        // from the options, the rows' encoder and the periods
   std::vector<std::string> input_names() const;  // the source columns of rows()
   WindowOptions options_;
   std::string target_;

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/split.h"
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/data/time_series.h"
 
@@ -36,13 +35,5 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
 /// Returns the indices into Windows::last of the windows whose target is in the table, ascending.
 std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
                                          const std::string& target);
-
-/// Splits the windows `usable` (see windows_with_target) by the time of their forecasts: training first, then
-/// validation, calibration and test. Each part is a share of these windows (SplitOptions; kind "auto"). After
-/// each part, windows are left out whose forecast is at most window + horizon - 1 steps later, so that no row
-/// is seen from both sides. The lists hold indices into `usable`. Throws std::invalid_argument as split_rows,
-/// for another kind, and if a part is left empty.
-SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usable,
-                        const WindowOptions& options, const SplitOptions& split);
 
 }  // namespace slimbayes

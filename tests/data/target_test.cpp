@@ -22,7 +22,7 @@ Column booleans(std::string name, std::vector<double> values) {
 }
 
 Task task_for(const Table& table, std::optional<LikelihoodKind> likelihood = {}) {
-  return fit_task(table, all_rows(table), "y", likelihood);
+  return fit_task(table, all_rows(table), {"y", likelihood});
 }
 
 TEST(Target, TheColumnsKindChoosesTheTask) {
@@ -49,14 +49,14 @@ TEST(Target, TheColumnsKindChoosesTheTask) {
 
 TEST(Target, TwoWholeNumbersAreTwoClasses) {
   const Table table = table_of({numbers("y", {1, 0, kNone, 0, 1, 1})});
-  const Task task = fit_task(table, {0, 1, 3, 4}, "y", {});
+  const Task task = fit_task(table, {0, 1, 3, 4}, {"y", {}});
   EXPECT_EQ(task.likelihood, LikelihoodKind::bernoulli);
   EXPECT_EQ(task.levels, (Words{"0", "1"}));
   expect_has(two_classes_note(table, "y"),
              "the target 'y' holds 0 and 1 alone, which are taken as two classes; --likelihood gaussian");
-  EXPECT_EQ(fit_task(table, {0, 1, 3, 4}, "y", LikelihoodKind::gaussian).kind, TaskKind::regression);
+  EXPECT_EQ(fit_task(table, {0, 1, 3, 4}, {"y", LikelihoodKind::gaussian}).kind, TaskKind::regression);
   expect_has(error_of([&] {
-               fit_task(table, {0, 1, 3, 4}, "y", {}, "centred");
+               fit_task(table, {0, 1, 3, 4}, {"y", {}, "centred"});
              }),
              "--likelihood gaussian fits two whole numbers as numbers");
   EXPECT_EQ(task_for(table_of({numbers("y", {-1, 1, 1, -1})})).levels, (Words{"-1", "1"}));
@@ -104,7 +104,7 @@ TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
 
 TEST(Target, ACentredTargetKeepsItsUnits) {
   const Table table = table_of({numbers("y", {1, 3, 8}), categories("c", {0, 1, 0}, {"a", "b"})});
-  const Task task = fit_task(table, {0, 1, 2}, "y", {}, "centred"), scaled = task_for(table);
+  const Task task = fit_task(table, {0, 1, 2}, {"y", {}, "centred"}), scaled = task_for(table);
   EXPECT_TRUE(holds(target_values(table, "y", task), {-3, -1, 4}));
   EXPECT_EQ(task.y_scale, 1);
   EXPECT_EQ(task.encoded_sd, scaled.y_scale);
@@ -119,9 +119,9 @@ TEST(Target, ACentredTargetKeepsItsUnits) {
   const Table far = table_of({numbers("y", {1, 3, 8, 1e19})});
   expect_has(error_of([&] { check_standardised(far, "y", task); }),
              "within 1e+18 (the target is not scaled)");
-  expect_has(error_of([&] { fit_task(table, {0, 1, 2}, "y", {}, "robust"); }), "'standard' or 'centred'");
+  expect_has(error_of([&] { fit_task(table, {0, 1, 2}, {"y", {}, "robust"}); }), "'standard' or 'centred'");
   expect_has(error_of([&] {
-               fit_task(table, {0, 1, 2}, "y", LikelihoodKind::poisson, "centred");
+               fit_task(table, {0, 1, 2}, {"y", LikelihoodKind::poisson, "centred"});
              }),
              "leave --target-scale out");
 }
@@ -129,7 +129,7 @@ TEST(Target, ACentredTargetKeepsItsUnits) {
 TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
   const Table table = table_of({numbers("y", {1, 2, 3, kNone, 1e30})}),
               fine = table_of({numbers("y", {1, 2, 3, 1e17})});
-  const auto fit = [](const Table& t) { return fit_task(t, {0, 1, 2}, "y", {}); };
+  const auto fit = [](const Table& t) { return fit_task(t, {0, 1, 2}, {"y", {}}); };
   const std::string error = error_of([&] { fit(table); });
   expect_has(error, "data row 5");
   expect_has(error, "within 1e+18 training sds");
@@ -205,12 +205,12 @@ TEST(Target, ClassesNeedRows) {
   Table held = table_of({categories("y", {0, 0, 1, 1}, {"a", "b"})});
   expect_has(
       error_of([&] {
-        fit_task(held, {0, 1}, "y", {});
+        fit_task(held, {0, 1}, {"y", {}});
       }),
       "a training row of each class of 'y'; received none of class 'b', which has 2 rows in the table");
   Table counted = table_of({numbers("y", {0, 0, 1, 1})});
   expect_has(error_of([&] {
-               fit_task(counted, {0, 1}, "y", {});
+               fit_task(counted, {0, 1}, {"y", {}});
              }),
              "give more of its rows; --likelihood gaussian fits them as numbers");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");

@@ -49,7 +49,7 @@ inline Table small_table(int64_t rows = 40) {
                                     : "high",
                        (i * 5) % 7);
   }
-  return parse_csv(csv, ',', "small.csv");
+  return parse_csv(csv, ',', {"small.csv"});
 }
 
 struct Subject {

@@ -89,7 +89,7 @@ Table reviews(int64_t n, uint64_t seed) {
 
 Dataset texts_of(const char* target, int64_t n, uint64_t seed) {
   const Table train = reviews(200, 1);
-  return TextEncoder::fit(train, all_rows(train), {"text", 20000, 12}, target, {})
+  return TextEncoder::fit(train, all_rows(train), {"text", 20000, 12}, {target})
       .dataset(reviews(n, seed), true);
 }
 Dataset texts(int64_t n, uint64_t seed) { return texts_of("label", n, seed); }
