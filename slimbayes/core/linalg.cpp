@@ -49,8 +49,7 @@ void require_no_nan(const at::Tensor& a, const char* function) {
   if (bad == 0) return;  // the sum overflowed
   throw NumericalError(
       fmt::format("[{2}] expected finite numbers; received a {0} x {0} matrix with {1} NaN or infinite "
-                  "elements; look for "
-                  "NaN in the inputs, or lower the learning rate",
+                  "elements; look for NaN in the inputs, or lower the learning rate",
                   a.size(0), bad, function));
 }
 
@@ -94,7 +93,7 @@ void rotate_in_by_blocks(const at::Tensor& u, const at::Tensor& rows, double sig
   constexpr int64_t kBlock = 48;
   const int64_t r = u.size(0), k = rows.size(0);
   const at::Tensor identity = at::eye(kBlock, u.options());
-  // Holds a block's old rows of U above X, so that one product reads both.
+  // Holds the old rows of U of one block, and X below them, so that one product reads both.
   const at::Tensor both = at::empty({kBlock + k, r}, u.options()), x = both.narrow(0, kBlock, k).copy_(rows);
   for (int64_t j = 0; j < r; j += kBlock) {
     const int64_t size = std::min(r - j, kBlock), after = j + size, left = r - after;
@@ -166,9 +165,8 @@ Cholesky safe_cholesky(const at::Tensor& a, int tries) {
     used = jitter;
   }
   throw NumericalError(fmt::format(
-      "[safe_cholesky] expected a positive definite matrix; received a {} x {} one whose first bad pivot "
-      "is {:.3g} (mean diagonal {:.3g}, jitter tried up to {:.3g}); raise the noise variance, lower the "
-      "rank, "
+      "[safe_cholesky] expected a positive definite matrix; received a {} x {} one whose first bad pivot is "
+      "{:.3g} (mean diagonal {:.3g}, jitter tried up to {:.3g}); raise the noise variance, lower the rank, "
       "or remove duplicated rows and features",
       r, r, failed_pivot(a.detach(), info.item<int>() - 1), scale, used));
 }

@@ -17,8 +17,8 @@ struct ColumnNote {
   ColumnNoteKind kind;
   std::string column;    // name
   std::string sentence;  // the note if it stands alone; "": there is no note
-  /// What several such columns have in common, such as "are constant on the training rows: dropped"; it
-  /// follows "18 columns". "": the note always stands alone.
+  /// What the note says if it is gathered with others, such as "are constant on the training rows: dropped";
+  /// it follows "18 columns". Empty if the note always stands alone.
   std::string several = "";
   std::string detail = "";  // what is particular to this column, such as a number of cells
 };

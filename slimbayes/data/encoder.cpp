@@ -126,8 +126,7 @@ std::string too_far(const Reader& reader, int64_t row, bool standard) {
   const bool date = reader.column->kind == ColumnKind::datetime && std::abs(value) < 6e10;
   return fmt::format(
       "expected a number within {:g} {} of the training rows in column {}; received {}; beyond that an "
-      "answer "
-      "is rounding error: correct the cell, or leave it empty where the value is not known",
+      "answer is rounding error: correct the cell, or leave it empty where the value is not known",
       Encoder::kFarthest, standard ? "sds" : "half-ranges", in_quotes(reader.column->name),
       date ? cell_text(*reader.column, value) : fmt::format("{}", value));
 }

@@ -37,7 +37,7 @@ struct EncoderOptions {
 /// - A column with missing training cells also gives an indicator feature `name (missing)`. A missing number
 ///   is imputed with the training mean, a missing category with zeros.
 /// - A column that is constant on the training rows gives at most its indicator. A column of row labels
-///   (is_row_label), without any value, or of free text (is_free_text) gives no feature at all.
+///   (is_row_label), a column of free text (is_free_text), and a column without any value give no feature.
 /// - For events, every column is a numeric coordinate, scaled from its axis of the domain to [-1, 1].
 class Encoder {
  public:
@@ -55,16 +55,17 @@ class Encoder {
 
   /// Returns the encoded inputs [n, d], finite, float32. Columns are found by name, in any order; added
   /// columns are ignored. A missing cell is imputed as in training. Throws std::invalid_argument for a
-  /// missing column or one of another kind than in training. Two exceptions pass: a column without any value,
-  /// and categories that were all read as numbers, booleans or times.
+  /// missing column or one of another kind than in training. Two cases of another kind are accepted: a column
+  /// without any value, and a column of categories whose cells were all read as numbers, booleans or times.
   /// A row is bad if a number lies more than kFarthest half-ranges (sds with the scale "standard") from the
   /// middle (mean) of the training rows, or if an event lies outside the domain. Bad rows are appended to
   /// `bad` (ascending) and all their features are 0; if `bad` is nullptr, a bad row throws DataError.
   at::Tensor inputs(const Table& table, std::vector<BadRow>* bad = nullptr) const;
 
-  /// Largest allowed absolute value of a scaled input. float32 weights have a relative rounding error of
-  /// 6e-8: at this distance it alone moves a linear extrapolation by about a twentieth of its change over
-  /// half the training range, and layer norms and exponentials soon overflow.
+  /// Largest allowed absolute value of a scaled input. Further out, an answer is rounding error: float32
+  /// weights have a relative rounding error of 6e-8, which at this distance moves a linear extrapolation by
+  /// about a twentieth of its change over half the training range; and layer norms and exponentials soon
+  /// overflow.
   static constexpr double kFarthest = 1e6;
 
   /// Returns the encoded target [n], float64, by target_values(). Throws std::invalid_argument if the column

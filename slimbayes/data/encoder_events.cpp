@@ -12,10 +12,10 @@
 
 namespace slimbayes {
 
-// The fit sees n training events of N. A random share of a Poisson process is a Poisson process with that
-// share of its intensity, so the intensity of all events is N / n times as high. A unit volume of the encoded
-// coordinates is V / 2^d in the user's units, where V is the volume of the domain. y_shift is the log of both
-// factors.
+// Log intensity in the user's units = log intensity over the encoded coordinates + y_shift. Two factors make
+// up exp(y_shift). The fit sees n of N events: a random share of a Poisson process is a Poisson process with
+// that share of its intensity, so the intensity of all events is N / n times as high. And a unit volume of
+// the encoded coordinates is V / 2^d in the user's units, where V is the volume of the domain.
 Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows,
                             const EncoderOptions& options) {
   check(options.target.empty(), "Encoder::fit", "no target for --likelihood cox, whose rows are events",

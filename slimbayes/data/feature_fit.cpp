@@ -1,5 +1,4 @@
-// Decides for one column what the encoder does with it: keep it with a scale or with levels, or drop it. A
-// column is read once.
+// Decides what the encoder does with a column: scale it, give each of its levels a feature, or drop it.
 #include "slimbayes/data/feature_fit.h"
 
 #include <fmt/format.h>
@@ -167,12 +166,12 @@ void FeatureFit::fit_scale(const Column& column, const std::vector<double>& valu
   }
 }
 
-/// Adds the notes on the numbers or times of a column. `constant_once_rounded`: different integers beyond 2^53
-/// became one number, so that the column is dropped.
+/// Adds the notes on the numbers or times of a column. `constant_once_rounded`: different integers beyond
+/// 2^53 became one number, so that the column is dropped.
 void FeatureFit::add_number_notes(const Column& column, bool constant_once_rounded) {
   const std::string name = in_quotes(column.name), whole = "column " + name;
-  const char* consequence = constant_once_rounded ? "all training cells become one number: dropped; "
-                                                    "subtract a number in the table"
+  const char* consequence = constant_once_rounded ? "all training cells become one number: dropped; subtract "
+                                                    "a number in the table"
                                                   : kRoundedAlike;
   notes_.push_back(
       {ColumnNoteKind::odd, column.name,

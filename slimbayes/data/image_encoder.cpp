@@ -125,8 +125,8 @@ at::Tensor ImageEncoder::target(const Images& images) const {
   if (strange.size(0) > 0)
     throw DataError(
         images.source,
-        fmt::format("expected labels of the training images ({}); received {} at image {}; where "
-                    "the split held a whole class out, fit with another --split-seed",
+        fmt::format("expected labels of the training images ({}); received {} at image {}; where the split "
+                    "held a whole class out, fit with another --split-seed",
                     fmt::join(schema_.task.levels, ", "), images.labels[strange[0][0]].item<int64_t>(),
                     strange[0][0].item<int64_t>() + 1));
   return place.to(at::kDouble);

@@ -106,8 +106,8 @@ Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits,
   if (bytes.size() % record != 0)
     throw DataError(
         name,
-        fmt::format("expected records of {} bytes{} (label, 32 x 32 planes of red, green, blue); received "
-                    "{} bytes, {} more than whole records; the file is cut short or of another format",
+        fmt::format("expected records of {} bytes{} (label, 32 x 32 planes of red, green, blue); received {} "
+                    "bytes, {} more than whole records; the file is cut short or of another format",
                     1 + kCifarPixels, hundred ? fmt::format(" or {}", 2 + kCifarPixels) : "", bytes.size(),
                     bytes.size() % record));
   const int64_t n = bytes.size() / record;

@@ -117,20 +117,26 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
 }
 
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
-                   std::vector<BadRow>* bad, const Augmentation& augmentation) {
+                   std::vector<BadRow>* bad) {
   return std::visit(
-      Overloaded{
-          [&](const Encoder& e) {
-            const Table& table = table_in(examples);
-            if (bad == nullptr) return e.dataset(table, with_target);
-            Batch rows{{e.inputs(table, bad)}};
-            if (with_target && e.schema().task.kind != TaskKind::events) rows.target = e.target(table);
-            return slimbayes::dataset_of(e.schema(), std::move(rows));
-          },
-          [&](const WindowEncoder& e) { return e.dataset(windows_in(examples), with_target, bad); },
-          [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target, augmentation); },
-          [&](const TextEncoder& e) { return e.dataset(table_in(examples), with_target); }},
+      Overloaded{[&](const Encoder& e) {
+                   const Table& table = table_in(examples);
+                   if (bad == nullptr) return e.dataset(table, with_target);
+                   Batch rows{{e.inputs(table, bad)}};
+                   if (with_target && e.schema().task.kind != TaskKind::events) rows.target = e.target(table);
+                   return slimbayes::dataset_of(e.schema(), std::move(rows));
+                 },
+                 [&](const WindowEncoder& e) { return e.dataset(windows_in(examples), with_target, bad); },
+                 [&](const ImageEncoder& e) { return e.dataset(images_in(examples), with_target); },
+                 [&](const TextEncoder& e) { return e.dataset(table_in(examples), with_target); }},
       encoder);
+}
+
+Dataset training_dataset(const InputEncoder& encoder, const Examples& examples,
+                         const Augmentation& augmentation) {
+  if (const auto* images = std::get_if<ImageEncoder>(&encoder))
+    return images->dataset(images_in(examples), true, augmentation);
+  return dataset_of(encoder, examples, true);
 }
 
 at::Tensor target_as_given(const InputEncoder& encoder, const Examples& examples) {

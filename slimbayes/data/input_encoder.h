@@ -41,10 +41,13 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
                          const FitOptions& options, const std::string& scale);
 
 /// Returns the dataset of these examples. Rows and windows with invalid inputs (Encoder::inputs) are listed
-/// in `bad`, and the features of an invalid row are 0; if `bad` is nullptr, they throw DataError. With `bad`,
-/// the dataset of a table has no target. `augmentation` varies images in training.
+/// in `bad`, and the features of an invalid row are 0; if `bad` is nullptr, they throw DataError.
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
-                   std::vector<BadRow>* bad = nullptr, const Augmentation& augmentation = {});
+                   std::vector<BadRow>* bad = nullptr);
+
+/// Returns the dataset of training examples with their targets. Images are varied at random in training.
+Dataset training_dataset(const InputEncoder& encoder, const Examples& examples,
+                         const Augmentation& augmentation);
 
 /// Returns the targets [n] in the user's units; class numbers for classes. They are read from the examples:
 /// undoing the standardisation would round them. Throws DataError for a class that was not in training.

@@ -1,5 +1,5 @@
-// All sums are over u = (x - middle) / half_range in [-1, 1], so that squares of values such as 1e300 or 1e-300
-// neither overflow nor underflow. The sd is the population's (divided by n), as in the papers' code.
+// All sums are over u = (x - middle) / half_range in [-1, 1], so that squares of values such as 1e300 or
+// 1e-300 neither overflow nor underflow. The sd is the population's (divided by n), as in the papers' code.
 #include "slimbayes/data/moments.h"
 
 #include <algorithm>

@@ -18,12 +18,12 @@ struct RowGroups {
   int64_t large_rows = 0;  // number of rows with such inputs
 };
 
-/// Groups the rows with identical inputs. A missing cell is not known to equal another: by default, rows that
-/// lack an input are one group only if every cell of the table is equal, those that are no inputs too, as in
-/// a row that was copied. Otherwise the rows that lack the one input that tells rows apart would be a few
-/// large groups, and a part that got one would have far more missing cells than the others. The kind
-/// "grouped" groups them. Throws std::invalid_argument if a column that is no input does not exist, or if all
-/// columns are no inputs.
+/// Groups the rows with identical inputs. Two missing cells need not have the same value. So rows that lack
+/// an input are grouped only if all cells of the table are equal, those of columns that are no inputs too, as
+/// in a row that was copied. If they were grouped by their other inputs, few large groups would form where
+/// the missing input is the one that differs from row to row, and the part that gets such a group would have
+/// far more missing cells than the others. Only the kind "grouped" groups them. Throws std::invalid_argument
+/// if a column that is no input does not exist, or if all columns are no inputs.
 RowGroups alike_rows(const Table& table, const SplitOptions& options);
 
 /// Returns the groups that `alike` gives by their numbers: 0, 1, ... without a gap.

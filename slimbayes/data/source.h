@@ -21,7 +21,7 @@ struct Batch {
 
 /// What a batch is used for.
 struct RowContext {
-  bool training = false;  // the rows are augmented, if the source does that
+  bool training = false;  // whether a source that augments its rows does so
   Stream stream{0};       // random numbers of the augmentation
 };
 

@@ -108,8 +108,8 @@ SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const
     const auto size = static_cast<int64_t>((rows.*kLists[i]).size());
     if (size < asked[i])
       rows.notes.push_back(
-          fmt::format("the {} part has {} of the {} {}s that were asked for: the other inputs come too "
-                      "often to be held out together",
+          fmt::format("the {} part has {} of the {} {}s that were asked for: the other inputs come too often "
+                      "to be held out together",
                       kNames[i], size, asked[i], options.noun));
   }
   return rows;

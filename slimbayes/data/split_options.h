@@ -17,9 +17,9 @@ struct SplitOptions {
   ///   the fractions refer to the other rows.
   /// - "random": each row is dealt separately.
   /// - "auto": grouped, but the rows of an input that occurs too often are dealt separately. All rows are
-  ///   dealt separately if an input occurs more than ten times on average: new inputs are then not to be
-  ///   expected, and a grouped part would miss whole categories. Rows that lack an input are grouped only if
-  ///   they are equal in every column: a missing cell is not known to equal another.
+  ///   dealt separately if an input occurs more than ten times on average: the model will then be used on
+  ///   known inputs, and a grouped part would miss whole categories. Rows that lack an input are grouped only
+  ///   if they are equal in every column: two missing cells need not have the same value.
   std::string kind;
   std::vector<std::string> not_inputs = {};  // the target and ignored columns
   double calibration_fraction = 0;  // share of all rows, rounded up; taken from the rows that would train

@@ -23,9 +23,9 @@ struct TargetOptions {
 };
 
 /// Fits the task of a target column on these training rows. Without a likelihood the column decides: text and
-/// booleans are classes (bernoulli for two, softmax for more), and so are numbers if the column holds two
-/// different whole numbers alone, each in at least two rows; other numbers are a regression. Numbers are
-/// classes, too, if a likelihood of classes is asked for. The names of the classes come from every row,
+/// booleans are classes (bernoulli for two, softmax for more); numbers are two classes if the column holds
+/// only two different whole numbers, each in at least two rows; other numbers are a regression. With a
+/// likelihood of classes, any numbers are classes. The names of the classes come from every row,
 /// sorted (numbers by value); each class needs two rows, and at least one of them among the training rows.
 /// The scale "standard" divides the centred target of a regression by its sd, "centred" does not. Throws
 /// std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose targets
@@ -43,10 +43,10 @@ void check_standardised(const Table& table, const std::string& target, const Tas
 std::string two_classes_note(const Table& table, const std::string& target);
 
 /// Returns a sentence that suggests another likelihood for numbers that are fitted by a Gaussian, or "". Use
-/// it when the user named none. It reports whole numbers that look like small counts:
-/// there are at least 20 rows and three different values, the smallest is 0 or 1, at least half of the whole
-/// numbers up to the mean occur, the mean is at most 20 (above it a Gaussian serves), and the variance is at
-/// least half the mean (a Poisson's equals the mean).
+/// it if the user named no likelihood. It reports whole numbers that look like small counts: there are at
+/// least 20 rows and three different values, the smallest value is 0 or 1, at least half of the whole numbers
+/// up to the mean occur, the mean is at most 20 (a Gaussian fits larger counts), and the variance is at least
+/// half the mean (that of a Poisson distribution equals the mean).
 std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
 
 /// Returns the table without the rows that have no target: these can neither be learnt from nor scored.

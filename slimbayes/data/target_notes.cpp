@@ -33,8 +33,7 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
   if (different.size() == 2 && values.size() > 2)
     return fmt::format(
         "the target {} holds {} and {} alone, one of them in a single row, and is fitted as a number: a "
-        "class "
-        "needs two rows",
+        "class needs two rows",
         in_quotes(target), *different.begin(), *different.rbegin());
   if (values.size() < kFewRows) return "";
   const Moments m = moments(values);
@@ -45,8 +44,7 @@ std::string likelihood_hint(const Table& table, const std::string& target, const
   if (!counts) return "";
   return fmt::format(
       "the target {} holds whole numbers from {} to {} alone and is fitted by a Gaussian: if they are "
-      "counts, "
-      "--likelihood poisson; if they number classes, softmax",
+      "counts, --likelihood poisson; if they number classes, softmax",
       in_quotes(target), *different.begin(), *different.rbegin());
 }
 

@@ -27,7 +27,8 @@ struct TextOptions {
 /// out.
 std::vector<std::string> words_of(std::string_view text);
 
-/// Token 0 pads a row to the longest of its batch; token 1 stands for every word without a token of its own.
+/// Token 0 pads a row to the length of the longest row in its batch; token 1 stands for every word without a
+/// token of its own.
 inline constexpr int64_t kPadding = 0, kUnknown = 1;
 
 /// Turns texts into tokens. It is fitted on the training rows and saved with the model.

@@ -82,8 +82,8 @@ std::vector<std::string> row_features(const Encoder& rows, const std::string& ta
   return names;
 }
 
-/// Sets the indicators of missing cells: where the last known value was carried forward, the cell is missing
-/// nevertheless. `x` [n, d] holds the encoded inputs of the table's rows.
+/// Sets the indicators of missing cells from the table before values were carried forward. `x` [n, d] holds
+/// the encoded inputs of the table's rows.
 void mark_missing(const at::Tensor& x, const Encoder& rows, const Table& table) {
   int64_t offset = 0;
   for (const Encoder::Feature& feature : rows.columns()) {
@@ -211,7 +211,8 @@ std::vector<std::string> WindowEncoder::input_names() const {
 
 std::vector<std::string> WindowEncoder::notes_for(const Table& table, const Windows& windows) const {
   check_past(table, target_);
-  // What is carried forward is not imputed with the training mean, and so is not noted as such.
+  // The notes are on the table with carried cells: without them, the notes would say that the missing cells
+  // were imputed with the training mean.
   std::vector<std::string> notes =
       rows_.notes_for(options_.fill_gaps ? carried(table, windows, input_names()) : table);
   const Column* time = offsets_ && options_.time.size() == 1 ? table.find(options_.time[0]) : nullptr;

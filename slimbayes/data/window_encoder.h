@@ -13,11 +13,9 @@
 namespace slimbayes {
 
 /// Turns windows into numbers. It is fitted on the training windows and saved with the model. Encoder encodes
-/// the inputs of a row, which include the target's own past as "TARGET (past)". Calendar times also give the
-/// hour of the day, the day of the week and the day of the year as sine and cosine; a period is used if a
-/// step is at most a quarter of it and the training rows span it. With WindowOptions::fill_gaps the last
-/// known cell of a column stands in for a missing one (carried); an indicator of missing cells still marks
-/// it.
+/// the inputs of a row, which include the target's own past as "TARGET (past)". If the times are dates,
+/// features of the calendar are added (calendar.h). With WindowOptions::fill_gaps a missing cell is replaced
+/// by the last known cell of its column (carried); the indicator of missing cells still marks it.
 class WindowEncoder {
  public:
   /// Fits the inputs and the task on windows whose target is in the table. Throws as Encoder::fit.
@@ -54,8 +52,8 @@ class WindowEncoder {
   std::vector<double> periods_;  // seconds; each gives a sine and a cosine
   /// Kinds of the time and group columns as seen in training.
   std::map<std::string, ColumnKind, std::less<>> keys_;
-  /// Whether the times of training gave their offsets from UTC. Empty in older model files and where the time
-  /// is no single column of dates.
+  /// Whether the times of training gave their offsets from UTC. Empty in older model files, and unless a
+  /// single column of dates gives the time.
   std::optional<bool> offsets_;
 };
 

@@ -1,5 +1,5 @@
-// A window encoder's JSON form, as stored in the model file. from_json checks every value, because a model file
-// may come from anywhere.
+// A window encoder's JSON form, as stored in the model file. from_json checks every value, because a model
+// file may come from anywhere.
 #include <fmt/format.h>
 
 #include "slimbayes/catalog/fit_options.h"

@@ -29,8 +29,8 @@ WindowTable window_table(Table table, const WindowOptions& options, std::optiona
           found.longest < needed ? "give more rows" : "give rows that have it");
     if (const int64_t without = all - std::ssize(chosen); without > 0)
       found.notes.push_back(
-          fmt::format("{} of {} {} no {} to compare with, at the end of a run or where it is "
-                      "missing: left out",
+          fmt::format("{} of {} {} no {} to compare with, at the end of a run or where it is missing: left "
+                      "out",
                       without, counted(all, "window"), without == 1 ? "has" : "have", in_quotes(target)));
   }
   return {std::make_shared<const Table>(std::move(table)), std::make_shared<const Windows>(std::move(found)),

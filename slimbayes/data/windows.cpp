@@ -31,8 +31,9 @@ struct Runs {
   int64_t left_out = 0;  // windows that end in an inserted row and predict no row of the table
 };
 
-/// Adds the windows of every run. A window that ends in an inserted row counts only where it predicts a row
-/// of the table: the last known row has forecasts of its own.
+/// Adds the windows of every run. A window that ends in an inserted row is added only if it predicts a row of
+/// the table: otherwise the window that ends in the last known row makes the same forecast from the same
+/// data.
 Runs add_windows(Windows& windows, const WindowOptions& options) {
   Runs count;
   const int64_t n = std::ssize(windows.order);
@@ -56,8 +57,8 @@ Runs add_windows(Windows& windows, const WindowOptions& options) {
   return count;
 }
 
-/// Returns how many windows there would be if no gap cut a series: with the missing steps of those that can
-/// be filled, and as if the rows around the others followed each other.
+/// Returns how many windows there would be without gaps: as if the gaps that can be filled were filled, and
+/// as if the rows around every other gap followed each other directly.
 int64_t windows_without_gaps(const TimeSeries& series, const std::vector<Gap>& gaps,
                              const WindowOptions& options) {
   Windows filled;
@@ -70,7 +71,7 @@ int64_t windows_without_gaps(const TimeSeries& series, const std::vector<Gap>& g
   return all;
 }
 
-/// Returns what --fill-gaps does with these gaps, or would do.
+/// Describes what --fill-gaps does with these gaps, or would do if it were given.
 std::string filling(const TimeSeries& series, const std::vector<Gap>& gaps, const WindowOptions& options) {
   const auto fillable = std::ranges::count_if(gaps, [](const Gap& gap) { return gap.missing > 0; });
   const char* command = series.fitted && !options.fill_gaps ? "a fit with --fill-gaps" : "--fill-gaps";
@@ -86,8 +87,8 @@ std::string filling(const TimeSeries& series, const std::vector<Gap>& gaps, cons
       command, fillable, options.window);
 }
 
-/// Returns a note on the gaps that windows do not reach over: what they cost, where they are, and what fills
-/// them; "" if there are none.
+/// Returns a note on the gaps that no window reaches over: how many windows they cost, where they are, and
+/// whether --fill-gaps helps. Returns "" if there are none.
 std::string gap_note(const Table& table, const Windows& windows, const WindowOptions& options) {
   const std::vector<Gap> gaps = gaps_of(windows, options.window);
   if (gaps.empty()) return "";
@@ -99,7 +100,8 @@ std::string gap_note(const Table& table, const Windows& windows, const WindowOpt
       where_text(table, windows, options, gaps), filling(windows, gaps, options));
 }
 
-/// Throws where no run of rows is as long as a window. A fit needs the row that is predicted, too.
+/// Throws std::invalid_argument if no run of rows is as long as a window. For a fit, the run must also hold
+/// the row that is predicted.
 void check_runs(const Windows& windows, const WindowOptions& options, bool fitted) {
   const char* unit = windows.calendar ? " s" : "";
   const int64_t needed = options.window + (fitted ? 0 : options.horizon);
@@ -121,8 +123,9 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
             "and give that column to --time");
 }
 
-/// Returns the decimal number with the fewest digits that rounding cannot tell from this time: 0.1 + 2 * 0.1
-/// is 0.3. The time itself where a step has no such digits.
+/// Removes the rounding error of a time that is a sum of doubles: returns the decimal number with the fewest
+/// digits that is equal to it within rounding (0.3 for 0.1 + 2 * 0.1). Returns the time itself if a step is
+/// too small beside it.
 double rounded_time(double time, double step) {
   const double unit = std::pow(10, std::ceil(std::log10(time_tolerance(step, time))));
   if (!(unit < step / 2)) return time;

@@ -133,7 +133,7 @@ void answers_are_finite(const InputSubject& s, const Fitted& fitted) {
   const Predictive p = fitted.predict(s.data->data(kFresh, 3));
   require(row_count(p) == kFresh, "another number of answers than rows");
   require(task_of(p) == s.data->task, "an answer to another task");
-  for (const std::string& fault : unfinished(p)) require(fault.empty(), "an answer whose " + fault);
+  for (const std::string& fault : non_finite(p)) require(fault.empty(), "an answer whose " + fault);
   for (const auto& [name, score] : fitted.ood(s.data->data(kFresh, 3)))
     require(score.sizes() == at::IntArrayRef{kFresh} && at::isfinite(score).all().item<bool>(),
             "no score " + name);

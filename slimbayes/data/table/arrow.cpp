@@ -242,8 +242,8 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
     if (needed) {
       throw DataError(
           source,
-          fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or "
-                      "make the cell null",
+          fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or make "
+                      "the cell null",
                       in_quotes(name), column.values[i], i + 1));
     }
     column.values[i] = kMissing;

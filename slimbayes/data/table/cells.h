@@ -12,16 +12,16 @@
 
 namespace slimbayes {
 
-/// The values of a column whose cells are plain numbers, read a piece of the file at a time. It holds doubles
-/// alone, so that the text of such a column, most of a file, need not stay in memory.
+/// The values of a column whose cells are plain numbers, read a piece of the file at a time. It holds only
+/// doubles, so that the text of the column, which is most of a file, need not stay in memory.
 class PlainNumbers {
  public:
   /// `rows`: how many cells to make room for.
   explicit PlainNumbers(size_t rows) { values_.reserve(rows); }
 
   /// Appends these cells. Returns false if one of them is neither missing nor a plain number (finite, without
-  /// leading zeros, no integer beyond 2^53): only column_from_cells() or column_of_kind() can judge the
-  /// column then, by all of its text.
+  /// leading zeros, no integer beyond 2^53). The column must then be read by column_from_cells() or
+  /// column_of_kind(), which need all of its text.
   bool append(std::span<const std::string_view> cells);
 
   /// The column that column_from_cells() would make of the same cells.

@@ -33,9 +33,9 @@ void check_names(std::span<const std::string> names, const std::string& source) 
     if (names[i].empty()) {
       throw DataError(
           source,
-          fmt::format("expected a name for every column; received an empty name for column {}; "
-                      "name it in the first line, or remove a trailing separator (only the first column, row "
-                      "labels, may have none)",
+          fmt::format("expected a name for every column; received an empty name for column {}; name it in "
+                      "the first line, or remove a trailing separator (only the first column, row labels, "
+                      "may have none)",
                       column),
           1, column);
     }

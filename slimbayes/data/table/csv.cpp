@@ -47,8 +47,8 @@ std::vector<std::string> read_header(CsvWalker& walker, const std::string& sourc
       if (names[0].find(c) == std::string::npos) continue;
       throw DataError(
           source,
-          fmt::format("expected columns separated by '{}'; received '{}' in the first line; use "
-                      "commas in a .csv and tabs in a .tsv, and a point for decimals",
+          fmt::format("expected columns separated by '{}'; received '{}' in the first line; use commas in a "
+                      ".csv and tabs in a .tsv, and a point for decimals",
                       walker.delimiter == '\t' ? "\\t" : ",", c == '\t' ? "\\t" : std::string(1, c)),
           header->line);
     }

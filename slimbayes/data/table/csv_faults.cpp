@@ -52,8 +52,8 @@ void throw_bad_record(CsvWalker walker, size_t columns, const std::string& sourc
     throw DataError(
         source,
         fmt::format(
-            "expected {} cells as in the header; received {}; add or remove separators, and put a cell "
-            "that holds one in double quotes{}",
+            "expected {} cells as in the header; received {}; add or remove separators, and put a cell that "
+            "holds one in double quotes{}",
             columns, record->fields.size(),
             first && columns > 1 && record->fields.size() == columns + 1
                 ? "; if each row begins with a label, as R's write.table has them, begin the header with a "

@@ -139,8 +139,8 @@ std::string formatted(const Table& table, const std::string& path, bool dictiona
   if (status.IsOutOfMemory()) throw std::bad_alloc();
   if (status.IsNotImplemented()) {
     throw DataError(
-        path, fmt::format("expected columns of types that such a file holds; received others: {}; write "
-                          "a .csv or a .feather",
+        path, fmt::format("expected columns of types that such a file holds; received others: {}; write a "
+                          ".csv or a .feather",
                           status.message()));
   }
   if (!status.ok()) throw std::runtime_error(path + ": " + status.message());

@@ -47,12 +47,12 @@ struct Column {
   // cannot tell such an integer from its neighbours.
   std::string large = "";
   int64_t large_row = 0;  // index from 0 of the row with `large`
-  // The cells as the file stores them, for write_table, if Reading::kept asks for the column; else nullptr.
+  // The cells as the file stores them, for write_table; nullptr unless Reading::kept names the column.
   std::shared_ptr<const arrow::ChunkedArray> kept = nullptr;
-  // Of times: the file gives their offset from UTC. format_csv then marks them as UTC.
+  // Date-time column: whether the file gives offsets from UTC. format_csv then marks the times as UTC.
   bool offsets = false;
-  // Of times where only some cells of the file give an offset: how many do, how many give none and are read
-  // as UTC, and the index from 0 of the first row with one of these.
+  // Date-time column in which only some cells give an offset: the number of cells with an offset, the number
+  // without (which are read as UTC), and the index from 0 of the first row without.
   int64_t with_offset = 0, without_offset = 0, first_without = 0;
 };
 
@@ -94,8 +94,8 @@ struct Reading {
 ///   names: column_from_cells), boolean for yes/no and true/false, datetime for ISO 8601, else categorical.
 ///   If `reading` gives the column's kind, that kind is used; a boolean may then also be 1 or 0.
 /// - Parquet and Feather columns keep their own type, except columns in `names` and integers beyond 2^53 that
-///   are known to be categories or labels: these become categorical. Missing are nulls, NaN
-///   and what Reading::missing says.
+///   are known to be categories or labels: these become categorical. Nulls, NaN and the texts of
+///   Reading::missing are missing cells.
 /// Throws DataError with file, line and column (the cell's place in its row, from 1) for a missing, empty,
 /// header-only or ragged file, duplicate or empty column names, infinite numbers, text cells in a column of
 /// numbers or dates, and a type that is none of these. Of a text file one error names the wrong cells of all
