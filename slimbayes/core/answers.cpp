@@ -147,7 +147,7 @@ Scores scores_of(const Regression& p, const std::string& score) {
 Scores scores_of(const Classes& p, const std::string&) {
   return {{"mutual_information", mutual_information(p)},
           {"entropy", p.predictive_entropy},
-          {"uncertain", 1 - std::get<0>(p.probabilities.max(-1))}};
+          {"max_softmax", 1 - std::get<0>(p.probabilities.max(-1))}};
 }
 
 Scores scores_of(const Counts& p, const std::string&) { return {{"log_rate_sd", p.rate.log_var.sqrt()}}; }

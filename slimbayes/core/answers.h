@@ -65,7 +65,7 @@ nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOpti
 
 /// Returns scores for out-of-distribution detection; larger means farther from the training data. [n] each
 ///   regression           "epistemic_sd" or "total_sd", whichever `score` names; no score if `score` is ""
-///   classes              "mutual_information", "entropy" and "uncertain" (1 - the largest probability)
+///   classes              "mutual_information", "entropy" and "max_softmax" (1 - the largest probability)
 ///   counts, intensities  "log_rate_sd"
 Scores scores(const Predictive& p, const std::string& score);
 
