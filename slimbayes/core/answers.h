@@ -48,7 +48,7 @@ Predictive in_units(const Predictive& p, double shift, double scale);
 /// events needs the integral of the intensity over the domain (workflow/events.h).
 std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
 
-/// What report() needs beside the answer and the targets. Each task reads only its own fields.
+/// What report() needs in addition to the answer and the targets. Each task reads only its own fields.
 struct ReportOptions {
   double level = 0.95;                    // level of the interval (regression, counts)
   double target_sd = 1;                   // regression: sd of the target, for the standardised scores
@@ -65,7 +65,8 @@ nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOpti
 
 /// Returns scores for out-of-distribution detection; larger means farther from the training data. [n] each
 ///   regression           "epistemic_sd" or "total_sd", whichever `score` names; no score if `score` is ""
-///   classes              "mutual_information", "entropy" and "max_softmax" (1 - the largest probability)
+///   classes              "mutual_information", "entropy" and "max_softmax" (1 - the largest probability:
+///                        maximum softmax probability, Hendrycks and Gimpel 2017)
 ///   counts, intensities  "log_rate_sd"
 Scores scores(const Predictive& p, const std::string& score);
 

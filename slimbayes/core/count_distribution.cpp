@@ -29,7 +29,7 @@ namespace {
 
 constexpr int64_t kSteps = 240;   // steps of the trapezoid rule
 constexpr double kTail = 38;      // e^-38 is below rounding
-constexpr double kSds = 9;        // a Gaussian beyond 9 sds is below rounding, too
+constexpr double kSds = 9;        // a Gaussian beyond 9 sds is below rounding as well
 constexpr double kLogLarge = 30;  // log of the largest whole-number quantile; e^30 = 1e13
 constexpr int64_t kBlock = 4096;  // rows processed at a time
 

@@ -119,7 +119,7 @@ void rotate_in_by_blocks(const at::Tensor& u, const at::Tensor& rows, double sig
 // Rotates rows [k, r] into U = L^T [r, r], whose rows are contiguous.
 void rotate_rows_in(const at::Tensor& u, const at::Tensor& rows, double sign) {
   constexpr int64_t kSeveral = 8;   // rows from which the calls of the products cost less than the rotations
-  constexpr int64_t kAtOnce = 256;  // bounds the rows that are held beside U
+  constexpr int64_t kAtOnce = 256;  // most rows that are held in addition to U
   const int64_t k = rows.size(0), r = u.size(0);
   if (k >= kSeveral) {
     for (int64_t low = 0; low < k; low += kAtOnce)
@@ -191,7 +191,7 @@ at::Tensor cholesky_downdated(at::Tensor factor, const at::Tensor& rows) {
 
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale) {
   at::Tensor known = scale.isfinite();
-  at::Tensor fits = (var >= -1e-10 * scale) | known.logical_not();  // false for NaN beside a finite scale
+  at::Tensor fits = (var >= -1e-10 * scale) | known.logical_not();  // false for a NaN with a finite scale
   if (!fits.all().item<bool>())
     throw NumericalError(fmt::format(
         "[rounded_variance] expected variances above -1e-10 of their scale; received {} of {} below, or NaN; "

@@ -13,7 +13,7 @@ namespace slimbayes {
 // cosine each, so that midnight lies beside 23:00.
 
 /// Returns the periods, in seconds, that a forecast can use: a step is at most a quarter of the period, and
-/// the rows at these places (training rows of all series) span it. Empty if the times are no seconds.
+/// the rows at these places (training rows of all series) span it. Empty unless the times are dates.
 std::vector<double> calendar_periods(const Windows& windows, const std::vector<int64_t>& places);
 
 /// Returns whether a model file may hold this list of periods: days, weeks and years, ascending.

@@ -62,9 +62,9 @@ size_t stretching(const std::vector<Extreme>& top, double low, size_t cells) {
     if (!(range(k - 1) > kStretch * range(k))) continue;
     // Whether only two other values are left: `low` and top[k].
     const bool last = k + 1 == top.size() || !(range(k + 1) > 0);
-    // The other values are stretched in turn, as on a scale of powers.
+    // The next values stretch the range again, as values on a scale of powers do: none of them is odd.
     if (!last && range(k) > kStretch * range(k + 1)) continue;
-    if (last && k > 1) return 0;  // beside two other values, at most one value is odd
+    if (last && k > 1) return 0;  // if only two other values are left, at most one value is odd
     return 2 * cells_of(top, k) > static_cast<int64_t>(cells) ? 0 : k;
   }
   return 0;

@@ -72,8 +72,8 @@ class Encoder {
   /// is absent, and DataError, naming the row, for a missing cell or a class that was not in training.
   at::Tensor target(const Table& table) const;
 
-  /// Says how to read a file of rows for this encoder: the columns that it uses keep the kinds seen in
-  /// training, even if the few rows of the file look otherwise; the other columns are not needed.
+  /// Says how to read a file of rows for this encoder: the columns that it uses get the kinds of training,
+  /// even if the few rows of the file suggest another kind; the other columns are not needed.
   Reading reading(bool with_target) const;
 
   /// Returns the inputs and, if `with_target`, the target. Events have no target.

@@ -30,7 +30,7 @@ std::string format_of(const std::filesystem::path& path);
 /// idx       greyscale images; labels are read from labels_beside(path) if that file exists
 /// cifar10   records of one label byte and a 32 x 32 image, as planes of red, green and blue
 /// cifar100  as cifar10, with one label byte or two (coarse, fine); of two, the fine label is used
-/// Without `with_labels` no label is read: neither the file beside the images nor a record's own.
+/// Without `with_labels` no labels are read, neither from a label file nor from the records.
 /// Throws std::invalid_argument for another format. Throws DataError for a file that is absent, damaged,
 /// truncated or empty, whose labels exceed the format's classes, or whose numbers of labels and images
 /// differ. `limits` bound what a .gz file may unpack to, with the errors of read_table.

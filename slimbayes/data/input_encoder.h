@@ -59,7 +59,7 @@ void check_targets(const InputEncoder& encoder, const Examples& examples);
 /// Returns sentences about what training dropped or imputed; none for images and text.
 std::vector<std::string> notes_of(const InputEncoder& encoder);
 
-/// Returns sentences about what is odd in these examples.
+/// Returns sentences about what looks odd in these examples (Encoder::notes_for).
 std::vector<std::string> notes_for(const InputEncoder& encoder, const Examples& examples);
 
 /// Returns how far the rows of a table lie outside the training range; nullopt for other kinds of input.

@@ -25,7 +25,7 @@ struct RowContext {
   Stream stream{0};       // random numbers of the augmentation
 };
 
-/// A supply of rows, from which batches are taken. Immutable; safe to share between threads. Each row is
+/// The rows of a dataset, from which batches are taken. Immutable; safe to share between threads. Each row is
 /// stored once, in its own type (the pixels of images as bytes).
 class Source {
  public:

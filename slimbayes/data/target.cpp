@@ -21,8 +21,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the likelihood for a user who names none; nullopt for categories, whose number decides between
-/// bernoulli and softmax.
+/// Returns the likelihood that a column suggests if the user gives none; nullopt for categories, of which the
+/// number decides between bernoulli and softmax.
 std::optional<LikelihoodKind> likelihood_for(const Column& column) {
   if (two_whole_numbers(column)) return LikelihoodKind::bernoulli;
   if (column.kind == ColumnKind::numeric) return LikelihoodKind::gaussian;

@@ -49,8 +49,9 @@ std::string two_classes_note(const Table& table, const std::string& target);
 /// half the mean (that of a Poisson distribution equals the mean).
 std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
 
-/// Returns the table without the rows that have no target: these can neither be learnt from nor scored.
-/// Throws std::invalid_argument if no row has a target. A table without such a column is returned unchanged.
+/// Returns the table without the rows that have no target: they can be used neither for training nor for
+/// scores. Throws std::invalid_argument if no row has a target. A table without such a column is returned
+/// unchanged.
 Table with_target(Table table, const std::string& target);
 
 /// Returns the target [n] as a method sees it: shifted and scaled, class numbers or counts, float64. Throws

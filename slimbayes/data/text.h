@@ -17,9 +17,9 @@ namespace slimbayes {
 struct TextOptions {
   std::string column;  // name of the column of text
   // FitOptions has the defaults.
-  int64_t vocabulary;  // most words with a token of their own: the most frequent of the training rows
-  int64_t longest;     // most tokens of a row; the rest is cut off
-  int64_t least = 2;   // occurrences in the training rows that a word needs for its own token
+  int64_t vocabulary;  // number of words with a token of their own: the most frequent ones of training
+  int64_t longest;     // largest number of tokens of a row; the rest of the row is cut off
+  int64_t least = 2;   // a word needs this many occurrences in the training rows for a token of its own
 };
 
 /// Splits a text into words: each run of letters, marks and digits is one word, and so is each other printed
@@ -43,7 +43,8 @@ class TextEncoder {
   /// longest row of the batch. An empty text is encoded as one unknown token.
   Dataset dataset(const Table& table, bool with_target) const;
 
-  /// Returns sentences about this table: rows without a word, rows of unknown words alone, rows that are cut.
+  /// Returns sentences about this table: on rows without a word, rows with unknown words only, and rows that
+  /// are cut off.
   std::vector<std::string> notes_for(const Table& table) const;
 
   const Schema& schema() const { return schema_; }

@@ -28,8 +28,8 @@ WindowTable window_table(Table table, const WindowOptions& options, std::optiona
 /// window whose target lies beyond the table.
 Table target_rows(const WindowTable& windows);
 
-/// Returns the table row of the last step in a window, given its index in `chosen`. Messages and kept columns
-/// refer to this row.
+/// Returns the row of the table at which a window ends, given the window's index in `chosen`. Messages and
+/// the columns of --keep refer to this row.
 int64_t last_row(const WindowTable& windows, int64_t example);
 
 }  // namespace slimbayes

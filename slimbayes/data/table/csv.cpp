@@ -62,8 +62,8 @@ uint64_t rows_at_most(std::string_view text) {
   return static_cast<uint64_t>(std::ranges::count(text, '\n') + std::ranges::count(text, '\r')) + 1;
 }
 
-/// Estimates the bytes of memory that reading a table of numbers takes beside Arrow's pool: the text and a
-/// double per cell. Columns of text come from the pool, which has the same bound.
+/// Estimates the bytes of memory that reading a table of numbers takes outside Arrow's pool: the text and a
+/// double per cell. Columns of text are allocated in the pool, which has the same bound.
 uint64_t bytes_to_read(std::string_view text, char delimiter) {
   const uint64_t cells = static_cast<uint64_t>(std::ranges::count(text, delimiter)) + rows_at_most(text);
   return text.size() + cells * sizeof(double);
@@ -147,7 +147,8 @@ std::vector<std::string_view> views(const arrow::ChunkedArray& column, const Tab
   return out;
 }
 
-/// Returns whether a column of plain numbers is numeric, given what is known of it.
+/// Returns whether a column is numeric if all of its cells are plain numbers: `reading` does not say
+/// otherwise.
 bool may_be_numbers(const std::string& name, const Reading& reading) {
   const auto in = [&](const std::vector<std::string>& list) {
     return std::ranges::find(list, name) != list.end();

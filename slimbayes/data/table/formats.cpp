@@ -164,7 +164,8 @@ Table parse_feather(std::span<const std::byte> bytes, const TableFile& file) {
 
 std::string format_parquet(const Table& table, const std::string& path) {
   return formatted(table, path, false, [](const arrow::Table& data, const auto& sink) {
-    // Arrow's schema is stored beside Parquet's: it keeps zones, units and dictionaries of kept columns.
+    // Arrow's schema is stored in addition to Parquet's: it keeps zones, units and dictionaries of kept
+    // columns.
     return parquet::arrow::WriteTable(data, arrow::default_memory_pool(), sink,
                                       parquet::DEFAULT_MAX_ROW_GROUP_LENGTH,
                                       parquet::default_writer_properties(),

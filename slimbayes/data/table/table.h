@@ -81,8 +81,8 @@ struct Reading {
   /// Columns of class labels: read as names where a double cannot hold them.
   std::vector<std::string> labels = {};
   std::vector<std::string> kept = {};  // columns that will be written again (Column::kept)
-  /// Further texts of a missing cell, in every column, beside those that read_table knows: "-", "-999". A
-  /// cell is missing if it is this text, without blanks around it, or the number that the text stands for.
+  /// Texts of a missing cell, in every column, in addition to those that read_table knows: "-", "-999". A
+  /// cell is missing if it is this text, apart from blanks around it, or the same number in another spelling.
   std::vector<std::string> missing = {};
 };
 
@@ -98,9 +98,9 @@ struct Reading {
 ///   Reading::missing are missing cells.
 /// Throws DataError with file, line and column (the cell's place in its row, from 1) for a missing, empty,
 /// header-only or ragged file, duplicate or empty column names, infinite numbers, text cells in a column of
-/// numbers or dates, and a type that is none of these. Of a text file one error names the wrong cells of all
-/// columns and has the place of the first. In a column that is not needed, such cells are not an error: a
-/// text column becomes categorical, and typed cells become missing. Throws DataError for a cell beyond
+/// numbers or dates, and a type that is none of these. For a text file, one error names the wrong cells of
+/// all columns and gives the place of the first. In a column that is not needed, such cells are not an error:
+/// a text column becomes categorical, and typed cells become missing. Throws DataError for a cell beyond
 /// `limits`, and as TableBound::check for a table beyond them.
 Table read_table(const std::filesystem::path& path, const Reading& reading = {},
                  const TableLimits& limits = {});

@@ -7,8 +7,7 @@
 
 namespace slimbayes {
 
-/// A file whose content is about to become a table: what the parsers of all formats need to know beside its
-/// bytes.
+/// What the parsers of all formats need to know about a file in addition to its bytes.
 struct TableFile {
   std::string source;                        // path, for messages
   Reading reading = {};                      // what is known of its columns

@@ -1,4 +1,4 @@
-// Says in one message what is wrong with the cells of a table's columns, and what helps.
+// Makes one message of what is wrong with the cells of a table's columns and what the user can do.
 //
 // If a message named only the first wrong cell, a user would need one run for each of them. So the wrong
 // cells of all columns are counted, and each different text is classified by how it looks: a number with a
