@@ -9,7 +9,7 @@
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/images.h"
+#include "slimbayes/data/image_encoder.h"
 #include "slimbayes/data/text.h"
 #include "tests/data/tables.h"
 
