@@ -86,9 +86,10 @@ void BM_head_gradient(benchmark::State& state, const DeepKernel& kernel) {
   Expansion phi = step.model.expansion(step.x);
   at::Tensor features = phi.features.detach(), noise = step.model.noise_var().detach();
   at::Tensor correction = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
+  const HeadBatch batch{features, correction, step.y, 15000};
+  const HeadValues head{step.model.posterior, step.model.offset, noise};
   for (auto _ : state) {
-    HeadGradient g = head_gradient(features, correction, step.y, step.model.posterior, step.model.offset,
-                                   noise, 15000, kernel.objective, kernel.focus.focus);
+    HeadGradient g = head_gradient(batch, head, kernel.objective, kernel.focus.focus);
     benchmark::DoNotOptimize(g.grad_features.data_ptr());
   }
 }

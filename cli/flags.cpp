@@ -175,7 +175,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
          "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
          "mutual_information: of classes, the part of the entropy that is the model's ignorance\n"
          "entropy: of classes, of the answer's probabilities, noisy labels included\n"
-         "uncertain: of classes, 1 - the largest probability (max-probability)\n"
+         "max_softmax: of classes, 1 - the largest probability (maximum softmax probability)\n"
          "energy: of classes, -log sum exp of the logits of a trained network\n"
          "logit_var: of classes, the posterior variance of the predicted class's logit (the methods of a "
          "last layer;\nlast-layer-laplace: of that logit less the mean of all)\n"

@@ -32,7 +32,7 @@ DataSource data_source() {
   source.read = [files = source.read](const std::string& path, const Reading& reading) {
     if (path != "-") return files(path, reading);
     const TableBound bound = TableBound::of(limits_of_tables, 0);
-    return parse_csv(read_stdin(bound), ',', "stdin", reading, bound);
+    return parse_csv(read_stdin(bound), ',', {"stdin", reading, bound});
   };
   return source;
 }

@@ -100,6 +100,7 @@ IMAGES = {("bll", ""): ("NNGP (BLL)", "logit_var"), ("rich-bll", "--ridge 1 --su
 
 
 PRIOR = "--prior fixed --prior-sd 1"
+RENAMED = {"uncertain": "max_softmax"}  # scores of recorded rows by the names that they had when they were measured
 
 
 def image_name(row):
@@ -114,7 +115,7 @@ def image_scores(rows):
     values = {}
     for row in rows:
         name, own = image_name(row)
-        auroc = json.loads(row["auroc"])
+        auroc = {RENAMED.get(score, score): value for score, value in json.loads(row["auroc"]).items()}
         found = {metric: float(row[metric]) for metric in ("nll", "ece", "accuracy") if row[metric]}
         found |= {f"AUROC:{score}": value for score, value in auroc.items()}
         found |= {"AUROC": auroc[own]} if own in auroc else {}

@@ -190,8 +190,7 @@ class VbllPolicy : public Policy {
       rewards.push_back(reward.index_select(0, rows));
     }
     const sb::GaussianLikelihood likelihood{noise_(tensor("noise"))};
-    return sb::variational_bound(likelihood, {at::cat(means), at::cat(vars)}, at::cat(rewards), heads(), n,
-                                 sb::DataTerm::expected)
+    return sb::variational_bound(likelihood, {at::cat(means), at::cat(vars)}, at::cat(rewards), {heads(), n})
         .total;
   }
 

@@ -15,8 +15,8 @@ namespace slimbayes {
 /// The output of an expansion for a batch of b network outputs.
 struct Expansion {
   at::Tensor features;  // phi [b, r], in the type of its input
-  /// k~(x, x) - ||phi||^2 [b] (N-4): the prior variance that phi lacks. Undefined unless phi approximates a
-  /// kernel k~.
+  /// k~(x, x) - ||phi||^2 [b] (N-4): the part of the prior variance that phi does not cover. Undefined unless
+  /// phi approximates a kernel k~.
   at::Tensor correction;
 };
 

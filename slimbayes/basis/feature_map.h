@@ -40,10 +40,13 @@ class FeatureMap {
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,
                                               const Stream& stream);
 
-/// Returns c(x), the prior variance that ||phi||^2 lacks, for prediction. If phi has a correction (N-4), c is
-/// that correction; throws NumericalError if it is negative by more than rounding. Otherwise, if `largest` is
-/// defined, c = max(largest, ||phi||^2) - ||phi||^2 per row, where `largest` (scalar) is the largest
-/// ||phi||^2 of the training rows (E-12). Otherwise c = 0. Float64. [b]
+/// Returns c(x), float64 [b], the part of the prior variance that ||phi||^2 does not cover; prediction adds
+/// it.
+/// - If phi has a correction (N-4), c is that correction. Throws NumericalError if it is negative by more
+///   than rounding.
+/// - Otherwise, if `largest` is defined, c = max(largest, ||phi||^2) - ||phi||^2 for each row, where
+///   `largest` (scalar) is the largest ||phi||^2 of the training rows (E-12).
+/// - Otherwise c = 0.
 RoundedVariance missing_prior_var(const Expansion& phi, const at::Tensor& largest);
 
 /// Backpropagates the gradient of a loss through phi into the gradients of its parameters. grad_features

@@ -12,10 +12,10 @@
 //
 //   k~(u, v) = a exp(-1/2 sum_j (u_j - v_j)^2 / l_j^2),   phi(g) = L^-1 k~_Z(g),   L L^T = K_ZZ
 //
-// The triangular L^-1 replaces K_ZZ^-1/2: they differ by a rotation, to which every posterior is invariant.
-// All computations are in float64, whatever the network's type: float32 distances give K_ZZ eigenvalues of
-// -2e-6. The gradient is in closed form, with G = dl/dphi (less 2 phi dl/dcorrection), M = G^T Phi and A o B
-// elementwise:
+// The triangular L^-1 is used in place of K_ZZ^-1/2: the two differ by a rotation, which changes no
+// posterior. All computations are in float64, whatever the network's type: float32 distances give K_ZZ
+// eigenvalues of -2e-6. The gradient is in closed form, with G = dl/dphi (less 2 phi dl/dcorrection), M = G^T
+// Phi and A o B elementwise:
 //   dl/dK_xZ = G L^-1,   dl/dK_ZZ = -1/2 L^-T (tril M + strict tril M^T) L^-1
 // and, with W = dl/dK o K and u = g / l, v = Z / l,  dl/du = W v - (W 1) u  and likewise for v.
 // K_ZZ gets a nugget of 1e-11 a on its diagonal, so that ||phi||^2 stays below k~(x, x). Without it, a matrix

@@ -98,9 +98,10 @@ Classes mixed(const std::vector<Classes>& parts) {
   return p;
 }
 
-/// Let a_i be the log of the mean rate of part i and v_i its log_var. Then log E = log mean exp(a_i), and
-/// log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i). The second is relative to E, so that nothing
-/// overflows, and uses expm1 and log1p, so that a small variance keeps its digits.
+/// Let a_i be the log of the mean rate of part i, v_i its log_var, and E and var the mean and variance of the
+/// mixture. Then log E = log mean exp(a_i), and log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i). The
+/// second formula is relative to E, so that nothing overflows; expm1 and log1p keep the digits of a small
+/// variance.
 template <class Answer>
 requires requires(Answer p) { p.rate; }
 Answer mixed(const std::vector<Answer>& parts) {
@@ -114,7 +115,7 @@ Answer mixed(const std::vector<Answer>& parts) {
   return {{whole - 0.5 * var, var}};
 }
 
-/// The numbers of an answer by name, [n] each, in the order in which unfinished() checks them.
+/// The numbers of an answer by name, [n] each, in the order in which non_finite() checks them.
 using Numbers = std::vector<std::pair<const char*, at::Tensor>>;
 
 Numbers numbers_of(const Regression& p) {
@@ -146,7 +147,7 @@ Scores scores_of(const Regression& p, const std::string& score) {
 Scores scores_of(const Classes& p, const std::string&) {
   return {{"mutual_information", mutual_information(p)},
           {"entropy", p.predictive_entropy},
-          {"uncertain", 1 - std::get<0>(p.probabilities.max(-1))}};
+          {"max_softmax", 1 - std::get<0>(p.probabilities.max(-1))}};
 }
 
 Scores scores_of(const Counts& p, const std::string&) { return {{"log_rate_sd", p.rate.log_var.sqrt()}}; }
@@ -164,8 +165,8 @@ Intensity in_units_of(const Intensity& p, double shift, double) {
 }
 
 nlohmann::json report_of(const Regression& p, const at::Tensor& y, const ReportOptions& o) {
-  return regression_report(p, y, o.target_sd, o.level,
-                           o.interval ? *o.interval : gaussian_interval(p, o.level));
+  return regression_report(p, y, o.target_sd,
+                           {o.level, o.interval ? *o.interval : gaussian_interval(p, o.level)});
 }
 
 nlohmann::json report_of(const Classes& p, const at::Tensor& y, const ReportOptions& o) {
@@ -239,7 +240,7 @@ Scores scores(const Predictive& p, const std::string& score) {
   return std::visit([&](const auto& one) { return scores_of(one, score); }, p);
 }
 
-std::vector<std::string> unfinished(const Predictive& p, const std::optional<Interval>& interval) {
+std::vector<std::string> non_finite(const Predictive& p, const std::optional<Interval>& interval) {
   Numbers all = std::visit([](const auto& one) { return numbers_of(one); }, p);
   if (interval) {
     all.emplace_back("lower", interval->lower);

@@ -21,8 +21,8 @@ TaskKind task_of(const Predictive& p);
 /// Returns the number of rows n.
 int64_t row_count(const Predictive& p);
 
-/// Returns the answers to these rows [m] int64, in this order. `zeroed` still counts the rows of the whole
-/// answer.
+/// Returns the answers to these rows [m] int64, in this order. `zeroed` is copied: it counts the rows of `p`,
+/// not those that were taken.
 Predictive take(const Predictive& p, const at::Tensor& rows);
 
 /// Joins answers to one task row after row, in the order of `parts`. Throws std::invalid_argument if `parts`
@@ -44,11 +44,11 @@ Regression mixture(const std::vector<Regression>& parts);
 /// adds `shift` to the log intensity; `scale` is unused. Classes and counts are returned unchanged.
 Predictive in_units(const Predictive& p, double shift, double scale);
 
-/// Returns the mean over rows of -log p(y), in nats; y [n]. Returns no value for an intensity, whose density
-/// needs the integral over the domain.
+/// Returns the mean over rows of -log p(y), in nats; y [n]. Returns no value for an intensity: the density of
+/// events needs the integral of the intensity over the domain (workflow/events.h).
 std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
 
-/// What report() needs beside the answer and the targets. Each task reads only its own fields.
+/// What report() needs in addition to the answer and the targets. Each task reads only its own fields.
 struct ReportOptions {
   double level = 0.95;                    // level of the interval (regression, counts)
   double target_sd = 1;                   // regression: sd of the target, for the standardised scores
@@ -65,13 +65,14 @@ nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOpti
 
 /// Returns scores for out-of-distribution detection; larger means farther from the training data. [n] each
 ///   regression           "epistemic_sd" or "total_sd", whichever `score` names; no score if `score` is ""
-///   classes              "mutual_information", "entropy" and "uncertain" (1 - the largest probability)
+///   classes              "mutual_information", "entropy" and "max_softmax" (1 - the largest probability:
+///                        maximum softmax probability, Hendrycks and Gimpel 2017)
 ///   counts, intensities  "log_rate_sd"
 Scores scores(const Predictive& p, const std::string& score);
 
-/// Describes, for each row, the first number of the answer that is not finite, such as "sd is inf"; the text
-/// is empty for a finite row. Checks the mean, sd and its parts (or the corresponding numbers of the task),
-/// then the ends of `interval` if given. [n]
-std::vector<std::string> unfinished(const Predictive& p, const std::optional<Interval>& interval = {});
+/// Names, for each row, the first number of the answer that is not finite, such as "sd is inf"; the text is
+/// empty for a finite row. Checks the mean, the sd and its parts (or the corresponding numbers of the task),
+/// then the ends of `interval` if given. Use it to leave rows without a usable answer out. [n]
+std::vector<std::string> non_finite(const Predictive& p, const std::optional<Interval>& interval = {});
 
 }  // namespace slimbayes

@@ -30,8 +30,8 @@ std::string text(at::IntArrayRef shape) {
   return out + "]";
 }
 
-/// Returns whether x is a small tensor in memory and every element is finite. Three calls of the tensor
-/// library would take longer than the prediction of a single row has for its checks.
+/// Returns whether x is a small tensor in memory and every element is finite. A plain loop: three calls of
+/// the tensor library would take a large part of the time in which a single row is predicted.
 bool is_small_and_finite(const at::Tensor& x) {
   constexpr int64_t kSmall = 1024;
   if (x.numel() > kSmall || !x.is_cpu() || !x.is_contiguous()) return false;

@@ -1,15 +1,15 @@
 // Likelihoods of classes.
 //
 // Bernoulli: the integrals are one-dimensional, so a Gauss rule works while the posterior of f is about as
-// wide as the sigmoid. For a wide posterior the sigmoid is a step between the nodes, and the roles are
-// exchanged: sigmoid(f) = P(L < f) for a logistic L, so E[sigmoid(f)] = E_L[Phi((m - L) / s)], which is
-// smooth on the scale 1 whatever s is. The trapezoid rule in L has an error below rounding (Trefethen and
-// Weideman, SIAM Review 2014). E[log P], whose gradient training takes at every step, keeps the Gauss rule:
-// softplus has a kink instead of a step.
-// Softmax: there is no such reduction, so k logits per row are drawn. Draws come in pairs z and -z, which
-// cancels all that is odd in z, above all the error of the mean logit.
-// All rules have positive weights, so Jensen's inequality holds for each, and the mutual information is never
-// negative except for the errors of the rules.
+// wide as the sigmoid. Beside a wide posterior the sigmoid is a step that lies between two nodes of the rule.
+// The integral is then taken over a logistic variable L instead: sigmoid(f) = P(L < f), so E[sigmoid(f)] =
+// E_L[Phi((m - L) / s)], which is smooth on the scale 1 for every s. The trapezoid rule in L has an error
+// below rounding (Trefethen and Weideman, SIAM Review 2014). E[log P], whose gradient training takes at every
+// step, always uses the Gauss rule: softplus has a kink instead of a step.
+// Softmax: there is no one-dimensional form, so k logits per row are drawn. Draws come in pairs z and -z,
+// which cancels the error of every odd function of z, above all that of the mean logit. All rules have
+// positive weights, so Jensen's inequality holds for each, and the mutual information is never negative
+// except for the errors of the rules.
 
 #include "slimbayes/core/class_likelihood.h"
 
@@ -66,23 +66,23 @@ Line trapezoid() {
   return {nodes, weights.log()};
 }
 
-/// Returns log E[sigmoid(f)] for a wide posterior: the integral over L on the nodes, plus, below the nodes,
-/// where L has the density e^L, the closed form E[e^min(f, -38)]. mean, sd [b]. [b]
+/// Returns log E[sigmoid(f)] for a wide posterior: the integral over L on the nodes, plus the part below the
+/// nodes. There L has the density e^L, and the part has the closed form E[e^min(f, -38)]. mean, sd [b]. [b]
 at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   static const Line line = trapezoid();
   at::Tensor nodes = line.nodes.to(mean.scalar_type());
   at::Tensor log_density = line.log_weights.to(mean.scalar_type()) - nodes - 2 * log_one_plus_exp(-nodes);
   at::Tensor inside =
       at::logsumexp(log_density + at::special_log_ndtr((mean.unsqueeze(1) - nodes) / sd.unsqueeze(1)), 1);
-  // E[e^f; f < -38] = e^(mean + var / 2) Phi((-38 - mean - var) / sd). For a wide posterior both logs are
-  // large and cancel; there Phi is written by erfcx, which takes the exponential out.
+  // E[e^f; f < -38] = e^(mean + var / 2) Phi((-38 - mean - var) / sd). For a wide posterior the logs of both
+  // factors are large and cancel. Phi is then computed from erfcx, which does not contain the exponential.
   at::Tensor u = (-kReach - mean) / sd, a = sd - u;
   at::Tensor cancelled = at::special_erfcx(a.clamp_min(0) / std::numbers::sqrt2);
   at::Tensor far = -kReach - 0.5 * u.square() + at::log(0.5 * cancelled);
   at::Tensor near = mean + 0.5 * sd.square() + at::special_log_ndtr((-a).clamp_min(0));
-  at::Tensor below =
+  at::Tensor left_tail =
       at::logaddexp(at::where(a > 0, far, near), at::special_log_ndtr((mean + kReach) / sd) - kReach);
-  return at::logaddexp(inside, below);
+  return at::logaddexp(inside, left_tail);
 }
 
 // Returns -p log p, which is 0 at p = 0.

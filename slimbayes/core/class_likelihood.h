@@ -30,12 +30,13 @@ at::Tensor energy(const at::Tensor& logits);
 /// variances of the centred logits (centred_logit_covariance). f [n, k]
 Scores logit_scores(const Latent& f);
 
-/// The likelihood of two classes with one latent function: P(y = 1) = sigmoid(f), y in {0, 1}. Up to a latent
-/// sd of 3, probabilities, entropies and log P come from Gauss-Hermite quadrature with 64 nodes; their
-/// absolute error is below 1e-6. Beyond, they come from an integral over the logistic distribution, with an
-/// absolute error below 1e-10 at any sd (for log P below 0.01, however small P is). E[log P] uses the Gauss
-/// rule at any sd; its absolute error is below 1e-6 up to an sd of 3, below 0.01 up to 10, and below 3e-3
-/// times the sd beyond.
+/// The likelihood of two classes with one latent function: P(y = 1) = sigmoid(f), y in {0, 1}. The accuracy
+/// depends on the sd of f:
+/// - Probabilities, entropies and log P: up to an sd of 3 by Gauss-Hermite quadrature with 64 nodes, with an
+///   absolute error below 1e-6. For a larger sd by an integral over the logistic distribution, with an
+///   absolute error below 1e-10 (of log P: below 0.01, however small P is).
+/// - E[log P]: by Gauss-Hermite quadrature at any sd, with an absolute error below 1e-6 up to an sd of 3,
+///   below 0.01 up to 10, and below 3e-3 times the sd beyond 10.
 struct BernoulliLikelihood {
   Quadrature rule = standard_rule();
 
@@ -58,9 +59,9 @@ struct BernoulliLikelihood {
 struct SoftmaxLikelihood {
   Stream stream;
   int64_t samples = 1024;  // number of draws S, rounded up to an even number
-  /// Whether all rows use the same draws. If so, a row's value does not depend on its place or its
-  /// neighbours; predictive() always works this way. Training uses separate draws per row, whose errors
-  /// average out over the batch.
+  /// Whether all rows use the same draws. If so, a row's value does not depend on its place in the batch or
+  /// on the other rows; predictive() always works this way. Training uses separate draws for each row,
+  /// because their errors average out over the batch.
   bool shared = true;
 
   /// Returns E_f[log P(y | f)], the data term of an ELBO. Differentiable. f [b, k], y [b] class numbers. [b]

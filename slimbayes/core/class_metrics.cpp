@@ -60,8 +60,8 @@ CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins k
   if (kind == Bins::equal_width) {
     bin = (at::ceil(confidence * bins) - 1).clamp(0, bins - 1).to(at::kLong);  // bins are (low, high]
   } else {
-    at::Tensor below = at::searchsorted(std::get<0>(confidence.sort()), confidence);
-    bin = at::floor_divide(below * bins, n);
+    at::Tensor less_confident = at::searchsorted(std::get<0>(confidence.sort()), confidence);
+    bin = at::floor_divide(less_confident * bins, n);
   }
   // [bins], each rows x |accuracy - mean confidence|
   at::Tensor gap = at::bincount(bin, right - confidence, bins).abs();

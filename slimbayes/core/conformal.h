@@ -10,9 +10,9 @@
 
 namespace slimbayes {
 
-/// Conformity scores of calibration rows: rows that neither trained the model nor chose among models. For a
-/// regression the score is |y - mean| / sd, for classes see set_scores. Rows with identical inputs form one
-/// group, because they are not independent evidence.
+/// Conformity scores of calibration rows: rows that were used neither to train the model nor to choose among
+/// models. The score of a regression is |y - mean| / sd, that of classes is set_scores. Rows with identical
+/// inputs form one group, because they are not independent evidence.
 struct ConformalScores {
   ConformalScores() = default;
   /// Each row is a group of its own. `scores` [m] must be ascending. Throws std::invalid_argument unless
@@ -49,10 +49,10 @@ int64_t conformal_rows(double level);
 /// needed. `rows` is the number of rows in these groups, for the message. Also throws unless 0 < level < 1.
 void check_conformal_rows(int64_t groups, double level, int64_t rows);
 
-/// Returns the range [5 %, 95 %] of the coverage that a level has, given the calibration rows: over other
-/// calibration rows it is distributed as Beta(k, m + 1 - k), k = ceil((m + 1) level), for m `groups` and
-/// scores without ties (Vovk 2012; with ties, and for deterministic sets, it is at least that). Throws as
-/// check_conformal_rows.
+/// Returns the 5 % and the 95 % quantile of the coverage that intervals of this level really have. The
+/// coverage depends on the calibration rows that were drawn: for m `groups` and scores without ties it is
+/// distributed as Beta(k, m + 1 - k), k = ceil((m + 1) level) (Vovk 2012). With ties, and for deterministic
+/// sets, it is at least as high. Throws as check_conformal_rows.
 std::pair<double, double> coverage_range(int64_t groups, double level);
 
 /// Returns the conformal factor: how many sds the interval must reach on either side so that a row of a new

@@ -6,10 +6,11 @@
 // s (y - e^{m + s z}) = z. From any start the first Newton step lands right of the root, and the further
 // steps descend to it.
 //
-// P(y <= k) = E_z[Q(k + 1, e^{m + s z})], where Q is the regularised upper incomplete gamma function: in z a
-// step of width 1 / (s sqrt(k + 1)). If that step is narrow, the roles are exchanged: Q(a, x) = P(G > x) for
-// G ~ Gamma(a), so the probability equals E_u[Phi((u - m) / s)], u = log G, which is smooth on the scale
-// 1 / sqrt(a). An error function per node is also cheaper than a gamma function.
+// P(y <= k) = E_z[Q(k + 1, e^{m + s z})], where Q is the regularised upper incomplete gamma function. As a
+// function of z, Q is a step of width 1 / (s sqrt(k + 1)). If that step is narrow, the integral is taken over
+// a gamma variable instead: Q(a, x) = P(G > x) for G ~ Gamma(a), so the probability equals E_u[Phi((u - m) /
+// s)], u = log G, which is smooth on the scale 1 / sqrt(a). An error function at each node is also cheaper
+// than a gamma function.
 
 #include "slimbayes/core/count_distribution.h"
 
@@ -28,7 +29,7 @@ namespace {
 
 constexpr int64_t kSteps = 240;   // steps of the trapezoid rule
 constexpr double kTail = 38;      // e^-38 is below rounding
-constexpr double kSds = 9;        // a Gaussian beyond 9 sds is below rounding, too
+constexpr double kSds = 9;        // a Gaussian beyond 9 sds is below rounding as well
 constexpr double kLogLarge = 30;  // log of the largest whole-number quantile; e^30 = 1e13
 constexpr int64_t kBlock = 4096;  // rows processed at a time
 
@@ -49,8 +50,8 @@ void check_rate(const Rate& rate, const char* function) {
 at::Tensor cdf_over_rates(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
   at::Tensor z = at::arange(-kSds, kSds + 0.1, 0.5, at::kDouble), weight = at::exp(-0.5 * z.square());  // [q]
   at::Tensor rates = at::exp(m.unsqueeze(1) + s.unsqueeze(1) * z);  // [b, q]
-  at::Tensor below = at::special_gammaincc((k + 1).unsqueeze(1).expand_as(rates), rates);
-  return at::mv(below, weight / weight.sum());
+  at::Tensor cdf = at::special_gammaincc((k + 1).unsqueeze(1).expand_as(rates), rates);
+  return at::mv(cdf, weight / weight.sum());
 }
 
 // Returns points from -left to right, at equal shares of each row's range. [b, q]
@@ -86,9 +87,9 @@ at::Tensor cdf_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor&
 
 // Returns the mode in z of y (m + s z) - e^{m + s z} - z^2 / 2. [b]
 at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) {
-  // The start is the least of several upper bounds of the mode. Where z > 0 the rate is below y, so z < (log
-  // y - m) / s; and z <= s y in any case. Where the log rate f > 0, e^f = y + (m - f) / v <= y + m / v;
-  // without this bound a mean of 250 would be 250 steps away.
+  // The start is the smallest of several upper bounds of the mode: z <= s y; if z > 0 the rate is below y, so
+  // z < (log y - m) / s; if the log rate f > 0, e^f = y + (m - f) / v <= y + m / v. Without the last bound a
+  // mean of 250 would take 250 steps.
   at::Tensor narrow = s.clamp_min(1e-150);
   at::Tensor limit = (at::log(y.clamp_min(1e-300)) - m) / narrow;
   at::Tensor above = at::log(y + m.clamp_min(0) / narrow.square()).clamp_min(0);

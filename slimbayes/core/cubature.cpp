@@ -60,7 +60,7 @@ Boxes joined(const Boxes& a, const Boxes& b) {
           cat(a.error, b.error), cat(a.axis, b.axis), cat(a.greatest, b.greatest)};
 }
 
-Boxes chosen(const Boxes& a, const at::Tensor& which) {
+Boxes selected(const Boxes& a, const at::Tensor& which) {
   auto pick = [&](const at::Tensor& x) { return x.index_select(0, which); };
   return {pick(a.low), pick(a.high), pick(a.value), pick(a.error), pick(a.axis), pick(a.greatest)};
 }
@@ -202,7 +202,7 @@ class Search {
     const at::Tensor place = probes.unsqueeze(0);
     const at::Tensor inside =
         ((place >= boxes.low.unsqueeze(1)) & (place <= boxes.high.unsqueeze(1))).all(2);  // [c, p]
-    // A value that is not a number says nothing of its box: the error is then infinite.
+    // A value that is NaN says nothing about its box: the error is then infinite.
     const at::Tensor values = at::where(at_probes.isnan(), INFINITY, at_probes);
     const at::Tensor most = std::get<0>(at::where(inside, values.unsqueeze(0), 0.0).max(1));
     const at::Tensor missed =
@@ -217,7 +217,7 @@ class Search {
   /// that they add.
   double look_about() {
     const auto busiest = std::get<1>(boxes_.value.topk(std::min(kBusiest, boxes_.size())));
-    const Boxes some = chosen(boxes_, busiest);
+    const Boxes some = selected(boxes_, busiest);
     const at::Tensor step = 0.75 * at::diag_embed(some.high - some.low);  // [c, d, d]
     const at::Tensor middle = ((some.low + some.high) / 2).unsqueeze(1);
     at::Tensor places = at::cat({middle - step, middle + step}, 1).reshape({-1, d_});
@@ -249,8 +249,8 @@ class Search {
   void halve(const at::Tensor& which) {
     at::Tensor kept = at::ones({boxes_.size()}, at::kBool);
     kept.index_fill_(0, which, false);
-    Boxes both = chosen(boxes_, which);
-    boxes_ = chosen(boxes_, kept.nonzero().squeeze(1));
+    Boxes both = selected(boxes_, which);
+    boxes_ = selected(boxes_, kept.nonzero().squeeze(1));
     const at::Tensor axis = both.axis.unsqueeze(1);
     const at::Tensor middle = ((both.low + both.high) / 2).gather(1, axis);
     measure({at::cat({both.low, both.low.scatter(1, axis, middle)}),

@@ -17,8 +17,8 @@ struct Integral {
 };
 
 /// When to stop: once the error is at most `relative` times |value|, or once a further subdivision would take
-/// the number of evaluations above `nodes`. The probes, the first boxes and the final look around the largest
-/// boxes are evaluated in any case, even if that exceeds `nodes`.
+/// the number of evaluations above `nodes`. The integrand is always evaluated at the probes, in the first
+/// boxes, and in the end around the boxes that hold most mass, even if that exceeds `nodes`.
 struct Accuracy {
   double relative;
   int64_t nodes;

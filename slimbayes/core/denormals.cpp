@@ -12,14 +12,15 @@ namespace slimbayes {
 
 namespace {
 
-// Returns whether this thread flushes. ATen can set it but not tell.
+// Returns whether this thread treats denormal numbers as zero. ATen can set this but not report it.
 bool flushes() {
   volatile float least = std::numeric_limits<float>::min();  // volatile: divided when the program runs
   return least / 2 == 0;
 }
 
-// The header's at::parallel_for runs in one thread where the caller is compiled without OpenMP. An iterator
-// starts the library's threads: one element for each of them.
+// Sets it in every thread of the tensor library. at::parallel_for is inlined and would run in a single thread
+// if this file is compiled without OpenMP. A tensor iterator runs inside the library and starts its threads;
+// it gets one element for each of them.
 void flush_everywhere(bool on) {
   at::globalContext().setFlushDenormal(on);
   at::Tensor each = at::empty({at::get_num_threads()}, at::kByte);

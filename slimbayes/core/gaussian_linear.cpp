@@ -4,10 +4,10 @@
 // Wanted are mean, variance and log p(y) without any n x n matrix. Method: whiten with T, S_w = T^T S T, c_w
 // = T^T c, and factorise
 //   H = I + S_w / sigma2 = L L^T,   u = H^-1 c_w / sigma2,   weights = T u,   var(phi) = ||L^-1 T^T phi||^2.
-// H >= I, so it needs no jitter, and neither T nor the prior is ever inverted: a singular prior is fine. A
-// prior that is wide beside the noise makes S_w / sigma2 so large that rounding in it outweighs I: then the
-// spectrum of S_w takes the place of L (identity_plus). With C = sigma2 D + Phi T T^T Phi^T, |C| = sigma2^n
-// |D| |H|, and with y counted from the constant
+// H >= I, so it needs no jitter, and neither T nor the prior is ever inverted: a singular prior is fine. If
+// the prior is wide compared with the noise, S_w / sigma2 is so large that its rounding errors exceed I; then
+// the spectrum of S_w is used instead of L (identity_plus). With C = sigma2 D + Phi T T^T Phi^T, |C| =
+// sigma2^n |D| |H|, and with y counted from the constant
 //   y^T C^-1 y = (yy - c_w^T H^-1 c_w / sigma2) / sigma2
 //              = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) / sigma2,
 // where the second form does not cancel but needs the rows. The constant by generalised least squares is
@@ -68,7 +68,8 @@ LinearModel checked(const LinearModel& model, int64_t rank) {
   if (model.prior_factor.dim() != 0)
     check_shape(model.prior_factor, {rank, rank}, "linear_posterior", "prior_factor (or a scalar)");
   check_finite(model.prior_factor, "linear_posterior", "prior_factor");
-  // A factorisation returns columns, a file holds rows: their products round differently on some processors.
+  // A factorisation returns its matrix column by column, a file holds it row by row, and products of the two
+  // round differently on some processors. Contiguous rows give the same bits for both.
   out.prior_factor = model.prior_factor.detach().to(at::kDouble).contiguous();
   return out;
 }
@@ -132,7 +133,8 @@ at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
 
 LinearPosterior changed(LinearPosterior p, const LinearRows& rows, bool adds) {
   LinearStatistics s = adds ? added(std::move(p.statistics), rows) : removed(std::move(p.statistics), rows);
-  if (s.n == 0) return linear_posterior(linear_statistics(s.rank(), s.y_shift), p.model);  // no rounded sums
+  // Without rows, the statistics are exact zeros instead of sums of rounding errors.
+  if (s.n == 0) return linear_posterior(linear_statistics(s.rank(), s.y_shift), p.model);
   if (rows.y.size(0) * kRotateShare > s.rank() || !p.precision.factor.defined()) {
     IdentityPlus precision = factorised(s, p.model);
     return finished(std::move(s), std::move(p.model), std::move(precision));

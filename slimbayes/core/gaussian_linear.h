@@ -34,7 +34,7 @@ struct LinearPosterior {
   double constant_var;  // variance of the fitted constant, 1 / 1^T C^-1 1 with C = Cov(y); 0 if it is fixed
 };
 
-/// Computes the posterior from statistics, for a prior of any width beside the noise. Throws
+/// Computes the posterior from statistics, for a prior of any width. Throws
 /// std::invalid_argument unless sigma2 > 0 and T fits; throws NumericalError if S is not positive
 /// semidefinite, or if the features explain a constant so well that fit_mean cannot determine it.
 LinearPosterior linear_posterior(const LinearStatistics& s, const LinearModel& model);
@@ -48,18 +48,19 @@ at::Tensor mean(const LinearPosterior& p, const at::Tensor& features);
 at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 
 /// Return the posterior with k rows added, or removed; features, sigma2 and T stay the same. Cost O(k r^2)
-/// for few rows; for more than r / 8 rows, and for a prior that is wide beside the noise (identity_plus), the
-/// matrix is factorised anew. removed() throws NumericalError if
-/// the result is not positive definite. A stream of rows is fastest as `p = added(std::move(p), rows)`: S and
-/// the factor are then updated in place if nothing else holds them (see writable), and `p` is lost if the
-/// call throws. Without std::move both are copied and `p` keeps its value.
+/// for few rows. For more than r / 8 rows, and for a prior that is wide compared with the noise
+/// (identity_plus), the matrix is factorised anew. removed() throws NumericalError if the result is not
+/// positive definite. A stream of rows is fastest as `p = added(std::move(p), rows)`: S and the factor are
+/// then updated in place if nothing else holds them (see writable), and `p` is lost if the call throws.
+/// Without std::move both are copied and `p` keeps its value.
 LinearPosterior added(LinearPosterior p, const LinearRows& rows);
 LinearPosterior removed(LinearPosterior p, const LinearRows& rows);
 
 /// Throws std::invalid_argument if rows have been added, or are about to be removed, whose targets are so
-/// large that rounding the sums of y moves the mean by more than about 1e-6 noise sd: removing such rows
-/// leaves what they rounded away. `yy` is the largest LinearStatistics::yy before or after the change. It
-/// matters only where mean() is used.
+/// large that rounding the sums of y moves the mean by more than about 1e-6 noise sd. The sums lose the
+/// digits of the other rows beside such targets, and removing the large rows does not bring these digits
+/// back. `yy` is the largest LinearStatistics::yy before or after the change. The check matters only where
+/// mean() is used.
 void check_exact_mean(double yy, const LinearModel& model, const std::string& function);
 
 /// Returns (y - mean)^T D^-1 (y - mean) of these rows; sum it over all batches. It is free of cancellation:

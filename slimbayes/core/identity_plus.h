@@ -8,15 +8,15 @@ namespace slimbayes {
 /// normal; A [r, r] is a Gram matrix. Either `factor` is defined, or `values` and `vectors` are.
 struct IdentityPlus {
   at::Tensor factor;        // [r, r] lower L, L L^T = H
-  at::Tensor values = {};   // [r] the eigenvalues of H, at least 1; exactly 1 where the rows say nothing
+  at::Tensor values = {};   // [r] the eigenvalues of H, at least 1; exactly 1 where A has the eigenvalue 0
   at::Tensor vectors = {};  // [r, r] one eigenvector per column
 };
 
 /// Factorises I + c A for a symmetric A, positive semidefinite up to rounding, and c >= 0. It needs no jitter
-/// for any c. Up to 1e10 on the diagonal of c A the factor is Cholesky's. Beyond, as for a prior that is wide
-/// beside the noise, rounding in c A would drown the identity: then the spectrum of A takes its place, and
-/// eigenvalues that rounding does not tell from 0 (resolved) count as 0. Throws NumericalError as
-/// safe_cholesky and spectrum do. Float64, without gradients.
+/// for any c. While the diagonal of c A is at most 1e10, the factor is Cholesky's. Larger values occur for a
+/// prior that is wide compared with the noise; rounding errors of c A would then exceed the identity. So the
+/// spectrum of A is used instead, and eigenvalues that rounding cannot distinguish from 0 count as 0
+/// (resolved). Throws NumericalError as safe_cholesky and spectrum do. Float64, without gradients.
 IdentityPlus identity_plus(const at::Tensor& a, double c);
 
 /// Returns X with X^T X = x^T H^-1 x, for x [r, b]: L^-1 x, or the same norms by the spectrum. [r, b]
@@ -29,8 +29,8 @@ at::Tensor solve(const IdentityPlus& h, const at::Tensor& x);
 /// Returns log |H|. Scalar.
 at::Tensor log_det(const IdentityPlus& h);
 
-/// Returns the eigenvalues of a Gram matrix [r] with those as 0 that rounding does not tell from 0: up to
-/// 16 r epsilon of the largest. [r]
+/// Returns the eigenvalues of a Gram matrix [r] after setting to 0 those that rounding cannot distinguish
+/// from 0: up to 16 r epsilon times the largest. [r]
 at::Tensor resolved(const at::Tensor& values);
 
 }  // namespace slimbayes

@@ -49,8 +49,7 @@ void require_no_nan(const at::Tensor& a, const char* function) {
   if (bad == 0) return;  // the sum overflowed
   throw NumericalError(
       fmt::format("[{2}] expected finite numbers; received a {0} x {0} matrix with {1} NaN or infinite "
-                  "elements; look for "
-                  "NaN in the inputs, or lower the learning rate",
+                  "elements; look for NaN in the inputs, or lower the learning rate",
                   a.size(0), bad, function));
 }
 
@@ -94,7 +93,7 @@ void rotate_in_by_blocks(const at::Tensor& u, const at::Tensor& rows, double sig
   constexpr int64_t kBlock = 48;
   const int64_t r = u.size(0), k = rows.size(0);
   const at::Tensor identity = at::eye(kBlock, u.options());
-  // Holds a block's old rows of U above X, so that one product reads both.
+  // Holds the old rows of U of one block, and X below them, so that one product reads both.
   const at::Tensor both = at::empty({kBlock + k, r}, u.options()), x = both.narrow(0, kBlock, k).copy_(rows);
   for (int64_t j = 0; j < r; j += kBlock) {
     const int64_t size = std::min(r - j, kBlock), after = j + size, left = r - after;
@@ -120,7 +119,7 @@ void rotate_in_by_blocks(const at::Tensor& u, const at::Tensor& rows, double sig
 // Rotates rows [k, r] into U = L^T [r, r], whose rows are contiguous.
 void rotate_rows_in(const at::Tensor& u, const at::Tensor& rows, double sign) {
   constexpr int64_t kSeveral = 8;   // rows from which the calls of the products cost less than the rotations
-  constexpr int64_t kAtOnce = 256;  // bounds the rows that are held beside U
+  constexpr int64_t kAtOnce = 256;  // most rows that are held in addition to U
   const int64_t k = rows.size(0), r = u.size(0);
   if (k >= kSeveral) {
     for (int64_t low = 0; low < k; low += kAtOnce)
@@ -166,9 +165,8 @@ Cholesky safe_cholesky(const at::Tensor& a, int tries) {
     used = jitter;
   }
   throw NumericalError(fmt::format(
-      "[safe_cholesky] expected a positive definite matrix; received a {} x {} one whose first bad pivot "
-      "is {:.3g} (mean diagonal {:.3g}, jitter tried up to {:.3g}); raise the noise variance, lower the "
-      "rank, "
+      "[safe_cholesky] expected a positive definite matrix; received a {} x {} one whose first bad pivot is "
+      "{:.3g} (mean diagonal {:.3g}, jitter tried up to {:.3g}); raise the noise variance, lower the rank, "
       "or remove duplicated rows and features",
       r, r, failed_pivot(a.detach(), info.item<int>() - 1), scale, used));
 }
@@ -193,7 +191,7 @@ at::Tensor cholesky_downdated(at::Tensor factor, const at::Tensor& rows) {
 
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale) {
   at::Tensor known = scale.isfinite();
-  at::Tensor fits = (var >= -1e-10 * scale) | known.logical_not();  // false for NaN beside a finite scale
+  at::Tensor fits = (var >= -1e-10 * scale) | known.logical_not();  // false for a NaN with a finite scale
   if (!fits.all().item<bool>())
     throw NumericalError(fmt::format(
         "[rounded_variance] expected variances above -1e-10 of their scale; received {} of {} below, or NaN; "

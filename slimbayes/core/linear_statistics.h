@@ -46,8 +46,8 @@ LinearStatistics removed(LinearStatistics s, const LinearRows& rows);
 /// std::invalid_argument if the ranks differ.
 LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b);
 
-/// Returns the statistics as if each row counted `factor` times, `n` rows in all: the estimate of the sums of
-/// n rows from a sample of n / factor of them. Throws std::invalid_argument unless factor > 0.
+/// Returns the statistics as if each row counted `factor` times, for `n` rows in all. Use it to estimate the
+/// sums of n rows from a sample of n / factor of them. Throws std::invalid_argument unless factor > 0.
 LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n);
 
 /// Returns the statistics of the same rows for another y_shift. Exact up to rounding.

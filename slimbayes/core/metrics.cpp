@@ -135,11 +135,12 @@ CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
-  return regression_report(p, y, target_sd, level, gaussian_interval(p, level));
+  return regression_report(p, y, target_sd, {level, gaussian_interval(p, level)});
 }
 
-nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level,
-                                 const Interval& i) {
+nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                 const LevelInterval& given) {
+  const auto& [level, i] = given;
   check(target_sd > 0 && std::isfinite(target_sd), "regression_report", "a finite target_sd > 0",
         std::to_string(target_sd), "a constant target has no standardised scale: pass 1");
   double mae = mean_absolute_error(p, y), rmse = root_mean_squared_error(p, y), nll = gaussian_nll(p, y);

@@ -43,15 +43,22 @@ double probability_of_misses(int64_t misses, int64_t n, double level);
 /// Reports the metrics that `slimbayes evaluate` prints for a regression. In the target's units: n (rows),
 /// mae, rmse, nll, crps, coverage, width and interval_score; the last three are of the Gaussian interval at
 /// `level`. For the target divided by `target_sd`, with the suffix `_standardized`: mae, rmse, nll (nll - log
-/// target_sd), crps and width. On both scales also nll_constant, the NLL of one Gaussian with the mean and sd
-/// of y for every row: a model with useful inputs beats this baseline; and rmse_constant, the RMSE of that
-/// mean. Both are absent if all y are equal.
+/// target_sd), crps and width. On both scales also a baseline that a model with useful inputs beats:
+/// nll_constant, the NLL of one Gaussian with the mean and sd of y for every row, and rmse_constant, the RMSE
+/// of that mean. Both are absent if all y are equal.
 /// Throws std::invalid_argument unless `target_sd` is finite and > 0.
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                  double level = 0.95);
-/// Reports the metrics of regression_report for a given interval `i` of that level instead of the Gaussian
-/// one.
-nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level,
-                                 const Interval& i);
+
+/// An interval with the level that it was made for.
+struct LevelInterval {
+  double level;
+  Interval interval;
+};
+
+/// Reports the metrics of regression_report for a given interval, such as a conformal one, instead of the
+/// Gaussian one.
+nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                 const LevelInterval& given);
 
 }  // namespace slimbayes

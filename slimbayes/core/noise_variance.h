@@ -29,8 +29,9 @@ class NoiseVariance {
   double start(const std::string& method) const;
 
   /// Returns the derivative of the loss with respect to theta, given its derivative with respect to the
-  /// variance (scalars). Below the floor the clamp is flat and the true derivative is 0. There, a gradient
-  /// that would raise theta passes with its value at the floor, so that the noise can leave the floor again.
+  /// variance (scalars). Below the floor the clamped function is flat, and its true derivative is 0. A
+  /// gradient that would raise theta is nevertheless passed on, with the value that it has at the floor, so
+  /// that the noise can leave the floor again.
   at::Tensor gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const;
 
  private:

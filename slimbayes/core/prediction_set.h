@@ -32,10 +32,10 @@ at::Tensor set_scores(const Classes& p, const at::Tensor& y, const at::Tensor& u
 PredictionSet prediction_set(const Classes& p, const at::Tensor& u, const ConformalScores& scores,
                              double level);
 
-/// Returns the set without randomisation, for the same scores: every class whose more probable classes do not
-/// reach the threshold, so the class that crosses it too. It contains prediction_set() for every u, so it
-/// holds at least the level, by up to a class more than needed, and is never empty. Equal answers have equal
-/// sets. Throws as prediction_set.
+/// Returns the set without randomisation, for the same scores: the classes in order of their probability, up
+/// to and including the one at which the sum of probabilities crosses the threshold. It contains
+/// prediction_set() for every u. So its coverage is at least the level, it may hold one class more than
+/// needed, and it is never empty. Use it where equal answers must have equal sets. Throws as prediction_set.
 PredictionSet deterministic_set(const Classes& p, const ConformalScores& scores, double level);
 
 /// Reports `coverage` (the share of rows whose set contains their class), `set_size` (the mean number of

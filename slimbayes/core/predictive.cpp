@@ -30,7 +30,7 @@ at::Tensor total_var(const Regression& p) { return p.aleatoric_var + p.epistemic
 at::Tensor mutual_information(const Classes& p) {
   const double most = std::log(static_cast<double>(p.probabilities.size(-1)));
   at::Tensor difference = p.predictive_entropy - p.expected_entropy;
-  // A NaN scale makes rounded_variance return NaN for a row without an answer instead of throwing.
+  // For a row whose entropies are NaN, a NaN scale makes rounded_variance return NaN instead of throwing.
   return rounded_variance(difference, at::where(difference.isnan(), difference, most)).var;
 }
 

@@ -54,24 +54,25 @@ float narrowed(double x, float) {
   return x < 1.0 && y == 1.0f ? 1.0f - 0x1p-24f : y;  // a uniform stays below 1
 }
 
+/// Fills n numbers with the pairs draw(0), draw(1), ...
 template <class Number, class Draw>
-void fill(Number* out, int64_t n, uint64_t key, Draw draw) {
+void fill(Number* out, int64_t n, Draw draw) {
   for (int64_t i = 0; i < n; i += 2) {
-    auto [first, second] = draw(block(key, static_cast<uint64_t>(i) / 2));
+    auto [first, second] = draw(static_cast<uint64_t>(i) / 2);
     out[i] = narrowed(first, Number{});
     if (i + 1 < n) out[i + 1] = narrowed(second, Number{});
   }
 }
 
 template <class Draw>
-at::Tensor filled(at::IntArrayRef shape, at::ScalarType type, uint64_t key, const char* function, Draw draw) {
+at::Tensor filled(at::IntArrayRef shape, at::ScalarType type, const char* function, Draw draw) {
   check(type == at::kDouble || type == at::kFloat, function, "type float64 or float32", at::toString(type),
         "draw in float32 and convert");
   at::Tensor out = at::empty(shape, at::TensorOptions().dtype(type));
   if (type == at::kDouble)
-    fill(out.mutable_data_ptr<double>(), out.numel(), key, draw);
+    fill(out.mutable_data_ptr<double>(), out.numel(), draw);
   else
-    fill(out.mutable_data_ptr<float>(), out.numel(), key, draw);
+    fill(out.mutable_data_ptr<float>(), out.numel(), draw);
   return out;
 }
 
@@ -106,11 +107,11 @@ double Stream::normal(uint64_t i) const {
 }
 
 at::Tensor Stream::uniform(at::IntArrayRef shape, at::ScalarType type) const {
-  return filled(shape, type, key_, "Stream::uniform", uniforms);
+  return filled(shape, type, "Stream::uniform", [key = key_](uint64_t i) { return uniforms(block(key, i)); });
 }
 
 at::Tensor Stream::normal(at::IntArrayRef shape, at::ScalarType type) const {
-  return filled(shape, type, key_, "Stream::normal", normals);
+  return filled(shape, type, "Stream::normal", [key = key_](uint64_t i) { return normals(block(key, i)); });
 }
 
 at::Tensor Stream::permutation(int64_t n) const {

@@ -59,11 +59,12 @@ double false_positive_rate(const at::Tensor& negative_scores, const at::Tensor& 
   const at::Tensor negative = sorted_scores(negative_scores, kRate);
   const at::Tensor positive = sorted_scores(positive_scores, kRate);
   const int64_t n = positive.size(0);
-  // The k-th largest positive, k the least number that is a share `recall`; the margin is for rounding.
+  // The threshold is the k-th largest positive, where k is the least number of positives that make up the
+  // share `recall`. The margin is for rounding.
   const auto k = static_cast<int64_t>(std::ceil(recall * static_cast<double>(n) * (1 - 1e-12)));
   const at::Tensor threshold = positive.slice(0, n - k, n - k + 1);
-  const auto below = count_below(negative, threshold, false).item<int64_t>();
-  return 1 - static_cast<double>(below) / static_cast<double>(negative.size(0));
+  const auto rejected = count_below(negative, threshold, false).item<int64_t>();
+  return 1 - static_cast<double>(rejected) / static_cast<double>(negative.size(0));
 }
 
 }  // namespace slimbayes

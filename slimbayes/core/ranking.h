@@ -5,7 +5,7 @@
 namespace slimbayes {
 
 /// Metrics of how well a score ranks positives above negatives. Scores are [n] per side and finite, and are
-/// compared in float64; ties are counted exactly. Both metrics throw std::invalid_argument for an empty side.
+/// compared in float64; ties are counted exactly. All metrics throw std::invalid_argument for an empty side.
 
 /// Returns the probability that a positive's score exceeds a negative's; ties count half.
 double auroc(const at::Tensor& negative_scores, const at::Tensor& positive_scores);
@@ -19,9 +19,9 @@ double auroc_sd(int64_t negatives, int64_t positives);
 /// positives.
 double average_precision(const at::Tensor& negative_scores, const at::Tensor& positive_scores);
 
-/// Returns the share of the negatives whose score is at or above the threshold that a share `recall` of the
-/// positives reaches, the highest such threshold: FPR@95 for 0.95, the false alarms of a detector that finds
-/// 95 % of the positives. A constant score gives 1. Throws std::invalid_argument unless 0 < recall <= 1.
+/// Returns the false alarms of a detector that finds a share `recall` of the positives (FPR@95 for 0.95):
+/// with the highest threshold that this share of the positives reaches, the share of the negatives whose
+/// score is at or above it. A constant score gives 1. Throws std::invalid_argument unless 0 < recall <= 1.
 double false_positive_rate(const at::Tensor& negative_scores, const at::Tensor& positive_scores,
                            double recall = 0.95);
 

@@ -8,7 +8,7 @@
 
 namespace slimbayes {
 
-/// An example (a row or a window) that gets no answer, for example because a number lies too far from the
+/// An example (a row or a window) that cannot be answered, for example because a number lies too far from the
 /// training rows.
 struct BadRow {
   int64_t row = 0;     // its index from 0 among the examples that were passed in

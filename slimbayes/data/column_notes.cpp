@@ -1,8 +1,7 @@
-// Notes on what looks odd in a column. A needless note costs a user a glance; a missing one can cost a model.
-// So each rule is one that sound columns hardly ever meet. Of the 430 columns of the published tables, two
-// have a note on their range (-9999 for a missing humidity and dew point) and two look like row numbers. With
-// 1,000 rows, a log-normal sample (sd of the logarithm 1, 2, 3) has a note on its range in 0, 1 and 7 % of
-// the cases, a Cauchy sample in 9 %.
+// Notes on what looks odd in a column. The rules are chosen so that columns without errors hardly ever get a
+// note. Of the 430 columns of the published tables, two have a note on their range (-9999 for a missing
+// humidity and dew point) and two look like row numbers. With 1,000 rows, a log-normal sample (sd of the
+// logarithm 1, 2, 3) has a note on its range in 0, 1 and 7 % of the cases, a Cauchy sample in 9 %.
 #include "slimbayes/data/column_notes.h"
 
 #include <fmt/format.h>
@@ -63,9 +62,9 @@ size_t stretching(const std::vector<Extreme>& top, double low, size_t cells) {
     if (!(range(k - 1) > kStretch * range(k))) continue;
     // Whether only two other values are left: `low` and top[k].
     const bool last = k + 1 == top.size() || !(range(k + 1) > 0);
-    // The other values are stretched in turn, as on a scale of powers.
+    // The next values stretch the range again, as values on a scale of powers do: none of them is odd.
     if (!last && range(k) > kStretch * range(k + 1)) continue;
-    if (last && k > 1) return 0;  // beside two other values, at most one value is odd
+    if (last && k > 1) return 0;  // if only two other values are left, at most one value is odd
     return 2 * cells_of(top, k) > static_cast<int64_t>(cells) ? 0 : k;
   }
   return 0;
@@ -79,11 +78,11 @@ std::string in_rows(const Table& table, const std::vector<Extreme>& top, size_t 
                     : fmt::format("{} cells, the first in data row {}", cells, row_number(table, first));
 }
 
-/// The extreme values of a column at both ends, and how many of them are odd. Those of the low end have the
-/// opposite sign.
+/// The extreme values of a column at both ends, and how many of them are odd. Values at the low end are
+/// stored with the opposite sign.
 struct Odd {
   std::vector<Extreme> high, low;
-  size_t above = 0, below = 0;
+  size_t odd_high = 0, odd_low = 0;
 };
 
 Odd odd_cells(const Column& column, const std::vector<int64_t>& rows) {
@@ -93,13 +92,13 @@ Odd odd_cells(const Column& column, const std::vector<int64_t>& rows) {
       rows, [&](int64_t r) { return std::isfinite(column.values[static_cast<size_t>(r)]); }));
   odd.high = extremes(column, rows, 1);
   odd.low = extremes(column, rows, -1);
-  // Each end is compared with the other end without its own odd cells, since -999 would hide 999. If both
-  // ends have odd cells, these must be rare: a column of a few values would otherwise have some.
-  for (size_t b = 0; odd.above + odd.below == 0 && b <= kFewValues && b < odd.low.size(); ++b) {
+  // Each end is compared with the other end after removing the odd cells of that end, since -999 would hide
+  // 999. If both ends have odd cells, these must be rare: otherwise a column of a few values would have some.
+  for (size_t b = 0; odd.odd_high + odd.odd_low == 0 && b <= kFewValues && b < odd.low.size(); ++b) {
     const size_t a = stretching(odd.high, -odd.low[b].value, cells);
     const bool rare = a == 0 || b == 0 ||
                       10 * (cells_of(odd.high, a) + cells_of(odd.low, b)) <= static_cast<int64_t>(cells);
-    if (rare && stretching(odd.low, -odd.high[a].value, cells) == b) odd.above = a, odd.below = b;
+    if (rare && stretching(odd.low, -odd.high[a].value, cells) == b) odd.odd_high = a, odd.odd_low = b;
   }
   return odd;
 }
@@ -128,7 +127,7 @@ std::string stretching_cells(const Table& table, const Column& column, const std
   const Odd odd = odd_cells(column, rows);
   std::string text;
   for (const auto& [top, count, sign] :
-       {std::tuple(&odd.high, odd.above, 1.0), {&odd.low, odd.below, -1.0}}) {
+       {std::tuple(&odd.high, odd.odd_high, 1.0), {&odd.low, odd.odd_low, -1.0}}) {
     if (count == 0) continue;
     text += text.empty() ? "" : ", ";
     for (size_t i = 0; i < count; ++i)
@@ -141,11 +140,11 @@ std::string stretching_cells(const Table& table, const Column& column, const std
 std::string range_note(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                        const std::string& whole) {
   const Odd odd = odd_cells(column, rows);
-  if (odd.above + odd.below == 0) return "";
+  if (odd.odd_high + odd.odd_low == 0) return "";
   const auto text = [&](double value) { return cell_text(column, value); };
   std::vector<std::string> values;
-  for (size_t i = 0; i < odd.above; ++i) values.push_back(text(odd.high[i].value));
-  for (size_t i = 0; i < odd.below; ++i) values.push_back(text(-odd.low[i].value));
+  for (size_t i = 0; i < odd.odd_high; ++i) values.push_back(text(odd.high[i].value));
+  for (size_t i = 0; i < odd.odd_low; ++i) values.push_back(text(-odd.low[i].value));
   const bool one = values.size() == 1;
   const std::string marks = column.kind != ColumnKind::numeric
                                 ? ""
@@ -153,10 +152,9 @@ std::string range_note(const Table& table, const Column& column, const std::vect
                                               fmt::join(values, ","), one ? "it" : "them");
   return fmt::format(
       "{}: {} {} the range, {} to {} without {}, more than tenfold: the other cells become hard to tell "
-      "apart; "
-      "leave {} empty if missing is meant{}, or remove {}",
+      "apart; leave {} empty if missing is meant{}, or remove {}",
       whole, stretching_cells(table, column, rows), one ? "stretches" : "stretch",
-      text(-odd.low[odd.below].value), text(odd.high[odd.above].value), one ? "it" : "them",
+      text(-odd.low[odd.odd_low].value), text(odd.high[odd.odd_high].value), one ? "it" : "them",
       one ? "the cell" : "the cells", marks, one ? "the row" : "the rows");
 }
 
@@ -165,8 +163,7 @@ std::string row_number_note(const Column& column) {
   const std::string name = in_quotes(column.name);
   return fmt::format(
       "column {} looks like the numbers of the rows ({:.15g}, {:.15g}, {:.15g}, ...) and is an input; "
-      "--ignore {} "
-      "leaves it out",
+      "--ignore {} leaves it out",
       name, column.values[0], column.values[1], column.values[2], name);
 }
 
@@ -229,8 +226,8 @@ std::vector<std::string> category_notes(const std::vector<std::string>& levels, 
   }
   if (const auto marks = among_numbers(levels); !marks.empty() && !declared) {
     notes.push_back(fmt::format(
-        "{}: its categories are numbers but for '{}': if that marks missing cells, --na '{}' reads "
-        "the column as numbers",
+        "{}: its categories are numbers but for '{}': if that marks missing cells, --na '{}' reads the "
+        "column as numbers",
         whole, fmt::join(marks, "' and '"), fmt::join(marks, ",")));
   }
   const auto padded = std::ranges::find_if(levels, [](const std::string& level) { return is_padded(level); });

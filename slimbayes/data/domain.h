@@ -21,7 +21,7 @@ std::vector<Axis> parse_domain(const std::string& text);
 double volume(const std::vector<Axis>& domain);
 
 /// Returns an error message if the coordinate is missing or outside the axis by more than 1e-9 of its length,
-/// else "". `hint`: what would let the coordinate pass.
+/// else "". `hint` says what the user can change to make the coordinate valid.
 std::string fault_in_domain(const Column& column, double value, const Axis& axis, const char* hint);
 
 /// Throws DataError for the first row whose coordinate is missing or outside the axis.

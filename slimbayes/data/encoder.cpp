@@ -1,9 +1,9 @@
-// Encodes a table as a matrix, with what encoder_fit.cpp learnt.
+// Encodes a table as a matrix, with the scales and levels that encoder_fit.cpp found.
 //
-// Rows are filled in blocks that stay in the cache, column by column within a block: O(n d), no temporary. A
-// table that was not read as reading() says may have columns of another kind than in training. For example, a
-// few rows of a categorical column may all say "yes", or 3, and are then read as booleans or numbers. Such
-// values are matched to the levels by their meaning.
+// Rows are filled in blocks that stay in the cache, column by column within a block: O(n d), without a
+// temporary. If a table was not read as reading() says, a column may have another kind than in training: the
+// cells of a categorical column may all be "yes", or 3, in a few rows, and are then read as booleans or
+// numbers. Such values are matched to the levels that have the same meaning.
 #include "slimbayes/data/encoder.h"
 
 #include <ATen/ATen.h>
@@ -31,8 +31,8 @@ constexpr int64_t kBlock = 512;
 struct Reader {
   const Encoder::Feature* feature;
   const Column* column;
-  int64_t offset;             // index in a row of the column's first encoded value
-  std::vector<int64_t> slot;  // for each of the column's levels its place among the feature's; -1: zeros
+  int64_t offset;             // index of the column's first value in an encoded row
+  std::vector<int64_t> slot;  // for each level of the column, its index in feature->levels; -1: zeros
 };
 
 bool all_missing(const Column& column) {
@@ -126,8 +126,7 @@ std::string too_far(const Reader& reader, int64_t row, bool standard) {
   const bool date = reader.column->kind == ColumnKind::datetime && std::abs(value) < 6e10;
   return fmt::format(
       "expected a number within {:g} {} of the training rows in column {}; received {}; beyond that an "
-      "answer "
-      "is rounding error: correct the cell, or leave it empty where the value is not known",
+      "answer is rounding error: correct the cell, or leave it empty where the value is not known",
       Encoder::kFarthest, standard ? "sds" : "half-ranges", in_quotes(reader.column->name),
       date ? cell_text(*reader.column, value) : fmt::format("{}", value));
 }

@@ -37,7 +37,7 @@ struct EncoderOptions {
 /// - A column with missing training cells also gives an indicator feature `name (missing)`. A missing number
 ///   is imputed with the training mean, a missing category with zeros.
 /// - A column that is constant on the training rows gives at most its indicator. A column of row labels
-///   (is_row_label), without any value, or of free text (is_free_text) gives no feature at all.
+///   (is_row_label), a column of free text (is_free_text), and a column without any value give no feature.
 /// - For events, every column is a numeric coordinate, scaled from its axis of the domain to [-1, 1].
 class Encoder {
  public:
@@ -55,24 +55,25 @@ class Encoder {
 
   /// Returns the encoded inputs [n, d], finite, float32. Columns are found by name, in any order; added
   /// columns are ignored. A missing cell is imputed as in training. Throws std::invalid_argument for a
-  /// missing column or one of another kind than in training. Two exceptions pass: a column without any value,
-  /// and categories that were all read as numbers, booleans or times.
+  /// missing column or one of another kind than in training. Two cases of another kind are accepted: a column
+  /// without any value, and a column of categories whose cells were all read as numbers, booleans or times.
   /// A row is bad if a number lies more than kFarthest half-ranges (sds with the scale "standard") from the
   /// middle (mean) of the training rows, or if an event lies outside the domain. Bad rows are appended to
   /// `bad` (ascending) and all their features are 0; if `bad` is nullptr, a bad row throws DataError.
   at::Tensor inputs(const Table& table, std::vector<BadRow>* bad = nullptr) const;
 
-  /// Largest allowed absolute value of a scaled input. float32 weights have a relative rounding error of
-  /// 6e-8: at this distance it alone moves a linear extrapolation by about a twentieth of its change over
-  /// half the training range, and layer norms and exponentials soon overflow.
+  /// Largest allowed absolute value of a scaled input. Further out, an answer is rounding error: float32
+  /// weights have a relative rounding error of 6e-8, which at this distance moves a linear extrapolation by
+  /// about a twentieth of its change over half the training range; and layer norms and exponentials soon
+  /// overflow.
   static constexpr double kFarthest = 1e6;
 
   /// Returns the encoded target [n], float64, by target_values(). Throws std::invalid_argument if the column
   /// is absent, and DataError, naming the row, for a missing cell or a class that was not in training.
   at::Tensor target(const Table& table) const;
 
-  /// Says how to read a file of rows for this encoder: the columns that it uses keep the kinds seen in
-  /// training, even if the few rows of the file look otherwise; the other columns are not needed.
+  /// Says how to read a file of rows for this encoder: the columns that it uses get the kinds of training,
+  /// even if the few rows of the file suggest another kind; the other columns are not needed.
   Reading reading(bool with_target) const;
 
   /// Returns the inputs and, if `with_target`, the target. Events have no target.
@@ -136,14 +137,6 @@ class Encoder {
 /// (`cells`), and over 90 % of them differ (`different`). The encoder drops such a column, and the split
 /// ignores it when it looks for identical rows.
 bool is_free_text(size_t cells, size_t different);
-
-/// Mean and population sd (divided by n), computed without overflow. All are 0 for no values; sd and
-/// half_range are 0 when all values are equal.
-struct Moments {
-  double mean = 0, sd = 0;
-  double middle = 0, half_range = 0;  // (max + min) / 2, (max - min) / 2
-};
-Moments moments(const std::vector<double>& values);
 
 /// Returns the names of the features of one source column, in the order of their values in a row.
 std::vector<std::string> feature_names(const Encoder::Feature& feature);

@@ -1,5 +1,6 @@
-// An encoder's JSON form, as stored in the model file. nlohmann-json writes the shortest text that reads back
-// as the same double. from_json checks every value, because a model file may come from anywhere.
+// An encoder's JSON form, as stored in the model file. nlohmann-json writes each double with the fewest
+// digits that give the same double again. from_json checks every value, because a model file may come from
+// anywhere.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -41,13 +41,6 @@ class Hash {
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
 };
 
-/// The table row of the last step in an example's window. Messages and kept columns refer to this row.
-int64_t last_row(const WindowTable& windows, int64_t example) {
-  const int64_t place =
-      windows.windows->last[static_cast<size_t>(windows.chosen[static_cast<size_t>(example)])];
-  return windows.windows->order[static_cast<size_t>(place)];
-}
-
 /// Returns the last clause if all reasons have the same one, with the "; " before it, else "".
 std::string shared_end(const std::vector<BadRow>& bad) {
   const std::string& first = bad.front().reason;

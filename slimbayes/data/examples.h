@@ -9,17 +9,9 @@
 #include "slimbayes/data/bad_row.h"
 #include "slimbayes/data/images.h"
 #include "slimbayes/data/table/table.h"
-#include "slimbayes/data/windows.h"
+#include "slimbayes/data/window_table.h"
 
 namespace slimbayes {
-
-/// Some windows of a time series in a table. The table is shared, because windows overlap: each row is stored
-/// once.
-struct WindowTable {
-  std::shared_ptr<const Table> table;
-  std::shared_ptr<const Windows> windows;
-  std::vector<int64_t> chosen;  // indices into Windows::last, one per window
-};
 
 /// A set of examples, each of which gets one prediction: the rows of a table (for a text model, the texts in
 /// one of its columns), windows of a time series, or images.
@@ -35,9 +27,9 @@ const std::string& source_of(const Examples& examples);
 /// range.
 Examples take(const Examples& examples, const std::vector<int64_t>& places);
 
-/// Returns one table row per example, which messages number and --keep shows: the table itself, or the last
-/// row that each window sees. Returns nullptr for images. For a table the result points into `examples`,
-/// which must live longer.
+/// Returns one row of the table for each example: the table itself, or the last row that each window sees.
+/// Messages give the number of this row, and --keep shows it. Returns nullptr for images. For a table the
+/// result points into `examples`, which must live longer.
 std::shared_ptr<const Table> last_rows(const Examples& examples);
 
 /// Returns an example's place for a message: "data row 7", "the window up to data row 7", "image 7".
@@ -46,10 +38,10 @@ std::string place_of(const Examples& examples, int64_t example);
 /// Returns "row", "window" or "image", for counted() in messages.
 const char* noun_of(const Examples& examples);
 
-/// Describes the examples that have no answer, with the reasons of the first three. If all reasons end with
-/// the same clause, it stands once, at the end. `done` says how they were treated. With `done` = "left out of
-/// the report": "9 of 60 rows without an answer, left out of the report: data row 4: ...; (two more); and 6
-/// more; ...".
+/// Describes the examples that have no answer, with the reasons of the first three. `done` says how they were
+/// treated. With `done` = "left out of the report": "9 of 60 rows without an answer, left out of the report:
+/// data row 4: ...; (two more); and 6 more; ...". Advice with which all reasons end is given once, at the
+/// end.
 std::string bad_examples_text(const Examples& examples, const std::vector<BadRow>& bad,
                               const std::string& done);
 

@@ -7,8 +7,8 @@
 
 namespace slimbayes {
 
-/// One fold of a cross-validation: its own rows (`held`), and the training and validation rows of the fit
-/// that leaves it out.
+/// One fold of a cross-validation: the rows that are held out, and the training and validation rows of the
+/// fit without them.
 struct Fold {
   std::vector<int64_t> train, valid, held;  // row indices, ascending
 };

@@ -1,6 +1,7 @@
-// Fills gaps in the times of a series by empty rows, so that windows reach over them, and carries the last
-// known inputs over what is missing. A forecast so sees stale inputs and, by the indicators of the encoder,
-// that they were missing. The alternative, the training mean, jumps where the series is far from it.
+// Fills gaps in the times of a series with empty rows, so that windows can reach over them, and carries the
+// last known inputs forward into the missing cells. A network then sees the old value, and the encoder's
+// indicator says that it was missing. Imputing the training mean instead would make the inputs jump wherever
+// the series is far from its mean.
 #include "slimbayes/data/gaps.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kMostPerRow = 10;  // inserted rows for each row of the table, at most
+constexpr int64_t kMostPerRow = 10;  // most inserted rows for each row of the table
 
 int64_t missing_in(const std::vector<Gap>& gaps) {
   int64_t missing = 0;

@@ -8,10 +8,9 @@
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/examples.h"
-#include "slimbayes/data/images.h"
+#include "slimbayes/data/fit_examples.h"
+#include "slimbayes/data/image_encoder.h"
 #include "slimbayes/data/outside.h"
-#include "slimbayes/data/split.h"
 #include "slimbayes/data/text.h"
 #include "slimbayes/data/window_encoder.h"
 
@@ -32,25 +31,9 @@ const std::string& target_of(const InputEncoder& encoder);
 /// empty.
 Reading reading_of(const InputEncoder& encoder, bool with_target);
 
-/// Throws std::invalid_argument if the options ask for another kind of input than these examples are, set an
-/// option of another kind, name an absent column of text, or crop by an image's whole side or more.
-void check_examples(const Examples& examples, const FitOptions& options);
-
-/// Returns the examples that the options ask for. If they ask for windows, a table becomes its windows whose
-/// target is in the table; other examples pass unchanged. Throws as check_examples and find_windows.
-Examples examples_of(Examples given, const FitOptions& options);
-
 /// Returns the examples that a fitted encoder reads. For a WindowEncoder, a table becomes its windows; with
 /// `with_target`, only those whose target is in the table. Throws as find_windows.
 Examples examples_of(Examples given, const InputEncoder& encoder, bool with_target);
-
-/// Splits the examples into training, validation, calibration and test parts: windows by their time
-/// (split_windows), other examples at random (split_rows).
-SplitRows split_examples(const Examples& examples, const FitOptions& options);
-
-/// Returns the groups that split_examples keeps together in one part, so that examples with identical inputs
-/// are normally in the same part. Each window is its own group.
-RowGroups groups_of(const Examples& examples, const FitOptions& options);
 
 /// Fits the encoder for the options' kind of input on the examples at the indices `train`. `scale` is for
 /// numeric inputs: "min-max" or "standard". Throws as the fit() of each encoder.
@@ -58,10 +41,13 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
                          const FitOptions& options, const std::string& scale);
 
 /// Returns the dataset of these examples. Rows and windows with invalid inputs (Encoder::inputs) are listed
-/// in `bad`, and the features of an invalid row are 0; if `bad` is nullptr, they throw DataError. With `bad`,
-/// the dataset of a table has no target. `augmentation` varies images in training.
+/// in `bad`, and the features of an invalid row are 0; if `bad` is nullptr, they throw DataError.
 Dataset dataset_of(const InputEncoder& encoder, const Examples& examples, bool with_target,
-                   std::vector<BadRow>* bad = nullptr, const Augmentation& augmentation = {});
+                   std::vector<BadRow>* bad = nullptr);
+
+/// Returns the dataset of training examples with their targets. Images are varied at random in training.
+Dataset training_dataset(const InputEncoder& encoder, const Examples& examples,
+                         const Augmentation& augmentation);
 
 /// Returns the targets [n] in the user's units; class numbers for classes. They are read from the examples:
 /// undoing the standardisation would round them. Throws DataError for a class that was not in training.
@@ -73,7 +59,7 @@ void check_targets(const InputEncoder& encoder, const Examples& examples);
 /// Returns sentences about what training dropped or imputed; none for images and text.
 std::vector<std::string> notes_of(const InputEncoder& encoder);
 
-/// Returns sentences about what is odd in these examples.
+/// Returns sentences about what looks odd in these examples (Encoder::notes_for).
 std::vector<std::string> notes_for(const InputEncoder& encoder, const Examples& examples);
 
 /// Returns how far the rows of a table lie outside the training range; nullopt for other kinds of input.

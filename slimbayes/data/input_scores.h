@@ -7,12 +7,13 @@
 
 namespace slimbayes {
 
-/// Returns out-of-distribution scores that depend on the inputs alone, and so mean the same for every method.
-/// [n] each, float64; larger is farther.
-/// distance  the root mean square of (x - training mean) / training sd: over the columns of numbers of a row
-///           (data/outside.h), over those of all rows of a window, over the pixels of an image, whose mean is
-///           that of each pixel and whose sd that of its channel
-/// outside   tables and windows: half-ranges beyond the training range, the largest over the columns
+/// Returns out-of-distribution scores that depend on the inputs alone. Use them to compare methods, because
+/// they are the same for every method. [n] each, float64; larger means farther from the training data.
+/// distance  the root mean square of (x - training mean) / training sd, over the columns of numbers of a row
+///           (data/outside.h), over the columns of all rows of a window, or over the pixels of an image (with
+///           the mean of each pixel and the sd of its channel)
+/// outside   for tables and windows: how far the inputs lie beyond the training range, in half-ranges; the
+///           largest over the columns
 /// `pixel_mean` is pixel_mean() of the training images; if it is undefined, images have no score. Texts,
 /// events and tables without numbers have none either. Throws std::invalid_argument for a missing column.
 Scores input_scores(const InputEncoder& encoder, const Examples& examples, const at::Tensor& pixel_mean);

@@ -9,9 +9,9 @@
 
 namespace slimbayes {
 
-/// How far a table's rows lie from the training rows, column by column, over the columns of numbers, booleans
-/// and dates. Use it to see which answers are extrapolations. A missing cell is imputed with the training
-/// mean and so lies inside.
+/// How far the rows of a table lie from the training rows, over the columns of numbers, booleans and dates.
+/// Use it to see which answers are extrapolations. A missing cell counts as inside, because it is imputed
+/// with the training mean.
 struct Outside {
   /// A column in which some rows lie outside the training range.
   struct Beyond {

@@ -13,7 +13,7 @@ namespace slimbayes {
 int64_t repeated_inputs(const at::Tensor& known, const at::Tensor& inputs) {
   check_shape(known, {-1, -1}, "repeated_inputs", "known");
   check_shape(inputs, {-1, known.size(1)}, "repeated_inputs", "inputs");
-  // Adding 0 turns -0 into 0, so that equal numbers have equal bits.
+  // Adding 0 turns -0 into 0, so that numbers that are equal have the same bits.
   const at::Tensor a = (known.to(at::kDouble) + 0.0).contiguous();
   const at::Tensor b = (inputs.to(at::kDouble) + 0.0).contiguous();
   const auto row = [](const at::Tensor& x, int64_t i) {

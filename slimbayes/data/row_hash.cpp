@@ -1,6 +1,8 @@
-// A row is recognised again by its cells and by its encoding. The encoding alone would take two rows for one
-// where it forgets what tells them apart; the cells alone do not decide it where it also looks at other rows.
-// Cells are hashed column by column into one number per row: O(cells) time, 8 bytes a row.
+// A hash recognises a row that was seen before. It covers the cells and the encoding of the row. The encoding
+// alone is not enough, because different cells may have the same encoding (all unknown words share a token).
+// The cells alone are not enough either, because an encoding may depend on other rows (a missing cell of a
+// window is carried forward from an earlier row). Cells are hashed column by column into one number per row:
+// O(cells) time, 8 bytes a row.
 #include "slimbayes/data/row_hash.h"
 
 #include <ATen/ATen.h>
@@ -30,8 +32,8 @@ void mix_text(uint64_t& hash, std::string_view text) {
   hash = XXH3_64bits_withSeed(text.data(), text.size(), hash);
 }
 
-/// Mixes a column of names into the hash of each row. Where the file has them as numbers, booleans or times,
-/// a cell counts as the name among `levels` that it reads as, else as its own text.
+/// Mixes a column of names into the hash of each row. If the file was read with numbers, booleans or times in
+/// this column, a cell counts as the name in `levels` that has its value, or else as its own text.
 void mix_names(Hashes& rows, const Column& column, const std::vector<std::string>& levels) {
   for (size_t row = 0; row < rows.size(); ++row) {
     const double x = column.values[row];
@@ -46,8 +48,8 @@ void mix_names(Hashes& rows, const Column& column, const std::vector<std::string
   }
 }
 
-/// Mixes a column, of names if `names`, into the hash of each row. Throws std::invalid_argument for a table
-/// without it.
+/// Mixes a column into the hash of each row; `names` says whether it is a column of names. Throws
+/// std::invalid_argument if the table does not have it.
 void mix_column(Hashes& rows, const Table& table, const std::string& name, bool names,
                 const std::vector<std::string>& levels = {}) {
   const Column* column = table.find(name);
@@ -56,7 +58,7 @@ void mix_column(Hashes& rows, const Table& table, const std::string& name, bool 
   for (size_t row = 0; row < rows.size(); ++row) mix_number(rows[row], column->values[row]);
 }
 
-/// The cells of each row of the table that give features.
+/// Returns a hash for each row of the table, of the cells from which the encoder makes features.
 Hashes input_cells(const Encoder& encoder, const Table& table) {
   Hashes rows(static_cast<size_t>(table.rows), 0);
   for (const Encoder::Feature& feature : encoder.columns()) {
@@ -119,7 +121,8 @@ std::vector<int64_t> row_hashes(const Dataset& data, const std::vector<uint64_t>
     if (!cells.empty()) std::copy_n(cells.begin() + low, b, seeds.begin());
     const auto mix = [&](const at::Tensor& rows, const at::Tensor& lengths) {
       at::Tensor x = rows.reshape({b, -1}).contiguous();
-      if (!cells.empty()) x = x + 0;  // -0 becomes 0; not without cells: older files hold such hashes
+      if (!cells.empty())
+        x = x + 0;  // -0 becomes 0. Without cells it stays -0, as in the hashes of older files
       const auto* bytes = static_cast<const char*>(x.const_data_ptr());
       const auto width = static_cast<size_t>(x.size(1) * x.element_size());
       for (int64_t i = 0; i < b; ++i) {

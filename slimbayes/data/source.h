@@ -21,11 +21,11 @@ struct Batch {
 
 /// What a batch is used for.
 struct RowContext {
-  bool training = false;  // the rows are augmented, if the source does that
+  bool training = false;  // whether a source that augments its rows does so
   Stream stream{0};       // random numbers of the augmentation
 };
 
-/// A supply of rows, from which batches are taken. Immutable; safe to share between threads. Each row is
+/// The rows of a dataset, from which batches are taken. Immutable; safe to share between threads. Each row is
 /// stored once, in its own type (the pixels of images as bytes).
 class Source {
  public:

@@ -8,7 +8,8 @@
 namespace slimbayes {
 
 /// Returns the i-th draw from Poisson(mean): the number of unit exponential gaps, drawn from stream.split(i),
-/// whose sum stays below the mean. O(mean). Throws std::invalid_argument unless 0 <= mean <= 1e9.
+/// that can be summed before the sum exceeds the mean. O(mean). Throws std::invalid_argument unless 0 <= mean
+/// <= 1e9.
 int64_t poisson_draw(double mean, const Stream& stream, uint64_t i);
 
 /// Generates rows x, y, true_mean, true_sd with y ~ Poisson(exp(1.5 + sin 6x)) and x uniform on [-1, 1].

@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "slimbayes/data/dataset.h"
@@ -16,17 +15,23 @@ namespace slimbayes {
 /// std::invalid_argument.
 TaskKind task_kind(const Table& table, const std::string& target, std::optional<LikelihoodKind> likelihood);
 
+/// The target column of a fit, and how it is read.
+struct TargetOptions {
+  std::string name;                               // of the column
+  std::optional<LikelihoodKind> likelihood = {};  // empty: the column decides
+  std::string scale = "standard";                 // of a regression: "standard" or "centred"
+};
+
 /// Fits the task of a target column on these training rows. Without a likelihood the column decides: text and
-/// booleans are classes (bernoulli for two, softmax for more), and so are numbers if the column holds two
-/// different whole numbers alone, each in at least two rows; other numbers are a regression. Numbers are
-/// classes, too, if a likelihood of classes is asked for. The names of the classes come from every row,
+/// booleans are classes (bernoulli for two, softmax for more); numbers are two classes if the column holds
+/// only two different whole numbers, each in at least two rows; other numbers are a regression. With a
+/// likelihood of classes, any numbers are classes. The names of the classes come from every row,
 /// sorted (numbers by value); each class needs two rows, and at least one of them among the training rows.
-/// `scale` is of a regression: "standard" divides the centred target by its sd, "centred" does not. Throws
+/// The scale "standard" divides the centred target of a regression by its sd, "centred" does not. Throws
 /// std::invalid_argument for a column, a likelihood or a scale that do not fit, or a regression whose targets
 /// have an sd outside 1e-140 to 1e140 (0 is allowed). Throws DataError for a training cell that is missing,
 /// infinite, or a negative or fractional count, and, for any row, as check_standardised.
-Task fit_task(const Table& table, const std::vector<int64_t>& rows, const std::string& target,
-              std::optional<LikelihoodKind> likelihood, std::string_view scale = "standard");
+Task fit_task(const Table& table, const std::vector<int64_t>& rows, const TargetOptions& options);
 
 /// Throws DataError for a row whose target lies more than 1e18 training sds (1e18 itself if the target is
 /// not scaled) from the training mean: its square would overflow the float32 of training. Rows without a
@@ -38,14 +43,15 @@ void check_standardised(const Table& table, const std::string& target, const Tas
 std::string two_classes_note(const Table& table, const std::string& target);
 
 /// Returns a sentence that suggests another likelihood for numbers that are fitted by a Gaussian, or "". Use
-/// it when the user named none. It reports whole numbers that look like small counts:
-/// there are at least 20 rows and three different values, the smallest is 0 or 1, at least half of the whole
-/// numbers up to the mean occur, the mean is at most 20 (above it a Gaussian serves), and the variance is at
-/// least half the mean (a Poisson's equals the mean).
+/// it if the user named no likelihood. It reports whole numbers that look like small counts: there are at
+/// least 20 rows and three different values, the smallest value is 0 or 1, at least half of the whole numbers
+/// up to the mean occur, the mean is at most 20 (a Gaussian fits larger counts), and the variance is at least
+/// half the mean (that of a Poisson distribution equals the mean).
 std::string likelihood_hint(const Table& table, const std::string& target, const std::vector<int64_t>& rows);
 
-/// Returns the table without the rows that have no target: these can neither be learnt from nor scored.
-/// Throws std::invalid_argument if no row has a target. A table without such a column is returned unchanged.
+/// Returns the table without the rows that have no target: they can be used neither for training nor for
+/// scores. Throws std::invalid_argument if no row has a target. A table without such a column is returned
+/// unchanged.
 Table with_target(Table table, const std::string& target);
 
 /// Returns the target [n] as a method sees it: shifted and scaled, class numbers or counts, float64. Throws

@@ -37,7 +37,7 @@ std::string score_name(const Task& task, std::string_view metric);
 /// Returns whether `p` answers this task: it is of the task's kind and has a probability for each class.
 bool is_answer_to(const Predictive& p, const Task& task);
 
-/// Returns the JSON of a task. It holds encoded_sd only where it is not 1, and low only where it is known.
+/// Returns the JSON of a task. It holds encoded_sd only if it is not 1, and low only if it is known.
 nlohmann::json to_json(const Task& task);
 
 /// Checks a task from a model file. Throws std::invalid_argument, naming `where`, if two classes have one

@@ -18,7 +18,6 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 #include "slimbayes/data/table/cell.h"
-#include "slimbayes/data/target.h"
 
 namespace slimbayes {
 
@@ -158,8 +157,7 @@ std::vector<std::string> words_of(std::string_view text) {
 }
 
 TextEncoder TextEncoder::fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
-                             const std::string& target, std::optional<LikelihoodKind> likelihood,
-                             std::string_view target_scale) {
+                             const TargetOptions& target) {
   check(!rows.empty(), kText, "at least one training row", "none");
   check(options.vocabulary >= 1 && options.vocabulary <= kMostWords && options.longest >= 1 &&
             options.longest <= kLongestText && options.least >= 1,
@@ -168,8 +166,8 @@ TextEncoder TextEncoder::fit(const Table& table, const std::vector<int64_t>& row
   const Column& column = text_column(table, options.column);
   TextEncoder encoder;
   encoder.options_ = options;
-  encoder.target_ = target;
-  encoder.schema_.task = fit_task(table, rows, target, likelihood, target_scale);
+  encoder.target_ = target.name;
+  encoder.schema_.task = fit_task(table, rows, target);
   encoder.schema_.features = {options.column};
   std::unordered_map<std::string, int64_t> counts;
   for (int64_t row : rows) {

@@ -9,6 +9,7 @@
 
 #include "slimbayes/data/dataset.h"
 #include "slimbayes/data/table/table.h"
+#include "slimbayes/data/target.h"
 
 namespace slimbayes {
 
@@ -16,9 +17,9 @@ namespace slimbayes {
 struct TextOptions {
   std::string column;  // name of the column of text
   // FitOptions has the defaults.
-  int64_t vocabulary;  // most words with a token of their own: the most frequent of the training rows
-  int64_t longest;     // most tokens of a row; the rest is cut off
-  int64_t least = 2;   // occurrences in the training rows that a word needs for its own token
+  int64_t vocabulary;  // number of words with a token of their own: the most frequent ones of training
+  int64_t longest;     // largest number of tokens of a row; the rest of the row is cut off
+  int64_t least = 2;   // a word needs this many occurrences in the training rows for a token of its own
 };
 
 /// Splits a text into words: each run of letters, marks and digits is one word, and so is each other printed
@@ -26,7 +27,8 @@ struct TextOptions {
 /// out.
 std::vector<std::string> words_of(std::string_view text);
 
-/// Token 0 pads a row to the longest of its batch; token 1 stands for every word without a token of its own.
+/// Token 0 pads a row to the length of the longest row in its batch; token 1 stands for every word without a
+/// token of its own.
 inline constexpr int64_t kPadding = 0, kUnknown = 1;
 
 /// Turns texts into tokens. It is fitted on the training rows and saved with the model.
@@ -35,14 +37,14 @@ class TextEncoder {
   /// Fits the vocabulary and the task on these rows. Throws std::invalid_argument for no rows, sizes out of
   /// range, or a column that is absent or is not text, and as fit_task.
   static TextEncoder fit(const Table& table, const std::vector<int64_t>& rows, const TextOptions& options,
-                         const std::string& target, std::optional<LikelihoodKind> likelihood,
-                         std::string_view target_scale = "standard");
+                         const TargetOptions& target);
 
   /// Returns inputs int64 [b, t] with their mask, and the target if `with_target`. t is the length of the
   /// longest row of the batch. An empty text is encoded as one unknown token.
   Dataset dataset(const Table& table, bool with_target) const;
 
-  /// Returns sentences about this table: rows without a word, rows of unknown words alone, rows that are cut.
+  /// Returns sentences about this table: on rows without a word, rows with unknown words only, and rows that
+  /// are cut off.
   std::vector<std::string> notes_for(const Table& table) const;
 
   const Schema& schema() const { return schema_; }

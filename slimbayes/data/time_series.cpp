@@ -95,12 +95,12 @@ struct Times {
   bool calendar;
 };
 
-/// How a column of other times becomes one that is read. A fitted model has no flags.
+/// Returns the advice for a column whose times cannot be read. With a fitted model, the advice names no
+/// flags: prediction has none for times.
 const char* times_hint(bool fitted) {
   return fitted ? "write the times as in training"
                 : "convert them, for instance by pandas.to_datetime, or give the year, month and day as "
-                  "columns of "
-                  "numbers: --time year,month,day";
+                  "columns of numbers: --time year,month,day";
 }
 
 Times times_of(const Table& table, const WindowOptions& options, bool fitted) {
@@ -155,7 +155,7 @@ double common_step(std::vector<Difference> differences) {
       ++j;
     if (static_cast<int64_t>(j - i) > most) {
       most = static_cast<int64_t>(j - i);
-      best = differences[i + (j - i) / 2].by;  // the middle of differences that rounding has spread
+      best = differences[i + (j - i) / 2].by;  // the middle one: rounding makes equal differences vary
     }
     i = j;
   }
@@ -206,7 +206,7 @@ std::vector<Difference> timed(TimeSeries& series, const Table& table, const std:
 }  // namespace
 
 double time_tolerance(double difference, double time) {
-  // Each of four times is rounded by half an epsilon at most.
+  // Two differences are compared, of four times; each time is rounded by at most half an epsilon.
   return kSameTime * difference + 2 * std::numeric_limits<double>::epsilon() * std::abs(time);
 }
 

@@ -45,15 +45,15 @@ struct TimeSeries {
   bool is_inserted(int64_t place) const;
 };
 
-/// Returns how far two equal time differences may be apart where the later of the two times is `time`: times
-/// are rounded to doubles.
+/// Returns by how much two time differences may differ and still count as equal, because times are rounded to
+/// doubles. `time` is the later of the two times.
 double time_tolerance(double difference, double time);
 
 /// Sorts the rows. Throws std::invalid_argument for a time or group column that is absent or of another kind,
-/// and for sizes below 1 or above kLongestWindow. Throws DataError for a missing time, and for two rows of
-/// one series with the same time. If `step` is given (that of the training rows), successive rows are that
-/// far apart, and a table without two such rows throws std::invalid_argument; so do times so large that one
-/// step and two cannot be told apart.
+/// for sizes below 1 or above kLongestWindow, and for times so large that their rounding hides a step. Throws
+/// DataError for a missing time, and for two rows of one series with the same time. `step` is that of the
+/// training rows, if there is a model; the series then uses it, and a table without two rows that far apart
+/// throws std::invalid_argument.
 TimeSeries find_series(const Table& table, const WindowOptions& options, std::optional<double> step = {});
 
 }  // namespace slimbayes

@@ -8,28 +8,23 @@
 #include <vector>
 
 #include "slimbayes/data/encoder.h"
-#include "slimbayes/data/windows.h"
+#include "slimbayes/data/window_table.h"
 
 namespace slimbayes {
 
 /// Turns windows into numbers. It is fitted on the training windows and saved with the model. Encoder encodes
-/// the inputs of a row, which include the target's own past as "TARGET (past)". Calendar times also give the
-/// hour of the day, the day of the week and the day of the year as sine and cosine; a period is used if a
-/// step is at most a quarter of it and the training rows span it. With WindowOptions::fill_gaps the last
-/// known cell of a column stands in for a missing one (carried); an indicator of missing cells still marks
-/// it.
+/// the inputs of a row, which include the target's own past as "TARGET (past)". If the times are dates,
+/// features of the calendar are added (calendar.h). With WindowOptions::fill_gaps a missing cell is replaced
+/// by the last known cell of its column (carried); the indicator of missing cells still marks it.
 class WindowEncoder {
  public:
-  /// Fits the inputs and the task. `train` are indices into Windows::last of windows whose target is in the
-  /// table. Throws as Encoder::fit.
-  static WindowEncoder fit(const Table& table, const Windows& windows, const WindowOptions& options,
-                           const std::vector<int64_t>& train, const EncoderOptions& encoder);
+  /// Fits the inputs and the task on windows whose target is in the table. Throws as Encoder::fit.
+  static WindowEncoder fit(const WindowTable& training, const EncoderOptions& options);
 
-  /// Returns inputs float32 [b, window, d] of the windows `chosen` (indices into Windows::last) and, if
-  /// `with_target`, the target of each. Windows with a bad row (Encoder::inputs) are listed in `bad` by their
-  /// index in `chosen`; if `bad` is nullptr, a bad row throws DataError.
-  Dataset dataset(const Table& table, const Windows& windows, const std::vector<int64_t>& chosen,
-                  bool with_target, std::vector<BadRow>* bad = nullptr) const;
+  /// Returns inputs float32 [b, window, d] of the windows and, if `with_target`, the target of each. Windows
+  /// with a bad row (Encoder::inputs) are listed in `bad` by their index in WindowTable::chosen; if `bad` is
+  /// nullptr, a bad row throws DataError.
+  Dataset dataset(const WindowTable& given, bool with_target, std::vector<BadRow>* bad = nullptr) const;
 
   const Schema& schema() const { return schema_; }
   const WindowOptions& options() const { return options_; }
@@ -45,6 +40,9 @@ class WindowEncoder {
   static WindowEncoder from_json(const nlohmann::json& json);  // throws std::invalid_argument
 
  private:
+  void fit_keys(const Table& table);
+  at::Tensor encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const;
+  void complete_schema();                        // from the options, the rows' encoder and the periods
   std::vector<std::string> input_names() const;  // the source columns of rows()
   WindowOptions options_;
   std::string target_;
@@ -54,8 +52,8 @@ class WindowEncoder {
   std::vector<double> periods_;  // seconds; each gives a sine and a cosine
   /// Kinds of the time and group columns as seen in training.
   std::map<std::string, ColumnKind, std::less<>> keys_;
-  /// Whether the times of training gave their offsets from UTC. Empty in older model files and where the time
-  /// is no single column of dates.
+  /// Whether the times of training gave their offsets from UTC. Empty in older model files, and unless a
+  /// single column of dates gives the time.
   std::optional<bool> offsets_;
 };
 

@@ -1,5 +1,4 @@
-// Finds the windows of a table of time series: which rows follow each other, and which windows may be in the
-// same part of a split.
+// Finds the windows of a table of time series: which rows follow each other.
 #include "slimbayes/data/windows.h"
 
 #include <ATen/ATen.h>
@@ -9,7 +8,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
@@ -33,8 +31,9 @@ struct Runs {
   int64_t left_out = 0;  // windows that end in an inserted row and predict no row of the table
 };
 
-/// Adds the windows of every run. A window that ends in an inserted row counts only where it predicts a row
-/// of the table: the last known row has forecasts of its own.
+/// Adds the windows of every run. A window that ends in an inserted row is added only if it predicts a row of
+/// the table: otherwise the window that ends in the last known row makes the same forecast from the same
+/// data.
 Runs add_windows(Windows& windows, const WindowOptions& options) {
   Runs count;
   const int64_t n = std::ssize(windows.order);
@@ -58,8 +57,8 @@ Runs add_windows(Windows& windows, const WindowOptions& options) {
   return count;
 }
 
-/// Returns how many windows there would be if no gap cut a series: with the missing steps of those that can
-/// be filled, and as if the rows around the others followed each other.
+/// Returns how many windows there would be without gaps: as if the gaps that can be filled were filled, and
+/// as if the rows around every other gap followed each other directly.
 int64_t windows_without_gaps(const TimeSeries& series, const std::vector<Gap>& gaps,
                              const WindowOptions& options) {
   Windows filled;
@@ -72,7 +71,7 @@ int64_t windows_without_gaps(const TimeSeries& series, const std::vector<Gap>& g
   return all;
 }
 
-/// Returns what --fill-gaps does with these gaps, or would do.
+/// Describes what --fill-gaps does with these gaps, or would do if it were given.
 std::string filling(const TimeSeries& series, const std::vector<Gap>& gaps, const WindowOptions& options) {
   const auto fillable = std::ranges::count_if(gaps, [](const Gap& gap) { return gap.missing > 0; });
   const char* command = series.fitted && !options.fill_gaps ? "a fit with --fill-gaps" : "--fill-gaps";
@@ -88,8 +87,8 @@ std::string filling(const TimeSeries& series, const std::vector<Gap>& gaps, cons
       command, fillable, options.window);
 }
 
-/// Returns a note on the gaps that windows do not reach over: what they cost, where they are, and what fills
-/// them; "" if there are none.
+/// Returns a note on the gaps that no window reaches over: how many windows they cost, where they are, and
+/// whether --fill-gaps helps. Returns "" if there are none.
 std::string gap_note(const Table& table, const Windows& windows, const WindowOptions& options) {
   const std::vector<Gap> gaps = gaps_of(windows, options.window);
   if (gaps.empty()) return "";
@@ -101,7 +100,8 @@ std::string gap_note(const Table& table, const Windows& windows, const WindowOpt
       where_text(table, windows, options, gaps), filling(windows, gaps, options));
 }
 
-/// Throws where no run of rows is as long as a window. A fit needs the row that is predicted, too.
+/// Throws std::invalid_argument if no run of rows is as long as a window. For a fit, the run must also hold
+/// the row that is predicted.
 void check_runs(const Windows& windows, const WindowOptions& options, bool fitted) {
   const char* unit = windows.calendar ? " s" : "";
   const int64_t needed = options.window + (fitted ? 0 : options.horizon);
@@ -123,8 +123,9 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
             "and give that column to --time");
 }
 
-/// Returns the decimal number with the fewest digits that rounding cannot tell from this time: 0.1 + 2 * 0.1
-/// is 0.3. The time itself where a step has no such digits.
+/// Removes the rounding error of a time that is a sum of doubles: returns the decimal number with the fewest
+/// digits that is equal to it within rounding (0.3 for 0.1 + 2 * 0.1). Returns the time itself if a step is
+/// too small beside it.
 double rounded_time(double time, double step) {
   const double unit = std::pow(10, std::ceil(std::log10(time_tolerance(step, time))));
   if (!(unit < step / 2)) return time;
@@ -176,65 +177,6 @@ std::vector<int64_t> windows_with_target(const Table& table, const Windows& wind
     if (at >= 0 && !std::isnan(cell_at(column, windows, at))) usable.push_back(i);
   }
   return usable;
-}
-
-SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usable,
-                        const WindowOptions& options, const SplitOptions& split) {
-  constexpr const char* kSplit = "split_windows";
-  check(split.kind == "auto", kSplit, "the split auto, by time", in_quotes(split.kind),
-        "windows overlap: a random split would show the test rows in training");
-  const double shares[] = {split.valid_fraction, split.calibration_fraction, split.test_fraction};
-  const double sum = shares[0] + shares[1] + shares[2];
-  for (double share : shares)
-    check(share >= 0 && share < 1, kSplit, "fractions from 0 to below 1", fmt::format("{}", share));
-  check(sum < 1, kSplit, "fractions whose sum is below 1", fmt::format("{}", sum));
-
-  check(!usable.empty(), kSplit, "windows whose target is in the table", "none",
-        "lower --window or --horizon, or give more rows");
-  std::vector<int64_t> order(usable.size());
-  std::iota(order.begin(), order.end(), 0);
-  const std::vector<double> forecasts = windows.forecast_times(options);
-  std::vector<double> times;  // forecast time of each usable window
-  for (int64_t i : usable) times.push_back(forecasts[static_cast<size_t>(i)]);
-  std::ranges::stable_sort(order, {}, [&](int64_t i) { return times[static_cast<size_t>(i)]; });
-  const double n = static_cast<double>(usable.size());
-  // Where each part ends in `order`: training, validation, calibration, test.
-  int64_t ends[4] = {0, 0, 0, std::ssize(usable)};
-  for (int p = 2; p >= 0; --p)
-    ends[p] = std::max<int64_t>(0, ends[p + 1] - static_cast<int64_t>(std::ceil(shares[p] * n - 1e-9)));
-  SplitRows parts;
-  std::vector<int64_t>* lists[] = {&parts.train, &parts.valid, &parts.calibration, &parts.test};
-  const double width = windows.step * static_cast<double>(options.window + options.horizon - 1);
-  double reached = -HUGE_VAL;  // latest forecast time of the previous parts
-  int64_t left_out = 0;
-  for (int p = 0; p < 4; ++p) {
-    const int64_t begin = p == 0 ? 0 : ends[p - 1];
-    for (int64_t k = begin; k < ends[p]; ++k) {
-      const int64_t i = order[static_cast<size_t>(k)];
-      const double forecast = times[static_cast<size_t>(i)];
-      if (forecast - reached >
-          width + time_tolerance(width, forecast) + time_tolerance(windows.step, forecast))
-        lists[p]->push_back(i);
-      else
-        ++left_out;
-    }
-    if (ends[p] > begin) reached = times[static_cast<size_t>(order[static_cast<size_t>(ends[p] - 1)])];
-    check(ends[p] == begin || !lists[p]->empty(), kSplit,
-          fmt::format("parts longer than a window and its horizon, of {} windows or more",
-                      options.window + options.horizon),
-          fmt::format("a part of {} of the {} (the longest run without a gap has {})", ends[p] - begin,
-                      counted(std::ssize(usable), "window"), counted(windows.longest, "row")),
-          "lower --window, raise the fractions, or give more rows");
-    std::ranges::sort(*lists[p]);
-  }
-  check(!parts.train.empty(), kSplit, "windows to train on",
-        fmt::format("none of {}", counted(std::ssize(usable), "window")), "lower --window or the fractions");
-  if (left_out > 0)
-    parts.notes.push_back(
-        fmt::format("split by time, the last windows are tested; {} between two parts {} left out, "
-                    "so that no window sees rows of both",
-                    counted(left_out, "window"), left_out == 1 ? "is" : "are"));
-  return parts;
 }
 
 }  // namespace slimbayes

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/data/split.h"
 #include "slimbayes/data/table/table.h"
 #include "slimbayes/data/time_series.h"
 
@@ -14,20 +13,21 @@ namespace slimbayes {
 /// The windows of a table. A run is a sequence of rows of one series without a gap in time; a window is
 /// `window` successive rows of a run.
 struct Windows : TimeSeries {
-  WindowOptions options = {};  // that find_windows was called with
+  WindowOptions options = {};  // the options of find_windows
   std::vector<int64_t> last;   // [m] the place in `order` of each window's last row
   /// [m] the place in `order` of the row that each window predicts; -1 if it lies beyond the end of the run.
   std::vector<int64_t> target;
   int64_t longest = 0;  // rows of the longest run
 
-  /// Returns the time of the row that each window predicts: that of the row in the table, or the time of the
-  /// last row and `horizon` steps, rounded to decimals where the sum of the doubles is off. [m]
+  /// Returns the time that each window predicts: that of the predicted row if it is in the table, or else the
+  /// time of the window's last row plus `horizon` steps. The sum is rounded to decimals, so that 0.1 + 2 *
+  /// 0.1 gives 0.3. [m]
   std::vector<double> forecast_times(const WindowOptions& options) const;
 };
 
-/// Finds every window of a series of this table, whose gaps fill_gaps may have filled. A window that ends in
-/// an inserted row is left out unless it predicts a row of the table. Notes how many windows the gaps cost.
-/// Throws std::invalid_argument if no run is as long as a window.
+/// Finds every window of the series of this table. fill_gaps may have filled its gaps; a window that ends in
+/// an inserted row is then left out unless it predicts a row of the table. Adds a note on how many windows
+/// the remaining gaps cost. Throws std::invalid_argument if no run is as long as a window.
 Windows find_windows(const Table& table, TimeSeries series, const WindowOptions& options);
 
 /// Returns the windows of find_series(table, options, step), without filling gaps. Throws as both.
@@ -36,13 +36,5 @@ Windows find_windows(const Table& table, const WindowOptions& options, std::opti
 /// Returns the indices into Windows::last of the windows whose target is in the table, ascending.
 std::vector<int64_t> windows_with_target(const Table& table, const Windows& windows,
                                          const std::string& target);
-
-/// Splits the windows `usable` (see windows_with_target) by the time of their forecasts: training first, then
-/// validation, calibration and test. Each part is a share of these windows (SplitOptions; kind "auto"). After
-/// each part, windows are left out whose forecast is at most window + horizon - 1 steps later, so that no row
-/// is seen from both sides. The lists hold indices into `usable`. Throws std::invalid_argument as split_rows,
-/// for another kind, and if a part is left empty.
-SplitRows split_windows(const Windows& windows, const std::vector<int64_t>& usable,
-                        const WindowOptions& options, const SplitOptions& split);
 
 }  // namespace slimbayes

@@ -4,10 +4,10 @@
 // (layer_gradients.cpp, kernel_tile.cpp) and adds Q_i^T K_ij Q_j. K_m is symmetric: the tiles above the
 // diagonal count twice, as M + M^T with the diagonal tiles halved. Cost for an MLP with layers of width w:
 // n^2 / 2 (4 w + r) multiply-adds per layer and r. If the gradients of all rows fit into 128 MB they are
-// computed once; else ranges of rows are compared pair by pair, and the gradients of the second range are
-// computed again for each first one. The route sums (layer_sums.cpp) costs r p multiply-adds per row and a
-// forward and a backward pass: it wins where there are many rows or many positions. The two routes for
-// networks whose layers are not known are in vector_products.cpp.
+// computed once. Otherwise the rows are cut into ranges, which are compared pair by pair; the gradients of
+// the second range of a pair are computed again for each first range. The route sums (layer_sums.cpp) costs r
+// p multiply-adds per row and a forward and a backward pass: it wins where there are many rows or many
+// positions. The two routes for networks whose layers are not known are in vector_products.cpp.
 #include "slimbayes/ntk/enrichment.h"
 
 #include <ATen/ATen.h>
@@ -47,12 +47,12 @@ void add_tiles(const Blocks& x, const Blocks& y, const at::Tensor& q, const at::
   }
 }
 
-at::Tensor layer_gram(const GradientModel& model, const GradientPlan& plan, const GradientRows& rows,
-                      const at::Tensor& q, int64_t kept) {
+at::Tensor layer_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept) {
+  const GradientRows& rows = planned.rows;
   const at::Tensor half = at::zeros({q.size(1), q.size(1)}, at::kDouble);
-  const int64_t step = rows_at_once(plan, model, rows.size, kept);
+  const int64_t step = rows_at_once(planned.plan, planned.model, rows.size, kept);
   const auto range = [&](int64_t from) {
-    return gradient_blocks(model, plan, rows, from, std::min(rows.size, from + step));
+    return gradient_blocks(planned, from, std::min(rows.size, from + step));
   };
   for (int64_t i = 0; i < rows.size; i += step) {
     const Blocks x = range(i);
@@ -67,20 +67,20 @@ struct Flops {
   double gram, sums, weighted;
 };
 
-Flops flops_of(const GradientModel& model, const GradientPlan& plan, int64_t rows, int64_t columns,
-               int64_t kept) {
-  const auto n = static_cast<double>(rows), r = static_cast<double>(columns),
+Flops flops_of(const PlannedRows& planned, int64_t columns, int64_t kept) {
+  const auto& [model, rows, plan] = planned;
+  const auto n = static_cast<double>(rows.size), r = static_cast<double>(columns),
              p = static_cast<double>(model.parameter_count());
-  const double ranges = std::ceil(n / static_cast<double>(rows_at_once(plan, model, rows, kept)));
+  const double ranges = std::ceil(n / static_cast<double>(rows_at_once(plan, model, rows.size, kept)));
   const double row = 2 * plan.forward_flops + plan.gradient_flops;  // forward, backward to the taps, vectors
   return {n * row * (ranges + 1) / 2 + n * n / 2 * (plan.pair_flops + 2 * r) + 2 * n * r * r,
           n * (row + plan.forming_flops + r * plan.column_flops) + 2 * p * r * r,
           n * plan.forward_flops * (1 + 2 * r) + 2 * p * r * r};
 }
 
-/// Chooses the route, and says why.
-Enrichment chosen(const GradientModel& model, const GradientPlan& plan, int64_t n, int64_t r,
-                  const EnrichmentOptions& options) {
+/// Returns the route for a matrix q of r columns, with the reason, and without the result.
+Enrichment route_of(const PlannedRows& planned, int64_t r, const EnrichmentOptions& options) {
+  const auto& [model, rows, plan] = planned;
   const double held = 8.0 * static_cast<double>(r) * static_cast<double>(model.parameter_count());
   const bool fits = held <= static_cast<double>(options.bytes);
   const std::string too_large = fmt::format("a budget of {:.3g} MB does not hold the {:.3g} MB of A",
@@ -93,7 +93,7 @@ Enrichment chosen(const GradientModel& model, const GradientPlan& plan, int64_t 
     if (route != "auto") return {{}, route, "as asked for; " + why};
     return {{}, fits ? "weighted" : "sketch", fits ? why : why + ", and " + too_large};
   }
-  const Flops flops = flops_of(model, plan, n, r, options.kept);
+  const Flops flops = flops_of(planned, r, options.kept);
   const std::string counts = fmt::format("gram {:.3g} GFLOP, sums {:.3g} GFLOP, weighted {:.3g} GFLOP",
                                          flops.gram / 1e9, flops.sums / 1e9, flops.weighted / 1e9);
   if (options.route != "auto") return {{}, options.route, "as asked for; " + counts};
@@ -132,16 +132,16 @@ Enrichment enrichment(const GradientModel& model, const GradientRows& rows, cons
   const int64_t r = q.size(1);
   if (rows.size == 0 || r == 0 || model.parameters.empty())
     return {at::zeros({r, r}, at::kDouble), "gram", "there are no gradients"};
-  const GradientPlan plan = gradient_plan(model, rows);
-  Enrichment result = chosen(model, plan, rows.size, r, options);
+  const PlannedRows planned{model, rows, gradient_plan(model, rows)};
+  Enrichment result = route_of(planned, r, options);
   if (result.route == "gram")
-    result.gram = layer_gram(model, plan, rows, q, options.kept);
+    result.gram = layer_gram(planned, q, options.kept);
   else if (result.route == "sums")
-    result.gram = summed_gram(model, plan, rows, q, options.kept);
+    result.gram = summed_gram(planned, q, options.kept);
   else if (result.route == "weighted")
-    result.gram = weighted_gram(model, rows, q, plan.batch);
+    result.gram = weighted_gram(planned, q);
   else
-    result.gram = sketched_gram(model, rows, q, plan.batch, options.sketch, stream);
+    result.gram = sketched_gram(planned, q, options.sketch, stream);
   return result;
 }
 
@@ -150,11 +150,12 @@ double enrichment_flops(const GradientModel& model, const GradientRows& rows, in
   check_rows(rows, "enrichment_flops");
   if (rows.size == 0 || columns == 0 || model.parameters.empty()) return 0;
   const at::NoGradGuard no_grad;
-  GradientPlan plan = gradient_plan(model, rows);
-  // Of unknown layers only the parameters are known, which a pass takes at least once.
+  PlannedRows planned{model, rows, gradient_plan(model, rows)};
+  GradientPlan& plan = planned.plan;
+  // The cost of unknown layers is not known; a pass uses each parameter at least once.
   plan.forward_flops = std::max(plan.forward_flops, 2.0 * static_cast<double>(model.parameter_count()));
-  const Flops flops = flops_of(model, plan, rows.size, columns, options.kept);
-  const std::string route = chosen(model, plan, rows.size, columns, options).route;
+  const Flops flops = flops_of(planned, columns, options.kept);
+  const std::string route = route_of(planned, columns, options).route;
   return route == "gram" ? flops.gram : route == "sums" ? flops.sums : flops.weighted;
 }
 

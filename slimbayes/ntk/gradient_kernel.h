@@ -4,9 +4,10 @@
 
 namespace slimbayes {
 
-/// Returns K_m(a_i, b_j) = <phi_m(a_i), phi_m(b_j)>, the inner products of the gradients of the earlier
-/// parameters. Products in the type of the model, sums over layers in float64. An opaque module costs one
-/// backward pass per row (of b once for each range of a). [n, m] float64
+/// Returns K_m(a_i, b_j) = <phi_m(a_i), phi_m(b_j)>, the inner products of the gradients with respect to the
+/// parameters before the last layer. Products are in the type of the model, sums over layers in float64. A
+/// module whose layers are not known takes one backward pass for each row of a, and for each row of b one for
+/// each range of a that fits into memory. [n, m] float64
 at::Tensor gradient_kernel(const GradientModel& model, const GradientRows& a, const GradientRows& b);
 
 /// Returns ||phi_m(x_i)||^2 of each row. [n] float64

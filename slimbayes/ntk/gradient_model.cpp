@@ -49,7 +49,8 @@ GradientModel gradient_model(const ScriptNetwork& network) {
   GradientModel model;
   model.parameters = network.parameters();
   model.output = [network](const Input& input) {
-    // Not the module's own output: the last layer's weight may be that of an earlier layer, too.
+    // The module's own output would not do: an earlier layer may share the last layer's weight, and its
+    // gradient would then include that of the last layer. network.weight() has no gradient.
     const at::Tensor output = at::linear(network(input.x).hidden, network.weight(), network.bias());
     if (output.requires_grad() || network.parameters().empty()) return output;
     return output + 0 * network.parameters()[0].sum();  // no gradient reaches a parameter: they are all 0

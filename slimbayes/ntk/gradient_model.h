@@ -13,15 +13,15 @@
 
 namespace slimbayes {
 
-/// What the routes of this room differentiate: the outputs of a network with respect to all of its parameters
-/// but those of its last linear layer. phi_m(x), the gradient of one output, has p numbers and is never held
-/// for all rows.
+/// The function that this room differentiates: the outputs of a network as a function of all of its
+/// parameters except those of its last linear layer. The gradient of one output, phi_m(x), has p numbers and
+/// is never held for all rows.
 struct GradientModel {
   /// Returns the outputs with a graph to `parameters`, in evaluation mode: a row's output must not depend on
   /// the other rows of its batch. [b, k]
   std::function<at::Tensor(const Input&)> output;
   std::vector<at::Tensor> parameters;  // leaves that require gradients, of one type
-  /// Returns the outputs and the taps of the earlier layers, with a graph. Empty: an opaque module, whose
+  /// Returns the outputs and the taps of the layers before the last, with a graph. Empty for a module whose
   /// layers are not known.
   std::function<Traced(const Input&)> traced;
 
@@ -35,7 +35,8 @@ struct GradientModel {
 GradientModel gradient_model(const NetworkSpec& spec, const std::string& prefix,
                              const Network::Lookup& lookup, at::ScalarType type);
 
-/// The same of a module, without taps, in its own type. The parameters are the module's own tensors.
+/// Makes the same of a module, whose layers are not known, in its own type. The parameters are the module's
+/// own tensors.
 GradientModel gradient_model(const ScriptNetwork& network);
 
 /// The rows whose gradients are taken.
@@ -44,7 +45,7 @@ struct GradientRows {
   std::function<Input(int64_t from, int64_t to)> inputs;  // rows [from, to) in the type of the model
   at::Tensor output = {};  // [n] int64, the output that each row differentiates; undefined: output 0
   int64_t batch = 0;       // rows of one forward pass; 0: as many as fit into about 64 MB
-  /// The row with the most positions, by which memory and time are planned; any where all are alike.
+  /// The index of a row with the most positions; memory and time are planned for it.
   int64_t longest = 0;
 };
 

@@ -5,7 +5,7 @@
 // the layer's input a from the tap, the gradient of a weight is sum_p delta_p a_p^T (Goodfellow 2015,
 // arXiv:1510.01799); the inner products of such gradients need no gradient at all if a layer has few
 // positions (kernel_tile.cpp). Layers with many positions and few weights, such as convolutions, form the
-// gradient of each row instead. A padded step has delta = 0: nothing that counts depends on it.
+// gradient of each row instead. A padded step has delta = 0, because no output depends on it.
 #include "slimbayes/ntk/layer_gradients.h"
 
 #include <ATen/ATen.h>
@@ -42,7 +42,8 @@ TapSizes sizes_of(const Tap& tap) {
   return {y.dim() == 3 ? y.size(1) : 1, in, y.size(-1)};
 }
 
-/// Whether the formulas below know the tap's kind and its parameters have the sizes that they assume.
+/// Returns whether there is a formula for this kind of tap, and its parameters have the sizes that the
+/// formula assumes.
 bool knows(const Tap& tap) {
   const auto& p = tap.parameters;
   if (tap.kind == Embedding::kind) return p.size() == 2;
@@ -52,7 +53,7 @@ bool knows(const Tap& tap) {
   return p[0].numel() == sizes.in * sizes.out && (p.size() == 1 || p[1].numel() == sizes.out);
 }
 
-/// Returns the first parameter that is not in exactly one tap of a known kind, as words; empty: there is
+/// Names the first parameter that is not in exactly one tap of a known kind, for a message; empty if there is
 /// none.
 std::string unknown_among(const GradientModel& model, const std::vector<Tap>& taps) {
   std::map<const c10::TensorImpl*, int> found;
@@ -100,7 +101,8 @@ void plan_tap(const Tap& tap, GradientPlan& plan) {
   plan.forms.push_back(form);
 }
 
-/// Returns the rows of one forward pass, from one row's taps: activations, their gradients, unfolded images.
+/// Returns how many rows one forward pass takes, from the memory of one row's taps: activations, their
+/// gradients, and unfolded images.
 int64_t batch_for(const std::vector<Tap>& taps, size_t element_size) {
   double numbers = 1, unfolded = 0;
   for (const Tap& tap : taps) {
@@ -135,8 +137,9 @@ LayerGradients of_product(const Tap& tap, const at::Tensor& delta, GradientForm 
   return {form, {}, bias ? at::cat({weight, d.sum(1).mul_(t)}, 1) : weight};
 }
 
-/// The gradients of scale and shift: sums over positions of delta * x^ and of delta, where x^ is the
-/// normalised input. It is recomputed, because an output divided by a small scale would lose digits.
+/// Returns the gradients of scale and shift: the sums over positions of delta * x^ and of delta, where x^ is
+/// the normalised input. x^ is computed from the input again: dividing the output by a small scale would lose
+/// digits.
 LayerGradients of_norm(const Tap& tap, const at::Tensor& delta) {
   at::Tensor x;
   if (tap.kind == LayerNorm::kind) {
@@ -165,8 +168,8 @@ LayerGradients of_positions(const Tap& tap, const at::Tensor& delta) {
 using Layers = std::vector<LayerGradients>;
 
 /// Computes the gradients of one batch.
-Layers batch_gradients(const GradientModel& model, const GradientPlan& plan, const GradientRows& rows,
-                       int64_t from, int64_t to) {
+Layers batch_gradients(const PlannedRows& planned, int64_t from, int64_t to) {
+  const auto& [model, rows, plan] = planned;
   Traced traced;
   std::vector<at::Tensor> outputs, deltas;
   {
@@ -263,8 +266,8 @@ GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows)
   return plan;
 }
 
-std::vector<GradientBlock> gradient_blocks(const GradientModel& model, const GradientPlan& plan,
-                                           const GradientRows& rows, int64_t from, int64_t to) {
+std::vector<GradientBlock> gradient_blocks(const PlannedRows& planned, int64_t from, int64_t to) {
+  const auto& [model, rows, plan] = planned;
   std::vector<GradientBlock> blocks;
   for (int64_t start = from; start < to; start += kTileRows) {
     const int64_t end = std::min(to, start + kTileRows);
@@ -274,7 +277,7 @@ std::vector<GradientBlock> gradient_blocks(const GradientModel& model, const Gra
     }
     std::vector<Layers> batches;
     for (int64_t at = start; at < end; at += plan.batch)
-      batches.push_back(batch_gradients(model, plan, rows, at, std::min(end, at + plan.batch)));
+      batches.push_back(batch_gradients(planned, at, std::min(end, at + plan.batch)));
     blocks.push_back({start, end, joined(std::move(batches))});
   }
   return blocks;

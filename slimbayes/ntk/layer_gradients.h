@@ -36,17 +36,18 @@ struct GradientBlock {
 
 /// How the gradients of a model are held, and what that costs.
 struct GradientPlan {
-  /// The first parameter that the formulas by layer do not know, as words for a sentence. Empty: they know
-  /// every parameter. If not, a block holds one vector of p numbers per row.
+  /// Names the first layer or parameter for which there is no formula by layer, for a message. Empty: there
+  /// are formulas for all. If it is not empty, a block holds one vector of p numbers for each row.
   std::string unknown;
-  std::vector<GradientForm> forms;  // of the weights of each tap
+  std::vector<GradientForm> forms;  // one for each tap, of its weights
   int64_t batch = 1;                // rows of one forward pass
-  double numbers = 0;               // that a block holds per row
-  double forward_flops = 0;         // of one row's forward pass
-  double gradient_flops = 0;        // of forming one row's vectors from its taps
-  double pair_flops = 0;            // of K_ij
-  double forming_flops = 0;         // of forming one row's vectors that a block does not hold
-  double column_flops = 0;          // of adding a row's gradients to one weighted sum of them
+  double numbers = 0;               // numbers that a block holds for each row
+  // Floating-point operations:
+  double forward_flops = 0;   // forward pass of one row
+  double gradient_flops = 0;  // forming the gradient vectors of one row that a block holds
+  double pair_flops = 0;      // one element K_ij
+  double forming_flops = 0;   // forming the gradient vectors of one row that a block does not hold
+  double column_flops = 0;    // adding the gradients of one row to one weighted sum
 };
 
 /// Makes the plan from the shapes of the first row's taps. The form of a layer is the one with the cheaper
@@ -56,12 +57,18 @@ GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows)
 /// The most rows of a block: the tiles of K fit the processor's cache.
 inline constexpr int64_t kTileRows = 256;
 
+/// Rows, the model whose gradients they get, and the plan for both. The references must outlive it.
+struct PlannedRows {
+  const GradientModel& model;
+  const GradientRows& rows;
+  GradientPlan plan;
+};
+
 /// Computes the gradients of the rows [from, to) in blocks of at most kTileRows rows, with one forward and
 /// one backward pass for each batch. If the plan has an unknown parameter: one backward pass for each row.
-std::vector<GradientBlock> gradient_blocks(const GradientModel& model, const GradientPlan& plan,
-                                           const GradientRows& rows, int64_t from, int64_t to);
+std::vector<GradientBlock> gradient_blocks(const PlannedRows& planned, int64_t from, int64_t to);
 
-/// The default of the memory for gradients of many rows.
+/// Default for the bytes of gradients that are held at once.
 inline constexpr int64_t kKeptBytes = 128 << 20;
 
 /// Returns how many rows of gradients may be held at once: all n if they take at most `bytes`, else as many

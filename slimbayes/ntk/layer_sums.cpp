@@ -19,10 +19,12 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kPieceNumbers = 1 << 18;   // of a temporary, where one row and column allow: cached
-constexpr int64_t kFormedNumbers = 1 << 22;  // of rows' gradients: a product of few rows is slow
+// Numbers of a temporary, which then fits into the cache; more if a single row and column need more.
+constexpr int64_t kPieceNumbers = 1 << 18;
+// Numbers of the rows' gradients that are formed at once: a matrix product with few rows would be slow.
+constexpr int64_t kFormedNumbers = 1 << 22;
 
-/// How many units of `size` numbers a piece has.
+/// Returns how many units of `size` numbers fit into kPieceNumbers, at least one.
 int64_t units(int64_t size) { return std::max<int64_t>(1, kPieceNumbers / std::max<int64_t>(1, size)); }
 
 /// Q^T G of one layer, empty until the first block.
@@ -55,7 +57,8 @@ void add_product(const LayerGradients& layer, const at::Tensor& q, LayerSum& sum
   if (positions == 1) {
     const at::Tensor delta = layer.delta.select(1, 0), input = layer.input.select(1, 0);
     const int64_t step = std::min(r, units(out * std::max(b, in)));
-    const at::Tensor room = at::empty({b * step * out}, delta.options());  // new pages cost half of a product
+    // One buffer for all pieces: fresh memory for each would cost half as much as its product.
+    const at::Tensor room = at::empty({b * step * out}, delta.options());
     for (int64_t c = 0; c < r; c += step) {
       const at::Tensor some = q.slice(1, c, std::min(r, c + step));
       at::Tensor weighted = room.narrow(0, 0, b * some.size(1) * out).view({b, some.size(1), out});
@@ -107,14 +110,14 @@ void add_block(const GradientBlock& block, const at::Tensor& q, std::vector<Laye
 
 }  // namespace
 
-at::Tensor summed_gram(const GradientModel& model, const GradientPlan& plan, const GradientRows& rows,
-                       const at::Tensor& q, int64_t kept) {
+at::Tensor summed_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept) {
+  const auto& [model, rows, plan] = planned;
   const int64_t r = q.size(1), step = std::min(kTileRows, rows_at_once(plan, model, rows.size, kept));
   std::vector<LayerSum> sums;
   const at::Tensor weights = q.to(model.type());
   for (int64_t from = 0; from < rows.size; from += step) {
     const int64_t to = std::min(rows.size, from + step);
-    for (const GradientBlock& block : gradient_blocks(model, plan, rows, from, to))
+    for (const GradientBlock& block : gradient_blocks(planned, from, to))
       add_block(block, weights.slice(0, block.from, block.to), sums);
   }
   const at::Tensor gram = zeros({r, r});

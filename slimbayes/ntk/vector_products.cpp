@@ -22,13 +22,13 @@ constexpr int64_t kSquareColumns = 1 << 16;  // parameters of one product: r * 0
 
 /// Calls add(c, gradients) for each batch and each column c of q, with the gradients of sum_i q_ic f(x_i)
 /// over the batch by parameter, undefined where the output does not depend on the parameter.
-void for_each_product(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
-                      int64_t batch,
+void for_each_product(const PlannedRows& planned, const at::Tensor& q,
                       const std::function<void(int64_t, const std::vector<at::Tensor>&)>& add) {
+  const auto& [model, rows, plan] = planned;
   const at::Tensor weights = q.to(model.type());
   const int64_t r = q.size(1);
-  for (int64_t from = 0; from < rows.size; from += batch) {
-    const int64_t to = std::min(rows.size, from + batch);
+  for (int64_t from = 0; from < rows.size; from += plan.batch) {
+    const int64_t to = std::min(rows.size, from + plan.batch);
     const at::AutoGradMode with_graph(true);
     const at::Tensor y = chosen_outputs(model.output(rows.inputs(from, to)), rows, from, to);
     for (int64_t c = 0; c < r; ++c) {
@@ -60,11 +60,11 @@ void add_square(const at::Tensor& x, const at::Tensor& gram) {
   }
 }
 
-at::Tensor weighted_gram(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
-                         int64_t batch) {
+at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q) {
+  const GradientModel& model = planned.model;
   const int64_t r = q.size(1), p = model.parameter_count();
   const at::Tensor columns = at::zeros({r, p}, at::kDouble);  // A^T
-  for_each_product(model, rows, q, batch, [&](int64_t c, const std::vector<at::Tensor>& gradients) {
+  for_each_product(planned, q, [&](int64_t c, const std::vector<at::Tensor>& gradients) {
     const at::Tensor column = columns.select(0, c);
     int64_t offset = 0;
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -78,8 +78,9 @@ at::Tensor weighted_gram(const GradientModel& model, const GradientRows& rows, c
   return gram;
 }
 
-at::Tensor sketched_gram(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
-                         int64_t batch, int64_t kept, const Stream& stream) {
+at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept,
+                         const Stream& stream) {
+  const GradientModel& model = planned.model;
   const int64_t r = q.size(1), p = model.parameter_count();
   const at::Tensor hashes = at::empty({p}, at::kInt), columns = at::zeros({r, kept}, at::kDouble);
   int32_t* hash = hashes.mutable_data_ptr<int32_t>();
@@ -88,7 +89,7 @@ at::Tensor sketched_gram(const GradientModel& model, const GradientRows& rows, c
     const uint64_t bucket = (bits >> 1) % static_cast<uint64_t>(kept);
     hash[k] = static_cast<int32_t>(2 * bucket + (bits & 1));
   }
-  for_each_product(model, rows, q, batch, [&](int64_t c, const std::vector<at::Tensor>& gradients) {
+  for_each_product(planned, q, [&](int64_t c, const std::vector<at::Tensor>& gradients) {
     double* out = columns.select(0, c).mutable_data_ptr<double>();
     int64_t offset = 0;
     for (size_t i = 0; i < gradients.size(); ++i) {

@@ -1,23 +1,21 @@
 #pragma once
 
 #include "slimbayes/core/random.h"
-#include "slimbayes/ntk/gradient_model.h"
+#include "slimbayes/ntk/layer_gradients.h"
 
 namespace slimbayes {
 
 /// Adds X X^T to `gram` [r, r] for a wide X [r, numbers], in pieces that fit the memory of a product.
 void add_square(const at::Tensor& x, const at::Tensor& gram);
 
-/// Returns A^T A for A = Phi_m^T Q by r backward passes per batch of `batch` rows: the gradient of
-/// sum_i Q_ic f(x_i) is column c of A. Needs no knowledge of layers; holds A, r * p numbers. `q` is [n, r]
-/// float64. [r, r] float64
-at::Tensor weighted_gram(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
-                         int64_t batch);
+/// Returns A^T A for A = Phi_m^T Q by r backward passes per batch of the plan: the gradient of
+/// sum_i Q_ic f(x_i) is column c of A. The layers need not be known. Holds A, which has r * p numbers. `q` is
+/// [n, r] float64. [r, r] float64
+at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q);
 
-/// Approximates A^T A by the same backward passes, each gradient hashed at once to `kept` numbers (a count
-/// sketch, Charikar et al. 2002): parameter k is added to bucket h(k) with sign s(k), both from number k of
-/// the stream. Holds r * kept numbers, and 4 bytes for each parameter. [r, r] float64
-at::Tensor sketched_gram(const GradientModel& model, const GradientRows& rows, const at::Tensor& q,
-                         int64_t batch, int64_t kept, const Stream& stream);
+/// Approximates A^T A by the same backward passes. Each gradient is reduced at once to `kept` numbers by a
+/// count sketch (Charikar et al. 2002): its element k is added to bucket h(k) with sign s(k), both of which
+/// number k of the stream decides. Holds r * kept numbers, and 4 bytes for each parameter. [r, r] float64
+at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept, const Stream& stream);
 
 }  // namespace slimbayes

@@ -6,10 +6,10 @@
 #include "slimbayes/core/check.h"
 
 // The evidence depends on the rows only through S = Phi^T Phi and c = Phi^T (y - constant). So with G = dl/dS
-// and g = dl/dc of pass 1, the gradient of a row is 2 G phi + (y - constant) g: pass 2 needs only that row,
-// and no more than one batch has a graph. The trace adds alpha / noise phi to every row (and 1 / noise phi
-// through a correction, by the correction's own graph), and subtracts alpha n / noise phi from the row with
-// the maximum.
+// and g = dl/dc of pass 1, the gradient of a row is 2 G phi + (y - constant) g. Pass 2 therefore needs only
+// that row, and only one batch at a time has an autograd graph. The trace adds alpha / noise phi to the
+// gradient of every row, and subtracts alpha n / noise phi from that of the row with the maximum. A
+// correction adds 1 / noise phi, through its own graph.
 
 namespace slimbayes {
 

@@ -61,15 +61,14 @@ DataGradient expected(const at::Tensor& error, const at::Tensor& latent_var, dou
 
 }  // namespace
 
-HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correction, const at::Tensor& y,
-                           const VariationalPosterior& posterior, const at::Tensor& offset,
-                           const at::Tensor& noise_var, int64_t rows, const HeadObjective& objective,
+HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
                            double focus) {
   at::NoGradGuard no_grad;
-  const at::Tensor& phi = features;
+  const at::Tensor &phi = batch.features, &correction = batch.correction;
+  const VariationalPosterior& posterior = head.posterior;
   double b = static_cast<double>(phi.size(0)), r = static_cast<double>(phi.size(1));
-  double noise = noise_var.item<double>(), alpha = objective.alpha;
-  double kl_weight = objective.beta / static_cast<double>(rows);
+  double noise = head.noise_var.item<double>(), alpha = objective.alpha;
+  double kl_weight = objective.beta / static_cast<double>(batch.rows);
   const at::Tensor m = posterior.mean.squeeze(0);                           // [r]
   const at::Tensor diagonal = at::exp(posterior.log_diagonal).squeeze_(0);  // [r]
   at::Tensor factor = at::tril(posterior.lower, -1).squeeze_(0);            // [r, r]
@@ -78,7 +77,7 @@ HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correct
   at::Tensor a = at::mm(phi, factor);               // [b, r]
   at::Tensor latent_var = at::linalg_vecdot(a, a);  // u [b]
   if (correction.defined()) latent_var.add_(correction);
-  at::Tensor error = y - at::mv(phi, m).add_(offset);  // e [b]
+  at::Tensor error = batch.y - at::mv(phi, m).add_(head.offset);  // e [b]
   DataGradient data = objective.data == DataTerm::predictive ? predictive(error, latent_var, noise, focus)
                                                              : expected(error, latent_var, noise);
 

@@ -16,6 +16,21 @@ struct HeadObjective {
   double beta = 1;  // weight of the KL term
 };
 
+/// A batch as the head sees it.
+struct HeadBatch {
+  at::Tensor features;    // phi [b, r]
+  at::Tensor correction;  // [b]; undefined if the expansion has none
+  at::Tensor y;           // [b]
+  int64_t rows;           // n, the number of training rows
+};
+
+/// The parameters of the head for Gaussian noise.
+struct HeadValues {
+  VariationalPosterior posterior;  // of one function
+  at::Tensor offset;               // [1]
+  at::Tensor noise_var;            // scalar
+};
+
 /// A loss with its gradient in closed form, computed without a graph: what a training step needs.
 /// grad_features and grad_correction continue back through the expansion; the other gradients belong to the
 /// head.
@@ -30,16 +45,13 @@ struct HeadGradient {
   at::Tensor grad_noise_var;     // scalar
 };
 
-/// Returns the loss and gradient of the Gaussian objectives. features [b, r]; correction [b] or undefined; y
-/// [b]; a posterior of one function, offset [1], noise_var scalar; `rows` is n.
-/// With focus = 0 the gradient in every argument equals automatic differentiation of variational_bound plus
-/// the trace. With focus > 0, row i of a predictive data term has the weight v_i^focus / mean(v^focus), where
-/// v are the predictive variances, held constant (Seitzer et al. 2022, eq. 5). So rows with a large predicted
-/// variance keep their gradient, and focus = 1 moves the mean as squared error does. An expected data term
-/// has one variance for all rows and ignores `focus`.
-HeadGradient head_gradient(const at::Tensor& features, const at::Tensor& correction, const at::Tensor& y,
-                           const VariationalPosterior& posterior, const at::Tensor& offset,
-                           const at::Tensor& noise_var, int64_t rows, const HeadObjective& objective,
+/// Returns the loss and gradient of the Gaussian objectives. With focus = 0 the gradient in every argument
+/// equals automatic differentiation of variational_bound plus the trace. With focus > 0, row i of a
+/// predictive data term has the weight v_i^focus / mean(v^focus), where v are the predictive variances, held
+/// constant (Seitzer et al. 2022, eq. 5). So rows with a large predicted variance keep their gradient, and
+/// focus = 1 moves the mean as squared error does. An expected data term has one variance for all rows and
+/// ignores `focus`.
+HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
                            double focus = 0);
 
 }  // namespace slimbayes

@@ -6,33 +6,29 @@ namespace slimbayes {
 
 namespace {
 
-VariationalLoss with_kl(const at::Tensor& data, const VariationalPosterior& posterior, int64_t rows,
-                        double beta) {
+VariationalLoss with_kl(const at::Tensor& data, const WeightedKl& kl) {
   VariationalLoss loss;
   loss.data = data;
-  loss.kl = posterior.kl();
-  loss.total = data + (beta / static_cast<double>(rows)) * loss.kl;
+  loss.kl = kl.posterior.kl();
+  loss.total = data + (kl.beta / static_cast<double>(kl.rows)) * loss.kl;
   return loss;
 }
 
 }  // namespace
 
 VariationalLoss variational_bound(const Likelihood& likelihood, const Latent& f, const at::Tensor& y,
-                                  const VariationalPosterior& posterior, int64_t rows, DataTerm data,
-                                  double beta) {
+                                  const WeightedKl& kl, DataTerm data) {
   const at::Tensor log_prob =
       data == DataTerm::expected ? expected_log_prob(likelihood, f, y) : log_predictive(likelihood, f, y);
-  return with_kl(-log_prob.mean(), posterior, rows, beta);
+  return with_kl(-log_prob.mean(), kl);
 }
 
-VariationalLoss cox_bound(const Latent& f, const at::Tensor& weights, const VariationalPosterior& posterior,
-                          int64_t rows, double beta) {
+VariationalLoss cox_bound(const Latent& f, const at::Tensor& weights, const WeightedKl& kl) {
   const int64_t nodes = weights.size(0), events = f.mean.size(0) - nodes;
   const at::Tensor mean = f.mean.squeeze(1), var = f.epistemic_var.squeeze(1);
   const at::Tensor integral =
       at::dot(weights, expected_intensity({mean.narrow(0, events, nodes), var.narrow(0, events, nodes)}));
-  return with_kl(integral / static_cast<double>(rows) - mean.narrow(0, 0, events).mean(), posterior, rows,
-                 beta);
+  return with_kl(integral / static_cast<double>(kl.rows) - mean.narrow(0, 0, events).mean(), kl);
 }
 
 }  // namespace slimbayes

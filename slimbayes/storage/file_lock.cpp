@@ -57,8 +57,8 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
     if (!is_empty(descriptor_)) {  // it belongs to another tool, such as uv.lock
       ::close(descriptor_);
       throw DataError(lock_.string(),
-                      fmt::format("expected an empty file, which locks '{}'; received one with "
-                                  "content; name another file",
+                      fmt::format("expected an empty file, which locks '{}'; received one with content; name "
+                                  "another file",
                                   path.string()));
     }
     struct flock range = whole_file();
@@ -73,8 +73,8 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
     if (result == 0 || error == EINTR) continue;
     throw DataError(
         path.string(),
-        fmt::format("expected a file that nobody else is writing; {} is writing it; wait for its end, "
-                    "or name another file",
+        fmt::format("expected a file that nobody else is writing; {} is writing it; wait for its end, or "
+                    "name another file",
                     other > 0 ? fmt::format("process {}", other) : "another process"));
   }
 }

@@ -5,7 +5,7 @@
 namespace slimbayes {
 
 /// An advisory lock that keeps two processes from writing `path` at the same time. It locks the empty file
-/// `path`.lock; if `path` is a link, the lock file lies beside the file that the link names. The kernel
+/// `path`.lock; if `path` is a link, the lock file lies in the folder of the file that it names. The kernel
 /// releases the lock when the process ends, even if it is killed; the next process reuses the lock file that
 /// is left. The lock does not exclude other threads or FileLocks of the same process.
 class FileLock {

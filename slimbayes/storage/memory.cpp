@@ -41,15 +41,15 @@ struct GroupFiles {
 /// Returns the bytes that the limits of a control group and of its parents leave; kUnknown without a limit.
 uint64_t left_in_groups(const fs::path& mount, const fs::path& group, const GroupFiles& files) {
   uint64_t least = kUnknown;
-  for (fs::path below = group.relative_path();; below = below.parent_path()) {
-    const fs::path folder = mount / below;
+  for (fs::path place = group.relative_path();; place = place.parent_path()) {
+    const fs::path folder = mount / place;
     const auto limit = number_in(folder / files.limit), used = number_in(folder / files.used);
     if (limit && used) {
       const uint64_t cache = number_in(folder / "memory.stat", files.cache).value_or(0);
       const uint64_t taken = *used - std::min(cache, *used);
       least = std::min(least, *limit - std::min(taken, *limit));
     }
-    if (below.empty()) return least;
+    if (place.empty()) return least;
   }
 }
 

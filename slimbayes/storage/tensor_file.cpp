@@ -112,15 +112,15 @@ std::string_view header_text(std::span<const std::byte> bytes, const std::string
   if (bytes.size() > kLengthBytes && bytes[kLengthBytes] != std::byte{'{'}) {
     throw DataError(
         name,
-        "expected a model file, as slimbayes fit writes it (safetensors, whose header begins with "
-        "'{'); received another file; check the path");
+        "expected a model file, as slimbayes fit writes it (safetensors, whose header begins with '{'); "
+        "received another file; check the path");
   }
   const uint64_t length = get_length(bytes);
   const size_t rest = bytes.size() - kLengthBytes;
   if (length > kMaxHeaderBytes) {
     throw DataError(name,
-                    fmt::format("expected a header of at most {} bytes; received the length {}; the file "
-                                "is damaged or not in the safetensors layout",
+                    fmt::format("expected a header of at most {} bytes; received the length {}; the file is "
+                                "damaged or not in the safetensors layout",
                                 kMaxHeaderBytes, length));
   }
   if (length > rest) {
@@ -160,8 +160,8 @@ void check_checksum(std::span<const std::byte> bytes, std::string_view text, con
   }
   if (const std::string expected = checksum_of(bytes); digits != expected) {
     throw DataError(name,
-                    fmt::format("expected the checksum {}; received {}; the file is damaged or was edited "
-                                "by another program",
+                    fmt::format("expected the checksum {}; received {}; the file is damaged or was edited by "
+                                "another program",
                                 expected, json_quoted(digits)));
   }
 }

@@ -25,9 +25,9 @@ struct StoredTensor {
 };
 
 /// A model or checkpoint file in the safetensors layout: an 8-byte header length, a JSON header whose
-/// `__metadata__` maps strings to strings, then the raw tensors. Reading it never executes anything. Arrays
-/// are sorted by element size, largest first, then by name. Equal content therefore gives equal bytes, and
-/// every array is aligned to its element size, as Python readers that map the file into memory need.
+/// `__metadata__` maps strings to strings, then the raw tensors. Reading it never executes code from the
+/// file. Arrays are sorted by element size, largest first, then by name. So equal content gives equal bytes,
+/// and every array is aligned to its element size, as Python readers need that map the file into memory.
 struct TensorFile {
   std::map<std::string, std::string> metadata;
   std::map<std::string, StoredTensor> tensors;

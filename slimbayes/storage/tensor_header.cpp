@@ -100,8 +100,8 @@ class HeaderReader final : public nlohmann::json_sax<json> {
   bool binary(binary_t&) override { fail("expected no binary value here"); }
   bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception&) override {
     throw DataError(std::string(file_),
-                    fmt::format("the header is not valid JSON at its byte {}; the file is "
-                                "damaged or not in the safetensors layout",
+                    fmt::format("the header is not valid JSON at its byte {}; the file is damaged or not in "
+                                "the safetensors layout",
                                 position));
   }
 
@@ -166,8 +166,8 @@ TensorHeader parse_header(std::string_view text, std::string_view file) {
   if (!text.starts_with('{')) {
     throw DataError(
         std::string(file),
-        "expected a JSON header that begins with '{'; received something else; the file is damaged "
-        "or not in the safetensors layout");
+        "expected a JSON header that begins with '{'; received something else; the file is damaged or not in "
+        "the safetensors layout");
   }
   HeaderReader reader(file);
   json::sax_parse(text.begin(), text.end(), &reader);

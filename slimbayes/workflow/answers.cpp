@@ -74,7 +74,7 @@ void Model::check_answers_anything(const Examples& examples, const std::vector<i
                                    const std::vector<BadRow>& bad) const {
   const auto middle_is_finite = [&] {
     const at::Tensor x = at::zeros({1, static_cast<int64_t>(schema().features.size())}, at::kDouble);
-    return unfinished(answer_to(dataset_of(schema(), {{x}}), {})).front().empty();
+    return non_finite(answer_to(dataset_of(schema(), {{x}}), {})).front().empty();
   };
   if (!some_inside(outside(*encoder_, examples), asked) && middle_is_finite()) return;
   const BadRow& first = *std::ranges::find(bad, asked.front(), &BadRow::row);
@@ -95,10 +95,10 @@ Answers Model::answers(const Examples& given, const AnswerRequest& ask, const Pr
   if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
   const std::vector<int64_t> asked = a.rows;
   a.answer = answer_to(data, options);
-  leave_out(a, unfinished(a.answer), *encoder_, given);  // before the interval, which needs finite answers
+  leave_out(a, non_finite(a.answer), *encoder_, given);  // before the interval, which needs finite answers
   for (const double level : ask.levels) {
     a.levels.push_back({level, interval(a.answer, level)});
-    leave_out(a, unfinished(a.answer, a.levels.back().interval), *encoder_, given);
+    leave_out(a, non_finite(a.answer, a.levels.back().interval), *encoder_, given);
   }
   if (const auto* classes = std::get_if<Classes>(&a.answer); classes != nullptr && calibration_.groups > 0) {
     const bool random = !ask.deterministic_sets && !ask.levels.empty();

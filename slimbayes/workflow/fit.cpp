@@ -293,7 +293,7 @@ Model fit_model(const Examples& given, const FitOptions& fit, const Examples* va
   const bool events = task.kind == TaskKind::events;
   const bool of_table = kind_of(*encoder) == InputKind::table;
   const Augmentation augmentation{fit.crop, fit.flip};
-  const Dataset all = dataset_of(*encoder, examples, true, nullptr, augmentation);
+  const Dataset all = training_dataset(*encoder, examples, augmentation);
   Split parts{all.subset(at::tensor(model.split_.train, at::kLong)), {}};
   if (valid_given != nullptr) {
     const Examples valid = examples_of(*valid_given, *encoder, true);

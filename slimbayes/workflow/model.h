@@ -56,7 +56,7 @@ class Model {
 
   /// Returns scores that may reveal examples unlike the training data; larger means further from them. [n]
   /// each. They are those of the answers (core/answers.h: "epistemic_sd" or "total_sd" of a regression,
-  /// whichever ood_score() names; "mutual_information", "entropy" and "uncertain" of classes, "log_rate_sd"
+  /// whichever ood_score() names; "mutual_information", "entropy" and "max_softmax" of classes, "log_rate_sd"
   /// of counts and intensities), those of the method's network (Fitted::ood: "energy", "logit_var"), and
   /// those of the inputs (data/input_scores.h: "distance", "outside"). Throws as answer().
   Scores ood(const Examples& examples) const;

@@ -92,7 +92,7 @@ def test_a_module_of_pytorch_is_no_model_either(tmp_path):
 
 def test_evaluate_explains_its_scores(tmp_path):
     text = run(tmp_path, "evaluate", "--help").stdout
-    for score in ("epistemic_sd", "mutual_information", "entropy", "uncertain", "log_rate_sd", "outside", "distance"):
+    for score in ("epistemic_sd", "mutual_information", "entropy", "max_softmax", "log_rate_sd", "outside", "distance"):
         assert re.search(rf"^ +.*{score}.*: ", text, re.MULTILINE), score
 
 

@@ -103,14 +103,14 @@ TEST(Answers, AreConcatenatedRowByRow) {
 
 TEST(Answers, NameTheFirstNumberThatIsNotFinite) {
   const Regression p{row({1, HUGE_VAL, 2, 3}), row({1, 1, std::nan(""), 1}), row({1, 1, 1, 1})};
-  EXPECT_EQ(unfinished(p), (std::vector<std::string>{"", "mean is inf", "sd is nan", ""}));
+  EXPECT_EQ(non_finite(p), (std::vector<std::string>{"", "mean is inf", "sd is nan", ""}));
   const Interval bounds{row({0, 0, 0, -HUGE_VAL}), row({1, 1, 1, 1})};
-  EXPECT_EQ(unfinished(p, bounds)[3], "lower is -inf");
-  EXPECT_EQ(unfinished(Counts{{row({1, 800, 1}), row({1, 1, 2000})}}),
+  EXPECT_EQ(non_finite(p, bounds)[3], "lower is -inf");
+  EXPECT_EQ(non_finite(Counts{{row({1, 800, 1}), row({1, 1, 2000})}}),
             (std::vector<std::string>{"", "mean is inf", "mean is inf"}));
-  EXPECT_EQ(unfinished(Classes{at::full({1, 2}, std::nan(""), at::kDouble), row({0}), row({0})})[0],
+  EXPECT_EQ(non_finite(Classes{at::full({1, 2}, std::nan(""), at::kDouble), row({0}), row({0})})[0],
             "probability is nan");
-  EXPECT_TRUE(unfinished(Intensity{{row({}), row({})}}).empty());
+  EXPECT_TRUE(non_finite(Intensity{{row({}), row({})}}).empty());
   const auto some = std::get<Regression>(take(p, at::tensor(std::vector<int64_t>{3, 0})));
   EXPECT_TRUE(at::equal(some.mean, row({3, 1})));
 }

@@ -12,6 +12,7 @@
 #include "slimbayes/data/window_encoder.h"
 #include "slimbayes/data/windows.h"
 #include "tests/data/tables.h"
+#include "tests/data/window_tables.h"
 
 namespace slimbayes {
 namespace {
@@ -172,7 +173,7 @@ TEST(fill_gaps, NamesTheSeriesWithMostGaps) {
 TEST(fill_gaps, KeepsTheCellsOfTheFile) {
   Reading reading;
   reading.kept = {"x", "g"};
-  Table table = parse_csv("t,x,g\n0,1.50,a\n1,2.50,a\n3,4.50,a\n4,5.50,a\n", ',', "w.csv", reading);
+  Table table = parse_csv("t,x,g\n0,1.50,a\n1,2.50,a\n3,4.50,a\n4,5.50,a\n", ',', {"w.csv", reading});
   TimeSeries series = find_series(table, {3, 1, {"t"}, {"g"}});
   fill_gaps(table, series, {3, 1, {"t"}, {"g"}});
   const Table rows = take_rows(table, series.order);
@@ -187,13 +188,14 @@ TEST(fill_gaps, WithoutGapsGivesTheSameBits) {
   EXPECT_EQ(one.last, two.last);
   EXPECT_EQ(one.notes, two.notes);
   const std::vector<int64_t> chosen = with_known_target(table, one);
-  const auto inputs = [&](const Windows& windows, const WindowOptions& options) {
-    const WindowEncoder encoder = WindowEncoder::fit(table, windows, options, chosen, encoding());
-    const Batch batch = encoder.dataset(table, windows, chosen, true).source->rows(at::arange(50), {});
+  const auto inputs = [&](const Windows& windows) {
+    const WindowEncoder encoder = WindowEncoder::fit(window_table_of(table, windows, chosen), encoding());
+    const Batch batch =
+        encoder.dataset(window_table_of(table, windows, chosen), true).source->rows(at::arange(50), {});
     return std::pair{batch.inputs[0], batch.target};
   };
-  EXPECT_TRUE(at::equal(inputs(one, plain).first, inputs(two, filling(5)).first));
-  EXPECT_TRUE(at::equal(inputs(one, plain).second, inputs(two, filling(5)).second));
+  EXPECT_TRUE(at::equal(inputs(one).first, inputs(two).first));
+  EXPECT_TRUE(at::equal(inputs(one).second, inputs(two).second));
 }
 
 TEST(carried, TheLastKnownCellStandsInAndTheIndicatorTellsSo) {
@@ -203,10 +205,10 @@ TEST(carried, TheLastKnownCellStandsInAndTheIndicatorTellsSo) {
   const Windows windows = filled(table, options);
   const std::vector<int64_t> chosen = with_known_target(table, windows);
   for (int64_t i : chosen) EXPECT_FALSE(windows.is_inserted(windows.target[static_cast<size_t>(i)]));
-  const WindowEncoder encoder = WindowEncoder::fit(table, windows, options, chosen, encoding());
+  const WindowEncoder encoder = WindowEncoder::fit(window_table_of(table, windows, chosen), encoding());
   EXPECT_EQ(encoder.schema().features,
             (std::vector<std::string>{"x", "x (missing)", "y (past)", "y (past) (missing)"}));
-  const Dataset data = encoder.dataset(table, windows, {4, 11}, false);
+  const Dataset data = encoder.dataset(window_table_of(table, windows, {4, 11}), false);
   const at::Tensor x = data.source->rows(at::arange(2), {}).inputs[0];  // [2, 5, 4]
   ASSERT_EQ(windows.last[4], 9);                                        // the hours 5 to 9
   const std::vector<double> missing = {0, 0, 1, 1, 0};

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "slimbayes/data/image_encoder.h"
 #include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
 #include "tests/real_data.h"

@@ -52,7 +52,7 @@ TEST(InputScores, OfWindowsAreThoseOfTheirRows) {
   const auto windows = std::make_shared<const Windows>(find_windows(table, options));
   std::vector<int64_t> train;
   for (int64_t i = 0; i < 20; ++i) train.push_back(i);
-  const WindowEncoder encoder = WindowEncoder::fit(table, *windows, options, train, {"y"});
+  const WindowEncoder encoder = WindowEncoder::fit({shared, windows, train}, {"y"});
   const auto rows = outside(encoder.rows(), table);
   const WindowTable chosen{shared, windows, {5, 34, 35, 37}};
   const Scores scores = input_scores(encoder, chosen, {});

@@ -22,7 +22,7 @@ Column booleans(std::string name, std::vector<double> values) {
 }
 
 Task task_for(const Table& table, std::optional<LikelihoodKind> likelihood = {}) {
-  return fit_task(table, all_rows(table), "y", likelihood);
+  return fit_task(table, all_rows(table), {"y", likelihood});
 }
 
 TEST(Target, TheColumnsKindChoosesTheTask) {
@@ -49,14 +49,14 @@ TEST(Target, TheColumnsKindChoosesTheTask) {
 
 TEST(Target, TwoWholeNumbersAreTwoClasses) {
   const Table table = table_of({numbers("y", {1, 0, kNone, 0, 1, 1})});
-  const Task task = fit_task(table, {0, 1, 3, 4}, "y", {});
+  const Task task = fit_task(table, {0, 1, 3, 4}, {"y", {}});
   EXPECT_EQ(task.likelihood, LikelihoodKind::bernoulli);
   EXPECT_EQ(task.levels, (Words{"0", "1"}));
   expect_has(two_classes_note(table, "y"),
              "the target 'y' holds 0 and 1 alone, which are taken as two classes; --likelihood gaussian");
-  EXPECT_EQ(fit_task(table, {0, 1, 3, 4}, "y", LikelihoodKind::gaussian).kind, TaskKind::regression);
+  EXPECT_EQ(fit_task(table, {0, 1, 3, 4}, {"y", LikelihoodKind::gaussian}).kind, TaskKind::regression);
   expect_has(error_of([&] {
-               fit_task(table, {0, 1, 3, 4}, "y", {}, "centred");
+               fit_task(table, {0, 1, 3, 4}, {"y", {}, "centred"});
              }),
              "--likelihood gaussian fits two whole numbers as numbers");
   EXPECT_EQ(task_for(table_of({numbers("y", {-1, 1, 1, -1})})).levels, (Words{"-1", "1"}));
@@ -104,7 +104,7 @@ TEST(Target, ASpreadWhoseSquareIsNoNumberIsRefused) {
 
 TEST(Target, ACentredTargetKeepsItsUnits) {
   const Table table = table_of({numbers("y", {1, 3, 8}), categories("c", {0, 1, 0}, {"a", "b"})});
-  const Task task = fit_task(table, {0, 1, 2}, "y", {}, "centred"), scaled = task_for(table);
+  const Task task = fit_task(table, {0, 1, 2}, {"y", {}, "centred"}), scaled = task_for(table);
   EXPECT_TRUE(holds(target_values(table, "y", task), {-3, -1, 4}));
   EXPECT_EQ(task.y_scale, 1);
   EXPECT_EQ(task.encoded_sd, scaled.y_scale);
@@ -119,9 +119,9 @@ TEST(Target, ACentredTargetKeepsItsUnits) {
   const Table far = table_of({numbers("y", {1, 3, 8, 1e19})});
   expect_has(error_of([&] { check_standardised(far, "y", task); }),
              "within 1e+18 (the target is not scaled)");
-  expect_has(error_of([&] { fit_task(table, {0, 1, 2}, "y", {}, "robust"); }), "'standard' or 'centred'");
+  expect_has(error_of([&] { fit_task(table, {0, 1, 2}, {"y", {}, "robust"}); }), "'standard' or 'centred'");
   expect_has(error_of([&] {
-               fit_task(table, {0, 1, 2}, "y", LikelihoodKind::poisson, "centred");
+               fit_task(table, {0, 1, 2}, {"y", LikelihoodKind::poisson, "centred"});
              }),
              "leave --target-scale out");
 }
@@ -129,7 +129,7 @@ TEST(Target, ACentredTargetKeepsItsUnits) {
 TEST(Target, ARowFarBeyondTheTrainingTargetsIsNamed) {
   const Table table = table_of({numbers("y", {1, 2, 3, kNone, 1e30})}),
               fine = table_of({numbers("y", {1, 2, 3, 1e17})});
-  const auto fit = [](const Table& t) { return fit_task(t, {0, 1, 2}, "y", {}); };
+  const auto fit = [](const Table& t) { return fit_task(t, {0, 1, 2}, {"y", {}}); };
   const std::string error = error_of([&] { fit(table); });
   expect_has(error, "data row 5");
   expect_has(error, "within 1e+18 training sds");
@@ -205,12 +205,12 @@ TEST(Target, ClassesNeedRows) {
   Table held = table_of({categories("y", {0, 0, 1, 1}, {"a", "b"})});
   expect_has(
       error_of([&] {
-        fit_task(held, {0, 1}, "y", {});
+        fit_task(held, {0, 1}, {"y", {}});
       }),
       "a training row of each class of 'y'; received none of class 'b', which has 2 rows in the table");
   Table counted = table_of({numbers("y", {0, 0, 1, 1})});
   expect_has(error_of([&] {
-               fit_task(counted, {0, 1}, "y", {});
+               fit_task(counted, {0, 1}, {"y", {}});
              }),
              "give more of its rows; --likelihood gaussian fits them as numbers");
   expect_has(error_of([&] { task_for(table_of({categories("y", {0, 0}, {"a"})})); }), "at least two classes");
@@ -234,54 +234,6 @@ TEST(Target, LikelihoodsAreNamed) {
              }),
              "--likelihood poisson needs numbers");
   EXPECT_THROW(task_for(table_of({{"y", ColumnKind::datetime, {0, 1}, {}}})), std::invalid_argument);
-}
-
-TEST(Domain, IsParsedOrRefusedWithASentence) {
-  std::vector<Axis> axes = parse_domain("0:1, -2.5:3e1");
-  ASSERT_EQ(axes.size(), 2u);
-  EXPECT_EQ(axes[1].low, -2.5);
-  EXPECT_EQ(axes[1].high, 30);
-  EXPECT_DOUBLE_EQ(volume(axes), 32.5);
-  for (const char* bad : {"", "0", "0:1,", "1:0", "0:0", "a:b", "0:inf", "0:1:2"}) {
-    expect_has(error_of([&] { parse_domain(bad); }),
-               "[domain] expected an axis LOW:HIGH for each coordinate");
-  }
-}
-
-TEST(Events, CoordinatesAreScaledByTheDomain) {
-  Table table = table_of({numbers("a", {0, 0.5, 1}), numbers("b", {-1, 2, 3})});
-  Encoder e =
-      Encoder::fit(table, {0, 2}, {"", "min-max", {}, "train", LikelihoodKind::cox, {{0, 1}, {-1, 3}}});
-  EXPECT_TRUE(
-      at::allclose(e.inputs(table), at::tensor({-1., -1., 0., .5, 1., 1.}, at::kFloat).reshape({3, 2})));
-  const Task& task = e.schema().task;
-  EXPECT_EQ(task.kind, TaskKind::events);
-  // Two of the three events are training events; the domain and its encoded box both have volume 4:
-  // y_shift = log(3/2 * 4/4).
-  EXPECT_NEAR(task.y_shift, std::log(1.5), 1e-14);
-  EXPECT_FALSE(e.dataset(table, true).all().target.defined());
-  Encoder back = Encoder::from_json(nlohmann::json::parse(e.to_json().dump()));
-  EXPECT_TRUE(at::equal(back.inputs(table), e.inputs(table)));
-  EXPECT_EQ(back.to_json(), e.to_json());
-  Table outside = table_of({numbers("a", {0, 1.2}), numbers("b", {0, 0})});
-  expect_has(error_of([&] { e.inputs(outside); }),
-             "t.csv: data row 2: expected 'a' inside its domain 0:1; received 1.2; fit on a wider domain");
-}
-
-TEST(Events, BadInputIsNamed) {
-  Table table = table_of({numbers("a", {0, 0.5}), numbers("b", {0, 9}), categories("c", {0, 0}, {"u"})});
-  auto message = [&](std::vector<Axis> domain, Words ignore, std::string target = "") {
-    return error_of([&] {
-      Encoder::fit(table, {0, 1}, {target, "min-max", ignore, "train", LikelihoodKind::cox, domain});
-    });
-  };
-  expect_has(message({{0, 1}, {0, 10}}, {}),
-             "coordinates that are numbers; received the categorical column 'c'");
-  expect_has(message({{0, 1}}, {"c"}), "a domain of 2 axes, one a coordinate; received 1");
-  expect_has(message({{0, 1}, {0, 2}}, {"c"}),
-             "row 2: expected 'b' inside its domain 0:2; received 9; widen --domain");
-  expect_has(message({{0, 1}, {0, 10}}, {"c"}, "a"), "leave --target out");
-  EXPECT_EQ(message({{0, 1}, {0, 10}}, {"c"}), "no error");
 }
 
 TEST(Classes, AnEncoderKeepsTheirNames) {

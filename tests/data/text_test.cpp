@@ -28,7 +28,7 @@ Table reviews() {
 TextOptions short_texts(int64_t longest = 256) { return {"text", 20000, longest}; }
 
 TextEncoder fitted(const TextOptions& options = short_texts()) {
-  return TextEncoder::fit(reviews(), all_rows(reviews()), options, "label", std::nullopt);
+  return TextEncoder::fit(reviews(), all_rows(reviews()), options, {"label"});
 }
 
 TEST(TextEncoder, NumbersTheFrequentWordsOfItsRows) {
@@ -71,7 +71,7 @@ TEST(TextEncoder, SaysWhatItCouldNotRead) {
   Table table = reviews();
   table.columns.push_back(numbers("n", {1, 2, 3, 4, 5, 6}));
   expect_has(error_of([&] {
-               TextEncoder::fit(table, all_rows(table), {"n", 20000, 256}, "label", {});
+               TextEncoder::fit(table, all_rows(table), {"n", 20000, 256}, {"label"});
              }),
              "expected text in 'n'; received a numeric column");
 }

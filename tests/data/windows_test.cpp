@@ -7,8 +7,10 @@
 
 #include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/window_encoder.h"
+#include "slimbayes/data/window_split.h"
 #include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
+#include "tests/data/window_tables.h"
 
 namespace slimbayes {
 namespace {
@@ -52,8 +54,8 @@ TEST(Windows, SeeTheirRowsAndAnswerForTheOneAhead) {
   EXPECT_EQ(windows.step, kHour);
   EXPECT_EQ(windows.forecast_times(windows_of(4, 2)).back(), 11 * kHour);  // after the table's last row
   const std::vector<int64_t> chosen = all_of(windows);
-  const WindowEncoder encoder = WindowEncoder::fit(table, windows, windows_of(4, 2), chosen, encoding());
-  const Dataset data = encoder.dataset(table, windows, chosen, true);
+  const WindowEncoder encoder = WindowEncoder::fit(window_table_of(table, windows, chosen), encoding());
+  const Dataset data = encoder.dataset(window_table_of(table, windows, chosen), true);
   const Batch batch = data.source->rows(at::tensor(std::vector<int64_t>{4, 0}), {});
   EXPECT_EQ(batch.inputs[0].sizes(), at::IntArrayRef({2, 4, 2}));  // features: x and the target's past
   EXPECT_EQ(encoder.schema().features, (std::vector<std::string>{"x", "y (past)"}));
@@ -168,7 +170,8 @@ TEST(Windows, TheCalendarOfAllSeriesDecidesItsFeatures) {
   WindowOptions how = windows_of(4);
   how.group = {"city"};
   const Windows windows = find_windows(table, how);
-  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
+  const WindowEncoder encoder =
+      WindowEncoder::fit(window_table_of(table, windows, all_of(windows)), encoding());
   EXPECT_NE(std::ranges::find(encoder.schema().features, "sine of the day of the week"),
             encoder.schema().features.end());
 }
@@ -219,14 +222,14 @@ TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
   SplitRows parts = split_windows(windows, usable, how, split);
   for (int64_t& i : parts.train) i = usable[static_cast<size_t>(i)];
   for (int64_t i : parts.train) EXPECT_NE(windows.target[static_cast<size_t>(i)], 30);
-  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, parts.train, encoding());
+  const WindowEncoder encoder = WindowEncoder::fit(window_table_of(table, windows, parts.train), encoding());
   // A missing value in the target's past is imputed and gets an indicator feature.
   const std::vector<std::string>& names = encoder.schema().features;  // then the hour of the day
   EXPECT_EQ(std::vector<std::string>(names.begin(), names.begin() + 3),
             (std::vector<std::string>{"x", "y (past)", "y (past) (missing)"}));
   std::vector<int64_t> every(windows.last.size());
   for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<int64_t>(i);
-  const Dataset data = encoder.dataset(table, windows, every, false);
+  const Dataset data = encoder.dataset(window_table_of(table, windows, every), false);
   EXPECT_EQ(data.size(), 57);
   EXPECT_FALSE(data.source->rows(at::arange(3), {}).target.defined());
 }
@@ -235,15 +238,18 @@ TEST(WindowEncoder, KnowsTheHourWhereTheRowsSpanADay) {
   const Table table = hourly(24 * 3);
   const WindowOptions how = windows_of(5);
   const Windows windows = find_windows(table, how);
-  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
+  const WindowEncoder encoder =
+      WindowEncoder::fit(window_table_of(table, windows, all_of(windows)), encoding());
   EXPECT_EQ(encoder.schema().features,
             (std::vector<std::string>{"x", "y (past)", "sine of the hour of the day",
                                       "cosine of the hour of the day"}));
-  const Batch batch = encoder.dataset(table, windows, all_of(windows), true).source->rows(at::arange(1), {});
+  const Batch batch =
+      encoder.dataset(window_table_of(table, windows, all_of(windows)), true).source->rows(at::arange(1), {});
   EXPECT_NEAR(batch.inputs[0][0][4][2].item<double>(), std::sin(2 * M_PI * 4 / 24), 1e-6);
   const WindowEncoder again = WindowEncoder::from_json(encoder.to_json());
   EXPECT_EQ(again.to_json(), encoder.to_json());
-  const Batch same = again.dataset(table, windows, all_of(windows), true).source->rows(at::arange(1), {});
+  const Batch same =
+      again.dataset(window_table_of(table, windows, all_of(windows)), true).source->rows(at::arange(1), {});
   EXPECT_TRUE(at::equal(same.inputs[0], batch.inputs[0]));
   EXPECT_EQ(again.schema().features, encoder.schema().features);
   EXPECT_TRUE(again.reading().kinds.contains("y"));
@@ -253,17 +259,19 @@ TEST(WindowEncoder, NamesTheWindowsThatHoldABadRow) {
   const Table table = hourly(30);
   const WindowOptions how = windows_of(4);
   const Windows windows = find_windows(table, how);
-  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, all_of(windows), encoding());
+  const WindowEncoder encoder =
+      WindowEncoder::fit(window_table_of(table, windows, all_of(windows)), encoding());
   Table far = table;
   far.columns[1].values[10] = 1e200;
   std::vector<BadRow> bad;
-  encoder.dataset(far, windows, {5, 7, 10, 11}, false, &bad);
+  encoder.dataset(window_table_of(far, windows, {5, 7, 10, 11}), false, &bad);
   ASSERT_EQ(bad.size(), 2u);  // only the windows 7 to 10 see row 10
   EXPECT_EQ(bad[0].row, 1);
   EXPECT_EQ(bad[1].row, 2);
   expect_has(bad[0].reason, "in data row 11: ");
-  EXPECT_THROW(encoder.dataset(far, windows, {7}, false), DataError);
-  EXPECT_NO_THROW(encoder.dataset(far, windows, {5, 11}, false));  // these windows do not see the row
+  EXPECT_THROW(encoder.dataset(window_table_of(far, windows, {7}), false), DataError);
+  EXPECT_NO_THROW(
+      encoder.dataset(window_table_of(far, windows, {5, 11}), false));  // these windows do not see the row
 }
 
 TEST(WindowEncoder, RefusesWindowsThatWereFoundWithOtherOptions) {
@@ -271,16 +279,16 @@ TEST(WindowEncoder, RefusesWindowsThatWereFoundWithOtherOptions) {
   const WindowOptions how = windows_of(4);
   const Windows windows = find_windows(table, how), wider = find_windows(table, windows_of(8)),
                 later = find_windows(table, windows_of(4, 2));
-  const WindowEncoder encoder = WindowEncoder::fit(table, windows, how, {0, 1, 2, 3, 4}, encoding());
+  const WindowEncoder encoder =
+      WindowEncoder::fit(window_table_of(table, windows, {0, 1, 2, 3, 4}), encoding());
   for (const Windows& foreign : {wider, later}) {
-    EXPECT_THROW(WindowEncoder::fit(table, foreign, how, {0, 1}, encoding()), std::invalid_argument);
-    EXPECT_THROW(encoder.dataset(table, foreign, {0}, false), std::invalid_argument);
+    EXPECT_THROW(encoder.dataset(window_table_of(table, foreign, {0}), false), std::invalid_argument);
   }
-  EXPECT_NO_THROW(encoder.dataset(table, windows, {0}, false));
+  EXPECT_NO_THROW(encoder.dataset(window_table_of(table, windows, {0}), false));
 }
 
 TEST(Windows, ATableWithoutTwoRowsOfASeriesHasNoStep) {
-  const Table table = parse_csv("t,g,y\n2024-01-01,a,1\n2024-01-02,b,2\n", ',', "w.csv");
+  const Table table = parse_csv("t,g,y\n2024-01-01,a,1\n2024-01-02,b,2\n", ',', {"w.csv"});
   try {
     find_windows(table, {4, 1, {"t"}, {"g"}});
     FAIL();

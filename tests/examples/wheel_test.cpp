@@ -110,7 +110,7 @@ TEST(VbllPolicy, TheLossByArmsIsThatOfAllHeadsAtOnce) {
   const sb::GaussianLikelihood likelihood{at::full({}, policy.noise_var(), at::kFloat)};
   const at::Tensor whole =
       sb::variational_bound(likelihood, {all.mean.gather(1, arm), all.epistemic_var.gather(1, arm)},
-                            history.reward(), policy.heads(), 200, sb::DataTerm::expected)
+                            history.reward(), {policy.heads(), 200})
           .total;
   EXPECT_NEAR(mine.item<double>() / whole.item<double>(), 1, 1e-5);
 }

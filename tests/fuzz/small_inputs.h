@@ -31,7 +31,7 @@ inline Table small_series(int64_t hours = 72) {
                          (i * 5) % 7);
     }
   }
-  return parse_csv(csv, ',', "series.csv");
+  return parse_csv(csv, ',', {"series.csv"});
 }
 
 /// Texts of different lengths, one of them missing, with a target for each of two likelihoods.
@@ -43,7 +43,7 @@ inline Table small_reviews(int64_t rows = 40) {
     csv += fmt::format("{},{},{}\n", i == 7 ? "" : fmt::format("\"{}\"", text),
                        (i % 2 ? 1.0 : -1.0) + 0.1 * static_cast<double>(i % 5), i % 2 ? "yes" : "no");
   }
-  return parse_csv(csv, ',', "reviews.csv");
+  return parse_csv(csv, ',', {"reviews.csv"});
 }
 
 /// Images of two channels that are higher than wide, all different; the class is where they are bright. No

@@ -49,7 +49,7 @@ inline Table small_table(int64_t rows = 40) {
                                     : "high",
                        (i * 5) % 7);
   }
-  return parse_csv(csv, ',', "small.csv");
+  return parse_csv(csv, ',', {"small.csv"});
 }
 
 struct Subject {
@@ -216,7 +216,7 @@ struct NotFinite : std::logic_error {
 inline void check_answers(const Model& model, const Examples& given) {
   const Examples examples = model.examples(given);
   const Answers a = model.answers(examples, {{0.5}});
-  for (const std::string& fault : unfinished(a.answer, a.levels[0].interval))
+  for (const std::string& fault : non_finite(a.answer, a.levels[0].interval))
     if (!fault.empty()) throw NotFinite(fault);
   const auto far = outside(model.encoder(), examples);
   notes_for(model.encoder(), examples);

@@ -9,7 +9,7 @@
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/images.h"
+#include "slimbayes/data/image_encoder.h"
 #include "slimbayes/data/text.h"
 #include "tests/data/tables.h"
 
@@ -89,7 +89,7 @@ Table reviews(int64_t n, uint64_t seed) {
 
 Dataset texts_of(const char* target, int64_t n, uint64_t seed) {
   const Table train = reviews(200, 1);
-  return TextEncoder::fit(train, all_rows(train), {"text", 20000, 12}, target, {})
+  return TextEncoder::fit(train, all_rows(train), {"text", 20000, 12}, {target})
       .dataset(reviews(n, seed), true);
 }
 Dataset texts(int64_t n, uint64_t seed) { return texts_of("label", n, seed); }
@@ -133,7 +133,7 @@ void answers_are_finite(const InputSubject& s, const Fitted& fitted) {
   const Predictive p = fitted.predict(s.data->data(kFresh, 3));
   require(row_count(p) == kFresh, "another number of answers than rows");
   require(task_of(p) == s.data->task, "an answer to another task");
-  for (const std::string& fault : unfinished(p)) require(fault.empty(), "an answer whose " + fault);
+  for (const std::string& fault : non_finite(p)) require(fault.empty(), "an answer whose " + fault);
   for (const auto& [name, score] : fitted.ood(s.data->data(kFresh, 3)))
     require(score.sizes() == at::IntArrayRef{kFresh} && at::isfinite(score).all().item<bool>(),
             "no score " + name);

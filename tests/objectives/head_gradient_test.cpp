@@ -127,7 +127,7 @@ TEST(HeadGradient, EqualsAutomaticDifferentiationOfEachObjective) {
     const VariationalPosterior q = c.posterior();
     VariationalLoss loss = objective.loss(c, correction, noise);
     loss.total.backward();
-    HeadGradient g = head_gradient(c.phi, correction, c.y, q, c.offset, noise, 20, objective.settings);
+    HeadGradient g = head_gradient({c.phi, correction, c.y, 20}, {q, c.offset, noise}, objective.settings);
     EXPECT_TRUE(same(g.loss.total, loss.total) && same(g.loss.data, loss.data) && same(g.loss.kl, loss.kl));
     EXPECT_TRUE(same(g.grad_features, c.phi.grad()));
     EXPECT_EQ(g.grad_correction.defined(), objective.corrected);
@@ -149,8 +149,9 @@ TEST(HeadGradient, OfEachObjectiveEqualsCentralDifferences) {
     at::Tensor correction;
     if (objective.corrected) correction = Stream(7).uniform(at::IntArrayRef{7});
     auto loss = [&] { return objective.loss(c, correction, at::exp(c.log_noise)).total.item<double>(); };
-    HeadGradient g = head_gradient(c.phi, correction, c.y, {c.mean, c.log_diagonal, c.lower}, c.offset,
-                                   at::exp(c.log_noise), 20, objective.settings);
+    HeadGradient g = head_gradient({c.phi, correction, c.y, 20},
+                                   {{c.mean, c.log_diagonal, c.lower}, c.offset, at::exp(c.log_noise)},
+                                   objective.settings);
     auto agree = [&](at::Tensor& x, const at::Tensor& grad) {
       for (int64_t i = 0; i < x.numel(); ++i) {
         constexpr double kStep = 1e-6;
@@ -197,7 +198,7 @@ TEST(HeadGradient, FocusWeighsRowsByTheirVariance) {
   at::Tensor weight = (f.epistemic_var.squeeze(1) + noise).detach().pow(0.5);
   (-log_predictive(GaussianLikelihood{noise}, f, c.y) * weight / weight.mean()).mean().backward();
   HeadGradient g =
-      head_gradient(c.phi.detach(), {}, c.y, q, c.offset, noise, 20, {Data::predictive, 0, 0}, 0.5);
+      head_gradient({c.phi.detach(), {}, c.y, 20}, {q, c.offset, noise}, {Data::predictive, 0, 0}, 0.5);
   EXPECT_TRUE(at::allclose(g.grad_features, c.phi.grad(), 1e-12, 1e-13));
 }
 
@@ -210,7 +211,7 @@ TEST(HeadGradient, AFullFocusMovesTheMeanAsSquaredErrorDoes) {
   at::Tensor offset = c.offset.detach().clone().set_requires_grad(true);
   (0.5 * (c.y - q.latent(c.phi, offset).mean.squeeze(1)).square()).mean().backward();
   HeadGradient g =
-      head_gradient(c.phi.detach(), {}, c.y, q, c.offset, noise, 20, {Data::predictive, 0, 0}, 1);
+      head_gradient({c.phi.detach(), {}, c.y, 20}, {q, c.offset, noise}, {Data::predictive, 0, 0}, 1);
   EXPECT_NEAR((g.grad_offset * mean_var).item<double>(), offset.grad().item<double>(), 1e-12);
 }
 

@@ -26,8 +26,8 @@ inline VariationalLoss gaussian_bound(const at::Tensor& features, const at::Tens
                                       const HeadObjective& objective) {
   Latent f = posterior.latent(features, offset);
   if (correction.defined()) f.epistemic_var = f.epistemic_var + correction.unsqueeze(1);
-  VariationalLoss loss =
-      variational_bound(GaussianLikelihood{noise_var}, f, y, posterior, rows, objective.data, objective.beta);
+  VariationalLoss loss = variational_bound(GaussianLikelihood{noise_var}, f, y,
+                                           {posterior, rows, objective.beta}, objective.data);
   if (objective.alpha != 0)
     loss.total = loss.total + objective.alpha * trace_regulariser(features, noise_var);
   return loss;

@@ -74,8 +74,8 @@ TEST(VariationalBound, GradientsMatchCentralDifferences) {
   at::Tensor counts = at::tensor({0.0, 3.0, 1.0, 7.0, 2.0}, at::kDouble);
   auto bound = [](const Likelihood& likelihood, const at::Tensor& y) {
     return [=](const Sample& s) {
-      return variational_bound(likelihood, s.posterior.latent(s.features, s.offset), y, s.posterior, 50,
-                               DataTerm::expected, 0.7);
+      return variational_bound(likelihood, s.posterior.latent(s.features, s.offset), y,
+                               {s.posterior, 50, 0.7});
     };
   };
   expect_gradient(sample(5, 4, 1), bound(BernoulliLikelihood{}, labels));
@@ -83,7 +83,7 @@ TEST(VariationalBound, GradientsMatchCentralDifferences) {
   expect_gradient(sample(5, 4, 1), bound(PoissonLikelihood{}, counts));
   expect_gradient(sample(5, 4, 1), [](const Sample& s) {
     return cox_bound(s.posterior.latent(s.features, s.offset), at::full({3}, 2.0 / 3, at::kDouble),
-                     s.posterior, 50, 0.7);
+                     {s.posterior, 50, 0.7});
   });
 }
 
@@ -91,16 +91,15 @@ TEST(VariationalBound, IsTheDataTermAndTheKl) {
   Sample s = sample(5, 4, 1);
   at::Tensor y = at::ones({5}, at::kDouble);
   Latent f = s.posterior.latent(s.features, s.offset);
-  VariationalLoss loss =
-      variational_bound(BernoulliLikelihood{}, f, y, s.posterior, 50, DataTerm::expected, 2);
+  VariationalLoss loss = variational_bound(BernoulliLikelihood{}, f, y, {s.posterior, 50, 2});
   Latent one{f.mean.squeeze(1), f.epistemic_var.squeeze(1)};
   EXPECT_NEAR(loss.data.item<double>(),
               -BernoulliLikelihood{}.expected_log_prob(one, y).mean().item<double>(), 1e-12);
   EXPECT_NEAR(loss.total.item<double>(), loss.data.item<double>() + 2.0 / 50 * loss.kl.item<double>(), 1e-12);
   // A likelihood with one latent function refuses a latent with two.
-  EXPECT_THROW(variational_bound(PoissonLikelihood{}, {at::zeros({5, 2}), at::zeros({5, 2})}, y, s.posterior,
-                                 50, DataTerm::expected),
-               std::invalid_argument);
+  EXPECT_THROW(
+      variational_bound(PoissonLikelihood{}, {at::zeros({5, 2}), at::zeros({5, 2})}, y, {s.posterior, 50}),
+      std::invalid_argument);
 }
 
 TEST(CoxBound, AConstantIntensityIsBestAtTheCount) {
@@ -112,7 +111,7 @@ TEST(CoxBound, AConstantIntensityIsBestAtTheCount) {
   at::Tensor weights = at::full({25}, 4.0 / 25, at::kDouble);
   auto loss = [&](double c) {
     const Latent f{at::full({28, 1}, c, at::kDouble), at::zeros({28, 1}, at::kDouble)};  // 3 events, 25 nodes
-    return cox_bound(f, weights, none, n).data.item<double>();
+    return cox_bound(f, weights, {none, n}).data.item<double>();
   };
   double best = std::log(30 / 4.0);
   EXPECT_NEAR(loss(best), 1 - best, 1e-12);

@@ -180,7 +180,7 @@ TEST(ModelUpdate, AnEnsembleRaisesTheNoiseOfItsMembers) {
 
 /// Rows of a number, a colour and a text, in the columns' order of `header`.
 Table cells(const std::string& csv, const Model* model = nullptr) {
-  return parse_csv(csv, ',', "cells.csv", model ? model->reading(true) : Reading{});
+  return parse_csv(csv, ',', {"cells.csv", model ? model->reading(true) : Reading{}});
 }
 
 std::string many_cells() {

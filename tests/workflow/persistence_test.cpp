@@ -38,9 +38,9 @@ Case case_of(const Table& table, int64_t window, int64_t horizon,
   EncoderOptions encoding;
   encoding.target = "y";
   encoding.likelihood = likelihood;
-  WindowEncoder encoder = WindowEncoder::fit(table, found, options, chosen, encoding);
-  return {{std::make_shared<const Table>(table), std::make_shared<const Windows>(std::move(found)), chosen},
-          std::move(encoder)};
+  const WindowTable windows{std::make_shared<const Table>(table),
+                            std::make_shared<const Windows>(std::move(found)), chosen};
+  return {windows, WindowEncoder::fit(windows, encoding)};
 }
 
 Regression answer_of(const at::Tensor& mean) { return {mean, at::ones_like(mean), at::ones_like(mean)}; }
@@ -108,9 +108,9 @@ TEST(persistence, NeverTakesTheValueOfAnotherSeries) {
   const std::vector<int64_t> chosen = windows_with_target(table, found, "y");
   EncoderOptions encoding;
   encoding.target = "y";
-  const InputEncoder encoder = WindowEncoder::fit(table, found, options, chosen, encoding);
   const WindowTable windows{std::make_shared<const Table>(table),
                             std::make_shared<const Windows>(std::move(found)), chosen};
+  const InputEncoder encoder = WindowEncoder::fit(windows, encoding);
   const at::Tensor y = target_as_given(encoder, windows);
   const nlohmann::json report = persistence_report(encoder, windows, answer_of(y));
   EXPECT_EQ(report.at("seasonal_persistence").at("n"), 12);  // hours 24 to 29 of each

@@ -1,4 +1,4 @@
-// Converts Arrow tables, whose columns have types, to slimbayes tables and back.
+// Converts Arrow tables, whose columns have types, to slimbayes tables.
 //
 // The type of a column decides its kind: a string column stays categorical even if every string is a number.
 // Its chunks are copied into doubles once. Dictionaries may differ from chunk to chunk, so levels are merged
@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "slimbayes/data/table/cells.h"
+#include "slimbayes/data/table/column_names.h"
 #include "slimbayes/data/table/kept.h"
 #include "slimbayes/storage/error.h"
 
@@ -216,52 +217,14 @@ Column exact_categories(const arrow::ChunkedArray& cells, const std::string& nam
                           in_quotes(name), type.ToString()));
 }
 
-std::shared_ptr<arrow::Array> finished(arrow::ArrayBuilder& builder) {
-  auto array = builder.Finish();
-  if (!array.ok()) throw std::runtime_error(array.status().message());
-  return *array;
-}
-
-template <class Builder, class Value>
-std::shared_ptr<arrow::Array> built(Builder&& builder, const Column& column, Value value) {
-  for (double cell : column.values) {
-    arrow::Status status = std::isnan(cell) ? builder.AppendNull() : builder.Append(value(cell));
-    if (!status.ok()) throw std::runtime_error(status.message());
-  }
-  return finished(builder);
-}
-
-std::shared_ptr<arrow::ChunkedArray> to_arrow(const Column& column, bool dictionaries) {
-  const auto whole = [](std::shared_ptr<arrow::Array> array) {
-    return std::make_shared<arrow::ChunkedArray>(std::move(array));
-  };
-  const auto level = [&](double x) -> const std::string& { return column.levels.at(static_cast<size_t>(x)); };
-  const bool exact = column.kind != ColumnKind::numeric || !column.large.empty();
-  if (column.kept && (exact || !are_text(column.kept)))
-    return std::make_shared<arrow::ChunkedArray>(column.kept->chunks(), column.kept->type());
-  switch (column.kind) {
-    case ColumnKind::boolean:
-      return whole(built(arrow::BooleanBuilder(), column, [](double x) { return x != 0; }));
-    case ColumnKind::datetime:
-      return whole(built(arrow::TimestampBuilder(arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"),
-                                                 arrow::default_memory_pool()),
-                         column, [](double x) { return static_cast<int64_t>(std::llround(x * 1e6)); }));
-    case ColumnKind::categorical:
-      return whole(dictionaries ? built(arrow::StringDictionaryBuilder(), column, level)
-                                : built(arrow::StringBuilder(), column, level));
-    default:
-      return whole(built(arrow::DoubleBuilder(), column, [](double x) { return x; }));
-  }
-}
-
 bool in(const std::vector<std::string>& list, const std::string& name) {
   return std::ranges::find(list, name) != list.end();
 }
 
 /// Converts one column. If the column is not needed, infinite numbers and cells of an unknown type become
 /// missing.
-Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const std::string& source,
-                   const Reading& reading, const TableBound& bound) {
+Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const TableFile& file) {
+  const auto& [source, reading, bound] = file;
   const auto& type = *cells.type();
   const bool needed = is_needed(reading, name);
   const auto rows = static_cast<size_t>(cells.length());
@@ -279,8 +242,8 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
     if (needed) {
       throw DataError(
           source,
-          fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or "
-                      "make the cell null",
+          fmt::format("expected finite numbers in column {}; received {} in row {}; remove the row or make "
+                      "the cell null",
                       in_quotes(name), column.values[i], i + 1));
     }
     column.values[i] = kMissing;
@@ -300,8 +263,9 @@ Column column_from(const arrow::ChunkedArray& cells, const std::string& name, co
 
 }  // namespace
 
-Table from_arrow(std::shared_ptr<arrow::Table> data, const std::string& source, const Reading& reading,
-                 const TableBound& bound, const std::shared_ptr<arrow::MemoryPool>& memory) {
+Table from_arrow(std::shared_ptr<arrow::Table> data, const TableFile& file,
+                 const std::shared_ptr<arrow::MemoryPool>& memory) {
+  const auto& [source, reading, bound] = file;
   Table table{source, {}, data->num_rows()};
   std::vector<std::string> names = data->ColumnNames();
   name_row_labels(names);
@@ -315,21 +279,10 @@ Table from_arrow(std::shared_ptr<arrow::Table> data, const std::string& source, 
   bound.check(static_cast<uint64_t>(std::min(numbers + held, 0x1p63)), source);
   for (size_t c = 0; c < columns.size(); ++c) {
     const std::shared_ptr<arrow::ChunkedArray> cells = std::move(columns[c]);
-    table.columns.push_back(
-        without_marks(column_from(*cells, names[c], source, reading, bound), reading.missing));
+    table.columns.push_back(without_marks(column_from(*cells, names[c], file), reading.missing));
     if (in(reading.kept, names[c])) table.columns.back().kept = kept_cells(cells, memory);
   }
   return table;
-}
-
-std::shared_ptr<arrow::Table> to_arrow(const Table& table, bool dictionaries) {
-  arrow::FieldVector fields;
-  arrow::ChunkedArrayVector arrays;
-  for (const Column& column : table.columns) {
-    arrays.push_back(to_arrow(column, dictionaries));
-    fields.push_back(arrow::field(column.name, arrays.back()->type()));
-  }
-  return arrow::Table::Make(arrow::schema(fields), arrays, table.rows);
 }
 
 }  // namespace slimbayes

@@ -45,9 +45,9 @@ bool tells_apart(std::span<const std::string> levels, ColumnKind kind);
 /// (02139, not 0.5).
 bool is_padded(std::string_view cell);
 
-/// Formats a time with the fewest digits from which parse_datetime reads it back, nine after the second at
-/// most; midnight is written as a date
-/// alone. Throws std::invalid_argument outside the years 0 to 9999.
+/// Formats a time with the fewest digits from which parse_datetime reads it back, at most nine after the
+/// second. Midnight is written as a date without a time. Throws std::invalid_argument outside the years 0 to
+/// 9999.
 std::string format_datetime(double seconds);
 
 /// Returns a time as format_datetime does, with the time of day and Z: for columns that give offsets

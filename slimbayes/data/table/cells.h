@@ -12,16 +12,16 @@
 
 namespace slimbayes {
 
-/// The values of a column whose cells are plain numbers, read a piece of the file at a time. It holds doubles
-/// alone, so that the text of such a column, most of a file, need not stay in memory.
+/// The values of a column whose cells are plain numbers, read a piece of the file at a time. It holds only
+/// doubles, so that the text of the column, which is most of a file, need not stay in memory.
 class PlainNumbers {
  public:
   /// `rows`: how many cells to make room for.
   explicit PlainNumbers(size_t rows) { values_.reserve(rows); }
 
   /// Appends these cells. Returns false if one of them is neither missing nor a plain number (finite, without
-  /// leading zeros, no integer beyond 2^53): only column_from_cells() or column_of_kind() can judge the
-  /// column then, by all of its text.
+  /// leading zeros, no integer beyond 2^53). The column must then be read by column_from_cells() or
+  /// column_of_kind(), which need all of its text.
   bool append(std::span<const std::string_view> cells);
 
   /// The column that column_from_cells() would make of the same cells.
@@ -50,12 +50,5 @@ Column as_categorical(const Column& column);
 /// Returns a column of a typed file with those cells missing that hold one of these marks of a missing cell:
 /// a category that is_mark(), which is no longer a level, or the number that the text stands for.
 Column without_marks(Column column, std::span<const std::string> marks);
-
-/// Names a column of row labels as pandas and R write them: in a table of two or more columns, a first column
-/// without a name becomes "Unnamed: 0", or "Unnamed: 0.1" and so on if another column has that name.
-void name_row_labels(std::vector<std::string>& names);
-
-/// Throws DataError for no columns, an empty name or a duplicate name.
-void check_names(std::span<const std::string> names, const std::string& source);
 
 }  // namespace slimbayes

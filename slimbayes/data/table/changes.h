@@ -18,10 +18,10 @@ struct ColumnChanges {
   bool empty() const { return renamed.empty() && filled.empty(); }
 };
 
-/// Parses the values of --rename and --fill, each a comma-separated list of pairs NAME=NAME or NAME=CELL. A
-/// name or cell may contain commas, because a part without '=' goes on with the one before, and at the start
-/// of a list with the one after; the first '=' ends the name. Throws std::invalid_argument for a part that is
-/// no pair, an empty name, and a column that is renamed or given twice.
+/// Parses the values of --rename and --fill, each a comma-separated list of pairs NAME=NAME or NAME=CELL. The
+/// first '=' of a pair ends the name. A name or a cell may contain commas: a part without '=' belongs to the
+/// pair before it, or to the first pair if it stands at the start of the list. Throws std::invalid_argument
+/// for a part that is no pair, an empty name, and a column that is renamed or given twice.
 ColumnChanges column_changes(const std::vector<std::string>& renames, const std::vector<std::string>& fills);
 
 /// Throws std::invalid_argument if a change gives a column that is not among those of the model.
@@ -36,8 +36,8 @@ Reading before_changes(const Reading& reading, const ColumnChanges& changes);
 /// has the new name already, and for a cell of another kind.
 Table with_changes(Table table, const ColumnChanges& changes, const Reading& reading);
 
-/// Returns the changes without the renames to a name that the table has already. Of two files that share the
-/// changes, one that has the model's columns is so left alone.
+/// Returns the changes without the renames to a name that the table already has. Use it if two files share
+/// the changes: a file that has the model's columns is then not changed.
 ColumnChanges where_absent(const Table& table, const ColumnChanges& changes);
 
 /// Returns the changes that this table does not need: it lacks the column to rename, or has the column to
@@ -47,8 +47,8 @@ ColumnChanges unneeded(const Table& table, const ColumnChanges& changes);
 /// Returns the changes that are in both.
 ColumnChanges common(const ColumnChanges& a, const ColumnChanges& b);
 
-/// Throws std::invalid_argument if there is a change, which no table needed; `table` is the last one that was
-/// read, and `others` whether there was another.
+/// Throws std::invalid_argument unless `unneeded`, the changes that no table needed, is empty. `table` is the
+/// last table that was read; `others` says whether there was another one.
 void check_needed(const ColumnChanges& unneeded, const Table& table, bool others);
 
 }  // namespace slimbayes

@@ -15,10 +15,10 @@ struct CifarRecords {
   int64_t count;            // records
 };
 
-/// Returns which records the bytes are by their number and their labels: "cifar10" for one label byte below
-/// 10, "cifar100" for one below 100, or for two, a coarse one below 20 and a fine one below 100. Empty for
-/// bytes that are no whole records or have other labels. Another file of the same length with such bytes in
-/// the places of the labels is taken for records too, so use it for hints only.
+/// Recognises CIFAR records by the number of bytes and the labels: "cifar10" if each record has one label
+/// byte below 10, "cifar100" if it has one below 100, or two, a coarse one below 20 and a fine one below 100.
+/// Returns nothing for a length that is not one of whole records, and for other labels. A file of another
+/// format may pass by chance, so use the result for hints only.
 std::optional<CifarRecords> cifar_records(std::string_view bytes);
 
 }  // namespace slimbayes

@@ -12,7 +12,6 @@
 #include <arrow/api.h>
 #include <arrow/csv/api.h>
 #include <arrow/io/api.h>
-#include <arrow/util/utf8.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,42 +19,15 @@
 #include <optional>
 
 #include "slimbayes/data/table/cells.h"
+#include "slimbayes/data/table/column_names.h"
+#include "slimbayes/data/table/csv_faults.h"
 #include "slimbayes/data/table/kept.h"
 #include "slimbayes/data/table/pool.h"
 #include "slimbayes/data/table/records.h"
 #include "slimbayes/storage/error.h"
-#include "slimbayes/storage/memory.h"
 
 namespace slimbayes {
 namespace {
-
-void check_text(std::string_view text, const std::string& source) {
-  if (text.starts_with("\x1f\x8b"))
-    throw DataError(source, "expected text; received a gzip file; name it .csv.gz or .tsv.gz");
-  if (text.starts_with("PAR1"))
-    throw DataError(source, "expected text; received a Parquet file; name it .parquet");
-  if (text.find('\0') != std::string_view::npos) {
-    throw DataError(
-        source,
-        "expected text; received bytes of zero; is it a binary file, or text in UTF-16? Save it as UTF-8");
-  }
-  arrow::util::InitializeUTF8();
-  if (arrow::util::ValidateUTF8(text)) return;
-  int64_t line = 1;
-  for (size_t at = 0; at < text.size(); ++line) {
-    size_t end = std::min(text.find('\n', at), text.size());
-    if (!arrow::util::ValidateUTF8(text.substr(at, end - at))) break;
-    at = end + 1;
-  }
-  throw DataError(
-      source, "expected text in UTF-8; received other bytes; convert it, e.g. iconv -f latin1 -t utf8", line);
-}
-
-constexpr const char* kShorten = "shorten it, or write the table without its column";
-
-std::string longer(const TableBound& bound) { return "a cell longer than " + bytes_text(bound.cell); }
-
-std::string long_cell(const TableBound& bound) { return longer(bound) + "; " + kShorten; }
 
 std::vector<std::string> read_header(CsvWalker& walker, const std::string& source, const TableBound& bound) {
   std::optional<CsvRecord> header = walker.next(bound.cell);
@@ -66,7 +38,8 @@ std::vector<std::string> read_header(CsvWalker& walker, const std::string& sourc
   std::vector<std::string> names;
   for (const std::string& field : header->fields) {
     if (field.size() > bound.cell)
-      throw DataError(source, "expected names of columns; received " + long_cell(bound), header->line);
+      throw DataError(source, "expected names of columns; received " + long_cell(bound) + "; " + kShorten,
+                      header->line);
     names.emplace_back(trimmed(field));
   }
   if (names.size() == 1) {
@@ -74,8 +47,8 @@ std::vector<std::string> read_header(CsvWalker& walker, const std::string& sourc
       if (names[0].find(c) == std::string::npos) continue;
       throw DataError(
           source,
-          fmt::format("expected columns separated by '{}'; received '{}' in the first line; use "
-                      "commas in a .csv and tabs in a .tsv, and a point for decimals",
+          fmt::format("expected columns separated by '{}'; received '{}' in the first line; use commas in a "
+                      ".csv and tabs in a .tsv, and a point for decimals",
                       walker.delimiter == '\t' ? "\\t" : ",", c == '\t' ? "\\t" : std::string(1, c)),
           header->line);
     }
@@ -85,74 +58,35 @@ std::vector<std::string> read_header(CsvWalker& walker, const std::string& sourc
   return names;
 }
 
-/// Throws DataError that names the first line that is not a row of the table.
-[[noreturn]] void throw_bad_record(CsvWalker walker, size_t columns, const std::string& source,
-                                   const arrow::Status& status) {
-  bool first = true;
-  constexpr size_t most = 1 << 20;  // most bytes kept of a cell: its text does not matter here
-  for (std::optional<CsvRecord> record = walker.next(most); record;
-       record = walker.next(most), first = false) {
-    if (record->open_quote) {
-      throw DataError(
-          source,
-          "expected a closing quote; received the end of the file; close the quote that opens in this row",
-          record->line);
-    }
-    if (record->fields.size() == columns) continue;
-    throw DataError(
-        source,
-        fmt::format(
-            "expected {} cells as in the header; received {}; add or remove separators, and put a cell "
-            "that holds one in double quotes{}",
-            columns, record->fields.size(),
-            first && columns > 1 && record->fields.size() == columns + 1
-                ? "; if each row begins with a label, as R's write.table has them, begin the header with a "
-                  "separator"
-                : ""),
-        record->line);
-  }
-  throw DataError(
-      source, fmt::format("expected delimited text; received what Arrow cannot read: {}", status.message()));
-}
-
 uint64_t rows_at_most(std::string_view text) {
   return static_cast<uint64_t>(std::ranges::count(text, '\n') + std::ranges::count(text, '\r')) + 1;
 }
 
-/// Estimates the bytes of memory that reading a table of numbers takes beside Arrow's pool: the text and a
-/// double per cell. Columns of text come from the pool, which has the same bound.
+/// Estimates the bytes of memory that reading a table of numbers takes outside Arrow's pool: the text and a
+/// double per cell. Columns of text are allocated in the pool, which has the same bound.
 uint64_t bytes_to_read(std::string_view text, char delimiter) {
   const uint64_t cells = static_cast<uint64_t>(std::ranges::count(text, delimiter)) + rows_at_most(text);
   return text.size() + cells * sizeof(double);
 }
 
-/// Throws DataError if a cell is longer than the bound or a quote is never closed; the error names the first
-/// such place.
-void check_cells(CsvWalker walker, const TableBound& bound, const std::string& source) {
-  while (const std::optional<CsvRecord> record = walker.next(bound.cell)) {
-    const auto large = [&](const std::string& field) { return field.size() > bound.cell; };
-    const auto place = std::ranges::find_if(record->fields, large);
-    if (place == record->fields.end() && !record->open_quote) continue;
-    throw DataError(
-        source,
-        record->open_quote
-            ? "expected a closing quote; received the end of the file; close the quote that opens in this row"
-            : "expected cells of a table; received " + long_cell(bound),
-        record->line, std::min(place - record->fields.begin() + 1, std::ssize(record->fields)));
-  }
-}
+/// A text below its header: what is needed to cut it into cells, and to say where a fault lies.
+struct Body {
+  std::string_view text;
+  CsvWalker walker;  // behind the header
+  const std::vector<std::string>& names;
+  const TableFile& file;
+  TablePool& pool;
+};
 
-/// The cells of these columns in one piece, as text. `names` are the columns of the file.
-arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view piece,
-                                                       const std::vector<std::string>& names,
-                                                       const std::vector<std::string>& wanted, char delimiter,
-                                                       arrow::MemoryPool* pool) {
+/// Cuts one piece of the text into cells, and returns those of the columns `wanted` as text.
+arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(const Body& body, std::string_view piece,
+                                                       const std::vector<std::string>& wanted) {
   auto read = arrow::csv::ReadOptions::Defaults();
-  read.column_names = names;
+  read.column_names = body.names;
   read.block_size = static_cast<int32_t>(std::min<size_t>(piece.size() + 1, INT32_MAX));
   read.use_threads = false;  // threads gain nothing, and a shortage of memory cannot be thrown through them
   auto parse = arrow::csv::ParseOptions::Defaults();
-  parse.delimiter = delimiter;
+  parse.delimiter = body.walker.delimiter;
   parse.newlines_in_values = piece.find('"') != std::string_view::npos;
   auto convert = arrow::csv::ConvertOptions::Defaults();
   convert.check_utf8 = false;  // check_text has done so
@@ -166,9 +100,24 @@ arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(std::string_view piece,
   auto buffer = std::make_shared<arrow::Buffer>(reinterpret_cast<const uint8_t*>(piece.data()), piece.size());
   ARROW_ASSIGN_OR_RAISE(
       auto reader,
-      arrow::csv::TableReader::Make(arrow::io::IOContext(pool),
+      arrow::csv::TableReader::Make(arrow::io::IOContext(&body.pool),
                                     std::make_shared<arrow::io::BufferReader>(buffer), read, parse, convert));
   return reader->Read();
+}
+
+/// Returns the cells of cut_cells(), one array a column. Throws DataError for text that Arrow cannot cut, and
+/// as TablePool::check.
+arrow::ChunkedArrayVector cut(const Body& body, std::string_view piece,
+                              const std::vector<std::string>& wanted) {
+  try {
+    auto cells = cut_cells(body, piece, wanted);
+    body.pool.check(cells.status());
+    if (!cells.ok())
+      throw_bad_record(body.walker, body.names.size(), body.file.source, cells.status().message());
+    return (*cells)->columns();
+  } catch (const std::bad_alloc&) {
+    body.pool.throw_shortage();
+  }
 }
 
 /// Returns whether the last cell holds more than one line: this suggests a quote that only the end of the
@@ -178,27 +127,6 @@ bool ends_in_lines(const arrow::ChunkedArrayVector& columns) {
   const auto& last = static_cast<const arrow::StringArray&>(*columns.back()->chunks().back());
   return last.length() > 0 && last.GetView(last.length() - 1).find_first_of("\r\n") != std::string_view::npos;
 }
-
-/// A text below its header: what is needed to cut it into cells, and to say where a fault lies.
-struct Body {
-  std::string_view text;
-  CsvWalker walker;  // behind the header
-  const std::vector<std::string>& names;
-  const TableBound& bound;
-  const std::string& source;
-  TablePool& pool;
-
-  arrow::ChunkedArrayVector cut(std::string_view piece, const std::vector<std::string>& wanted) const {
-    try {
-      auto cells = cut_cells(piece, names, wanted, walker.delimiter, &pool);
-      pool.check(cells.status());
-      if (!cells.ok()) throw_bad_record(walker, names.size(), source, cells.status());
-      return (*cells)->columns();
-    } catch (const std::bad_alloc&) {
-      pool.throw_shortage();
-    }
-  }
-};
 
 /// Returns the cells of a column as views, those with one of the `marks` of a missing cell as empty ones;
 /// `first` is the row of the first cell. Throws BadCell for a cell beyond the bound.
@@ -211,7 +139,7 @@ std::vector<std::string_view> views(const arrow::ChunkedArray& column, const Tab
     for (int64_t i = 0; i < strings.length(); ++i) {
       const std::string_view cell = strings.GetView(i);
       if (cell.size() > bound.cell)
-        throw BadCell(first + std::ssize(out), "expected cells of a table; received " + longer(bound),
+        throw BadCell(first + std::ssize(out), "expected cells of a table; received " + long_cell(bound),
                       Remedies{.to_correct = kShorten});
       out.push_back(!marks.empty() && is_mark(trimmed(cell), marks) ? std::string_view() : cell);
     }
@@ -219,15 +147,8 @@ std::vector<std::string_view> views(const arrow::ChunkedArray& column, const Tab
   return out;
 }
 
-/// Throws DataError with this message about a cell of this row, at its place in the file. `column`: from 1.
-[[noreturn]] void throw_at(CsvWalker walker, int64_t bad_row, int64_t column, const std::string& source,
-                           const std::string& message) {
-  std::optional<CsvRecord> record = walker.next();
-  for (int64_t row = 0; record && row < bad_row; ++row) record = walker.next();
-  throw DataError(source, message, record ? record->line : bad_row + 2, column);
-}
-
-/// Returns whether a column of plain numbers is numeric, given what is known of it.
+/// Returns whether a column is numeric if all of its cells are plain numbers: `reading` does not say
+/// otherwise.
 bool may_be_numbers(const std::string& name, const Reading& reading) {
   const auto in = [&](const std::vector<std::string>& list) {
     return std::ranges::find(list, name) != list.end();
@@ -268,7 +189,8 @@ void append(arrow::ArrayVector& out, const arrow::ChunkedArray& cells) {
   out.insert(out.end(), cells.chunks().begin(), cells.chunks().end());
 }
 
-Cells read_cells(const Body& body, const Reading& reading) {
+Cells read_cells(const Body& body) {
+  const Reading& reading = body.file.reading;
   const std::vector<std::string>& names = body.names;
   const std::vector<std::string_view> pieces = csv_pieces(body.text, body.walker.delimiter);
   const uint64_t room = rows_at_most(body.text);
@@ -277,16 +199,18 @@ Cells read_cells(const Body& body, const Reading& reading) {
     cells.numbers.push_back(may_be_numbers(name, reading) ? std::optional(PlainNumbers(room)) : std::nullopt);
   std::vector<size_t> again;  // columns whose text of earlier pieces was released
   for (size_t p = 0; p < pieces.size(); ++p) {
-    const arrow::ChunkedArrayVector columns = body.cut(pieces[p], names);
+    const arrow::ChunkedArrayVector columns = cut(body, pieces[p], names);
     // Arrow closes an open quote at the end of the file: the rows after the quote would become one cell.
-    if (p + 1 == pieces.size() && ends_in_lines(columns)) check_cells(body.walker, body.bound, body.source);
+    if (p + 1 == pieces.size() && ends_in_lines(columns))
+      check_cells(body.walker, body.file.bound, body.file.source);
     for (size_t c = 0; c < names.size(); ++c) {
       if (std::ranges::find(again, c) != again.end()) continue;
       if (cells.numbers[c]) {
         try {
-          if (cells.numbers[c]->append(views(*columns[c], body.bound, cells.rows, reading.missing))) continue;
+          if (cells.numbers[c]->append(views(*columns[c], body.file.bound, cells.rows, reading.missing)))
+            continue;
         } catch (const BadCell& bad) {
-          throw_at(body.walker, bad.row, static_cast<int64_t>(c) + 1, body.source, bad.what());
+          throw_at(body.walker, {bad.row, static_cast<int64_t>(c) + 1}, body.file.source, bad.what());
         }
         cells.numbers[c].reset();
         if (p > 0) again.push_back(c);
@@ -300,7 +224,7 @@ Cells read_cells(const Body& body, const Reading& reading) {
   for (size_t c : again) wanted.push_back(names[c]);
   if (wanted.empty()) return cells;
   for (const std::string_view piece : pieces) {
-    const arrow::ChunkedArrayVector columns = body.cut(piece, wanted);
+    const arrow::ChunkedArrayVector columns = cut(body, piece, wanted);
     for (size_t i = 0; i < again.size(); ++i) append(cells.text[again[i]], *columns[i]);
   }
   return cells;
@@ -308,8 +232,8 @@ Cells read_cells(const Body& body, const Reading& reading) {
 
 }  // namespace
 
-Table parse_csv(std::string_view text, char delimiter, const std::string& source, const Reading& reading,
-                const TableBound& bound) {
+Table parse_csv(std::string_view text, char delimiter, const TableFile& file) {
+  const auto& [source, reading, bound] = file;
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   check_text(text, source);
   CsvWalker walker{text, delimiter};
@@ -322,8 +246,7 @@ Table parse_csv(std::string_view text, char delimiter, const std::string& source
   const uint64_t beside = bytes_to_read(text, delimiter);
   bound.check(beside, source);
   const auto pool = std::make_shared<TablePool>(bound, beside, source);
-  const Body whole{body, walker, names, bound, source, *pool};
-  Cells cells = read_cells(whole, reading);
+  Cells cells = read_cells({body, walker, names, file, *pool});
   Table table{source, {}, cells.rows};
   std::vector<BadCell> bad;  // of each column that has wrong cells
   int64_t first_bad = 0;     // the first such column, from 1
@@ -344,7 +267,7 @@ Table parse_csv(std::string_view text, char delimiter, const std::string& source
     if (std::ranges::find(reading.kept, names[c]) != reading.kept.end())
       table.columns.back().kept = kept_cells(text_cells, pool);
   }
-  if (!bad.empty()) throw_at(walker, bad[0].row, first_bad, source, joined(bad));
+  if (!bad.empty()) throw_at(walker, {bad[0].row, first_bad}, source, joined(bad));
   return table;
 }
 

@@ -3,15 +3,14 @@
 #include <string>
 #include <string_view>
 
-#include "slimbayes/data/table/table.h"
+#include "slimbayes/data/table/table_file.h"
 
 namespace slimbayes {
 
 /// Parses delimited text: a header line, then one line per row. A field may be in double quotes; inside them,
 /// a doubled quote stands for one quote, and line ends are text. Empty lines are skipped; a byte-order mark
-/// and CRLF are understood. Throws as read_table does; `bound` is for the whole file, its text included.
-Table parse_csv(std::string_view text, char delimiter, const std::string& source, const Reading& reading = {},
-                const TableBound& bound = TableBound::of({}, 0));
+/// and CRLF are understood. Throws as read_table does.
+Table parse_csv(std::string_view text, char delimiter, const TableFile& file);
 
 /// Formats a table as text that parse_csv reads back. Missing cells are empty.
 std::string format_csv(const Table& table, char delimiter);

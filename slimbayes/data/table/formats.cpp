@@ -108,12 +108,11 @@ T value_or_throw(arrow::Result<T> result, const std::string& source, std::string
 }
 
 template <class Read>
-Table parsed(std::span<const std::byte> bytes, const std::string& source, std::string_view what,
-             const Reading& reading, const TableBound& bound, Read read) {
-  const auto pool = std::make_shared<TablePool>(bound, bytes.size(), source);
+Table parsed(std::span<const std::byte> bytes, const TableFile& file, std::string_view what, Read read) {
+  const auto pool = std::make_shared<TablePool>(file.bound, bytes.size(), file.source);
   const auto checked = [&](auto result) {
     pool->check(result.status());
-    return value_or_throw(std::move(result), source, what);
+    return value_or_throw(std::move(result), file.source, what);
   };
   std::shared_ptr<arrow::Table> data;
   try {
@@ -128,7 +127,7 @@ Table parsed(std::span<const std::byte> bytes, const std::string& source, std::s
   } catch (const std::exception& error) {
     checked(arrow::Result<int>(arrow::Status::IOError(error.what())));
   }
-  return from_arrow(std::move(data), source, reading, bound, pool);
+  return from_arrow(std::move(data), file, pool);
 }
 
 template <class Write>
@@ -140,8 +139,8 @@ std::string formatted(const Table& table, const std::string& path, bool dictiona
   if (status.IsOutOfMemory()) throw std::bad_alloc();
   if (status.IsNotImplemented()) {
     throw DataError(
-        path, fmt::format("expected columns of types that such a file holds; received others: {}; write "
-                          "a .csv or a .feather",
+        path, fmt::format("expected columns of types that such a file holds; received others: {}; write a "
+                          ".csv or a .feather",
                           status.message()));
   }
   if (!status.ok()) throw std::runtime_error(path + ": " + status.message());
@@ -150,24 +149,23 @@ std::string formatted(const Table& table, const std::string& path, bool dictiona
 
 }  // namespace
 
-Table parse_parquet(std::span<const std::byte> bytes, const std::string& source, const Reading& reading,
-                    const TableBound& bound) {
-  return parsed(bytes, source, "a Parquet file", reading, bound, read_parquet);
+Table parse_parquet(std::span<const std::byte> bytes, const TableFile& file) {
+  return parsed(bytes, file, "a Parquet file", read_parquet);
 }
 
-Table parse_feather(std::span<const std::byte> bytes, const std::string& source, const Reading& reading,
-                    const TableBound& bound) {
+Table parse_feather(std::span<const std::byte> bytes, const TableFile& file) {
   // Cells of a file that is not compressed refer to its bytes. Kept cells outlive them and need a copy.
-  const bool copies = !reading.kept.empty();
-  const auto read = [copies](std::span<const std::byte> file, arrow::MemoryPool* pool) {
-    return copies ? read_copied_feather(file, pool) : read_feather(reader_of(file), pool);
+  const bool copies = !file.reading.kept.empty();
+  const auto read = [copies](std::span<const std::byte> content, arrow::MemoryPool* pool) {
+    return copies ? read_copied_feather(content, pool) : read_feather(reader_of(content), pool);
   };
-  return parsed(bytes, source, "a Feather (version 2) or Arrow file", reading, bound, read);
+  return parsed(bytes, file, "a Feather (version 2) or Arrow file", read);
 }
 
 std::string format_parquet(const Table& table, const std::string& path) {
   return formatted(table, path, false, [](const arrow::Table& data, const auto& sink) {
-    // Arrow's schema is stored beside Parquet's: it keeps zones, units and dictionaries of kept columns.
+    // Arrow's schema is stored in addition to Parquet's: it keeps zones, units and dictionaries of kept
+    // columns.
     return parquet::arrow::WriteTable(data, arrow::default_memory_pool(), sink,
                                       parquet::DEFAULT_MAX_ROW_GROUP_LENGTH,
                                       parquet::default_writer_properties(),

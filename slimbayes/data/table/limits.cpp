@@ -34,9 +34,9 @@ void TableBound::check(uint64_t bytes, const std::string& source) const {
                                 most, needed));
   }
   throw OutOfMemory(fmt::format(
-      "{}: not enough memory to read the table: expected at most {}, three quarters of what is at "
-      "hand; received a table that takes {} or more; free memory, use fewer rows or columns, or "
-      "raise the bound by --max-table-memory",
+      "{}: not enough memory to read the table: expected at most {}, three quarters of what is at hand; "
+      "received a table that takes {} or more; free memory, use fewer rows or columns, or raise the bound by "
+      "--max-table-memory",
       source, most, needed));
 }
 
@@ -62,8 +62,8 @@ void TableBound::check_cell(uint64_t bytes, std::string_view column, const std::
 
 void throw_out_of_memory(const std::string& source) {
   throw OutOfMemory(fmt::format(
-      "{}: not enough memory to read the table: expected memory for its cells; the system gave none ({} "
-      "are at hand); free memory, raise its limit (ulimit -v), or use fewer rows or columns",
+      "{}: not enough memory to read the table: expected memory for its cells; the system gave none ({} are "
+      "at hand); free memory, raise its limit (ulimit -v), or use fewer rows or columns",
       source, bytes_text(memory_at_hand())));
 }
 

@@ -8,14 +8,14 @@
 
 namespace slimbayes {
 
-/// What the cells of a column of text were perhaps meant to be.
+/// What the cells of a column of text may have been meant to be.
 struct Meant {
   /// "numbers" (1,000 or $5 or 45%), "dates" (31.12.2021, Dec 2021) or "times" (8:30); "": none of these.
   std::string_view as = "";
-  std::string example = "";  // the first cell that shows it
+  std::string example = "";  // the first cell that looks like it
 };
 
-/// Returns what at least the share `share` of the levels was perhaps meant to be.
+/// Returns what at least the share `share` of the levels may have been meant to be.
 Meant meant_as(std::span<const std::string> levels, double share = 0.9);
 
 /// Returns the unit in a text that is a number with a unit after it ('144 km', '5kg', '-3 °C'): a word of at
@@ -30,8 +30,8 @@ std::string with_common_unit(std::span<const std::string> levels);
 /// quotes and control characters.
 bool can_be_mark(std::string_view text);
 
-/// Returns the levels that are no numbers if they are at most two and all others, at least 20, are numbers:
-/// perhaps marks of missing cells in a column of numbers. Each can_be_mark().
+/// Returns the levels that are no numbers, if these are at most two, can_be_mark() is true for each, and the
+/// other levels are at least 20 numbers. They may be marks of missing cells in a column of numbers.
 std::vector<std::string> among_numbers(std::span<const std::string> levels);
 
 /// Returns pairs of levels that differ only by upper and lower case (ASCII) or by blanks: the first level

@@ -26,8 +26,8 @@ class TablePool : public arrow::ProxyMemoryPool {
   /// TableBound::check_unpacked() does; if the operating system refused it, throws OutOfMemory.
   [[noreturn]] void throw_shortage() const;
 
-  /// Throws if the failure has another cause than the file: as throw_shortage() for a lack of memory,
-  /// std::system_error for a thread that could not be started. Otherwise returns.
+  /// Throws if a status reports a failure that the file did not cause: as throw_shortage() for a lack of
+  /// memory, std::system_error for a thread that could not be started. Returns for any other status.
   void check(const arrow::Status& status) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace slimbayes {
 
-/// One row of a delimited text, before anything is known of its cells.
+/// One row of a delimited text, cut into fields that are not interpreted yet.
 struct CsvRecord {
   int64_t line;  // of its first character, from 1
   std::vector<std::string> fields;

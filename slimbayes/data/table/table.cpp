@@ -126,21 +126,17 @@ Table read_table(const std::filesystem::path& path, const Reading& reading, cons
     throw_no_table(path, limits);
   }
   const uint64_t size = std::filesystem::file_size(path, unknown);
-  const TableBound bound = TableBound::of(limits, unknown ? 0 : size,
-                                          !text    ? kTypedRatio
-                                          : zipped ? kTextRatio
-                                                   : 0);
-  bound.check(bound.file, source);
+  const uint64_t ratio = !text ? kTypedRatio : zipped ? kTextRatio : 0;
+  const TableFile file{source, reading, TableBound::of(limits, unknown ? 0 : size, ratio)};
+  file.bound.check(file.bound.file, source);
   std::vector<std::byte> bytes = read_bytes(path);
-  if (feather) return parse_feather(bytes, source, reading, bound);
-  if (!text) return parse_parquet(bytes, source, reading, bound);
+  if (feather) return parse_feather(bytes, file);
+  if (!text) return parse_parquet(bytes, file);
   char delimiter = inner == "tsv" ? '\t' : ',';
-  if (!zipped)
-    return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, source, reading,
-                     bound);
-  const std::string unpacked = gunzip(bytes, source, bound);
+  if (!zipped) return parse_csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, delimiter, file);
+  const std::string unpacked = gunzip(bytes, source, file.bound);
   bytes = {};
-  return parse_csv(unpacked, delimiter, source, reading, bound);
+  return parse_csv(unpacked, delimiter, file);
 }
 
 Table take_rows(const Table& table, const std::vector<int64_t>& rows) {

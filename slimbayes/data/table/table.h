@@ -47,12 +47,12 @@ struct Column {
   // cannot tell such an integer from its neighbours.
   std::string large = "";
   int64_t large_row = 0;  // index from 0 of the row with `large`
-  // The cells as the file stores them, for write_table, if Reading::kept asks for the column; else nullptr.
+  // The cells as the file stores them, for write_table; nullptr unless Reading::kept names the column.
   std::shared_ptr<const arrow::ChunkedArray> kept = nullptr;
-  // Of times: the file gives their offset from UTC. format_csv then marks them as UTC.
+  // Date-time column: whether the file gives offsets from UTC. format_csv then marks the times as UTC.
   bool offsets = false;
-  // Of times where only some cells of the file give an offset: how many do, how many give none and are read
-  // as UTC, and the index from 0 of the first row with one of these.
+  // Date-time column in which only some cells give an offset: the number of cells with an offset, the number
+  // without (which are read as UTC), and the index from 0 of the first row without.
   int64_t with_offset = 0, without_offset = 0, first_without = 0;
 };
 
@@ -81,8 +81,8 @@ struct Reading {
   /// Columns of class labels: read as names where a double cannot hold them.
   std::vector<std::string> labels = {};
   std::vector<std::string> kept = {};  // columns that will be written again (Column::kept)
-  /// Further texts of a missing cell, in every column, beside those that read_table knows: "-", "-999". A
-  /// cell is missing if it is this text, without blanks around it, or the number that the text stands for.
+  /// Texts of a missing cell, in every column, in addition to those that read_table knows: "-", "-999". A
+  /// cell is missing if it is this text, apart from blanks around it, or the same number in another spelling.
   std::vector<std::string> missing = {};
 };
 
@@ -94,13 +94,13 @@ struct Reading {
 ///   names: column_from_cells), boolean for yes/no and true/false, datetime for ISO 8601, else categorical.
 ///   If `reading` gives the column's kind, that kind is used; a boolean may then also be 1 or 0.
 /// - Parquet and Feather columns keep their own type, except columns in `names` and integers beyond 2^53 that
-///   are known to be categories or labels: these become categorical. Missing are nulls, NaN
-///   and what Reading::missing says.
+///   are known to be categories or labels: these become categorical. Nulls, NaN and the texts of
+///   Reading::missing are missing cells.
 /// Throws DataError with file, line and column (the cell's place in its row, from 1) for a missing, empty,
 /// header-only or ragged file, duplicate or empty column names, infinite numbers, text cells in a column of
-/// numbers or dates, and a type that is none of these. Of a text file one error names the wrong cells of all
-/// columns and has the place of the first. In a column that is not needed, such cells are not an error: a
-/// text column becomes categorical, and typed cells become missing. Throws DataError for a cell beyond
+/// numbers or dates, and a type that is none of these. For a text file, one error names the wrong cells of
+/// all columns and gives the place of the first. In a column that is not needed, such cells are not an error:
+/// a text column becomes categorical, and typed cells become missing. Throws DataError for a cell beyond
 /// `limits`, and as TableBound::check for a table beyond them.
 Table read_table(const std::filesystem::path& path, const Reading& reading = {},
                  const TableLimits& limits = {});

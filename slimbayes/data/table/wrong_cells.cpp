@@ -1,7 +1,7 @@
-// Says in one message what is wrong with the cells of a table's columns, and what helps.
+// Makes one message of what is wrong with the cells of a table's columns and what the user can do.
 //
-// A reader that stops at the first wrong cell costs a run for each further one. So all wrong cells of a
-// column, and of all columns, are counted, and each different text is judged by how it looks: a number with a
+// If a message named only the first wrong cell, a user would need one run for each of them. So the wrong
+// cells of all columns are counted, and each different text is classified by how it looks: a number with a
 // unit, a number in another notation, a mark of a missing cell, or none of these. Nothing is converted.
 #include "slimbayes/data/table/wrong_cells.h"
 
@@ -37,8 +37,8 @@ bool has_digit(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Returns whether the text is one that data commonly have for a missing cell, beside those that every table
-/// may have (is_missing): signs alone, such as - and ..., an error of a spreadsheet, or a word for it.
+/// Returns whether data often use the text for a missing cell, in addition to the texts of is_missing: signs
+/// such as - and ..., an error of a spreadsheet (#REF!), or a word such as unknown.
 bool is_usual_mark(std::string_view text) {
   static constexpr std::array<std::string_view, 12> words = {
       "na", "n.a.", "n.d.", "nd", "nil", "none", "missing", "unknown", "null", "undefined", "empty", "void"};
@@ -79,7 +79,8 @@ Remedies remedies_for(const std::string& column, const std::vector<WrongText>& t
                       const Expected& expected) {
   Remedies out;
   const auto is_plain = [](const WrongText& t) { return !has_digit(t.text); };
-  // A column has one or two marks, many times; many different words are something else.
+  // A column marks missing cells with one or two texts, which occur often; many different words are not
+  // marks.
   const bool few = std::ranges::count_if(texts, is_plain) <= static_cast<int64_t>(kMostMarks);
   for (const WrongText& t : texts) {
     const bool repeated = t.cells > 1 && is_plain(t);
@@ -92,7 +93,7 @@ Remedies remedies_for(const std::string& column, const std::vector<WrongText>& t
     else
       out.to_correct = kCorrect;
   }
-  // A model reads its data as the training data were read.
+  // At prediction --na is no remedy: a model reads its data as the training data were read.
   if (!expected.as_most_cells && !out.marks.empty()) out.to_correct = kCorrect;
   if (expected.as_most_cells) out.names = {column};
   return out;
@@ -148,7 +149,7 @@ BadCell wrong_cells(const std::string& column, std::span<const std::string_view>
                   in_quotes(column), expected.as_most_cells ? ", as in most of its cells" : "", examples,
                   texts.size() > kExamples ? ", ..." : "", wrong, present);
   Remedies remedies = remedies_for(column, texts, expected);
-  // Marks stand among other cells: where no cell is right, only what marks are usually written as may be one.
+  // Marks occur among valid cells. If no cell of the column is valid, only the usual marks count as marks.
   const auto is_odd = [](const std::string& mark) { return !is_usual_mark(mark); };
   if (wrong == present && std::erase_if(remedies.marks, is_odd) > 0) remedies.to_correct = kCorrect;
   return {texts.at(0).row, fault, std::move(remedies)};

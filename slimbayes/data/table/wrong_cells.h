@@ -16,7 +16,7 @@ struct Remedies {
   std::vector<std::string> marks = {};  // texts that seem to mark a missing cell: for --na
   std::string with_unit = "";           // the first number with a unit, such as '144 km'
   std::string dressed = "";             // the first number in another notation, such as '$1,500'
-  std::string to_correct = "";          // what to do about a cell that is none of these; "": there is none
+  std::string to_correct = "";          // the advice for the other wrong cells; "" if there are none
   std::vector<std::string> names = {};  // columns that --categorical can take as names
 
   void add(const Remedies& other);
@@ -40,9 +40,9 @@ struct BadCell : std::runtime_error {
 /// What the cells of a column are expected to be.
 struct Expected {
   std::string_view what;       // in the message, such as "numbers"
-  bool as_most_cells = false;  // because most cells of the column are, not because the kind is known
-  std::function<bool(std::string_view cell)> holds;  // whether a trimmed cell, not missing, is so
-  bool numbers = false;  // whether they are numbers, so that a cell may have a unit or another notation
+  bool as_most_cells = false;  // the kind was inferred from most cells of the column; else it was known
+  std::function<bool(std::string_view cell)> holds;  // whether a trimmed cell that is not missing is valid
+  bool numbers = false;  // the cells are numbers, so that a wrong one may have a unit or another notation
 };
 
 /// Returns the report on all wrong cells of a column: how many of the present cells they are, and the first
@@ -50,8 +50,8 @@ struct Expected {
 BadCell wrong_cells(const std::string& column, std::span<const std::string_view> cells,
                     const Expected& expected);
 
-/// Returns one line on all these columns: the fault of each, then the advice for all. Of more than eight
-/// columns the others are counted.
+/// Returns one line on all these columns: the fault of each, then the advice for all. Faults beyond the
+/// eighth column are only counted.
 std::string joined(const std::vector<BadCell>& columns);
 
 }  // namespace slimbayes

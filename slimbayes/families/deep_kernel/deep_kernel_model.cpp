@@ -90,8 +90,8 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
   // With an autograd graph; every later gradient is in closed form.
   Expansion phi = expansion(input, context);
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
-  HeadGradient g = head_gradient(phi.features.detach(), correction_only, y, posterior, offset,
-                                 noise_var().detach(), rows, objective, focus);
+  HeadGradient g = head_gradient({phi.features.detach(), correction_only, y, rows},
+                                 {posterior, offset, noise_var().detach()}, objective, focus);
   slimbayes::backward(phi, g.grad_features, g.grad_correction);
   posterior.mean.grad().add_(g.grad_mean);
   posterior.log_diagonal.grad().add_(g.grad_log_diagonal);

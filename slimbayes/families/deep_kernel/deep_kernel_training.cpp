@@ -79,8 +79,8 @@ double rows_step(const DeepKernelFit& fit, const Batch& batch, const StepContext
   const Likelihood likelihood =
       likelihood_of(fit.task().likelihood, fit.model, {step_stream(fit, at), kStepDraws, false});
   const Latent f = fit.model.latent(input_of(batch), {true, at.stream});
-  VariationalLoss loss = variational_bound(likelihood, f, batch.target.to(at::kFloat), fit.model.posterior,
-                                           fit.rows.size(), DataTerm::expected, fit.kernel.objective.beta);
+  VariationalLoss loss = variational_bound(likelihood, f, batch.target.to(at::kFloat),
+                                           {fit.model.posterior, fit.rows.size(), fit.kernel.objective.beta});
   loss.total.backward();
   return loss.total.item<double>();
 }
@@ -89,7 +89,7 @@ double events_step(const DeepKernelFit& fit, const Batch& batch, const StepConte
   const auto [nodes, weight] = random_nodes(places(batch).size(1), step_stream(fit, at));
   const Latent f = fit.model.latent(at::cat({places(batch), nodes}), {true, at.stream});
   VariationalLoss loss = cox_bound(f, at::full({nodes.size(0)}, weight, f.mean.options()),
-                                   fit.model.posterior, fit.rows.size(), fit.kernel.objective.beta);
+                                   {fit.model.posterior, fit.rows.size(), fit.kernel.objective.beta});
   loss.total.backward();
   return loss.total.item<double>();
 }

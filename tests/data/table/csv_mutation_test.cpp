@@ -89,9 +89,9 @@ TEST(ParseCsv, MutantsAreTablesOrDataErrors) {
     for (size_t i = 0, n = 1 + below(random, 4); i < n; ++i) mutate(text, random);
     SCOPED_TRACE(::testing::Message() << "round " << round << "\n" << text);
     try {
-      const Table table = parse_csv(text, ',', "mutant.csv");
+      const Table table = parse_csv(text, ',', {"mutant.csv"});
       expect_sound(table);
-      expect_same(table, parse_csv(format_csv(table, ','), ',', "again.csv"));
+      expect_same(table, parse_csv(format_csv(table, ','), ',', {"again.csv"}));
       ++tables;
     } catch (const DataError& error) {
       const std::string message = error.what();

@@ -11,7 +11,7 @@ namespace {
 
 std::string error_of(const std::string& text, const Reading& reading = {}) {
   try {
-    parse_csv(text, ',', "t.csv", reading);
+    parse_csv(text, ',', {"t.csv", reading});
   } catch (const DataError& error) {
     return error.what();
   }
@@ -85,14 +85,14 @@ TEST(missing_marks, of_a_text_file) {
   Reading reading;
   reading.missing = {"-", "-999"};
   const Table t =
-      parse_csv("x,c,d,w\n1,a,2020-01-01,1\n -999 ,-,-,2\n-,b,2020-01-02,3\n", ',', "t.csv", reading);
+      parse_csv("x,c,d,w\n1,a,2020-01-01,1\n -999 ,-,-,2\n-,b,2020-01-02,3\n", ',', {"t.csv", reading});
   EXPECT_EQ(t.find("x")->kind, ColumnKind::numeric);
   EXPECT_TRUE(std::isnan(t.find("x")->values[1]) && std::isnan(t.find("x")->values[2]));
   EXPECT_EQ(t.find("c")->levels, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(t.find("d")->kind, ColumnKind::datetime);
   reading.names = {"c"};
   reading.kept = {"x"};
-  const Table kept = parse_csv("x,c\n1,-\n-999,a\n", ',', "t.csv", reading);
+  const Table kept = parse_csv("x,c\n1,-\n-999,a\n", ',', {"t.csv", reading});
   EXPECT_TRUE(std::isnan(kept.find("c")->values[0]));
   EXPECT_EQ(format_csv(kept, ','), "x,c\n1,\n-999,a\n");  // kept cells are written as they were
 }
@@ -100,7 +100,7 @@ TEST(missing_marks, of_a_text_file) {
 TEST(missing_marks, with_leading_zeros_are_texts) {
   Reading reading;
   reading.missing = {"00000"};
-  const Table t = parse_csv("zip,x\n00000,0\n02139,1\n10115,0\n", ',', "t.csv", reading);
+  const Table t = parse_csv("zip,x\n00000,0\n02139,1\n10115,0\n", ',', {"t.csv", reading});
   EXPECT_EQ(t.find("x")->values, (std::vector<double>{0, 1, 0}));
   EXPECT_EQ(t.find("zip")->levels, (std::vector<std::string>{"02139", "10115"}));
   EXPECT_FALSE(is_mark("0", reading.missing));

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "slimbayes/data/column_note.h"
+#include "slimbayes/data/encoder.h"
+#include "slimbayes/data/table/table.h"
+
+namespace slimbayes {
+
+/// Fits the features of a table's columns to its training rows (Encoder::fit), and gathers the notes on them.
+class FeatureFit {
+ public:
+  /// `rows` are the training rows. The arguments must outlive this object.
+  FeatureFit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
+
+  /// Fits the feature of one column of the table. Throws DataError for an infinite number in a row that gives
+  /// the scale.
+  Encoder::Feature fit(const Column& column);
+
+  /// Returns the notes on the columns fitted so far.
+  const std::vector<ColumnNote>& notes() const { return notes_; }
+
+ private:
+  bool fit_levels(const Column& column, const std::vector<double>& values, Encoder::Feature& feature);
+  void fit_scale(const Column& column, const std::vector<double>& values, Encoder::Feature& feature) const;
+  void add_category_notes(const Column& column, const std::vector<int64_t>& count);
+  void add_number_notes(const Column& column, bool constant_once_rounded);
+  void add_missing_note(const Encoder::Feature& feature, size_t missing);
+  bool is_declared(const Column& column) const;
+
+  const Table& table_;
+  const std::vector<int64_t>& rows_;
+  const EncoderOptions& options_;
+  std::vector<int64_t> ranged_;  // the rows that give the shift and scale of numbers
+  std::vector<ColumnNote> notes_;
+};
+
+}  // namespace slimbayes

@@ -1,0 +1,90 @@
+#include "slimbayes/data/fit_examples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/window_split.h"
+
+namespace slimbayes {
+
+namespace {
+
+SplitOptions split_options(const FitOptions& o) {
+  std::vector<std::string> not_inputs = o.ignore;
+  if (!o.target.empty()) not_inputs.push_back(o.target);
+  const bool calibrated = o.calibrate != "none";
+  return {.valid_fraction = o.valid_fraction,
+          .test_fraction = o.test_fraction,
+          .kind = o.split,
+          .not_inputs = not_inputs,
+          .calibration_fraction = calibrated ? o.calibration_fraction : 0};
+}
+
+/// Returns n groups of one example each.
+RowGroups each_alone(int64_t n) {
+  RowGroups groups{std::vector<int64_t>(static_cast<size_t>(n)), n};
+  std::iota(groups.of.begin(), groups.of.end(), 0);
+  return groups;
+}
+
+}  // namespace
+
+WindowOptions window_options(const FitOptions& options) {
+  return {options.window, options.horizon, options.time, options.group, options.fill_gaps};
+}
+
+void check_examples(const Examples& examples, const FitOptions& options) {
+  const InputKind kind = input_kind(options);
+  const bool images = std::holds_alternative<Images>(examples);
+  check(!images || kind == InputKind::images || kind == InputKind::table, "fit",
+        "images without --window and --text", fmt::format("--{}", name_of(kind)), "leave it out");
+  check(images || kind != InputKind::images, "fit", "images for --format", "a table");
+  if (const auto* table = std::get_if<Table>(&examples); table != nullptr && kind == InputKind::text)
+    check(table->find(options.text), "text", fmt::format("a column {} of text", in_quotes(options.text)),
+          "a table without it", nearest_hint(options.text, table->names()));
+  check_sections(options, images ? InputKind::images : kind);
+  if (const auto* given = std::get_if<Images>(&examples)) {
+    const int64_t side = std::min(given->pixels.size(2), given->pixels.size(3));
+    check(options.crop < side, "fit", fmt::format("a crop below the images' side of {} pixels", side),
+          fmt::format("{}", options.crop), "4 is usual for 32 pixels");
+  }
+  check(!std::holds_alternative<WindowTable>(examples) || kind == InputKind::windows, "fit",
+        "a size of window for windows", "none", "set FitOptions::window");
+}
+
+Examples examples_of(Examples given, const FitOptions& options) {
+  check_examples(given, options);
+  const InputKind kind = input_kind(options);
+  if (kind != InputKind::windows || !std::holds_alternative<Table>(given)) return given;
+  return window_table(std::get<Table>(std::move(given)), window_options(options), {}, options.target);
+}
+
+SplitRows split_examples(const Examples& examples, const FitOptions& options) {
+  SplitOptions split = split_options(options);
+  if (const auto* w = std::get_if<WindowTable>(&examples))
+    return split_windows(*w->windows, w->chosen, window_options(options), split);
+  const Stream stream = Stream(options.split_seed).split("split");
+  if (const auto* images = std::get_if<Images>(&examples)) {
+    split.noun = noun_of(InputKind::images);
+    return split_rows(alike_images(*images), split, stream);
+  }
+  const Table& table = std::get<Table>(examples);
+  return options.text.empty() ? split_rows(table, split, stream)
+                              : split_rows(alike_texts(table, options.text), split, stream);
+}
+
+RowGroups groups_of(const Examples& examples, const FitOptions& options) {
+  const SplitOptions split = split_options(options);
+  if (const auto* w = std::get_if<WindowTable>(&examples)) return each_alone(std::ssize(w->chosen));
+  if (const auto* images = std::get_if<Images>(&examples)) return row_groups(alike_images(*images), split);
+  const Table& table = std::get<Table>(examples);
+  return options.text.empty() ? row_groups(table, split)
+                              : row_groups(alike_texts(table, options.text), split);
+}
+
+}  // namespace slimbayes
