@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "slimbayes/catalog/swag_options.h"
+#include "slimbayes/catalog/weight_space/swag_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"

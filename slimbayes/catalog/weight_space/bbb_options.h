@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/trained_network_options.h"
 
 namespace slimbayes {

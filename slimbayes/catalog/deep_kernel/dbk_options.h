@@ -1,7 +1,8 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/deep_kernel/focus_options.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {

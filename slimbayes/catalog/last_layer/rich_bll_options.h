@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "slimbayes/catalog/bll_options.h"
-#include "slimbayes/catalog/last_layer_options.h"
+#include "slimbayes/catalog/last_layer/bll_options.h"
+#include "slimbayes/catalog/last_layer/last_layer_options.h"
 #include "slimbayes/catalog/trained_network_options.h"
 
 namespace slimbayes {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "slimbayes/catalog/full_batch_options.h"
-#include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/noise_options.h"
 
 namespace slimbayes {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "slimbayes/catalog/last_layer_options.h"
+#include "slimbayes/catalog/last_layer/last_layer_options.h"
 #include "slimbayes/catalog/trained_network_options.h"
 
 namespace slimbayes {

@@ -40,22 +40,6 @@ void describe(NoiseOptions& o, V& v) {
 /// noise.
 inline NoiseOptions expected_noise() { return {0.1, 1e-4, 1e-2, "exp"}; }
 
-/// Options that weight the rows of a predictive objective early in training (Seitzer et al. 2022).
-struct FocusOptions {
-  double focus = 0.5;
-  double focus_until = 0.7;
-};
-
-template <class V>
-void describe(FocusOptions& o, V& v) {
-  v("focus", o.focus,
-    "weights rows by their predictive variance to this power at the start, so that hard rows keep their "
-    "gradient; 0 for none",
-    Range{0, 2}, "Seitzer et al. 2022");
-  v("focus_until", o.focus_until, "share of the steps after which the objective is that of the paper",
-    Range{0, 1}, "experiments/recipe");
-}
-
 /// Returns the values that `fit --tune` tries for the weights alpha and beta (N appendix B.2).
 inline Grid paper_grid() { return {{0, 0.01, 0.1, 1}}; }
 
@@ -73,7 +57,5 @@ inline nlohmann::json paper_noise() {
   noise["noise_form"] = "sd";
   return noise;
 }
-/// Returns the focus options of --preset paper: all rows have the same weight.
-inline nlohmann::json paper_focus() { return {{"focus", 0.0}}; }
 
 }  // namespace slimbayes

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {

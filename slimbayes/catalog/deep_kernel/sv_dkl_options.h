@@ -1,7 +1,7 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
