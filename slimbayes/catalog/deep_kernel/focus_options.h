@@ -13,11 +13,12 @@ struct FocusOptions {
 template <class V>
 void describe(FocusOptions& o, V& v) {
   v("focus", o.focus,
-    "weights rows by their predictive variance to this power at the start, so that hard rows keep their "
-    "gradient; 0 for none",
+    "power of the predictive variance by which rows are weighted at the start of the training: rows that "
+    "are hard to predict then keep their gradient; 0: equal weights",
     Range{0, 2}, "Seitzer et al. 2022");
-  v("focus_until", o.focus_until, "share of the steps after which the objective is that of the paper",
-    Range{0, 1}, "experiments/recipe");
+  v("focus_until", o.focus_until,
+    "share of the steps after which all rows have equal weights, as in the paper", Range{0, 1},
+    "experiments/recipe");
 }
 
 /// Returns the focus options of --preset paper: all rows have the same weight.

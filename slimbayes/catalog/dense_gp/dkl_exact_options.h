@@ -21,20 +21,14 @@ void describe(DklExactOptions& o, V& v) {
   describe(o.training, v);
   describe(o.network, v);
   v("evidence_rows", o.evidence_rows,
-    "most rows whose joint evidence a step follows, an equal share of the table; exact where the table has "
-    "no "
-    "more, raise it if time permits",
+    "largest number of rows in one step: a larger table is dealt into equal blocks, and a step follows the "
+    "evidence of one block instead of the exact one; raise it if time permits",
     Range{2, 1e6}, "slimbayes");
-  v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
-    "N section 2");
-  v("noise_start", o.noise.noise_start,
-    "initial noise variance of the scaled target; the papers' is 0.01 (--preset paper)", Range{1e-12, 1e6},
-    "slimbayes");
-  v("noise_floor", o.noise.noise_floor, "least noise variance of the scaled target", Range{0, 1e6},
-    "experiments/recipe");
-  v("noise_rate", o.noise.noise_rate,
-    "AdamW's peak rate of the noise and of the kernel's lengthscales, amplitude and constant",
-    Range{1e-8, 10}, "slimbayes");
+  v("max_rows", o.max_rows, "largest number of training rows: time grows with n^3 and memory with n^2",
+    Range{1, 1e6}, "N section 2");
+  describe_log_noise(
+      o.noise, v,
+      "AdamW's peak rate of the noise variance and of the kernel's lengthscales, amplitude and constant");
 }
 
 }  // namespace slimbayes

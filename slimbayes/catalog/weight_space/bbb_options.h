@@ -25,14 +25,9 @@ void describe(BbbOptions& o, V& v) {
   v("start_sd", o.start_sd, "initial posterior sd of every weight", Range{1e-9, 10}, "slimbayes");
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "Blundell et al. 2015",
     paper_grid());
-  v("draws", o.draws, "draws of the weights for an answer; its time grows with them", Range{2, 10000},
-    "Blundell et al. 2015");
-  v("noise_start", o.noise.noise_start, "initial noise variance of the scaled target", Range{1e-12, 1e6},
-    "slimbayes");
-  v("noise_floor", o.noise.noise_floor, "least noise variance of the scaled target", Range{0, 1e6},
-    "experiments/recipe");
-  v("noise_rate", o.noise.noise_rate, "AdamW's peak rate of the logarithm of the noise", Range{1e-8, 10},
-    "slimbayes");
+  v("draws", o.draws, "draws of the weights per answer; the time of a prediction grows with them",
+    Range{2, 10000}, "Blundell et al. 2015");
+  describe_log_noise(o.noise, v);
 }
 
 }  // namespace slimbayes
