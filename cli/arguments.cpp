@@ -144,10 +144,13 @@ void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind
   }
 }
 
-/// The note of a dry run whose method is not known.
-constexpr const char* kMethodByTarget =
-    "the target's column, which a dry run does not read, decides the method: dbk for numbers, as shown, "
-    "vbll for classes; --method or --likelihood fixes it";
+/// Returns the note of a dry run whose method is not known.
+std::string method_by_target() {
+  return fmt::format(
+      "the target's column, which a dry run does not read, decides the method: {} for numbers, as shown, "
+      "{} for classes; --method or --likelihood fixes it",
+      default_method(TaskKind::regression).name, default_method(TaskKind::classification).name);
+}
 
 Command chosen(const std::string& name, Parsed& p) {
   if (name == "methods") return p.methods;
@@ -164,26 +167,26 @@ Command chosen(const std::string& name, Parsed& p) {
     const bool named = !r.fit.method.empty();
     const std::optional<TaskKind> task = task_known(r.fit, kind.value_or(InputKind::table));
     const MethodInfo& method = named  ? find_method(r.fit.method)
-                               : kept ? find_method("rich-bll")
+                               : kept ? default_method_of_network()
                                       : default_method(task.value_or(TaskKind::regression));
     if (named) r.fit.method = method.name;
-    // Without --method, fit has the flags of dbk (of rich-bll with --network-from); an option that the
-    // default method lacks is refused below.
-    r.fit.options = p.fit_flags.set_options(named || kept ? method : find_method("dbk"));
+    // Without --method, fit has the flags of the default method for regression (with --network-from, for a
+    // network); an option that the method of another task lacks is refused below.
+    r.fit.options = p.fit_flags.set_options(named || kept ? method : default_method(TaskKind::regression));
     const nlohmann::json options = preset_options(method, r.preset, r.fit.options);
     if (kind) {
       check_network_flags({{r.fit.options, options}}, *kind);
       check_method(method, options, *kind, task);
     }
     if (r.tune) tunable_options(method, r.fit.options);  // throws if there is no option to tune
-    if (r.preset == "paper" && inner_method(method, options).paper_preset.empty())
-      misuse(fmt::format("expected a method with a paper's preset; received '{}'; leave --preset out",
-                         method.name));
+    if (!r.preset.empty() && find_preset(method, r.preset, options) == nullptr)
+      misuse(fmt::format("expected a method with the preset '{}'; received '{}'; leave --preset out",
+                         r.preset, method.name));
     if (p.dry_run) {
       const std::vector<std::string> tuned =
           r.tune ? tunable_options(method, r.fit.options) : std::vector<std::string>{};
       nlohmann::json dry = recipe(r.fit, method, options, tuned);
-      if (!named && !task) dry["notes"] = {kMethodByTarget};
+      if (!named && !task) dry["notes"] = {method_by_target()};
       return ShowText{dry.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"};
     }
     request.command = r;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "cli/usage.h"
+#include "slimbayes/catalog/methods.h"
 
 namespace slimbayes::cli {
 
@@ -28,7 +29,7 @@ void add_preset(CLI::App& app, std::string& preset) {
   app.add_option("--preset", preset,
                  "paper: the options of the method's paper, where flags do not say otherwise")
       ->type_name("NAME")
-      ->check(one_of({"paper"}));
+      ->check(one_of(preset_names()));
 }
 
 void add_level(CLI::App& app, double& level) {

@@ -148,7 +148,7 @@ Panel panel(const Table& table, const Table& grid, const Model& model) {
                {}};
   result.marks.push_back({Mark::Kind::band, "95 % of the prediction", "#3182ce", 0.22, x,
                           numbers(total.lower), numbers(total.upper)});
-  if (find_method(method).splits_uncertainty) {
+  if (find_method(method).parts == SdParts::calibrated) {
     result.marks.push_back({Mark::Kind::band, "its epistemic part", "#dd6b20", 0.38, x,
                             numbers(p.mean - spread), numbers(p.mean + spread)});
   }

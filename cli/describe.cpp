@@ -78,8 +78,8 @@ json method_facts(const MethodInfo& info) {
           {"input_scale", info.input_scale},
           {"seeded", info.seeded},
           {"resumable", info.resumable},
-          {"splits_uncertainty", info.splits_uncertainty},
-          {"parts", info.parts},
+          {"splits_uncertainty", info.parts == SdParts::calibrated},
+          {"parts", meaning_of(info.parts)},
           {"variance_grows_away", info.variance_grows_away},
           {"inner", info.inner.empty() ? json() : json(info.inner)}};
 }
@@ -104,21 +104,21 @@ std::string method_text(const MethodInfo& info) {
   row("paper", info.paper);
   row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
   row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
-  row("uncertainty",
-      info.splits_uncertainty ? "aleatoric and epistemic parts are calibrated apart" : info.parts);
+  row("uncertainty", std::string(meaning_of(info.parts)));
   row("far from the data", info.variance_grows_away ? "the variance grows" : "no promise about the variance");
   text += "\noptions of fit\n";
   for (const OptionDoc& doc : info.options) {
     std::string facts = doc.type + ", default " + plain(doc.fallback);
-    if (doc.range) facts += fmt::format(", {:g} to {:g}", doc.range->low, doc.range->high);
+    if (doc.range)
+      facts += fmt::format(", {} to {}", number_text(doc.range->low), number_text(doc.range->high));
     if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
     if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
     text += wrapped(fmt::format("  {} ({}) [{}]", doc.name, facts, doc.source), text_width(), 2) + "\n" +
             indented(doc.doc, 6);
   }
-  if (!info.paper_preset.empty()) {
-    text += "\n--preset paper sets\n";
-    for (const auto& item : info.paper_preset.items()) text += named(item.key(), plain(item.value()));
+  for (const Preset& preset : info.presets) {
+    text += fmt::format("\n--preset {} sets\n", preset.name);
+    for (const auto& item : preset.options.items()) text += named(item.key(), plain(item.value()));
   }
   if (!info.inner.empty())
     text += indented(fmt::format("and those of the method that --{} names: slimbayes describe {}", info.inner,
@@ -380,7 +380,9 @@ std::string describe(const std::string& name, bool as_json) {
     json facts = method_facts(info);
     facts["options"] = json::array();
     for (const OptionDoc& doc : info.options) facts["options"].push_back(option_facts(doc));
-    facts["paper_preset"] = info.paper_preset;
+    facts["presets"] = json::object();
+    for (const Preset& preset : info.presets) facts["presets"][preset.name] = preset.options;
+    facts["paper_preset"] = facts["presets"].value("paper", json::object());  // its name before `presets`
     return dumped(facts);
   }
   std::error_code ignored;

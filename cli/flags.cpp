@@ -40,7 +40,8 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
 
 /// Returns the method whose options `fit` takes without --method.
 std::string default_name(const Words& words) {
-  return value_of(words, "--network-from", "").empty() ? "dbk" : "rich-bll";
+  return value_of(words, "--network-from", "").empty() ? default_method(TaskKind::regression).name
+                                                       : default_method_of_network().name;
 }
 
 /// Adds the flags of the methods that `flag` names. Without it they are those of `fallback`, and help shows
@@ -61,9 +62,9 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
                  "IDX file (.gz or not), CIFAR records with --format")
       ->required();
   app.add_option("--method", r.fit.method,
-                 "one of `slimbayes methods` [default dbk; vbll for classes and counts, sv-rbf for events; "
-                 "rich-bll with --network-from]")
-      ->type_name("NAME");
+                 fmt::format("one of `slimbayes methods` [default {}; {} with --network-from]",
+                             default_methods_text(), default_method_of_network().name))
+      ->type_name("METHOD");
   add_preset(app, r.preset);
   app.add_option("--model", r.model, "file to write [default model.safetensors]")->type_name("FILE");
   app.add_option("--seed", r.fit.seed, "seed of weights and batches [default 0]")
@@ -85,8 +86,10 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
                 ->group("Split");
   app.add_flag(
       "--tune", r.tune,
-      "choose the method's weights (alpha, beta) by validation NLL over {0, .01, .1, 1}: a fit for each "
-      "combination of those that no flag sets; --resume goes on with the next one");
+      fmt::format(
+          "choose options of the method by validation NLL ({}): one fit for each combination of those "
+          "that no flag sets; --resume continues with the next combination",
+          grids_text()));
   add_level(app, r.fit.level);
   p.fit_flags.add(app, option_docs<FitOptions>());
   add_methods(app, p.fit_flags, words, "--method", default_name(words));
@@ -118,11 +121,10 @@ void add_predict(CLI::App& root, Parsed& p) {
       ->type_name("FILE");
   app.add_option(
          "--keep", p.predict.keep,
-         "columns of DATA to put before the answer's as DATA has them, comma-separated\n(of a text file text "
-         "in .parquet and .feather, but numbers that the model reads); of windows those of the\nlast row "
-         "seen, "
-         "whose time is put before them as last_time")
-      ->type_name("A,B")
+         "columns of DATA to copy unchanged into the output, before the answer's columns, comma-separated. "
+         "From a CSV into .parquet or .feather they are texts, except numeric inputs of the model. For "
+         "windows, the values are those of the last row seen; its time comes first, as last_time")
+      ->type_name("COLUMN,...")
       ->allow_extra_args(false);
   add_column_changes(app, p.predict.rename, p.predict.fill, "DATA", "--keep takes the new names");
   app.add_flag(
@@ -134,10 +136,9 @@ void add_predict(CLI::App& root, Parsed& p) {
       "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
       "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
       true);
-  app.add_flag(
-      "--parts", p.predict.parts,
-      "add the parts of the sd of methods whose parts are not noise and ignorance: sd_noise, the noise of\n"
-      "all rows, and sd_function, the sd of the function");
+  app.add_flag("--parts", p.predict.parts,
+               "add the two parts of the sd for a method whose parts are not aleatoric and epistemic: "
+               "sd_noise, the noise of all rows, and sd_function, the sd of the function");
   app.add_option("--level", p.predict.levels,
                  "probability of the interval or set, or several, comma-separated [default 0.95]")
       ->type_name("P[,P]")
@@ -148,8 +149,9 @@ void add_predict(CLI::App& root, Parsed& p) {
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
   app.footer(
-      "Columns: mean, sd, lower, upper, in the target's units, with sd_aleatoric (noise) and sd_epistemic "
-      "(ignorance) after sd where the method tells them apart; at several levels lower_50, upper_50, ...; of "
+      "Columns: mean, sd, lower, upper, in the target's units, with sd_aleatoric (noise in the data) and "
+      "sd_epistemic (uncertainty of the model) after sd if the method tells them apart; at several levels "
+      "lower_50, upper_50, ...; of "
       "classes "
       "p_CLASS, entropy, mutual_information, label, and the set of plausible classes of a calibrated model; "
       "of "
@@ -173,7 +175,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
          "--ood", p.evaluate.ood,
          "foreign data: prints how well each score, larger for foreign rows, tells it from DATA\n"
          "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
-         "mutual_information: of classes, the part of the entropy that is the model's ignorance\n"
+         "mutual_information: of classes, the epistemic part of the entropy\n"
          "entropy: of classes, of the answer's probabilities, noisy labels included\n"
          "max_softmax: of classes, 1 - the largest probability (maximum softmax probability)\n"
          "energy: of classes, -log sum exp of the logits of a trained network\n"
@@ -211,8 +213,9 @@ void add_updates(CLI::App& root, Parsed& p) {
     CLI::App& app = *root.add_subcommand(
         forgets ? "forget" : "update", forgets ? "Remove rows from what a model has learned, without training"
                                                : "Let a model learn more rows, without training");
-    app.add_option("MODEL", r->model,
-                   "model of a method with an exact posterior (rich-bll, bll, last-layer-laplace, dbk-exact)")
+    app.add_option(
+           "MODEL", r->model,
+           fmt::format("model of a method with an exact posterior ({})", methods_that(&MethodInfo::updates)))
         ->required();
     app.add_option("DATA", r->data,
                    forgets ? "data with their target that the model was fitted on or learned"

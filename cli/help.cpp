@@ -8,8 +8,8 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Wraps the footer of a command's help. Sentences wrap at blanks; the examples, whose lines are indented,
-/// get backslashes so that a shell still accepts them.
+/// Wraps the footer of a command's help. Sentences wrap at blanks. Examples, whose lines are indented, get a
+/// backslash at each wrap so that a shell accepts them as they are.
 std::string wrapped_footer(const std::string& footer, size_t width) {
   std::string out;
   for (const std::string& line : CLI::detail::split(footer, '\n'))
@@ -26,6 +26,16 @@ class WrappingFormatter : public CLI::Formatter {
     if (2 + display_width(name) > width_)  // a long list of choices
       name = wrapped(CLI::detail::find_and_replace(name, ",", ", "), width_ - 2, 6);
     return beside(name, make_option_desc(option));
+  }
+
+  /// Returns what follows the name: the name of a flag's value, or the words that it accepts.
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_positional()) return "";
+    if (option->get_type_size() == 0) return CLI::Formatter::make_option_opts(option);  // takes no value
+    const std::string type = option->get_type_name();  // with a list of words "KIND:{a,b}"
+    const size_t words = type.find(":{");
+    return " " + (words == std::string::npos ? type : type.substr(words + 1)) +
+           (option->get_required() ? " (required)" : "");
   }
 
   std::string make_option_usage(const CLI::Option* option) const override {

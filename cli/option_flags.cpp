@@ -22,8 +22,8 @@ bool parse_whole(const std::string& text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Parses the text of a flag. Text that does not parse stays text: the check of the catalogue then names the
-// option and what it expects.
+/// Parses the text of a flag. A text that does not parse stays a text: the catalogue's check then refuses it
+/// and names the option and what it expects.
 json value_of(const OptionDoc& doc, const std::string& text) {
   int64_t integer = 0;
   uint64_t large = 0;
@@ -42,7 +42,8 @@ std::string explained(const OptionDoc& doc) {
   if (!fallback.is_array() && !blank)
     facts = "default " + (fallback.is_string() ? fallback.get<std::string>() : fallback.dump());
   if (doc.range && doc.range->high < 1e15)
-    facts += fmt::format("{}{:g} to {:g}", facts.empty() ? "" : ", ", doc.range->low, doc.range->high);
+    facts += fmt::format("{}{} to {}", facts.empty() ? "" : ", ", number_text(doc.range->low),
+                         number_text(doc.range->high));
   if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
   if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
   return facts.empty() ? doc.doc : fmt::format("{} [{}]", doc.doc, facts);
@@ -56,10 +57,14 @@ bool is_shared(const std::string& option) {
   return 4 * std::ranges::count_if(method_catalog(), has) >= 3 * std::ssize(method_catalog());
 }
 
-const char* type_name(const OptionDoc& doc) {
-  if (doc.type == "list") return "A,B";
-  if (doc.type == "text") return "NAME";
-  return doc.type == "integer" ? "N" : doc.type == "number" ? "X" : "BOOL";
+/// Returns what help shows for the value: N for whole numbers, X for numbers, else what it is.
+std::string value_name(const OptionDoc& doc) {
+  if (doc.type == "integer") return "N";
+  if (doc.type == "number") return "X";
+  if (doc.type == "boolean") return "[true|false]";
+  if (!doc.choices.empty()) return "CHOICE";
+  const std::string name = doc.value_name.empty() ? "TEXT" : doc.value_name;
+  return doc.type == "list" ? name + ",..." : name;
 }
 
 }  // namespace
@@ -75,7 +80,7 @@ void OptionFlags::add(CLI::App& command, const std::vector<OptionDoc>& docs, con
     else
       flag.option = command.add_option(name, flag.text, help);
     if (doc.type == "boolean") flag.option->expected(0, 1)->default_str("true");
-    flag.option->type_name(type_name(doc));
+    flag.option->type_name(value_name(doc));
     flag.option->group(doc.section.empty() ? heading : doc.section);
   }
 }
@@ -89,7 +94,9 @@ void OptionFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& m
 void OptionFlags::show_shared() {
   for (const Flag& flag : flags_) {
     if (flag.of_method)
-      flag.option->group(is_shared(flag.name) ? "Options of most methods, with the defaults of dbk" : "");
+      flag.option->group(is_shared(flag.name) ? "Options of most methods, with the defaults of " +
+                                                    default_method(TaskKind::regression).name
+                                              : "");
   }
 }
 

@@ -20,8 +20,8 @@ class OptionFlags {
   /// Adds flags for the options of these methods. An option that several of them have gets one flag.
   void add(CLI::App& command, const std::vector<const MethodInfo*>& methods);
 
-  /// Shows in --help, of the options of methods, only those that most methods have, under a heading of their
-  /// own. The others still parse.
+  /// Restricts --help to those options of methods that most methods have, under a heading of their own. The
+  /// others still parse.
   void show_shared();
 
   /// Returns the words with each boolean option and its value joined: `--flip` and `--flip true` become
@@ -44,7 +44,7 @@ class OptionFlags {
     std::vector<std::string> list;
     CLI::Option* option = nullptr;
     bool boolean = false;
-    bool of_method = false;  // the option stands under no section of its own
+    bool of_method = false;  // an option of a method: it has no section
   };
   /// Returns the flag of this option if it was given, else nullptr.
   const Flag* find(const std::string& option) const;

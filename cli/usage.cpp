@@ -1,5 +1,5 @@
-// Says in one form what is wrong with a command line. CLI11 gives a text of its own for each kind of error;
-// the name of the flag and the values are taken from it.
+// Error messages for a wrong command line, all in the form "expected ...; received ...". CLI11 has a text of
+// its own for each kind of error; the name of the flag and the values are cut out of it.
 #include "cli/usage.h"
 
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <cmath>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/catalog/option.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -60,8 +61,8 @@ CLI::Validator between(const std::string& what, double low, double high, bool lo
         double x = NAN;
         const bool read = CLI::detail::lexical_cast(text, x);
         if (read && (low_included ? x >= low : x > low) && x < high) return "";
-        return fmt::format("expected {} {} {:g} and below {:g}; received '{}'", what,
-                           low_included ? "of at least" : "above", low, high, text);
+        return fmt::format("expected {} {} {} and below {}; received '{}'", what,
+                           low_included ? "of at least" : "above", number_text(low), number_text(high), text);
       },
       "");
 }

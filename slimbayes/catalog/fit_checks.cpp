@@ -51,10 +51,11 @@ void check_network(const nlohmann::json& options, InputKind kind) {
   require(std::ranges::find(known, network) != known.end(), fmt::format("a network for {}", name_of(kind)),
           quoted(network),
           fmt::format("{} take{} it (--network)", fmt::join(known, " and "), known.size() == 1 ? "s" : ""));
-  const bool stack = network == "lstm" || network == "mlp";
-  require(!stack || options.at("blocks") > 0, fmt::format("at least one layer of the network {}", network),
-          "--blocks 0", "leave --blocks out");
-  if (network == "transformer" && options.at("blocks") > 0)
+  const NetworkInfo& info = find_network(network, kind);
+  const auto blocks = options.at("blocks").get<int64_t>();
+  require(blocks >= info.least_blocks, fmt::format("at least one layer of the network {}", network),
+          fmt::format("--blocks {}", blocks), "leave --blocks out");
+  if (uses_option(network, "heads") && blocks > 0)
     check_heads(options.at("hidden").get<int64_t>(), options.at("heads").get<int64_t>());
 }
 

@@ -8,6 +8,8 @@
 #include <iterator>
 #include <stdexcept>
 
+#include "slimbayes/catalog/methods.h"
+
 namespace slimbayes {
 
 InputKind input_kind(const FitOptions& o) {
@@ -35,8 +37,8 @@ std::vector<std::string> marks_of(const FitOptions& o) {
 
 namespace {
 
-/// Returns whether an option that no section forbids is nevertheless unused by this kind of input. A text has
-/// one input column, and only the rows of a table are events or have their noise estimated from folds.
+/// Returns whether an option whose section fits has no effect on this kind of input: a text has one input
+/// column, and only the rows of a table are events.
 bool has_no_effect(std::string_view option, InputKind kind) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, option) != names.end();
@@ -98,6 +100,18 @@ bool is_table_name(const std::filesystem::path& path) {
 
 bool is_packed_data(const std::filesystem::path& path) {
   return path.extension() == ".gz" && !is_table_name(path);
+}
+
+std::string detail::network_from_help() {
+  std::string trainers;
+  for (const MethodInfo& info : method_catalog())
+    if (!info.trains_on.empty()) trainers += (trainers.empty() ? "" : ", ") + info.name;
+  return fmt::format(
+      "model file of an earlier fit. The new fit takes its trained network, its target and columns and, on "
+      "the "
+      "same data, its split. The method {} trains the network further; the others keep it as it is and add "
+      "their own posterior",
+      trainers);
 }
 
 }  // namespace slimbayes

@@ -17,7 +17,7 @@ namespace slimbayes {
 
 /// The value of FitOptions::threads that leaves the choice to the method: 1 thread for methods that train by
 /// gradient steps, else the process's number of threads. Gradient steps are too short to gain from more
-/// threads, and several threads would wait for each other if the machine does other work too.
+/// threads, which would wait for each other while the machine does other work.
 inline constexpr int kThreadsOfMethod = -1;
 
 /// Bounds of the options below: rows of a window and of a horizon, words of a vocabulary, tokens of a text.
@@ -37,17 +37,17 @@ struct FitOptions {
 
   std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the target's column
   std::vector<std::string> ignore = {};           // columns that are not inputs
-  std::vector<std::string> categorical = {};      // columns of names, as given to read_table (Reading::names)
+  std::vector<std::string> categorical = {};      // columns of categories, see Reading::names
   std::vector<std::string> na = {};  // further texts of a missing cell (Reading::missing); see marks_of()
-  std::string scale = "auto";        // of numeric inputs: min-max or standard; auto: MethodInfo::input_scale
-  std::string scale_on = "train";    // rows that determine the inputs' range: "train", or "all" as in N
-  std::string target_scale = "standard";  // of a regression's target: "standard" or "centred", see Task
-  std::string domain = "";                // for events: LOW:HIGH for each coordinate, comma-separated
+  std::string scale = "auto";        // scale of numeric inputs; auto: MethodInfo::input_scale
+  std::string scale_on = "train";    // rows that the scale is computed from: "train", or "all" as in N
+  std::string target_scale = "standard";  // scale of a regression's target: "standard" or "centred", see Task
+  std::string domain = "";                // region of events: LOW:HIGH for each coordinate, comma-separated
 
   int64_t window = 0;   // rows that a forecast sees; 0: the rows are not a time series
   int64_t horizon = 1;  // rows from the last one seen to the one that is predicted
-  /// time: columns that give the time. group: columns whose values tell one series from another.
-  std::vector<std::string> time = {}, group = {};
+  std::vector<std::string> time = {};   // columns that give the time
+  std::vector<std::string> group = {};  // columns whose values tell one series from another
   bool fill_gaps = false;  // insert rows at missing steps and carry missing inputs forward (data/gaps.h)
 
   std::string text = "";       // column of text, the only input if it is set
@@ -58,20 +58,18 @@ struct FitOptions {
   int64_t crop = 0;             // largest random shift of a training image, in pixels
   bool flip = false;            // mirror half of the training images, left to right
 
-  /// Shares of all examples, rounded up: valid chooses the best parameters, test is kept for the final
-  /// report.
-  double valid_fraction = 0.1;
-  double test_fraction = 0;
-  std::string split = "auto";  // grouped, random or auto
+  double valid_fraction = 0.1;  // share of all examples, rounded up, that choose the best parameters
+  double test_fraction = 0;     // share of all examples, rounded up, for the final report
+  std::string split = "auto";   // grouped, random or auto
   uint64_t split_seed = 0;     // seed of the split alone
 
-  /// Model file whose trained network, encoder and, for the same data, split the fit takes; empty: none.
+  /// Model file whose trained network, encoder and, for the same data, split the fit takes. Empty: none.
   std::string network_from = "";
 
   std::string calibrate = "none";     // none or conformal
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
-  /// Folds that estimate the noise of a regression where validation rows are few or put it in doubt; 0: none
-  /// (workflow/noise_folds.h).
+  /// Number of folds that estimate the noise of a regression if validation rows are few or contradict it; 0:
+  /// none (workflow/noise_folds.h).
   int64_t noise_folds = 5;
 };
 
@@ -113,93 +111,132 @@ inline constexpr const char *kColumnSection = "Target and columns",
                             *kWindowSection = "Windows of a time series", *kTextSection = "Text",
                             *kImageSection = "Images";
 
+namespace detail {
+
+/// Returns the help text of --network-from, which names the methods that train the network further.
+std::string network_from_help();
+
 template <class V>
-void describe(FitOptions& o, V& v) {
-  const char* kNone = "";
+void describe_columns(FitOptions& o, V& v) {
   v.section(kColumnSection);
-  v("target", o.target, "column to predict; not needed for images and for --likelihood cox", kNone);
+  v("target", o.target, "column to predict; not needed for images and for --likelihood cox",
+    ValueName{"COLUMN"}, "");
   v("likelihood", o.likelihood,
-    "gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: rows are events; auto: text, "
-    "booleans and two different whole numbers are classes, other numbers gaussian",
-    kNone);
-  v("ignore", o.ignore, "columns that are no inputs, comma-separated", kNone);
+    "distribution of the target. gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: each "
+    "row is an event; auto: text, booleans and columns of two different whole numbers are classes, other "
+    "numbers gaussian",
+    "");
+  v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");
   v("categorical", o.categorical,
-    "columns of names, however their cells look (codes, years), comma-separated", kNone);
+    "columns whose cells name categories, even if they look like numbers (codes, years), comma-separated",
+    ValueName{"COLUMN"}, "");
   v("na", o.na,
-    "further texts of a missing cell, comma-separated (-, -999), beside an empty cell, NA, NaN, null, None "
-    "and ?; the model reads its data so too",
-    kNone);
-  v("scale", o.scale, "of numeric inputs; auto: the method's own", Choices{{"auto", "min-max", "standard"}},
-    "N section 4");
+    "further texts that mean a missing cell, comma-separated, such as -,-999. An empty cell, NA, NaN, null, "
+    "None and ? always do. The model reads later data in the same way",
+    ValueName{"TEXT"}, "");
+  v("scale", o.scale,
+    "scale of numeric inputs. min-max: to [-1, 1]; standard: mean 0, sd 1; auto: the method's choice",
+    Choices{{"auto", "min-max", "standard"}}, "N section 4");
   v("scale_on", o.scale_on,
-    "rows that give the numeric inputs' range: train, or all as in the papers' tables",
+    "rows that this scale is computed from: train, or all rows, held-out rows too, as in the papers' tables",
     Choices{{"train", "all"}}, "N appendix B");
   v("target_scale", o.target_scale,
-    "of a target of numbers in training. standard: mean 0, sd 1; centred: mean 0, in its own units, in which "
-    "the priors and initial noises of the methods then count",
+    "scale of a numeric target in training. standard: mean 0, sd 1; centred: mean 0 in its own units; the "
+    "priors and the initial noise of the methods are then in these units",
     Choices{{"standard", "centred"}}, "R appendix C");
-  v("domain", o.domain, "of events: LOW:HIGH for each coordinate, comma-separated", kNone);
+  v("domain", o.domain,
+    "region in which events can happen: LOW:HIGH for each coordinate, comma-separated, such as 0:1,0:2",
+    ValueName{"LOW:HIGH,..."}, "");
+}
 
+template <class V>
+void describe_windows(FitOptions& o, V& v) {
   v.section(kWindowSection);
-  v("window", o.window, "rows that a forecast sees, the target's past among them; 0: rows are no time series",
-    Range{0, kLongestWindow}, kNone);
-  v("horizon", o.horizon, "rows from the last one seen to the one that is predicted",
-    Range{1, kLongestWindow}, kNone);
-  v("time", o.time, "column of times, or those named year, month, day, hour, minute, second, comma-separated",
-    kNone);
-  v("group", o.group, "columns that tell one series from another, comma-separated", kNone);
+  v("window", o.window,
+    "number of consecutive rows that a forecast sees, with the target's values in them; 0: the rows are not "
+    "a time series",
+    Range{0, kLongestWindow}, "");
+  v("horizon", o.horizon, "number of rows from the last row seen to the row that is predicted",
+    Range{1, kLongestWindow}, "");
+  v("time", o.time,
+    "the column of times, or several columns named year, month, day, hour, minute, second, comma-separated",
+    ValueName{"COLUMN"}, "");
+  v("group", o.group, "columns whose values tell one series from another, comma-separated",
+    ValueName{"COLUMN"}, "");
   v("fill_gaps", o.fill_gaps,
-    "insert a row at each missing time (of gaps below a window), and carry missing inputs forward from the "
-    "last known cells; without it no window reaches over a gap, so that one missing hour costs --window "
-    "forecasts. predict, evaluate and update then do the same",
-    kNone);
+    "insert a row for each missing time in gaps shorter than a window, and give it the last known inputs. "
+    "Without it no window crosses a gap: one missing hour costs --window forecasts. predict, evaluate and "
+    "update fill gaps as the fit did",
+    "");
+}
 
+template <class V>
+void describe_text(FitOptions& o, V& v) {
   v.section(kTextSection);
-  v("text", o.text, "column of text, the input; other columns are not used", kNone);
-  v("vocabulary", o.vocabulary, "most frequent words of the training rows that have a token of their own",
-    Range{1, kMostWords}, kNone);
-  v("longest", o.longest, "tokens of a text; the rest is cut off", Range{1, kLongestText}, kNone);
+  v("text", o.text, "column of text, which is then the only input", ValueName{"COLUMN"}, "");
+  v("vocabulary", o.vocabulary,
+    "number of words with a token of their own: the most frequent ones of the training rows",
+    Range{1, kMostWords}, "");
+  v("longest", o.longest, "largest number of tokens of a text; the rest is cut off", Range{1, kLongestText},
+    "");
+}
 
+template <class V>
+void describe_images(FitOptions& o, V& v) {
   v.section(kImageSection);
   v("format", o.format,
-    "idx: grey images, labels in a file beside them (MNIST); cifar10, cifar100: records; auto: idx for a "
-    "file that begins as one or has idx3 in its name, else a table",
-    Choices{{"auto", "table", "idx", "cifar10", "cifar100"}}, kNone);
-  v("crop", o.crop, "pixels by which a training image is shifted at most, at random", Range{0, 1024},
-    "He et al. 2016");
-  v("flip", o.flip, "mirror half of the training images, left to right", "He et al. 2016");
+    "format of the data. idx: grey images, with the labels in a file beside them (MNIST); cifar10, cifar100: "
+    "their binary records; auto: idx for a file that begins as one or has idx3 in its name, else a table",
+    Choices{{"auto", "table", "idx", "cifar10", "cifar100"}}, "");
+  v("crop", o.crop, "largest random shift of a training image, in pixels", Range{0, 1024}, "He et al. 2016");
+  v("flip", o.flip, "mirror a random half of the training images, left to right", "He et al. 2016");
+}
 
+template <class V>
+void describe_split(FitOptions& o, V& v) {
   v.section("Split");
-  v("valid_fraction", o.valid_fraction, "share of all examples that choose the best parameters", Range{0, 1},
-    kNone);
-  v("test_fraction", o.test_fraction, "share of all examples kept for the final report", Range{0, 1}, kNone);
+  v("valid_fraction", o.valid_fraction,
+    "share of all examples for validation: the training keeps the parameters that score best on them",
+    Range{0, 1}, "");
+  v("test_fraction", o.test_fraction, "share of all examples that only the final report uses", Range{0, 1},
+    "");
   v("split", o.split,
-    "grouped: examples with identical inputs stay on one side\nrandom: one by one\nauto: grouped, but one by "
-    "one where an input comes too often to be held out, or inputs come more than ten times on average; "
-    "windows are split by time",
-    Choices{{"auto", "grouped", "random"}}, kNone);
-  v("split_seed", o.split_seed, "seed of the split alone, so that seeds share one",
-    Range{0, 18446744073709549568.0}, kNone);
+    "grouped: examples with identical inputs stay in the same part\nrandom: each example by itself\nauto: "
+    "grouped, but random if one input is too frequent to be held out, or if inputs repeat more than ten "
+    "times on average; windows are split by time",
+    Choices{{"auto", "grouped", "random"}}, "");
+  v("split_seed", o.split_seed, "seed of the split; --seed does not change the split",
+    Range{0, 18446744073709549568.0}, "");
+}
 
-  v.section("Network");
-  v("network_from", o.network_from,
-    "model file whose trained network the fit starts from, with that model's columns and, for the same data, "
-    "split: swag trains it on, every other method keeps it and computes what it adds to it",
-    kNone);
-
+template <class V>
+void describe_calibration(FitOptions& o, V& v) {
   v.section("Calibration");
   v("calibrate", o.calibrate,
-    "conformal: scale the intervals so that they hold their level on examples kept for this (those with "
-    "identical inputs count once); of classes, sets that hold it; none: intervals of the Gaussian answer",
+    "conformal: scale the intervals (for classes, choose sets of classes) so that they hold their level on "
+    "examples kept for this; examples with identical inputs count once. none: the intervals of the model",
     Choices{{"none", "conformal"}}, "Romano, Sesia and Candes 2020");
-  v("calibration_fraction", o.calibration_fraction, "share of all examples kept to calibrate on", Range{0, 1},
-    kNone);
+  v("calibration_fraction", o.calibration_fraction, "share of all examples kept for the calibration",
+    Range{0, 1}, "");
   v("noise_folds", o.noise_folds,
-    "folds that estimate a regression's noise where fewer than 30 validation rows choose, or where these "
-    "rows "
-    "show that it is too small, and at most 2,000 "
-    "train: as many more fits; 0 for none",
+    "number of folds that estimate the noise of a regression by cross-fitting, which takes as many more "
+    "fits; 0: never. They run only with at most 2,000 training rows, and only if there are fewer than 30 "
+    "validation rows or these show that the sd is too small",
     Range{0, 1000}, "Stone 1974; Geisser 1975");
+}
+
+}  // namespace detail
+
+template <class V>
+void describe(FitOptions& o, V& v) {
+  detail::describe_columns(o, v);
+  detail::describe_windows(o, v);
+  detail::describe_text(o, v);
+  detail::describe_images(o, v);
+  detail::describe_split(o, v);
+  v.section("Network");
+  v("network_from", o.network_from, detail::network_from_help(), ValueName{"FILE"}, "");
+  detail::describe_calibration(o, v);
 }
 
 }  // namespace slimbayes

@@ -18,8 +18,8 @@ struct FullBatchOptions : TrainingOptions {
 template <class V>
 void describe(FullBatchOptions& o, V& v) {
   v("steps", o.steps,
-    "optimiser steps, each over all rows (or those of evidence_rows); raise it if the validation score "
-    "still falls",
+    "optimiser steps, each over all rows (or one block of evidence_rows); raise it if the validation score "
+    "still improves at the end",
     Range{1, 1e9}, "N appendix B.1");
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
     "slimbayes");
@@ -29,14 +29,15 @@ void describe(FullBatchOptions& o, V& v) {
     Choices{{"one-cycle", "constant"}}, "experiments/recipe");
   v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
   v("clip_norm", o.clip_norm,
-    "largest Euclidean norm of the gradient of a step, beyond it the gradient is scaled down; 0 for no limit",
-    Range{0, 1e9}, "Pascanu, Mikolov and Bengio 2013");
+    "largest Euclidean norm of a step's gradient: longer ones are scaled down; 0: no limit", Range{0, 1e9},
+    "Pascanu, Mikolov and Bengio 2013");
   v("patience", o.patience,
-    "validation rounds (one in 150 of the budget, or a step) without a better score before stopping, three "
-    "quarters of them where it rises steadily, 0 for never",
+    "validation rounds without a better score after which the training stops (three quarters of them if the "
+    "score gets worse steadily); 0: never. A round is 1/150 of the steps, at least one",
     Range{0, 1e7}, "E section 4");
-  v("time_limit", o.time_limit, "seconds of training after which the best model so far is kept, 0 for none",
-    Range{0, 1e9}, "slimbayes");
+  v("time_limit", o.time_limit,
+    "seconds after which the training stops and keeps the best model so far; 0: no limit", Range{0, 1e9},
+    "slimbayes");
 }
 
 /// Returns the training options of --preset paper (N appendix B.1): 2,000 full-batch steps, constant learning

@@ -4,11 +4,49 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
+#include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/nearest.h"
 
 namespace slimbayes {
+
+std::span<const MethodInfo> method_catalog() {
+  static const std::vector<MethodInfo> catalog = [] {
+    std::vector<MethodInfo> all;
+    for (const auto family :
+         {deep_kernel_methods, dense_gp_methods, last_layer_methods, weight_space_methods})
+      std::ranges::move(family(), std::back_inserter(all));
+    return all;
+  }();
+  return catalog;
+}
+
+std::string_view meaning_of(SdParts parts) {
+  switch (parts) {
+    case SdParts::calibrated:
+      break;
+    case SdParts::noise_only:
+      return "aleatoric alone: one noise variance for all rows, estimated from the model's errors; there is "
+             "no "
+             "epistemic part";
+    case SdParts::draws:
+      return "sd_epistemic is the spread of the draws of the weights, sd_aleatoric one noise sd for all "
+             "rows; "
+             "only their sum is calibrated, at best";
+    case SdParts::members:
+      return "sd_epistemic joins the members' epistemic sd with the spread of their means, sd_aleatoric is "
+             "that of the members; only their sum is calibrated, at best";
+    case SdParts::sum_only:
+      return "sd and the interval are what is trained for; their two parts (predict --parts) are not the "
+             "aleatoric and the epistemic sd. sd_function is the spread |L^T phi(x)| of the function over "
+             "the "
+             "weights' posterior: it mostly fits noise that varies with the inputs, and it may shrink away "
+             "from the data. sd_noise is the rest, one noise sd for all rows";
+  }
+  return "aleatoric and epistemic parts are calibrated apart";
+}
 
 const MethodInfo& find_method(std::string_view name) {
   std::vector<std::string> known;
@@ -22,13 +60,62 @@ const MethodInfo& find_method(std::string_view name) {
 }
 
 const MethodInfo& default_method(TaskKind task) {
-  return find_method(task == TaskKind::regression ? "dbk" : task == TaskKind::events ? "sv-rbf" : "vbll");
+  switch (task) {
+    case TaskKind::regression:
+      return find_method("dbk");
+    case TaskKind::classification:
+    case TaskKind::counts:
+      return find_method("vbll");
+    case TaskKind::events:
+      break;
+  }
+  return find_method("sv-rbf");
+}
+
+const MethodInfo& default_method_of_network() { return find_method("rich-bll"); }
+
+std::string default_methods_text() {
+  std::vector<std::pair<std::string, std::string>> tasks_of;  // method, its tasks
+  for (const TaskKind task :
+       {TaskKind::regression, TaskKind::classification, TaskKind::counts, TaskKind::events}) {
+    const std::string& method = default_method(task).name;
+    if (!tasks_of.empty() && tasks_of.back().first == method)
+      tasks_of.back().second += fmt::format(" and {}", name_of(task));
+    else
+      tasks_of.emplace_back(method, name_of(task));
+  }
+  std::string text;
+  for (const auto& [method, tasks] : tasks_of)
+    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", method, tasks);
+  return text;
+}
+
+std::string methods_that(bool MethodInfo::*fact) {
+  std::string names;
+  for (const MethodInfo& info : method_catalog())
+    if (info.*fact) names += (names.empty() ? "" : ", ") + info.name;
+  return names;
+}
+
+std::vector<std::string> preset_names() {
+  std::vector<std::string> names;
+  for (const MethodInfo& info : method_catalog()) {
+    for (const Preset& preset : info.presets)
+      if (std::ranges::find(names, preset.name) == names.end()) names.push_back(preset.name);
+  }
+  return names;
+}
+
+const Preset* find_preset(const MethodInfo& info, std::string_view name, const nlohmann::json& options) {
+  const std::vector<Preset>& presets = inner_method(info, options).presets;
+  const auto found = std::ranges::find(presets, name, &Preset::name);
+  return found == presets.end() ? nullptr : &*found;
 }
 
 nlohmann::json preset_options(const MethodInfo& info, const std::string& preset,
                               const nlohmann::json& given) {
-  nlohmann::json options = nlohmann::json::object();
-  if (preset == "paper") options = inner_method(info, given).paper_preset, options.update(info.paper_preset);
+  const Preset* named = find_preset(info, preset, given);
+  nlohmann::json options = named == nullptr ? nlohmann::json::object() : named->options;
   options.update(given);
   return info.resolve(options);
 }
@@ -41,10 +128,10 @@ const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& opt
 }
 
 std::string ood_score(const MethodInfo& info, const nlohmann::json& options) {
-  const MethodInfo& member = inner_method(info, options);
-  if (member.epistemic_is_noise) return "total_sd";
-  const bool spreads = member.splits_uncertainty || member.averages_draws || &member != &info;
-  return spreads ? "epistemic_sd" : "";
+  const SdParts parts = inner_method(info, options).parts;
+  if (parts == SdParts::sum_only) return "total_sd";
+  // The members of an ensemble disagree, whatever they tell of their own.
+  return parts == SdParts::noise_only && info.parts != SdParts::members ? "" : "epistemic_sd";
 }
 
 std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options) {
@@ -74,6 +161,23 @@ std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann:
   throw std::invalid_argument(
       fmt::format("[tunable_options] expected a method with something to tune; received '{}'; these have: {}",
                   inner_method(info, given).name, fmt::join(others, ", ")));
+}
+
+std::string grids_text() {
+  std::vector<std::pair<std::vector<double>, std::vector<std::string>>> grids;  // values, options
+  for (const MethodInfo& info : method_catalog()) {
+    for (const OptionDoc& doc : info.options) {
+      if (doc.grid.empty()) continue;
+      auto grid = std::ranges::find(grids, doc.grid, [](const auto& known) { return known.first; });
+      if (grid == grids.end()) grid = grids.insert(grids.end(), {doc.grid, {}});
+      if (std::ranges::find(grid->second, doc.name) == grid->second.end()) grid->second.push_back(doc.name);
+    }
+  }
+  std::string text;
+  for (const auto& [values, names] : grids)
+    text += fmt::format("{}{} over {:g}", text.empty() ? "" : "; ", fmt::join(names, " and "),
+                        fmt::join(values, ", "));
+  return text;
 }
 
 namespace {

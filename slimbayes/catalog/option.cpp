@@ -23,6 +23,11 @@ std::vector<std::string> split_list(std::string_view list) {
   return parts;
 }
 
+std::string number_text(double x) {
+  const bool whole = x == std::trunc(x) && std::abs(x) < 1e15;
+  return whole ? fmt::format("{:.0f}", x) : fmt::format("{:g}", x);
+}
+
 }  // namespace slimbayes
 
 namespace slimbayes::detail {
@@ -74,8 +79,8 @@ void check_option(const OptionDoc& doc, const json& value, std::string_view owne
     const double x = value.get<double>();
     const bool inside = x >= doc.range->low && x <= doc.range->high;  // false for NaN
     if (!inside) {
-      const std::string bounds =
-          fmt::format("{}{} in [{:g}, {:g}]", article, doc.type, doc.range->low, doc.range->high);
+      const std::string bounds = fmt::format("{}{} in [{}, {}]", article, doc.type,
+                                             number_text(doc.range->low), number_text(doc.range->high));
       refuse(doc, bounds, value, owner, "the default is " + shown(doc.fallback));
     }
   }

@@ -22,28 +22,49 @@ struct Choices {
   std::vector<std::string> words;
 };
 
+/// What help shows for the value of a free text, or for one entry of a list, such as COLUMN or FILE.
+struct ValueName {
+  std::string word;
+};
+
 /// The values that `fit --tune` tries.
 struct Grid {
   std::vector<double> values;
+};
+
+/// Facts on a numeric option that the workflow needs.
+struct OptionFacts {
+  Grid grid = {};
+  bool at_most_rows =
+      false;  // a value above the number of training rows is refused, unless it is the default
+  bool gaussian_only = false;  // without Gaussian noise every value gives the same fit
 };
 
 /// The description of one option, shared by all front ends: command-line flag, JSON key, Python keyword,
 /// model file, docs. Each options struct is described in one place, by an overload of describe() for its
 /// type:
 ///   template <class V> void describe(DbkOptions& o, V& v) {
-///     v("rank", o.rank, "basis size; raise it if the NLL falls", Range{1, 4096}, "N appendix B.2");
+///     v("beta", o.beta, "weight of the KL term; raise it on small tables", Range{0, 1e6}, "N-15");
 ///   }
+/// After the help text comes what limits the value (Range, Choices, ValueName or nothing), then the source
+/// and, for numbers, OptionFacts or a Grid.
 struct OptionDoc {
   std::string name;            // as in JSON, with '_' between words; the command-line flag has '-' instead
   std::string type;            // "integer", "number", "boolean", "text" or "list" (of texts)
   std::string doc;             // help text
   std::string source;          // where the option or its default comes from, such as a paper
   nlohmann::json fallback;     // the default value
-  std::optional<Range> range;  // bounds of a number; empty: none
-  std::vector<std::string> choices;  // allowed texts; empty: any
-  std::vector<double> grid = {};     // values that --tune tries; empty: the option cannot be tuned
-  std::string section = "";          // heading in --help; empty: the section of the method's options
+  std::optional<Range> range = {};        // bounds of a number; empty: none
+  std::vector<std::string> choices = {};  // allowed texts; empty: any
+  std::vector<double> grid = {};          // values that --tune tries; empty: the option cannot be tuned
+  bool at_most_rows = false, gaussian_only = false;  // see OptionFacts
+  std::string value_name = "";                       // what help shows for the value; empty: by the type
+  std::string section = "";  // heading in --help; empty: the section of the method's options
 };
+
+/// Formats a bound for messages and help: whole numbers below 1e15 in full (16777216), others with six digits
+/// (0.1, 1e-12).
+std::string number_text(double x);
 
 /// Returns the comma-separated parts of a list, without the blanks around them.
 std::vector<std::string> split_list(std::string_view list);
@@ -81,24 +102,40 @@ struct OptionVisitor {
   /// Sets the heading of the options that follow.
   void section(std::string name) { heading = std::move(name); }
 
+  /// Visits a number.
   template <class T>
-  void operator()(std::string name, T& field, std::string doc, Range range, std::string source) {
-    hand({std::move(name), option_type<T>(), std::move(doc), std::move(source), field, range, {}}, field);
+  void operator()(std::string name, T& field, std::string doc, Range range, std::string source,
+                  OptionFacts facts = {}) {
+    OptionDoc full = basic(std::move(name), field, std::move(doc), std::move(source));
+    full.range = range;
+    full.grid = std::move(facts.grid.values);
+    full.at_most_rows = facts.at_most_rows;
+    full.gaussian_only = facts.gaussian_only;
+    hand(std::move(full), field);
   }
   template <class T>
-  void operator()(std::string name, T& field, std::string doc, Choices choices, std::string source) {
-    hand({std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, choices.words},
-         field);
+  void operator()(std::string name, T& field, std::string doc, Range range, std::string source, Grid grid) {
+    (*this)(std::move(name), field, std::move(doc), range, std::move(source),
+            OptionFacts{.grid = std::move(grid)});
   }
-  void operator()(std::string name, double& field, std::string doc, Range range, std::string source,
-                  Grid grid) {
-    hand({std::move(name), "number", std::move(doc), std::move(source), field, range, {}, grid.values},
-         field);
+  /// Visits a text that is one of several words.
+  void operator()(std::string name, std::string& field, std::string doc, Choices choices,
+                  std::string source) {
+    OptionDoc full = basic(std::move(name), field, std::move(doc), std::move(source));
+    full.choices = std::move(choices.words);
+    hand(std::move(full), field);
+  }
+  /// Visits a free text or a list of texts.
+  template <class T>
+  void operator()(std::string name, T& field, std::string doc, ValueName value, std::string source) {
+    OptionDoc full = basic(std::move(name), field, std::move(doc), std::move(source));
+    full.value_name = std::move(value.word);
+    hand(std::move(full), field);
   }
   /// Visits a boolean, a free text or a list of texts.
   template <class T>
   void operator()(std::string name, T& field, std::string doc, std::string source) {
-    hand({std::move(name), option_type<T>(), std::move(doc), std::move(source), field, {}, {}}, field);
+    hand(basic(std::move(name), field, std::move(doc), std::move(source)), field);
   }
   /// Visits a likelihood as a text: its name, or "auto" for an empty field.
   void operator()(std::string name, std::optional<LikelihoodKind>& field, std::string doc,
@@ -106,11 +143,16 @@ struct OptionVisitor {
     std::string text(field ? name_of(*field) : "auto");
     std::vector<std::string> words = likelihood_names();
     words.insert(words.begin(), "auto");
-    hand({std::move(name), "text", std::move(doc), std::move(source), text, {}, std::move(words)}, text);
+    (*this)(std::move(name), text, std::move(doc), Choices{std::move(words)}, std::move(source));
     field = text == "auto" ? std::nullopt : std::optional(likelihood_named(text));
   }
 
  private:
+  template <class T>
+  static OptionDoc basic(std::string name, const T& field, std::string doc, std::string source) {
+    return {std::move(name), option_type<T>(), std::move(doc), std::move(source), field};
+  }
+
   template <class T>
   void hand(OptionDoc doc, T& field) {
     doc.section = heading;

@@ -21,11 +21,12 @@ void describe(TrainedNetworkOptions& o, V& v) {
   describe(o.training, v);
   describe(o.network, v);
   v("parametrisation", o.parametrisation,
-    "how the scale of weights and their learning rates depend on the width. mup: features and gradients stay "
-    "of the same size at every width, mlp and convnet only; ntk: the neural tangent kernel's; standard: "
-    "PyTorch's",
+    "how initial weights and learning rates depend on the width. standard: as in PyTorch; mup: features and "
+    "gradients keep their size at every width; ntk: the neural tangent parametrisation. mup and ntk are for "
+    "the networks " +
+        parametrised_networks(),
     Choices{{"standard", "mup", "ntk"}}, "Yang and Hu 2021");
-  v("reference_width", o.reference_width, "width at which mup has the learning rate of learning_rate",
+  v("reference_width", o.reference_width, "width at which mup trains with learning_rate itself",
     Range{1, 65536}, "R appendix C");
 }
 

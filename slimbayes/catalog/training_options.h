@@ -25,13 +25,13 @@ struct TrainingOptions {
 template <class V>
 void describe(TrainingOptions& o, V& v) {
   v("steps", o.steps,
-    "optimiser steps, rounded to whole epochs, at least one; raise it if the validation score still falls at "
-    "the end",
+    "optimiser steps, rounded to whole epochs (at least one); raise it if the validation score still "
+    "improves at the end",
     Range{1, 1e9}, "experiments/recipe");
-  v("epochs", o.epochs, "passes over the training rows; 0 takes the budget from steps", Range{0, 1e7},
+  v("epochs", o.epochs, "passes over the training rows; 0: as many as steps gives", Range{0, 1e7},
     "N appendix B.2");
-  v("batch", o.batch, "rows a step; 0 chooses about a tenth of the rows between 32 and 256", Range{0, 1e7},
-    "experiments/recipe");
+  v("batch", o.batch, "rows per step; 0: about a tenth of the training rows, at least 32 and at most 256",
+    Range{0, 1e7}, "experiments/recipe");
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
     "experiments/recipe");
   v("weight_decay", o.weight_decay,
@@ -43,16 +43,16 @@ void describe(TrainingOptions& o, V& v) {
     Choices{{"one-cycle", "constant", "plateau"}}, "experiments/recipe");
   v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
   v("clip_norm", o.clip_norm,
-    "largest Euclidean norm of the gradient of a step, beyond it the gradient is scaled down; set it if the "
-    "loss of "
-    "an lstm or transformer jumps; 0 for no limit",
+    "largest Euclidean norm of a step's gradient: longer ones are scaled down; set it if the loss of an lstm "
+    "or transformer jumps; 0: no limit",
     Range{0, 1e9}, "Pascanu, Mikolov and Bengio 2013");
   v("patience", o.patience,
-    "validation rounds without a better score before stopping, three quarters of them where it rises "
-    "steadily, 0 for never; a round is an epoch, or several on a small table",
+    "validation rounds without a better score after which the training stops (three quarters of them if the "
+    "score gets worse steadily); 0: never. A round is one epoch, or several on a small table",
     Range{0, 1e7}, "slimbayes");
-  v("time_limit", o.time_limit, "seconds of training after which the best model so far is kept, 0 for none",
-    Range{0, 1e9}, "slimbayes");
+  v("time_limit", o.time_limit,
+    "seconds after which the training stops and keeps the best model so far; 0: no limit", Range{0, 1e9},
+    "slimbayes");
 }
 
 /// Returns the training options of --preset paper (N appendix B.2; docs/references.md lists the papers): 400

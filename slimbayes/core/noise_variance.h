@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/noise_options.h"
 
 namespace slimbayes {
 

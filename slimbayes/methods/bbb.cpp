@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "slimbayes/bayes/random_weights.h"
-#include "slimbayes/catalog/bbb_options.h"
+#include "slimbayes/catalog/weight_space/bbb_options.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/noise_variance.h"

@@ -1,4 +1,4 @@
-#include "slimbayes/catalog/bll_options.h"
+#include "slimbayes/catalog/last_layer/bll_options.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/last_layer/last_layer.h"
 

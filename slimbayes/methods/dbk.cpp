@@ -1,4 +1,4 @@
-#include "slimbayes/catalog/dbk_options.h"
+#include "slimbayes/catalog/deep_kernel/dbk_options.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel/deep_kernel.h"
 

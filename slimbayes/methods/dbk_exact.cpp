@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "slimbayes/catalog/dbk_exact_options.h"
+#include "slimbayes/catalog/deep_kernel/dbk_exact_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/linalg.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "slimbayes/catalog/dkl_exact_options.h"
+#include "slimbayes/catalog/dense_gp/dkl_exact_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihood.h"
 #include "slimbayes/core/noise_variance.h"

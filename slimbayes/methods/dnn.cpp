@@ -1,7 +1,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
-#include "slimbayes/catalog/dnn_options.h"
+#include "slimbayes/catalog/last_layer/dnn_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/method.h"

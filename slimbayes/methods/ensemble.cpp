@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "slimbayes/catalog/ensemble_options.h"
+#include "slimbayes/catalog/weight_space/ensemble_options.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"

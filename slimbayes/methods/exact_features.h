@@ -1,8 +1,8 @@
 #pragma once
 
 #include "slimbayes/basis/feature_map.h"
-#include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/data/dataset.h"

@@ -8,7 +8,7 @@
 #include <exception>
 #include <limits>
 
-#include "slimbayes/catalog/gp_exact_options.h"
+#include "slimbayes/catalog/dense_gp/gp_exact_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/dense_gp/dense_gp.h"

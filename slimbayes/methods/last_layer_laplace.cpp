@@ -6,7 +6,7 @@
 #include <limits>
 #include <optional>
 
-#include "slimbayes/catalog/last_layer_laplace_options.h"
+#include "slimbayes/catalog/last_layer/last_layer_laplace_options.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/likelihoods.h"

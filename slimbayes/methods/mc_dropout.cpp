@@ -1,7 +1,7 @@
 #include <ATen/ATen.h>
 
-#include "slimbayes/catalog/mc_dropout_options.h"
 #include "slimbayes/catalog/network/visit_layers.h"
+#include "slimbayes/catalog/weight_space/mc_dropout_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/families/weight_space/weight_draws.h"
 #include "slimbayes/method/network_file.h"

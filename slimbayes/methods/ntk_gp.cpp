@@ -6,7 +6,7 @@
 #include <iterator>
 #include <limits>
 
-#include "slimbayes/catalog/ntk_gp_options.h"
+#include "slimbayes/catalog/last_layer/ntk_gp_options.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/identity_plus.h"

@@ -1,4 +1,4 @@
-#include "slimbayes/catalog/pp_dkl_options.h"
+#include "slimbayes/catalog/deep_kernel/pp_dkl_options.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel/deep_kernel.h"
 

@@ -54,6 +54,7 @@ constexpr Row kRows[] = {
     {"sv-rbf", make_sv_rbf, load_sv_rbf},
     {"sv-dbk", make_sv_dbk, load_sv_dbk},
     {"dkl-exact", make_dkl_exact, load_dkl_exact},
+    {"gp-exact", make_gp_exact, load_gp_exact},
     {"dnn", make_dnn, load_dnn},
     {"rich-bll", make_rich_bll, load_rich_bll},
     {"bll", make_bll, load_bll},
@@ -62,7 +63,6 @@ constexpr Row kRows[] = {
     {"mc-dropout", make_mc_dropout, load_mc_dropout},
     {"swag", make_swag, load_swag},
     {"bbb", make_bbb, load_bbb},
-    {"gp-exact", make_gp_exact, load_gp_exact},
     {"ensemble", make_ensemble, load_ensemble},
 };
 

@@ -1,4 +1,4 @@
-#include "slimbayes/catalog/sv_rbf_options.h"
+#include "slimbayes/catalog/deep_kernel/sv_rbf_options.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel/deep_kernel.h"
 

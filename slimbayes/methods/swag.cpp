@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "slimbayes/catalog/network/visit_layers.h"
-#include "slimbayes/catalog/swag_options.h"
+#include "slimbayes/catalog/weight_space/swag_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"

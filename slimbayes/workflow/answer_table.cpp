@@ -259,10 +259,10 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
     notes.push_back(fmt::format("rounding made {} epistemic variances negative; they are 0", zeroed));
   const MethodInfo& method = find_method(model.method());
   const bool shows_parts = options.parts || tells_ignorance(model);
-  if (std::holds_alternative<Regression>(a.answer) && !method.splits_uncertainty && shows_parts)
-    notes.push_back(
-        fmt::format("{}: {}", method.name,
-                    tells_ignorance(model) ? method.parts : inner_method(method, model.options()).parts));
+  if (std::holds_alternative<Regression>(a.answer) && method.parts != SdParts::calibrated && shows_parts)
+    notes.push_back(fmt::format(
+        "{}: {}", method.name,
+        meaning_of(tells_ignorance(model) ? method.parts : inner_method(method, model.options()).parts)));
   if (std::holds_alternative<WindowTable>(examples) && !options.kept.empty())
     notes.emplace_back(
         "the kept columns are those of last_time, the last row that a window sees; the answer is for "

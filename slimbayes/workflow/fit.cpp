@@ -72,17 +72,17 @@ std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptio
   return groups;
 }
 
-/// Checks that there are enough training rows. A rank that the user set must not exceed their number; the
-/// default rank may.
+/// Checks that there are enough training rows. A rank (OptionDoc::at_most_rows) that the user set must not
+/// exceed their number; the default may.
 void check_training(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
   check(split.train.size() > 1, kFunction, "at least two training rows", "one",
         "give more rows, or lower the fractions");
   for (const OptionDoc& doc : options_of(info, options)) {
-    if (doc.name != "rank") continue;
-    const auto rank = options.at("rank").get<int64_t>();
-    check(rank <= static_cast<int64_t>(split.train.size()) || options.at("rank") == doc.fallback, kFunction,
-          fmt::format("a rank of at most the {} training rows", split.train.size()), fmt::format("{}", rank),
-          "lower --rank, or give more rows");
+    if (!doc.at_most_rows || options.at(doc.name) == doc.fallback) continue;
+    const auto rank = options.at(doc.name).get<int64_t>();
+    check(rank <= static_cast<int64_t>(split.train.size()), kFunction,
+          fmt::format("a {} of at most the {} training rows", doc.name, split.train.size()),
+          fmt::format("{}", rank), fmt::format("lower --{}, or give more rows", doc.name));
   }
 }
 

@@ -15,11 +15,14 @@ using nlohmann::json;
 
 /// Notes a rank above the number of training rows, which a default rank may be.
 std::string too_large_a_rank(const Model& model, std::string_view noun) {
-  const auto rank = model.options().find("rank");
   const auto rows = static_cast<int64_t>(model.split().train.size());
-  if (rank == model.options().end() || rank->get<int64_t>() <= rows) return "";
-  return fmt::format("rank {} is above the {} training {}s: it is more than they can use",
-                     rank->get<int64_t>(), rows, noun);
+  for (const OptionDoc& doc : options_of(find_method(model.method()), model.options())) {
+    const int64_t rank = doc.at_most_rows ? model.options().value(doc.name, int64_t{0}) : 0;
+    if (rank > rows)
+      return fmt::format("{} {} is above the {} training {}s: it is more than they can use", doc.name, rank,
+                         rows, noun);
+  }
+  return "";
 }
 
 /// Notes that conformal intervals and sets count groups of identical inputs, not examples.

@@ -18,15 +18,6 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the names of the methods for which `holds`, comma-separated.
-std::string methods_that(bool MethodInfo::*holds) {
-  std::string names;
-  for (const MethodInfo& info : method_catalog()) {
-    if (info.*holds) names += (names.empty() ? "" : ", ") + info.name;
-  }
-  return names;
-}
-
 /// Returns the numbers that two sorted lists have in common, each as often as in both.
 std::vector<int64_t> common(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   std::vector<int64_t> both;
@@ -53,7 +44,7 @@ FitOptions with_network_from(const FitOptions& given) {
         "a method that starts from a trained network", given.method,
         methods_that(&MethodInfo::takes_network) + " take one (--method)");
   FitOptions fit = source.fit_options();
-  fit.method = given.method.empty() ? "rich-bll" : given.method;
+  fit.method = given.method.empty() ? default_method_of_network().name : given.method;
   fit.options = given.options;
   fit.seed = given.seed;
   fit.tune = given.tune;

@@ -129,12 +129,14 @@ json options_had(const MethodInfo& method, const json& given) {
   return own;
 }
 
-/// Returns the options for a fold's fit. A rank that the training rows allow is lowered if the fold's fit has
-/// fewer rows.
-json fold_options(json options, int64_t train_rows, int64_t rows) {
-  const auto rank = options.find("rank");
-  if (rank != options.end() && rank->get<int64_t>() > rows && rank->get<int64_t>() <= train_rows)
-    *rank = rows;
+/// Returns the method's options for a fold's fit. A rank (OptionDoc::at_most_rows) that the training rows
+/// allow is lowered if the fold's fit has fewer rows.
+json fold_options(const MethodInfo& method, json options, int64_t train_rows, int64_t rows) {
+  for (const OptionDoc& doc : options_of(method, options)) {
+    if (!doc.at_most_rows || !options.contains(doc.name)) continue;
+    json& rank = options[doc.name];
+    if (rank.get<int64_t>() > rows && rank.get<int64_t>() <= train_rows) rank = rows;
+  }
   return options;
 }
 
@@ -208,16 +210,16 @@ class Series {
     const auto rows = std::ssize(fold.train);
     try {
       if (rows < 2) throw NumericalError("fewer than 2 rows are left to train on");
-      const auto fitted =
-          registry_row(fold_method_.name)
-              .make(options_had(fold_method_, fold_options(main_.options, parts_.train.size(), rows)))
-              ->fit({all_.subset(at::tensor(fold.train, at::kLong)),
-                     all_.subset(at::tensor(fold.valid, at::kLong))},
-                    {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
-                     context_.callback,
-                     series_.part(static_cast<int64_t>(done_) + 1),
-                     {},
-                     context_.networks});
+      const auto fitted = registry_row(fold_method_.name)
+                              .make(options_had(fold_method_, fold_options(method_, main_.options,
+                                                                           parts_.train.size(), rows)))
+                              ->fit({all_.subset(at::tensor(fold.train, at::kLong)),
+                                     all_.subset(at::tensor(fold.valid, at::kLong))},
+                                    {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
+                                     context_.callback,
+                                     series_.part(static_cast<int64_t>(done_) + 1),
+                                     {},
+                                     context_.networks});
       if (interrupted(*fitted)) return false;
       const Dataset held = all_.subset(at::tensor(fold.held, at::kLong));
       const auto p = std::get<Regression>(fitted->predict(held));

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "slimbayes/catalog/bll_options.h"
-#include "slimbayes/catalog/rich_bll_options.h"
+#include "slimbayes/catalog/last_layer/bll_options.h"
+#include "slimbayes/catalog/last_layer/rich_bll_options.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/nn/script_network.h"

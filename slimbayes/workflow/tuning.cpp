@@ -248,9 +248,10 @@ Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::v
   check(split.valid.size() > 0, "tune", "validation rows to choose by", "none",
         "raise --valid-fraction, or give --valid FILE");
   std::vector<std::string> chosen = names;
-  // The trace regulariser belongs to Gaussian noise (families/deep_kernel/deep_kernel_training.cpp): on other tasks every
-  // alpha gives the same fit.
-  if (split.train.schema.task.kind != TaskKind::regression) std::erase(chosen, "alpha");
+  if (split.train.schema.task.kind != TaskKind::regression) {
+    for (const OptionDoc& doc : options_of(method, options))
+      if (doc.gaussian_only) std::erase(chosen, doc.name);
+  }
   return Search(method, options, chosen, split, context).run();
 }
 

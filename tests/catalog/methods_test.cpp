@@ -101,6 +101,43 @@ TEST(Methods, WhatIsTunedIsWhatNoFlagSets) {
   EXPECT_NE(refusal("ensemble", {{"of", "dnn"}}).find("received 'dnn'"), std::string::npos);
 }
 
+TEST(Methods, PresetsResolveAndThoseOfMembersAreFound) {
+  for (const MethodInfo& info : method_catalog()) {
+    SCOPED_TRACE(info.name);
+    for (const Preset& preset : info.presets) {
+      const json options = preset_options(info, preset.name, json::object());
+      for (const auto& item : preset.options.items()) EXPECT_EQ(options[item.key()], item.value());
+    }
+  }
+  EXPECT_EQ(preset_names(), std::vector<std::string>{"paper"});
+  EXPECT_EQ(preset_options(find_method("dbk"), "paper", {{"batch", 7}})["batch"], 7);  // given ones win
+  const MethodInfo &ensemble = find_method("ensemble"), &gp = find_method("gp-exact");
+  EXPECT_EQ(find_preset(ensemble, "paper", {{"of", "vbll"}}), find_preset(find_method("vbll"), "paper"));
+  EXPECT_EQ(find_preset(ensemble, "other"), nullptr);
+  EXPECT_EQ(find_preset(gp, "paper"), nullptr);
+  EXPECT_EQ(preset_options(gp, "paper", json::object()), gp.resolve(json::object()));
+}
+
+TEST(Methods, FactsForHelpComeFromTheCatalogue) {
+  EXPECT_EQ(default_methods_text(),
+            "dbk for regression, vbll for classification and counts, sv-rbf for events");
+  EXPECT_TRUE(default_method_of_network().takes_network);
+  EXPECT_EQ(methods_that(&MethodInfo::updates), "dbk-exact, rich-bll, bll, last-layer-laplace");
+  EXPECT_EQ(grids_text(), "alpha and beta over 0, 0.01, 0.1, 1");
+  for (const TaskKind task :
+       {TaskKind::regression, TaskKind::classification, TaskKind::counts, TaskKind::events})
+    EXPECT_TRUE(takes(default_method(task), task));
+}
+
+TEST(Methods, OnlyARankIsBoundedByTheRows) {
+  for (const MethodInfo& info : method_catalog()) {
+    for (const OptionDoc& doc : info.options) {
+      EXPECT_EQ(doc.at_most_rows, doc.name == "rank") << info.name << " " << doc.name;
+      EXPECT_EQ(doc.gaussian_only, doc.name == "alpha") << info.name << " " << doc.name;
+    }
+  }
+}
+
 TEST(Methods, UnknownNameGetsTheNearest) {
   try {
     find_method("gp-exat");
@@ -110,15 +147,14 @@ TEST(Methods, UnknownNameGetsTheNearest) {
   }
 }
 
-TEST(Methods, ForeignRowsAreToldByWhatMeansIgnorance) {
+TEST(Methods, ForeignRowsAreToldByWhatMeansModelUncertainty) {
   const auto score = [](const char* method, const nlohmann::json& options = nlohmann::json::object()) {
     return ood_score(find_method(method), options);
   };
   for (const MethodInfo& info : method_catalog()) {
-    if (info.splits_uncertainty) {
-      EXPECT_EQ(score(info.name.c_str()), "epistemic_sd");
-    }
-    EXPECT_FALSE(info.splits_uncertainty && info.epistemic_is_noise) << info.name;
+    const bool epistemic = info.parts != SdParts::noise_only && info.parts != SdParts::sum_only;
+    EXPECT_EQ(score(info.name.c_str()) == "epistemic_sd", epistemic) << info.name;
+    EXPECT_FALSE(meaning_of(info.parts).empty());
   }
   EXPECT_EQ(score("dbk"), "total_sd");
   EXPECT_EQ(score("pp-dkl"), "total_sd");
@@ -129,10 +165,10 @@ TEST(Methods, ForeignRowsAreToldByWhatMeansIgnorance) {
 
 TEST(Methods, TotalOnlyMethodsSaySo) {
   const MethodInfo& dbk = find_method("dbk");
-  EXPECT_FALSE(dbk.splits_uncertainty);
+  EXPECT_EQ(dbk.parts, SdParts::sum_only);
   EXPECT_NE(dbk.summary.find("total variance"), std::string::npos);
   const MethodInfo& gp = find_method("gp-exact");
-  EXPECT_TRUE(gp.splits_uncertainty && gp.variance_grows_away && !gp.seeded);
+  EXPECT_TRUE(gp.parts == SdParts::calibrated && gp.variance_grows_away && !gp.seeded);
   EXPECT_EQ(gp.input_scale, "standard");
 }
 

@@ -94,6 +94,10 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
       EXPECT_EQ(std::ranges::find(using_it, name) != using_it.end(), uses_option(name, option));
     }
   }
+  EXPECT_EQ(std::ssize(inputs), std::ssize(network_catalog()));
+  for (const InputKind kind : {InputKind::table, InputKind::windows, InputKind::images, InputKind::text})
+    EXPECT_EQ(find_network("auto", kind).name, networks_for(kind).front());
+  expect_has(error_of([] { find_network("lstn", InputKind::windows); }), "did you mean 'lstm'?");
   EXPECT_EQ(network_name("auto", InputKind::windows), "lstm");
   EXPECT_EQ(network_name("mlp", InputKind::table), "mlp");
 }

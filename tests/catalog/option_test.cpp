@@ -27,6 +27,23 @@ void describe(ToyOptions& o, V& v) {
   v("tune", o.tune, "search", "here");
 }
 
+struct FactOptions {
+  int64_t rank = 8;
+  double alpha = 1;
+  std::string target = "";
+  std::vector<std::string> ignore = {};
+};
+
+template <class V>
+void describe(FactOptions& o, V& v) {
+  v("rank", o.rank, "size", Range{1, 16}, "here", OptionFacts{.at_most_rows = true});
+  v("alpha", o.alpha, "weight", Range{0, 1}, "here",
+    OptionFacts{.grid = Grid{{0, 1}}, .gaussian_only = true});
+  v.section("Columns");
+  v("target", o.target, "column", ValueName{"COLUMN"}, "here");
+  v("ignore", o.ignore, "columns", "here");
+}
+
 std::string complaint(const json& given) {
   try {
     options_from_json<ToyOptions>(given, "toy");
@@ -108,6 +125,27 @@ TEST(Option, UnknownNamesGetTheNearest) {
             "[toy] expected an option of this method; received 'rnak'; did you mean 'rank'?");
   EXPECT_NE(complaint({{"basis", "rfb"}}).find("did you mean 'rbf'?"), std::string::npos);
   EXPECT_NE(complaint({{"zzzzzzzz", 3}}).find("known: rank, rate, basis, tune"), std::string::npos);
+}
+
+TEST(Option, FactsOfANumberReachItsDoc) {
+  const auto docs = option_docs<FactOptions>();
+  ASSERT_EQ(docs.size(), 4u);
+  EXPECT_TRUE(docs[0].at_most_rows && !docs[0].gaussian_only && docs[0].grid.empty());
+  EXPECT_TRUE(docs[1].gaussian_only && !docs[1].at_most_rows);
+  EXPECT_EQ(docs[1].grid, (std::vector<double>{0, 1}));
+  EXPECT_EQ(docs[2].value_name, "COLUMN");
+  EXPECT_EQ(docs[3].section, "Columns");
+  EXPECT_EQ(docs[3].type, "list");
+}
+
+TEST(Option, NumbersAreShownWithoutRounding) {
+  EXPECT_EQ(number_text(16777216), "16777216");
+  EXPECT_EQ(number_text(1e9), "1000000000");
+  EXPECT_EQ(number_text(0), "0");
+  EXPECT_EQ(number_text(-3), "-3");
+  EXPECT_EQ(number_text(0.1), "0.1");
+  EXPECT_EQ(number_text(1e-12), "1e-12");
+  EXPECT_EQ(number_text(18446744073709549568.0), "1.84467e+19");
 }
 
 TEST(Nearest, SwapsPrefixesAndStrangers) {

@@ -30,6 +30,17 @@ NetworkSpec with_output(int64_t inputs, int64_t hidden, int64_t layers) {
   return spec;
 }
 
+TEST(Parametrised, TakesTheNetworksThatAreSaidToHaveIt) {
+  const std::vector<Shape> inputs = {{{7}}, {{24, 9}}, {{1, 28, 28}}, {{50}, true}};  // by InputKind
+  for (const NetworkInfo& info : network_catalog()) {
+    NetworkSpec spec =
+        network_for({.network = info.name}, inputs.at(static_cast<size_t>(info.inputs.front())), 100);
+    spec.layers.push_back(Linear{1});
+    EXPECT_EQ(refusal_of([&] { parametrised(spec, "mup"); }) == "no error", info.parametrised) << info.name;
+  }
+  EXPECT_EQ(parametrised_networks(), "mlp and convnet");
+}
+
 void expect_scales(const LayerSpec& layer, const Scales& expected) {
   const Scales& scales =
       std::holds_alternative<Linear>(layer) ? std::get<Linear>(layer).scales : std::get<Conv2d>(layer).scales;

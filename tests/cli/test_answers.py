@@ -36,13 +36,13 @@ def columns(folder, model, *more):
 
 
 def test_a_column_is_what_its_name_says(folder):
-    for model in ("vbll", "mc-dropout", "ensemble-dnn"):  # noise and ignorance, or the draws' disagreement
+    for model in ("vbll", "mc-dropout", "ensemble-dnn"):  # calibrated apart, or the draws' disagreement
         assert columns(folder, model)[0] == ["mean", "sd", *PARTS, "lower", "upper"]
         assert columns(folder, model, "--parts")[0] == ["mean", "sd", *PARTS, "lower", "upper"]
-    for model in ("dbk", "dnn", "ensemble-dbk"):  # noise in both, or no ignorance at all
+    for model in ("dbk", "dnn", "ensemble-dbk"):  # noise in both, or no epistemic part
         names, notes = columns(folder, model)
         assert names == ["mean", "sd", "lower", "upper"]
-        assert "noise and ignorance" not in notes and "one noise for all rows" not in notes
+        assert "aleatoric" not in notes and "one noise variance" not in notes
         assert columns(folder, model, "--parts")[0] == ["mean", "sd", "sd_noise", "sd_function", "lower", "upper"]
     assert "sd_function is the spread" in columns(folder, "dbk", "--parts")[1]
     plain, parts = predicted(folder, "dbk", "t.csv"), predicted(folder, "dbk", "t.csv", "--parts")

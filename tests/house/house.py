@@ -37,7 +37,7 @@ TOOL_ENTRY = {"storage", "catalog", "root"}  # of the executable, which opens th
 
 TORCH_FREE = {"storage", "catalog", "table", "runtime"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
-# A method is what has options in the catalogue; the other files of methods/ are the contract and what several share.
+# A method has options in the folder of its family in the catalogue; the other files of methods/ are shared by several.
 METHOD_OF_CATALOG = re.compile(r"(\w+)_options\.h$")
 MAX_LINES = 400
 SOURCES = {".h", ".cpp", ".py", ".sh", ".cmake", ".txt"}

@@ -98,14 +98,14 @@ def test_the_tools_files_are_known(checkout):
 
 
 def test_a_method_that_includes_another_is_found(checkout):
-    options = [Source(f"slimbayes/catalog/{name}_options.h", "#pragma once\n") for name in ("one", "other")]
+    options = [Source(f"slimbayes/catalog/family/{name}_options.h", "#pragma once\n") for name in ("one", "other")]
     method = Source("slimbayes/methods/one.cpp", '#include "slimbayes/methods/other.h"\n')
     found = house.violations([*checkout, *options, method])
     assert "slimbayes/methods/one.cpp:1: the method one includes the method other" in found
 
 
 def test_a_method_may_include_the_contract_and_the_registry_its_methods(checkout):
-    options = [Source(f"slimbayes/catalog/{name}_options.h", "#pragma once\n") for name in ("one", "other")]
+    options = [Source(f"slimbayes/catalog/family/{name}_options.h", "#pragma once\n") for name in ("one", "other")]
     fine = [Source("slimbayes/methods/one.cpp", '#include "slimbayes/method/method.h"\n#include "slimbayes/core/check.h"\n'),
             Source("slimbayes/methods/planted.cpp", '#include "slimbayes/methods/other.h"\n')]
     assert house.violations([*checkout, *options, *fine]) == house.violations(checkout)

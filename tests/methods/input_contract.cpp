@@ -232,7 +232,8 @@ json input_options(const MethodInfo& info, const InputCase& c, int64_t steps) {
   for (const OptionDoc& doc : options_of(info, options)) {
     if (wished.contains(doc.name)) options[doc.name] = wished[doc.name];
     // The predictive objectives need more steps, because they first explain errors as variance.
-    if (doc.name == "steps") options["steps"] = info.epistemic_is_noise && steps > kShort ? 4 * steps : steps;
+    const bool predictive = info.parts == SdParts::sum_only;
+    if (doc.name == "steps") options["steps"] = predictive && steps > kShort ? 4 * steps : steps;
   }
   if (info.name == "dbk-exact") options["steps"] = std::min<int64_t>(steps, 150);  // each step takes all rows
   return options;

@@ -1,12 +1,13 @@
+// The networks that a user can choose, one row each, and the functions that make them.
 #include "slimbayes/catalog/network/networks.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <initializer_list>
 #include <stdexcept>
-#include <string_view>
+
+#include "slimbayes/catalog/nearest.h"
 
 namespace slimbayes {
 
@@ -24,7 +25,7 @@ Conv2d conv(int64_t out, int64_t kernel, int64_t stride) {
 
 /// A network for small images such as 28 x 28 pixels: two blocks of conv, norm, relu, conv, norm, relu, pool
 /// with 3 x 3 convolutions, then a linear layer.
-NetworkSpec convnet(const NetworkOptions& o, const Shape& input) {
+NetworkSpec convnet(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   NetworkSpec spec{input};
   for (int64_t width : {o.hidden / 2, o.hidden}) {
     const int64_t out = std::max<int64_t>(1, width);
@@ -39,7 +40,7 @@ NetworkSpec convnet(const NetworkOptions& o, const Shape& input) {
 
 /// The ResNet-18 of He et al. 2016 with a first layer for small images as in CIFAR: a 3 x 3 convolution
 /// without pooling. Then four stages of two residual blocks and the mean over the image.
-NetworkSpec resnet18(const NetworkOptions& o, const Shape& input) {
+NetworkSpec resnet18(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   NetworkSpec spec{input, {conv(o.hidden, 3, 1), BatchNorm2d{}, Activation{"relu"}}};
   int64_t width = o.hidden;
   for (int stage = 0; stage < 4; ++stage) {
@@ -59,7 +60,7 @@ NetworkSpec resnet18(const NetworkOptions& o, const Shape& input) {
   return spec;
 }
 
-NetworkSpec lstm(const NetworkOptions& o, const Shape& input) {
+NetworkSpec lstm(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   NetworkSpec spec{input};
   for (int64_t i = 0; i < std::max<int64_t>(1, o.blocks); ++i) {
     if (i > 0 && o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
@@ -93,6 +94,14 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   return spec;
 }
 
+/// Returns "a", "a and b" or "a, b and c".
+std::string names_text(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == names.size() ? " and " : ", ") + names[i];
+  return text;
+}
+
 InputKind kind_of(const Shape& shape) {
   if (shape.tokens) return InputKind::text;
   if (shape.is_image()) return InputKind::images;
@@ -122,40 +131,91 @@ NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::strin
   return spec;
 }
 
-std::vector<std::string> networks_for(InputKind kind) {
-  switch (kind) {
-    case InputKind::table:
-      return {"tabular_resnet", "mlp"};
-    case InputKind::windows:
-      return {"lstm", "transformer"};
-    case InputKind::images:
-      return {"convnet", "resnet18"};
-    case InputKind::text:
-      break;
+std::span<const NetworkInfo> network_catalog() {
+  using enum InputKind;
+  using Options = const NetworkOptions&;
+  using Input = const Shape&;
+  static const std::vector<NetworkInfo> catalog = {
+      {.name = "tabular_resnet",
+       .doc = "residual blocks with layer norms, for tables",
+       .inputs = {table},
+       .options = {"activation", "hidden", "blocks", "dropout"},
+       .make =
+           [](Options o, Input input, int64_t) {
+             return tabular_resnet(input.sizes[0], o.hidden, o.blocks, o.activation, o.dropout);
+           }},
+      {.name = "mlp",
+       .doc = "plain layers, for tables; rarely better",
+       .inputs = {table},
+       .options = {"activation", "hidden", "blocks", "dropout"},
+       .least_blocks = 1,
+       .parametrised = true,
+       .make = [](Options o, Input input,
+                  int64_t) { return mlp(input.sizes[0], o.hidden, o.blocks, o.activation, o.dropout); }},
+      {.name = "lstm",
+       .doc = "recurrent layers, for windows",
+       .inputs = {windows},
+       .options = {"hidden", "blocks", "dropout"},
+       .least_blocks = 1,
+       .make = lstm},
+      {.name = "convnet",
+       .doc = "a few convolutions, for small grey images",
+       .inputs = {images},
+       .options = {"hidden", "dropout"},
+       .parametrised = true,
+       .make = convnet},
+      {.name = "resnet18",
+       .doc = "18 layers, for colour images",
+       .inputs = {images},
+       .options = {"hidden", "dropout"},
+       .make = resnet18},
+      {.name = "transformer",
+       .doc = "self-attention, for text or windows",
+       .inputs = {windows, text},
+       .options = {"hidden", "blocks", "heads", "dropout"},
+       .make = transformer}};
+  return catalog;
+}
+
+const NetworkInfo& find_network(const std::string& network, InputKind kind) {
+  std::vector<std::string> known;
+  for (const NetworkInfo& info : network_catalog()) {
+    const bool takes_kind = std::ranges::find(info.inputs, kind) != info.inputs.end();
+    if (network == "auto" ? takes_kind : info.name == network) return info;
+    known.push_back(info.name);
   }
-  return {"transformer"};
+  throw std::invalid_argument(fmt::format("[network] expected the name of a network; received '{}'; {}",
+                                          network.substr(0, 80), nearest_hint(network, known)));
+}
+
+std::vector<std::string> networks_for(InputKind kind) {
+  std::vector<std::string> names;
+  for (const NetworkInfo& info : network_catalog())
+    if (std::ranges::find(info.inputs, kind) != info.inputs.end()) names.push_back(info.name);
+  return names;
 }
 
 std::string network_name(const std::string& network, InputKind kind) {
-  return network == "auto" ? networks_for(kind).front() : network;
+  return network == "auto" ? find_network(network, kind).name : network;
 }
 
 bool uses_option(const std::string& network, const std::string& option) {
-  const auto one_of = [](const std::string& word, std::initializer_list<std::string_view> words) {
-    return std::ranges::find(words, word) != words.end();
-  };
-  if (option == "activation") return one_of(network, {"tabular_resnet", "mlp"});
-  if (option == "blocks") return one_of(network, {"tabular_resnet", "mlp", "lstm", "transformer"});
-  if (option == "heads") return network == "transformer";
-  return true;
+  const std::vector<std::string> names = networks_using(option);
+  return option == "network" || std::ranges::find(names, network) != names.end();
 }
 
 std::vector<std::string> networks_using(const std::string& option) {
   std::vector<std::string> names;
-  for (const char* name : {"tabular_resnet", "mlp", "lstm", "convnet", "resnet18", "transformer"}) {
-    if (uses_option(name, option)) names.emplace_back(name);
-  }
+  for (const NetworkInfo& info : network_catalog())
+    if (std::ranges::find(info.options, option) != info.options.end()) names.push_back(info.name);
   return names;
+}
+
+std::string parametrised_networks() {
+  std::vector<std::string> names;
+  for (const NetworkInfo& info : network_catalog())
+    if (info.parametrised) names.push_back(info.name);
+  return names_text(names);
 }
 
 void check_heads(int64_t hidden, int64_t heads) {
@@ -169,19 +229,32 @@ void check_heads(int64_t hidden, int64_t heads) {
 }
 
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens) {
-  const std::vector<std::string> known = networks_for(kind_of(input));
-  const std::string name = network_name(options.network, kind_of(input));
+  const InputKind kind = kind_of(input);
+  const std::vector<std::string> known = networks_for(kind);
+  const std::string name = network_name(options.network, kind);
   if (std::ranges::find(known, name) == known.end())
     throw std::invalid_argument(
         fmt::format("[network] expected a network for {}; received '{}'; {} take it (--network)",
                     text_of(input), name, fmt::join(known, " and ")));
-  if (name == "mlp")
-    return mlp(input.sizes[0], options.hidden, options.blocks, options.activation, options.dropout);
-  if (name == "lstm") return lstm(options, input);
-  if (name == "convnet") return convnet(options, input);
-  if (name == "resnet18") return resnet18(options, input);
-  if (name == "transformer") return transformer(options, input, tokens);
-  return tabular_resnet(input.sizes[0], options.hidden, options.blocks, options.activation, options.dropout);
+  return find_network(name, kind).make(options, input, tokens);
 }
+
+namespace detail {
+
+std::vector<std::string> network_choices() {
+  std::vector<std::string> names = {"auto"};
+  for (const NetworkInfo& info : network_catalog()) names.push_back(info.name);
+  return names;
+}
+
+std::string network_help() {
+  std::string text = "auto: the first of these that takes the kind of input";
+  for (const NetworkInfo& info : network_catalog()) text += fmt::format(". {}: {}", info.name, info.doc);
+  return text;
+}
+
+std::string users_text(const std::string& option) { return names_text(networks_using(option)); }
+
+}  // namespace detail
 
 }  // namespace slimbayes

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "slimbayes/catalog/input_kind.h"
 #include "slimbayes/catalog/network/network_spec.h"
@@ -31,8 +34,26 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
                 double dropout = 0);
 
-/// Returns the network that the options name, for rows of shape `input`. "auto" is tabular_resnet for
-/// vectors, lstm for sequences, convnet for images and transformer for tokens. `tokens` is the size of the
+/// One network that a user can choose. The catalogue below has all rules on it.
+struct NetworkInfo {
+  std::string name;                  // as in the option `network`
+  std::string doc;                   // what it is and when to take it, for help
+  std::vector<InputKind> inputs;     // kinds of input that it takes
+  std::vector<std::string> options;  // the options of NetworkOptions, besides `network`, that it depends on
+  int64_t least_blocks = 0;          // fewest blocks or layers
+  bool parametrised = false;         // parametrised() takes it: mu-P and ntk are known for all of its layers
+  /// Makes the network for rows of shape `input`. `tokens` is the size of the vocabulary.
+  NetworkSpec (*make)(const NetworkOptions& options, const Shape& input, int64_t tokens) = nullptr;
+};
+
+/// Returns every network. "auto" is the first one that takes the kind of input.
+std::span<const NetworkInfo> network_catalog();
+
+/// Finds a network by its name, for "auto" by the kind of input. Throws std::invalid_argument for an unknown
+/// name and suggests the nearest known one.
+const NetworkInfo& find_network(const std::string& network, InputKind kind);
+
+/// Returns the network that the options name, for rows of shape `input`. `tokens` is the size of the
 /// vocabulary. Throws std::invalid_argument if the network cannot take such rows, and names the networks that
 /// can.
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
@@ -40,33 +61,43 @@ NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64
 /// Returns the names of the networks that take this kind of input. The first one is the choice of "auto".
 std::vector<std::string> networks_for(InputKind kind);
 
-/// The name of a network, that of "auto" by the kind of input.
+/// Returns the name of a network, for "auto" that of its choice for the kind of input.
 std::string network_name(const std::string& network, InputKind kind);
 
-/// Whether this network, none of "auto", depends on this option of NetworkOptions.
+/// Whether this network, which must not be "auto", depends on this option of NetworkOptions.
 bool uses_option(const std::string& network, const std::string& option);
 
-/// The names of the networks that depend on it.
+/// Returns the names of the networks that depend on this option.
 std::vector<std::string> networks_using(const std::string& option);
+
+/// Returns the names of the networks that parametrised() takes with any name, as text: "mlp and convnet".
+std::string parametrised_networks();
 
 /// Throws std::invalid_argument unless the heads of a transformer divide its width.
 void check_heads(int64_t hidden, int64_t heads);
 
+namespace detail {
+
+/// Returns "auto" and the names of all networks.
+std::vector<std::string> network_choices();
+/// Returns the help text of the option `network`.
+std::string network_help();
+/// Returns the networks that depend on this option as text: "tabular_resnet and mlp".
+std::string users_text(const std::string& option);
+
+}  // namespace detail
+
 template <class V>
 void describe(NetworkOptions& o, V& v) {
-  v("network", o.network,
-    "auto: by the inputs. tabular_resnet: residual blocks with layer norms, for tables; mlp: plain layers, "
-    "rarely better; "
-    "lstm: windows; convnet: small grey images; resnet18: colour images; transformer: text, or windows",
-    Choices{{"auto", "tabular_resnet", "mlp", "lstm", "convnet", "resnet18", "transformer"}},
+  v("network", o.network, detail::network_help(), Choices{detail::network_choices()},
     "N appendix B, E section 4; He et al. 2016");
-  v("activation", o.activation, "nonlinearity of tabular_resnet and mlp", Choices{{"silu", "tanh", "relu"}},
-    "N appendix B, E section 4");
+  v("activation", o.activation, "nonlinearity of " + detail::users_text("activation"),
+    Choices{{"silu", "tanh", "relu"}}, "N appendix B, E section 4");
   v("hidden", o.hidden, "width of the network; raise it on large data", Range{1, 65536}, "N appendix B.2");
-  v("blocks", o.blocks, "residual blocks, or layers of an mlp, an lstm or a transformer", Range{0, 64},
-    "N appendix B");
-  v("heads", o.heads, "attention heads of a transformer; a divisor of hidden", Range{1, 1024},
-    "Vaswani et al. 2017");
+  v("blocks", o.blocks, "number of residual blocks or layers of " + detail::users_text("blocks"),
+    Range{0, 64}, "N appendix B");
+  v("heads", o.heads, "attention heads of " + detail::users_text("heads") + "; they must divide hidden",
+    Range{1, 1024}, "Vaswani et al. 2017");
   v("dropout", o.dropout, "share of the features set to zero in training", Range{0, 0.9},
     "Srivastava et al. 2014");
 }

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include "slimbayes/catalog/nearest.h"
+#include "slimbayes/catalog/network/networks.h"
 
 namespace slimbayes {
 
@@ -74,9 +75,9 @@ struct Widths {
           } else if constexpr (!keeps_widths<Layer>) {
             throw std::invalid_argument(fmt::format(
                 "[parametrised] expected layers of linear, conv2d, batch_norm, activation, dropout, pool, "
-                "flatten and mean_over_image for '{}'; received the layer {} ({}); the networks mlp and "
-                "convnet can be '{}', every network 'standard'",
-                name, Layer::kind, place, name));
+                "flatten and mean_over_image for '{}'; received the layer {} ({}); the networks {} can be "
+                "'{}', every network 'standard'",
+                name, Layer::kind, place, parametrised_networks(), name));
           }
         },
         layer);

@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/deep_kernel/focus_options.h"
 #include "slimbayes/catalog/network/network_spec.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/objectives/head_gradient.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "slimbayes/catalog/last_layer_options.h"
+#include "slimbayes/catalog/last_layer/last_layer_options.h"
 #include "slimbayes/core/linear_statistics.h"
 #include "slimbayes/families/last_layer/log_range.h"
 

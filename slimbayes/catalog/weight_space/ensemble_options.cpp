@@ -1,4 +1,4 @@
-#include "slimbayes/catalog/ensemble_options.h"
+#include "slimbayes/catalog/weight_space/ensemble_options.h"
 
 #include <fmt/format.h>
 

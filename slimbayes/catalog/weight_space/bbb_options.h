@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/trained_network_options.h"
 
 namespace slimbayes {
@@ -32,14 +32,9 @@ void describe(BbbOptions& o, V& v) {
     Range{0, 1e7}, "slimbayes");
   v("kl_ramp", o.kl_ramp, "epochs after these in which the weight of the KL term rises linearly to beta",
     Range{0, 1e7}, "slimbayes");
-  v("draws", o.draws, "draws of the weights for an answer; its time grows with them", Range{2, 10000},
-    "Blundell et al. 2015");
-  v("noise_start", o.noise.noise_start, "initial noise variance of the scaled target", Range{1e-12, 1e6},
-    "slimbayes");
-  v("noise_floor", o.noise.noise_floor, "least noise variance of the scaled target", Range{0, 1e6},
-    "experiments/recipe");
-  v("noise_rate", o.noise.noise_rate, "AdamW's peak rate of the logarithm of the noise", Range{1e-8, 10},
-    "slimbayes");
+  v("draws", o.draws, "draws of the weights per answer; the time of a prediction grows with them",
+    Range{2, 10000}, "Blundell et al. 2015");
+  describe_log_noise(o.noise, v);
 }
 
 }  // namespace slimbayes

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slimbayes/catalog/last_layer_options.h"
+#include "slimbayes/catalog/last_layer/last_layer_options.h"
 #include "slimbayes/catalog/trained_network_options.h"
 
 namespace slimbayes {
@@ -17,8 +17,8 @@ template <class V>
 void describe(NtkGpOptions& o, V& v) {
   describe(o.network, v);
   describe(o.choice, v);
-  v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
-    "R table 1");
+  v("max_rows", o.max_rows, "largest number of training rows: time grows with n^3 and memory with n^2",
+    Range{1, 1e6}, "R table 1");
 }
 
 }  // namespace slimbayes

@@ -4,7 +4,7 @@
 
 namespace slimbayes {
 
-/// Options of `gp-exact`: a dense Gaussian process with an ARD RBF kernel. Its hyperparameters maximise the
+/// Options of `gp-exact`: a dense Gaussian process with an ARD RBF kernel, whose hyperparameters maximise the
 /// evidence. The reference method on small tables.
 struct GpExactOptions {
   int64_t iterations = 60;
@@ -16,16 +16,16 @@ struct GpExactOptions {
 template <class V>
 void describe(GpExactOptions& o, V& v) {
   v("iterations", o.iterations,
-    "L-BFGS iterations on the evidence, of each of seven searches up to 300 rows, of one beyond; raise it if "
-    "the "
-    "summary says it did not converge",
+    "L-BFGS iterations of a search for the hyperparameters: one search, or seven with at most 300 rows; "
+    "raise "
+    "it if the summary says that the search did not converge",
     Range{0, 1e6}, "N section 2");
   v("evidence_rows", o.evidence_rows,
-    "evenly spaced rows that the hyperparameters are fitted on, the posterior uses all; raise it if time "
-    "permits",
+    "largest number of rows, evenly spaced, that the hyperparameters are fitted to; the posterior uses all. "
+    "Raise it if time permits",
     Range{1, 1e6}, "slimbayes");
-  v("max_rows", o.max_rows, "refuses larger tables: time grows with n^3 and memory with n^2", Range{1, 1e6},
-    "N section 2");
+  v("max_rows", o.max_rows, "largest number of training rows: time grows with n^3 and memory with n^2",
+    Range{1, 1e6}, "N section 2");
   v("noise_floor", o.noise_floor, "least noise variance of the scaled target", Range{0, 1e6}, "N appendix B");
 }
 

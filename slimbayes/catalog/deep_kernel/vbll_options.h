@@ -1,13 +1,12 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
 
-/// Options of `vbll`: the same model as dbk, trained on the evidence lower bound. The default method for
-/// classes and counts.
+/// Options of `vbll`: the same model as dbk, trained on the evidence lower bound.
 struct VbllOptions {
   TrainingOptions training;
   NetworkOptions network;
@@ -21,9 +20,9 @@ template <class V>
 void describe(VbllOptions& o, V& v) {
   describe(o.training, v);
   describe(o.network, v);
-  v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096},
-    "N appendix B.2");
-  v("basis", o.basis, "the expansion from network to basis functions",
+  v("rank", o.rank, "basis functions; raise it as long as the validation NLL falls", Range{1, 4096},
+    "N appendix B.2", OptionFacts{.at_most_rows = true});
+  v("basis", o.basis, "how the basis functions are computed from the network's output",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "N appendix B");
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "N appendix B",
     paper_grid());

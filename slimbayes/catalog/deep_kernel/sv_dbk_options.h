@@ -1,7 +1,7 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
@@ -24,15 +24,17 @@ template <class V>
 void describe(SvDbkOptions& o, V& v) {
   describe(o.training, v);
   describe(o.network, v);
-  v("rank", o.rank, "basis functions; 1 is the paper's ablation -r", Range{1, 4096}, "E section 4");
-  v("basis", o.basis, "the expansion from network to basis functions",
+  v("rank", o.rank, "basis functions; 1 is the paper's ablation -r", Range{1, 4096}, "E section 4",
+    OptionFacts{.at_most_rows = true});
+  v("basis", o.basis, "how the basis functions are computed from the network's output",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "E section 3.1");
   v("alpha", o.alpha, "weight of the trace regulariser; 1 is the bound itself", Range{0, 1e6}, "E-11",
-    paper_grid());
+    OptionFacts{.grid = paper_grid(), .gaussian_only = true});
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "E-9", paper_grid());
   v("correction", o.correction,
-    "gives every row the largest prior variance of the training rows when it predicts; false with alpha 0 is "
-    "the paper's ablation -c",
+    "in prediction, raise the prior variance of every row to the largest one of the training rows; false "
+    "with "
+    "alpha 0 is the paper's ablation -c",
     "E-12");
   describe(o.noise, v);
 }

@@ -1,12 +1,12 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
 
 /// Options of `sv-rbf`: a sparse Gaussian process on the inputs themselves, without a network, trained with
-/// SVGP (N-5). The default method for events.
+/// SVGP (N-5).
 struct SvRbfOptions {
   TrainingOptions training;
   int64_t rank = 128;
@@ -17,8 +17,8 @@ struct SvRbfOptions {
 template <class V>
 void describe(SvRbfOptions& o, V& v) {
   describe(o.training, v);
-  v("rank", o.rank, "inducing points; raise it if the validation NLL falls", Range{1, 4096},
-    "N appendix B.2");
+  v("rank", o.rank, "inducing points; raise it as long as the validation NLL falls", Range{1, 4096},
+    "N appendix B.2", OptionFacts{.at_most_rows = true});
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "N-5", paper_grid());
   describe(o.noise, v);
 }

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "slimbayes/catalog/last_layer_options.h"
+#include "slimbayes/catalog/last_layer/last_layer_options.h"
 #include "slimbayes/catalog/trained_network_options.h"
 
 namespace slimbayes {
@@ -19,8 +19,10 @@ void describe(LastLayerLaplaceOptions& o, V& v) {
   describe(o.network, v);
   describe(o.choice, v);
   v("structure", o.structure,
-    "classes: form of the Gauss-Newton matrix of the last layer's weights. full: all of it; kronecker: a "
-    "product of a matrix of features and one of classes; auto: full up to 2,048 weights",
+    "classes: form of the Gauss-Newton matrix of the last layer's weights. full: the whole matrix; "
+    "kronecker: "
+    "the Kronecker product of a matrix over features and one over classes; auto: full for at most 2,048 "
+    "weights, else kronecker",
     Choices{{"auto", "full", "kronecker"}}, "Daxberger et al. 2021");
 }
 

@@ -18,15 +18,17 @@ struct SwagOptions {
 template <class V>
 void describe(SwagOptions& o, V& v) {
   describe(o.network, v);
-  v("averaged", o.averaged, "epochs after the training whose weights are averaged", Range{2, 1e6},
+  v("averaged", o.averaged,
+    "number of epochs after the training; the weights at the end of each are averaged", Range{2, 1e6},
     "Maddox et al. 2019");
   v("swag_rate", o.swag_rate,
-    "constant learning rate of these epochs; raise it for more spread of the weights", Range{1e-8, 1},
+    "constant learning rate of these epochs; raise it if the epistemic sd is too small", Range{1e-8, 1},
     "Maddox et al. 2019");
-  v("deviations", o.deviations, "last epochs whose deviations span the low-rank part of the covariance",
+  v("deviations", o.deviations,
+    "number of last epochs whose deviations from the average span the low-rank part of the covariance",
     Range{2, 10000}, "Maddox et al. 2019");
-  v("draws", o.draws, "draws of the weights for an answer; its time grows with them", Range{2, 10000},
-    "Maddox et al. 2019");
+  v("draws", o.draws, "draws of the weights per answer; the time of a prediction grows with them",
+    Range{2, 10000}, "Maddox et al. 2019");
 }
 
 }  // namespace slimbayes

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
@@ -19,8 +19,8 @@ template <class V>
 void describe(SvDklOptions& o, V& v) {
   describe(o.training, v);
   describe(o.network, v);
-  v("rank", o.rank, "inducing points; raise it if the validation NLL falls", Range{1, 4096},
-    "N appendix B.2");
+  v("rank", o.rank, "inducing points; raise it as long as the validation NLL falls", Range{1, 4096},
+    "N appendix B.2", OptionFacts{.at_most_rows = true});
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "N-5", paper_grid());
   describe(o.noise, v);
 }

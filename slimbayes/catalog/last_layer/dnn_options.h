@@ -4,8 +4,8 @@
 
 namespace slimbayes {
 
-/// Options of `dnn`, the baseline: the network of the other methods with a linear head, trained on squared
-/// error or, for classes, on cross entropy.
+/// Options of `dnn`, the baseline: the network of the other methods with a linear output layer, trained on
+/// squared error or, for classes, on cross entropy.
 struct DnnOptions {
   TrainedNetworkOptions network;
 };

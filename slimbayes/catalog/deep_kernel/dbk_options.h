@@ -1,12 +1,13 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/deep_kernel/focus_options.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
 
-/// Options of `dbk`: a deep basis kernel trained with dPPGP (N-15). The default method for regression.
+/// Options of `dbk`: a deep basis kernel trained with dPPGP (N-15).
 struct DbkOptions {
   TrainingOptions training;
   NetworkOptions network;
@@ -22,13 +23,15 @@ template <class V>
 void describe(DbkOptions& o, V& v) {
   describe(o.training, v);
   describe(o.network, v);
-  v("rank", o.rank, "basis functions; raise it if the validation NLL falls", Range{1, 4096},
-    "N appendix B.2");
+  v("rank", o.rank, "basis functions; raise it as long as the validation NLL falls", Range{1, 4096},
+    "N appendix B.2", OptionFacts{.at_most_rows = true});
   v("basis", o.basis,
-    "the expansion from network to basis functions: silu; rbf (inducing points, slower); linear; fourier",
+    "how the basis functions are computed from the network's output: silu; rbf (inducing points, slower); "
+    "linear; fourier",
     Choices{{"silu", "rbf", "linear", "fourier"}}, "N-13, N-12");
-  v("alpha", o.alpha, "weight of the trace regulariser; raise it when the variance is uneven", Range{0, 1e6},
-    "N-15", paper_grid());
+  v("alpha", o.alpha,
+    "weight of the trace regulariser; raise it if the predicted sd varies too much from row to row",
+    Range{0, 1e6}, "N-15", OptionFacts{.grid = paper_grid(), .gaussian_only = true});
   v("beta", o.beta, "weight of the KL term; raise it on small tables", Range{0, 1e6}, "N-15", paper_grid());
   describe(o.focus, v);
   describe(o.noise, v);

@@ -1,7 +1,8 @@
 #pragma once
 
-#include "slimbayes/catalog/gaussian_options.h"
+#include "slimbayes/catalog/deep_kernel/focus_options.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/noise_options.h"
 #include "slimbayes/catalog/training_options.h"
 
 namespace slimbayes {
@@ -20,8 +21,8 @@ template <class V>
 void describe(PpDklOptions& o, V& v) {
   describe(o.training, v);
   describe(o.network, v);
-  v("rank", o.rank, "inducing points; raise it if the validation NLL falls", Range{1, 4096},
-    "N appendix B.2");
+  v("rank", o.rank, "inducing points; raise it as long as the validation NLL falls", Range{1, 4096},
+    "N appendix B.2", OptionFacts{.at_most_rows = true});
   v("beta", o.beta, "weight of the KL term; raise it on small tables", Range{0, 1e6}, "N-6", paper_grid());
   describe(o.focus, v);
   describe(o.noise, v);

@@ -21,7 +21,7 @@ struct McDropoutOptions {
 template <class V>
 void describe(McDropoutOptions& o, V& v) {
   describe(o.network, v);
-  v("draws", o.draws, "masks of an answer; its time grows with them", Range{2, 10000},
+  v("draws", o.draws, "dropout masks per answer; the time of a prediction grows with them", Range{2, 10000},
     "Gal and Ghahramani 2016");
 }
 

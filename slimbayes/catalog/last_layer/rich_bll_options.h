@@ -1,10 +1,8 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "slimbayes/catalog/bll_options.h"
-#include "slimbayes/catalog/last_layer_options.h"
+#include "slimbayes/catalog/last_layer/last_layer_options.h"
 #include "slimbayes/catalog/trained_network_options.h"
 
 namespace slimbayes {
@@ -22,24 +20,18 @@ void describe(RichBllOptions& o, V& v) {
   describe(o.network, v);
   describe(o.posterior, v);
   v("route", o.route,
-    "how the gradients of the earlier layers are summed (the paper's A^T A). auto: the cheapest exact way; "
+    "how the gradients of the earlier layers are summed (A^T A in the paper). auto: the cheapest exact way; "
     "gram: inner products of gradients, layer by layer; "
     "sums: weighted sums of gradients, layer by layer; weighted: one backward pass per feature, for any "
-    "network; sketch: as weighted, with gradients hashed to few numbers, for networks too large for it",
+    "network; sketch: as weighted, but approximate, with gradients hashed to few numbers, for networks too "
+    "large for that",
     Choices{{"auto", "gram", "sums", "weighted", "sketch"}}, "R appendix B");
   v("ridge", o.ridge,
     "ridge of the regression of the network's gradients on the last layer's features, as a share of the mean "
-    "squared norm of a row's features. 0: least squares, whose variance can explode away from rows that "
-    "hardly span the features, as in one dimension; the paper's 1 for classes is no share but the ridge "
-    "itself",
+    "squared norm of a row's features. 0: least squares; the variance can then explode away from training "
+    "rows that hardly span the features, as with one input. The paper's value 1 for classes is the ridge "
+    "itself, not a share",
     Range{0, 1e9}, "slimbayes; R appendix C (classes)");
-}
-
-/// Returns the options of --preset paper: those of bll, and least squares.
-inline nlohmann::json paper_rich_bll() {
-  nlohmann::json preset = paper_last_layer();
-  preset["ridge"] = 0.0;
-  return preset;
 }
 
 }  // namespace slimbayes

@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// Options of `ensemble`, which averages several fits of one method. The options of that method are given in
-/// the same JSON object as these two.
+/// Options of `ensemble`, which averages several fits of one method. The same JSON object holds the options
+/// of that method.
 struct EnsembleOptions {
   int64_t members = 5;
   std::string of = "dnn";
@@ -15,9 +15,9 @@ struct EnsembleOptions {
 
 template <class V>
 void describe(EnsembleOptions& o, V& v) {
-  v("members", o.members, "fits to average; more of them sharpen the variance between the members",
+  v("members", o.members, "number of fits to average; more of them estimate the disagreement better",
     Range{1, 1000}, "Lakshminarayanan et al. 2017");
-  v("of", o.of, "the method of the members; its own options may be given beside these", Choices{{}},
+  v("of", o.of, "method of the members; its options may be given too", ValueName{"METHOD"},
     "Lakshminarayanan et al. 2017");
 }
 

@@ -1,0 +1,39 @@
+// Dense Gaussian processes: time n^3, memory n^2.
+#include "slimbayes/catalog/dense_gp/dkl_exact_options.h"
+#include "slimbayes/catalog/dense_gp/gp_exact_options.h"
+#include "slimbayes/catalog/families.h"
+#include "slimbayes/catalog/method_entry.h"
+
+namespace slimbayes {
+namespace {
+
+MethodInfo dkl_exact() {
+  MethodInfo info = network_method("dkl-exact");
+  info.inputs = {InputKind::table};  // the model file holds the training rows
+  info.summary =
+      "Dense Gaussian process with an RBF kernel at a network's outputs: deep kernel learning for small "
+      "tables (time n^3, memory n^2).";
+  info.paper = "N: deep basis kernels, section 4.1 (baseline DKL exact; Wilson et al. 2016)";
+  info.presets = {paper_preset({paper_full_batch(), paper_noise_values(), {{"evidence_rows", 6000}}})};
+  return with_options<DklExactOptions>(std::move(info));
+}
+
+MethodInfo gp_exact() {
+  MethodInfo info;
+  info.name = "gp-exact";
+  info.summary =
+      "Dense Gaussian process with an ARD RBF kernel: the reference on small tables (time n^3, memory n^2).";
+  info.tasks = {TaskKind::regression};
+  info.inputs = {InputKind::table};
+  info.paper = "N: deep basis kernels, section 2 (exact GP regression)";
+  info.input_scale = "standard";
+  info.seeded = false;
+  info.variance_grows_away = true;
+  return with_options<GpExactOptions>(std::move(info));
+}
+
+}  // namespace
+
+std::vector<MethodInfo> dense_gp_methods() { return {dkl_exact(), gp_exact()}; }
+
+}  // namespace slimbayes
