@@ -24,8 +24,8 @@ std::string method_text(const MethodInfo& info);
 /// its default takes, and a method that takes the others.
 std::string task_text(const MethodInfo& info);
 
-/// Reads the facts of a model file: its metadata, its size and the shapes of its tensors. Throws DataError for
-/// a file that is not a model.
+/// Reads the facts of a model file: its metadata, its size and the shapes of its tensors. Throws DataError
+/// for a file that is not a model.
 nlohmann::json model_facts(const std::string& path);
 
 /// Returns what `describe FILE` prints of such facts.

@@ -1,5 +1,5 @@
-// The flags of fit and compare, which fit methods; model_flags.cpp and other_flags.cpp have those of the other
-// commands.
+// The flags of fit and compare, which fit methods. model_flags.cpp and other_flags.cpp have those of the
+// other commands.
 #include "cli/flags.h"
 
 #include <fmt/format.h>

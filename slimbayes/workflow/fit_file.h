@@ -35,11 +35,11 @@ class FitFile {
   FitFile(std::filesystem::path model, bool resume, double checkpoint_every = 2);
 
   /// Fits the model and writes it. `examples` are the windows of a time series, not its table; `valid` holds
-  /// validation data of their own, or is nullptr. `callback` receives the notes as they arise and decides when to stop. If
-  /// the fit is interrupted, the best model so far is written when validation rows chose its parameters, or
-  /// when there are no validation rows and no older model file. Throws as fit_resolved, and
-  /// std::invalid_argument if `resume` finds the file of another fit. A fit that fails keeps its checkpoint,
-  /// unless the arguments were invalid and no training began.
+  /// validation data of their own, or is nullptr; `notes` are known of the data. `callback` receives all notes
+  /// as they arise and decides when to stop. If the fit is interrupted, the best model so far is written when
+  /// validation rows chose its parameters, or when there are no validation rows and no older model file.
+  /// Throws as fit_resolved, and std::invalid_argument if `resume` finds the file of another fit. A fit that
+  /// fails keeps its checkpoint, unless the arguments were invalid and no training began.
   FitOutcome fit(const ResolvedFit& request, const Examples& examples, const Examples* valid,
                  const std::vector<std::string>& notes, Callback& callback) const;
 

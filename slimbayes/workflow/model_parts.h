@@ -31,8 +31,8 @@ struct ModelParts {
       pixel_mean;  // of the training images (data/input_scores.h); undefined for others, in older files
   nlohmann::json tuning;  // Tuned::report; null if nothing was tuned
   NoiseEstimate noise;
-  /// row_hashes() of the rows in the posterior, sorted, by which Model::without knows them; empty for a method
-  /// that cannot be updated.
+  /// row_hashes() of the rows in the posterior, sorted, by which Model::without knows them; empty for a
+  /// method that cannot be updated.
   std::vector<int64_t> learned;
   bool by_cells = true;              // learned rows are known by their cells (Model::knows_cells)
   bool shard = false;                // Model::is_shard()

@@ -15,8 +15,8 @@
 
 namespace slimbayes {
 
-/// The main fit and its folds in progress (fit_with_noise_folds). The state after each fit is in the record of
-/// the checkpoint: a run that is killed and resumed gives the same bits. It refers to the arguments of its
+/// The main fit and its folds in progress (fit_with_noise_folds). The state after each fit is in the record
+/// of the checkpoint: a run that is killed and resumed gives the same bits. It refers to the arguments of its
 /// constructor, which must live longer.
 class NoiseSeries {
  public:
