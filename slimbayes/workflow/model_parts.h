@@ -27,8 +27,8 @@ struct ModelParts {
   std::string data_hash;        // Model::data_hash()
   ConformalScores calibration;  // without groups if the model was not calibrated
   at::Tensor probes;            // event_probes() of the training events [p, d]; undefined for other tasks
-  at::Tensor
-      pixel_mean;  // of the training images (data/input_scores.h); undefined for others, in older files
+  /// pixel_mean() of the training images (data/input_scores.h); undefined for others and in older files.
+  at::Tensor pixel_mean;
   nlohmann::json tuning;  // Tuned::report; null if nothing was tuned
   NoiseEstimate noise;
   /// row_hashes() of the rows in the posterior, sorted, by which Model::without knows them; empty for a
