@@ -13,7 +13,7 @@
 #include "cli/terminal.h"
 #include "slimbayes/workflow/comparison.h"
 #include "slimbayes/workflow/data_file.h"
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/workflow/resolved_fit.h"
 
 namespace slimbayes::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "cli/report.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/workflow/fit_file.h"
+#include "slimbayes/workflow/held_out.h"
 #include "slimbayes/workflow/persistence.h"
 #include "slimbayes/workflow/separation.h"
 #include "slimbayes/workflow/trust_notes.h"

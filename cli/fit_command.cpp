@@ -1,5 +1,5 @@
-// fit: fits a model to data and writes it to a file. FitFile (slimbayes/workflow/fit_file.h) does the work;
-// this file prints the outcome.
+// fit: fits a model to data and writes it to a file. In order: lock the file, read the data, resolve the
+// request, fit and write (FitFile in slimbayes/workflow/fit_file.h, which calls fit_resolved), print.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -9,9 +9,9 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/terminal.h"
-#include "slimbayes/catalog/trained_network_options.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/workflow/fit_file.h"
+#include "slimbayes/workflow/network_at_hand.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -55,40 +55,52 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
   print(out);
 }
 
-/// Removes the options of the network that no flag gave: those of a preset do not concern a network at hand.
-void leave_to_network(const json& given, json& options) {
-  for (const OptionDoc& doc : option_docs<TrainedNetworkOptions>())
-    if (!given.contains(doc.name)) options.erase(doc.name);
+/// A fit and its data, as the files and the flags give them.
+struct FitTask {
+  ResolvedFit request;
+  Examples train;
+  std::optional<Examples> valid;   // data of --valid
+  std::vector<std::string> notes;  // on the rows that were read
+};
+
+/// Reads the data and resolves the request, which may need them: the target's column may decide the method.
+FitTask read_task(const FitRequest& r) {
+  std::vector<std::string> notes;
+  const std::shared_ptr<const Model> network = network_asked(r.fit);
+  FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
+  fit.threads = kAllCores;  // run_checked set the threads for the command, the final reports included
+  Examples train = read_training(r.train, fit, data_source(), &notes);
+  ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
+  train = examples_of(std::move(train), request.fit);
+  std::optional<Examples> valid;
+  if (!r.valid.empty()) valid = read_validation(r.valid, train, request.fit, data_source(), &notes);
+  return {std::move(request), std::move(train), std::move(valid), std::move(notes)};
 }
 
-}  // namespace
-
-int run_command(const FitRequest& r) {
+/// Checks that the model's file is none of those that are read, and that it may be replaced.
+void check_model_file(const FitRequest& r) {
   check(r.model != "-", "fit", "a file name for --model", "'-'", "a model is no text; name a file");
   check_not_input("fit", "--model", r.model, r.train);
   check_not_input("fit", "--model", r.model, r.valid);
   check_not_input("fit", "--model", r.model, r.fit.network_from);
   check_replaces_model("fit", "--model", r.model);
+}
+
+}  // namespace
+
+int run_command(const FitRequest& r) {
+  check_model_file(r);
   InterruptGuard interrupt;  // before the lock, whose file a killed process leaves behind
   const FitFile file(r.model, r.resume, r.checkpoint_every);
-  FitOptions fit = with_network_from(r.fit);
-  fit.threads = kAllCores;  // run_checked set the threads for the command, the final reports included
-  std::vector<std::string> notes;
-  Examples train = read_training(r.train, fit, data_source(), &notes);
-  const MethodInfo& info = method_named(train, fit);
-  if (!r.preset.empty()) fit.options = preset_options(info, r.preset, r.fit.options);
-  if (!fit.network_from.empty()) leave_to_network(r.fit.options, fit.options);
-  if (r.tune) fit.tune = tunable_options(info, r.fit.options);
-  train = examples_of(std::move(train), fit);
-  std::optional<Examples> valid;
-  if (!r.valid.empty()) valid = read_validation(r.valid, train, fit, data_source(), &notes);
-
-  ProgressPrinter progress(info.name);
-  const FitOutcome outcome = file.fit(train, fit, valid ? &*valid : nullptr, notes, progress);
+  const FitTask task = read_task(r);
+  ProgressPrinter progress(task.request.method->name);
+  const FitOutcome outcome =
+      file.fit(task.request, task.train, task.valid ? &*task.valid : nullptr, task.notes, progress);
   if (outcome.interrupted) return kInterrupted;
   const json& scored = outcome.valid;
-  const int64_t own =
-      valid && !scored.is_null() ? scored.at("n").get<int64_t>() + scored.value("left_out", int64_t{0}) : 0;
+  const int64_t own = task.valid && !scored.is_null()
+                          ? scored.at("n").get<int64_t>() + scored.value("left_out", int64_t{0})
+                          : 0;
   print_outcome(r, outcome, own);
   return kDone;
 }

@@ -39,6 +39,14 @@ struct Parsed {
   CLI::Option* valid = nullptr;          // the flag --valid FILE
 };
 
+/// Throws std::invalid_argument with this text.
+[[noreturn]] void misuse(const std::string& text);
+
+/// Add commands with their flags, help and examples to `root`: the first the commands on a model file
+/// (predict, evaluate, update, forget, merge), the second methods, describe, generate and demo.
+void add_model_commands(CLI::App& root, Parsed& parsed);
+void add_other_commands(CLI::App& root, Parsed& parsed);
+
 /// Adds every command with its flags, help and examples to `root`. `words`, the command line, decides which
 /// methods' flags fit and compare take.
 void add_commands(CLI::App& root, Parsed& parsed, const Words& words);

@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
+#include "slimbayes/workflow/resolved_fit.h"
 
 namespace slimbayes::cli {
 

@@ -2,9 +2,7 @@
 // a new training (Model::with, Model::without).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <iterator>
 
 #include "cli/commands.h"
 #include "cli/edge.h"
@@ -19,9 +17,10 @@
 
 namespace slimbayes::cli {
 
-int run_command(const UpdateRequest& r) {
-  const char* command = r.forget ? "forget" : "update";
-  const std::string out = r.out.empty() ? r.model : r.out;
+namespace {
+
+/// Checks that the model's files are none that are read, and that the one written may be.
+void check_files(const char* command, const UpdateRequest& r, const std::string& out) {
   check(r.model != "-" && out != "-", command, "a file name for the model", "'-'",
         "a model is no text; name a file");
   check_model_first(command, r.model, r.data);
@@ -32,67 +31,105 @@ int run_command(const UpdateRequest& r) {
         "choose another name");
   check_replaces_model(command, "--out", out);
   check_writable(out);
-  const FileLock lock(out);
-  const Model model = Model::load(r.model);
-  log_unfinished(model);
-  std::vector<std::string> notes;
-  Examples data = model.examples(read_for(model, r.data, data_source(), /*with_target=*/true, &notes), true);
-  const int64_t given = count(data);
-  if (r.on_unknown == "skip") data = model.learned_among(data);
-  const int64_t left_out = given - count(data);
-  check(r.duplicates || left_out == 0 || count(data) == 0, command,
+}
+
+/// The rows of an update, and what the user should know of them.
+struct UpdateRows {
+  Examples data;
+  int64_t left_out = 0;            // rows that were not learned, of those to forget
+  std::vector<std::string> notes;  // known before the update
+
+  bool none() const { return left_out > 0 && count(data) == 0; }  // nothing is left to forget
+};
+
+/// Reads the rows. Those that were not learned are left out, where the request says so.
+UpdateRows read_rows(const char* command, const UpdateRequest& r, const Model& model) {
+  UpdateRows rows;
+  rows.data = model.examples(read_for(model, r.data, data_source(), /*with_target=*/true, &rows.notes), true);
+  const int64_t given = count(rows.data);
+  if (r.on_unknown == "skip") rows.data = model.learned_among(rows.data);
+  const char* noun = noun_of(rows.data);
+  rows.left_out = given - count(rows.data);
+  check(r.duplicates || rows.left_out == 0 || count(rows.data) == 0, command,
         "rows that the model has learned, or --duplicates",
         fmt::format("{} of {} {}s with the cells of learned ones beside {} that it has not learned",
-                    count(data), given, noun_of(data), left_out),
+                    count(rows.data), given, noun, rows.left_out),
         fmt::format("a {0} is known by equal cells alone: if these {0}s were not learned either, equal ones "
                     "of others would be forgotten; give only learned ones, or --duplicates to forget these",
-                    noun_of(data)));
+                    noun));
   if (!model.knows_cells())
-    notes.push_back(
+    rows.notes.push_back(
         "this model file is of an earlier version and knows rows by their encoding alone: rows with unknown "
         "words or new categories may count as one; fit it again to tell them apart");
-  if (left_out > 0)
-    notes.push_back(
-        fmt::format("{} of {} {}s were not learned and are left out", left_out, given, noun_of(data)));
-  for (const std::string& note : notes) log_note(note);
-  const size_t told = notes.size();
-  const bool none = left_out > 0 && count(data) == 0;
-  const Model changed = none       ? model
-                        : r.forget ? model.without(data)
-                        : r.shard  ? model.shard(data)
-                                   : model.with(data);
-  if (!r.forget) std::ranges::copy(update_notes(model, data), std::back_inserter(notes));
+  if (rows.left_out > 0)
+    rows.notes.push_back(
+        fmt::format("{} of {} {}s were not learned and are left out", rows.left_out, given, noun));
+  return rows;
+}
+
+/// Returns the notes on an update that need the model before and after it. `stay`: learned rows with the
+/// cells of forgotten ones.
+std::vector<std::string> notes_after(const UpdateRequest& r, const Model& model, const Examples& data,
+                                     int64_t stay) {
+  std::vector<std::string> notes;
+  if (!r.forget) notes = update_notes(model, data);
   const int64_t known = r.forget || r.shard ? 0 : model.known_rows(data);
   if (known > 0)
     notes.push_back(
         fmt::format("{} of {} {}s repeat one that was learned before, or another one of these; each counts",
                     known, count(data), noun_of(data)));
-  const int64_t stay = r.forget && !none ? changed.learned_like(data) : 0;
   if (stay > 0)
     notes.push_back(
         fmt::format("{} with the same cells as these, learned too, {}: each is forgotten as often as it is "
                     "given",
                     counted(stay, noun_of(data)), stay == 1 ? "stays" : "stay"));
-  for (size_t i = told; i < notes.size(); ++i) log_note(notes[i]);
-  changed.save(out);
-  const int64_t rows = changed.fitted().summary().rows;
-  if (r.json) {
-    nlohmann::json report = {{"model", out},
-                             {"method", changed.method()},
-                             {r.forget ? "forgotten" : "added", count(data)},
-                             {"rows", rows},
-                             {"notes", notes}};
-    if (r.forget) {
-      report["left_out"] = left_out;
-      report["known_by"] = model.knows_cells() ? "cells" : "encoding";
-      report["equal_rows_left"] = stay;
-    }
-    print(report);
-  } else {
+  return notes;
+}
+
+void print_update(const UpdateRequest& r, const std::string& out, const Model& changed,
+                  const UpdateRows& rows, int64_t stay) {
+  const int64_t learned = changed.fitted().summary().rows;
+  if (!r.json) {
     print(fmt::format("{}: {} {}{}, {} in all\n", shown(out), r.forget ? "forgot" : "learned",
-                      counted(count(data), noun_of(data)),
-                      left_out > 0 && !none ? " known by equal cells alone" : "", rows));
+                      counted(count(rows.data), noun_of(rows.data)),
+                      rows.left_out > 0 && !rows.none() ? " known by equal cells alone" : "", learned));
+    return;
   }
+  nlohmann::json report = {{"model", out},
+                           {"method", changed.method()},
+                           {r.forget ? "forgotten" : "added", count(rows.data)},
+                           {"rows", learned},
+                           {"notes", rows.notes}};
+  if (r.forget) {
+    report["left_out"] = rows.left_out;
+    report["known_by"] = changed.knows_cells() ? "cells" : "encoding";
+    report["equal_rows_left"] = stay;
+  }
+  print(report);
+}
+
+}  // namespace
+
+int run_command(const UpdateRequest& r) {
+  const char* command = r.forget ? "forget" : "update";
+  const std::string out = r.out.empty() ? r.model : r.out;
+  check_files(command, r, out);
+  const FileLock lock(out);
+  const Model model = Model::load(r.model);
+  log_unfinished(model);
+  UpdateRows rows = read_rows(command, r, model);
+  for (const std::string& note : rows.notes) log_note(note);
+  const Model changed = rows.none() ? model
+                        : r.forget  ? model.without(rows.data)
+                        : r.shard   ? model.shard(rows.data)
+                                    : model.with(rows.data);
+  const int64_t stay = r.forget && !rows.none() ? changed.learned_like(rows.data) : 0;
+  for (const std::string& note : notes_after(r, model, rows.data, stay)) {
+    log_note(note);
+    rows.notes.push_back(note);
+  }
+  changed.save(out);
+  print_update(r, out, changed, rows, stay);
   return kDone;
 }
 

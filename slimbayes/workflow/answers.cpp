@@ -76,9 +76,9 @@ void Model::check_answers_anything(const Examples& examples, const std::vector<i
     const at::Tensor x = at::zeros({1, static_cast<int64_t>(schema().features.size())}, at::kDouble);
     return non_finite(answer_to(dataset_of(schema(), {{x}}), {})).front().empty();
   };
-  if (!some_inside(outside(*encoder_, examples), asked) && middle_is_finite()) return;
+  if (!some_inside(outside(*parts_.encoder, examples), asked) && middle_is_finite()) return;
   const BadRow& first = *std::ranges::find(bad, asked.front(), &BadRow::row);
-  throw DataError(source_,
+  throw DataError(parts_.source,
                   fmt::format("expected a model with finite answers; received none for {} ({}: {}); the "
                               "model is damaged or its training has not converged: fit it again",
                               counted(std::ssize(asked), noun_of(examples)), place_of(examples, first.row),
@@ -86,26 +86,28 @@ void Model::check_answers_anything(const Examples& examples, const std::vector<i
 }
 
 Answers Model::answers(const Examples& given, const AnswerRequest& ask, const PredictOptions& options) const {
-  if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
+  if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
     return answers(examples(given), ask, options);
   Answers a;
-  Dataset data = dataset_of(*encoder_, given, false, &a.bad);
+  Dataset data = dataset_of(*parts_.encoder, given, false, &a.bad);
   const Dataset all = data;
   a.rows = rows_without(a.bad, data.size());
   if (!a.bad.empty()) data = data.subset(at::tensor(a.rows, at::kLong));
   const std::vector<int64_t> asked = a.rows;
   a.answer = answer_to(data, options);
-  leave_out(a, non_finite(a.answer), *encoder_, given);  // before the interval, which needs finite answers
+  leave_out(a, non_finite(a.answer), *parts_.encoder,
+            given);  // before the interval, which needs finite answers
   for (const double level : ask.levels) {
     a.levels.push_back({level, interval(a.answer, level)});
-    leave_out(a, non_finite(a.answer, a.levels.back().interval), *encoder_, given);
+    leave_out(a, non_finite(a.answer, a.levels.back().interval), *parts_.encoder, given);
   }
-  if (const auto* classes = std::get_if<Classes>(&a.answer); classes != nullptr && calibration_.groups > 0) {
+  if (const auto* classes = std::get_if<Classes>(&a.answer);
+      classes != nullptr && parts_.calibration.groups > 0) {
     const bool random = !ask.deterministic_sets && !ask.levels.empty();
     const at::Tensor u = random ? example_uniforms(all.subset(at::tensor(a.rows, at::kLong))) : at::Tensor();
     for (LevelAnswer& at : a.levels)
-      at.set = random ? prediction_set(*classes, u, calibration_, at.level)
-                      : deterministic_set(*classes, calibration_, at.level);
+      at.set = random ? prediction_set(*classes, u, parts_.calibration, at.level)
+                      : deterministic_set(*classes, parts_.calibration, at.level);
   }
   if (a.rows.empty() && !asked.empty()) check_answers_anything(given, asked, a.bad);
   std::ranges::sort(a.bad, {}, &BadRow::row);
@@ -113,7 +115,7 @@ Answers Model::answers(const Examples& given, const AnswerRequest& ask, const Pr
 }
 
 Predictive Model::answer(const Examples& given, const PredictOptions& options) const {
-  if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
+  if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
     return answer(examples(given), options);
   Answers all = answers(given, {}, options);
   if (!all.bad.empty()) throw_bad_example(given, all.bad.front());

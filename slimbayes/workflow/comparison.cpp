@@ -9,8 +9,9 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/method/network_cache.h"
-#include "slimbayes/workflow/fit_file.h"
 #include "slimbayes/workflow/fit_notes.h"
+#include "slimbayes/workflow/held_out.h"
+#include "slimbayes/workflow/resolved_fit.h"
 
 namespace slimbayes {
 

@@ -7,16 +7,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <iterator>
 
-#include "slimbayes/core/check.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
 #include "slimbayes/workflow/fit_notes.h"
+#include "slimbayes/workflow/fit_resolved.h"
+#include "slimbayes/workflow/held_out.h"
 #include "slimbayes/workflow/persistence.h"
-#include "slimbayes/workflow/trust_notes.h"
 
 namespace slimbayes {
 
@@ -33,19 +32,18 @@ struct Fingerprints {
   std::string fit, training;
 };
 
-Fingerprints fingerprints(const FitOptions& o, const Examples& train, const Examples* valid) {
-  const MethodInfo& method = find_method(o.method);
-  json all = options_to_json(o);
-  all.update({{"data", hash_of(train)},
-              {"validation data", valid ? hash_of(*valid) : ""},
-              {"method", o.method},
-              {"options", method.resolve(o.options)},
-              {"seed", o.seed},
-              {"tuning", o.tune},
+Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
+  json all = options_to_json(request.fit);
+  all.update({{"data", data.hash},
+              {"validation data", data.valid ? hash_of(*data.valid) : ""},
+              {"method", request.method->name},
+              {"options", request.method->resolve(request.fit.options)},  // as asked, without a network's own
+              {"seed", request.fit.seed},
+              {"tuning", request.fit.tune},
               {"threads", at::get_num_threads()}});
   const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
   Fingerprints prints{text(), ""};
-  for (const std::string& name : method.after_training) all["options"].erase(name);
+  for (const std::string& name : request.method->after_training) all["options"].erase(name);
   prints.training = text();
   return prints;
 }
@@ -101,6 +99,25 @@ bool is_founded(const Model& model, const fs::path& path) {
          (summary.steps > 0 && (std::isfinite(summary.best_score) || replaces_none));
 }
 
+/// Scores the held-out examples of the outcome's model and adds what a user should know of it to the notes.
+/// An interrupted fit has no scores.
+void score_held_out(FitOutcome& out, const FitData& data, double level) {
+  const Model& model = *out.model;
+  const auto part = [&](const std::vector<int64_t>& rows) {
+    return report_on(model, take(data.examples, rows), level, out.notes);
+  };
+  const auto add = [&](const std::vector<std::string>& more) {
+    std::ranges::copy(more, std::back_inserter(out.notes));
+  };
+  if (out.interrupted) return add(fit_notes(model, {}, {}, level));
+  out.valid = data.valid != nullptr ? report_on(model, model.examples(*data.valid, true), level, out.notes)
+                                    : part(model.split().valid);
+  out.test = part(model.split().test);
+  add(fit_notes(model, out.valid, out.test, level));
+  add(out.test.is_null() ? persistence_notes(out.valid, windows_of_part(out.valid, "validation"))
+                         : persistence_notes(out.test, windows_of_part(out.test, "test")));
+}
+
 }  // namespace
 
 /// Passes every call on, and records whether a training has begun: the trainer calls stop() before every
@@ -122,34 +139,6 @@ class FitFile::Watched : public Callback {
   bool began_ = false;
 };
 
-json report_on(const Model& model, const Examples& examples, double level, std::vector<std::string>& notes) {
-  if (count(examples) == 0) return {};
-  std::vector<BadRow> bad;
-  json report = model.evaluate(examples, level, &bad);
-  count_inputs(model, examples, level, report);
-  if (!bad.empty()) notes.push_back(bad_examples_text(examples, bad, "left out of the report"));
-  return report;
-}
-
-Examples part_of(const Model& model, const Examples& examples, const std::string& part) {
-  const SplitRows& known = model.split();
-  check(!(known.train.empty() && known.valid.empty() && known.test.empty()), "evaluate",
-        "a model as it was fitted, for --split", "one that gave up its split in an update, forget or merge",
-        "score with the model of the fit, or leave --split out");
-  check(hash_of(examples) == model.data_hash(), "evaluate",
-        "the data that the model was fitted on, for --split",
-        fmt::format("others, '{}'", source_of(examples)), "leave --split out to score everything");
-  const SplitRows& split = model.split();
-  const auto& rows = part == "train"         ? split.train
-                     : part == "valid"       ? split.valid
-                     : part == "calibration" ? split.calibration
-                                             : split.test;
-  check(
-      !rows.empty(), "evaluate", fmt::format("a model that was fitted with {} rows", part), "one without",
-      part == "calibration" ? "fit with --calibrate conformal" : fmt::format("fit with --{}-fraction", part));
-  return take(examples, rows);
-}
-
 FitFile::FitFile(fs::path model, bool resume, double checkpoint_every)
     : model_(std::move(model)),
       checkpoint_(model_.string() + ".ckpt"),
@@ -157,92 +146,101 @@ FitFile::FitFile(fs::path model, bool resume, double checkpoint_every)
       checkpoint_every_(checkpoint_every),
       lock_(deny_as(model_)) {}
 
-FitOutcome FitFile::fit(const Examples& examples, const FitOptions& given, const Examples* valid,
-                        std::vector<std::string> notes, Callback& callback) const {
-  FitOptions options = given;
-  const MethodInfo& info = method_for(examples, given);
-  options.method = info.name;
-  const Fingerprints prints = fingerprints(options, examples, valid);
-  const std::string& print = prints.fit;
-  FitOutcome out;
-  const auto kept = [&] { return fmt::format("{} is kept: --resume goes on from it", checkpoint_.string()); };
-  const auto conclude = [&](const Model& model) {
-    out.notes = notes;
-    const auto part = [&](const std::vector<int64_t>& rows) {
-      return report_on(model, take(examples, rows), options.level, out.notes);
-    };
-    const auto add = [&](const std::vector<std::string>& more) {
-      std::ranges::copy(more, std::back_inserter(out.notes));
-    };
-    if (out.interrupted) return add(fit_notes(model, {}, {}, options.level));
-    out.valid = valid != nullptr ? report_on(model, model.examples(*valid, true), options.level, out.notes)
-                                 : part(model.split().valid);
-    out.test = part(model.split().test);
-    add(fit_notes(model, out.valid, out.test, options.level));
-    add(out.test.is_null() ? persistence_notes(out.valid, windows_of_part(out.valid, "validation"))
-                           : persistence_notes(out.test, windows_of_part(out.test, "test")));
-  };
+/// The checkpoint of a fit, beside how it was before the fit.
+class FitFile::Checkpoint {
+ public:
+  Checkpoint(const fs::path& path, bool resume) : path_(path), resume_(resume), before_(stamp(path)) {}
 
-  if (resume_) {
-    if (auto model = finished(model_, checkpoint_, print)) {
-      callback.note(fmt::format("{} is finished already; nothing to do", model_.string()));
-      conclude(*model);
-      out.model = std::move(model);
-      return out;
-    }
-  }
-  const auto before = stamp(checkpoint_);
-  if (before.has_value() != resume_)
-    callback.note(resume_
-                      ? fmt::format("no checkpoint '{}' to go on from: starting anew", checkpoint_.string())
-                      : fmt::format("starting anew; {} of an unfinished fit will be overwritten "
-                                    "(--resume goes on from it)",
-                                    checkpoint_.string()));
-  if (!lock_.held()) callback.note("this file system has no locks: let no second fit write the same --model");
-  for (const std::string& note : notes) callback.note(note);
+  bool existed() const { return before_.has_value(); }
+  bool exists() const { return stamp(path_).has_value(); }
+  bool made() const { return stamp(path_) != before_; }           // by this fit
+  bool own() const { return made() && !(resume_ && existed()); }  // not one that this fit goes on from
+  bool goes_on() const { return exists() && (resume_ || made()); }
+  std::string kept() const { return fmt::format("{} is kept: --resume goes on from it", path_.string()); }
 
+ private:
+  const fs::path& path_;
+  bool resume_;
+  std::optional<fs::file_time_type> before_;
+};
+
+std::optional<Model> FitFile::run(const ResolvedFit& request, const FitData& data,
+                                  const CheckpointPolicy& policy, const Checkpoint& checkpoint,
+                                  Callback& callback) const {
   Watched watched(callback);
-  const auto made = [&] { return stamp(checkpoint_) != before; };
+  std::optional<Model> model;
   try {
-    out.model = fit_model(examples, given, valid, &watched,
-                          {checkpoint_, resume_, print, checkpoint_every_, prints.training});
+    model = fit_resolved(request, data, &watched, policy);
   } catch (const std::exception& error) {
     const bool invalid = dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
     if (invalid && !watched.began()) {
-      if (made() && !(resume_ && before)) remove_checkpoint(checkpoint_);
+      if (checkpoint.own()) remove_checkpoint(checkpoint_);
       throw;
     }
     // A fit that was stopped early may fail when it predicts with parameters that were never selected.
-    if (callback.stop()) {
-      out.interrupted = true;
-      callback.note(fmt::format("the fit was interrupted before anything was validated: {}{}",
-                                untouched(model_), made() ? ", --resume goes on" : ""));
-      return out;
+    if (!callback.stop()) {
+      if (checkpoint.made()) callback.note(checkpoint.kept());
+      throw;
     }
-    if (made()) callback.note(kept());
-    throw;
+    callback.note(fmt::format("the fit was interrupted before anything was validated: {}{}",
+                              untouched(model_), checkpoint.made() ? ", --resume goes on" : ""));
+    return std::nullopt;
   }
-  const Model& model = *out.model;
-  const bool goes_on = stamp(checkpoint_) && (resume_ || made());
-  const std::string advice = goes_on ? ", --resume goes on" : "";
-  out.interrupted = model.interrupted();
-  if (out.interrupted && !is_founded(model, model_)) {
-    callback.note(fmt::format("interrupted before anything was validated: {}{}", untouched(model_), advice));
-    out.model.reset();
+  if (!model->interrupted() || is_founded(*model, model_)) return model;
+  callback.note(fmt::format("interrupted before anything was validated: {}{}", untouched(model_),
+                            checkpoint.goes_on() ? ", --resume goes on" : ""));
+  return std::nullopt;
+}
+
+void FitFile::write(const FitOutcome& out, const std::string& fingerprint) const {
+  TensorFile file = out.model->to_file();
+  if (!out.interrupted) file.metadata[kFingerprint] = fingerprint;
+  write_tensor_file(model_, file);
+}
+
+void FitFile::announce(const Checkpoint& checkpoint, const std::vector<std::string>& notes,
+                       Callback& callback) const {
+  if (resume_ && !checkpoint.existed())
+    callback.note(fmt::format("no checkpoint '{}' to go on from: starting anew", checkpoint_.string()));
+  if (!resume_ && checkpoint.existed())
+    callback.note(
+        fmt::format("starting anew; {} of an unfinished fit will be overwritten (--resume goes on "
+                    "from it)",
+                    checkpoint_.string()));
+  if (!lock_.held()) callback.note("this file system has no locks: let no second fit write the same --model");
+  for (const std::string& note : notes) callback.note(note);
+}
+
+FitOutcome FitFile::fit(const ResolvedFit& request, const Examples& examples, const Examples* valid,
+                        const std::vector<std::string>& notes, Callback& callback) const {
+  const FitData data(examples, valid);
+  const Fingerprints prints = fingerprints(request, data);
+  FitOutcome out;
+  out.notes = notes;
+  if (resume_) out.model = finished(model_, checkpoint_, prints.fit);
+  if (out.model) {
+    callback.note(fmt::format("{} is finished already; nothing to do", model_.string()));
+    score_held_out(out, data, request.fit.level);
     return out;
   }
+  const Checkpoint checkpoint(checkpoint_, resume_);
+  announce(checkpoint, notes, callback);
+  out.model = run(request, data, {checkpoint_, resume_, prints.fit, checkpoint_every_, prints.training},
+                  checkpoint, callback);
+  out.interrupted = !out.model || out.model->interrupted();
+  if (!out.model) return out;
+  const bool goes_on = checkpoint.goes_on();
   try {  // everything that may fail comes before the write
-    conclude(model);
-    TensorFile file = model.to_file();
-    if (!out.interrupted) file.metadata[kFingerprint] = print;
-    write_tensor_file(model_, file);
+    score_held_out(out, data, request.fit.level);
+    write(out, prints.fit);
   } catch (...) {  // a failure after the training keeps the checkpoint
-    if (stamp(checkpoint_)) callback.note(kept());
+    if (checkpoint.exists()) callback.note(checkpoint.kept());
     throw;
   }
   for (const std::string& note : out.notes) callback.note(note);
   if (out.interrupted)
-    callback.note(fmt::format("interrupted; {} holds the best so far{}", model_.string(), advice));
+    callback.note(fmt::format("interrupted; {} holds the best so far{}", model_.string(),
+                              goes_on ? ", --resume goes on" : ""));
   else
     remove_checkpoint(checkpoint_);
   return out;

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "slimbayes/storage/file_lock.h"
-#include "slimbayes/workflow/model.h"
+#include "slimbayes/workflow/fit_data.h"
+#include "slimbayes/workflow/resolved_fit.h"
 
 namespace slimbayes {
 
@@ -19,17 +20,6 @@ struct FitOutcome {
   std::vector<std::string> notes;
   bool interrupted = false;
 };
-
-/// Returns the report of Model::evaluate on the examples that have an answer, and adds a note on the others.
-/// The report has count_inputs().
-/// Returns null for no examples. Throws DataError if no example has an answer.
-nlohmann::json report_on(const Model& model, const Examples& examples, double level,
-                         std::vector<std::string>& notes);
-
-/// Returns a part of the examples that the model was fitted on: "train", "valid", "calibration" or "test".
-/// Throws std::invalid_argument if the model was fitted on other examples (their hash differs) or the part is
-/// empty.
-Examples part_of(const Model& model, const Examples& examples, const std::string& part);
 
 /// Fits a model and writes it to one model file so that no work is lost. An interrupted or failed fit leaves
 /// MODEL.ckpt, and `resume` continues from it to bit-identical results. The model is written last, after
@@ -44,16 +34,26 @@ class FitFile {
   /// `checkpoint_every` is in seconds.
   FitFile(std::filesystem::path model, bool resume, double checkpoint_every = 2);
 
-  /// Fits the model and writes it. `callback` receives the notes as they arise and decides when to stop. If
-  /// the fit is interrupted, the best model so far is written when validation rows chose its parameters, or
-  /// when there are no validation rows and no older model file. Throws as fit_model, and
-  /// std::invalid_argument if `resume` finds the file of another fit. A fit that fails keeps its checkpoint,
-  /// unless the arguments were invalid and no training began.
-  FitOutcome fit(const Examples& examples, const FitOptions& options, const Examples* valid,
-                 std::vector<std::string> notes, Callback& callback) const;
+  /// Fits the model and writes it. `examples` are the windows of a time series, not its table; `valid` holds
+  /// validation data of their own, or is nullptr; `notes` are known of the data. `callback` receives all notes
+  /// as they arise and decides when to stop. If the fit is interrupted, the best model so far is written when
+  /// validation rows chose its parameters, or when there are no validation rows and no older model file.
+  /// Throws as fit_resolved, and std::invalid_argument if `resume` finds the file of another fit. A fit that
+  /// fails keeps its checkpoint, unless the arguments were invalid and no training began.
+  FitOutcome fit(const ResolvedFit& request, const Examples& examples, const Examples* valid,
+                 const std::vector<std::string>& notes, Callback& callback) const;
 
  private:
   class Watched;
+  class Checkpoint;
+  /// Runs the fit. Returns nothing if it was interrupted before it had a model worth keeping.
+  std::optional<Model> run(const ResolvedFit& request, const FitData& data, const CheckpointPolicy& policy,
+                           const Checkpoint& checkpoint, Callback& callback) const;
+  /// Tells the user how the fit begins, and the notes on the data.
+  void announce(const Checkpoint& checkpoint, const std::vector<std::string>& notes,
+                Callback& callback) const;
+  /// Writes the model, with the fingerprint unless the fit was interrupted.
+  void write(const FitOutcome& out, const std::string& fingerprint) const;
   std::filesystem::path model_, checkpoint_;
   bool resume_;
   double checkpoint_every_;

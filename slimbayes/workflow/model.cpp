@@ -13,29 +13,32 @@
 namespace slimbayes {
 
 Reading Model::reading(bool with_target) const {
-  Reading reading = reading_of(*encoder_, with_target);
-  reading.missing = marks_of(fit_options_);
+  Reading reading = reading_of(*parts_.encoder, with_target);
+  reading.missing = marks_of(parts_.fit);
   return reading;
 }
 
 Examples Model::examples(Examples given, bool with_target) const {
-  return examples_of(std::move(given), *encoder_, with_target);
+  return examples_of(std::move(given), *parts_.encoder, with_target);
 }
 
-bool Model::interrupted() const { return noise_.interrupted || Tuned{{}, fitted_, tuning_}.interrupted(); }
+bool Model::interrupted() const {
+  return parts_.noise.interrupted || Tuned{{}, parts_.fitted, parts_.tuning}.interrupted();
+}
 
 Interval Model::interval(const Regression& p, double level) const {
-  return calibration_.groups > 0 ? conformal_interval(p, calibration_, level) : gaussian_interval(p, level);
+  return parts_.calibration.groups > 0 ? conformal_interval(p, parts_.calibration, level)
+                                       : gaussian_interval(p, level);
 }
 
 /// Returns the answers in the target's units. They are not finite where they overflow.
 Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) const {
   const Task& task = schema().task;
-  Predictive answer = fitted_->predict(data, options);
+  Predictive answer = parts_.fitted->predict(data, options);
   check(is_answer_to(answer, task), "predict", fmt::format("answers to the encoder's {}", name_of(task.kind)),
         "those to another task", "the model file is damaged");
   if (auto* p = std::get_if<Regression>(&answer))
-    p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, noise_.var, at::kDouble));
+    p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, parts_.noise.var, at::kDouble));
   return in_units(answer, task.y_shift, task.y_scale);
 }
 
@@ -47,9 +50,9 @@ Regression Model::predict(const Examples& examples, const PredictOptions& option
 }
 
 nlohmann::json Model::evaluate(const Examples& given, double level, std::vector<BadRow>* bad) const {
-  if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
+  if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
     return evaluate(examples(given, true), level, bad);
-  check_targets(*encoder_, given);
+  check_targets(*parts_.encoder, given);
   const Answers a = answers(given, {{level}});
   if (!a.bad.empty() && bad == nullptr) throw_bad_example(given, a.bad.front());
   if (!a.bad.empty()) *bad = a.bad;
@@ -61,26 +64,26 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
   check(!a.levels.empty(), "evaluate", "answers with a level", "answers without");
   const LevelAnswer& at = a.levels.front();
   if (!a.bad.empty() && a.rows.empty()) throw_bad_example(given, a.bad.front());
-  check_targets(*encoder_, given);
+  check_targets(*parts_.encoder, given);
   const Task& task = schema().task;
   nlohmann::json out;
   if (const auto* p = std::get_if<Intensity>(&a.answer)) {
-    out = events_report(*fitted_, std::get<Encoder>(*encoder_), probes_, *p);
+    out = events_report(*parts_.fitted, std::get<Encoder>(*parts_.encoder), parts_.probes, *p);
   } else {
-    const at::Tensor y =
-        a.bad.empty() ? target_as_given(*encoder_, given) : target_as_given(*encoder_, take(given, a.rows));
+    const at::Tensor y = a.bad.empty() ? target_as_given(*parts_.encoder, given)
+                                       : target_as_given(*parts_.encoder, take(given, a.rows));
     out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set});
   }
   if (std::holds_alternative<WindowTable>(given)) {
     const Examples answered = take(given, a.rows);
-    out.update(persistence_report(*encoder_, std::get<WindowTable>(answered), a.answer));
+    out.update(persistence_report(*parts_.encoder, std::get<WindowTable>(answered), a.answer));
   }
   if (!a.bad.empty()) out["left_out"] = a.bad.size();
   return out;
 }
 
 Scores Model::ood(const Examples& given) const {
-  if (kind_of(*encoder_) == InputKind::windows && std::holds_alternative<Table>(given))
+  if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
     return ood(examples(given));
   const Answers a = answers(given);
   if (!a.bad.empty()) throw_bad_example(given, a.bad.front());
@@ -89,12 +92,12 @@ Scores Model::ood(const Examples& given) const {
 
 Scores Model::ood(const Examples& given, const Answers& a) const {
   check_same(given, a);
-  Scores all = scores(a.answer, ood_score(find_method(method_), options_));
+  Scores all = scores(a.answer, ood_score(find_method(parts_.method), parts_.options));
   const at::Tensor rows = at::tensor(a.rows, at::kLong);
   std::vector<BadRow> bad;  // known from the answers
-  const Dataset data = dataset_of(*encoder_, given, false, &bad);
-  all.merge(fitted_->ood(a.bad.empty() ? data : data.subset(rows)));
-  for (const auto& [name, score] : input_scores(*encoder_, given, pixel_mean_))
+  const Dataset data = dataset_of(*parts_.encoder, given, false, &bad);
+  all.merge(parts_.fitted->ood(a.bad.empty() ? data : data.subset(rows)));
+  for (const auto& [name, score] : input_scores(*parts_.encoder, given, parts_.pixel_mean))
     all[name] = score.index_select(0, rows);
   return all;
 }

@@ -5,20 +5,16 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "slimbayes/catalog/fit_options.h"
-#include "slimbayes/core/conformal.h"
 #include "slimbayes/data/input_encoder.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/workflow/answers.h"
-#include "slimbayes/workflow/noise_estimate.h"
+#include "slimbayes/workflow/model_parts.h"
 
 namespace slimbayes {
-
-/// Returns the number of threads that kThreadsOfMethod stands for: 1 for a method that trains a network, else
-/// 0 (as many as the process uses).
-int fit_threads(const MethodInfo& method);
 
 /// A fitted method together with the encoder that maps a user's examples (rows of a table, windows, images,
 /// texts) to its inputs and its answers back to the target's units. A model file holds one Model. Immutable;
@@ -26,6 +22,8 @@ int fit_threads(const MethodInfo& method);
 /// itself and then answers for every window in it.
 class Model {
  public:
+  explicit Model(ModelParts parts) : parts_(std::move(parts)) {}
+
   /// Reads a model file. Throws DataError if it is damaged or names an unknown method.
   static Model load(const std::filesystem::path& path);
   void save(const std::filesystem::path& path) const;
@@ -117,41 +115,41 @@ class Model {
   /// Whether learned examples are known by their cells (cell_hashes). In a file of an earlier version they
   /// are known by their encoding alone, in which different cells may look alike: unknown words, categories
   /// that were not in training.
-  bool knows_cells() const { return by_cells_; }
+  bool knows_cells() const { return parts_.by_cells; }
 
   /// Returns how many examples both models have learned: with equal cells, as often as both hold them.
   int64_t shared_rows(const Model& other) const;
 
-  const std::string& method() const { return method_; }
-  const nlohmann::json& options() const { return options_; }  // every option of the method
+  /// Everything that the model is made of; the functions below say what each part means.
+  const ModelParts& parts() const { return parts_; }
+  const std::string& method() const { return parts_.method; }
+  const nlohmann::json& options() const { return parts_.options; }  // every option of the method
   /// After load(), `tune`, `level` and `threads` have their defaults: a model file does not keep them.
-  const FitOptions& fit_options() const { return fit_options_; }
-  const InputEncoder& encoder() const { return *encoder_; }
-  const Schema& schema() const { return schema_of(*encoder_); }
-  const std::string& target() const { return target_of(*encoder_); }
-  const Fitted& fitted() const { return *fitted_; }
-  const SplitRows& split() const { return split_; }
+  const FitOptions& fit_options() const { return parts_.fit; }
+  const InputEncoder& encoder() const { return *parts_.encoder; }
+  const Schema& schema() const { return schema_of(*parts_.encoder); }
+  const std::string& target() const { return target_of(*parts_.encoder); }
+  const Fitted& fitted() const { return *parts_.fitted; }
+  const SplitRows& split() const { return parts_.split; }
   /// hash_of() of the examples that the model was fitted on, which `evaluate --split` compares. After an
   /// update it stands for the rows in the posterior, in any order, and equals no hash_of().
-  const std::string& data_hash() const { return data_hash_; }
+  const std::string& data_hash() const { return parts_.data_hash; }
   /// Whether this is a shard(), or shards merged: its posterior lacks the rows of the model that was fitted.
-  bool is_shard() const { return shard_; }
+  bool is_shard() const { return parts_.shard; }
   /// The scores of the calibration rows (conformal_scores of a regression, set_scores of classes) with their
   /// groups of identical inputs. It has no groups if the model was not calibrated.
-  const ConformalScores& calibration() const { return calibration_; }
+  const ConformalScores& calibration() const { return parts_.calibration; }
   /// The event_probes() of the training events, encoded [p, d]; undefined for other tasks.
-  const at::Tensor& probes() const { return probes_; }
+  const at::Tensor& probes() const { return parts_.probes; }
   /// Tuned::report, what the tuning tried; null if nothing was tuned.
-  const nlohmann::json& tuning() const { return tuning_; }
+  const nlohmann::json& tuning() const { return parts_.tuning; }
   /// The cross-fitted estimate of the noise, or a note on why there is none; empty if enough validation rows
   /// chose the noise.
-  const NoiseEstimate& noise() const { return noise_; }
+  const NoiseEstimate& noise() const { return parts_.noise; }
   /// Whether the fit was stopped before its end; the model is then the best so far.
   bool interrupted() const;
 
  private:
-  friend Model fit_model(const Examples&, const FitOptions&, const Examples*, Callback*, CheckpointPolicy,
-                         NetworkCache*);
   Predictive answer_to(const Dataset& data, const PredictOptions& options) const;
   /// Called if no example among `asked` has a finite answer. Throws DataError that blames the model, unless
   /// all of them lie outside the training range and the middle of that range has a finite answer.
@@ -160,27 +158,9 @@ class Model {
   enum class Change { add, remove, shard };
   Model changed(const Examples& examples, Change change) const;
   void check_changeable(const char* change) const;
-  ConformalScores calibrated(const Examples& held_out, const std::vector<int64_t>& groups) const;
-  void take_from(TensorFile& file);   // fills this model from `file`; removes what is not the method's
-  std::string source_ = "the model";  // the name of its file, for messages
-  std::string method_, data_hash_;
-  nlohmann::json options_;
-  FitOptions fit_options_;
-  std::shared_ptr<const InputEncoder> encoder_;
-  std::shared_ptr<const Fitted> fitted_;
-  SplitRows split_;
-  ConformalScores calibration_;
-  at::Tensor probes_;
-  at::Tensor pixel_mean_;  // of the training images (data/input_scores.h); undefined in older files
-  nlohmann::json tuning_;
-  NoiseEstimate noise_;
   /// row_hashes() of these examples, by the cells or, in older files, by the encoding alone.
   std::vector<int64_t> hashes_of(const Examples& examples, const Dataset& data) const;
-  /// row_hashes() of the rows in the posterior, sorted, by which `without` knows them; empty for a method
-  /// that cannot be updated.
-  std::vector<int64_t> learned_;
-  bool by_cells_ = true;
-  bool shard_ = false;
+  ModelParts parts_;
 };
 
 /// Returns the options of a fit around the network of the model FitOptions::network_from: what an example is
@@ -197,20 +177,5 @@ FitOptions with_network_from(const FitOptions& given);
 Model fit_model(const Examples& examples, const FitOptions& options, const Examples* valid = nullptr,
                 Callback* callback = nullptr, CheckpointPolicy checkpoint = {},
                 NetworkCache* networks = nullptr);
-
-/// Resolve what the options ask of these examples, before anything is fitted: check_target checks the target,
-/// task_asked returns the task, kind_asked the kind of input. check_target and task_asked throw
-/// std::invalid_argument if the target is absent.
-void check_target(const Examples& examples, const FitOptions& options);
-TaskKind task_asked(const Examples& examples, const FitOptions& options);
-InputKind kind_asked(const Examples& examples, const FitOptions& options);
-
-/// Returns the method of the options, or the default one for the target's task. Throws as check_target.
-const MethodInfo& method_named(const Examples& examples, const FitOptions& options);
-
-/// Returns method_named() after the request as a whole is checked: fractions, kind of input, task and
-/// network. Throws std::invalid_argument for what the method or its network does not take. (On a table, the
-/// fit itself checks the task, when the target's column is encoded.)
-const MethodInfo& method_for(const Examples& examples, const FitOptions& options);
 
 }  // namespace slimbayes

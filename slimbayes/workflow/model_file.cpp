@@ -93,109 +93,129 @@ void check_networks(const TensorFile& file, const Schema& schema) {
   }
 }
 
+/// Removes a tensor of finite numbers from `file` and returns it in float64; undefined if there is none.
+at::Tensor take_numbers(TensorFile& file, const char* name, const std::vector<int64_t>& shape) {
+  if (!file.tensors.contains(name)) return {};
+  const at::Tensor numbers = stored_tensor(file, name).to(at::kDouble);
+  check_shape(numbers, shape, "load", name);
+  check_finite(numbers, "load", name);
+  file.tensors.erase(name);
+  return numbers;
+}
+
+/// Reads how the model was fitted: method, options, encoder, seed.
+void read_recipe(const TensorFile& file, ModelParts& parts) {
+  parts.method = stored_text(file, "method");
+  parts.options = stored_json(file, "options");
+  parts.encoder = std::make_shared<const InputEncoder>(input_encoder_from_json(stored_json(file, "encoder")));
+  parts.fit = options_from_json<FitOptions>(stored_json(file, "fit"), "load");
+  parts.fit.method = parts.method;
+  parts.fit.options = parts.options;
+  const nlohmann::json seed = stored_json(file, "seed");
+  check(seed.is_number_unsigned(), "load", "a seed of at least 0", "another value",
+        "the model file is damaged");
+  parts.fit.seed = seed.get<uint64_t>();
+}
+
+/// Removes the rows that the model has learned from `file`, by which Model::without knows them.
+void take_learned(TensorFile& file, ModelParts& parts) {
+  parts.by_cells = file.metadata.contains(kLearnedBy);
+  check(!parts.by_cells || stored_text(file, kLearnedBy) == "cells", "load", "rows known by their cells",
+        "in another way", "a later version may read this model");
+  if (!file.tensors.contains(kLearned)) return;
+  const at::Tensor rows = stored_tensor(file, kLearned);
+  check(rows.dim() == 1 && rows.scalar_type() == at::kLong, "load", "a list of hashes of rows", "others",
+        "the model file is damaged");
+  parts.learned.assign(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.numel());
+  std::ranges::sort(parts.learned);
+  file.tensors.erase(kLearned);
+}
+
+/// Removes from `file` the data of the fit and what calibrates the answers.
+void take_data_of_fit(TensorFile& file, ModelParts& parts) {
+  parts.data_hash = stored_text(file, "data_hash");
+  for (size_t i = 0; i < std::size(kSplitNames); ++i)
+    parts.split.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
+  if (file.metadata.contains("split_notes"))
+    parts.split.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
+  parts.calibration = take_calibration(file);
+  const Schema& schema = schema_of(*parts.encoder);
+  parts.probes = take_numbers(file, kProbes, {-1, std::ssize(schema.features)});
+  parts.pixel_mean = take_numbers(file, kPixelMean, schema.input.sizes);
+  take_learned(file, parts);
+  if (file.tensors.contains(kCalibrationRows))
+    parts.split.calibration = take_row_list(file, kCalibrationRows);
+  if (file.metadata.contains("tuning")) {
+    parts.tuning = stored_json(file, "tuning");
+    check_tuning_report(parts.tuning);
+  }
+  parts.shard = file.metadata.contains("shard");
+  if (file.metadata.contains("noise")) parts.noise = noise_from_json(stored_json(file, "noise"));
+}
+
+/// Reads the method's own tensors, the last in the file. Before a method computes with them, its networks and
+/// its inputs are known to fit.
+std::shared_ptr<const Fitted> read_fitted(const TensorFile& file, const ModelParts& parts) {
+  const auto& row = registry_row(parts.method);
+  const Schema& schema = schema_of(*parts.encoder);
+  const InputKind kind = kind_of(*parts.encoder);
+  check_networks(file, schema);
+  check(takes(find_method(parts.method), kind, parts.options), "load",
+        fmt::format("a method that takes {}", name_of(kind)), parts.method, "the model file is damaged");
+  return row.load(file);
+}
+
 }  // namespace
 
 TensorFile Model::to_file() const {
-  TensorFile file = fitted_->save();
+  TensorFile file = parts_.fitted->save();
   file.metadata["kind"] = "model";
-  file.metadata["method"] = method_;
-  file.metadata["options"] = options_.dump();
-  file.metadata["encoder"] = slimbayes::to_json(*encoder_).dump();
-  file.metadata["fit"] = options_to_json(fit_options_).dump();
-  file.metadata["seed"] = std::to_string(fit_options_.seed);
-  file.metadata["data_hash"] = data_hash_;
+  file.metadata["method"] = parts_.method;
+  file.metadata["options"] = parts_.options.dump();
+  file.metadata["encoder"] = slimbayes::to_json(*parts_.encoder).dump();
+  file.metadata["fit"] = options_to_json(parts_.fit).dump();
+  file.metadata["seed"] = std::to_string(parts_.fit.seed);
+  file.metadata["data_hash"] = parts_.data_hash;
   for (size_t i = 0; i < std::size(kSplitNames); ++i) {
-    file.tensors[kSplitNames[i]] = to_stored(at::tensor(split_.*kSplitLists[i], at::kLong));
+    file.tensors[kSplitNames[i]] = to_stored(at::tensor(parts_.split.*kSplitLists[i], at::kLong));
   }
-  if (!learned_.empty()) file.tensors[kLearned] = to_stored(at::tensor(learned_, at::kLong));
-  if (by_cells_) file.metadata[kLearnedBy] = "cells";
-  if (probes_.defined()) file.tensors[kProbes] = to_stored(probes_);
-  if (pixel_mean_.defined()) file.tensors[kPixelMean] = to_stored(pixel_mean_.to(at::kFloat));
-  if (calibration_.groups > 0) {
-    const int64_t rows = calibration_.value.size(0);
+  if (!parts_.learned.empty()) file.tensors[kLearned] = to_stored(at::tensor(parts_.learned, at::kLong));
+  if (parts_.by_cells) file.metadata[kLearnedBy] = "cells";
+  if (parts_.probes.defined()) file.tensors[kProbes] = to_stored(parts_.probes);
+  if (parts_.pixel_mean.defined()) file.tensors[kPixelMean] = to_stored(parts_.pixel_mean.to(at::kFloat));
+  if (parts_.calibration.groups > 0) {
+    const int64_t rows = parts_.calibration.value.size(0);
     nlohmann::json facts = {{"method", "conformal"}, {"rows", rows}};
-    file.tensors[kCalibrationRows] = to_stored(at::tensor(split_.calibration, at::kLong));
-    file.tensors[kCalibrationScores] = to_stored(calibration_.value);
-    if (calibration_.groups < rows) {
-      facts["groups"] = calibration_.groups;
-      file.tensors[kCalibrationGroups] = to_stored(calibration_.group);
+    file.tensors[kCalibrationRows] = to_stored(at::tensor(parts_.split.calibration, at::kLong));
+    file.tensors[kCalibrationScores] = to_stored(parts_.calibration.value);
+    if (parts_.calibration.groups < rows) {
+      facts["groups"] = parts_.calibration.groups;
+      file.tensors[kCalibrationGroups] = to_stored(parts_.calibration.group);
     }
     file.metadata["calibration"] = facts.dump();
   }
-  if (!split_.notes.empty()) file.metadata["split_notes"] = nlohmann::json(split_.notes).dump();
-  if (shard_) file.metadata["shard"] = "true";
-  if (!tuning_.is_null()) file.metadata["tuning"] = tuning_.dump();
-  if (!noise_.empty()) file.metadata["noise"] = slimbayes::to_json(noise_).dump();
+  if (!parts_.split.notes.empty()) file.metadata["split_notes"] = nlohmann::json(parts_.split.notes).dump();
+  if (parts_.shard) file.metadata["shard"] = "true";
+  if (!parts_.tuning.is_null()) file.metadata["tuning"] = parts_.tuning.dump();
+  if (!parts_.noise.empty()) file.metadata["noise"] = slimbayes::to_json(parts_.noise).dump();
   return file;
 }
 
 Model Model::from_file(const TensorFile& source, const std::string& name) {
   check_model_kind(source, name);
   TensorFile file = source;
-  Model model;
-  model.source_ = name;
-  read_contents(name, "fit it again", [&] { model.take_from(file); });
-  return model;
-}
-
-void Model::take_from(TensorFile& file) {
-  check(stored_text(file, "kind") == "model", "load", "a model file",
-        "a " + stored_text(file, "kind").substr(0, 40));
-  check(!file.metadata.contains("module_layer"), "load", "a model without a TorchScript module",
-        "one with it", "a module is a program, which this reader does not run");
-  method_ = stored_text(file, "method");
-  options_ = stored_json(file, "options");
-  encoder_ = std::make_shared<const InputEncoder>(input_encoder_from_json(stored_json(file, "encoder")));
-  fit_options_ = options_from_json<FitOptions>(stored_json(file, "fit"), "load");
-  fit_options_.method = method_;
-  fit_options_.options = options_;
-  const nlohmann::json seed = stored_json(file, "seed");
-  check(seed.is_number_unsigned(), "load", "a seed of at least 0", "another value",
-        "the model file is damaged");
-  fit_options_.seed = seed.get<uint64_t>();
-  data_hash_ = stored_text(file, "data_hash");
-  for (size_t i = 0; i < std::size(kSplitNames); ++i)
-    split_.*kSplitLists[i] = take_row_list(file, kSplitNames[i]);
-  if (file.metadata.contains("split_notes"))
-    split_.notes = stored_json(file, "split_notes").get<std::vector<std::string>>();
-  calibration_ = take_calibration(file);
-  if (file.tensors.contains(kProbes)) {
-    probes_ = stored_tensor(file, kProbes).to(at::kDouble);
-    check_shape(probes_, {-1, static_cast<int64_t>(schema().features.size())}, "load", kProbes);
-    check_finite(probes_, "load", kProbes);
-    file.tensors.erase(kProbes);
-  }
-  if (file.tensors.contains(kPixelMean)) {
-    pixel_mean_ = stored_tensor(file, kPixelMean).to(at::kDouble);
-    check_shape(pixel_mean_, schema().input.sizes, "load", kPixelMean);
-    check_finite(pixel_mean_, "load", kPixelMean);
-    file.tensors.erase(kPixelMean);
-  }
-  by_cells_ = file.metadata.contains(kLearnedBy);
-  check(!by_cells_ || stored_text(file, kLearnedBy) == "cells", "load", "rows known by their cells",
-        "in another way", "a later version may read this model");
-  if (file.tensors.contains(kLearned)) {
-    const at::Tensor rows = stored_tensor(file, kLearned);
-    check(rows.dim() == 1 && rows.scalar_type() == at::kLong, "load", "a list of hashes of rows", "others",
-          "the model file is damaged");
-    learned_.assign(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.numel());
-    std::ranges::sort(learned_);
-    file.tensors.erase(kLearned);
-  }
-  if (file.tensors.contains(kCalibrationRows)) split_.calibration = take_row_list(file, kCalibrationRows);
-  if (file.metadata.contains("tuning")) {
-    tuning_ = stored_json(file, "tuning");
-    check_tuning_report(tuning_);
-  }
-  shard_ = file.metadata.contains("shard");
-  if (file.metadata.contains("noise")) noise_ = noise_from_json(stored_json(file, "noise"));
-  const auto& row = registry_row(method_);
-  // Before a method computes with them, its networks and its inputs are known to fit.
-  check_networks(file, schema());
-  check(takes(find_method(method_), kind_of(*encoder_), options_), "load",
-        fmt::format("a method that takes {}", name_of(kind_of(*encoder_))), method_,
-        "the model file is damaged");
-  fitted_ = row.load(file);
+  ModelParts parts;
+  parts.source = name;
+  read_contents(name, "fit it again", [&] {
+    check(stored_text(file, "kind") == "model", "load", "a model file",
+          "a " + stored_text(file, "kind").substr(0, 40));
+    check(!file.metadata.contains("module_layer"), "load", "a model without a TorchScript module",
+          "one with it", "a module is a program, which this reader does not run");
+    read_recipe(file, parts);
+    take_data_of_fit(file, parts);
+    parts.fitted = read_fitted(file, parts);
+  });
+  return Model(std::move(parts));
 }
 
 }  // namespace slimbayes

@@ -9,6 +9,8 @@ import re
 import sys
 from typing import NamedTuple
 
+from cpp import code_lines, functions
+
 # room: the rooms whose headers it may include. After ARCHITECTURE's `storage, catalog <- core <- ...`.
 _BASE = {"storage", "catalog"}
 _CORE = _BASE | {"core"}
@@ -39,7 +41,27 @@ TORCH_FREE = {"storage", "catalog", "table", "runtime"}
 TORCH = re.compile(r"^(ATen|torch|c10|caffe2)/")
 # A method has options in the folder of its family in the catalogue; the other files of methods/ are shared by several.
 METHOD_OF_CATALOG = re.compile(r"(\w+)_options\.h$")
-MAX_LINES = 400
+MAX_LINES = 300
+# Files that are mainly a table of data may be longer: it is looked up, not read, and is easier to search in one place.
+TABLES: dict[str, str] = {}
+# Temporary: longer files that their owners have not cut yet.
+LONG_FILES = {
+    "experiments/report.py",
+    "tests/core/gaussian_linear_test.cpp",
+    "tests/data/encoder_test.cpp",
+    "tests/data/split_test.cpp",
+    "tests/data/table/csv_test.cpp",
+    "tests/experiments/test_report.py",
+    "tests/families/last_layer/last_layer_test.cpp",
+    "tests/fuzz/mutator.h",
+    "tests/fuzz/subjects.h",
+    "tests/ntk/enrichment_test.cpp",
+    "tests/train/trainer_test.cpp",
+    "tests/cli/test_likelihoods.py",
+}
+MAX_FUNCTION = 60
+# Temporary: longer functions that their owners have not cut yet, "path:name".
+LONG_FUNCTIONS: set[str] = set()
 SOURCES = {".h", ".cpp", ".py", ".sh", ".cmake", ".txt"}
 NOT_SOURCES = {"requirements.txt"}
 # A fit of networks on every core is many times slower beside other work, so the library chooses the number of threads of
@@ -47,8 +69,6 @@ NOT_SOURCES = {"requirements.txt"}
 SCOPED_THREADS = "slimbayes/core/threads.cpp"
 SCOPED_DENORMALS = "slimbayes/core/denormals.cpp"  # likewise, whether denormal numbers count as zero
 
-NOT_CODE = re.compile(r"""(?m)(?P<include>^[ \t]*\#[ \t]*include[^\n]*)|//[^\n]*|/\*(?s:.*?)\*/"""
-                      r"""|R"(?P<tag>\w*)\((?s:.*?)\)(?P=tag)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'""")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 PRINTS = re.compile(
     r"std::(cout|cerr|clog)\b|\b(?:std::)?(?:printf|fprintf|puts|putchar|fputs|fwrite)\s*\(|\b(?:stdout|stderr)\b|\bfmt::print\s*\(|\bstd::print")
@@ -70,15 +90,6 @@ def read(root):
     folders = ["slimbayes", "cli", "tests", "python", "examples", "benchmarks", "experiments", "scripts", "cmake"]
     paths = [p for f in folders for p in sorted((root / f).rglob("*")) if p.suffix in SOURCES and p.name not in NOT_SOURCES]
     return [Source(p.relative_to(root).as_posix(), p.read_text(encoding="utf-8")) for p in paths]
-
-
-def code_lines(text):
-    """Lines, numbered from 1, with comments and string literals blanked; #include lines are kept."""
-
-    def blank(match):
-        return match["include"] or re.sub(r"[^\n]", " ", match.group())
-
-    return list(enumerate(NOT_CODE.sub(blank, text).split("\n"), 1))
 
 
 def room(path):
@@ -170,10 +181,32 @@ def check_methods_apart(sources):
 def check_shape(sources):
     for source in sources:
         lines = source.text.count("\n")
-        if lines > MAX_LINES:
+        if lines > MAX_LINES and source.path not in LONG_FILES and source.path not in TABLES:
             yield f"{source.path}:{lines}: {lines} lines, at most {MAX_LINES}"
         if source.path.endswith(".h") and not source.text.startswith("#pragma once\n"):
             yield f"{source.path}:1: a header begins with #pragma once"
+
+
+def check_exceptions(sources):
+    """A file or function that is short enough stands on no list of longer ones."""
+    for source in sources:
+        if source.text.count("\n") <= MAX_LINES and source.path in LONG_FILES | set(TABLES):
+            yield f"{source.path}:1: not longer than {MAX_LINES} lines: take it off the lists of tests/house/house.py"
+        listed = {entry.split(":")[1] for entry in LONG_FUNCTIONS if entry.startswith(source.path + ":")}
+        long = {name for name, first, last in functions(source.text) if last - first >= MAX_FUNCTION} if listed else set()
+        for name in listed - long:
+            yield f"{source.path}:1: {name} is not longer than {MAX_FUNCTION} lines: take it off the list of tests/house/house.py"
+
+
+def check_functions(sources):
+    """A function of the library and the tool can be read at once."""
+    for source in sources:
+        if not source.path.startswith(("slimbayes/", "cli/")) or not source.path.endswith((".h", ".cpp")):
+            continue
+        for name, first, last in functions(source.text):
+            lines = last - first + 1
+            if lines > MAX_FUNCTION and f"{source.path}:{name}" not in LONG_FUNCTIONS:
+                yield f"{source.path}:{first}: {name} has {lines} lines, at most {MAX_FUNCTION}"
 
 
 def check_manners(sources):
@@ -204,7 +237,8 @@ def check_messages(sources):
                 yield f"{source.path}:{number}: after {match.group().strip()[1:]} a message says what was expected"
 
 
-RULES = [check_rooms, check_torch_reach, check_tool, check_methods_apart, check_shape, check_manners, check_messages]
+RULES = [check_rooms, check_torch_reach, check_tool, check_methods_apart, check_shape, check_functions, check_exceptions,
+         check_manners, check_messages]
 
 
 def violations(sources):

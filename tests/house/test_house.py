@@ -29,6 +29,11 @@ def test_every_room_has_a_rule(checkout):
     assert rooms <= set(house.ENTRY)
 
 
+def lines_of(head, lines=61):
+    """A definition of this many lines from its last line of `head` to its brace."""
+    return head + "\n" + "  g();\n" * (lines - 2) + "}\n"
+
+
 # (where it is planted, its text, a part of the sentence that must come)
 PLANTED = [
     ("slimbayes/storage/planted.h", '#pragma once\n#include "slimbayes/core/check.h"\n', "storage may not include core"),
@@ -46,8 +51,15 @@ PLANTED = [
     ("slimbayes/runtime/planted.cpp", '#include "slimbayes/catalog/methods.h"\n', "runtime may not include catalog"),
     ("slimbayes/cellar/planted.cpp", "#include <vector>\n", "the room cellar is not in the list"),
     ("slimbayes/nn/planted.h", "#include <vector>\n", "begins with #pragma once"),
-    ("slimbayes/nn/planted.cpp", "int x;\n" * 401, "401 lines, at most 400"),
-    ("tests/core/planted_test.cpp", "int x;\n" * 401, "401 lines, at most 400"),
+    ("slimbayes/nn/planted.cpp", "int x;\n" * 301, "301 lines, at most 300"),
+    ("tests/core/planted_test.cpp", "int x;\n" * 301, "301 lines, at most 300"),
+    ("slimbayes/nn/planted.cpp", lines_of("int f(int a) {"), "planted.cpp:1: f has 61 lines, at most 60"),
+    ("cli/planted.cpp", "namespace {\n\n" + lines_of("int f(int a) {"), "planted.cpp:3: f has 61 lines"),
+    ("slimbayes/nn/planted.h", "#pragma once\nclass A {\n public:\n" + lines_of("A::B f(A b = {}) const override {"), "planted.h:4: f has 61"),
+    ("slimbayes/nn/planted.cpp", lines_of("A::A(int a) : a_{a}, b_(1), c_{\"{\"} {"), "planted.cpp:1: A has 61 lines"),
+    ("slimbayes/nn/planted.cpp", lines_of("template <class V = X<int>>\nbool A<V>::operator==(const A& b) {"), "operator== has 61 lines"),
+    ("slimbayes/nn/planted.cpp", lines_of("const auto f = [](int a) {"), "planted.cpp:1: f has 61 lines"),
+    ("slimbayes/nn/planted.cpp", lines_of("int f() {\n  const auto g = [] {") + "}\n", "planted.cpp:1: f has 63 lines"),
     ("slimbayes/nn/planted.cpp", 'void f() { std::cout << "x"; }\n', "never prints"),
     ("slimbayes/nn/planted.cpp", 'void f() { printf("x"); }\n', "never prints"),
     ("slimbayes/nn/planted.cpp", 'void f() { fmt::print("x"); }\n', "never prints"),
@@ -109,6 +121,29 @@ def test_a_method_may_include_the_contract_and_the_registry_its_methods(checkout
     fine = [Source("slimbayes/methods/one.cpp", '#include "slimbayes/method/method.h"\n#include "slimbayes/core/check.h"\n'),
             Source("slimbayes/methods/planted.cpp", '#include "slimbayes/methods/other.h"\n')]
     assert house.violations([*checkout, *options, *fine]) == house.violations(checkout)
+
+
+def test_what_is_short_stands_on_no_list_of_exceptions(checkout, monkeypatch):
+    monkeypatch.setattr(house, "LONG_FILES", {"slimbayes/core/check.h"})
+    monkeypatch.setattr(house, "LONG_FUNCTIONS", {"slimbayes/core/check.h:check_shape"})
+    found = list(house.check_exceptions(checkout))
+    assert any("slimbayes/core/check.h:1: not longer than 300 lines" in v for v in found)
+    assert any("slimbayes/core/check.h:1: check_shape is not longer than 60 lines" in v for v in found)
+
+
+# What looks like a long function but is none.
+@pytest.mark.parametrize("text", [
+    lines_of("int f() {", 60),
+    lines_of("const std::vector<int> kTable = {"),
+    lines_of("const std::map<int, int> kTable{"),
+    lines_of("enum class Kind {"),
+    "struct A {\n" + "  int f(int a) { return a; }\n" * 61 + "};\n",
+    "namespace a {\n" + lines_of("void f() {", 40) + lines_of("void g() {", 40) + "}\n",
+    "// int f() {\n" + "int x;\n" * 61 + "// }\n",
+    "#define BEGIN {\n" + "int x;\n" * 61,
+])
+def test_only_functions_are_measured(text):
+    assert house.violations([Source("slimbayes/nn/innocent.cpp", text)]) == []
 
 
 # What looks like a violation but is none.

@@ -1,13 +1,9 @@
 #include "slimbayes/workflow/noise_folds.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <filesystem>
-#include <set>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/synthetic.h"
@@ -16,60 +12,12 @@
 #include "slimbayes/workflow/model.h"
 #include "tests/data/tables.h"
 #include "tests/methods/contract.h"
+#include "tests/workflow/steps_tables.h"
 
 namespace slimbayes {
 namespace {
 
-namespace fs = std::filesystem;
 using nlohmann::json;
-
-double log_likelihood(const at::Tensor& r, const at::Tensor& v, double extra) {
-  const at::Tensor total = v + extra;
-  return -0.5 * (total.log() + r.square() / total).sum().item<double>();
-}
-
-TEST(NoiseVarianceOfResiduals, OfEqualVariancesIsWhatTheMeanSquareLacks) {
-  const at::Tensor r = Stream(1).normal({20});
-  const double square = r.square().mean().item<double>();
-  const at::Tensor ones = at::ones({20}, at::kDouble);
-  EXPECT_NEAR(noise_variance(r, at::full({20}, 0.3, at::kDouble), ones), square - 0.3, 1e-6);
-  EXPECT_NEAR(noise_variance(r, at::full({20}, 1e-12, at::kDouble), ones) / square, 1, 1e-6);
-  EXPECT_NEAR(noise_variance(1e5 * r, at::full({20}, 1e-12, at::kDouble), ones) / square, 1e10, 1e4);
-  EXPECT_EQ(noise_variance(r, at::full({20}, 1.1 * square, at::kDouble), ones), 0);
-  EXPECT_EQ(noise_variance(r, at::full({20}, 100, at::kDouble), ones), 0);
-}
-
-TEST(NoiseVarianceOfResiduals, AGroupOfAlikeRowsCountsAsOne) {
-  const at::Tensor r = Stream(1).normal({20}), repeated = at::cat({r, r[3].expand({9})});
-  at::Tensor weight = at::ones({29}, at::kDouble);
-  weight[3] = 0.1;
-  weight.narrow(0, 20, 9).fill_(0.1);
-  const at::Tensor none = at::zeros({20}, at::kDouble), more = at::zeros({29}, at::kDouble);
-  EXPECT_NEAR(noise_variance(repeated, more, weight), noise_variance(r, none, at::ones({20}, at::kDouble)),
-              1e-7);
-  EXPECT_NEAR(noise_variance(r, none, at::ones({20}, at::kDouble)), r.square().mean().item<double>(), 1e-7);
-}
-
-TEST(NoiseVarianceOfResiduals, MaximisesTheLikelihoodOfUnequalOnes) {
-  for (uint64_t seed = 0; seed < 20; ++seed) {
-    const at::Tensor r = Stream(seed).normal({15}), v = at::exp(4 * Stream(seed + 100).normal({15}));
-    const double best = noise_variance(r, v, at::ones({15}, at::kDouble)), most = log_likelihood(r, v, best);
-    for (double extra : {0.0, 1e-8, 1e-4, 1e-2, 0.1, 0.3, 1.0, 3.0, 10.0, 1e3})
-      EXPECT_GE(most, log_likelihood(r, v, extra) - 1e-9) << seed << " " << extra;
-  }
-}
-
-Table steps(int64_t rows, uint64_t seed = 1) { return generate("steps", rows, Stream(seed)); }
-
-FitOptions small(const std::string& method = "dnn") {
-  FitOptions fit;
-  fit.target = "y";
-  fit.method = method;
-  fit.options = {{"steps", 200}, {"hidden", 16}, {"blocks", 1}};
-  if (method == "gp-exact") fit.options = {{"iterations", 20}};
-  fit.ignore = {"true_mean", "true_sd"};
-  return fit;
-}
 
 struct Coverage {
   double mean = 0, least = 1;
@@ -241,132 +189,6 @@ TEST(NoiseFolds, AFoldThatFailsIsNotedAndTheOthersServe) {
   for (const std::string& note : noise.notes)
     failed += note.find("failed: [train] expected a finite loss; received inf") != std::string::npos;
   EXPECT_EQ(failed, 4);
-}
-
-/// Stops a fit when the given stage begins. Records the stages and the thread counts.
-class Watcher : public Callback {
- public:
-  explicit Watcher(std::string last = "") : last_(std::move(last)) {}
-  void stage(const std::string& name) override {
-    stages.push_back(name);
-    stop_ = stop_ || name == last_;
-  }
-  void report(const Progress&) override { threads.insert(at::get_num_threads()); }
-  bool stop() override { return stop_; }
-
-  std::vector<std::string> stages;
-  std::set<int> threads;
-
- private:
-  std::string last_;
-  bool stop_ = false;
-};
-
-class NoiseFoldFiles : public testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = fs::path(testing::TempDir()) / ("noise_folds" + std::to_string(::getpid()));
-    fs::remove_all(folder_);
-    fs::create_directory(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-  Model fitted(const FitOptions& fit, Callback* callback, bool resume) const {
-    return fit_model(steps(30), fit, nullptr, callback, {folder_ / "m.ckpt", resume, "print", 0});
-  }
-  fs::path folder_;
-};
-
-TEST_F(NoiseFoldFiles, InterruptedAndResumedItEndsInTheSameBits) {
-  FitOptions tuned = small("dbk");
-  tuned.options["rank"] = 8;
-  tuned.tune = {"beta"};
-  for (FitOptions fit : {small(), small("gp-exact"), tuned}) {
-    if (fit.method != "gp-exact") fit.options["steps"] = 30;
-    const Model whole = fit_model(steps(30), fit);
-    Watcher impatient("fold 3/5");
-    const Model part = fitted(fit, &impatient, false);
-    EXPECT_TRUE(part.interrupted()) << fit.method;
-    EXPECT_EQ(part.noise().folds, 2);
-    EXPECT_TRUE(at::equal(part.predict(steps(30)).mean, whole.predict(steps(30)).mean));
-    Watcher watcher;
-    const Model rest = fitted(fit, &watcher, true);
-    EXPECT_EQ(watcher.stages, (std::vector<std::string>{"fold 3/5", "fold 4/5", "fold 5/5"})) << fit.method;
-    EXPECT_FALSE(rest.interrupted());
-    EXPECT_EQ(to_bytes(rest.to_file()), to_bytes(whole.to_file())) << fit.method;
-    for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ(entry.path().filename(), "m.ckpt");
-    fs::remove(folder_ / "m.ckpt");
-  }
-}
-
-TEST_F(NoiseFoldFiles, FoldsThatFollowAFitInDoubtAreResumedToo) {
-  const Split parts = in_doubt();
-  const auto with = [&](Callback* callback, bool resume) {
-    return vbll_with_folds(parts, {Stream(1), callback, {folder_ / "m.ckpt", resume, "print", 0}});
-  };
-  const CrossFitted whole = vbll_with_folds(parts, {Stream(1)});
-  Watcher impatient("fold 2/5");
-  EXPECT_TRUE(with(&impatient, false).noise.interrupted);
-  Watcher watcher;
-  const CrossFitted rest = with(&watcher, true);
-  EXPECT_EQ(watcher.stages, (std::vector<std::string>{"fold 2/5", "fold 3/5", "fold 4/5", "fold 5/5"}));
-  EXPECT_EQ(to_json(rest.noise), to_json(whole.noise));
-  EXPECT_EQ(to_bytes(rest.main.fitted->save()), to_bytes(whole.main.fitted->save()));
-}
-
-// The checkpoints of a fit's parts have the names of the folds'. One that is left must not stand for a fold.
-TEST_F(NoiseFoldFiles, PartsOfAResumedMainFitAreNotTakenForFolds) {
-  FitOptions fit = small("swag");
-  fit.options["steps"] = 300;
-  fit.options["averaged"] = 3;
-  Table table = steps(300);
-  Column& y = table.columns[1];  // the validation rows lie far from what the others say
-  ASSERT_EQ(y.name, "y");
-  const Model first = fit_model(table, fit);
-  for (int64_t row : first.split().valid) y.values[static_cast<size_t>(row)] += 5;
-  const auto with = [&](Callback* callback, bool resume) {
-    return fit_model(table, fit, nullptr, callback, {folder_ / "m.ckpt", resume, "print", 0});
-  };
-  const Model whole = fit_model(table, fit);
-  ASSERT_EQ(whole.noise().folds, 5);
-  Watcher impatient("2/2");
-  with(&impatient, false);
-  const Model rest = with(nullptr, true);
-  EXPECT_EQ(rest.noise().notes, whole.noise().notes);
-  EXPECT_EQ(to_bytes(rest.to_file()), to_bytes(whole.to_file()));
-}
-
-TEST_F(NoiseFoldFiles, InterruptedInTheMainFitItAnswersWithIt) {
-  FitOptions fit = small("ensemble");
-  fit.options = {{"of", "dnn"}, {"members", 2}, {"steps", 30}, {"hidden", 16}, {"blocks", 1}};
-  Watcher impatient("2/2");
-  const Model part = fitted(fit, &impatient, false);
-  EXPECT_TRUE(part.interrupted());
-  EXPECT_EQ(part.noise().folds, 0);
-  expect_has(part.noise().notes.at(0), "the sd may be far too small; the fit was interrupted");
-  EXPECT_EQ(to_bytes(fitted(fit, nullptr, true).to_file()), to_bytes(fit_model(steps(30), fit).to_file()));
-}
-
-// A network trains on one thread, because its short steps wait for each other on many threads beside other
-// work. After the fit the caller's thread count is restored.
-TEST(FitThreads, ANetworkTrainsOnOneAndTheCallersNumberComesBack) {
-  const int before = at::get_num_threads();
-  at::set_num_threads(2);
-  const auto seen = [](FitOptions fit) {
-    fit.noise_folds = 0;
-    if (fit.method == "dnn") fit.options["steps"] = 5;
-    Watcher watcher;
-    fit_model(steps(40), fit, nullptr, &watcher);
-    EXPECT_EQ(at::get_num_threads(), 2);
-    return watcher.threads;
-  };
-  EXPECT_EQ(seen(small()), std::set<int>{1});
-  EXPECT_EQ(seen(small("gp-exact")), std::set<int>{2});
-  FitOptions own = small();
-  own.threads = 3;
-  EXPECT_EQ(seen(own), std::set<int>{3});
-  own.threads = 0;
-  EXPECT_EQ(seen(own), std::set<int>{2});
-  at::set_num_threads(before);
 }
 
 }  // namespace

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/describe_text.h"
+#include "cli/terminal.h"
+
+namespace slimbayes::cli {
+namespace {
+
+using nlohmann::json;
+
+json option_facts(const OptionDoc& doc) {
+  json facts = {{"name", doc.name},
+                {"type", doc.type},
+                {"default", doc.fallback},
+                {"doc", doc.doc},
+                {"source", doc.source}};
+  if (doc.range) facts["range"] = {doc.range->low, doc.range->high};
+  if (!doc.choices.empty()) facts["choices"] = doc.choices;
+  if (!doc.grid.empty()) facts["grid"] = doc.grid;
+  return facts;
+}
+
+std::vector<std::string> task_names(const MethodInfo& info) {
+  std::vector<std::string> names;
+  for (TaskKind task : info.tasks) names.emplace_back(name_of(task));
+  return names;
+}
+
+std::vector<std::string> input_names(const MethodInfo& info) {
+  std::vector<std::string> names;
+  for (InputKind kind : info.inputs) names.emplace_back(name_of(kind));
+  return names;
+}
+
+/// Returns a line with a fact beside its name.
+std::string named(const std::string& name, const std::string& value) {
+  return wrapped(fmt::format("  {:<18} {}", name, value), text_width(), 19) + "\n";
+}
+
+}  // namespace
+
+std::string plain(const json& value) {
+  return shown(value.is_string() ? without_functions(value.get<std::string>())
+                                 : value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+std::string indented(const std::string& text, size_t by) {
+  return wrapped(std::string(by, ' ') + text, text_width()) + "\n";
+}
+
+std::string task_text(const MethodInfo& info) {
+  std::vector<std::string> taken, others;
+  for (TaskKind task : info.tasks) (takes(info, task) ? taken : others).emplace_back(name_of(task));
+  if (others.empty()) return fmt::format("{}", fmt::join(taken, ", "));
+  return fmt::format("{}; with --{} {} also {}", fmt::join(taken, ", "), info.inner,
+                     default_method(TaskKind::classification).name, fmt::join(others, ", "));
+}
+
+json method_facts(const MethodInfo& info, bool options) {
+  json facts = {{"name", info.name},
+                {"aliases", info.aliases},
+                {"summary", info.summary},
+                {"tasks", task_names(info)},
+                {"inputs", input_names(info)},
+                {"paper", info.paper},
+                {"input_scale", info.input_scale},
+                {"seeded", info.seeded},
+                {"resumable", info.resumable},
+                {"splits_uncertainty", info.parts == SdParts::calibrated},
+                {"parts", meaning_of(info.parts)},
+                {"variance_grows_away", info.variance_grows_away},
+                {"inner", info.inner.empty() ? json() : json(info.inner)}};
+  if (!options) return facts;
+  facts["options"] = json::array();
+  for (const OptionDoc& doc : info.options) facts["options"].push_back(option_facts(doc));
+  facts["presets"] = json::object();
+  for (const Preset& preset : info.presets) facts["presets"][preset.name] = preset.options;
+  facts["paper_preset"] = facts["presets"].value("paper", json::object());  // its name before `presets`
+  return facts;
+}
+
+std::string method_text(const MethodInfo& info) {
+  std::string text = info.name + "\n" + indented(info.summary, 2) + "\n";
+  const auto row = [&](const char* name, const std::string& value) { text += named(name, value); };
+  if (!info.aliases.empty()) row("aliases", fmt::format("{}", fmt::join(info.aliases, ", ")));
+  row("tasks", task_text(info));
+  row("inputs",
+      fmt::format("{}; numbers of a table scaled {}", fmt::join(input_names(info), ", "), info.input_scale));
+  row("paper", info.paper);
+  row("randomness", info.seeded ? "from --seed" : "none: every seed gives the same bits");
+  row("interrupted", info.resumable ? "goes on with --resume" : "starts anew");
+  row("uncertainty", std::string(meaning_of(info.parts)));
+  row("far from the data", info.variance_grows_away ? "the variance grows" : "no promise about the variance");
+  text += "\noptions of fit\n";
+  for (const OptionDoc& doc : info.options) {
+    std::string facts = doc.type + ", default " + plain(doc.fallback);
+    if (doc.range)
+      facts += fmt::format(", {} to {}", number_text(doc.range->low), number_text(doc.range->high));
+    if (!doc.choices.empty()) facts += fmt::format(", one of {}", fmt::join(doc.choices, ", "));
+    if (!doc.grid.empty()) facts += fmt::format(", --tune tries {:g}", fmt::join(doc.grid, ", "));
+    text += wrapped(fmt::format("  {} ({}) [{}]", doc.name, facts, doc.source), text_width(), 2) + "\n" +
+            indented(doc.doc, 6);
+  }
+  for (const Preset& preset : info.presets) {
+    text += fmt::format("\n--preset {} sets\n", preset.name);
+    for (const auto& item : preset.options.items()) text += named(item.key(), plain(item.value()));
+  }
+  if (!info.inner.empty())
+    text += indented(fmt::format("and those of the method that --{} names: slimbayes describe {}", info.inner,
+                                 inner_method(info, json::object()).name),
+                     2);
+  return text;
+}
+
+}  // namespace slimbayes::cli

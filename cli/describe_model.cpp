@@ -1,0 +1,240 @@
+// What `describe` says of a model file. The file is not trusted: every fact may be absent or of another type.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/describe_text.h"
+#include "cli/encoder_text.h"
+#include "cli/terminal.h"
+#include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/storage/error.h"
+#include "slimbayes/storage/json_depth.h"
+#include "slimbayes/storage/model_kind.h"
+#include "slimbayes/storage/tensor_file.h"
+
+namespace slimbayes::cli {
+namespace {
+
+using nlohmann::json;
+
+/// Returns the JSON value or plain text of a metadata entry. JSON that is nested deeper than 32 levels stays
+/// text, because printing recurses and the file may be hostile.
+json metadata_value(const std::string& text) {
+  constexpr int kDeepest = 32;
+  if (!nests_at_most(text, kDeepest)) return text;
+  const json value = json::parse(text, nullptr, false);
+  return value.is_object() || value.is_array() ? value : json(text);
+}
+
+/// Returns the first words of a list, about as many as fit on a line.
+std::string shortened(const json& words) {
+  std::string text;
+  for (const json& word : words) {
+    if (text.size() > 80) return text + ", ...";
+    text += (text.empty() ? "" : ", ") + plain(word);
+  }
+  return text;
+}
+
+/// Returns what --tune tried, one line per combination.
+std::string tuning_text(const json& tuning) {
+  if (!tuning.is_object() || !tuning.contains("tried") || !tuning["tried"].is_array()) return "";
+  const json best = tuning.value("best", json());
+  std::string text = "\ntuning\n";
+  for (const json& entry : tuning["tried"]) {
+    if (!entry.is_object()) continue;
+    std::string line;
+    for (const auto& item : entry.items())
+      line += fmt::format(
+          "{}{} {}", line.empty() ? "" : ", ", shown(item.key()),
+          item.value().is_number() ? fmt::format("{:.5g}", item.value().get<double>()) : plain(item.value()));
+    text += fmt::format("  {}{}\n", line, entry == best ? "  <- chosen" : "");
+  }
+  return text;
+}
+
+/// Returns the domain of a Cox process in the form that --domain takes; "" for other models.
+std::string domain_text(const json& encoder) {
+  const json columns = encoder.value("columns", json());
+  if (encoder.value("task", json()) != json(name_of(TaskKind::events)) || !columns.is_array()) return "";
+  std::string text;
+  for (const json& column : columns) {
+    if (!column.is_object()) return "";
+    const json shift = column.value("shift", json()), scale = column.value("scale", json());
+    if (!shift.is_number() || !scale.is_number()) return "";
+    const auto middle = shift.get<double>(), half = scale.get<double>();
+    text += fmt::format("{}{:.6g}:{:.6g}", text.empty() ? "" : ",", middle - half, middle + half);
+  }
+  return text;
+}
+
+/// Returns the kind of input of a model, from its encoder.
+InputKind kind_of(const json& encoder) {
+  const json kind = encoder.is_object() ? encoder.value("kind", json()) : json();
+  for (InputKind known : {InputKind::windows, InputKind::images, InputKind::text}) {
+    if (kind == json(name_of(known))) return known;
+  }
+  return InputKind::table;
+}
+
+/// Returns how the interval or the sets were calibrated; "" if they were not.
+std::string calibration_text(const json& facts, std::string_view noun) {
+  const auto found = facts.find("calibration");
+  if (found == facts.end() || !found->is_object()) return "";
+  const json groups = found->value("groups", json());
+  return fmt::format("split {}, calibrated on {} {}s of its own{}", plain(found->value("method", json())),
+                     plain(found->value("rows", json())), noun,
+                     groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
+}
+
+/// Returns how cross-fitting estimated the noise; "" if it did not.
+std::string noise_text(const json& facts) {
+  const json noise = facts.value("noise", json());
+  if (!noise.is_object() || !noise.contains("folds") || noise["folds"] == 0) return "";
+  const json sd = noise.value("sd", json());
+  return fmt::format("{}-fold cross-fitting on {} rows: an sd of at least {} in the target's units",
+                     plain(noise["folds"]), plain(noise.value("rows", json())),
+                     sd.is_number() ? fmt::format("{:.4g}", sd.get<double>()) : plain(sd));
+}
+
+/// Returns the sections on the columns and on the notes of the encoder.
+std::string encoder_sections(const json& encoder) {
+  if (!encoder.is_object()) return "";
+  const json rows = encoder.value("rows", json());
+  const std::string columns = columns_text(encoder);
+  std::string text = columns.empty() ? "" : "\ncolumns\n" + columns;
+  const json notes = (rows.is_object() ? rows : encoder).value("notes", json::array());
+  if (!notes.is_array() || notes.empty()) return text;
+  text += "\nnotes\n";
+  for (const json& note : notes) text += indented(plain(note), 2);
+  return text;
+}
+
+/// Returns what one example is for a model of windows, images or text; "" for a model of table rows.
+std::string input_text(const json& encoder) {
+  const json kind = encoder.value("kind", json());
+  const auto fact = [&](const char* key) { return plain(encoder.value(key, json())); };
+  const auto list = [&](const char* key) {
+    const json words = encoder.value(key, json::array());
+    return words.is_array() ? shortened(words) : "";
+  };
+  if (kind == "windows") {
+    const std::string groups = list("group");
+    return fmt::format("windows of {} row{}, the target {} ahead, time {}{}{}", fact("window"),
+                       fact("window") == "1" ? "" : "s", fact("horizon"), list("time"),
+                       groups.empty() ? "" : ", series by " + groups,
+                       encoder.value("fill_gaps", json()) == true ? ", gaps filled" : "");
+  }
+  if (kind == "images") return fmt::format("images of {} (channels, height, width)", list("size"));
+  if (kind != "text") return "";
+  const json words = encoder.value("words", json::array());
+  return fmt::format("text in {}, {} words, at most {} tokens", fact("column"), words.size(),
+                     fact("longest"));
+}
+
+/// Whether the lists of the split are there and empty: an update leaves them so.
+bool no_split(const json& rows) {
+  return std::ranges::all_of(rows, [](const json& size) { return size == 0; });
+}
+
+/// Returns one line on an entry of the sections summary and options; of a list of sentences, one line each.
+std::string line_of(const std::string& name, const json& value, InputKind kind) {
+  const auto line = [](const std::string& head, const std::string& text) {
+    return fmt::format("  {:<18} {}\n", shown(head), text);
+  };
+  if (!value.is_array()) {
+    const bool automatic = name == "network" && value == "auto";
+    return line(name, plain(value) + (automatic ? ": " + network_name("auto", kind) : ""));
+  }
+  std::string text;
+  for (const json& one : value) text += line(text.empty() ? name : "", plain(one));
+  return text;
+}
+
+}  // namespace
+
+json model_facts(const std::string& path) {
+  const TensorFile file = read_tensor_file(path);
+  check_model_kind(file, path);
+  if (!file.metadata.contains("method"))
+    throw DataError(path, fmt::format("expected a model of slimbayes fit; received a {}; name the model",
+                                      file.metadata.at("kind").substr(0, 40)));
+  json facts = json::object();
+  for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
+  // Set after the metadata, so that no entry of the file replaces these facts.
+  facts["file"] = path;
+  std::error_code failed;
+  const auto bytes = std::filesystem::file_size(path, failed);
+  facts["bytes"] = failed ? 0 : bytes;
+  int64_t parameters = 0;
+  json rows = json::object(), tensors = json::object();
+  for (const auto& [name, tensor] : file.tensors) {
+    int64_t size = 1;
+    for (int64_t extent : tensor.shape) size *= extent;
+    if (name.starts_with("split.")) {
+      rows[name.substr(6)] = size;
+      continue;
+    }
+    tensors[name] = tensor.shape;
+    const bool is_data =
+        name.find("data.") != std::string::npos || name.find("statistics.") != std::string::npos;
+    if (is_data || name.starts_with("calibration.")) continue;
+    parameters += size;
+  }
+  facts["parameters"] = parameters;
+  facts["rows"] = rows;
+  facts["tensors"] = tensors;
+  return facts;
+}
+
+std::string model_text(const json& facts) {
+  std::string text = plain(facts["file"]) + "\n";
+  const auto row = [&](const std::string& name, const std::string& value) {
+    if (!value.empty()) text += fmt::format("  {:<12} {}\n", name, value);
+  };
+  const json whole = facts.value("encoder", json());
+  const InputKind kind = kind_of(whole);
+  const std::string_view noun = noun_of(kind);
+  bool classes = false;
+  row("kind", plain(facts["kind"]));
+  row("method", plain(facts["method"]));
+  row("parameters", fmt::format("{}", facts["parameters"].get<int64_t>()));
+  row("file size", fmt::format("{} bytes", facts["bytes"].get<uint64_t>()));
+  if (whole.is_object()) {
+    const json& encoder = whole;
+    const json task = encoder.value("task", json());
+    const json& facts_of_task = task.is_object() ? task : encoder;  // of a table they are the encoder's
+    row("input", input_text(encoder));
+    row("calendar", calendar_text(encoder));
+    const char* unscaled = facts_of_task.contains("encoded_sd") ? " (centred, not scaled)" : "";
+    if (encoder.contains("target")) row("target", plain(encoder["target"]) + unscaled);
+    if (facts_of_task.contains("likelihood")) row("likelihood", plain(facts_of_task["likelihood"]));
+    const json levels = facts_of_task.value("levels", json());
+    classes = levels.is_array() && !levels.empty();
+    if (classes) row("classes", shortened(levels));
+    row("domain", domain_text(encoder));
+    if (encoder.contains("scale_on"))
+      row("scaled on", plain(encoder["scale_on"]) + " rows, held-out rows too");
+  }
+  const json fit = facts.value("fit", json()), marks = fit.is_object() ? fit.value("na", json()) : json();
+  if (marks.is_array() && !marks.empty()) row("also missing", shortened(marks));
+  row(classes ? "sets" : "interval", calibration_text(facts, noun));
+  row("noise", noise_text(facts));
+  text += encoder_sections(whole);
+  for (const char* group : {"rows", "summary", "options"}) {
+    if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
+    text += group == std::string_view("rows") ? fmt::format("\n{}s\n", noun) : fmt::format("\n{}\n", group);
+    if (group == std::string_view("rows") && no_split(facts[group])) {
+      text +=
+          facts.contains("shard")
+              ? "  a shard: it has learned the rows in summary alone; merge it with the model it came from\n"
+              : "  the model gave up its split in an update, forget or merge; summary has what it learned\n";
+      continue;
+    }
+    for (const auto& item : facts[group].items()) text += line_of(item.key(), item.value(), kind);
+  }
+  return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
+}
+
+}  // namespace slimbayes::cli

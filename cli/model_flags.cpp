@@ -1,0 +1,183 @@
+// The commands on a model file: predict, evaluate, update, forget, merge.
+#include <fmt/format.h>
+
+#include "cli/common_flags.h"
+#include "cli/flags.h"
+#include "cli/usage.h"
+
+namespace slimbayes::cli {
+namespace {
+
+void add_predict(CLI::App& root, Parsed& p) {
+  CLI::App& app = *root.add_subcommand(
+      "predict", "Predict: mean, uncertainty, interval of each row, window, image or text");
+  app.add_option("MODEL", p.predict.model, "file written by fit")->required();
+  app.add_option("DATA", p.predict.data,
+                 "data of the kind that was fitted on, - for CSV on stdin; no target is needed, but windows "
+                 "need its past")
+      ->required();
+  app.add_option("--out", p.predict.out, ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
+      ->type_name("FILE");
+  app.add_option(
+         "--keep", p.predict.keep,
+         "columns of DATA to copy unchanged into the output, before the answer's columns, comma-separated. "
+         "From a CSV into .parquet or .feather they are texts, except numeric inputs of the model. For "
+         "windows, the values are those of the last row seen; its time comes first, as last_time")
+      ->type_name("COLUMN,...")
+      ->allow_extra_args(false);
+  add_column_changes(app, p.predict.rename, p.predict.fill, "DATA", "--keep takes the new names");
+  app.add_flag(
+      "--keep-outside", p.predict.keep_outside,
+      "add a column outside: how far the row lies beyond the training range, the largest distance over\n"
+      "its numeric columns in half-ranges; 0 within");
+  add_on_bad_row(
+      app, p.predict.on_bad_row,
+      "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
+      "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
+      true);
+  app.add_flag(
+      "--parts", p.predict.parts,
+      "add the two parts of the sd for a method whose parts are not aleatoric and epistemic: "
+      "sd_noise, the noise of all rows, and sd_function, the sd of the function");
+  app.add_option("--level", p.predict.levels,
+                 "probability of the interval or set, or several, comma-separated [default 0.95]")
+      ->type_name("P[,P]")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(between("a probability", 0, 1, false));
+  add_sets(app, p.predict.sets);
+  add_threads(app, p.threads);
+  add_table_memory(app, p.table_memory);
+  app.footer(
+      "Columns: mean, sd, lower, upper, in the target's units, with sd_aleatoric (noise in the data) and "
+      "sd_epistemic (uncertainty of the model) after sd if the method tells them apart; at several levels "
+      "lower_50, upper_50, ...; of classes p_CLASS, entropy, mutual_information, label, and the set of plausible "
+      "classes of a calibrated model; of events mean, sd, lower, upper of the intensity; of windows before them forecast_time, the time that "
+      "the answer is for (with Z, UTC, where DATA give offsets), and actual, the target at that time, where "
+      "DATA have it.\n\nExamples:\n"
+      "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
+      "  slimbayes predict model.safetensors new.csv --keep id\n"
+      "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head");
+}
+
+void add_evaluate(CLI::App& root, Parsed& p) {
+  CLI::App& app = *root.add_subcommand("evaluate", "Score a model on data that hold the target");
+  app.add_option("MODEL", p.evaluate.model, "file written by fit")->required();
+  app.add_option("DATA", p.evaluate.data, "data with their target, - for CSV on stdin")->required();
+  app.add_option("--split", p.evaluate.split,
+                 "train, valid, calibration or test part of the data that were fitted on")
+      ->type_name("PART")
+      ->check(one_of({"train", "valid", "calibration", "test"}));
+  app.add_option(
+         "--ood", p.evaluate.ood,
+         "foreign data: prints how well each score, larger for foreign rows, tells it from DATA\n"
+         "epistemic_sd, total_sd: of numbers, the sd that the method offers for this\n"
+         "mutual_information: of classes, the epistemic part of the entropy\n"
+         "entropy: of classes, of the answer's probabilities, noisy labels included\n"
+         "max_softmax: of classes, 1 - the largest probability (maximum softmax probability)\n"
+         "energy: of classes, -log sum exp of the logits of a trained network\n"
+         "logit_var: of classes, the posterior variance of the predicted class's logit (the methods of a "
+         "last layer;\nlast-layer-laplace: of that logit less the mean of all)\n"
+         "log_rate_sd: of counts and events, the sd of the log rate\n"
+         "outside: of rows and windows, half-ranges beyond the training range\n"
+         "distance: root mean square of (x - training mean) / training sd over the numeric columns of a\n"
+         "row or window, or the pixels of an image")
+      ->type_name("FILE");
+  add_column_changes(app, p.evaluate.rename, p.evaluate.fill, "DATA or the foreign data",
+                     "each file is changed where it needs it, and a change that none needs is an error");
+  add_on_bad_row(app, p.evaluate.on_bad_row,
+                 "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
+                 "error: nothing is scored; skip: it is left out, with a note [default error]",
+                 false);
+  add_level(app, p.evaluate.level);
+  add_sets(app, p.evaluate.sets);
+  add_threads(app, p.threads);
+  add_table_memory(app, p.table_memory);
+  app.add_flag("--json", p.evaluate.json, "print one JSON object");
+  app.footer(
+      "Of windows the report has persistence, the last target seen, and seasonal persistence, the target a "
+      "day "
+      "(else a week) before, beside the model.\n\nExamples:\n"
+      "  slimbayes evaluate model.safetensors houses.csv --split test\n"
+      "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json\n"
+      "  slimbayes evaluate m.safetensors here.csv --ood there.csv --rename Temp=temperature --fill site=B");
+}
+
+void add_updates(CLI::App& root, Parsed& p) {
+  p.forget.forget = true;
+  for (UpdateRequest* r : {&p.update, &p.forget}) {
+    const bool forgets = r->forget;
+    CLI::App& app = *root.add_subcommand(
+        forgets ? "forget" : "update", forgets ? "Remove rows from what a model has learned, without training"
+                                               : "Let a model learn more rows, without training");
+    app.add_option(
+           "MODEL", r->model,
+           fmt::format("model of a method with an exact posterior ({})", methods_that(&MethodInfo::updates)))
+        ->required();
+    app.add_option("DATA", r->data,
+                   forgets ? "data with their target that the model was fitted on or learned"
+                           : "data with their target, - for CSV on stdin")
+        ->required();
+    CLI::Option* out =
+        app.add_option("--out", r->out, "model file to write [default MODEL]")->type_name("FILE");
+    if (!forgets)
+      app.add_flag("--shard", r->shard,
+                   "write a model that has learned only DATA, with the network, noise and prior of MODEL; "
+                   "merge joins such models")
+          ->needs(out);
+    else
+      app.add_option(
+             "--on-unknown", r->on_unknown,
+             "what rows that the model has not learned do (validation and test rows, for example). "
+             "error: nothing is forgotten; skip: they are left out, all of them if need be, with a note")
+          ->type_name("DO")
+          ->check(one_of({"error", "skip"}));
+    if (forgets)
+      app.add_flag(
+          "--duplicates", r->duplicates,
+          "with --on-unknown skip: forget also where only some of the rows are known. A row is known "
+          "by equal cells alone, so that a row that was never learned takes with it an equal one "
+          "that was, perhaps somebody else's");
+    add_threads(app, p.threads);
+    add_table_memory(app, p.table_memory);
+    app.add_flag("--json", r->json, "print one JSON object");
+    app.footer(fmt::format(
+        "The network, the noise and the prior stay; the posterior is the one that all rows "
+        "together give. The "
+        "file is replaced at once: after a kill it is the one before or the one after.\n\n"
+        "Examples:\n  slimbayes {0} model.safetensors new.csv\n"
+        "  slimbayes {0} model.safetensors new.csv --out changed.safetensors{1}",
+        forgets ? "forget" : "update",
+        forgets ? "" : "\n  slimbayes update model.safetensors east.csv --shard --out east.safetensors"));
+  }
+}
+
+void add_merge(CLI::App& root, Parsed& p) {
+  MergeRequest& r = p.merge;
+  CLI::App& app =
+      *root.add_subcommand("merge", "Join models that have learned different rows, without training");
+  app.add_option("MODEL", r.models, "files of one model: its own, and shards by update --shard")
+      ->required()
+      ->expected(-2);  // at least two
+  app.add_option("--out", r.out, "model file to write")->type_name("FILE")->required();
+  add_threads(app, p.threads);
+  app.add_flag("--json", r.json, "print one JSON object");
+  app.footer(
+      "Several machines learn rows of their own around one model, and merge adds them up: the posterior is "
+      "the one that all rows together give.\n\n"
+      "Examples:\n"
+      "  slimbayes fit west.csv --target y --method rich-bll --model west.safetensors\n"
+      "  slimbayes update west.safetensors east.csv --shard --out east.safetensors\n"
+      "  slimbayes merge west.safetensors east.safetensors --out all.safetensors");
+}
+
+}  // namespace
+
+void add_model_commands(CLI::App& root, Parsed& parsed) {
+  add_predict(root, parsed);
+  add_evaluate(root, parsed);
+  add_updates(root, parsed);
+  add_merge(root, parsed);
+}
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,72 @@
+// The commands that take neither training data nor a model: methods, describe, generate, demo.
+#include <fmt/format.h>
+
+#include "cli/common_flags.h"
+#include "cli/flags.h"
+#include "cli/usage.h"
+
+namespace slimbayes::cli {
+namespace {
+
+void add_listings(CLI::App& root, Parsed& p) {
+  CLI::App& methods = *root.add_subcommand("methods", "List the methods");
+  methods.add_flag("--json", p.methods.json, "print a JSON list");
+  methods.footer("Examples:\n  slimbayes methods\n  slimbayes methods --json | jq '.[].name'");
+
+  CLI::App& describe = *root.add_subcommand("describe", "Explain a method and its options, or a model file");
+  describe.add_option("NAME", p.describe.name,
+                      "a method, or a file written by fit [default: a list of the methods]");
+  describe.add_flag("--json", p.describe.json, "print one JSON object");
+  describe.footer("Examples:\n  slimbayes describe dbk\n  slimbayes describe model.safetensors --json");
+}
+
+void add_generate(CLI::App& root, Parsed& p) {
+  CLI::App& generate = *root.add_subcommand("generate",
+                                            "Write synthetic data with its truth: x, y, true_mean, true_sd; "
+                                            "of cox x1 in 0:1, x2 in 0:2, true_intensity");
+  generate.add_option("NAME", p.generate.name, "steps, ripple, counts or cox (events x1, x2)")->required();
+  generate.add_option("--rows", p.generate.rows, "rows, of cox their expected number [default 2000]")
+      ->type_name("N")
+      ->check(whole("a number of rows", 1, 100000000));
+  generate.add_option("--seed", p.generate.seed, "seed [default 0]")
+      ->type_name("S")
+      ->check(whole("a seed", 0, UINT64_MAX));
+  generate.add_option("--amplitude", p.generate.amplitude, "of the noise of steps [default 0.4]")
+      ->type_name("A")
+      ->check(between("an amplitude", 0, 1e6, true));
+  generate
+      .add_option("--out", p.generate.out,
+                  ".csv, .tsv, .parquet, .feather, or - for CSV on stdout [default -]")
+      ->type_name("FILE");
+  generate.footer(
+      "Examples:\n  slimbayes generate steps --rows 2000 --out steps.csv\n"
+      "  slimbayes fit steps.csv --target y --ignore true_mean,true_sd\n"
+      "  slimbayes generate cox --rows 5000 --out events.csv\n"
+      "  slimbayes fit events.csv --likelihood cox --domain 0:1,0:2 --ignore true_intensity");
+}
+
+void add_demo(CLI::App& root, Parsed& p) {
+  CLI::App& demo = *root.add_subcommand(
+      "demo", "Fit a small table; draw three methods' bands where the noise is known (a minute)");
+  demo.add_option("--out", p.demo.out, "folder for model.safetensors and bands.svg [default demo-out]")
+      ->type_name("DIR");
+  demo.add_option("--steps", p.demo.steps,
+                  fmt::format("optimiser steps of each network [default {}]", p.demo.steps))
+      ->type_name("N")
+      ->check(whole("a number of steps", 1, 1000000000));
+  demo.add_option("--rows", p.demo.rows, fmt::format("rows of the synthetic data [default {}]", p.demo.rows))
+      ->type_name("N")
+      ->check(whole("a number of rows", 100, 6000));
+  add_threads(demo, p.threads);
+  demo.footer("Examples:\n  slimbayes demo\n  slimbayes demo --out /srv/www/bands");
+}
+
+}  // namespace
+
+void add_other_commands(CLI::App& root, Parsed& parsed) {
+  add_listings(root, parsed);
+  add_generate(root, parsed);
+  add_demo(root, parsed);
+}
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,162 @@
+#include "cli/training_request.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "slimbayes/catalog/fit_checks.h"
+#include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/recipe.h"
+
+namespace slimbayes::cli {
+namespace {
+
+/// Returns the options of a fit as flags set them, without the method's own options.
+FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
+  nlohmann::json given = flags.set_options(option_docs(defaults));
+  nlohmann::json all = options_to_json(defaults);
+  all.update(given);
+  FitOptions fit = options_from_json<FitOptions>(all, "fit");
+  fit.method = defaults.method;
+  fit.seed = defaults.seed;
+  fit.level = defaults.level;
+  return fit;
+}
+
+/// Returns the kind of input. Empty for a file whose name is not that of a table: only its content tells
+/// whether it holds images.
+std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
+  const std::string images = fit.format == "auto" ? image_format(data) : "";
+  if (!images.empty()) fit.format = images;
+  const InputKind kind = input_kind(fit);
+  const bool unknown =
+      kind == InputKind::table && fit.format == "auto" && data != "-" && !is_table_name(data);
+  return unknown ? std::nullopt : std::optional(kind);
+}
+
+/// Throws for a flag on the data beside --network-from, whose model decides what an example is.
+void check_alone_with_network(const OptionFlags& flags) {
+  const Words own = {"network_from", "calibrate", "calibration_fraction"};
+  const nlohmann::json given = flags.set_options(option_docs(FitOptions{}));
+  for (const auto& item : given.items()) {
+    std::string flag = item.key();
+    if (std::ranges::find(own, flag) != own.end()) continue;
+    std::ranges::replace(flag, '_', '-');
+    misuse(
+        fmt::format("expected --network-from without --{0}; received both; leave --{0} out: target, columns "
+                    "and split are those of that model",
+                    flag));
+  }
+}
+
+/// Checks what can be checked before the data are read.
+void check_request(const FitOptions& fit, const OptionFlags& flags, std::optional<InputKind> kind) {
+  check_fractions(fit);
+  if (!fit.network_from.empty()) return check_alone_with_network(flags);
+  if (flags.given("calibration_fraction") && fit.calibrate == "none")
+    misuse("expected --calibrate with --calibration-fraction; received none; add --calibrate conformal");
+  if (!kind) return;
+  check_sections(fit, *kind);
+  check_columns(fit, *kind);
+}
+
+/// The options of a method: those that flags set, and all of them.
+struct MethodFlags {
+  nlohmann::json given, resolved;
+};
+
+/// Throws for a network option that was set by a flag and that no network of these methods uses.
+void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind) {
+  const std::vector<std::string> known = networks_for(kind);
+  const auto takes = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
+  for (const OptionDoc& doc : option_docs<NetworkOptions>()) {
+    std::string unused;
+    bool used = false;
+    for (const MethodFlags& method : methods) {
+      if (!method.given.contains(doc.name)) continue;
+      const std::string name = network_name(method.resolved.at("network").get<std::string>(), kind);
+      // A network that does not take this kind of input is refused by a later check.
+      used = used || !takes(name) || uses_option(name, doc.name);
+      unused = name;
+    }
+    if (used || unused.empty()) continue;
+    Words users = networks_using(doc.name);
+    const std::string all = fmt::format("{}", fmt::join(users, ", "));
+    std::erase_if(users, [&](const std::string& name) { return !takes(name); });
+    misuse(fmt::format(
+        "expected options of the network {}; received --{}, which belongs to {}; leave it out{}", unused,
+        doc.name, all, users.empty() ? "" : fmt::format(", or take --network {}", users.front())));
+  }
+}
+
+/// Returns the note of a dry run whose method is not known.
+std::string method_by_target() {
+  return fmt::format(
+      "the target's column, which a dry run does not read, decides the method: {} for numbers, as shown, "
+      "{} for classes; --method or --likelihood fixes it",
+      default_method(TaskKind::regression).name, default_method(TaskKind::classification).name);
+}
+
+/// Returns the method that is named, or else the default of the task; of a regression while no task is known.
+const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> task) {
+  if (!fit.method.empty()) return find_method(fit.method);
+  if (!fit.network_from.empty()) return default_method_of_network();
+  return default_method(task.value_or(TaskKind::regression));
+}
+
+}  // namespace
+
+EarlyFit fit_of(const Parsed& p) {
+  FitRequest r = p.fit;
+  r.fit = fit_options(p.fit_flags, r.fit);
+  const bool around = !r.fit.network_from.empty();  // that model knows the kind of input
+  const std::optional<InputKind> kind = around ? std::nullopt : kind_before(r.fit, r.train);
+  check_request(r.fit, p.fit_flags, kind);
+  if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
+    misuse("expected --valid or --valid-fraction; received both; leave one of them out");
+  const std::optional<TaskKind> task = task_known(r.fit, kind.value_or(InputKind::table));
+  const bool named = !r.fit.method.empty();
+  const MethodInfo& method = early_method(r.fit, task);
+  if (named) r.fit.method = method.name;
+  // Without --method, fit has the flags of the default method for regression (with --network-from, for a
+  // network); an option that the method of another task lacks is refused below.
+  r.fit.options = p.fit_flags.set_options(named || around ? method : default_method(TaskKind::regression));
+  ChosenOptions chosen = choose_options(method, r.fit.options, {r.preset, r.tune});
+  if (kind) {
+    check_network_flags({{r.fit.options, chosen.options}}, *kind);
+    check_method(method, chosen.options, *kind, task);
+  }
+  if (!r.preset.empty() && find_preset(method, r.preset, chosen.options) == nullptr)
+    misuse(fmt::format("expected a method with the preset '{}'; received '{}'; leave --preset out", r.preset,
+                       method.name));
+  return {std::move(r), &method, std::move(chosen), !named && !task};
+}
+
+std::string dry_run_of(const EarlyFit& fit) {
+  nlohmann::json dry = recipe(fit.request.fit, *fit.method, fit.chosen.options, fit.chosen.tune);
+  if (fit.by_target) dry["notes"] = {method_by_target()};
+  return dry.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+CompareRequest compare_of(const Parsed& p) {
+  CompareRequest r = p.compare;
+  r.fit = fit_options(p.compare_flags, r.fit);
+  if (!r.fit.network_from.empty())
+    misuse(
+        "expected --network-from with fit; received it with compare, whose fits train their own; leave it "
+        "out");
+  const std::optional<InputKind> kind = kind_before(r.fit, r.data);
+  check_request(r.fit, p.compare_flags, kind);
+  r.named = p.compared != every_method();
+  std::vector<MethodFlags> flags;
+  for (const MethodInfo* method : methods_of(p.compared)) {
+    const nlohmann::json given = p.compare_flags.set_options(*method);
+    flags.push_back({given, preset_options(*method, p.preset, given)});
+    r.methods.push_back({method->name, flags.back().resolved});
+  }
+  if (kind) check_network_flags(flags, *kind);
+  return r;
+}
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,73 @@
+#include "slimbayes/workflow/fit_split.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/conformal.h"
+#include "slimbayes/data/target.h"
+#include "slimbayes/workflow/kept_classes.h"
+#include "slimbayes/workflow/network_at_hand.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Returns the group of each calibration row. Throws before the fit if there are too few groups. Empty
+/// without calibration.
+std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptions& fit,
+                                        const SplitRows& split) {
+  if (fit.calibrate == "none") return {};
+  check(fit.calibrate == "conformal", "fit", "a calibration 'conformal' or 'none'", fit.calibrate);
+  const std::vector<int64_t> groups = groups_among(groups_of(examples, fit), split.calibration);
+  const int64_t count = groups.empty() ? 0 : 1 + *std::ranges::max_element(groups);
+  check_conformal_rows(count, fit.level, static_cast<int64_t>(groups.size()));
+  return groups;
+}
+
+/// Checks that there are enough training rows. A rank (OptionDoc::at_most_rows) that the user set must not
+/// exceed their number; the default may.
+void check_training(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
+  check(split.train.size() > 1, "fit", "at least two training rows", "one",
+        "give more rows, or lower the fractions");
+  for (const OptionDoc& doc : options_of(info, options)) {
+    if (!doc.at_most_rows || options.at(doc.name) == doc.fallback) continue;
+    const auto rank = options.at(doc.name).get<int64_t>();
+    check(rank <= static_cast<int64_t>(split.train.size()), "fit",
+          fmt::format("a {} of at most the {} training rows", doc.name, split.train.size()),
+          fmt::format("{}", rank), fmt::format("lower --{}, or give more rows", doc.name));
+  }
+}
+
+/// Splits the examples so that training has each class. The first notes say so if two numbers are classes,
+/// and if the task decides the method.
+SplitRows split_by_task(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
+  SplitRows split = split_examples(examples, fit);
+  split.notes.push_back(keep_classes_in_training(examples, fit, split));
+  std::vector<std::string> first;
+  if (const Table* table = table_of(examples); table != nullptr && !fit.likelihood && !fit.target.empty())
+    first.push_back(two_classes_note(*table, fit.target));
+  if (const TaskKind task = task_asked(examples, fit); request.by_task && task != TaskKind::regression)
+    first.push_back(fmt::format("{} by {}; --method chooses another", name_of(task), request.method->name));
+  split.notes.insert(split.notes.begin(), first.begin(), first.end());
+  std::erase(split.notes, "");
+  return split;
+}
+
+}  // namespace
+
+DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
+  FitOptions fit = request.fit;
+  if (data.valid != nullptr) fit.valid_fraction = 0;
+  DealtExamples dealt;
+  dealt.split =
+      request.network ? split_around(request, data, fit) : split_by_task(request, data.examples, fit);
+  dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);
+  check_training(*request.method, request.options, dealt.split);
+  dealt.grouped =
+      request.kind == InputKind::table && fit.split != "random" && !groups_of(data.examples, fit).singly;
+  return dealt;
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,94 @@
+// The first stage of a fit: everything that is left to a default, to the data, to a preset or to a network at
+// hand is decided here, and what can be checked before any work is checked here.
+#include "slimbayes/workflow/resolved_fit.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "slimbayes/catalog/fit_checks.h"
+#include "slimbayes/catalog/nearest.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/target.h"
+#include "slimbayes/workflow/network_at_hand.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Checks that the columns in FitOptions::categorical were read as names. Prediction reads them so (the model
+/// file lists them); a training table read otherwise would not match.
+void check_names(const Table& table, const FitOptions& fit) {
+  for (const std::string& name : fit.categorical) {
+    const Column* column = table.find(name);
+    check(column != nullptr, "fit", "columns of the table in FitOptions::categorical", in_quotes(name),
+          nearest_hint(name, table.names()));
+    check(column->kind == ColumnKind::categorical, "fit",
+          fmt::format("a table that was read with {} as names, as FitOptions::categorical has it",
+                      in_quotes(name)),
+          fmt::format("a {} column", kind_name(column->kind)),
+          "read_table takes the same list as Reading::names; or leave the column out of "
+          "FitOptions::categorical");
+  }
+}
+
+/// Returns the method of the options, or the default one for the target's task.
+const MethodInfo& method_of(const Examples& examples, const FitOptions& fit) {
+  check_target(examples, fit);
+  return fit.method.empty() ? default_method(task_asked(examples, fit)) : find_method(fit.method);
+}
+
+}  // namespace
+
+const Table* table_of(const Examples& examples) {
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) return windows->table.get();
+  return std::get_if<Table>(&examples);
+}
+
+void check_target(const Examples& examples, const FitOptions& fit) {
+  check_columns(fit, kind_asked(examples, fit));
+  const Table* table = table_of(examples);
+  check(table == nullptr || fit.target.empty() || table->find(fit.target) != nullptr, "fit",
+        fmt::format("a target column '{}'", fit.target), "a table without it",
+        table == nullptr ? "" : nearest_hint(fit.target, table->names()));
+}
+
+TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
+  const Table* table = table_of(examples);
+  return table == nullptr ? TaskKind::classification : task_kind(*table, fit.target, fit.likelihood);
+}
+
+InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
+  return std::holds_alternative<Images>(examples) ? InputKind::images : input_kind(fit);
+}
+
+int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }
+
+ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodChoices& choices,
+                        std::shared_ptr<const Model> network) {
+  check_examples(examples, fit);
+  check_fractions(fit);
+  const MethodInfo& method = method_of(examples, fit);
+  if (!network) network = network_asked(fit);
+  const nlohmann::json given = fit.options;
+  const bool by_task = fit.method.empty();
+  fit.method = method.name;
+  ChosenOptions chosen = choose_options(method, given, choices);
+  if (!choices.preset.empty()) fit.options = std::move(chosen.options);
+  if (network) fit.options = without_network_options(fit.options, given);
+  if (choices.tune) fit.tune = std::move(chosen.tune);
+  nlohmann::json options = method.resolve(fit.options);
+  const InputKind kind = kind_asked(examples, fit);
+  const auto task = kind == InputKind::table ? task_known(fit, kind) : task_asked(examples, fit);
+  check_method(method, options, kind, task);
+  if (const Table* table = table_of(examples)) check_names(*table, fit);
+  if (network) options = options_around(*network, method, std::move(options));
+  const MethodInfo& inner = inner_method(method, options);
+  std::string scale = fit.scale == "auto" ? inner.input_scale : fit.scale;
+  const int threads = fit.threads == kThreadsOfMethod ? fit_threads(method) : fit.threads;
+  return {std::move(fit),   &method, std::move(options), &inner, by_task, kind,
+          std::move(scale), threads, std::move(network)};
+}
+
+}  // namespace slimbayes
