@@ -89,9 +89,10 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
                 ->group("Split");
   app.add_flag(
       "--tune", r.tune,
-      fmt::format("choose options of the method by validation NLL ({}): one fit for each combination of those "
-                  "that no flag sets; --resume continues with the next combination",
-                  grids_text()));
+      fmt::format(
+          "choose options of the method by validation NLL ({}): one fit for each combination of those "
+          "that no flag sets; --resume continues with the next combination",
+          grids_text()));
   add_level(app, r.fit.level);
   p.fit_flags.add(app, option_docs<FitOptions>());
   add_methods(app, p.fit_flags, words, "--method", default_name(words));

@@ -35,10 +35,9 @@ void add_predict(CLI::App& root, Parsed& p) {
       "with a row that has no finite answer (a cell too far from the training rows, an overflow)\n"
       "blank: its cells are empty; skip: its line is left out; error: nothing is answered [default blank]",
       true);
-  app.add_flag(
-      "--parts", p.predict.parts,
-      "add the two parts of the sd for a method whose parts are not aleatoric and epistemic: "
-      "sd_noise, the noise of all rows, and sd_function, the sd of the function");
+  app.add_flag("--parts", p.predict.parts,
+               "add the two parts of the sd for a method whose parts are not aleatoric and epistemic: "
+               "sd_noise, the noise of all rows, and sd_function, the sd of the function");
   app.add_option("--level", p.predict.levels,
                  "probability of the interval or set, or several, comma-separated [default 0.95]")
       ->type_name("P[,P]")
@@ -51,8 +50,10 @@ void add_predict(CLI::App& root, Parsed& p) {
   app.footer(
       "Columns: mean, sd, lower, upper, in the target's units, with sd_aleatoric (noise in the data) and "
       "sd_epistemic (uncertainty of the model) after sd if the method tells them apart; at several levels "
-      "lower_50, upper_50, ...; of classes p_CLASS, entropy, mutual_information, label, and the set of plausible "
-      "classes of a calibrated model; of events mean, sd, lower, upper of the intensity; of windows before them forecast_time, the time that "
+      "lower_50, upper_50, ...; of classes p_CLASS, entropy, mutual_information, label, and the set of "
+      "plausible "
+      "classes of a calibrated model; of events mean, sd, lower, upper of the intensity; of windows before "
+      "them forecast_time, the time that "
       "the answer is for (with Z, UTC, where DATA give offsets), and actual, the target at that time, where "
       "DATA have it.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"

@@ -134,7 +134,8 @@ bool NoiseSeries::next() {
 std::unique_ptr<Fitted> NoiseSeries::fitted_without(const Fold& fold) const {
   const auto rows = std::ssize(fold.train);
   if (rows < 2) throw NumericalError("fewer than 2 rows are left to train on");
-  const json options = options_had(fold_method_, fold_options(method_, main_.options, parts_.train.size(), rows));
+  const json options =
+      options_had(fold_method_, fold_options(method_, main_.options, parts_.train.size(), rows));
   const std::unique_ptr<Method> method = registry_row(fold_method_.name).make(options);
   return method->fit(
       {all_.subset(at::tensor(fold.train, at::kLong)), all_.subset(at::tensor(fold.valid, at::kLong))},

@@ -1,9 +1,9 @@
-#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/methods/batch_statistics.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "slimbayes/catalog/network/visit_layers.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/train/problem.h"

@@ -91,20 +91,24 @@ TEST(Model, AFileWhosePartsDoNotFitIsRefused) {
   fit.method = "vbll";
   file = fit_model(classes, fit).to_file();
   EXPECT_NO_THROW(Model::from_file(file, "m").answer(classes));
-  for (const char* likelihood :
-       {R"({"name": "softmax", "outputs": 3, "seed": null})", R"({"name": "cox", "outputs": 3, "seed": 1})",
-        R"({"name": "softmax", "outputs": 2, "seed": 1})",
-        R"({"name": "poisson", "outputs": 3, "seed": 1})"}) {
-    file.metadata["likelihood"] = likelihood;
+  const auto head = [](const char* likelihood, int outputs) {
+    return nlohmann::json{{"likelihood", likelihood}, {"outputs", outputs}, {"noise_var", 0.0}}.dump();
+  };
+  const std::vector<std::pair<const char*, std::string>> damages = {
+      {"draw_seed", "null"},        {"draw_seed", "-1"},          {"head", head("cox", 3)},
+      {"head", head("softmax", 2)}, {"head", head("poisson", 3)}, {"head", head("flat", 3)}};
+  for (const auto& [key, damage] : damages) {
+    TensorFile damaged = file;
+    damaged.metadata[key] = damage;
     std::string text = "no error";
     try {
-      Model::from_file(file, "m").answer(classes);
+      Model::from_file(damaged, "m").answer(classes);
     } catch (const DataError& error) {
       text = error.what();
     } catch (const std::invalid_argument& error) {
       text = error.what();
     }
-    EXPECT_NE(text, "no error") << likelihood;
+    EXPECT_NE(text, "no error") << key << " " << damage;
   }
 }
 

@@ -23,8 +23,8 @@ using nlohmann::json;
 
 /// Our own network with these layers and tanh between them.
 std::shared_ptr<const TrainedNetwork> own_network(const std::vector<LinearWeights>& layers,
-                                                  double noise_var) {
-  TrainedNetwork network{{{{layers[0].weight.size(1)}}}, {}, {.noise_var = noise_var}, {}};
+                                                  const Head& head) {
+  TrainedNetwork network{{{{layers[0].weight.size(1)}}}, {}, head, {}};
   for (const LinearWeights& one : layers) {
     if (!network.spec.layers.empty()) network.spec.layers.emplace_back(Activation{.function = "tanh"});
     const auto name = fmt::format("network.{}.", network.spec.layers.size());
@@ -56,7 +56,7 @@ TEST(PostHoc, ARegressionIsThatOfOurOwnNetworkWithTheSameWeights) {
   const Dataset data = contract::toy(60, 9);
   const ScriptNetwork module = ScriptNetwork::of(modules::mlp(layers, "return y.squeeze(-1)"), "head");
   FitContext context;
-  context.start = own_network(layers, trained_network(module, split, "bll").head.noise_var);
+  context.start = own_network(layers, trained_network(module, split, "bll").head);
   const auto compare = [&](const char* method, const Fitted& of_module, const json& options) {
     const Regression a = answer(of_module, data);
     const Regression b = answer(*registry_row(method).make(options)->fit(split, context), data);
@@ -78,7 +78,7 @@ TEST(PostHoc, ClassesAreThoseOfOurOwnNetworkWithTheSameWeights) {
     const Dataset data = contract::task_toy(likelihood, 60, 9);
     const ScriptNetwork module = ScriptNetwork::of(modules::mlp(layers), "head");
     FitContext context;
-    context.start = own_network(layers, 0);
+    context.start = own_network(layers, {likelihood, logits});
     const auto options = plain<RichBllOptions>();
     const auto a = std::get<Classes>(rich_bll(module, split, options)->predict(data));
     const auto b = std::get<Classes>(

@@ -27,7 +27,8 @@ struct Residuals {
 /// Returns residuals y = phi^T w + 0.3 noise with w ~ N(0, 4 T T^T).
 Residuals residuals(int64_t n, uint64_t seed, const at::Tensor& t) {
   const Stream s(seed);
-  const at::Tensor phi = s.split("phi").normal({n, kChoiceRank}), w = 2 * t.mv(Stream(1).normal({kChoiceRank}));
+  const at::Tensor phi = s.split("phi").normal({n, kChoiceRank}),
+                   w = 2 * t.mv(Stream(1).normal({kChoiceRank}));
   return {phi, phi.mv(w) + 0.3 * s.split("noise").normal({n})};
 }
 

@@ -21,7 +21,8 @@ std::vector<Predictive> answers(int64_t count, bool classes, double shift = 0) {
     if (classes) {
       all.emplace_back(classes_of_logits(stream.normal({kMixedRows, 3})));
     } else {
-      all.emplace_back(Regression{shift + stream.normal({kMixedRows}), stream.split("a").uniform({kMixedRows}),
+      all.emplace_back(Regression{shift + stream.normal({kMixedRows}),
+                                  stream.split("a").uniform({kMixedRows}),
                                   stream.split("e").uniform({kMixedRows})});
     }
   }
