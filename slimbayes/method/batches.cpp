@@ -151,6 +151,26 @@ Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType 
   return parts.size() == 1 ? parts[0] : concatenated(parts);
 }
 
+Predictive predict_groups(const Dataset& data, const Shape& input, at::ScalarType type,
+                          const PredictOptions& options, std::string_view function,
+                          const std::function<std::vector<Predictive>(const std::vector<Input>&)>& answers) {
+  constexpr size_t kGroup = 16;
+  check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
+  std::vector<Predictive> parts;
+  std::vector<Input> group;
+  const auto answer_group = [&] {
+    at::AutoGradMode mode(options.gradients);
+    for (Predictive& one : answers(group)) parts.push_back(std::move(one));
+    group.clear();
+  };
+  over_batches(data, options, [&](const Batch& batch) {
+    group.push_back(checked_input(batch, input, type, function));
+    if (group.size() == kGroup) answer_group();
+  });
+  if (!group.empty()) answer_group();
+  return parts.size() == 1 ? parts[0] : concatenated(parts);
+}
+
 Latent latent_rows(const Dataset& data, const Shape& input, at::ScalarType type,
                    const PredictOptions& options, std::string_view function,
                    const std::function<Latent(const Input& input)>& answer) {

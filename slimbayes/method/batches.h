@@ -65,6 +65,12 @@ Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType 
                         const PredictOptions& options, std::string_view function,
                         const std::function<Predictive(const Input& input)>& answer);
 
+/// As predict_rows, for `answers` that gets up to 16 batches at once and returns the answer to each. Use it
+/// where something costly, such as a draw of all weights, serves many batches.
+Predictive predict_groups(const Dataset& data, const Shape& input, at::ScalarType type,
+                          const PredictOptions& options, std::string_view function,
+                          const std::function<std::vector<Predictive>(const std::vector<Input>&)>& answers);
+
 /// As predict_rows, for `answer` that returns the mean and variance of the latent functions. [n, k]
 Latent latent_rows(const Dataset& data, const Shape& input, at::ScalarType type,
                    const PredictOptions& options, std::string_view function,

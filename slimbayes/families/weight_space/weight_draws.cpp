@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/families/weight_space/running_mixture.h"
@@ -14,12 +15,18 @@ namespace slimbayes {
 
 Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
                             const PredictOptions& options, std::string_view method) {
-  return predict_rows(data, draws.input, at::kFloat, options, method, [&](const Input& input) {
-    RunningMixture mixture;
-    for (int64_t s = 0; s < draws.draws; ++s)
-      mixture.add(head.answer(draws.network(s)(input).to(at::kDouble)));
-    return mixture.mixture();
-  });
+  const auto answers = [&](const std::vector<Input>& batches) {
+    std::vector<RunningMixture> mixtures(batches.size());
+    for (int64_t s = 0; s < draws.draws; ++s) {
+      const auto network = draws.network(s);
+      for (size_t i = 0; i < batches.size(); ++i)
+        mixtures[i].add(head.answer(network(batches[i]).to(at::kDouble)));
+    }
+    std::vector<Predictive> all;
+    for (const RunningMixture& one : mixtures) all.push_back(one.mixture());
+    return all;
+  };
+  return predict_groups(data, draws.input, at::kFloat, options, method, answers);
 }
 
 double noise_of_draws(const WeightDraws& draws, const Dataset& rows, std::string_view method) {

@@ -15,8 +15,8 @@ namespace slimbayes {
 struct WeightDraws {
   Shape input;    // of one row
   int64_t draws;  // S
-  /// Returns draw s, a function from rows [b, ...] to outputs [b, k]. It is called once for each block of
-  /// rows.
+  /// Returns draw s, a function from rows [b, ...] to outputs [b, k]. It is called once for each
+  /// block of rows, which is up to 16 batches.
   std::function<std::function<at::Tensor(const Input& input)>(int64_t s)> network;
 };
 
