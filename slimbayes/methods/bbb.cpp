@@ -21,7 +21,8 @@
 // Model       w ~ N(0, prior_sd^2) independently, y = network_w(x) + noise; for classes the outputs are
 //             logits.
 // Estimator   The evidence lower bound with independent Gaussians q(w) (bayes/mean_field.cpp). Each step
-//             draws one network: -log p(y | w) / b + beta / n KL. The noise variance is trained. The
+//             draws one network: -log p(y | w) / b + beta / n KL. The options kl_zero and kl_ramp raise the
+//             weight of the KL over the epochs (train/schedule.h). The noise variance is trained. The
 //             parameters with the best validation NLL of at most 8 draws are kept. The network of the mean
 //             weights is not used for this score: its activations differ from those of the draws.
 // Random      Every matrix and every bias. The scales and shifts of norms and the positions of tokens are
