@@ -11,7 +11,7 @@ namespace slimbayes {
 /// sentence each: what is odd in their columns (notes_for), how far they lie outside the training range
 /// (outside_text), and for a regression whether the targets seem to have another unit or meaning. That is so
 /// if the median of |y - mean| / sd of the model's answers is above 10; Gaussian errors give 0.67. A few
-/// outliers do not change the median. The update learns such examples all the same. Costs one prediction.
+/// outliers do not change the median. The notes do not prevent the update. Costs one prediction.
 std::vector<std::string> update_notes(const Model& model, const Examples& examples);
 
 }  // namespace slimbayes

@@ -102,7 +102,7 @@ NetworkSpec parametrised(NetworkSpec spec, const std::string& name, int64_t refe
     throw std::invalid_argument(fmt::format(
         "[parametrised] expected a network that ends in the linear layer of its output; received {}",
         spec.layers.empty() ? "no layer" : kind_of(spec.layers.back())));
-  output(spec);  // throws where the layers do not fit
+  output(spec);  // throws if the layers do not fit each other
   Widths widths{name, static_cast<double>(reference_width), spec.input};
   for (size_t i = 0; i < spec.layers.size(); ++i) widths.pass(spec.layers[i], i, i + 1 == spec.layers.size());
   return spec;

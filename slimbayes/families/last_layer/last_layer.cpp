@@ -33,7 +33,7 @@ constexpr double kManyFlops = 2e12;   // above this, a note precedes the computa
 /// What a refit takes from the first fit, which holds out the validation rows.
 struct Known {
   PosteriorChoice choice;
-  double network_noise;  // that of the network's head
+  double network_noise;  // noise of the network's head
 };
 
 class LastLayerMethod : public Method {
