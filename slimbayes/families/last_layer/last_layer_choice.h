@@ -14,9 +14,10 @@ PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& tas
                                   const LastLayerPosterior& posterior, const EvaluatedRows& valid,
                                   const LastLayerOptions& options, bool unseen);
 
-/// Chooses the prior sd of a classifier. With prior "select" and validation rows it is the value in
-/// prior_range with the least NLL on at most 2,000 of them. Otherwise, also with prior "unit", it is the
-/// value for which the logits of the plain last layer have a prior sd of 1 on average over the training rows.
+/// Chooses the prior sd of a classifier. With prior "fixed" it is the option prior_sd. With prior "select"
+/// and validation rows it is the value in prior_range with the least NLL on at most 2,000 of them. In all
+/// other cases it is the value for which the logits of the plain last layer have a prior sd of 1 on average
+/// over the training rows (prior "unit").
 PosteriorChoice class_choice(const LastLayerPosterior& posterior, const EvaluatedRows& valid,
                              const PosteriorChoiceOptions& options);
 
