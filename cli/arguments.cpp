@@ -1,6 +1,6 @@
-// Parses the command line without the tensor library. CLI11 reads it, and the catalogue of methods adds each
-// method's own flags. Commands and flags are looked up before CLI11 sees them, so that the error message for
-// a mistyped one suggests its nearest name.
+// Parses the command line without the tensor library. CLI11 does the parsing; the flags of each method come
+// from the catalogue. Commands and flags are looked up before CLI11 sees them, so that the error message for
+// a mistyped name suggests the nearest one.
 #include "cli/arguments.h"
 
 #include <fmt/format.h>
@@ -28,7 +28,7 @@ Words names_of(const CLI::App& app) {
   return names;
 }
 
-/// Returns a hint that the flag is an option of other methods, if it is.
+/// Returns a hint if the flag is an option of other methods.
 std::optional<std::string> elsewhere(const std::string& flag) {
   std::string option = flag.substr(2);
   std::ranges::replace(option, '-', '_');
@@ -41,7 +41,7 @@ std::optional<std::string> elsewhere(const std::string& flag) {
   return fmt::format("an option of --method {}", fmt::join(methods, ", "));
 }
 
-/// Returns the command that the first word names. Throws for an unknown command or flag.
+/// Returns the command named by the first word. Throws for an unknown command or flag.
 CLI::App& known_command(CLI::App& root, const Words& words) {
   Words commands;
   for (const CLI::App* app : root.get_subcommands({})) commands.push_back(app->get_name());
@@ -61,7 +61,7 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
   return app;
 }
 
-/// Returns what the parsed command asks for.
+/// Returns the request of the parsed command.
 Command chosen(const std::string& name, const Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
@@ -104,7 +104,7 @@ Command parse_arguments(const Words& words) {
   }
   try {
     const Words joined = (first == "compare" ? parsed.compare_flags : parsed.fit_flags).joined(words);
-    root.parse(Words(joined.rbegin(), joined.rend()));  // CLI11 reads them from the back
+    root.parse(Words(joined.rbegin(), joined.rend()));  // CLI11 reads the words from the back
   } catch (const CLI::CallForHelp&) {
     return ShowText{root.help()};
   } catch (const CLI::CallForVersion& version) {

@@ -22,11 +22,11 @@ struct Describe {
   bool json = false;
 };
 
-/// What the command line asks for.
+/// The parsed command line.
 using Command = std::variant<ShowText, ListMethods, Describe, Request>;
 
-/// Reads the command line (without the program's name). Throws std::invalid_argument with one sentence; for
-/// an unknown command, flag or method the sentence suggests the nearest name.
+/// Reads the command line (without the program's name). Throws std::invalid_argument with one sentence. For
+/// an unknown command, flag or method, the sentence suggests the nearest name.
 Command parse_arguments(const std::vector<std::string>& words);
 
 }  // namespace slimbayes::cli

@@ -1,6 +1,6 @@
 // Draws a chart as SVG text: panels side by side, shared axes with ticks at 1, 2 or 5 times a power of ten,
-// and one legend below. Coordinates are rounded to a tenth of a pixel, which keeps files small; the viewer
-// clips what lies outside a panel.
+// and one legend below. Coordinates are rounded to a tenth of a pixel to keep files small. The viewer clips
+// everything outside a panel.
 #include "cli/chart.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ struct Frame {
 
   double px(double value) const { return left + (value - x.low) / (x.high - x.low) * kWidth; }
   double py(double value) const { return kTop + kHeight - (value - y.low) / (y.high - y.low) * kHeight; }
-  // Values far outside are clamped, for viewers that cannot handle large numbers.
+  // Values far outside are clamped, because some viewers cannot handle large numbers.
   std::string at(double a, double b) const {
     return fmt::format("{:.1f},{:.1f}", std::clamp(px(a), -1e4, 1e4), std::clamp(py(b), -1e4, 1e4));
   }
@@ -104,7 +104,7 @@ std::string swatch(const Mark& mark, double x, double y) {
       y - 10, mark.colour, mark.opacity);
 }
 
-/// Returns the legend: the labels of the panel that has the most.
+/// Returns the legend: the labels of the panel with the most labels.
 std::string legend(const std::vector<Panel>& panels, double centre, double y) {
   const auto labels = [](const Panel& panel) {
     return std::ranges::count_if(panel.marks, [](const Mark& mark) { return !mark.label.empty(); });

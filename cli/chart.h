@@ -8,7 +8,7 @@ namespace slimbayes::cli {
 /// One layer of a panel. Layers are drawn in order. x must ascend for bands and lines.
 struct Mark {
   enum class Kind { points, band, line } kind;
-  std::string label;   // in the legend; empty: the layer is not listed there
+  std::string label;   // its name in the legend; empty: not listed
   std::string colour;  // such as "#2b6cb0"
   double opacity = 1;
   std::vector<double> x, y;

@@ -1,5 +1,5 @@
-// compare: fits every method with every seed on one split, so that only the method differs. A method that
-// fails is reported with its message; the others are shown all the same, and the exit code is 1.
+// compare: fits every method with every seed on one split, so that only the method differs. If a method
+// fails, its message is shown beside the results of the others, and the exit code is 1.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -38,7 +38,7 @@ const json* first_report(const std::vector<MethodRuns>& outcomes) {
   return nullptr;
 }
 
-/// Returns the metrics to show, from the first report; all reports are of one task.
+/// Returns the metrics to show, from the first report; all reports have the same task.
 std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) {
   const json* first = first_report(outcomes);
   if (first == nullptr) return {};
@@ -51,8 +51,8 @@ std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) 
 
 /// Returns a number that is smaller for a better value of the metric: the negative for accuracy, F1 and
 /// AUROC, the distance to the level for coverage, else the mean. Returns nothing for the width and the
-/// expected count, which are not criteria. The mean is read from the digits that are shown: differences that
-/// are not visible do not count.
+/// expected count, which do not rank methods. The mean is read from the printed digits, so that invisible
+/// differences do not count.
 std::optional<double> badness(const std::string& shown, const std::string& metric, double level) {
   const double mean = std::strtod(shown.c_str(), nullptr);
   if (metric == "width" || metric == "expected" || !std::isfinite(mean)) return std::nullopt;
@@ -60,7 +60,7 @@ std::optional<double> badness(const std::string& shown, const std::string& metri
   return metric == "coverage" ? std::abs(mean - level) : mean;
 }
 
-/// Returns which values are the best; none if all are equal.
+/// Returns which values are the best; none if all values are equal.
 std::vector<bool> best_of(const std::vector<std::string>& shown, const std::string& metric, double level) {
   std::vector<std::optional<double>> all;
   for (const std::string& text : shown) all.push_back(badness(text, metric, level));
@@ -75,7 +75,7 @@ std::vector<bool> best_of(const std::vector<std::string>& shown, const std::stri
   return best;
 }
 
-/// Returns what a reader needs to interpret the metrics of classes.
+/// Returns the explanation that a reader needs for the metrics of classes.
 std::string legend(const json& report) {
   std::string text;
   if (report.contains("base_rate"))
@@ -87,7 +87,7 @@ std::string legend(const json& report) {
   return text;
 }
 
-/// Returns the note with '#' for each number. Names in quotes keep their digits.
+/// Returns the note with '#' in place of each number. Names in quotes keep their digits.
 std::string without_numbers(const std::string& note) {
   std::string out;
   bool quoted = false, in_number = false;

@@ -8,10 +8,10 @@
 
 namespace slimbayes::cli {
 
-/// A note that one or more fits gave, in the words of the first of them.
+/// A note of one or more fits, in the words of the first of them.
 struct SharedNote {
   std::string text;
-  std::string of;  // the fits that gave it, "dbk, dnn (2 of 5 fits)"; empty: every fit
+  std::string of;  // the fits with this note, "dbk, dnn (2 of 5 fits)"; empty: every fit
 };
 
 /// Returns the notes of all runs, each once. Notes that differ only in their numbers count as one.

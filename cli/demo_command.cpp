@@ -1,5 +1,5 @@
-// demo: shows in a minute what the tool is for. It compares three methods on a small real table, then fits
-// the same three to data whose truth is known (N section 4.1) and draws their bands beside the true band.
+// demo: shows in a minute what the tool does. It compares three methods on a small real table, then fits them
+// to synthetic data with a known distribution (N section 4.1) and draws their bands beside the true band.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kMethods[] = {"dbk", "dnn", "gp-exact"};
-constexpr double kLevel = 0.95, kHalfWidth = 1.959964;  // kHalfWidth: standard deviations of that interval
+constexpr double kLevel = 0.95, kHalfWidth = 1.959964;  // kHalfWidth: half of that interval's width, in sds
 constexpr int64_t kShownPoints = 500, kGrid = 401, kGpIterations = 25;
 
 fs::path example_table(const fs::path& share) {
@@ -94,8 +94,8 @@ std::vector<double> picked(const Table& table, const std::string& name, const st
   return out;
 }
 
-/// Returns what every panel shares: with `points` the first data points, else the lower and upper limits of
-/// the true band along x.
+/// Returns the marks that all panels share: with `points` the first data points, else the lower and upper
+/// limits of the true band along x.
 std::vector<Mark> points_and_truth(const Table& table, bool points) {
   std::vector<int64_t> order(static_cast<size_t>(table.rows));
   std::iota(order.begin(), order.end(), 0);

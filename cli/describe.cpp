@@ -19,7 +19,7 @@ std::string dumped(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-/// Makes the text safe to show; on a terminal, long lines continue below their value.
+/// Makes the text safe to show. On a terminal, long lines continue in the column of their value.
 std::string for_person(const std::string& text) {
   const auto width = terminal_width(STDOUT_FILENO);
   return width ? wrapped(shown_lines(text), *width, 13) : shown_lines(text);
@@ -56,7 +56,7 @@ std::string describe(const std::string& name, bool as_json) {
   std::error_code ignored;
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !std::filesystem::exists(name, ignored))
-    find_method(name);  // throws and suggests the nearest name
+    find_method(name);  // throws for an unknown name and suggests the nearest
   const json facts = model_facts(name);
   return as_json ? dumped(facts) : for_person(model_text(facts));
 }

@@ -33,7 +33,7 @@ std::vector<std::string> input_names(const MethodInfo& info) {
   return names;
 }
 
-/// Returns a line with a fact beside its name.
+/// Returns a line with the name and the value of a fact.
 std::string named(const std::string& name, const std::string& value) {
   return wrapped(fmt::format("  {:<18} {}", name, value), text_width(), 19) + "\n";
 }
@@ -76,7 +76,7 @@ json method_facts(const MethodInfo& info, bool options) {
   for (const OptionDoc& doc : info.options) facts["options"].push_back(option_facts(doc));
   facts["presets"] = json::object();
   for (const Preset& preset : info.presets) facts["presets"][preset.name] = preset.options;
-  facts["paper_preset"] = facts["presets"].value("paper", json::object());  // its name before `presets`
+  facts["paper_preset"] = facts["presets"].value("paper", json::object());  // older name of presets.paper
   return facts;
 }
 

@@ -1,4 +1,5 @@
-// What `describe` says of a model file. The file is not trusted: every fact may be absent or of another type.
+// The text of `describe` for a model file. The file is not trusted: every fact may be absent or of another
+// type.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,7 @@ namespace {
 using nlohmann::json;
 
 /// Returns the JSON value or plain text of a metadata entry. JSON that is nested deeper than 32 levels stays
-/// text, because printing recurses and the file may be hostile.
+/// text: printing is recursive, and a hostile file could exhaust the stack.
 json metadata_value(const std::string& text) {
   constexpr int kDeepest = 32;
   if (!nests_at_most(text, kDeepest)) return text;
@@ -27,7 +28,7 @@ json metadata_value(const std::string& text) {
   return value.is_object() || value.is_array() ? value : json(text);
 }
 
-/// Returns the first words of a list, about as many as fit on a line.
+/// Returns the first words of a list, as many as fit on about one line.
 std::string shortened(const json& words) {
   std::string text;
   for (const json& word : words) {
@@ -37,7 +38,7 @@ std::string shortened(const json& words) {
   return text;
 }
 
-/// Returns what --tune tried, one line per combination.
+/// Returns the combinations that --tune tried, one per line.
 std::string tuning_text(const json& tuning) {
   if (!tuning.is_object() || !tuning.contains("tried") || !tuning["tried"].is_array()) return "";
   const json best = tuning.value("best", json());
@@ -54,7 +55,7 @@ std::string tuning_text(const json& tuning) {
   return text;
 }
 
-/// Returns the domain of a Cox process in the form that --domain takes; "" for other models.
+/// Returns the domain of a Cox process in the form of --domain; "" for other models.
 std::string domain_text(const json& encoder) {
   const json columns = encoder.value("columns", json());
   if (encoder.value("task", json()) != json(name_of(TaskKind::events)) || !columns.is_array()) return "";
@@ -78,7 +79,7 @@ InputKind kind_of(const json& encoder) {
   return InputKind::table;
 }
 
-/// Returns how the interval or the sets were calibrated; "" if they were not.
+/// Returns how the intervals or the sets were calibrated; "" if they were not.
 std::string calibration_text(const json& facts, std::string_view noun) {
   const auto found = facts.find("calibration");
   if (found == facts.end() || !found->is_object()) return "";
@@ -88,7 +89,7 @@ std::string calibration_text(const json& facts, std::string_view noun) {
                      groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
 }
 
-/// Returns how cross-fitting estimated the noise; "" if it did not.
+/// Returns how cross-fitting estimated the noise; "" if it was not used.
 std::string noise_text(const json& facts) {
   const json noise = facts.value("noise", json());
   if (!noise.is_object() || !noise.contains("folds") || noise["folds"] == 0) return "";
@@ -98,7 +99,7 @@ std::string noise_text(const json& facts) {
                      sd.is_number() ? fmt::format("{:.4g}", sd.get<double>()) : plain(sd));
 }
 
-/// Returns the sections on the columns and on the notes of the encoder.
+/// Returns the sections on the columns and on the encoder's notes.
 std::string encoder_sections(const json& encoder) {
   if (!encoder.is_object()) return "";
   const json rows = encoder.value("rows", json());
@@ -133,12 +134,12 @@ std::string input_text(const json& encoder) {
                      fact("longest"));
 }
 
-/// Whether the lists of the split are there and empty: an update leaves them so.
+/// Returns whether the lists of the split are present and empty, as after an update.
 bool no_split(const json& rows) {
   return std::ranges::all_of(rows, [](const json& size) { return size == 0; });
 }
 
-/// Returns one line on an entry of the sections summary and options; of a list of sentences, one line each.
+/// Returns an entry of the sections summary and options as one line; a list of sentences has one line each.
 std::string line_of(const std::string& name, const json& value, InputKind kind) {
   const auto line = [](const std::string& head, const std::string& text) {
     return fmt::format("  {:<18} {}\n", shown(head), text);
@@ -162,7 +163,7 @@ json model_facts(const std::string& path) {
                                       file.metadata.at("kind").substr(0, 40)));
   json facts = json::object();
   for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
-  // Set after the metadata, so that no entry of the file replaces these facts.
+  // Set after the metadata, so that entries of the file cannot replace these facts.
   facts["file"] = path;
   std::error_code failed;
   const auto bytes = std::filesystem::file_size(path, failed);

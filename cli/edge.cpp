@@ -51,8 +51,8 @@ int guarded(const std::function<int()>& body) {
 }
 
 void guard_standard_streams() {
-  // open() takes the lowest free descriptor. Each stream is opened in the wrong direction, so that its use
-  // still fails and is noticed.
+  // open() takes the lowest free descriptor. Each stream is opened in the wrong direction, so that using it
+  // still fails with an error.
   while (true) {
     const int file = open("/dev/null", O_RDWR);
     if (file < 0) return;

@@ -18,8 +18,8 @@ using nlohmann::json;
 constexpr size_t kMostColumns = 60;
 constexpr size_t kWidestName = 24;
 
-/// Returns the text under `key`, safe to show because a model file may come from anywhere; "" if it is no
-/// text.
+/// Returns the text under `key`, made safe to show because a model file may come from anywhere; "" if it is
+/// not a text.
 std::string word(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? shown(found->get<std::string>()) : "";
@@ -96,7 +96,7 @@ std::string fate(const json& column, const std::string& scale) {
 
 std::string columns_text(const json& whole) {
   const json rows = whole.value("rows", json()), time = whole.value("time", json::array());
-  const json& encoder = rows.is_object() ? rows : whole;  // of windows: the encoder of a row
+  const json& encoder = rows.is_object() ? rows : whole;  // for windows: the encoder of one row
   const json columns = encoder.value("columns", json::array());
   std::vector<std::pair<std::string, std::string>> lines;
   size_t width = 0, all = 0;

@@ -5,9 +5,9 @@
 
 namespace slimbayes::cli {
 
-// The model file is not trusted: entries that do not read as expected are left out.
+// The model file is not trusted: entries that are not as expected are left out.
 
-/// Returns one line per column of a training table that says how the encoder in a model file uses it.
+/// Returns one line for each column of the training table on how the encoder in a model file uses it.
 std::string columns_text(const nlohmann::json& encoder);
 
 /// Returns the calendar features of windows, such as "hour of the day, day of the week"; "" if there are

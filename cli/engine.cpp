@@ -21,7 +21,8 @@ fs::path program_folder() {
   return failed ? fs::current_path(ignored) : program.parent_path();
 }
 
-// Finds the plugin: in a build tree in lib beside the tool, in an installation where CMake put the libraries.
+// Finds the plugin. In a build tree it is in lib beside the tool, in an installation where CMake put the
+// libraries.
 fs::path plugin_path() {
   const fs::path here = program_folder();
   std::error_code ignored;
@@ -39,7 +40,7 @@ void* open_plugin(const fs::path& path) {
   try {
     if (void* plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return plugin;
     if (const char* text = dlerror()) reason = text;
-  } catch (const std::exception& error) {  // the start-up code of a library ran out of memory
+  } catch (const std::exception& error) {  // a library's start-up code ran out of memory
     reason = error.what();
   }
   throw std::runtime_error(
@@ -49,8 +50,8 @@ void* open_plugin(const fs::path& path) {
                   reason));
 }
 
-/// Throws std::invalid_argument if the working folder does not exist: the engine's libraries would end the
-/// process.
+/// Throws std::invalid_argument if the working folder does not exist, because the engine's libraries would
+/// end the process.
 void check_working_folder() {
   std::error_code failed;
   const fs::path here = fs::current_path(failed);
@@ -61,8 +62,8 @@ void check_working_folder() {
         failed.message()));
 }
 
-/// Throws std::runtime_error if too little address space is left: a library that finds none at start-up ends
-/// the process without a clear message.
+/// Throws std::runtime_error if too little address space is left. Without it a library would end the process
+/// at start-up, without a clear message.
 void check_address_space() {
   constexpr uint64_t kLeast = uint64_t{500} << 20;
   const uint64_t left = address_space_at_hand();
@@ -87,16 +88,16 @@ fs::path share_folder() {
 int run_in_engine(const Request& request) {
   check_working_folder();
   check_address_space();
-  // Arrow's own allocator starts a thread, and writes a message of its own if that fails.
+  // Arrow's own allocator starts a thread and prints its own message if that fails.
   setenv("ARROW_DEFAULT_MEMORY_POOL", "system", 0);
   void* plugin = open_plugin(plugin_path());
   const auto run = reinterpret_cast<decltype(&slimbayes_run)>(dlsym(plugin, "slimbayes_run"));
   if (run == nullptr)
     throw std::runtime_error("the engine has no entry slimbayes_run; install slimbayes again");
-  const int code = run(request);  // the plugin stays open: its threads may outlive the call
+  const int code = run(request);  // not closed: its threads may outlive the call
   if (code == kDone) return code;
-  // A command that ran out of memory could fail again while the libraries shut down. All that is left to do
-  // is to write the buffered output.
+  // After running out of memory, the shutdown of the libraries could fail again. So only the buffered output
+  // is written before the process ends.
   std::fflush(nullptr);
   std::_Exit(code);
 }

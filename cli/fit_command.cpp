@@ -55,20 +55,21 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
   print(out);
 }
 
-/// A fit and its data, as the files and the flags give them.
+/// A fit and its data, from the files and the flags.
 struct FitTask {
   ResolvedFit request;
   Examples train;
   std::optional<Examples> valid;   // data of --valid
-  std::vector<std::string> notes;  // on the rows that were read
+  std::vector<std::string> notes;  // on the rows read
 };
 
-/// Reads the data and resolves the request, which may need them: the target's column may decide the method.
+/// Reads the data and resolves the request. This may need the data: the target's column may decide the
+/// method.
 FitTask read_task(const FitRequest& r) {
   std::vector<std::string> notes;
   const std::shared_ptr<const Model> network = network_asked(r.fit);
   FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
-  fit.threads = kAllCores;  // run_checked set the threads for the command, the final reports included
+  fit.threads = kAllCores;  // run_checked set the threads for the whole command, including the reports
   Examples train = read_training(r.train, fit, data_source(), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
   train = examples_of(std::move(train), request.fit);
@@ -77,7 +78,7 @@ FitTask read_task(const FitRequest& r) {
   return {std::move(request), std::move(train), std::move(valid), std::move(notes)};
 }
 
-/// Checks that the model's file is none of those that are read, and that it may be replaced.
+/// Checks that the model's file is not one of the input files, and that it may be replaced.
 void check_model_file(const FitRequest& r) {
   check(r.model != "-", "fit", "a file name for --model", "'-'", "a model is no text; name a file");
   check_not_input("fit", "--model", r.model, r.train);
@@ -90,7 +91,7 @@ void check_model_file(const FitRequest& r) {
 
 int run_command(const FitRequest& r) {
   check_model_file(r);
-  InterruptGuard interrupt;  // before the lock, whose file a killed process leaves behind
+  InterruptGuard interrupt;  // before the lock, because a killed process leaves the lock's file behind
   const FitFile file(r.model, r.resume, r.checkpoint_every);
   const FitTask task = read_task(r);
   ProgressPrinter progress(task.request.method->name);

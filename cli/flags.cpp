@@ -1,5 +1,4 @@
-// The flags of fit and compare, which fit methods. model_flags.cpp and other_flags.cpp have those of the
-// other commands.
+// The flags of fit and compare. The flags of the other commands are in model_flags.cpp and other_flags.cpp.
 #include "cli/flags.h"
 
 #include <fmt/format.h>
@@ -13,8 +12,8 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Returns the last value of `flag` among the words, given as `--flag value` or `--flag=value`, else
-/// `fallback`.
+/// Returns the last value of `flag` among the words, given as `--flag value` or `--flag=value`; `fallback` if
+/// the flag is absent.
 std::string value_of(const Words& words, const std::string& flag, std::string fallback) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i].starts_with(flag + "=")) fallback = words[i].substr(flag.size() + 1);
@@ -23,8 +22,8 @@ std::string value_of(const Words& words, const std::string& flag, std::string fa
   return fallback;
 }
 
-/// Returns the methods whose flags a command takes: those that `flag` names, then the inner methods that
-/// these name in turn (--of).
+/// Returns the methods whose flags a command takes: the methods named by `flag`, then their inner methods
+/// (--of).
 std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::string& flag,
                                                const std::string& fallback) {
   std::vector<const MethodInfo*> methods = methods_of(value_of(words, flag, fallback));
@@ -33,7 +32,8 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
     const std::string& inner = methods[i]->inner;
     const std::string of =
         value_of(words, "--" + inner, inner_method(*methods[i], nlohmann::json::object()).name);
-    // Throws for an inner method that it does not take, before its flags are looked up.
+    // Throws for an inner method that the method does not take, before the inner method's flags are looked
+    // up.
     methods[i]->resolve({{inner, of}});
     const MethodInfo* method = &find_method(of);
     if (std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
@@ -41,14 +41,14 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
   return methods;
 }
 
-/// Returns the method whose options `fit` takes without --method.
+/// Returns the method whose options `fit` takes if --method is not given.
 std::string default_name(const Words& words) {
   return value_of(words, "--network-from", "").empty() ? default_method(TaskKind::regression).name
                                                        : default_method_of_network().name;
 }
 
-/// Adds the flags of the methods that `flag` names. Without it they are those of `fallback`, and help shows
-/// only what most methods have, as the method may still be chosen by the data.
+/// Adds the flags of the methods named by `flag`. Without it adds the flags of `fallback`; help then shows
+/// only the options that most methods have, because the data may still decide the method.
 void add_methods(CLI::App& app, OptionFlags& flags, const Words& words, const std::string& flag,
                  const std::string& fallback) {
   flags.add(app, flagged_methods(words, flag, fallback));

@@ -12,13 +12,13 @@ namespace slimbayes::cli {
 using Words = std::vector<std::string>;
 
 /// Returns the methods with these comma-separated names or aliases, each once. Throws std::invalid_argument
-/// with the nearest name for an unknown one.
+/// for an unknown name and suggests the nearest one.
 std::vector<const MethodInfo*> methods_of(const std::string& list);
 
 /// Returns the names of all methods, comma-separated.
 std::string every_method();
 
-/// Everything that the parser writes into. It must outlive the App.
+/// The variables that the parser writes. It must outlive the App.
 struct Parsed {
   FitRequest fit;
   PredictRequest predict;
@@ -42,13 +42,13 @@ struct Parsed {
 /// Throws std::invalid_argument with this text.
 [[noreturn]] void misuse(const std::string& text);
 
-/// Add commands with their flags, help and examples to `root`: the first the commands on a model file
+/// Add commands with their flags, help and examples to `root`. The first adds the commands on a model file
 /// (predict, evaluate, update, forget, merge), the second methods, describe, generate and demo.
 void add_model_commands(CLI::App& root, Parsed& parsed);
 void add_other_commands(CLI::App& root, Parsed& parsed);
 
-/// Adds every command with its flags, help and examples to `root`. `words`, the command line, decides which
-/// methods' flags fit and compare take.
+/// Adds every command with its flags, help and examples to `root`. `words` is the command line, which decides
+/// whose methods' flags fit and compare take.
 void add_commands(CLI::App& root, Parsed& parsed, const Words& words);
 
 }  // namespace slimbayes::cli

@@ -28,7 +28,7 @@ class WrappingFormatter : public CLI::Formatter {
     return beside(name, make_option_desc(option));
   }
 
-  /// Returns what follows the name: the name of a flag's value, or the words that it accepts.
+  /// Returns the text after a flag's name: the name of its value, or the words that it accepts.
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_positional()) return "";
     if (option->get_type_size() == 0) return CLI::Formatter::make_option_opts(option);  // takes no value
@@ -59,7 +59,7 @@ class WrappingFormatter : public CLI::Formatter {
   }
 
  private:
-  /// Returns the name on the left with its description in the column on the right.
+  /// Returns the name in the left column and its description in the right one.
   std::string beside(const std::string& name, const std::string& description) const {
     const size_t room = width_ - std::min(width_ - 1, column_width_);
     std::stringstream out;

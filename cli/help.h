@@ -6,7 +6,7 @@
 namespace slimbayes::cli {
 
 /// Returns a formatter that fits CLI11's help to the width of the terminal (text_width()). Long lines wrap at
-/// blanks; an example command that wraps gets a backslash at the end of each line but the last.
+/// blanks. In a wrapped example command, each line but the last ends in a backslash.
 std::shared_ptr<CLI::Formatter> help_formatter();
 
 }  // namespace slimbayes::cli

@@ -1,5 +1,6 @@
-// The tool. Commands that need no tensors are answered here, in milliseconds. The others become a Request to
-// the engine, a plugin that is opened on demand because loading libtorch alone takes longer than all of this.
+// The tool. Commands that need no tensors are answered here in milliseconds. The others become a Request to
+// the engine, a plugin that is opened only when needed, because loading libtorch takes longer than such a
+// command.
 #include <unistd.h>
 
 #include <csignal>
@@ -34,6 +35,6 @@ int run(const std::vector<std::string>& words) {
 
 int main(int argc, char** argv) {
   guard_standard_streams();
-  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond ulimit -f then fails, instead of ending the process
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond ulimit -f then fails instead of ending the process
   return guarded([&] { return run({argv + 1, argv + argc}); });
 }

@@ -22,8 +22,8 @@ bool parse_whole(const std::string& text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Parses the text of a flag. A text that does not parse stays a text: the catalogue's check then refuses it
-/// and names the option and what it expects.
+/// Parses the text of a flag. A text that does not parse stays a text; the catalogue's check then refuses it
+/// with the name of the option and the expected value.
 json value_of(const OptionDoc& doc, const std::string& text) {
   int64_t integer = 0;
   uint64_t large = 0;
@@ -49,7 +49,8 @@ std::string explained(const OptionDoc& doc) {
   return facts.empty() ? doc.doc : fmt::format("{} [{}]", doc.doc, facts);
 }
 
-/// Returns whether at least three quarters of the methods have this option: those of training and network.
+/// Returns whether at least three quarters of the methods have this option, as for options of training and
+/// network.
 bool is_shared(const std::string& option) {
   const auto has = [&](const MethodInfo& info) {
     return std::ranges::find(info.options, option, &OptionDoc::name) != info.options.end();
@@ -57,7 +58,7 @@ bool is_shared(const std::string& option) {
   return 4 * std::ranges::count_if(method_catalog(), has) >= 3 * std::ssize(method_catalog());
 }
 
-/// Returns what help shows for the value: N for whole numbers, X for numbers, else what it is.
+/// Returns the name of the value in help: N for whole numbers, X for other numbers, else its type.
 std::string value_name(const OptionDoc& doc) {
   if (doc.type == "integer") return "N";
   if (doc.type == "number") return "X";

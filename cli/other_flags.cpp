@@ -1,4 +1,4 @@
-// The commands that take neither training data nor a model: methods, describe, generate, demo.
+// The commands that take neither data nor a model file: methods, describe, generate, demo.
 #include <fmt/format.h>
 
 #include "cli/common_flags.h"

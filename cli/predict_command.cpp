@@ -13,7 +13,7 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Returns how far the rows lie outside the training range, if the model knows it. Throws
+/// Returns how far the rows lie outside the training range, if the model knows the range. Throws
 /// std::invalid_argument if it does not and `needed` is set (by --keep-outside).
 std::optional<Outside> outside_of(const Model& model, const Examples& data, bool needed) {
   std::optional<Outside> far = outside(model.encoder(), data);
@@ -23,7 +23,7 @@ std::optional<Outside> outside_of(const Model& model, const Examples& data, bool
   return far;
 }
 
-/// Reports examples without an answer: logs a note, or with --on-bad-row error throws DataError for the first
+/// Reports examples without an answer: logs a note; with --on-bad-row error, throws DataError for the first
 /// one.
 void check_answered(const PredictRequest& r, const Examples& data, const std::vector<BadRow>& bad) {
   if (bad.empty()) return;
@@ -31,7 +31,7 @@ void check_answered(const PredictRequest& r, const Examples& data, const std::ve
   log_line("note: " + bad_examples_text(data, bad, r.on_bad_row == "skip" ? "left out" : "left blank"));
 }
 
-/// Returns the levels. Throws for one that is named twice, whose columns would have one name.
+/// Returns the levels. Throws if a level is given twice, because two columns would have the same name.
 std::vector<double> levels_of(const PredictRequest& r) {
   for (auto one = r.levels.begin(); one != r.levels.end(); ++one)
     check(std::find(r.levels.begin(), one, *one) == one, "predict", "each level once for --level",

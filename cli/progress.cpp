@@ -24,7 +24,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kLineEvery = std::chrono::seconds(4);
 constexpr auto kDrawEvery = std::chrono::milliseconds(100);
 constexpr size_t kBar = 24;
-constexpr int kEveryFact = 6;  // the highest rank: no fact is dropped
+constexpr int kEveryFact = 6;  // the highest rank: all facts are shown
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -33,7 +33,7 @@ struct sigaction old_ending[std::size(kEnding)], old_pipe;
 
 /// Milliseconds. Signals this close together count as one: timeout(1) signals the child and its group.
 constexpr int64_t kTogether = 500;
-std::atomic<int64_t> asked_at{0};  // ms of the monotonic clock; 0: nobody asked
+std::atomic<int64_t> asked_at{0};  // ms of the monotonic clock; 0: no request to stop
 static_assert(std::atomic<int64_t>::is_always_lock_free);
 
 /// Handles a signal. Async-signal-safe, because clock_gettime, signal and raise are.
@@ -67,14 +67,15 @@ std::string bar_of(double share, size_t size) {
   return size == 0 ? "" : " [" + std::string(full, '#') + std::string(size - full, '.') + "]";
 }
 
-/// A fact with its rank. If a line is too short for all facts, the highest rank is dropped first.
+/// A fact with its rank. If the line is too short for all facts, the fact with the highest rank is dropped
+/// first.
 struct Fact {
   std::string text;
   int rank;
 };
 
-/// Returns when the fit ends: by its budget or time limit ("at most" where patience may end it earlier), or,
-/// after a validation that was not the best, by patience.
+/// Returns when the fit ends: by its budget or time limit ("at most" if patience may end it earlier), or, if
+/// the last validation was not the best, by patience.
 std::string end_of(const Progress& p) {
   if (!std::isfinite(p.left.if_none_better)) return duration(p.left.seconds) + " left";
   return p.rounds_since_best > 0

@@ -7,10 +7,10 @@
 
 namespace slimbayes::cli {
 
-/// While an object of this class lives, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a closed
-/// terminal) or SIGXCPU (a limit on processor time) asks the fit to stop. A further signal more than half a
-/// second later kills the process, except SIGXCPU, which the system repeats until its hard limit kills. A
-/// closed stderr does not end the fit. SIGHUP stays ignored under nohup.
+/// While an object of this class exists, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a
+/// closed terminal) or SIGXCPU (a limit on processor time) asks the fit to stop. Another signal more than
+/// half a second later kills the process. The exception is SIGXCPU, which the system repeats until its hard
+/// limit kills the process. A closed stderr does not end the fit. Under nohup SIGHUP stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -44,9 +44,9 @@ class ProgressPrinter : public Callback {
 /// Writes a line to the log, on stderr.
 void log_line(const std::string& text);
 
-/// Writes a note to the log, unless this process has written the same one before: a fit reports some notes
-/// before and after the training, and several fits on one table report the same. `of` names what the note is
-/// about, such as a method.
+/// Writes a note to the log unless this process has written the same note before. A fit reports some notes
+/// both before and after the training, and several fits on one table have notes in common. `of` names the
+/// subject of the note, such as a method.
 void log_note(const std::string& sentence, const std::string& of = "");
 
 }  // namespace slimbayes::cli

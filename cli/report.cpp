@@ -33,8 +33,7 @@ constexpr int kDigits = 9, kDigitsOfSd = 7, kEveryDigit = 17;
 
 int exponent_of(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
 
-/// Returns the nearest number with `digits` significant digits: on either side for side 0, not above x for
-/// -1, not below x for 1.
+/// Rounds x to `digits` significant digits: to the nearest number for side 0, down for -1, up for 1.
 double shortened(double x, int digits, int side) {
   if (!std::isfinite(x) || x == 0 || digits >= kEveryDigit) return x;
   const auto parsed = [&](double value) {
@@ -45,8 +44,7 @@ double shortened(double x, int digits, int side) {
   return parsed(nearest + side * std::pow(10.0, exponent_of(x) - digits + 1));
 }
 
-/// Rounds a numeric column to nine digits, or to more where a number is so much larger than its sd that nine
-/// would not show seven digits of the sd.
+/// Rounds a numeric column to nine digits, or to more if nine would not show seven digits of a number's sd.
 void shorten(Column& column, const std::vector<double>* sd) {
   if (column.kind != ColumnKind::numeric) return;
   const auto is = [&](const std::string& name) {
@@ -61,8 +59,9 @@ void shorten(Column& column, const std::vector<double>* sd) {
   }
 }
 
-/// Returns whether the file is a model, by its name, else by its content: the size of a header, which begins
-/// with '{'. Only a regular file is opened: reading from a pipe would take its bytes.
+/// Returns whether the file is a model, judging by its name, else by its content: a model starts with the
+/// size of its header, which starts with '{'. Opens only regular files, because reading from a pipe would
+/// consume its bytes.
 bool is_model(const std::string& path) {
   constexpr size_t kHead = 9;
   if (std::filesystem::path(path).extension() == ".safetensors") return true;
@@ -76,8 +75,8 @@ bool is_model(const std::string& path) {
   return head[kHead - 1] == '{' && size > 0 && !unknown && size < all;
 }
 
-/// Returns the label of a metric: its name, with details that the name leaves out, such as the level of the
-/// interval.
+/// Returns the label of a metric: its name, with details that the name does not contain, such as the level of
+/// the interval.
 std::string label_of(const std::string& key, const json& report, double level, std::string_view noun) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
@@ -92,8 +91,8 @@ std::string label_of(const std::string& key, const json& report, double level, s
 
 constexpr const char* kForecasts[] = {"persistence", "seasonal_persistence"};
 
-/// Returns the name of a forecast without a model: "persistence", "seasonal persistence (24 steps)", with the
-/// number of its windows if it has no value for some.
+/// Returns the name of a forecast without a model, such as "persistence" or "seasonal persistence (24
+/// steps)". If it has no value for some windows, adds the number of those that have one.
 std::string forecast_name(const std::string& key, const json& report) {
   const json& scores = report.at(key);
   std::string name = scores.contains("season")

@@ -11,9 +11,9 @@
 
 namespace slimbayes::cli {
 
-// The requests of the tool to the engine: plain data, checked as far as that is possible without tensors.
+// The requests of the tool to the engine: plain data, checked as far as possible without tensors.
 
-/// The value of `threads` that uses all cores.
+/// The value of `threads` for all cores.
 inline constexpr int kAllCores = 0;
 
 struct FitRequest {
@@ -30,7 +30,7 @@ struct FitRequest {
 struct PredictRequest {
   std::string model, data;
   std::string out = "-";
-  std::vector<std::string> keep;          // columns of the data to put before the answer's
+  std::vector<std::string> keep;          // data columns to write before the answer
   std::vector<std::string> rename, fill;  // changes of the data's columns (data/table/changes.h), as given
   bool keep_outside = false;
   bool parts = false;                // TableOptions::parts
@@ -41,8 +41,8 @@ struct PredictRequest {
 
 struct EvaluateRequest {
   std::string model, data;
-  std::string ood;                        // file of data that are known to be foreign; empty: none
-  std::string split;                      // part of the data that were fitted on; empty: score all data
+  std::string ood;                        // file of foreign data; empty: none
+  std::string split;                      // part of the fit's data to score; empty: all data
   std::vector<std::string> rename, fill;  // changes of the columns of both files, as given
   std::string on_bad_row = "error";       // or "skip"
   double level = 0.95;
@@ -54,9 +54,9 @@ struct UpdateRequest {
   std::string model, data;
   std::string out;                   // model file to write; empty: `model`
   bool forget = false;               // the rows are removed, not added
-  bool shard = false;                // the posterior of these rows alone
-  std::string on_unknown = "error";  // rows to forget that were not learned: or "skip"
-  bool duplicates = false;           // forget rows with the cells of learned ones beside such rows
+  bool shard = false;                // the posterior is of these rows alone
+  std::string on_unknown = "error";  // for rows to forget that were not learned: or "skip"
+  bool duplicates = false;           // also forget rows whose cells equal those of learned rows that stay
   bool json = false;
 };
 
@@ -69,7 +69,7 @@ struct MergeRequest {
 struct CompareRequest {
   std::string data;
   std::vector<MethodChoice> methods;
-  bool named = false;  // the user named the methods; else use those that take the data
+  bool named = false;  // the user named the methods; else those that take the data are used
   int seeds = 5;
   FitOptions fit;  // of every fit, except method, options and seed
   bool json = false;
@@ -95,11 +95,11 @@ struct Request {
                GenerateRequest, DemoRequest>
       command;
   int threads = kThreadsOfMethod;
-  uint64_t table_memory = 0;  // bytes that reading data may take; 0: the library's default
+  uint64_t table_memory = 0;  // most bytes for reading data; 0: the library's default
 };
 
 }  // namespace slimbayes::cli
 
-/// The only symbol that the plugin `slimbayes_commands` exports. Runs a request and returns the exit code.
-/// Never throws.
+/// The only symbol that the plugin `slimbayes_commands` exports. Runs a request and returns its exit code.
+/// Does not throw.
 extern "C" int slimbayes_run(const slimbayes::cli::Request& request);

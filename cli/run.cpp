@@ -22,8 +22,8 @@ namespace slimbayes::cli {
 
 namespace {
 
-/// Makes malloc keep freed memory. Each training step frees and allocates the same larger tensors again;
-/// reusing their memory instead of unmapping it saves a tenth of the time.
+/// Makes malloc keep freed memory. Each training step frees and allocates the same large tensors; reusing
+/// their memory instead of returning it to the system saves a tenth of the time.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
@@ -41,7 +41,7 @@ int threads_of(const Request& request) {
   return networks ? 1 : kAllCores;
 }
 
-/// Returns how many of `wanted` threads the system grants at once, including this one.
+/// Returns how many of `wanted` threads the system allows at once, including this one.
 int granted_threads(int wanted) {
   std::latch asked{1};
   std::vector<std::thread> threads;
@@ -55,10 +55,10 @@ int granted_threads(int wanted) {
   return static_cast<int>(threads.size()) + 1;
 }
 
-/// Starts the threads of the computation. If libgomp cannot start a thread, it ends the process with a
-/// message of its own. So this function first tests how many threads the system grants: twice the wanted
-/// number, which covers libtorch's second pool of the same size and leaves one thread for reading tables. It
-/// then starts the threads before anything else takes them.
+/// Starts the threads for the computation before anything else takes them. If libgomp cannot start a thread,
+/// it ends the process with its own message, so this function first tests how many threads the system allows.
+/// It tests twice the wanted number: libtorch has a second pool of the same size, and one thread reads
+/// tables.
 void start_threads(const Request& request) {
   const int asked = threads_of(request), wanted = asked == kAllCores ? at::get_num_threads() : asked;
   const int granted = wanted > 1 ? std::max(granted_threads(2 * wanted) / 2, 1) : 1;

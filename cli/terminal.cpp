@@ -1,7 +1,7 @@
 // Fits text to a terminal without breaking words. Character widths come from utf8proc (the East Asian widths
-// of Unicode), because the C library's wcwidth needs a locale and the tool sets none. The tool draws its own
-// bars and tables: the C++ libraries for them (indicators, tabulate, libfort) are in no Debian release and do
-// more than the tool needs, a line that leaves out what does not fit.
+// of Unicode): the C library's wcwidth needs a locale, and the tool sets none. The tool draws its own bars
+// and tables. The C++ libraries for this (indicators, tabulate, libfort) are in no Debian release, and the
+// tool only needs lines that leave out what does not fit.
 #include "cli/terminal.h"
 
 #include <sys/ioctl.h>
@@ -28,8 +28,8 @@ std::optional<size_t> width_from_environment() {
   return width;
 }
 
-/// Whether a terminal interprets this character as a command or a change of direction. -1 stands for a byte
-/// that is not UTF-8 and counts as one.
+/// Returns whether a terminal interprets this character as a command or a change of direction. -1 stands for
+/// a byte that is not UTF-8; returns true for it.
 bool commands(utf8proc_int32_t letter) {
   if (letter < 0) return true;
   const utf8proc_category_t category = utf8proc_category(letter);
@@ -72,7 +72,7 @@ std::string filtered(std::string_view text, std::string_view kept) {
   return out;
 }
 
-/// Wraps one line as wrapped() does, without its line end.
+/// Wraps one line as wrapped() does, without the newline.
 std::string wrapped_line(std::string_view line, size_t width, size_t hang, const std::string& mark) {
   if (display_width(line) <= width) return std::string(line);
   const size_t indent = std::min(line.find_first_not_of(' '), line.size());

@@ -12,14 +12,14 @@
 namespace slimbayes::cli {
 namespace {
 
-constexpr double kLongest = 1e9;  // numbers from here on are written with an exponent
+constexpr double kLongest = 1e9;  // larger numbers are written with an exponent
 constexpr int kColumnGap = 2;
 
 std::string padding(size_t width, const std::string& text) {
   return std::string(width - std::min(width, display_width(text)), ' ');
 }
 
-// Aligns a cell to `width`. The marks of the best cell (star or escape codes) lie outside the column's width.
+// Pads a cell to `width`. The marks of the best cell (star or escape codes) do not count towards the width.
 std::string set_in(const Cell& cell, size_t width, bool left, bool terminal) {
   const std::string blanks = padding(width, cell.text);
   const std::string text = cell.best && terminal ? "\x1b[1m" + cell.text + "\x1b[0m" : cell.text;

@@ -13,9 +13,9 @@ struct Cell {
   bool best = false;
 };
 
-/// Returns rows of cells as aligned text, each cell through shown(): the first column aligned left, the
-/// others right. The best cells are bold on a terminal and marked `*` elsewhere. On a terminal that is too
-/// narrow, the columns that do not fit follow below, beside the first column again.
+/// Returns rows of cells as aligned text: the first column aligned left, the others right. Each cell passes
+/// through shown(). The best cells are bold on a terminal and marked `*` elsewhere. If a terminal is too
+/// narrow, the columns that do not fit are printed below, with the first column repeated.
 std::string text_table(std::vector<std::vector<Cell>> rows);
 
 /// Returns x with four significant digits, or as a whole number from 10,000 up to 1e9.
@@ -26,9 +26,9 @@ struct Spread {
   double mean = NAN, sd = NAN;  // sd: sample standard deviation, NaN for one run
 };
 
-/// Formats the numbers of one column so that they compare at a glance: all with the same number of decimals
-/// (four significant digits of the smallest, but at most two decimals more than the largest needs), or all
-/// with an exponent.
+/// Formats the numbers of one column for easy comparison: all with the same number of decimals (enough for
+/// four significant digits of the smallest, but at most two more than the largest needs), or all with an
+/// exponent.
 class NumberFormat {
  public:
   explicit NumberFormat(std::span<const double> numbers);
@@ -39,7 +39,7 @@ class NumberFormat {
   int decimals_ = 0;
 };
 
-/// Returns `mean ± sd` for each spread, with the means aligned below each other and the sds too.
+/// Returns `mean ± sd` for each spread. Means and sds are aligned.
 std::vector<std::string> aligned(std::span<const Spread> spreads, const NumberFormat& format);
 
 }  // namespace slimbayes::cli

@@ -12,7 +12,7 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Returns the options of a fit as flags set them, without the method's own options.
+/// Returns the options of a fit that flags set, without the options of its method.
 FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   nlohmann::json given = flags.set_options(option_docs(defaults));
   nlohmann::json all = options_to_json(defaults);
@@ -24,7 +24,7 @@ FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   return fit;
 }
 
-/// Returns the kind of input. Empty for a file whose name is not that of a table: only its content tells
+/// Returns the kind of input. Empty if the file's name is not that of a table: then only its content shows
 /// whether it holds images.
 std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
   const std::string images = fit.format == "auto" ? image_format(data) : "";
@@ -35,7 +35,7 @@ std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
   return unknown ? std::nullopt : std::optional(kind);
 }
 
-/// Throws for a flag on the data beside --network-from, whose model decides what an example is.
+/// Throws for a flag on the data together with --network-from, because that model decides what an example is.
 void check_alone_with_network(const OptionFlags& flags) {
   const Words own = {"network_from", "calibrate", "calibration_fraction"};
   const nlohmann::json given = flags.set_options(option_docs(FitOptions{}));
@@ -50,7 +50,7 @@ void check_alone_with_network(const OptionFlags& flags) {
   }
 }
 
-/// Checks what can be checked before the data are read.
+/// Checks everything that can be checked before the data are read.
 void check_request(const FitOptions& fit, const OptionFlags& flags, std::optional<InputKind> kind) {
   check_fractions(fit);
   if (!fit.network_from.empty()) return check_alone_with_network(flags);
@@ -61,12 +61,12 @@ void check_request(const FitOptions& fit, const OptionFlags& flags, std::optiona
   check_columns(fit, *kind);
 }
 
-/// The options of a method: those that flags set, and all of them.
+/// The options of a method: those set by flags, and all of them.
 struct MethodFlags {
   nlohmann::json given, resolved;
 };
 
-/// Throws for a network option that was set by a flag and that no network of these methods uses.
+/// Throws for a network option that was set by a flag but is not used by any network of these methods.
 void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind) {
   const std::vector<std::string> known = networks_for(kind);
   const auto takes = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
@@ -76,7 +76,7 @@ void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind
     for (const MethodFlags& method : methods) {
       if (!method.given.contains(doc.name)) continue;
       const std::string name = network_name(method.resolved.at("network").get<std::string>(), kind);
-      // A network that does not take this kind of input is refused by a later check.
+      // A later check refuses a network that does not take this kind of input.
       used = used || !takes(name) || uses_option(name, doc.name);
       unused = name;
     }
@@ -90,7 +90,7 @@ void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind
   }
 }
 
-/// Returns the note of a dry run whose method is not known.
+/// Returns the note of a dry run in which the target's column decides the method.
 std::string method_by_target() {
   return fmt::format(
       "the target's column, which a dry run does not read, decides the method: {} for numbers, as shown, "
@@ -98,7 +98,8 @@ std::string method_by_target() {
       default_method(TaskKind::regression).name, default_method(TaskKind::classification).name);
 }
 
-/// Returns the method that is named, or else the default of the task; of a regression while no task is known.
+/// Returns the named method, else the default method of the task, or of regression if the task is not known
+/// yet.
 const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> task) {
   if (!fit.method.empty()) return find_method(fit.method);
   if (!fit.network_from.empty()) return default_method_of_network();
@@ -110,7 +111,7 @@ const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> ta
 EarlyFit fit_of(const Parsed& p) {
   FitRequest r = p.fit;
   r.fit = fit_options(p.fit_flags, r.fit);
-  const bool around = !r.fit.network_from.empty();  // that model knows the kind of input
+  const bool around = !r.fit.network_from.empty();  // that model decides the kind of input
   const std::optional<InputKind> kind = around ? std::nullopt : kind_before(r.fit, r.train);
   check_request(r.fit, p.fit_flags, kind);
   if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
@@ -120,7 +121,7 @@ EarlyFit fit_of(const Parsed& p) {
   const MethodInfo& method = early_method(r.fit, task);
   if (named) r.fit.method = method.name;
   // Without --method, fit has the flags of the default method for regression (with --network-from, for a
-  // network); an option that the method of another task lacks is refused below.
+  // network). If the data lead to a method that lacks a given option, it is refused below.
   r.fit.options = p.fit_flags.set_options(named || around ? method : default_method(TaskKind::regression));
   ChosenOptions chosen = choose_options(method, r.fit.options, {r.preset, r.tune});
   if (kind) {

@@ -10,16 +10,16 @@
 
 namespace slimbayes::cli {
 
-// The requests of fit and compare, made of their flags and checked as far as that is possible before the data
-// are read. What the data decide is left open: resolve_fit (slimbayes/workflow/resolved_fit.h) decides it.
+// The requests of fit and compare, made from their flags and checked as far as possible before the data are
+// read. resolve_fit (slimbayes/workflow/resolved_fit.h) decides later what depends on the data.
 
-/// The request of `fit`, with what its flags alone tell.
+/// The request of `fit`, with everything that its flags determine.
 struct EarlyFit {
   FitRequest request;
-  /// The method that is named, or else the default of the task as far as it is known.
+  /// The named method, else the default method of the task, if known.
   const MethodInfo* method;
   ChosenOptions chosen;  // of `method`
-  bool by_target;        // only the target's column tells the method
+  bool by_target;        // the target's column decides the method
 };
 
 /// Returns the request of `fit`. Throws std::invalid_argument for flags that do not fit each other.

@@ -1,5 +1,5 @@
-// update and forget: change the posterior of a model by rows that it has not learned, or has learned, without
-// a new training (Model::with, Model::without).
+// update and forget: add rows to a model's posterior or remove learned rows from it, without a new training
+// (Model::with, Model::without).
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace slimbayes::cli {
 
 namespace {
 
-/// Checks that the model's files are none that are read, and that the one written may be.
+/// Checks that the output file is not an input file and may be written.
 void check_files(const char* command, const UpdateRequest& r, const std::string& out) {
   check(r.model != "-" && out != "-", command, "a file name for the model", "'-'",
         "a model is no text; name a file");
@@ -33,16 +33,16 @@ void check_files(const char* command, const UpdateRequest& r, const std::string&
   check_writable(out);
 }
 
-/// The rows of an update, and what the user should know of them.
+/// The rows of an update, and notes on them.
 struct UpdateRows {
   Examples data;
-  int64_t left_out = 0;            // rows that were not learned, of those to forget
-  std::vector<std::string> notes;  // known before the update
+  int64_t left_out = 0;            // rows to forget that were not learned
+  std::vector<std::string> notes;  // notes from before the update
 
-  bool none() const { return left_out > 0 && count(data) == 0; }  // nothing is left to forget
+  bool none() const { return left_out > 0 && count(data) == 0; }  // no rows are left to forget
 };
 
-/// Reads the rows. Those that were not learned are left out, where the request says so.
+/// Reads the rows. Leaves out rows that were not learned if the request says so.
 UpdateRows read_rows(const char* command, const UpdateRequest& r, const Model& model) {
   UpdateRows rows;
   rows.data = model.examples(read_for(model, r.data, data_source(), /*with_target=*/true, &rows.notes), true);
@@ -67,8 +67,8 @@ UpdateRows read_rows(const char* command, const UpdateRequest& r, const Model& m
   return rows;
 }
 
-/// Returns the notes on an update that need the model before and after it. `stay`: learned rows with the
-/// cells of forgotten ones.
+/// Returns the notes on an update that need the model before and after it. `stay` is the number of learned
+/// rows that remain although their cells equal those of forgotten rows.
 std::vector<std::string> notes_after(const UpdateRequest& r, const Model& model, const Examples& data,
                                      int64_t stay) {
   std::vector<std::string> notes;

@@ -1,5 +1,5 @@
-// Error messages for a wrong command line, all in the form "expected ...; received ...". CLI11 has a text of
-// its own for each kind of error; the name of the flag and the values are cut out of it.
+// Error messages for a wrong command line, all in the form "expected ...; received ...". CLI11 has a
+// different text for each kind of error; this file extracts the flag's name and the values from it.
 #include "cli/usage.h"
 
 #include <fmt/format.h>

@@ -72,7 +72,8 @@ class IndependentFactors : public Structure {
     at::Tensor location, scale;
   };
 
-  /// Returns location and scale of a factor, of the rows `tokens` if they are defined and its rows are tokens.
+  /// Returns the locations and scales of a factor. If `tokens` is defined and the factor has one row per
+  /// token, returns the rows of these tokens only.
   Values values_of(size_t factor, std::span<const at::Tensor> parameters, const at::Tensor& tokens) const {
     at::Tensor location = parameters[2 * factor], spread = parameters[2 * factor + 1];
     if (tokens.defined() && form_.factors[factor].tokens) {

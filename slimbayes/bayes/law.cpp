@@ -28,7 +28,7 @@ at::Tensor gaussian_kl(const at::Tensor& mean, const at::Tensor& sd, double prio
   return 0.5 * (ratio.square() + shift.square() - 1) - ratio.log();
 }
 
-/// The inverse of the distribution function at u in (0, 1): -sign(u - 1/2) log(1 - 2 |u - 1/2|).
+/// Draws by the inverse distribution function: e = -sign(u - 1/2) log(1 - 2 |u - 1/2|), u uniform in (0, 1).
 at::Tensor laplace_draw(const at::Tensor& location, const at::Tensor& scale, const Stream& stream) {
   const at::Tensor centred = stream.uniform(location.sizes()) - 0.5;
   const at::Tensor noise = -centred.sign() * at::log1p(-2 * centred.abs());
@@ -37,7 +37,7 @@ at::Tensor laplace_draw(const at::Tensor& location, const at::Tensor& scale, con
 at::Tensor laplace_log_density(const at::Tensor& x, const at::Tensor& location, const at::Tensor& scale) {
   return -(x - location).abs() / scale - (2 * scale).log();
 }
-/// ln(2 pi s^2) / 2 + (mu^2 + 2 b^2) / (2 s^2) - 1 - ln 2b
+/// KL(Laplace(mu, b) || N(0, s^2)) = ln(2 pi s^2) / 2 + (mu^2 + 2 b^2) / (2 s^2) - 1 - ln 2b.
 at::Tensor laplace_kl(const at::Tensor& location, const at::Tensor& scale, double sd) {
   const double var = sd * sd;
   return (location.square() + 2 * scale.square()) / (2 * var) - (2 * scale).log() +

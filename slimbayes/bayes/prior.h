@@ -9,13 +9,13 @@
 
 namespace slimbayes {
 
-/// N(0, sd^2), independently for every random number of a site.
+/// N(0, sd^2), independently for every random number at a site.
 struct NormalPrior {
   double sd = 1;
 };
 
-/// share N(0, wide^2) + (1 - share) N(0, narrow^2), independently for every random number of a site (Blundell
-/// et al. 2015, section 3.3). Both widths are sds.
+/// The mixture share N(0, wide^2) + (1 - share) N(0, narrow^2), independently for every random number at a
+/// site (Blundell et al. 2015, section 3.3). `wide` and `narrow` are sds.
 struct MixturePrior {
   double share = 0.5;
   double wide = 1;
@@ -24,22 +24,23 @@ struct MixturePrior {
 
 using Prior = std::variant<NormalPrior, MixturePrior>;
 
-/// A law with its location and scale (above 0), which have one shape, and a draw of it.
+/// The posterior of some random numbers: a law, its location and scale (> 0) of one shape, and one draw.
 struct LawValues {
   const Law& law;
   const at::Tensor &location, &scale;
-  const at::Tensor& draw;  // used where the KL has no closed form; may be undefined otherwise
+  const at::Tensor& draw;  // needed where the KL has no closed form; else may be undefined
 };
 
-/// Returns KL(law || prior), element by element: in closed form for a normal prior, else its unbiased estimate
-/// log q(draw) - log p(draw). Differentiable.
+/// Returns KL(law || prior) element by element. For a normal prior it is the closed form, else the unbiased
+/// estimate log q(draw) - log p(draw). Differentiable.
 at::Tensor kl_elements(const LawValues& q, const Prior& prior);
 
-/// Whether kl_elements() needs the draw.
+/// Returns whether kl_elements() needs a draw for this prior.
 bool needs_draw(const Prior& prior);
 
 nlohmann::json to_json(const Prior& prior);
-/// Throws std::invalid_argument for another kind of prior, an sd that is not above 0 and a share outside [0, 1].
+/// Throws std::invalid_argument for an unknown kind of prior, an sd that is not above 0, or a share outside
+/// [0, 1].
 Prior prior_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

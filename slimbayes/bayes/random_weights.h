@@ -11,36 +11,36 @@
 
 namespace slimbayes {
 
-/// What a draw may leave out.
+/// Restricts a draw to what one batch needs.
 struct DrawContext {
-  /// [u] int64, ascending: the tokens of the batch. Only these rows of an embedding are drawn, which is
-  /// enough for one pass over the batch. Undefined: all rows.
+  /// [u] int64, ascending: the tokens of the batch. Only these rows of an embedding are drawn, which saves
+  /// time and suffices for one pass over the batch. Undefined: all rows are drawn.
   at::Tensor tokens = {};
 };
 
-/// How the KL of an embedding is counted.
+/// Weights the KL of an embedding's rows in one step.
 struct KlContext {
-  /// Of each row of an embedding, or of each token of the draw: [u], in the type of the weights. Give a row
-  /// that is in c of the m batches of an epoch the weight m / c in each, and an epoch counts it once.
-  /// Undefined: every row counts in every step.
+  /// One factor for each row of an embedding, or for each drawn token: [u], in the type of the weights. If a
+  /// row occurs in c of the m batches of an epoch, give it the weight m / c in each of them: then an epoch
+  /// counts its KL once. Undefined: every row counts in every step.
   at::Tensor row_weights = {};
 };
 
-/// One draw of all random weights, and what the KL needs of it.
+/// One draw of all random weights, with the numbers that kl() needs.
 struct WeightDraw {
   Binding binding;
   std::vector<SiteDraw> sites;  // in the order of the plan
 };
 
-/// A distribution over the weights of a network, bound to its parameter tensors. Immutable; the tensors may
-/// change, as in training.
+/// A distribution over the weights of a network, bound to its parameter tensors. The object is immutable, but
+/// training may change the tensors.
 class WeightPosterior {
  public:
-  /// Returns draw number `stream` of the weights, with a graph to the parameters. The same stream gives the
-  /// same network.
+  /// Returns one draw of the weights, with an autograd graph to the parameters. The same stream gives the
+  /// same weights.
   WeightDraw draw(const Stream& stream, const DrawContext& context = {}) const;
 
-  /// Returns KL(posterior || prior) summed over all sites; `draw` is the one that the step used. Scalar.
+  /// Returns the scalar KL(posterior || prior), summed over all sites. `draw` is the draw used in this step.
   at::Tensor kl(const WeightDraw& draw, const KlContext& context = {}) const;
 
  private:
@@ -48,45 +48,45 @@ class WeightPosterior {
   struct Site {
     std::shared_ptr<const Structure> structure;
     std::vector<at::Tensor> parameters;
-    bool is_map, dense, tokens;  // dense: the layer needs the matrix as a whole (MapUse::dense)
-    size_t place;                // in Binding::maps or Binding::tensors
+    bool is_map, dense, tokens;  // dense: the layer needs the whole matrix (MapUse::dense)
+    size_t place;                // index in Binding::maps or Binding::tensors
   };
   Binding fixed_;  // deterministic tensors and maps
   std::vector<Site> sites_;
 };
 
-/// The random weights of a network as data: its layout and a plan.
+/// The description of a network's random weights: its layout and a plan. It holds no tensors.
 class RandomWeights {
  public:
   /// Throws std::invalid_argument if the plan names a site that the network lacks, an unknown structure or
-  /// law, or a rank that a site cannot have.
+  /// law, or a rank that is impossible at its site.
   RandomWeights(NetworkLayout layout, WeightPlan plan);
 
   const WeightPlan& plan() const { return plan_; }
 
-  /// Returns the parameters and buffers with their initial values: deterministic tensors and locations in the
-  /// group "network", scales in "spread", buffers in kBuffers.
+  /// Returns all parameters and buffers with their initial values. Deterministic tensors and locations are in
+  /// the group "network", scales in "spread", buffers in kBuffers.
   std::vector<ParameterSpec> parameters(const Stream& stream) const;
 
-  /// Binds the distribution to tensors. Throws std::invalid_argument if one has another shape.
+  /// Binds the distribution to tensors. Throws std::invalid_argument if a tensor has the wrong shape.
   WeightPosterior bound(const Binding::Lookup& lookup) const;
 
  private:
   struct Site {
     std::string name;
     std::shared_ptr<const Structure> structure;
-    const MapSite* map;         // nullptr: a vector
-    const TensorShape* tensor;  // that holds its values in a deterministic network
+    const MapSite* map;         // nullptr if the site is a vector
+    const TensorShape* tensor;  // the tensor that the site replaces
   };
-  bool fixed(const TensorShape& tensor) const;  // whether no site takes its place
+  bool fixed(const TensorShape& tensor) const;  // whether no random site replaces the tensor
 
   std::shared_ptr<const NetworkLayout> layout_;
   WeightPlan plan_;
   std::vector<Site> sites_;  // in the order of the network's tensors
 };
 
-/// Returns the tokens of a batch, ascending and each once, for DrawContext; undefined unless the rows are
-/// tokens. x [b, t]
+/// Returns the distinct tokens of a batch x [b, t] in ascending order, for DrawContext. Undefined if the rows
+/// are not tokens.
 at::Tensor tokens_of(const at::Tensor& x);
 
 }  // namespace slimbayes

@@ -16,7 +16,7 @@ namespace {
 
 struct StructureRow {
   const char* name;
-  bool vectors;  // whether a vector may have it
+  bool vectors;  // whether the structure can stand at a vector
   std::unique_ptr<const Structure> (*make)(const RandomSite& site, const SitePlan& plan);
 };
 

@@ -21,11 +21,11 @@ namespace slimbayes {
 namespace {
 
 constexpr int64_t kValidationRows = 4096;
-/// The numbers in the inputs of one batch; a network's layers hold some hundred times as many.
+/// The most numbers in the inputs of one batch. The layers of a network hold some hundred times as many.
 constexpr int64_t kNumbers = int64_t{1} << 18;
 
-/// Returns the rows per batch, at most `most`. The memory of a row grows with its inputs; a token counts as
-/// its embedding.
+/// Returns the rows per batch, at most `most`. Rows with larger inputs give smaller batches; a token counts
+/// as many numbers as its embedding has.
 int64_t batch_rows(const Schema& schema, int64_t most) {
   constexpr int64_t kEmbedding = 64;
   int64_t numbers = schema.input.tokens ? kEmbedding : 1;
@@ -33,8 +33,8 @@ int64_t batch_rows(const Schema& schema, int64_t most) {
   return std::clamp<int64_t>(kNumbers / std::max<int64_t>(1, numbers), 1, most);
 }
 
-/// Returns the inputs in `type`. Throws std::invalid_argument for rows of another shape and for numbers that
-/// are not finite.
+/// Returns the inputs in `type`. Throws std::invalid_argument for rows of another shape or numbers that are
+/// not finite.
 Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type, std::string_view function) {
   if (batch.inputs.size() != 1)
     check(false, function, "one input tensor", fmt::format("{} input tensors", batch.inputs.size()));
@@ -133,7 +133,7 @@ void over_batches(const Dataset& data, const PredictOptions& options,
                   const std::function<void(const Batch& batch)>& each) {
   at::AutoGradMode mode(options.gradients);
   std::optional<at::AutoDispatchBelowAutograd>
-      below;  // no autograd kernels: a quarter of the time of a single row
+      below;  // no autograd kernels: saves a quarter of the time of a single row
   if (!options.gradients) below.emplace();
   const int64_t n = data.size(), size = batch_rows(data.schema, std::max<int64_t>(1, options.batch));
   if (n <= size) return each(data.all());

@@ -12,22 +12,23 @@
 
 namespace slimbayes {
 
-/// What the outputs of a network are: the target of a regression, or the logits of classes. Every network's
-/// model file holds its head.
+/// The meaning of a network's outputs: the target of a regression, or the logits of classes. The model file
+/// of every network holds its head.
 struct Head {
   LikelihoodKind likelihood = LikelihoodKind::gaussian;
-  int64_t outputs = 1;  // k, latent functions
-  /// Of a Gaussian likelihood: the variance of the noise on the encoded target, the same for all rows. 0: the
-  /// method has a noise of its own (deep kernels), or other likelihoods.
+  int64_t outputs = 1;  // k, the number of latent functions
+  /// For a Gaussian likelihood: the noise variance on the encoded target, equal for all rows. 0 for other
+  /// likelihoods and for methods that keep their noise elsewhere (deep kernels).
   double noise_var = 0;
 
   bool is_regression() const { return likelihood == LikelihoodKind::gaussian; }
 
-  /// Returns the loss of each row: the squared error of a regression, the cross entropy of classes. Its mean
-  /// chooses the parameters of a trained network. output [b, k], y [b]. [b]
+  /// Returns the loss of each row: the squared error of a regression, or the cross entropy of classes. The
+  /// best parameters of a trained network are those with the least mean loss on the validation rows. output
+  /// [b, k], y [b]. [b]
   at::Tensor loss(const at::Tensor& output, const at::Tensor& y) const;
 
-  /// Returns the answer of one network, without epistemic uncertainty. outputs [b, k] float64
+  /// Returns the answer from one network's outputs [b, k] float64. It has no epistemic uncertainty.
   Predictive answer(const at::Tensor& outputs) const;
 };
 
@@ -35,10 +36,10 @@ struct Head {
 Head head_of(const Task& task);
 
 nlohmann::json to_json(const Head& head);
-/// Throws std::invalid_argument for an unknown likelihood, a count or a noise out of range.
+/// Throws std::invalid_argument for an unknown likelihood, or a number of outputs or a noise out of range.
 Head head_from_json(const nlohmann::json& json);
 
-/// Throws std::invalid_argument, in the name of `function`, unless the head answers this task.
+/// Throws std::invalid_argument unless the head fits this task. The message begins with `function`.
 void check_head(const Head& head, const Task& task, std::string_view function, std::string_view hint = "");
 
 }  // namespace slimbayes

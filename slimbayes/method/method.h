@@ -22,9 +22,9 @@ class NetworkCache;     // method/network_cache.h
 
 /// How predictions are computed.
 struct PredictOptions {
-  int64_t batch = 4096;  // rows per batch: limits the memory; changes the answer by float32 rounding at most
-  /// Whether a pass may differentiate, by its inputs or its weights. A method sets it where its answer needs
-  /// a gradient.
+  int64_t batch = 4096;  // rows per batch: limits the memory; changes answers by float32 rounding at most
+  /// Whether a pass builds an autograd graph. A method sets it if its answer needs a gradient with respect to
+  /// the inputs or the weights.
   bool gradients = false;
 };
 
@@ -33,50 +33,51 @@ class Fitted {
  public:
   virtual ~Fitted() = default;
 
-  /// Returns the answers on the dataset's own (standardised) target scale. Throws std::invalid_argument for
-  /// another number of inputs or for inputs that are not finite. n = 0 gives an empty answer. Far from the
-  /// training rows (Encoder::kFarthest) an answer may overflow; Model::answers names such rows.
+  /// Returns the answers on the dataset's own (standardised) target scale. Throws std::invalid_argument for a
+  /// wrong number of inputs or inputs that are not finite. n = 0 gives an empty answer. An answer far from
+  /// the training rows (Encoder::kFarthest) may overflow; Model::answers then names the row.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
 
-  /// Returns the method's own out-of-distribution scores by name, those that its answers do not hold
-  /// (core/answers.h, scores()): they need the network. Larger means farther from the training data. [n]
-  /// each, float64, finite where the answer is. By default "energy" (core/class_likelihood.h) of the logits
-  /// of network() if it classifies, else none. Costs one pass of the network. Throws as predict.
+  /// Returns the out-of-distribution scores that need the network, by name. Scores that follow from the
+  /// answers alone are in core/answers.h (scores()). A larger score means farther from the training data.
+  /// Each is [n] float64, finite where the answer is. The default: "energy" (core/class_likelihood.h) of the
+  /// logits of network() for a classifier, else no scores. Costs one pass of the network. Throws as predict.
   virtual Scores ood(const Dataset& data) const;
 
-  /// Returns the method's own tensors and metadata. The loader in the registry reads them back and gives
-  /// identical predictions; after updated(), predictions that are equal up to rounding.
+  /// Returns the method's tensors and metadata. The loader in the registry reads them and gives identical
+  /// predictions; after updated(), the predictions are equal up to rounding.
   virtual TensorFile save() const = 0;
 
   virtual const Summary& summary() const = 0;
 
-  /// Returns the method with its posterior given these rows too and `drop` no longer, which must have been
-  /// among its rows; features, noise and prior stay the same. Either may be empty. Exact: the posterior
-  /// equals one that is computed from all rows at once, up to rounding. A posterior of a sample of the rows
-  /// gains the new rows beside the sample, and drops none. This object does not change. Throws
-  /// std::invalid_argument for rows that do not fit and for a method without an exact posterior
-  /// (MethodInfo::updates). It does not know whether `drop` was among its rows: NumericalError tells only
-  /// that the remaining posterior would not be one. Model::without knows the rows.
+  /// Returns the method with an updated posterior: the rows `add` are learned, the rows `drop` are removed.
+  /// Either may be empty. The rows of `drop` must have been learned before. Features, noise and prior stay
+  /// the same. The posterior equals the one computed from all remaining rows at once, up to rounding. If the
+  /// posterior comes from a sample of the rows, new rows are added to the sample and none can be dropped.
+  /// This object does not change. Throws std::invalid_argument for rows that do not fit, and for a method
+  /// without an exact posterior (MethodInfo::updates). The method cannot check whether it has learned the
+  /// rows of `drop`: it throws NumericalError only if what remains is not a posterior. Model::without knows
+  /// the learned rows and checks them.
   virtual std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const;
 
-  /// Returns the method with the posterior that its rows give if the noise has this variance, on the
-  /// (standardised) target scale; nullptr if its own is larger already, or if the noise is not a number that
-  /// its posterior is computed from after the training. Cross-fitted noise (workflow/noise_folds.h) enters
-  /// the posterior so: with a noise that is far too small, rows would seem to leave nothing unknown.
+  /// Returns the method with its posterior computed anew for this noise variance, on the (standardised)
+  /// target scale. Returns nullptr if the method's own noise is larger already, or if its posterior does not
+  /// depend on a noise that is set after training. Use it for cross-fitted noise (workflow/noise_folds.h):
+  /// with a noise that is far too small, the epistemic variance would be far too small as well.
   virtual std::unique_ptr<Fitted> with_noise(double var) const;
 
-  /// Returns the method before any row: the same features, noise and prior. With updated() it gives the
-  /// posterior of other rows alone, a shard that merged() joins. Throws std::invalid_argument for a method
-  /// without an exact posterior.
+  /// Returns the method as it was before it learned any row: same features, noise and prior. Followed by
+  /// updated() it gives the posterior of other rows alone, a shard for merged(). Throws std::invalid_argument
+  /// for a method without an exact posterior.
   virtual std::unique_ptr<Fitted> prior() const;
 
-  /// Returns the method with the posterior that the rows of both give together, up to rounding. Rows that
-  /// both have learned count twice. Throws std::invalid_argument unless the other's method, features, noise
-  /// and prior are the same, and for a method without an exact posterior.
+  /// Returns the method with the posterior of both methods' rows together, up to rounding. Rows that both
+  /// have learned count twice. Throws std::invalid_argument if the methods, features, noise or prior differ,
+  /// and for a method without an exact posterior.
   virtual std::unique_ptr<Fitted> merged(const Fitted& other) const;
 
-  /// Returns the network that the answers' mean comes from, for a method that trains one with a linear output
-  /// layer (FitContext::start); nullptr for every other method.
+  /// Returns the network that computes the mean of the answers, if the method trains one with a linear output
+  /// layer (FitContext::start); else nullptr.
   virtual std::shared_ptr<const TrainedNetwork> network() const { return nullptr; }
 };
 
@@ -85,21 +86,21 @@ struct Split {
   Dataset train, valid;
 };
 
-/// What a fit takes beside its data.
+/// The inputs of a fit other than its data.
 struct FitContext {
   /// Seeds every random draw of the fit.
   Stream stream{0};
-  Callback* callback = nullptr;  // watches and stops the fit; not owned, nullptr: nobody watches
+  Callback* callback = nullptr;  // watches and may stop the fit; not owned; nullptr: none
   CheckpointPolicy checkpoint = {};
-  /// A network that is already trained, on the rows of this fit. Methods that train a network with a linear
-  /// output layer take it instead; others ignore it. nullptr: there is none.
+  /// A network that is already trained on the rows of this fit. Methods that train a network with a linear
+  /// output layer use it instead of training one; other methods ignore it. nullptr: none.
   std::shared_ptr<const TrainedNetwork> start = {};
-  /// Networks that other fits of the same rows have trained: a fit that would train the same network takes it
-  /// from here, and leaves its own here. It changes the time of a fit, not its result. Not owned; nullptr:
-  /// every fit trains its own.
+  /// Networks trained by other fits of the same rows. A fit that needs the same network takes it from here,
+  /// and adds a network that it trains. This saves time and does not change the result. Not owned; nullptr:
+  /// every fit trains its own network.
   NetworkCache* networks = nullptr;
-  /// Whether the validation rows of this fit had no part in training `start`. If they may have had one, a
-  /// method that takes its noise from them takes at least the network's own.
+  /// Whether the validation rows of this fit were kept out of the training of `start`. If not, their errors
+  /// may be too small, so a method that estimates its noise from them uses at least the network's own noise.
   bool valid_unseen = true;
 };
 
@@ -109,7 +110,7 @@ class Method {
   virtual ~Method() = default;
 
   /// Fits the method. Throws std::invalid_argument for empty, mis-shaped or non-finite data, and
-  /// NumericalError when the method cannot be fitted to them.
+  /// NumericalError if the computation fails on them.
   virtual std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const = 0;
 };
 

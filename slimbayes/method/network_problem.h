@@ -10,9 +10,9 @@
 
 namespace slimbayes {
 
-/// Returns the training problem of a network at these rows: its parameter groups and buffers, the batches and
-/// the name of its score. The caller adds the step and, where there are validation rows, the validation.
-/// `rates` as parameter_groups() takes them; `metric` is the name of the validation score, such as "NLL".
+/// Returns the training problem of a network on these rows: parameter groups and buffers, batches, and the
+/// name of the score. The caller adds the step and, if there are validation rows, the validation. `rates` as
+/// in parameter_groups(); `metric` is the name of the validation score, such as "NLL".
 TrainProblem network_problem(const Parameters& parameters, const std::map<std::string, GroupRate>& rates,
                              const Dataset& rows, const TrainingOptions& training,
                              std::string_view metric = "NLL");

@@ -15,9 +15,10 @@ struct GroupRate {
   double weight_decay = 0;  // decoupled
 };
 
-/// The groups that the trainer updates, one per block of Parameters: the rate of the group in `rates`, times
-/// the factors of the block (ParameterSpec). Entries of `rates` without parameters are ignored, such as the
-/// network of a linear model. Throws std::logic_error for a group that is not in `rates`.
+/// Returns the groups for the trainer, one for each block of Parameters. A block's rate is that of its group
+/// in `rates` times the block's own factors (ParameterSpec). Entries of `rates` without parameters are
+/// ignored; a linear model, for example, has no "network". Throws std::logic_error for a group that is not in
+/// `rates`.
 std::vector<ParameterGroup> parameter_groups(const Parameters& parameters,
                                              const std::map<std::string, GroupRate>& rates);
 

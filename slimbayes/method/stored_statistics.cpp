@@ -14,7 +14,7 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kStatistics = "model file";
-constexpr double kMostRows = 9007199254740992;  // 2^53: up to here doubles hold every whole number
+constexpr double kMostRows = 9007199254740992;  // 2^53: doubles hold every whole number up to this one
 
 }  // namespace
 

@@ -7,17 +7,17 @@
 
 namespace slimbayes {
 
-/// Adds statistics to the tensors of a model file, named `prefix`S and so on.
+/// Adds the statistics to the tensors of a model file. Their names begin with `prefix`.
 void store_statistics(const LinearStatistics& statistics, Weights& weights,
                       const std::string& prefix = "statistics.");
 
-/// Reads statistics of this rank back. Throws DataError or std::invalid_argument for tensors that are absent
-/// or do not fit.
+/// Reads statistics of this rank. Throws DataError or std::invalid_argument for tensors that are absent or do
+/// not fit.
 LinearStatistics statistics_from(const Network::Lookup& lookup, int64_t rank,
                                  const std::string& prefix = "statistics.");
 
-/// Returns whether two models hold the same tensors, bit by bit, apart from their statistics: then their
-/// posteriors are of one prior and the same features, and their statistics may be added.
+/// Returns whether two models hold the same tensors, bit by bit, apart from their statistics. If so, they
+/// have the same prior and features, and their statistics may be added.
 bool same_but_statistics(const Weights& a, const Weights& b);
 
 }  // namespace slimbayes

@@ -49,7 +49,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
       train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
   trained.summary.valid_rows = split.valid.size();
   trained.weights = snapshot(parameters);
-  // Even a perfect fit of these rows does not show that the noise is zero.
+  // Even a perfect fit of these rows does not prove that the noise is zero.
   if (head.is_regression())
     trained.head.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of),
                                       1e-12 * task.encoded_sd * task.encoded_sd);
@@ -57,7 +57,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
 }
 
 TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method) {
-  constexpr int64_t kVerified = 8;  // rows
+  constexpr int64_t kVerified = 8;  // rows on which a module is checked
   const Dataset rows = training_rows(split.train, method),
                 held_out = validation_rows(split.valid, rows, method);
   const Schema& schema = rows.schema;
@@ -112,7 +112,7 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
       fmt::format("one for {} ({})", name_of(task_of(start.head.likelihood)), name_of(start.head.likelihood)),
       "start from a network of the same task");
   TrainedNetwork taken = start;
-  taken.summary.rows = split.train.size();  // what the method knows; the training may have had others
+  taken.summary.rows = split.train.size();  // of this fit; the network may have been trained on others
   return taken;
 }
 

@@ -17,19 +17,20 @@
 namespace slimbayes {
 
 /// A network trained on squared error (regression) or cross entropy (classes), as a value. `dnn` answers with
-/// it; a post-hoc method keeps its mean and adds a posterior. Train it once (train_network) and give it to
-/// every such method by FitContext::start.
+/// it; a post-hoc method keeps its mean and adds a posterior. Train it once (train_network) and pass it to
+/// several methods by FitContext::start.
 struct TrainedNetwork {
-  NetworkSpec spec;      // its last layer is a Linear layer with one output per latent function
-  Weights weights;       // float32, named "network.0.weight", ...; buffers included
+  NetworkSpec spec;  // its last layer is a Linear layer with one output per latent function
+  Weights weights;   // float32, named "network.0.weight", ...; buffers included
   /// Its noise variance is the mean squared validation error of the encoded target (without validation rows,
-  /// the training error). After a refit, that of the network that was trained without the validation rows.
+  /// the training error). After a refit it is the noise of the earlier network, which did not see the
+  /// validation rows.
   Head head = {};
   Summary summary = {};
-  /// A module instead of layers: `spec` has the shape of a row and no layers, and `weights` are empty. bll
-  /// and rich-bll take it, other methods refuse it.
+  /// A module that replaces the layers: `spec` then has the shape of a row and no layers, and `weights` is
+  /// empty. Only bll and rich-bll take modules.
   std::optional<ScriptNetwork> module = {};
-  double target_var = 1;  // of the training rows; a module's target need not be standardised
+  double target_var = 1;  // variance of the training targets; a module's target need not be standardised
 };
 
 /// How a network is trained.
@@ -42,27 +43,28 @@ struct NetworkTraining {
   std::vector<at::Tensor> buffers = {};  // tensors that after_epoch changes; a checkpoint keeps them
 };
 
-/// Trains a network by AdamW and keeps the parameters with the best validation score (mean squared error, or
-/// NLL for classes; without validation rows, the last ones). `spec` ends in its Linear output layer. `method`
-/// is the name in messages. Throws std::invalid_argument for data that do not fit, NumericalError if training
-/// fails.
+/// Trains a network with AdamW and keeps the parameters with the best validation score: mean squared error,
+/// or NLL for classes. Without validation rows it keeps the last parameters. `spec` ends in the Linear output
+/// layer. `method` is the name in messages. Throws std::invalid_argument for data that do not fit, and
+/// NumericalError if training fails.
 TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& training,
                              const FitContext& context, std::string_view method);
 
-/// Returns a module as a network that was trained on these rows, with its validation error (without
-/// validation rows, its training error). Its outputs are the target of a regression, or the logits of
-/// classes. Throws std::invalid_argument for another number of outputs, and what ScriptNetwork::verified
-/// throws at the first rows.
+/// Returns a module as a trained network. The module's outputs are the target of a regression, or the logits
+/// of classes. Its noise comes from its error on the validation rows (without them, on the training rows).
+/// Throws std::invalid_argument for a wrong number of outputs, and as ScriptNetwork::verified on the first
+/// rows.
 TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method);
 
-/// Returns the network that a method starts from: context.start if there is one, otherwise a network that is
-/// trained now, or was trained before and is in context.networks. Throws std::invalid_argument also if
-/// context.start has other inputs or outputs than the data, and for a module unless `takes_modules`.
+/// Returns the network that a method starts from: context.start if given; else a network from
+/// context.networks; else a network that is trained now. Throws std::invalid_argument as train_network, and
+/// if the inputs or outputs of context.start do not fit the data or it is a module and `takes_modules` is
+/// false.
 TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Split& split,
                                 const FitContext& context, std::string_view method,
                                 bool takes_modules = false);
 
-/// Returns whether both are one network: the same layers with the same weights, bit by bit, or the same
+/// Returns whether both hold the same network: the same layers with the same weights, bit by bit, or the same
 /// module.
 bool same_network(const TrainedNetwork& a, const TrainedNetwork& b);
 

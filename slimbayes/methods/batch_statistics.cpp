@@ -14,7 +14,7 @@ namespace slimbayes {
 Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, const Dataset& rows,
                               const Stream& stream) {
   Weights out = weights;
-  std::vector<std::pair<at::Tensor, at::Tensor>> averages;  // of the last batch, summed
+  std::vector<std::pair<at::Tensor, at::Tensor>> averages;  // of the last batch; weighted sum
   for (const TensorShape& one : shapes_of(spec, "network")) {
     if (!one.buffer) continue;
     at::Tensor& buffer = out.at(one.name);

@@ -7,12 +7,12 @@
 
 namespace slimbayes {
 
-/// Returns the weights with the statistics of every batch norm computed again from these rows, by one pass in
-/// training mode: the mean over the batches of their means and variances, each weighted by its rows. Use it
-/// for weights that no training has visited, such as averages and draws (Maddox et al. 2019, algorithm 1;
-/// Izmailov et al. 2018). Images are not augmented; dropout, if any, draws from `stream`. A batch of a single
-/// row is left out where there are others. Without batch norms, returns the weights as they are. The result
-/// shares the tensors of the parameters with `weights`, which do not change.
+/// Returns the weights with the statistics of every batch norm recomputed from these rows. Use it for weights
+/// that no training step has visited, such as averages and draws (Maddox et al. 2019, algorithm 1; Izmailov
+/// et al. 2018). One pass in training mode averages the means and variances of the batches, weighted by their
+/// numbers of rows. Images are not augmented; dropout, if any, draws from `stream`. A batch of a single row
+/// is skipped if there are other batches. Without batch norms, returns the weights unchanged. The result
+/// shares the parameter tensors of `weights`, which do not change.
 Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, const Dataset& rows,
                               const Stream& stream);
 

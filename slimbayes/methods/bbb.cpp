@@ -18,16 +18,18 @@
 
 // bbb: Bayes by Backprop, a mean-field posterior over the weights (Blundell et al. 2015).
 //
-// Model       w ~ N(0, prior_sd^2) independently, y = network_w(x) + noise; classes: logits.
-// Estimator   The evidence lower bound with independent Gaussians q(w) (bayes/mean_field.cpp). Each step draws
-//             one network: -log p(y | w) / b + beta / n KL. The noise variance is trained. The parameters with
-//             the best validation NLL are kept: that of at most 8 draws, since the network of the mean
-//             weights, whose activations differ from the draws', is no measure of the answers.
-// Random      Every matrix and every bias. Scales and shifts of norms and positions of tokens are trained as
-//             plain numbers: a prior with mean 0 would pull a scale to 0, and the layer with it.
-// Cost        Twice dnn's per step, and up to 8 passes over the validation rows for each validation; a
-//             prediction costs `draws` passes, the model file two networks.
-// When        A baseline. The means are pulled towards zero, and small tables are underfitted.
+// Model       w ~ N(0, prior_sd^2) independently, y = network_w(x) + noise; for classes the outputs are
+//             logits.
+// Estimator   The evidence lower bound with independent Gaussians q(w) (bayes/mean_field.cpp). Each step
+//             draws one network: -log p(y | w) / b + beta / n KL. The options kl_zero and kl_ramp raise the
+//             weight of the KL over the epochs (train/schedule.h). The noise variance is trained. The
+//             parameters with the best validation NLL of at most 8 draws are kept. The network of the mean
+//             weights is not used for this score: its activations differ from those of the draws.
+// Random      Every matrix and every bias. The scales and shifts of norms and the positions of tokens are
+//             deterministic: a prior with mean 0 would pull the scales, and so the layer's output, to 0.
+// Cost        Twice dnn's per step, and up to 8 passes over the validation rows for each validation. A
+//             prediction costs `draws` passes; the model file is as large as two networks.
+// When        As a baseline. The prior pulls the means towards zero, so small tables are underfitted.
 
 namespace slimbayes {
 
@@ -35,13 +37,13 @@ namespace {
 
 constexpr const char* kBbb = "bbb";
 constexpr const char* kPlan = "weight_plan";    // in the model file
-constexpr const char* kLogNoise = "log_noise";  // of a regression only
-constexpr int64_t kValidationDraws = 8;         // of the weights, for a validation score
+constexpr const char* kLogNoise = "log_noise";  // only for a regression
+constexpr int64_t kValidationDraws = 8;         // draws of the weights for one validation score
 
-/// Returns the stream of draw s of the weights, the same for every model.
+/// Returns the stream of draw s of the weights. It is the same for every model.
 Stream draw_stream(int64_t s) { return Stream(0).split("draw").split(static_cast<uint64_t>(s)); }
 
-/// Returns the draws of a network; the arguments must outlive them.
+/// Returns the draws of a network. The arguments must outlive them.
 WeightDraws draws_of(const Network& network, const WeightPosterior& weights, const Shape& input,
                      int64_t draws) {
   return {input, draws, [&network, &weights](int64_t s) {
@@ -160,7 +162,7 @@ class BbbMethod : public Method {
     return {all, at::kFloat};
   }
 
-  /// Returns -log p(y | f) of each row, for a regression without the constant of the Gaussian.
+  /// Returns -log p(y | f) of each row. A regression omits the Gaussian's constant.
   at::Tensor negative_log_density(const Head& head, const Parameters& parameters, const at::Tensor& output,
                                   const at::Tensor& y) const {
     const at::Tensor loss = head.loss(output, y);

@@ -4,14 +4,14 @@
 
 // bll: a Bayesian last layer on a trained network (R section 2: NNGP, BLL, last-layer Laplace).
 //
-// Model       f(x) = network(x), the mean; Var f(x) = phi_r^T (Phi_r^T Phi_r / sigma2 + I / s^2)^-1 phi_r,
-//             phi_r being the inputs of the output layer; y = f + noise. Classes: Gaussian logits.
-// Estimator   The network is trained as dnn's, or is given. The noise sigma2 has the least validation NLL.
-//             The prior sd s is such that f has the prior sd of the target, on average over the training
-//             rows. The options select, noise and prior choose otherwise.
-// Cost        dnn's, then O(n r^2 + r^3) for n rows and r features; a prediction costs one pass and O(r^2).
-// When        A network that is already trained needs an error bar at once. The variance ignores all layers
-//             but the last and is too small far from the data: rich-bll costs the same to predict.
+// Model       f(x) has the mean network(x) and the variance phi_r^T (Phi_r^T Phi_r / sigma2 + I / s^2)^-1
+//             phi_r, where phi_r are the inputs of the output layer; y = f + noise. Classes: Gaussian logits.
+// Estimator   The network is trained as in dnn, or is given. The noise sigma2 is the value with the least
+//             validation NLL. The prior sd s is set so that the prior sd of f equals the target's sd on
+//             average over the training rows. The options select, noise and prior choose otherwise.
+// Cost        dnn's, then O(n r^2 + r^3) for n rows and r features. A prediction costs one pass and O(r^2).
+// When        To get error bars for a trained network at once. The variance ignores all layers but the last
+//             and is too small far from the data; rich-bll corrects this at the same cost of prediction.
 
 namespace slimbayes {
 

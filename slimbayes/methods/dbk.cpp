@@ -11,11 +11,11 @@
 //             train network, basis, q(w) = N(m, L L^T), c and the noise variance.
 // Cost        O(b (h^2 + r h + r^2)) per step and O(r^2) per predicted row, both independent of n; basis rbf
 //             adds O(r^3).
-// Deviations  noise = exp(theta) + floor with a learning rate of its own; early steps weight the rows by
-//             their variance (focus); the training recipe of catalog/training_options.h.
-//
-// The objective calibrates the total variance: its two parts cannot be read as aleatoric and epistemic (N
-// section 3.2).
+// When        The default for numbers, also where the noise differs from row to row. The objective calibrates
+//             only the total variance: its two parts are not the aleatoric and the epistemic variance (N
+//             section 3.2). Use vbll if you need these.
+// Deviations  noise = exp(theta) + floor with its own learning rate; early steps weight the rows by their
+//             variance (focus); the training recipe of catalog/training_options.h.
 
 namespace slimbayes {
 

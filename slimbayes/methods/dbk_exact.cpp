@@ -24,13 +24,12 @@
 // Model       As dbk: f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise.
 // Estimator   Full-batch steps on log p(y) (N-11) minus alpha times the trace regulariser (E-11) train
 //             network, basis and noise; basis rbf uses its collapsed bound (N-3). The posterior of the
-//             weights is exact and computed in float64. c is the generalised least-squares mean, and its
-//             variance is part of the epistemic variance. With the option `correction`, E-12 applies: row x
-//             has the relative noise variance D = 1 + c(x) / noise, c(x) being the prior variance that phi(x)
-//             lacks.
-// Cost        O(n (h^2 + r h + r^2) + r^3) per step. The memory, chunk (h + r), does not depend on n: pass 1
-//             adds up Phi^T Phi and Phi^T y chunk by chunk without a graph; pass 2 propagates their gradient
-//             back through each chunk.
+//             weights is exact, in float64. c is the generalised least-squares mean; its variance is part of
+//             the epistemic variance. The option `correction` applies E-12: the noise variance of row x is
+//             multiplied by D = 1 + c(x) / noise, where c(x) is the prior variance that phi(x) lacks.
+// Cost        O(n (h^2 + r h + r^2) + r^3) per step. Memory is chunk (h + r), independent of n: pass 1 sums
+//             Phi^T Phi and Phi^T y chunk by chunk without a graph; pass 2 propagates the gradient of these
+//             sums back through each chunk.
 // Deviations  dbk's schedule and noise floor, a learning rate of 1e-2, and a noise that starts at 0.1. The
 //             last chunk of pass 1 keeps its graph for pass 2.
 
@@ -48,7 +47,8 @@ struct Conditioned {
   at::Tensor largest;  // M, scalar; undefined without the diagonal correction
 };
 
-/// Returns the statistics of these rows. With `correction`, a first pass finds M, which D needs (E-12).
+/// Returns the statistics of these rows. With `correction`, a first pass finds M, from which D follows
+/// (E-12).
 Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const DbkExactOptions& options) {
   at::NoGradGuard no_grad;
   Conditioned out{linear_statistics(model.map.rank()), {}};
@@ -73,7 +73,7 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const D
   return out;
 }
 
-/// Returns mean, noise and epistemic variance at x.
+/// Returns the mean, noise variance and epistemic variance at x.
 Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, const at::Tensor& largest,
                   const Input& x) {
   Expansion phi = model(x);
@@ -110,7 +110,7 @@ class DbkExactFitted : public Fitted {
       over_batches(given, {options_.chunk}, [&](const Batch& batch) {
         const at::Tensor phi = model_(model_.input(batch)).features.to(at::kDouble);
         at::Tensor d;
-        if (options_.correction)  // beyond M nothing is missing
+        if (options_.correction)  // above M no prior variance is missing
           d = 1 + (largest_ - phi.square().sum(1)).clamp_min(0) / model_.noise_var();
         const LinearRows rows{phi, batch.target.to(at::kDouble), d};
         const double yy = posterior.statistics.yy;
@@ -142,7 +142,7 @@ class DbkExactFitted : public Fitted {
   const Summary& summary() const override { return summary_; }
 
  private:
-  /// Returns the model with the posterior of other rows.
+  /// Returns the model with the posterior for other rows.
   std::unique_ptr<Fitted> with_statistics(const LinearStatistics& statistics, int64_t rows) const {
     Weights weights = weights_;
     store_statistics(statistics, weights);

@@ -21,13 +21,13 @@
 //
 // Model       f ~ GP(c, k~(g(x), g(x'))), y = f + noise; k~ is an ARD RBF kernel, g the network.
 // Estimator   AdamW on the dense log evidence trains network, lengthscales, amplitude, noise and c. Each step
-//             uses evidence_rows rows (on a small table all of them); the posterior conditions on every
-//             training row.
-// Cost        O(e^3 + e h^2) per step of e rows. O(n^3) time and an [n, n] matrix at the end, hence max_rows,
-//             and again each time a model file is opened. O(n^2) per prediction.
-// Deviations  The training recipe is that of dbk-exact. The papers use conjugate gradients and a low-rank
-//             posterior (LOVE); this implementation uses a Cholesky factorisation. The validation score
-//             conditions on evidence_rows evenly spaced rows.
+//             uses evidence_rows rows (on a small table all rows). The final posterior uses every training
+//             row.
+// Cost        O(e^3 + e h^2) per step of e rows. The posterior costs O(n^3) time and an [n, n] matrix, at the
+//             end of the fit and whenever a model file is opened; hence max_rows. O(n^2) per prediction.
+// Deviations  The training recipe is dbk-exact's. The papers use conjugate gradients and a low-rank
+//             posterior (LOVE); this code uses a Cholesky factorisation. The validation score uses a
+//             posterior from evidence_rows evenly spaced rows.
 
 namespace slimbayes {
 

@@ -12,13 +12,14 @@
 //
 // Model       y = network(x) with a linear head + noise of one variance; for classes the outputs of the head
 //             are logits.
-// Estimator   Mini-batch squared error. The epoch with the least validation MSE is kept, and that MSE is the
-//             noise variance (the training MSE if there are no validation rows). For classes, the cross
-//             entropy takes its place.
-// Deviations  The training recipe is in catalog/training_options.h. Weight decay applies to the linear head
-//             too: it has no prior of its own, unlike the heads of the methods with a posterior.
+// Estimator   Mini-batch squared error. The epoch with the least validation MSE is kept, and this MSE is the
+//             noise variance (without validation rows, the training MSE). For classes the loss is the cross
+//             entropy.
+// Deviations  The training recipe is in catalog/training_options.h. Weight decay also applies to the linear
+//             head, because it has no prior, unlike the heads of methods with a posterior.
 // Cost        O(b h^2) per step.
-// The method has no epistemic uncertainty: the epistemic variance and the mutual information are 0.
+// When        As a baseline. There is no epistemic uncertainty: the epistemic variance and the mutual
+//             information are 0.
 
 namespace slimbayes {
 

@@ -15,17 +15,17 @@
 
 // ensemble: one method fitted several times (Lakshminarayanan, Pritzel and Blundell 2017).
 //
-// Model       An equal mixture of the members' predictions (core/answers.h). For a regression it is answered
-//             by its mean and variance: the mean of the members' noise variances is aleatoric; their mean
-//             epistemic variance and the variance of their means are epistemic.
+// Model       An equal mixture of the members' predictions (core/answers.h). A regression is answered by the
+//             mixture's mean and variance. The mean of the members' noise variances is aleatoric. The mean of
+//             their epistemic variances and the variance of their means are epistemic.
 // Estimator   Member i is the method fitted with child i of the random stream: other initial weights and
 //             other batches, the same rows.
 // Cost        The cost of the method times the number of members.
-// Deviations  Any method can be a member; the paper's members learn a variance per row. There are no
+// Deviations  Any method can be a member, while the paper's members learn a variance per row. There are no
 //             adversarial examples.
 //
-// The ensemble depends on the interface Method only: the registry makes and loads the members by name. In the
-// model file a member's tensors and metadata have the prefix `member.<i>.`.
+// The ensemble depends only on the interface Method; the registry makes and loads the members by name. In the
+// model file the tensors and metadata of a member have the prefix `member.<i>.`.
 
 namespace slimbayes {
 
@@ -45,7 +45,7 @@ void store_member(const Fitted& member, size_t i, TensorFile& file) {
   for (auto& [name, tensor] : own.tensors) file.tensors[prefix_of(i) + name] = std::move(tensor);
 }
 
-/// Returns the entries of a map whose keys begin with `prefix`, and removes it from the keys.
+/// Returns the entries of a map whose keys begin with `prefix`, with the prefix removed.
 template <class Map>
 Map below(const Map& map, const std::string& prefix) {
   Map part;
@@ -55,8 +55,8 @@ Map below(const Map& map, const std::string& prefix) {
   return part;
 }
 
-/// Reads the members of a model file or, with `train`, of a checkpoint record; `train` are the rows on which
-/// they must have been fitted.
+/// Reads the members from a model file or, if `train` is given, from a checkpoint record. `train` are the
+/// rows on which the members must have been fitted.
 Members members_from(const TensorFile& file, const Row& method, const Dataset* train = nullptr) {
   Members members;
   while (members.size() < kMostMembers) {
@@ -68,7 +68,7 @@ Members members_from(const TensorFile& file, const Row& method, const Dataset* t
   return members;
 }
 
-/// Returns the members' summaries as one: epochs, steps and seconds are summed, the score is averaged.
+/// Returns one summary for all members: epochs, steps and seconds are summed, the score is averaged.
 Summary merged(const Members& members, const std::string& of) {
   Summary all = members.front()->summary();
   all.steps = all.epochs = 0;
@@ -102,7 +102,7 @@ class EnsembleFitted : public Fitted {
     return mixture(answers);
   }
 
-  Scores ood(const Dataset& data) const override {  // the mean of the members'
+  Scores ood(const Dataset& data) const override {  // the mean of the members' scores
     Scores all;
     for (const auto& member : members_) {
       for (const auto& [name, score] : member->ood(data)) {
@@ -114,7 +114,7 @@ class EnsembleFitted : public Fitted {
     return all;
   }
 
-  /// Raises the noise of the members that have one.
+  /// Raises the noise of every member whose posterior depends on it.
   std::unique_ptr<Fitted> with_noise(double var) const override {
     Members members = members_;
     bool raised = false;
@@ -155,8 +155,7 @@ class EnsembleMethod : public Method {
     method_ = row_.make(own);
   }
 
-  /// With a checkpoint, the record keeps the finished members, and the running member has a checkpoint of its
-  /// own.
+  /// With a checkpoint, the record holds the finished members, and the running member has its own checkpoint.
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     FitSeries series(context.checkpoint, kEnsemble, context.callback);
     Members members;
@@ -176,7 +175,7 @@ class EnsembleMethod : public Method {
           split,
           {stream.split(static_cast<uint64_t>(i)), context.callback, series.part(static_cast<int64_t>(i))});
       interrupted = member->summary().stopped == Stopped::interrupted;
-      if (interrupted && !members.empty()) break;  // a half-trained member would make the finished ones worse
+      if (interrupted && !members.empty()) break;  // a half-trained member would worsen the mixture
       members.push_back(std::move(member));
       if (interrupted) break;
       TensorFile record;

@@ -14,7 +14,7 @@
 namespace slimbayes {
 
 /// The features and the noise of an exact method, bound to the tensors that it trains. The posterior of the
-/// weights is not trained: it is computed from them in closed form.
+/// weights is not trained but computed in closed form.
 struct ExactFeatures {
   FeatureMap map;
   at::Tensor noise_theta;  // scalar
@@ -29,7 +29,7 @@ struct ExactFeatures {
   double noise_var() const;               // noise(noise_theta)
 };
 
-/// The options that the initial parameters of an exact method depend on.
+/// The options that determine the initial parameters of an exact method.
 struct ExactStart {
   std::string basis;
   int64_t rank;
@@ -40,20 +40,20 @@ struct ExactStart {
 /// std::invalid_argument unless noise_start > noise_floor.
 Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream);
 
-/// Returns the groups with their update rules: weight decay on the network only, and a learning rate of its
-/// own for the noise.
+/// Returns the parameter groups. Weight decay applies to the network only, and the noise has its own learning
+/// rate.
 std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
                                          const NoiseOptions& noise);
 
-/// Throws std::invalid_argument for a network with batch norms: its output for a row depends on the batch,
+/// Throws std::invalid_argument for a network with batch norms. Their output for a row depends on its batch,
 /// but both passes of a step need the same features.
 void check_exact_network(const NetworkSpec& spec, const std::string& method);
 
 /// Returns rows [low, min(low + size, n)) in their order.
 Batch chunk_of(const Dataset& rows, int64_t low, int64_t size);
 
-/// Makes both passes over the rows, `chunk` of them at a time. Adds the gradient of -bound / n
-/// (objectives/exact_bound.h) to the leaves' gradients and returns -bound / n.
+/// Makes both passes over the rows in chunks of `chunk` rows. Adds the gradient of -bound / n
+/// (objectives/exact_bound.h) to the gradients of the leaves, and returns -bound / n.
 double exact_step(const ExactFeatures& model, const Dataset& rows, double alpha, int64_t chunk);
 
 }  // namespace slimbayes

@@ -19,15 +19,15 @@
 // ch. 2, 5).
 //
 // Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
-// Estimator   L-BFGS on the log evidence (families/dense_gp/dense_gp.cpp) fits log l, log s, log noise and c. It
-//             starts at noise 0.1 and l = sqrt(d) on standardised inputs. The evidence of few rows has
+// Estimator   L-BFGS on the log evidence (families/dense_gp/dense_gp.cpp) fits log l, log s, log noise and c.
+//             It starts at noise 0.1 and l = sqrt(d) on standardised inputs. The evidence of few rows has
 //             several maxima, one of which explains everything by noise. Up to 300 rows, six more searches
-//             therefore start at other lengthscales and noises, and the greatest evidence is kept. The
+//             therefore start from other lengthscales and noises, and the greatest evidence is kept. The
 //             reported steps are the sum over all searches.
-// Cost        O(n^3) time and O(n^2) memory, hence max_rows, and again each time a model file is opened;
+// Cost        O(n^3) time and O(n^2) memory, at the fit and whenever a model file is opened; hence max_rows.
 //             O(n^2) per predicted variance. Seven searches of 300 rows take about as long as one of 600.
-// Deviations  The hyperparameters are fitted on at most evidence_rows rows. Validation rows are not used:
-//             there is nothing to select, so a score on them is unbiased.
+// Deviations  The hyperparameters are fitted on at most evidence_rows rows. Validation rows are not used,
+//             because nothing is selected; a score on them is unbiased.
 
 namespace slimbayes {
 
@@ -52,7 +52,7 @@ std::vector<Start> starts(int64_t rows) {
   return all;
 }
 
-/// Maximises the evidence from several starts, keeping the best theta seen.
+/// Maximises the evidence from several starts and keeps the best theta.
 class EvidenceSearch {
  public:
   EvidenceSearch(const RowTensors& rows, const GpExactOptions& options, Callback* callback, Summary& summary)
@@ -86,7 +86,7 @@ class EvidenceSearch {
 
   /// Runs one search. A numerical failure ends this search; it ends the fit only if every search fails.
   void from(const Start& start) {
-    constexpr int64_t kChunk = 5;         // iterations between two calls of the callback
+    constexpr int64_t kChunk = 5;         // iterations between two callbacks
     constexpr int64_t kEvaluations = 25;  // most evaluations per iteration, for the line search
     const int64_t d = rows_.x.size(1);
     at::Tensor theta = dense_start(d, std::log(start.noise));

@@ -1,11 +1,12 @@
 // The Laplace approximation of a classifier's last layer.
 //
-// Full: with R = s L^-1 (lower triangular, blocks R_ac of r x r), the covariance of logits c and d is
-// phi^T (R^T R)_cd phi = sum_a <R_ac phi, R_ad phi>: k^2 / 2 products of b x r x r, and a sum of squares on
-// the diagonal. Kronecker: with eigenvectors U of the features' matrix and V of the classes' one, the
-// eigenvalues of H are products a_i l_j / n, and the covariance is V diag(sum_i (U^T phi)_i^2 v_ij) V^T with
-// v_ij = s^2 / (1 + s^2 a_i l_j / n). The centred covariance P C P has R_ac less its mean over c in place of
-// R_ac, and P V in place of V.
+// Full structure: with R = s L^-1 (lower triangular, blocks R_ac [r, r]), the covariance of logits c and d is
+// phi^T (R^T R)_cd phi = sum_a <R_ac phi, R_ad phi>. This takes k^2 / 2 products of [b, r] and [r, r], and is
+// a sum of squares on the diagonal.
+// Kronecker structure: let U and V be the eigenvectors of the features' and the classes' matrix, with
+// eigenvalues a_i and l_j. The eigenvalues of H are a_i l_j / n, and the covariance is
+// V diag(sum_i (U^T phi)_i^2 v_ij) V^T with v_ij = s^2 / (1 + s^2 a_i l_j / n).
+// The centred covariance P C P replaces R_ac by R_ac less its mean over c, and V by P V.
 #include "slimbayes/methods/laplace_posterior.h"
 
 #include <ATen/ATen.h>
@@ -54,7 +55,7 @@ at::Tensor covariance_of(const LaplacePosterior& p, const at::Tensor& features, 
   for (int64_t low = 0; low < b; low += step) {
     const at::Tensor rows = phi.slice(0, low, low + step);
     for (int64_t a = 0; a < k; ++a) {
-      // R_ac phi for c <= a; the blocks above the diagonal of a lower triangular matrix are zero.
+      // Computes R_ac phi for c <= a: blocks above the diagonal of a lower triangular matrix are zero.
       const int64_t used = p.wide ? k : a + 1;
       const at::Tensor blocks = p.half.narrow(0, a * r, r).narrow(1, 0, used * r);
       at::Tensor turned = at::matmul(rows, blocks.reshape({r, used, r}).permute({1, 2, 0}))
@@ -84,7 +85,7 @@ GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tenso
   const int64_t b = features.size(0), k = h.outputs(), r = h.rank();
   check(sign > 0 || b <= h.n, kLaplace, fmt::format("at most {} rows to remove", h.n), std::to_string(b),
         "only rows that were added can be removed");
-  // What rounding leaves of a sum without rows is no matrix.
+  // Without rows the matrix is exactly zero: rounding errors of the sum are discarded.
   if (h.n + sign * b == 0) return gauss_newton(k, r, h.full.defined());
   const at::Tensor phi = features.to(at::kDouble), curvature = curvatures(logits.to(at::kDouble));
   GaussNewton out{{},

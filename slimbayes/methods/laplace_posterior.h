@@ -25,51 +25,51 @@ struct GaussNewton {
 /// Returns the matrix of zero rows.
 GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full);
 
-/// Returns the matrix with these rows added, or with sign -1 removed. features [b, r], logits [b, k].
-/// O(b k^2 r^2), with the Kronecker structure O(b (k^2 + r^2)). In a loop write
-/// `h = with_rows(std::move(h), ...)`: the full matrix is then changed in place. Throws
-/// std::invalid_argument for other shapes, numbers that are not finite, and the removal of more rows than
-/// there are.
+/// Returns the matrix with these rows added, or removed for sign -1. features [b, r], logits [b, k]. O(b k^2
+/// r^2), with the Kronecker structure O(b (k^2 + r^2)). In a loop write `h = with_rows(std::move(h), ...)`,
+/// which changes the full matrix in place. Throws std::invalid_argument for wrong shapes, numbers that are
+/// not finite, or the removal of more rows than there are.
 GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign);
 
 /// Returns the sum of two matrices of disjoint rows. Throws std::invalid_argument for other shapes.
 GaussNewton merged(const GaussNewton& a, const GaussNewton& b);
 
-/// Returns the eigenvalues of H, those that rounding made negative as 0. [k r]
+/// Returns the eigenvalues of H. Eigenvalues that rounding made negative are 0. [k r]
 at::Tensor eigenvalues(const GaussNewton& h);
 
 /// The Gaussian posterior N(trained weights, (H + I / s^2)^-1) of the last layer's weights.
 struct LaplacePosterior {
   double prior_sd = 1;  // s
   at::Tensor half;      // full: R = s (I + s^2 H)^-1/2, R^T R the covariance. [k r, k r]
-  /// Whether the prior is so wide that H comes from its spectrum, so that rounding does not count as rows
-  /// (identity_plus). R is lower triangular otherwise.
+  /// Whether R is computed from the spectrum of H, because the prior is so wide that rounding errors would
+  /// act like rows (identity_plus). Otherwise R is lower triangular.
   bool wide = false;
-  // Kronecker: eigenvectors of the two factors, and the posterior variance of each pair of them.
+  // Kronecker: the eigenvectors of both factors, and the posterior variance of each pair of eigenvectors.
   at::Tensor of_features, of_classes;  // [r, r], [k, k]
   at::Tensor variances;                // [r, k]
 };
 
-/// Returns the posterior with prior sd s > 0 of every weight. It needs no jitter for any s: directions of
-/// which no row tells anything keep the prior. O((k r)^3), with the Kronecker structure O(k^3 + r^3). Throws
-/// NumericalError if H is not positive semidefinite: rows were removed that had not been added.
+/// Returns the posterior with prior sd s > 0 of every weight. It needs no jitter for any s: directions about
+/// which no row has information keep the prior. O((k r)^3), with the Kronecker structure O(k^3 + r^3). Throws
+/// NumericalError if H is not positive semidefinite, which means that rows were removed that had not been
+/// added.
 LaplacePosterior laplace_posterior(const GaussNewton& h, double prior_sd);
 
 /// Returns the posterior covariance of the k logits at each row, (I (x) phi)^T (H + I / s^2)^-1 (I (x) phi).
-/// A sum of squares: its diagonal is never negative. features [b, r]. [b, k, k]
+/// It is computed as a sum of squares, so its diagonal is never negative. features [b, r]. [b, k, k]
 at::Tensor logit_covariance(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs);
 
-/// Returns the covariance of the logits less their mean over the classes, P C P with P = I - 11^T / k and C
-/// the logit_covariance. Softmax does not change with a common shift of the logits, so no training row tells
-/// anything of the shift, and every entry of C holds its prior variance s^2 |phi|^2 / k; P C P is C without
-/// it. A sum of squares, which no large s spoils. One logit has no such shift: C itself. features [b, r].
-/// [b, k, k]
+/// Returns the covariance of the logits less their mean over the classes: P C P with P = I - 11^T / k and C
+/// the logit_covariance. Softmax does not change if all logits are shifted by the same number. The training
+/// rows therefore say nothing about this shift, and every entry of C contains its prior variance s^2 |phi|^2
+/// / k. P C P is C without it. It is a sum of squares and stays accurate for large s. For one logit there is
+/// no such shift: returns C. features [b, r]. [b, k, k]
 at::Tensor centred_logit_covariance(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs);
 
 /// Returns the log evidence of the Laplace approximation,
 ///   log p(y | W) - ||W||^2 / (2 s^2) - log |I + s^2 H| / 2,
-/// from the log likelihood of the training rows at the trained weights W, their sum of squares and the
-/// eigenvalues of H.
+/// where W are the trained weights. `log_likelihood` is that of the training rows at W, `weights_squared` is
+/// ||W||^2, and `eigenvalues` are those of H.
 double laplace_evidence(double log_likelihood, double weights_squared, const at::Tensor& eigenvalues,
                         double prior_sd);
 

@@ -22,18 +22,18 @@
 
 // last-layer-laplace: the Laplace approximation of a trained network's last layer (Daxberger et al. 2021).
 //
-// Model       Classes: W ~ N(W*, (H + I / s^2)^-1) with W* the trained weights of the output layer and H the
-//             generalised Gauss-Newton matrix of the training rows; the probabilities are averaged over the
-//             Gaussian logits, which have a covariance. Regression: bll's posterior.
-// Estimator   The network is trained as dnn's, or is given. The prior sd s has the largest Laplace evidence,
-//             whose prior has mean 0 (families/last_layer/posterior_choice.h for a regression). A prior centred on W*
-//             would leave only residuals to explain, and prefer s = 0. A regression's noise is the validation
-//             MSE: the training residuals of a network are smaller than the noise.
-// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features, with the Kronecker structure
-//             O(n (k^2 + r^2) + k^3 + r^3); a prediction costs one pass and O(k^2 r^2), or O(r^2 + k r), plus
-//             O(k^3) and 1,024 draws of k correlated logits.
-// When        A classifier that is already trained. Its posterior knows how certain each row's class is;
-//             bll gives every row of a class the same weight.
+// Model       Classes: W ~ N(W*, (H + I / s^2)^-1), where W* are the trained weights of the output layer and
+//             H is the generalised Gauss-Newton matrix of the training rows. The probabilities are averaged
+//             over the Gaussian logits with their covariance. Regression: bll's posterior.
+// Estimator   The network is trained as in dnn, or is given. The prior sd s maximises the Laplace evidence
+//             with a prior of mean 0 (families/last_layer/posterior_choice.h for a regression). A prior with
+//             mean W* would leave only residuals to explain and prefer s = 0. The noise of a regression is
+//             the validation MSE, because a network's training residuals are smaller than the noise.
+// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features; with the Kronecker
+//             structure O(n (k^2 + r^2) + k^3 + r^3). A prediction costs one pass, O(k^2 r^2) or with the
+//             Kronecker structure O(r^2 + k r), then O(k^3) and 1,024 draws of k correlated logits.
+// When        For a classifier that is already trained. The posterior takes into account how certain the
+//             class of each row is, while bll gives every row of a class the same weight.
 
 namespace slimbayes {
 
@@ -41,9 +41,9 @@ namespace {
 
 constexpr const char* kLastLayerLaplace = "last-layer-laplace";
 constexpr const char* kLaplacePriorSd = "prior_sd";
-constexpr int64_t kFullWeights = 2048;                // weights up to which the structure "auto" is full
-constexpr int64_t kMostFullWeights = 8192;            // half a gigabyte, and minutes for the spectrum
-constexpr int64_t kCovariancesAtOnce = int64_t{1} << 22;  // of the covariances [b, k, k] of a batch
+constexpr int64_t kFullWeights = 2048;      // most weights for which the structure "auto" is full
+constexpr int64_t kMostFullWeights = 8192;  // half a gigabyte, and minutes for the spectrum
+constexpr int64_t kCovariancesAtOnce = int64_t{1} << 22;  // elements of [b, k, k] in a batch
 
 LastLayer regression_of(const LastLayerLaplaceOptions& o) {
   LastLayerOptions posterior;
@@ -51,7 +51,7 @@ LastLayer regression_of(const LastLayerLaplaceOptions& o) {
   return {kLastLayerLaplace, options_to_json(o), o.network, posterior, /*enriched=*/false};
 }
 
-/// Returns batches whose covariances of `outputs` logits are few enough to hold.
+/// Returns the options with a batch small enough that the covariances of `outputs` logits fit in memory.
 PredictOptions bounded(const PredictOptions& options, int64_t outputs) {
   return {std::min(options.batch, std::max<int64_t>(1, kCovariancesAtOnce / (outputs * outputs)))};
 }
@@ -59,7 +59,7 @@ PredictOptions bounded(const PredictOptions& options, int64_t outputs) {
 /// Returns the answer at logits with this covariance. logits [b, k], covariance [b, k, k]
 Predictive answer_at(const at::Tensor& logits, const at::Tensor& covariance) {
   if (logits.size(1) == 1) return predictive(BernoulliLikelihood{}, {logits, covariance.reshape({-1, 1})});
-  // A row whose covariance overflowed has no answer; it must not cost the others theirs.
+  // A row whose covariance overflowed has no answer. The other rows must keep theirs.
   const at::Tensor known = covariance.isfinite().flatten(1).all(1).reshape({-1, 1, 1});
   const auto [values, vectors] = at::linalg_eigh(at::where(known, covariance, at::zeros_like(covariance)));
   const RoundedVariance vars = rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values));
@@ -142,13 +142,13 @@ class LaplaceFitted : public Fitted {
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
 
  private:
-  /// Returns the covariance of the logits less their mean: softmax does not see their common shift, whose
-  /// variance is the prior's. [b, k, k]
+  /// Returns the covariance of the logits less their mean. Softmax ignores a common shift of the logits,
+  /// whose variance is the prior's. [b, k, k]
   at::Tensor covariance_at(const LastLayerRows& rows) const {
     return centred_logit_covariance(posterior_, rows.features, network_.outputs());
   }
 
-  /// Returns the model with the posterior of other rows.
+  /// Returns the model with the posterior for other rows.
   std::unique_ptr<Fitted> with_matrix(GaussNewton matrix, int64_t rows) const {
     Summary summary = summary_;
     summary.rows = rows;
@@ -214,9 +214,9 @@ class LaplaceMethod : public Method {
           std::to_string(weights), "take --structure kronecker");
   }
 
-  /// Returns the prior sd as `choice` says: with "select" the one with the largest evidence, or the least
-  /// validation NLL, of those with which the logits have a prior sd of 0.01 to 10 on average (prior_range).
-  /// Adds a note if it is an end of that range.
+  /// Returns the prior sd that `choice` asks for. With "select" it maximises the evidence, or minimises the
+  /// validation NLL, over the range in which the logits have a prior sd of 0.01 to 10 on average
+  /// (prior_range). Adds a note if the result is an end of that range.
   double chosen_prior_sd(const TrainedNetwork& network, const LastLayerFeatures& features,
                          const GaussNewton& matrix, double log_likelihood, const Dataset& valid,
                          std::vector<std::string>& notes) const {

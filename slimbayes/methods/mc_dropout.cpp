@@ -9,14 +9,14 @@
 
 // mc-dropout: dropout in prediction (Gal and Ghahramani 2016).
 //
-// Model       A mixture over masks of the dropout layers: each draw of the masks is a network. Its spread is
-//             the epistemic part; one noise variance for all rows.
-// Estimator   The network is trained as dnn's, with dropout. The noise variance has the least validation NLL
-//             (without validation rows, training NLL).
+// Model       A mixture over masks of the dropout layers: each draw of the masks gives one network. The
+//             spread of the networks is the epistemic part. All rows have one noise variance.
+// Estimator   The network is trained as in dnn, with dropout. The noise variance is the value with the least
+//             validation NLL (without validation rows, training NLL).
 // Cost        dnn's; a prediction costs `draws` passes.
 // Deviations  All rows share the masks of a draw, so that the answer to a row does not depend on its batch.
-// When        A baseline for networks that have dropout anyway; the spread depends on the rate, not on the
-//             data.
+// When        As a baseline for networks that use dropout anyway. The spread depends on the dropout rate, not
+//             on the amount of data.
 
 namespace slimbayes {
 
@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kMcDropout = "mc-dropout";
 
-/// Returns the draws of the masks; `network` must outlive them.
+/// Returns the draws of the masks. `network` must outlive them.
 WeightDraws mask_draws(const BoundNetwork& network, const Shape& input, int64_t draws) {
   return {input, draws, [&network](int64_t s) {
             ForwardContext context;
@@ -36,7 +36,7 @@ WeightDraws mask_draws(const BoundNetwork& network, const Shape& input, int64_t 
 
 class McDropoutFitted : public Fitted {
  public:
-  /// `noise_var` is that of the answers, 0 for classes.
+  /// `noise_var` is the noise of the answers; 0 for classes.
   McDropoutFitted(McDropoutOptions options, TrainedNetwork trained, double noise_var)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
@@ -63,7 +63,7 @@ class McDropoutFitted : public Fitted {
  private:
   McDropoutOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
-  Head head_;  // of the answers; that of trained_ has the noise of the network alone
+  Head head_;  // head of the answers; trained_.head has the noise of a single network
   BoundNetwork network_;
 };
 

@@ -22,18 +22,19 @@
 // ntk-gp: the Gaussian process with the tangent kernel of a trained network (R section 2; also the linearised
 // Laplace approximation).
 //
-// Model       f(x) = network(x), the mean; Var f(x) = k(x, x) - k_x^T (K + sigma2 I)^-1 k_x with
-//             k(x, x') = s^2 <phi_p(x), phi_p(x')>, phi_p the gradient of the output in all parameters.
-// Estimator   As bll's; the posterior is dense, in float64.
+// Model       f(x) has the mean network(x) and the variance k(x, x) - k_x^T (K + sigma2 I)^-1 k_x with
+//             k(x, x') = s^2 <phi_p(x), phi_p(x')>, where phi_p is the gradient of the output with respect to
+//             all parameters.
+// Estimator   As in bll; the posterior is dense, in float64.
 // Cost        O(n^2 p + n^3) time and O(n^2) memory; the model file holds the training rows.
-// When        Small tables: what rich-bll approximates, and the measure of how well.
+// When        On small tables. rich-bll approximates this method; use it to see how well.
 
 namespace slimbayes {
 
 namespace {
 
 constexpr const char* kNtkGp = "ntk-gp";
-constexpr int64_t kBatch = 512;  // rows of a prediction whose kernel with the training rows is held at once
+constexpr int64_t kBatch = 512;  // rows of a prediction; their kernel with all training rows is in memory
 constexpr const char *kInputs = "data.x", *kSigma2 = "noise_var", *kPriorSd = "prior_sd";
 
 /// The tangent kernel of a network with one output, in float64.
@@ -122,10 +123,11 @@ class NtkGpFitted : public Fitted {
     return {mean, noise, prior_var() * var.var, var.clipped};
   }
 
-  /// Returns the variance under a prior that is wide beside the noise, from the spectrum K = U Lambda U^T:
-  /// with the coordinates a_j^2 = (u_j^T k_x)^2 / lambda_j of a row,
+  /// Returns the variance under a prior that is wide compared with the noise, from the spectrum
+  /// K = U Lambda U^T. With a row's coordinates a_j^2 = (u_j^T k_x)^2 / lambda_j it is
   ///   s^2 (k(x, x) - sum_j a_j^2) + sum_j a_j^2 s^2 / (1 + s^2 lambda_j / sigma2).
-  /// The first term is the prior outside the training rows' span, 0 where rounding does not tell it from 0.
+  /// The first term is the prior variance outside the training rows' span. It is set to 0 where it is within
+  /// rounding error of 0.
   at::Tensor wide_variance(const at::Tensor& prior, const at::Tensor& cross) const {
     const double var = prior_var(), ratio = var / choice_.noise_var;
     const at::Tensor h = precision_.values, lambda = (h - 1) / ratio;
@@ -176,7 +178,7 @@ class NtkGpMethod : public Method {
   }
 
  private:
-  /// Returns the spectrum of K = U Lambda U^T: Phi = U Lambda^1/2 plays the part of the features.
+  /// Returns the spectrum of K = U Lambda U^T, where Phi = U Lambda^1/2 takes the place of the features.
   static PosteriorSpectrum spectrum_of(const TangentKernel& kernel, const TrainedNetwork& network,
                                        const at::Tensor& x, const at::Tensor& y, const RowTensors& held_out) {
     const auto [values, vectors] = slimbayes::spectrum(kernel(x, x));
@@ -185,7 +187,7 @@ class NtkGpMethod : public Method {
                           weights_squared(network)};
     if (!held_out.y.defined()) return out;
     const at::Tensor v = held_out.x.to(at::kDouble);
-    // Directions without prior variance up to rounding explain nothing.
+    // Directions whose prior variance is 0 up to rounding explain nothing.
     const at::Tensor inverse =
         at::where(values > 1e-12 * values.max(), values.reciprocal(), at::zeros_like(values));
     out.features = kernel(v, x).mm(vectors).square() * inverse;
@@ -195,7 +197,7 @@ class NtkGpMethod : public Method {
     return out;
   }
 
-  /// Returns the sum of all squared parameters: the kernel is that of all of them.
+  /// Returns the sum of all squared parameters, because the kernel is that of all parameters.
   static double weights_squared(const TrainedNetwork& network) {
     double sum = 0;
     for (const auto& [name, value] : network.weights) {

@@ -8,10 +8,11 @@
 // Estimator   PPGP (N-6):
 //             -log N(y; c + <m, phi>, ||L^T phi||^2 + k~(x, x) - ||phi||^2 + noise) + beta / n KL.
 // Cost        As sv-dkl.
-// Deviations  dbk's training recipe (focus, the rate and floor of the noise), so that the two methods differ
-//             only in basis and objective.
+// Deviations  dbk's training recipe (focus, learning rate and floor of the noise), so that the two methods
+//             differ only in basis and objective.
 //
-// The objective calibrates the total variance: its two parts cannot be read as aleatoric and epistemic.
+// The objective calibrates only the total variance: its two parts are not the aleatoric and the epistemic
+// variance.
 
 namespace slimbayes {
 

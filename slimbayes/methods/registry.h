@@ -8,7 +8,7 @@
 
 namespace slimbayes {
 
-/// A registry entry: how to construct a method and how to load a fitted one. `name` equals MethodInfo::name.
+/// A registry entry: how to make a method and how to load a fitted one. `name` equals MethodInfo::name.
 struct Row {
   std::string_view name;
   std::unique_ptr<Method> (*make)(const nlohmann::json& options);  // throws std::invalid_argument

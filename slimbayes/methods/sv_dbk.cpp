@@ -5,13 +5,13 @@
 // sv-dbk: the deep basis kernel of E by stochastic variational inference (E sections 3.2 and 3.3).
 //
 // Model       As dbk, whose prior variance ||phi||^2 differs from row to row.
-// Estimator   vbll's bound + alpha times the trace regulariser (E-11). In prediction the diagonal correction
-//             (E-12) raises every row's prior variance to M, the largest of the training rows (a larger one
-//             stays).
+// Estimator   vbll's bound plus alpha times the trace regulariser (E-11). In prediction the diagonal
+//             correction (E-12) raises the prior variance of every row to M, the largest one of the training
+//             rows. A larger prior variance stays as it is.
 // Cost        As dbk, plus a pass over the training rows for M at the end and at each validation.
 // Deviations  The training recipe of vbll.
-// Ablations   -c: alpha 0 and correction false; -r: rank 1; -cr: both. Setting only one of alpha and
-//             correction has no counterpart in the paper.
+// Ablations   The paper's variants: -c is alpha 0 with correction false, -r is rank 1, -cr is both. The paper
+//             has no variant that sets only one of alpha and correction.
 
 namespace slimbayes {
 

@@ -18,14 +18,15 @@
 
 // swag: a Gaussian around the average of the weights that training visits (Maddox et al. 2019).
 //
-// Model       A mixture over draws w = mean + (D^1/2 z + (K - 1)^-1/2 V u) / sqrt(2): D holds the variances
-//             of the visited weights, V [p, K] the deviations of the last K epochs. One noise variance for
-//             all rows.
-// Estimator   The network is trained as dnn's, or is given; then `averaged` epochs at a constant rate follow,
-//             and the weights after each are averaged. Each draw has batch norm statistics of its own, from a
-//             pass over the training rows. The noise variance has the least validation NLL.
-// Cost        dnn's and `averaged` epochs, and with batch norms `draws` passes over the training rows; a
-//             prediction costs `draws` passes, the model file K + 2 networks.
+// Model       A mixture over draws w = mean + (D^1/2 z + (K - 1)^-1/2 V u) / sqrt(2). D holds the variances
+//             of the visited weights, V [p, K] the deviations of the last K epochs from the mean. All rows
+//             have one noise variance.
+// Estimator   The network is trained as in dnn, or is given. Then `averaged` epochs at a constant learning
+//             rate follow, and the weights after each epoch enter the average. Each draw has its own batch
+//             norm statistics, from a pass over the training rows. The noise variance is the value with the
+//             least validation NLL.
+// Cost        dnn's and `averaged` epochs, and with batch norms `draws` passes over the training rows. A
+//             prediction costs `draws` passes; the model file is as large as K + 2 networks.
 // Deviations  AdamW instead of SGD. The pass for the batch norms does not augment images.
 
 namespace slimbayes {
@@ -33,11 +34,11 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kSwag = "swag";
-constexpr double kMostVisits = 9007199254740992;  // 2^53: a double holds every number up to it
+constexpr double kMostVisits = 9007199254740992;  // 2^53: a double holds every whole number up to it
 constexpr const char *kMoments = "swag.moments", *kDeviations = "swag.deviations", *kCount = "swag.count",
                      *kNorms = "swag.norms";
 
-/// The visited weights.
+/// Moments of the weights after each averaged epoch.
 struct Visited {
   at::Tensor moments;     // [2, p] mean and mean of squares
   at::Tensor deviations;  // [K, p] of the last K epochs, in no order
@@ -60,8 +61,8 @@ at::Tensor buffers_of(const NetworkSpec& spec, const Weights& weights) {
   return at::cat(flat);
 }
 
-/// Returns draw s of the weights, by name. The buffers are row s of `norms` [draws, b], or those of `weights`
-/// if it is undefined.
+/// Returns draw s of the weights, by name. The buffers are row s of `norms` [draws, b]; if `norms` is
+/// undefined, the buffers of `weights`.
 Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& visited,
               const at::Tensor& norms, int64_t s) {
   const Stream stream = Stream(0).split("draw").split(static_cast<uint64_t>(s));
@@ -102,7 +103,7 @@ at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited,
   return at::stack(norms);
 }
 
-/// Returns the draws; the arguments must outlive them.
+/// Returns the draws. The arguments must outlive them.
 WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, const at::Tensor& norms,
                        int64_t draws) {
   return {trained.spec.input, draws, [&trained, &visited, &norms](int64_t s) {
@@ -114,8 +115,8 @@ WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, co
 
 class SwagFitted : public Fitted {
  public:
-  /// `norms` as norms_of_draws() returns them, or undefined: all draws have those of the network. `noise_var`
-  /// is that of the answers, 0 for classes.
+  /// `norms` is the result of norms_of_draws(); undefined: all draws use the network's statistics.
+  /// `noise_var` is the noise of the answers; 0 for classes.
   SwagFitted(SwagOptions options, TrainedNetwork trained, Visited visited, at::Tensor norms, double noise_var)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
@@ -148,7 +149,7 @@ class SwagFitted : public Fitted {
   std::shared_ptr<const TrainedNetwork> trained_;
   Visited visited_;
   at::Tensor norms_;
-  Head head_;  // of the answers; that of trained_ has the noise of the network alone
+  Head head_;  // head of the answers; trained_.head has the noise of a single network
 };
 
 class SwagMethod : public Method {
@@ -180,12 +181,12 @@ class SwagMethod : public Method {
     second.buffers = {visited.moments, visited.deviations, visited.count};
     if (context.callback) context.callback->stage("2/2");
     TrainedNetwork last = train_network(spec, split, second, part(context, series, 1), kSwag);
-    if (!context.start) {  // else it was trained elsewhere
+    if (!context.start) {  // otherwise it was trained elsewhere
       last.summary.epochs += first.summary.epochs;
       last.summary.steps += first.summary.steps;
       last.summary.seconds += first.summary.seconds;
     }
-    last.summary.notes = first.summary.notes;  // the second training validates nothing on purpose
+    last.summary.notes = first.summary.notes;  // the second training has no validation on purpose
     if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
     const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train);
     double noise_var = 0;

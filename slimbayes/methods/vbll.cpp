@@ -9,8 +9,10 @@
 //             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL
 //             train network, basis, q(w), c and the noise variance.
 // Cost        As dbk.
-// Deviations  dbk's training recipe without focus, with a noise that starts at 0.1. It omits the noise and
-//             prior hierarchies of the original, as N's baseline does.
+// When        The default for classes and counts, and for numbers if you need the aleatoric and the epistemic
+//             variance. All rows have one noise variance.
+// Deviations  dbk's training recipe without focus, and a noise that starts at 0.1. The noise and prior
+//             hierarchies of the original are omitted, as in N's baseline.
 
 namespace slimbayes {
 

@@ -11,7 +11,7 @@
 
 namespace slimbayes {
 
-/// The tensors and matrix sites of a network, which fix the order of a Binding.
+/// The tensors and matrix sites of a network. Their order here is the order of the values in a Binding.
 struct NetworkLayout {
   std::string prefix;
   std::vector<TensorShape> tensors;  // shapes_of()
@@ -24,17 +24,18 @@ struct NetworkLayout {
   size_t site(const std::string& name) const;
 };
 
-/// The values with which a network computes: those of trained weights, or one draw of random weights. A
-/// layer takes vectors from `tensors` and matrices from `maps`.
+/// The values with which a network computes: trained weights, or one draw of random weights. A layer takes
+/// vectors (biases, the scales of a norm) from `tensors` and matrices from `maps`.
 struct Binding {
   using Lookup = std::function<at::Tensor(const std::string& name)>;
 
-  std::vector<at::Tensor> tensors;  // in the order of the layout; undefined where only maps hold the values
-  std::vector<LinearMap> maps;      // in the order of the layout
+  std::vector<at::Tensor> tensors;  // in the layout's order; undefined where only a map holds the values
+  std::vector<LinearMap> maps;      // in the layout's order
 };
 
-/// Returns the binding of deterministic weights: every tensor as `lookup` returns it, and each site's map
-/// with the same memory. Throws std::invalid_argument if a tensor has another shape than the layout says.
+/// Returns the binding of deterministic weights. Each tensor is what `lookup` returns for its name; the map
+/// of a site shares the memory of its tensor. Throws std::invalid_argument if a tensor's shape differs from
+/// the layout.
 Binding bound(const NetworkLayout& layout, const Binding::Lookup& lookup);
 
 }  // namespace slimbayes

@@ -23,19 +23,19 @@ struct Places {
 
   size_t tensor(const char* name) const { return layout.tensor(layer + "." + name); }
   size_t map(const char* name) const { return layout.site(layer + "." + name); }
-  /// Returns the place of a bias, or none where the layer has no bias.
+  /// Returns the place of the bias, or nothing if the layer has no bias (`there` is false).
   std::optional<size_t> bias(bool there) const {
     return there ? std::optional(tensor("bias")) : std::nullopt;
   }
 };
 
-/// Returns the bias of a pass, undefined where the layer has none.
+/// Returns the bias in the binding of a pass; undefined if the layer has no bias.
 at::Tensor bias_of(const Pass& pass, const std::optional<size_t>& place) {
   return place ? pass.binding.tensors[*place] : at::Tensor();
 }
 
-/// Records the input and output of a map if the pass asks for taps. `tap` holds all other fields, `parameters`
-/// its tensors; one that is not defined is left out.
+/// Appends a tap to the pass if the caller asked for taps. `tap` holds every field but `input`, `output` and
+/// `parameters`. Undefined tensors in `parameters` are left out.
 void record(const Pass& pass, const Tap& tap, const std::vector<at::Tensor>& parameters, const at::Tensor& x,
             const at::Tensor& y) {
   if (pass.taps == nullptr) return;
@@ -46,7 +46,7 @@ void record(const Pass& pass, const Tap& tap, const std::vector<at::Tensor>& par
   own.output = y;
 }
 
-/// Returns a tap with its name, kind and multipliers alone.
+/// Returns a tap that holds only its name, kind and multipliers.
 Tap tap_of(const std::string& layer, const char* kind, const Scales& scales = {}) {
   Tap tap{layer, kind, {}, {}};
   tap.weight_scale = scales.weight;
@@ -54,14 +54,14 @@ Tap tap_of(const std::string& layer, const char* kind, const Scales& scales = {}
   return tap;
 }
 
-/// Returns `factor` times `x`, which may be undefined. A factor of 1 costs nothing.
+/// Returns `factor` * `x`, or an undefined tensor if `x` is undefined. A factor of 1 costs nothing.
 at::Tensor times(const at::Tensor& x, double factor) { return factor == 1 || !x.defined() ? x : x * factor; }
 
 // --- Linear
 
 Layer made(const Linear& layer, const Shape& in, const Places& at) {
   const Tap tap = tap_of(at.layer, Linear::kind, layer.scales);
-  const bool widens = in.width() <= layer.out;  // the multiplier goes to the side with fewer numbers
+  const bool widens = in.width() <= layer.out;  // the multiplier is applied to the smaller side
   return [=, scales = layer.scales, weight = at.map("weight"), place = at.bias(layer.bias)](
              const at::Tensor& x, const Pass& pass) {
     const LinearMap& map = pass.binding.maps[weight];
@@ -138,7 +138,7 @@ Layer made(const Conv2d& layer, const Shape& in, const Places& at) {
     const at::Tensor matrix = dense(pass.binding.maps[weight_place]), bias = bias_of(pass, bias_place);
     const at::Tensor weight = matrix.dim() == 4 ? matrix : matrix.view(sizes);
     at::Tensor y = at::conv2d(x, times(weight, layer.scales.weight), times(bias, layer.scales.bias),
-                              layer.stride, layer.padding);  // the weight has fewer numbers than the images
+                              layer.stride, layer.padding);  // the weight is the smaller of the two
     record(pass, tap, {weight, bias}, x, y);
     return y;
   };
@@ -195,8 +195,8 @@ struct AttentionPlaces {
   size_t out;                           // map
 };
 
-/// Returns the queries, keys and values [b, t, 3 h]: one product where one tensor holds the three matrices,
-/// else three.
+/// Returns the queries, keys and values [b, t, 3 h]. Uses one matrix product if one tensor holds all three
+/// matrices, else three products.
 at::Tensor attended(const at::Tensor& x, const Binding& binding, const AttentionPlaces& places) {
   const at::Tensor &joint = binding.tensors[places.in_weight], &bias = binding.tensors[places.in_bias];
   if (joint.defined()) return at::linear(x, joint, bias);

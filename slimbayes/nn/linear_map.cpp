@@ -21,7 +21,7 @@ at::Tensor applied(const ScaledMap& map, const at::Tensor& x, const at::Tensor& 
   return bias.defined() ? y + bias : y;
 }
 
-/// Returns where the tokens stand among those that a map holds.
+/// Returns the positions of `tokens` in `held`, the ascending tokens whose rows a map holds.
 at::Tensor places(const at::Tensor& held, const at::Tensor& tokens) {
   return held.defined() ? at::searchsorted(held, tokens) : tokens;
 }

@@ -11,15 +11,17 @@ namespace slimbayes {
 /// A matrix W [out, in], stored as it is.
 struct DenseMap {
   at::Tensor weight;  // [out, in]; a convolution's [out, channels, kernel, kernel] is read as [out, in]
-  /// [u] int64, ascending: of an embedding, the tokens whose rows `weight` [u, in] holds. Undefined: all.
+  /// [u] int64, ascending: the tokens of an embedding whose rows `weight` [u, in] holds. Undefined: all
+  /// tokens.
   at::Tensor tokens = {};
 };
 
-/// The product W = A B^T of two factors. It costs r (in + out) instead of in * out multiplications a row.
+/// The product W = A B^T of two factors. Applying it to a row costs r (in + out) multiplications instead of
+/// in * out.
 struct FactoredMap {
   at::Tensor a;            // [out, r]
   at::Tensor b;            // [in, r]
-  at::Tensor tokens = {};  // as DenseMap::tokens, of the rows of `a`
+  at::Tensor tokens = {};  // as DenseMap::tokens, for the rows of `a`
 };
 
 /// A matrix whose rows and columns are scaled: W_ij = s_i r_j V_ij.
@@ -35,12 +37,12 @@ using LinearMap = std::variant<DenseMap, FactoredMap, ScaledMap>;
 /// Returns x W^T: x [..., in] -> [..., out]. Adds `bias` [out] if it is defined.
 at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias = {});
 
-/// Returns the rows of W with these numbers: tokens [...] int64 -> [..., in]. A map of some tokens must hold
-/// each of `tokens`.
+/// Returns the rows of W at the indices `tokens`: [...] int64 -> [..., in]. A map that holds only some tokens
+/// must hold each of these.
 at::Tensor rows(const LinearMap& map, const at::Tensor& tokens);
 
-/// Returns W [out, in], a convolution's in the shape of its tensor. Throws std::logic_error for a map of some
-/// tokens.
+/// Returns W [out, in]; for a convolution, in the shape of its tensor. Throws std::logic_error for a map that
+/// holds only some tokens.
 at::Tensor dense(const LinearMap& map);
 
 /// Returns the sizes {out, in} of W.

@@ -36,14 +36,14 @@ struct Input {
 struct ForwardContext {
   bool training = false;  // true: dropout is active; batch norms use the batch's statistics and average them
   Stream stream{0};       // random numbers of the dropout layers
-  /// true: dropout is active outside training too, with one mask for all rows: a draw of the network, so that
-  /// the answer to a row does not depend on the others in its batch (Monte Carlo dropout).
+  /// true: dropout is also active outside training, with one mask for all rows (Monte Carlo dropout). One
+  /// mask is one draw of the network, so the answer to a row does not depend on the other rows of its batch.
   bool dropout_draw = false;
 };
 
-/// The input and output of one map with parameters in a forward pass. Use it to compute Gram matrices of
-/// gradients, OOD scores or spectra. Every parameter of a network belongs to exactly one tap. An attention
-/// layer has two taps of the kind "linear", "LAYER.in" and "LAYER.out"; an lstm has one for all of its steps.
+/// The input and output of one trained map in a forward pass. Use it to compute Gram matrices of gradients,
+/// OOD scores or spectra. Every parameter of a network belongs to exactly one tap. An attention layer has two
+/// taps of the kind "linear", "LAYER.in" and "LAYER.out"; an lstm has one tap for all of its steps.
 struct Tap {
   std::string layer;         // the layer's name
   std::string kind;          // "linear", "conv2d", "layer_norm", "batch_norm", "embedding" or "lstm"
@@ -62,9 +62,9 @@ struct Traced {
   std::vector<Tap> taps;  // in the order in which the layers run
 };
 
-/// The computation of a network spec. It holds no tensor: a pass takes the values from a binding, so that one
-/// network serves all draws of its weights. A call depends only on the input, the binding and the context. Its
-/// only side effect is that a training pass updates the running averages of batch norms in the binding.
+/// The computation of a network spec. It holds no tensors: each pass takes its values from a binding, so one
+/// network serves all draws of its weights. The result depends only on the input, the binding and the
+/// context. The only side effect: a training pass updates the running averages of batch norms in the binding.
 class Network {
  public:
   using Lookup = Binding::Lookup;
@@ -81,7 +81,7 @@ class Network {
   /// Returns the output as operator() does, and the input and output of every tapped layer.
   Traced traced(const Input& input, const Binding& binding, const ForwardContext& context = {}) const;
 
-  /// What a forward pass hands to every layer.
+  /// What a forward pass gives to every layer.
   struct Pass {
     const at::Tensor& mask;
     const Binding& binding;

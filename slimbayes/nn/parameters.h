@@ -22,7 +22,7 @@ struct ParameterSpec {
   double decay = 1;   // multiplies the weight decay of the group
 };
 
-/// Neighbouring parameters of one group with the same factors: what one update of the optimiser covers.
+/// Neighbouring parameters of one group with equal factors. The optimiser updates a block in one call.
 struct ParameterBlock {
   std::string group;
   double rate, decay;           // the factors of ParameterSpec
@@ -41,7 +41,7 @@ class Parameters {
   const at::Tensor& operator[](const std::string& name) const;  // throws std::logic_error if absent
   at::Tensor values(const std::string& group) const;            // [p_group] view
   at::Tensor grads(const std::string& group) const;             // [p_group] view
-  /// Every trained parameter in one block, in memory order; kBuffers are in none.
+  /// Returns the blocks of all trained parameters in memory order. Buffers (kBuffers) belong to no block.
   std::vector<ParameterBlock> blocks() const;
   bool has(const std::string& group) const { return groups_.contains(group); }
   const std::vector<std::string>& names() const { return names_; }  // in memory order

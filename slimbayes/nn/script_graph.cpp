@@ -1,5 +1,6 @@
-// Surgery on the graph of a TorchScript module, since C++ has no forward hooks: calls are inlined, the linear
-// node that computes the output is found by walking back from it, and its input becomes a further output.
+// Changes the graph of a TorchScript module so that it also returns the input of its last layer, because C++
+// has no forward hooks. Calls are inlined. Walking back from the output finds the linear node that computes
+// it. The input of this node becomes a further output.
 #include "slimbayes/nn/script_graph.h"
 
 #include <ATen/ATen.h>
@@ -23,7 +24,7 @@ namespace jit = torch::jit;
 
 constexpr const char *kScriptGraph = "module", *kForwardMethod = "forward";
 
-/// Returns what a value of the graph is if it is the module, one of its submodules or an attribute.
+/// Returns the object behind a value of the graph if the value is the module, a submodule or an attribute.
 std::optional<c10::IValue> attribute(const jit::Value* value, const jit::Value* self,
                                      const jit::Module& module) {
   if (value == self) return c10::IValue(module._ivalue());
@@ -45,8 +46,8 @@ std::vector<jit::Node*> nodes_of(jit::Block* block) {
   return all;
 }
 
-/// Replaces attributes that are no tensors, such as `training` or an option of the module, by their values,
-/// unless the graph sets an attribute of that name.
+/// Replaces attributes that are not tensors, such as `training` or the module's options, by their values.
+/// Keeps attributes that the graph sets.
 void fold_attributes(jit::Graph& graph, const jit::Module& module) {
   std::set<std::string> changing;
   for (jit::Node* node : nodes_of(graph.block()))
@@ -72,7 +73,7 @@ std::shared_ptr<jit::Graph> graph_of(const jit::Module& module) {
   return graph;
 }
 
-/// Throws for dropout and batch norm whose mode a trace has fixed.
+/// Throws for dropout or batch norm that was traced in training mode.
 void check_evaluates(const jit::Graph& graph) {
   for (jit::Node* node : nodes_of(const_cast<jit::Graph&>(graph).block())) {
     const std::string name = node->kind().toUnqualString();
@@ -87,7 +88,7 @@ void check_evaluates(const jit::Graph& graph) {
   }
 }
 
-/// Operations that keep every number of the output and their order; verified() sees the shape.
+/// Returns whether an operation keeps all numbers of the output in their order. verified() checks the shape.
 bool reshapes(const jit::Node* node) {
   static const std::set<c10::Symbol> kinds = {c10::aten::squeeze,   c10::aten::view,
                                               c10::aten::reshape,   c10::aten::flatten,
@@ -142,7 +143,7 @@ OutputLayer output_layer(const jit::Graph& graph, const jit::Module& module, con
   }
 }
 
-/// Whether the graph reads this tensor elsewhere than in the last layer.
+/// Returns whether the graph also reads this tensor outside the last layer.
 bool shared(const at::Tensor& tensor, const OutputLayer& layer, jit::Graph& graph,
             const jit::Module& module) {
   for (jit::Node* node : nodes_of(graph.block())) {

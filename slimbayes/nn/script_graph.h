@@ -12,19 +12,19 @@ struct Module;
 
 namespace slimbayes {
 
-/// The program of a TorchScript module, without calls and branches on the module's own options.
+/// The program of a TorchScript module, with calls inlined and branches on the module's own options resolved.
 struct ScriptGraph {
-  /// Inputs: the module, the rows, further inputs of forward. Outputs: the module's output, the inputs of its
-  /// last layer, the outputs of that layer.
+  /// Inputs: the module, the rows, further inputs of forward. Outputs: the module's output, then the inputs
+  /// and the outputs of its last layer.
   std::shared_ptr<torch::jit::Graph> graph;
-  at::Tensor bias;  // of the last layer, a tensor of the module; undefined without one
-  /// Whether the graph also reads the last layer's weight or bias elsewhere.
+  at::Tensor bias;  // bias of the last layer, owned by the module; undefined if there is none
+  /// Whether the graph also reads the last layer's weight or bias outside that layer.
   bool weight_is_shared = false, bias_is_shared = false;
 };
 
-/// Takes the graph of a module in evaluation mode whose output is that of the linear layer `last_layer` with
-/// this weight; squeezes and reshapes may follow. Throws std::invalid_argument for another module (see
-/// ScriptNetwork).
+/// Returns the graph of a module in evaluation mode. The linear layer `last_layer` with this weight must
+/// compute the module's output; only squeezes and reshapes may follow it. Throws std::invalid_argument for
+/// any other module (see ScriptNetwork).
 ScriptGraph script_graph(const torch::jit::Module& module, const std::string& last_layer,
                          const at::Tensor& weight);
 

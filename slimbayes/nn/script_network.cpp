@@ -1,4 +1,4 @@
-// A TorchScript module as a network whose last layer's inputs are known (nn/script_graph).
+// A TorchScript module as a network that also returns the inputs of its last layer (nn/script_graph).
 //
 // The graph is run by the plain interpreter. torch::jit::Module::forward would profile the first calls and
 // then run optimised code, so that equal calls would not give equal bits.
@@ -33,7 +33,7 @@ namespace jit = torch::jit;
 constexpr const char* kModule = "module";
 constexpr const char* kForward = "forward";
 
-/// Returns the reason in an exception of TorchScript: a sentence, without the program's text around it.
+/// Returns the message of a TorchScript exception as one sentence, without the quoted program text.
 std::string reason_of(const std::exception& error) {
   const auto* torch = dynamic_cast<const c10::Error*>(&error);
   std::string text = torch != nullptr ? torch->what_without_backtrace() : error.what();
@@ -109,7 +109,7 @@ at::Tensor weight_at(const jit::Module& module, const std::string& path) {
   return {};
 }
 
-/// Returns the values of forward's inputs beside the rows.
+/// Returns the values for forward's inputs other than the rows.
 std::vector<c10::IValue> other_inputs(const jit::Module& module) {
   const auto forward = module.find_method(kForward);
   check(forward.has_value(), kModule, "a module with a forward", "one without", "save the whole network");
@@ -129,8 +129,8 @@ struct ScriptNetwork::State {
   std::vector<std::byte> archive;
   std::string last_layer;
   jit::Module module;               // holds the parameters
-  std::vector<c10::IValue> others;  // inputs of forward beside the rows
-  jit::Code code;                   // of the graph with the outputs: the module's, hidden, the layer's
+  std::vector<c10::IValue> others;  // forward's inputs other than the rows
+  jit::Code code;                   // outputs: module's, hidden, last layer's
   at::Tensor weight, bias;
   std::vector<std::string> names;  // of the parameters
   std::vector<at::Tensor> parameters;
@@ -216,7 +216,7 @@ ScriptRows ScriptNetwork::operator()(const at::Tensor& x) const {
 }
 
 std::vector<std::string> ScriptNetwork::verified(const at::Tensor& x) const {
-  constexpr double kRounding = 1e-4;  // of float32 sums in another order, relative to the largest number
+  constexpr double kRounding = 1e-4;  // float32 rounding of a sum, relative to its largest number
   const at::NoGradGuard no_grad;
   const std::vector<at::Tensor> values = state_->run(x);
   const at::Tensor &given = values[0], &hidden = values[1], &output = values[2];

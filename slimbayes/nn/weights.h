@@ -17,8 +17,7 @@ using Weights = std::map<std::string, at::Tensor>;
 /// Copies every parameter and buffer, without gradients.
 Weights snapshot(const Parameters& parameters);
 
-/// Returns every tensor of a model file. Throws std::invalid_argument if one has an element that is not
-/// finite.
+/// Returns every tensor of a model file. Throws std::invalid_argument if an element is not finite.
 Weights weights_from(const TensorFile& file);
 /// Adds every weight to the file's tensors.
 void store(const Weights& weights, TensorFile& file);

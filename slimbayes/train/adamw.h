@@ -17,11 +17,11 @@ class AdamW {
   /// Sets every group's gradient to zero.
   void zero_grad();
 
-  /// Updates every group once. Its learning rate is multiplied by `factor`.
+  /// Updates every group once, with its learning rate multiplied by `factor`.
   void step(double factor);
 
-  /// Returns what a checkpoint keeps: for each group its first and second moments, then the step count. These
-  /// are not copies.
+  /// Returns the tensors that a checkpoint keeps, not copied: the first and second moments of each group,
+  /// then the step count.
   std::vector<at::Tensor> state() const;
   /// Copies a state() into this optimiser.
   void restore(const std::vector<at::Tensor>& state);

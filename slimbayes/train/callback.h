@@ -19,17 +19,17 @@ struct Progress {
   Remaining left;             // estimate of the rest
 };
 
-/// The interface through which a caller watches and stops a fit. It is called within FlushDenormals. The
-/// default implementation does nothing.
+/// Lets a caller watch and stop a fit. Its functions are called within FlushDenormals. The default
+/// implementation does nothing.
 class Callback {
  public:
   virtual ~Callback() = default;
   virtual void report(const Progress&) {}
-  /// Called before each part of a fit that consists of several (ensemble members, tuning candidates, noise
+  /// Called before each part of a fit that has several parts (ensemble members, tuning candidates, noise
   /// folds). The argument names the part, such as "2/5" or "fold 2/5".
   virtual void stage(const std::string&) {}
-  /// Called with one sentence for the log: before training, about the data; after each tuning candidate, with
-  /// its score or failure; and whenever a checkpoint cannot be written.
+  /// Called with one sentence for the log: about the data before training, about the score or failure of each
+  /// tuning candidate, and whenever a checkpoint cannot be written.
   virtual void note(const std::string&) {}
   /// Called before every step. Return true to end the fit; it keeps the best parameters so far.
   virtual bool stop() { return false; }

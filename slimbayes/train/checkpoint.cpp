@@ -24,12 +24,11 @@ bool is_part(const std::string& name, const std::string& stem) {
          name.find_first_not_of("0123456789.", stem.size()) == std::string::npos;
 }
 
-/// Formats a double so that it reads back to the same bits. NaN and infinities are included, which JSON
-/// lacks.
+/// Formats a double so that it reads back to the same bits, also NaN and infinities, which JSON lacks.
 std::string exact(double x) { return fmt::format("{:a}", x); }
 
-/// Returns the JSON object at the front of a fingerprint (a FitSeries appends text to it); a discarded value
-/// if there is none.
+/// Returns the JSON object at the start of a fingerprint (a FitSeries appends text to it), or a discarded
+/// value if there is none.
 nlohmann::json parts_of(const std::string& fingerprint) {
   constexpr int kDeepest = 32;
   const std::string front = fingerprint.substr(0, fingerprint.rfind('}') + 1);

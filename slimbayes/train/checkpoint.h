@@ -12,8 +12,8 @@
 
 namespace slimbayes {
 
-/// The state that a fit carries from one step to the next, beside its parameters and the optimiser. Together
-/// they determine all later steps, since batches depend only on the stream and the epoch's number.
+/// The state of a training between two steps, without its parameters and the optimiser's moments. Together
+/// they determine all later steps, because batches depend only on the stream and the epoch's number.
 struct TrainState {
   int64_t step = 0;                // steps done
   double loss = 0;                 // sum of the losses since the last validation, for reports
@@ -30,8 +30,8 @@ void check_fingerprint(const std::string& found, const std::string& own, const s
                        const std::string& hint);
 
 /// remove_checkpoint removes a checkpoint and the checkpoints of its parts (`path`.<i>, fit_series.h);
-/// remove_parts removes only the parts. Both leave directories and files that cannot be removed, without an
-/// error.
+/// remove_parts removes only the parts. Neither reports an error: directories and files that cannot be
+/// removed stay.
 void remove_checkpoint(const std::filesystem::path& path);
 void remove_parts(const std::filesystem::path& path);
 
@@ -42,8 +42,8 @@ void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem
 
 /// Restores parameters and optimiser in place from policy.path and returns the state. Returns nothing if
 /// there is no file or policy.resume is false. Throws std::invalid_argument if the file belongs to another
-/// fit, and DataError if it is damaged or cannot come from a fit of this problem over `steps` steps; problem
-/// and optimiser are unchanged then.
+/// fit. Throws DataError if it is damaged or cannot come from a fit of this problem over `steps` steps. If it
+/// throws, problem and optimiser are unchanged.
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
                                           AdamW& optimiser, int64_t steps, int64_t steps_per_epoch);
 

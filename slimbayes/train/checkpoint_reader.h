@@ -20,9 +20,9 @@ std::string checkpoint_name(const std::filesystem::path& path);
 inline constexpr const char* kCheckpointHint =
     "the file is damaged: remove it, or leave --resume out, to fit anew";
 
-/// Reads the values of a checkpoint and checks each of them, because the file may be damaged or untrusted.
-/// Every member throws DataError, with the checkpoint's name in the message, for a value that is absent, has
-/// another type or shape, or is out of bounds.
+/// Reads the values of a checkpoint and checks each one, because the file may be damaged or untrusted. Every
+/// member function throws DataError for a value that is absent, has the wrong type or shape, or is out of
+/// bounds. The message names the checkpoint.
 class CheckpointReader {
  public:
   /// `file` must outlive the reader.
@@ -43,7 +43,7 @@ class CheckpointReader {
   /// Returns a float64 tensor of at most `longest` numbers. They may be NaN or infinite.
   std::vector<double> numbers(const std::string& name, int64_t longest) const;
 
-  /// Returns a tensor with the shape and type of `own` and finite elements.
+  /// Returns a tensor with the shape and type of `own`. All its elements are finite.
   at::Tensor like(const std::string& name, const at::Tensor& own) const;
 
   /// Returns the optimiser's state in the layout of AdamW::state(): first and second moments in turn, then
@@ -52,12 +52,12 @@ class CheckpointReader {
   std::vector<at::Tensor> moments(const std::vector<at::Tensor>& own) const;
 
   /// Returns the parameters and buffers at the best score, in the layout of changing_tensors(); empty if the
-  /// file has none. `own` are this fit's changing_tensors().
+  /// file has none. `own` are the changing_tensors() of this fit.
   std::vector<at::Tensor> best(const std::vector<at::Tensor>& own) const;
 
-  /// Returns the summary, its best score included. The summary must be of an unfinished fit (stopped is
-  /// "budget") of `rows` rows with at most `epoch` epochs done. It must have a finite best score if the file
-  /// has best parameters, and only then.
+  /// Returns the summary with its best score. It must belong to an unfinished fit (stopped is "budget") of
+  /// `rows` rows with at most `epoch` epochs done. The best score must be finite if, and only if, the file
+  /// has best parameters.
   Summary summary(int64_t rows, int64_t epoch) const;
 
  private:

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <numeric>
 
-// A score that rises steadily shows overfitting. rises_steadily tests the latest scores over three quarters of
-// the patience, cut into six strips (criterion UP of Prechelt, Early stopping - but when?, 1998). If the scores
-// are pure noise, a strip of five lies entirely above another with probability 1/252. Half of the patience is
-// too short: with ten validation rows a score rose for 20 rounds and found its best at the 23rd. A score that
-// does not rise steadily gets the whole patience.
+// A score that rises steadily indicates overfitting. rises_steadily tests the latest scores over three
+// quarters of the patience, cut into six strips (criterion UP of Prechelt, Early stopping - but when?, 1998).
+// If the scores are pure noise, all scores of a strip of five exceed all scores of another with probability
+// 1/252. Testing over half of the patience would be too short: with ten validation rows, a score rose for 20
+// rounds and reached its best value in round 23. A score that does not rise steadily gets the whole patience.
 
 namespace slimbayes {
 
@@ -15,8 +15,8 @@ namespace {
 
 /// Returns whether the scores since the best one rise steadily. A strip is an eighth of the patience. The
 /// means of the last six strips must increase, and all scores of the last strip must exceed all scores of the
-/// first. Returns false if a strip has fewer than five scores, or if the last strip is incomplete (the number
-/// of scores is not a multiple of a strip).
+/// first. Returns false if a strip has fewer than five scores, or if the number of scores is not a multiple
+/// of the strip's length.
 bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
   constexpr int64_t kOfPatience = 8, kStrips = 6, kShortest = 5;
   const int64_t strip = patience / kOfPatience, n = std::ssize(since_best);

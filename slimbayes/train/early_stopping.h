@@ -6,8 +6,9 @@
 namespace slimbayes {
 
 /// Returns whether early stopping ends a training: after `patience` validations without a better score, or
-/// earlier where they rise steadily. `since_best` holds the scores after the best one. A patience of 0 never
-/// ends it. Depends on its arguments alone, so that a resumed training ends where an undisturbed one does.
+/// earlier if the scores rise steadily. `since_best` holds the scores after the best one. With patience 0 it
+/// never ends a training. The result depends only on the arguments, so that a resumed training ends at the
+/// same step.
 bool patience_spent(const std::vector<double>& since_best, int64_t patience);
 
 }  // namespace slimbayes

@@ -31,8 +31,8 @@ std::optional<TensorFile> FitSeries::start(int64_t fits) const {
     const std::string hint = "repeat the first command with --resume, or remove the file";
     const CheckpointReader read(record, policy_.path);
     check(read.text("kind") == kind_, "train", what, "one of another kind of fit", hint);
-    // Without a finished fit the record holds no result: the training of the first one may go on with other
-    // options of what follows it.
+    // A record without a finished fit holds no results. The training of the first fit may then continue even
+    // if options that act after the training have changed.
     const bool empty = read.count("done", 0, fits) == 0;
     const bool apart = record.metadata.contains(kTraining);
     check_fingerprint(read.text(empty && apart ? kTraining : "fingerprint"),
@@ -73,7 +73,7 @@ void FitSeries::keep(TensorFile record, int64_t done) const {
   try {
     write_tensor_file(policy_.path, record);
   } catch (const DataError& error) {
-    // Such as a full disk. The checkpoints of the parts stay, because nothing else holds their results.
+    // For example, the disk is full. The parts' checkpoints stay, because nothing else holds their results.
     if (callback_) callback_->note(fmt::format("{}; the fit goes on and tries again later", error.what()));
     return;
   }

@@ -9,23 +9,23 @@
 
 namespace slimbayes {
 
-/// A series of fits, one after another, that share one checkpoint, such as the members of an ensemble.
+/// Several fits, one after another, that share one checkpoint, such as the members of an ensemble.
 /// `policy.path` holds the results of the finished fits (the record); `policy.path`.<i> is the checkpoint of
-/// the i-th fit while it runs. A fit may itself be a series. If the path is empty, nothing is written.
+/// fit i while it runs. A fit may itself be a series. If the path is empty, nothing is written.
 class FitSeries {
  public:
-  /// `kind` is stored in the record and tells it from other checkpoints. `callback` (not owned, may be
+  /// `kind` is stored in the record to distinguish it from other checkpoints. `callback` (not owned, may be
   /// nullptr) gets a note if the record cannot be written.
   FitSeries(CheckpointPolicy policy, std::string kind, Callback* callback = nullptr);
 
   /// Returns the record that an earlier run left. If there is none, or policy.resume is false, writes an
   /// empty record and returns nothing. The record's metadata `done` is the number of finished fits, 0 to
-  /// `fits`; the caller must check that the record holds the results of that many (read_contents()). Throws
-  /// std::invalid_argument if the record belongs to another fit, by the fingerprint of the training alone
-  /// while none is finished; DataError if it is damaged.
+  /// `fits`. The caller must check that the record holds the results of that many fits (read_contents()).
+  /// Throws std::invalid_argument if the record belongs to another fit; while no fit is finished, only the
+  /// fingerprint of the training is compared. Throws DataError if the record is damaged.
   std::optional<TensorFile> start(int64_t fits) const;
 
-  /// Returns whether the checkpoint to resume from is the record of such a series.
+  /// Returns whether the checkpoint to resume from is the record of a series of this kind.
   bool recorded() const;
 
   /// Returns the record's name in messages, such as "the checkpoint 'm.ckpt'".

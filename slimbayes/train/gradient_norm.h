@@ -7,8 +7,8 @@
 namespace slimbayes {
 
 /// Scales the gradient of all groups together so that its Euclidean norm is at most `most` (Pascanu, Mikolov
-/// and Bengio 2013, algorithm 1). The norm is computed in float64, where the squares of large float32 numbers
-/// are finite. Throws NumericalError if the norm is not finite.
+/// and Bengio 2013, algorithm 1). Computes the norm in float64, in which the squares of large float32 numbers
+/// do not overflow. Throws NumericalError if the norm is not finite.
 void clip_gradients(std::vector<ParameterGroup>& groups, double most);
 
 }  // namespace slimbayes

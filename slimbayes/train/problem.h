@@ -36,46 +36,45 @@ struct EpochContext {
   const std::vector<at::Tensor>& batches;  // [b] int64 each
 };
 
-/// Fills the groups' gradients from a batch and returns the loss that was differentiated. Any kind of
-/// gradient fits, such as a mini-batch, two-pass or sharpness-aware one. Without TrainProblem::source the
-/// batch is empty.
+/// Fills the groups' gradients from a batch and returns the loss. The gradient may come from any algorithm,
+/// such as a mini-batch, two-pass or sharpness-aware step. Without TrainProblem::source the batch is empty.
 using GradientStep = std::function<double(const Batch& batch, const StepContext&)>;
 
 /// Returns the batches of an epoch, each as row indices [b] int64. The result must depend only on the stream.
 using BatchPlan = std::function<std::vector<at::Tensor>(const Stream& stream)>;
 
 /// A training problem as the trainer sees it: flat buffers, a gradient step and a validation score. The
-/// trainer knows nothing of layers or likelihoods.
+/// trainer does not know layers or likelihoods.
 struct TrainProblem {
   std::vector<ParameterGroup> groups;
-  /// Tensors that steps change beside the groups, such as running averages. Saved and restored with the best
-  /// state.
+  /// Tensors outside the groups that steps change, such as running averages. They are saved and restored with
+  /// the best parameters.
   std::vector<at::Tensor> buffers = {};
-  /// Where the batches come from; nullptr for a method that reads its rows itself.
+  /// The source of the batches; nullptr if the method reads its rows itself.
   std::shared_ptr<const Source> source = {};
   int64_t rows = 0;  // number of training rows
-  /// Must return the same number of batches in every epoch. Empty: a permutation, cut into batches of nearly
-  /// equal size.
+  /// Returns the batches of an epoch, the same number in every epoch. Empty: a permutation of the rows, cut
+  /// into batches of nearly equal size.
   BatchPlan plan = {};
-  /// Called before the first step of every epoch, and once more where a resumed fit goes on within one: it
-  /// may set what the steps of the epoch read, such as how often a batch holds a token, and must depend on
-  /// the context alone. If empty, nothing is called.
+  /// Called before the first step of every epoch, and again when a fit resumes within an epoch. It may set
+  /// values that the epoch's steps read, such as the number of batches in which a token occurs. These must
+  /// depend only on the context. If empty, nothing is called.
   std::function<void(const EpochContext& context)> before_epoch = {};
   GradientStep step;
   /// Called after the last step of every epoch with that step's context, before the validation. It may change
   /// groups and buffers, for example update an average of the weights. If empty, nothing is called.
   std::function<void(const StepContext& last)> after_epoch = {};
-  /// Returns the validation score, lower is better. Empty: the last parameters are kept.
+  /// Returns the validation score; lower is better. If empty, the last parameters are kept.
   std::function<double()> validate;
-  /// Number of epochs at the start whose validations neither choose the parameters nor count towards
-  /// patience. Methods whose objective changes during training, such as a KL term that is warmed up, choose
-  /// only among parameters of the final objective.
+  /// The number of epochs at the start whose validations neither choose the parameters nor count towards
+  /// patience. Use it if the objective changes during training, for example while a KL term is warmed up:
+  /// then only parameters of the final objective are chosen.
   int64_t select_from = 0;
   std::string score = "standardised validation NLL";  // the name of what validate() returns (Summary::score)
 };
 
 /// Returns the tensors that steps change, as views: the values of each group, then the buffers. Checkpoints
-/// and the best state are copies of these.
+/// and the best parameters are copies of them.
 std::vector<at::Tensor> changing_tensors(const TrainProblem& problem);
 
 }  // namespace slimbayes

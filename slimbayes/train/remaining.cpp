@@ -5,8 +5,8 @@
 namespace slimbayes {
 namespace {
 
-/// Returns the step at which patience ends the training if no score is better from now on. If no validation
-/// has counted yet, the first that does is the best.
+/// Returns the step at which patience ends the training if no later score is better. If no validation has
+/// counted yet, assumes that the first one that counts is the best.
 int64_t step_of_patience(const Standing& at) {
   const int64_t next = at.step / at.round_steps + 1;  // round of the next validation, from 1
   const int64_t first = std::max(next, (at.first_choice + at.round_steps - 1) / at.round_steps);

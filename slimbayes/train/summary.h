@@ -9,8 +9,9 @@
 
 namespace slimbayes {
 
-/// Why a fit ended: all steps were done, the validation score did not improve, the time limit, the caller, an
-/// optimiser without further progress, or a numerical failure (a note describes it).
+/// Why a fit ended: the budget was used, the validation score did not improve, the time limit was reached,
+/// the caller stopped it, the optimiser made no further progress, or a numerical failure (a note describes
+/// it).
 enum class Stopped : uint8_t { budget, patience, time, interrupted, converged, failure };
 
 /// Returns the name in reports and model files, such as "budget".
@@ -20,20 +21,20 @@ std::string_view name_of(Stopped stopped);
 struct Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
-  /// The name of the score that chose the kept parameters; a lower score is better. Mostly the NLL of the
-  /// validation rows (for regression: of the standardised target). For a regression with dnn, the mean
-  /// squared error; for gp-exact, -log evidence per training row.
+  /// The name of the score that chose the kept parameters; lower is better. Usually it is the NLL of the
+  /// validation rows (for a regression, of the standardised target). It is the mean squared error for a
+  /// regression with dnn, and -log evidence per training row for gp-exact.
   std::string score = "score";
   /// The score of the kept parameters; NaN (JSON: null) if there was no score to choose by.
   double best_score = std::numeric_limits<double>::quiet_NaN();
-  /// Training time in seconds, including earlier runs that this one resumed. Not saved, so that equal fits
-  /// give equal files.
+  /// Training time in seconds, including earlier runs that this one resumed. It is not saved, so that equal
+  /// fits give equal files.
   double seconds = 0;
   Stopped stopped = Stopped::budget;
   /// Jitter that the factorisation behind the predictions needed, as a share of its mean diagonal.
   double jitter = 0;
-  std::vector<std::string> notes;  // sentences for the user, on what may need an answer
-  std::vector<std::string> facts;  // sentences on what the fit chose; a comparison of fits does not show them
+  std::vector<std::string> notes;  // sentences that the user should read, such as warnings
+  std::vector<std::string> facts;  // sentences about what the fit chose; a comparison omits them
 
   /// Returns the summary in one line of text. `noun` is the word for one example: "row", "window", "image".
   std::string brief(std::string_view noun = "row") const;
@@ -42,7 +43,7 @@ struct Summary {
 /// Returns the summary as JSON, without `seconds`.
 nlohmann::json to_json(const Summary& summary);
 /// Reads a summary from JSON. An absent key keeps its default. Throws std::invalid_argument for a value of
-/// another type, a count below 0 and a number that is not finite.
+/// another type, a count below 0, or a number that is not finite.
 Summary summary_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -20,10 +20,10 @@
 #include "slimbayes/train/schedule.h"
 #include "slimbayes/train/training_plan.h"
 
-// The training loop of every gradient-trained method. An epoch is one seeded permutation of the rows, cut into
-// batches (plan.h); training_plan.h says how epochs make rounds, each of which ends with a validation. From 150
-// epochs on there are 150 to 299 rounds, and a patience of 40 rounds is an eighth to a quarter of the budget. A
-// large table with fewer epochs has fewer rounds.
+// The training loop of all gradient-trained methods. An epoch is one seeded permutation of the rows, cut into
+// batches (plan.h). Epochs are grouped into rounds (training_plan.h), and each round ends with a validation.
+// A budget of 150 or more epochs has 150 to 299 rounds, so a patience of 40 rounds is an eighth to a quarter
+// of the budget. A large table with fewer epochs has fewer rounds.
 
 namespace slimbayes {
 
@@ -32,11 +32,11 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kReportEvery = std::chrono::seconds(1);
-constexpr int kSavingShare = 20;  // pause after a save in durations of the save: saving takes 5 % of the time
-constexpr int kRarest = 10;       // longest such pause in intervals (every_seconds)
+constexpr int kSavingShare = 20;  // pause after a save, in durations of the save: 5 % of the time
+constexpr int kRarest = 10;       // longest pause, in intervals (every_seconds)
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// Returns every_seconds as a duration, bounded so that its tenfold does not overflow.
+/// Returns every_seconds as a duration, limited so that ten times its value does not overflow.
 Clock::duration save_interval(const CheckpointPolicy& policy) {
   constexpr double kLongest = 1e8;  // seconds; ten times as many nanoseconds still fit an int64
   return std::chrono::duration_cast<Clock::duration>(
@@ -91,15 +91,15 @@ class Run {
   }
 
   /// Returns whether early stopping ends the fit. Depends only on the saved state, so that a resumed fit
-  /// stops where an undisturbed one does.
+  /// stops at the same step.
   bool patience_spent() {
     const bool spent = slimbayes::patience_spent(state_.since_best, options_.patience);
     if (spent) state_.summary.stopped = Stopped::patience;
     return spent;
   }
 
-  /// Runs round(). A numerical failure stops training and keeps the best parameters; without any it is
-  /// rethrown. Returns false if training must end.
+  /// Runs round(). A numerical failure stops the training and keeps the best parameters; if there are none
+  /// yet, it is rethrown. Returns false if training must end.
   bool round_or_failure() {
     try {
       return round();
@@ -139,7 +139,7 @@ class Run {
     return true;
   }
 
-  /// Saves and reports by the clock within a round, because a round may last for hours.
+  /// Saves and reports at intervals of time within a round, because a round may take hours.
   void between_validations(int64_t steps_done) {
     save_if_due();
     const auto now = Clock::now();
@@ -173,8 +173,8 @@ class Run {
     return loss;
   }
 
-  /// Returns the validation score, NaN without validation. If the parameters `may_be_chosen` and the score is
-  /// the best, keeps a copy of them.
+  /// Returns the validation score; NaN without validation. Keeps a copy of the parameters if they
+  /// `may_be_chosen` and the score is the best so far.
   double validate(bool may_be_chosen) {
     if (!problem_.validate) return kNan;
     double score = problem_.validate();
@@ -204,7 +204,7 @@ class Run {
                        seconds(), std::ssize(state_.since_best), remaining(standing(rate))});
   }
 
-  /// Without validation nothing ends the fit early.
+  /// Without validation there is no patience: only the budget and the time limit end the fit.
   Standing standing(double steps_per_second) const {
     return {state_.step,
             plan_.steps,
@@ -223,14 +223,14 @@ class Run {
   }
 
   /// Returns whether parameters and optimiser are finite. Other states are not saved, because load_checkpoint
-  /// would refuse them. If the numbers lead to a loss that is not finite, the next step throws.
+  /// would refuse them. If they lead to a loss that is not finite, the next step throws.
   bool is_finite() const {
     const auto all = [](const at::Tensor& x) { return at::isfinite(x).all().item<bool>(); };
     return std::ranges::all_of(changing_tensors(problem_), all) &&
            std::ranges::all_of(optimiser_.state(), all);
   }
 
-  /// Writes a checkpoint. If it cannot be written (a full disk), the fit goes on, because a later one may
+  /// Writes a checkpoint. If that fails (for example, the disk is full), the fit goes on: a later attempt may
   /// succeed.
   void save() {
     if (checkpoint_.path.empty() || !is_finite()) return;
@@ -249,9 +249,9 @@ class Run {
     next_save_ = now + std::max(every, std::min(kSavingShare * (now - began), kRarest * every));
   }
 
-  /// Restores the best parameters and completes the summary. If there is no finite score yet (the time limit
-  /// ended the fit before the first validation), validates first. An interrupted fit is not validated: it
-  /// gets no score, so that it does not replace an older model.
+  /// Restores the best parameters and completes the summary. If there is no finite score yet because the time
+  /// limit ended the fit before the first validation, validates now. An interrupted fit is not validated:
+  /// without a score it does not replace an older model.
   Summary finish() {
     const bool unscored = state_.best.empty() && state_.summary.stopped != Stopped::interrupted;
     state_.summary.steps = state_.step;

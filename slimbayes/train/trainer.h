@@ -19,22 +19,23 @@ struct CheckpointPolicy {
   std::string fingerprint;     // identifies the fit; a file with another fingerprint is refused
   /// Time between two checkpoints, in seconds; longer if writing one is slow. They are written between steps.
   double every_seconds = 2;
-  /// Identifies the training alone, in place of `fingerprint`, where options of the fit act after it
-  /// (MethodInfo::after_training): a training goes on though these have changed. Empty: as `fingerprint`.
+  /// Identifies the training alone. Options that act only after the training (MethodInfo::after_training) are
+  /// not part of it, so a training can resume after they have changed. Empty: same as `fingerprint`.
   std::string training = {};
 
   const std::string& of_training() const { return training.empty() ? fingerprint : training; }
 };
 
-/// Trains the groups of a problem with AdamW: seeded batches, learning-rate schedule, a validation per round,
-/// early stopping, time limit, checkpoints. On return the groups and buffers hold the best parameters
-/// (without validation, the last). The same problem, options and stream give the same bits, also across a
-/// kill and a resume. A numerical failure, such as a loss that is not finite, ends the fit with the best
-/// parameters so far and a note; throws NumericalError if there are none yet, or if the validation score was
-/// never finite. If the callback stops the fit, it saves a checkpoint and returns the best so far; before the
-/// first validation Summary::best_score is NaN. If a checkpoint cannot be written, the callback gets a note
-/// and the fit goes on. Throws std::invalid_argument for no training rows or options out of range, and what
-/// load_checkpoint throws.
+/// Trains the groups of a problem with AdamW: seeded batches, learning-rate schedule, one validation per
+/// round, early stopping, time limit, checkpoints. On return the groups and buffers hold the best parameters
+/// (without validation, the last ones). The same problem, options and stream give the same bits, also after a
+/// kill and a resume.
+///
+/// A numerical failure, such as a loss that is not finite, ends the fit with the best parameters so far and a
+/// note. Throws NumericalError if there are none yet or if no validation score was finite. If the callback
+/// stops the fit, it saves a checkpoint and returns the best parameters so far; before the first validation
+/// Summary::best_score is NaN. If a checkpoint cannot be written, the callback gets a note and the fit goes
+/// on. Throws std::invalid_argument for no training rows or options out of range, and as load_checkpoint.
 Summary train(TrainProblem& problem, const TrainingOptions& options, const Stream& stream, Callback* callback,
               const CheckpointPolicy& checkpoint);
 

@@ -16,10 +16,10 @@ struct TrainingPlan {
 /// `rows`.
 int64_t batch_size(const TrainingOptions& options, int64_t rows);
 
-/// Returns the plan of a training on `rows` rows. A round is one epoch, or several epochs on a small table, so
-/// that a budget in steps has at most 299 rounds and validation does not cost more than the steps; with a
-/// budget in epochs every epoch is validated, as in the papers. `batches` is the problem's own plan, if it has
-/// one. Throws std::invalid_argument for no rows or options out of range.
+/// Returns the plan of a training on `rows` rows. With a budget in epochs every epoch is validated, as in the
+/// papers. With a budget in steps a round is one epoch, or several on a small table: there are at most 299
+/// rounds, so that validation does not cost more than the steps. `batches` is the problem's own batch plan,
+/// if it has one. Throws std::invalid_argument for no rows or options out of range.
 TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const BatchPlan& batches = {});
 
 }  // namespace slimbayes

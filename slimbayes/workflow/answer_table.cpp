@@ -31,7 +31,7 @@ Column column(const std::string& name, const at::Tensor& values) {
   return {name, ColumnKind::numeric, numbers(values), {}};
 }
 
-/// Whether the method's answers tell noise from ignorance. For an ensemble its members decide.
+/// Returns whether the answers have an aleatoric and an epistemic part. For an ensemble its members decide.
 bool tells_ignorance(const Model& model) {
   return ood_score(find_method(model.method()), model.options()) == "epistemic_sd";
 }
@@ -45,8 +45,8 @@ Columns columns_of(const Regression& p, const Model& model, bool parts) {
   return columns;
 }
 
-/// Returns the classes of each row's set, in the order of their numbers, joined by "|". A set without classes
-/// gives an empty cell.
+/// Returns the classes of each row's set in the order of their numbers, joined by "|". An empty set gives an
+/// empty cell.
 Column set_column(const PredictionSet& set, const std::vector<std::string>& names) {
   Column column{"set", ColumnKind::categorical, {}, {}};
   std::map<std::string, double> places;
@@ -85,7 +85,7 @@ Columns columns_of(const Intensity& p, const Model&, bool) {
   return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt())};
 }
 
-/// Returns lower, upper and set of each level; with several, their names end in the level in percent.
+/// Returns lower, upper and set for each level. With several levels, the names end in the level in percent.
 Columns level_columns(const Answers& a, const std::vector<std::string>& names) {
   Columns columns;
   for (const LevelAnswer& at : a.levels) {
@@ -112,7 +112,7 @@ Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
   return columns;
 }
 
-/// Returns a column of times of the windows' own kind: with Z if the data give offsets.
+/// Returns a column of times. It has offsets (Z) if the times in the windows' table have them.
 Column time_column(const char* name, const WindowTable& w, std::vector<double> times) {
   const WindowOptions& options = w.windows->options;
   const Column* given = options.time.size() == 1 ? w.table->find(options.time[0]) : nullptr;
@@ -129,14 +129,14 @@ Column last_time(const WindowTable& w) {
   return time_column(kLastTime, w, std::move(times));
 }
 
-/// Returns the text of a class in the model's spelling: a column of booleans or numbers has its own.
+/// Returns a class as text in the model's spelling, which differs from the cell's for booleans and numbers.
 std::string class_text(const Column& column, double value, const std::vector<std::string>& names) {
   const int64_t known = column.kind == ColumnKind::categorical ? -1 : level_like(names, column.kind, value);
   return known < 0 ? cell_text(column, value) : names[static_cast<size_t>(known)];
 }
 
-/// Returns the target of the row that each window predicts, missing where the table does not have it, or
-/// nothing if it has none.
+/// Returns the target of the row that each window predicts; missing where the table does not have it. Returns
+/// nothing if no target is known.
 std::optional<Column> actual_column(const WindowTable& w, const std::string& target, const Task& task) {
   const Column& given = *w.table->find(target);
   const bool classes = task.kind == TaskKind::classification;
@@ -173,12 +173,12 @@ Columns forecast_columns(const WindowTable& w, const Table& last, const std::str
   return columns;
 }
 
-/// Returns a note if a mean lies above its interval: far from the training data the log rate is so uncertain
-/// that the mean of the rate says nothing.
+/// Returns a note if a mean lies above its interval. Far from the training data the log rate is so uncertain
+/// that the mean of the rate is meaningless.
 std::string tail_note(const Examples& examples, const Answers& a, double level) {
   const auto note = [&](const auto& p) -> std::string {
-    // The interval of the rate is used, not that of the count: the latter ends at whole numbers, which the
-    // mean of a low rate may exceed.
+    // Uses the interval of the rate, not of the count: a count's interval ends at whole numbers, and the mean
+    // of a low rate may exceed it.
     const at::Tensor rows = mean_above_interval(p.rate, interval(Intensity{p.rate}, level)).nonzero();
     if (rows.size(0) == 0) return "";
     const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
@@ -194,8 +194,8 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
   return "";
 }
 
-/// Returns a note if all training targets were above 0 and at least a hundredth of the lower bounds are
-/// below: the interval is symmetric and does not know that.
+/// Returns a note if all training targets were above 0 but at least a hundredth of the lower bounds are below
+/// 0. The interval is symmetric and does not know that the target is positive.
 std::string below_zero_note(const Task& task, const LevelAnswer& at) {
   constexpr int64_t kOneIn = 100;
   if (task.kind != TaskKind::regression || !at.interval || task.low.value_or(0) <= 0) return "";

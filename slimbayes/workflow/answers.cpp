@@ -1,6 +1,6 @@
-// One bad row does not prevent the answers to the others. Rows whose inputs are too far from the training
-// rows (Encoder::inputs) are left out before the method sees them; rows whose answer overflows are left out
-// afterwards. The other answers do not depend on them.
+// A bad row does not prevent the answers to other rows and does not change them. Rows whose inputs are too
+// far from the training rows (Encoder::inputs) are removed before the method sees them. Rows whose answer
+// overflows are removed afterwards.
 #include "slimbayes/workflow/answers.h"
 
 #include <ATen/ATen.h>
@@ -20,8 +20,8 @@
 namespace slimbayes {
 namespace {
 
-/// Returns a possible cause of an answer that is not finite, from how far the row lies outside the training
-/// range if that is known.
+/// Returns a possible cause of an answer that is not finite. Uses the row's distance from the training range,
+/// if that is known.
 std::string cause(const std::optional<Outside>& far, int64_t row) {
   if (!far) return "the row may lie too far from the training data for this model";
   const double beyond = far->beyond[static_cast<size_t>(row)];
@@ -55,8 +55,8 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEn
   a.rows = std::move(rows);
 }
 
-/// Whether the rows are not to blame: at least one of them lies within the training range, or the range is
-/// unknown.
+/// Returns whether the model rather than the rows must be at fault: at least one row lies within the training
+/// range, or the range is unknown.
 bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& rows) {
   const auto inside = [&](int64_t row) { return far->beyond[static_cast<size_t>(row)] == 0; };
   return !far || std::ranges::any_of(rows, inside);
@@ -96,7 +96,7 @@ Answers Model::answers(const Examples& given, const AnswerRequest& ask, const Pr
   const std::vector<int64_t> asked = a.rows;
   a.answer = answer_to(data, options);
   leave_out(a, non_finite(a.answer), *parts_.encoder,
-            given);  // before the interval, which needs finite answers
+            given);  // before the intervals, which need finite answers
   for (const double level : ask.levels) {
     a.levels.push_back({level, interval(a.answer, level)});
     leave_out(a, non_finite(a.answer, a.levels.back().interval), *parts_.encoder, given);

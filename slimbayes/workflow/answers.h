@@ -10,13 +10,13 @@
 
 namespace slimbayes {
 
-/// What is asked beside the answer itself.
+/// What a caller wants in addition to the answers.
 struct AnswerRequest {
   std::vector<double> levels = {};  // probabilities of intervals or sets of classes
-  bool deterministic_sets = false;  // deterministic_set in place of prediction_set
+  bool deterministic_sets = false;  // use deterministic_set instead of prediction_set
 };
 
-/// What an answer says at one level.
+/// The interval or the set of classes at one level.
 struct LevelAnswer {
   double level;
   std::optional<Interval> interval = {};  // [m]; absent for classes
@@ -27,13 +27,13 @@ struct LevelAnswer {
 /// others. m is the number of examples with an answer.
 struct Answers {
   Predictive answer;                // [m] in the target's units; every number is finite
-  std::vector<LevelAnswer> levels;  // in the order in which they were asked for
+  std::vector<LevelAnswer> levels;  // in the order of AnswerRequest::levels
   std::vector<int64_t> rows;        // [m] index of each answered example, ascending
   std::vector<BadRow> bad;          // the examples without an answer, ascending
 };
 
-/// Throws std::invalid_argument unless `answers` covers as many examples (with or without an answer) as there
-/// are. A model of windows counts windows, not the rows of the table.
+/// Throws std::invalid_argument unless `answers` covers all `examples`, with or without an answer. For a
+/// model of windows, the windows are counted, not the rows of the table.
 void check_same(const Examples& examples, const Answers& answers);
 
 }  // namespace slimbayes

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The note of a fit whose network another fit had trained.
+/// The note of a fit whose network was trained by another fit.
 constexpr const char* kShared =
     "took a network that was trained before in this comparison, with the same seed, options and rows; the "
     "seconds contain its training";
@@ -47,7 +47,8 @@ json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::s
   return report;
 }
 
-/// Returns whether the comparison goes on; a failure of the method is recorded in `result`.
+/// Runs the seeds of one method. Records a failure of the method in `result`. Returns whether the comparison
+/// goes on.
 bool run_seeds(MethodRuns& result, const Examples& examples, FitOptions fit, int seeds,
                const std::vector<std::string>& notes, const FitWatcher& watcher, NetworkCache* networks) {
   try {
@@ -93,7 +94,7 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher) {
   check(fit.test_fraction > 0, "compare", "test examples, on which the methods are compared",
         fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
-  NetworkCache networks;  // of the methods that train nothing but a network first
+  NetworkCache networks;  // shared by methods whose only training is a network's
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
   std::vector<MethodRuns> results;

@@ -23,7 +23,7 @@ std::string format_at(const std::string& path, const std::string& asked) {
   return asked == "auto" ? format_of(path) : asked;
 }
 
-/// Reads images from a file: standard input is read as a table alone.
+/// Reads images from a file. Standard input can only hold a table.
 Images images_at(const std::string& path, const std::string& format, const TableLimits& limits,
                  bool with_labels = true) {
   check(path != "-", "read", "a file of images", "'-'", "standard input is for tables (CSV); name the file");
@@ -53,8 +53,8 @@ Words columns_of(const Model& model) {
   return names;
 }
 
-/// Returns how to read a table like the training table, with the same kinds of columns. Columns that do not
-/// vary are left out, since they are not inputs.
+/// Returns how to read a table with the same kinds of columns as the training table. Leaves out columns that
+/// do not vary, because they are not inputs.
 Reading alike(const Table& table, const FitOptions& options) {
   Reading reading{{}, options.categorical, options.ignore, false};
   for (const Column& column : table.columns) {
@@ -151,8 +151,8 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   reading.kept = kept;
   Table table = from.read(path, before_changes(reading, changes));
   ColumnChanges here = changes;
-  // What two files share is meant for the one that lacks the model's name. The kinds of the columns in the
-  // file were those after the changes, so it is read again; standard input cannot be.
+  // A change shared by two files applies to the file that lacks the model's name. The kinds of columns were
+  // determined after the changes, so the file is read again. Standard input cannot be read again.
   if (shared != nullptr) here = where_absent(table, changes);
   if (here.renamed.size() < changes.renamed.size() && path != "-")
     table = from.read(path, before_changes(reading, here));

@@ -14,7 +14,7 @@ namespace slimbayes {
 /// Reads the table at a path: read_table() by default; the tool's reader also takes stdin.
 using TableReader = std::function<Table(const std::string& path, const Reading& reading)>;
 
-/// Where data come from and how much memory reading them may take.
+/// The source of a command's data, and the most memory that reading them may take.
 struct DataSource {
   TableReader read;
   TableLimits limits = {};  // for images; `read` has its own
@@ -23,36 +23,36 @@ struct DataSource {
   static DataSource files(const TableLimits& limits = {});
 };
 
-/// Reads a file of training data: a table, or images (FitOptions::format). Resolves some of `options` from
-/// it: the lists of columns (ignore, categorical, time, group), whose entries may be several names joined by
-/// commas, become names of the table's columns, and for images `format` becomes the format found. Rows of a
-/// table whose target is missing are left out with a note, unless the rows are a time series. Throws
+/// Reads a file of training data: a table, or images (FitOptions::format). Also resolves some of `options`:
+/// in the lists of columns (ignore, categorical, time, group), entries with several comma-separated names
+/// become names of the table's columns; for images, `format` becomes the format found. Rows of a table whose
+/// target is missing are left out with a note, unless the rows are a time series. Throws
 /// std::invalid_argument for a name that is not a column, and as read_table and read_images.
 Examples read_training(const std::string& path, FitOptions& options, const DataSource& from,
                        std::vector<std::string>* notes);
 
-/// Reads validation data with the column kinds of the training data: their few rows need not show what kind a
-/// column is.
+/// Reads validation data with the column kinds of the training data. Validation data have few rows, which
+/// need not show the kind of a column.
 Examples read_validation(const std::string& path, const Examples& training, const FitOptions& options,
                          const DataSource& from, std::vector<std::string>* notes);
 
-/// Several files of a command, to which the same changes are made.
+/// Column changes that a command applies to several files.
 struct SharedChanges {
-  ColumnChanges unneeded;  // at first all changes; those that no file so far has needed
+  ColumnChanges unneeded;  // changes that no file has needed so far; at first all
   int files_left;          // how many files are still to be read
 };
 
-/// Reads a file for this model. With `with_target`, rows of a table and windows whose target is missing are
-/// left out; rows with a note. `kept` names further columns of a table that are to be written again
-/// unchanged. `changes` are made to a table first; all later names, those in `kept` too, are those after
-/// them. Throws std::invalid_argument for a change that does not fit model or table (data/table/changes.h),
-/// and for one that the table does not need; with `shared`, for one that none of these files needs.
+/// Reads a file for this model. With `with_target`, rows of a table and windows without a target are left
+/// out, rows with a note. `kept` names further columns of a table that will be written unchanged. `changes`
+/// are applied to a table first; `kept` and all later names refer to the changed columns. Throws
+/// std::invalid_argument for a change that does not fit the model or the table (data/table/changes.h), and
+/// for a change that the table does not need; with `shared`, for a change that none of the files needs.
 Examples read_for(const Model& model, const std::string& path, const DataSource& from, bool with_target,
                   std::vector<std::string>* notes, const std::vector<std::string>& kept = {},
                   const ColumnChanges& changes = {}, SharedChanges* shared = nullptr);
 
-/// Returns every column name that these lists may mean, to be used before the columns are known: each entry
-/// itself, since a name may contain a comma, and its comma-separated parts.
+/// Returns all column names that these lists may mean, for use before the columns are known: each entry
+/// itself, because a name may contain a comma, and its comma-separated parts.
 std::vector<std::string> perhaps_named(const std::vector<std::string>& lists);
 
 /// Turns the values of a command-line flag into column names, each once. A value is one column name or a

@@ -6,9 +6,9 @@
 
 namespace slimbayes {
 
-/// Returns row_uniforms (core/prediction_set.h) of each example: the number that randomises its prediction
-/// set. It depends on the example's own values alone; the padding of a text in its batch does not count. [n]
-/// float64
+/// Returns for each example the uniform number that randomises its prediction set (row_uniforms,
+/// core/prediction_set.h). It depends only on the example's own values, not on the padding of a text in its
+/// batch. [n] float64
 at::Tensor example_uniforms(const Dataset& data);
 
 }  // namespace slimbayes

@@ -1,13 +1,14 @@
-// fit_model: turns a user's examples into a model. The stages, in their order:
+// fit_model: turns a user's examples into a model. The stages, in order, and their files:
 //
 //   resolve_fit      makes every choice that the options leave open, and checks the request   (resolved_fit)
-//   deal_examples    training, validation, calibration and test examples                      (fit_split)
+//   deal_examples    divides the examples into training, validation, calibration and test     (fit_split)
 //   encode_examples  fits the encoder; encodes training and validation examples               (fit_encoding)
-//   fitted_method    fits the method, tuned if asked for, and estimates doubtful noise        (here)
-//   recorded         collects what a model is made of                                         (here)
+//   fitted_method    fits the method, tunes it if requested, and estimates doubtful noise     (here)
+//   recorded         collects the parts of the model                                          (here)
 //   calibrated       scores the calibration examples with the model                           (here)
 //
-// A fit around a network at hand runs the same stages; network_at_hand gives each what it takes from there.
+// A fit around the network of a fitted model runs the same stages. network_at_hand gives each stage what it
+// takes from that model.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -37,9 +38,9 @@ struct FittedMethod {
   NoiseEstimate noise;
 };
 
-/// Fits the method, or the best of a search over its options. If the noise is in doubt, it is estimated by
-/// cross-fitting and raises that of the method. A network whose fit cross-fitted the noise keeps that floor
-/// under every method around it.
+/// Fits the method, or the best of a search over its options. If its noise is in doubt, estimates the noise
+/// by cross-fitting and raises the method's noise to it. If the noise was cross-fitted for the network at
+/// hand, that estimate is a lower bound for every method around the network.
 FittedMethod fitted_method(const ResolvedFit& request, const Method& method, const FitData& data,
                            const EncodedExamples& encoded, bool grouped, FitContext context) {
   const FitOptions& fit = request.fit;
@@ -65,8 +66,8 @@ FittedMethod fitted_method(const ResolvedFit& request, const Method& method, con
   return out;
 }
 
-/// Returns the row_hashes() of these examples, which `part` has encoded, by their cells. `places` are those
-/// of the part among the examples; nullptr: all.
+/// Returns the row_hashes() of these examples by their cells; `part` holds them encoded. `places` are the
+/// indices of `part` among the examples; nullptr: all.
 std::vector<int64_t> hashes_by_cells(const InputEncoder& encoder, const Examples& examples,
                                      const std::vector<int64_t>* places, const Dataset& part) {
   std::vector<uint64_t> cells = cell_hashes(encoder, examples);
@@ -76,13 +77,13 @@ std::vector<int64_t> hashes_by_cells(const InputEncoder& encoder, const Examples
   return row_hashes(part, chosen);
 }
 
-/// Returns ModelParts::learned of a method that can be updated.
+/// Returns ModelParts::learned for a method that can be updated.
 std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& data,
                                   const EncodedExamples& encoded, const Fitted& fitted) {
   const Split& parts = encoded.parts;
   const SplitRows& split = encoded.split;
   std::vector<int64_t> learned = hashes_by_cells(*encoded.encoder, data.examples, &split.train, parts.train);
-  // A refit that was stopped before its second training has learned the training rows alone.
+  // A refit that stopped before its second training has learned the training rows only.
   const bool refit = request.options.value("refit", false) &&
                      fitted.summary().rows == parts.train.size() + parts.valid.size();
   if (refit) {
@@ -97,13 +98,13 @@ std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& dat
   return learned;
 }
 
-/// Collects what the model is made of, but for its calibration.
+/// Collects the parts of the model, without its calibration.
 ModelParts recorded(const ResolvedFit& request, const FitData& data, EncodedExamples encoded,
                     FittedMethod made) {
   ModelParts parts;
   if (request.method->updates) parts.learned = learned_rows(request, data, encoded, *made.fitted);
   parts.method = request.method->name;
-  parts.options = stored_json(made.fitted->save(), "options");  // as the training rows resolved them
+  parts.options = stored_json(made.fitted->save(), "options");  // complete: some depend on the rows
   parts.fit = request.fit;
   parts.encoder = std::move(encoded.encoder);
   parts.fitted = std::move(made.fitted);
@@ -116,8 +117,8 @@ ModelParts recorded(const ResolvedFit& request, const FitData& data, EncodedExam
   return parts;
 }
 
-/// Returns the scores of held-out examples, whose groups are `groups`, by the model's own answers. Answers in
-/// the target's units give them, so that an example's score and its interval are rounded alike.
+/// Returns the conformal scores of held-out examples; `groups` are their groups. Uses answers in the target's
+/// units, so that scores and intervals are rounded in the same way.
 ConformalScores calibration_scores(const Model& model, const Examples& held_out,
                                    const std::vector<int64_t>& groups) {
   const Predictive p = model.answer(held_out);
@@ -127,7 +128,7 @@ ConformalScores calibration_scores(const Model& model, const Examples& held_out,
   return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups);
 }
 
-/// Returns the model, calibrated on its split's calibration examples if the request asks for it.
+/// Returns the model. If the request asks for it, calibrates the model on the calibration examples.
 Model calibrated(ModelParts parts, const Examples& examples, const std::vector<int64_t>& groups) {
   if (parts.fit.calibrate == "none") return Model(std::move(parts));
   parts.calibration = calibration_scores(Model(parts), take(examples, parts.split.calibration), groups);

@@ -12,8 +12,8 @@ struct FitData {
   FitData(const Examples& given, const Examples* own_valid)
       : examples(given), valid(own_valid), hash(hash_of(given)) {}
 
-  const Examples& examples;  // of a time series its windows
-  const Examples* valid;     // validation data of their own; nullptr: a part of the examples
+  const Examples& examples;  // windows for a time series
+  const Examples* valid;     // separate validation data; nullptr: validation is a part of `examples`
   std::string hash;          // hash_of(examples)
 };
 

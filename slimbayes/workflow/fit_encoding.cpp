@@ -17,8 +17,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns a note if validation rows have the inputs of training rows. Needed if validation has a table of
-/// its own: split_rows sees one table only.
+/// Returns a note if validation rows have the same inputs as training rows. Use it for separate validation
+/// data; split_rows checks this within one table.
 std::vector<std::string> repeated_notes(const Split& parts) {
   const int64_t rows = parts.valid.size();
   const int64_t repeated = repeated_inputs(parts.train.all().inputs.at(0), parts.valid.all().inputs.at(0));
@@ -29,13 +29,13 @@ std::vector<std::string> repeated_notes(const Split& parts) {
                   repeated, rows)};
 }
 
-/// The note on calibrated windows: those to be predicted come later and may differ from those that
-/// calibrated.
+/// The note on calibrated windows: the windows to predict are later than the calibration windows and may
+/// differ from them.
 constexpr const char* kCalibratedInTime =
     "calibrated on windows before those that will be predicted: the level holds where the future is like "
     "them";
 
-/// Checks the task, which the encoder has read off the target's column.
+/// Checks the task that the encoder found in the target's column.
 void check_task_asked(const Task& task, const ResolvedFit& request) {
   check_task(task, request.inner->name);
   check_task(task, request.method->name);
@@ -44,7 +44,7 @@ void check_task_asked(const Task& task, const ResolvedFit& request) {
         name_of(task.kind), "leave --calibrate out");
 }
 
-/// Encodes validation data of their own, which need not look like the training data.
+/// Encodes separate validation data, which may differ from the training data in form.
 Dataset encoded_validation(const InputEncoder& encoder, const Examples& given,
                            std::vector<std::string>& notes) {
   const Examples valid = examples_of(given, encoder, true);
@@ -54,7 +54,7 @@ Dataset encoded_validation(const InputEncoder& encoder, const Examples& given,
   return encoded;
 }
 
-/// Adds the notes on the windows, which come before all others, and on their calibration.
+/// Inserts the notes on the windows before all others, and adds the note on their calibration.
 void add_notes_on_windows(const WindowTable& windows, const FitOptions& fit,
                           std::vector<std::string>& notes) {
   notes.insert(notes.begin(), windows.windows->notes.begin(), windows.windows->notes.end());
@@ -82,7 +82,7 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
       std::ranges::copy(repeated_notes(out.parts), std::back_inserter(out.split.notes));
   }
   if (task == TaskKind::events) out.probes = event_probes(out.parts.train.all().inputs[0]);
-  if (request.kind == InputKind::images)  // rounded as in the file
+  if (request.kind == InputKind::images)  // rounded to the precision of the file
     out.pixel_mean = pixel_mean(out.parts.train).to(at::kFloat).to(at::kDouble);
   if (const auto* windows = std::get_if<WindowTable>(&data.examples))
     add_notes_on_windows(*windows, fit, out.split.notes);

@@ -26,8 +26,8 @@ using nlohmann::json;
 
 constexpr const char* kFingerprint = "fingerprint";
 
-/// The fingerprints of a fit: of all that decides the result, under the names that the message of a refused
-/// resume uses, and of what decides the training (CheckpointPolicy::training).
+/// The fingerprints of a fit. One covers everything that decides the result, under the names that the message
+/// of a refused resume shows. The other covers what decides the training (CheckpointPolicy::training).
 struct Fingerprints {
   std::string fit, training;
 };
@@ -37,7 +37,7 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   all.update({{"data", data.hash},
               {"validation data", data.valid ? hash_of(*data.valid) : ""},
               {"method", request.method->name},
-              {"options", request.method->resolve(request.fit.options)},  // as asked, without a network's own
+              {"options", request.method->resolve(request.fit.options)},  // as given, without a network's own
               {"seed", request.fit.seed},
               {"tuning", request.fit.tune},
               {"threads", at::get_num_threads()}});
@@ -54,8 +54,8 @@ std::optional<fs::file_time_type> stamp(const fs::path& path) {
   return failed ? std::nullopt : std::optional(time);
 }
 
-/// Checks that the model and its checkpoint can be written. Permissions that an older model file denies to
-/// group and others are added to the umask of this process. Returns `model`.
+/// Checks that the model and its checkpoint can be written. Adds the permissions that an older model file
+/// denies to group and others to the umask of this process. Returns `model`.
 const fs::path& deny_as(const fs::path& model) {
   check_writable(model);
   check_writable(model.string() + ".ckpt");
@@ -66,7 +66,7 @@ const fs::path& deny_as(const fs::path& model) {
   return model;
 }
 
-/// Returns the model that a finished fit with this fingerprint left, if there is one. Throws
+/// Returns the model of a finished fit with this fingerprint, if the file holds one. Throws
 /// std::invalid_argument for the model of another fit.
 std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
                               const std::string& fingerprint) {
@@ -83,14 +83,15 @@ std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
   return Model::from_file(file, path.string());
 }
 
-/// Returns "m.safetensors is left as it was" or "no model is written".
+/// Returns "m.safetensors is left as it was" or "no model is written", for messages.
 std::string untouched(const fs::path& model) {
   std::error_code absent;
   return fs::exists(model, absent) ? model.string() + " is left as it was" : "no model is written";
 }
 
-/// Whether the model may be written. An interrupted one may if validation chose its parameters. Without
-/// validation rows it may be worse than an older model, so it is written only if there is none.
+/// Returns whether the model may be written. The model of an interrupted fit may be written if validation
+/// chose its parameters. Without validation it may be worse than an older model, so it is written only if
+/// there is none.
 bool is_founded(const Model& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
   std::error_code absent;
@@ -99,8 +100,8 @@ bool is_founded(const Model& model, const fs::path& path) {
          (summary.steps > 0 && (std::isfinite(summary.best_score) || replaces_none));
 }
 
-/// Scores the held-out examples of the outcome's model and adds what a user should know of it to the notes.
-/// An interrupted fit has no scores.
+/// Scores the held-out examples with the outcome's model and adds the resulting notes. An interrupted fit
+/// gets no scores.
 void score_held_out(FitOutcome& out, const FitData& data, double level) {
   const Model& model = *out.model;
   const auto part = [&](const std::vector<int64_t>& rows) {
@@ -120,8 +121,8 @@ void score_held_out(FitOutcome& out, const FitData& data, double level) {
 
 }  // namespace
 
-/// Passes every call on, and records whether a training has begun: the trainer calls stop() before every
-/// step.
+/// Passes every call on, and records whether a training has begun, which is when the trainer first calls
+/// stop().
 class FitFile::Watched : public Callback {
  public:
   explicit Watched(Callback& inner) : inner_(inner) {}
@@ -146,15 +147,15 @@ FitFile::FitFile(fs::path model, bool resume, double checkpoint_every)
       checkpoint_every_(checkpoint_every),
       lock_(deny_as(model_)) {}
 
-/// The checkpoint of a fit, beside how it was before the fit.
+/// The checkpoint file of a fit, compared with its state before the fit.
 class FitFile::Checkpoint {
  public:
   Checkpoint(const fs::path& path, bool resume) : path_(path), resume_(resume), before_(stamp(path)) {}
 
   bool existed() const { return before_.has_value(); }
   bool exists() const { return stamp(path_).has_value(); }
-  bool made() const { return stamp(path_) != before_; }           // by this fit
-  bool own() const { return made() && !(resume_ && existed()); }  // not one that this fit goes on from
+  bool made() const { return stamp(path_) != before_; }           // this fit wrote it
+  bool own() const { return made() && !(resume_ && existed()); }  // not continued from an earlier run
   bool goes_on() const { return exists() && (resume_ || made()); }
   std::string kept() const { return fmt::format("{} is kept: --resume goes on from it", path_.string()); }
 
@@ -177,7 +178,7 @@ std::optional<Model> FitFile::run(const ResolvedFit& request, const FitData& dat
       if (checkpoint.own()) remove_checkpoint(checkpoint_);
       throw;
     }
-    // A fit that was stopped early may fail when it predicts with parameters that were never selected.
+    // A fit that was stopped early may fail in prediction, because its parameters were never selected.
     if (!callback.stop()) {
       if (checkpoint.made()) callback.note(checkpoint.kept());
       throw;

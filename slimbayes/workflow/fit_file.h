@@ -21,25 +21,25 @@ struct FitOutcome {
   bool interrupted = false;
 };
 
-/// Fits a model and writes it to one model file so that no work is lost. An interrupted or failed fit leaves
-/// MODEL.ckpt, and `resume` continues from it to bit-identical results. The model is written last, after
+/// Fits a model and writes it to one model file without losing work. An interrupted or failed fit leaves
+/// MODEL.ckpt; `resume` continues from it to bit-identical results. The model is written last, after
 /// everything that may fail; an older model file stays until then. The checkpoint and the finished model
-/// carry a fingerprint of everything that decides the result, except the program itself. With it, `resume`
+/// carry a fingerprint of everything that decides the result, except the program itself. By it `resume`
 /// distinguishes a fit to continue, a finished fit, and another fit. The model of an interrupted fit has no
-/// fingerprint. A lock keeps other processes from both files as long as this object lives.
+/// fingerprint. A lock keeps other processes from both files while this object exists.
 class FitFile {
  public:
-  /// Throws DataError if the files cannot be written or another process fits to them. Files that this process
-  /// creates from then on deny to group and others what the mode of an older model file denies them.
+  /// Throws DataError if the files cannot be written or another process fits to them. If an older model file
+  /// denies permissions to group and others, the files that this process creates from now on deny them too.
   /// `checkpoint_every` is in seconds.
   FitFile(std::filesystem::path model, bool resume, double checkpoint_every = 2);
 
-  /// Fits the model and writes it. `examples` are the windows of a time series, not its table; `valid` holds
-  /// validation data of their own, or is nullptr; `notes` are known of the data. `callback` receives all notes
-  /// as they arise and decides when to stop. If the fit is interrupted, the best model so far is written when
-  /// validation rows chose its parameters, or when there are no validation rows and no older model file.
-  /// Throws as fit_resolved, and std::invalid_argument if `resume` finds the file of another fit. A fit that
-  /// fails keeps its checkpoint, unless the arguments were invalid and no training began.
+  /// Fits the model and writes it. `examples` are the windows of a time series, not its table; `valid` is
+  /// separate validation data or nullptr; `notes` are notes on the data. `callback` receives all notes as
+  /// they arise and decides when to stop. The best model of an interrupted fit is written if validation rows
+  /// chose its parameters, or if there are neither validation rows nor an older model file. Throws as
+  /// fit_resolved, and std::invalid_argument if `resume` finds the file of another fit. A failed fit keeps
+  /// its checkpoint, unless the arguments were invalid and no training had begun.
   FitOutcome fit(const ResolvedFit& request, const Examples& examples, const Examples* valid,
                  const std::vector<std::string>& notes, Callback& callback) const;
 
@@ -49,10 +49,10 @@ class FitFile {
   /// Runs the fit. Returns nothing if it was interrupted before it had a model worth keeping.
   std::optional<Model> run(const ResolvedFit& request, const FitData& data, const CheckpointPolicy& policy,
                            const Checkpoint& checkpoint, Callback& callback) const;
-  /// Tells the user how the fit begins, and the notes on the data.
+  /// Reports whether the fit starts or continues, and the notes on the data.
   void announce(const Checkpoint& checkpoint, const std::vector<std::string>& notes,
                 Callback& callback) const;
-  /// Writes the model, with the fingerprint unless the fit was interrupted.
+  /// Writes the model, with its fingerprint unless the fit was interrupted.
   void write(const FitOutcome& out, const std::string& fingerprint) const;
   std::filesystem::path model_, checkpoint_;
   bool resume_;

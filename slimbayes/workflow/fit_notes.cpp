@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Notes a rank above the number of training rows, which a default rank may be.
+/// Returns a note if the rank exceeds the number of training rows, which a default rank may do.
 std::string too_large_a_rank(const Model& model, std::string_view noun) {
   const auto rows = static_cast<int64_t>(model.split().train.size());
   for (const OptionDoc& doc : options_of(find_method(model.method()), model.options())) {
@@ -25,7 +25,7 @@ std::string too_large_a_rank(const Model& model, std::string_view noun) {
   return "";
 }
 
-/// Notes that conformal intervals and sets count groups of identical inputs, not examples.
+/// Returns a note that conformal intervals and sets count groups of identical inputs, not examples.
 std::string few_groups(const Model& model, std::string_view noun) {
   const ConformalScores& calibration = model.calibration();
   const bool classes = model.schema().task.kind == TaskKind::classification;

@@ -14,8 +14,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the group of each calibration row. Throws before the fit if there are too few groups. Empty
-/// without calibration.
+/// Returns the group of each calibration row; empty without calibration. Throws before the fit if there are
+/// too few groups.
 std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptions& fit,
                                         const SplitRows& split) {
   if (fit.calibrate == "none") return {};
@@ -27,7 +27,7 @@ std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptio
 }
 
 /// Checks that there are enough training rows. A rank (OptionDoc::at_most_rows) that the user set must not
-/// exceed their number; the default may.
+/// exceed their number; a default rank may.
 void check_training(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
   check(split.train.size() > 1, "fit", "at least two training rows", "one",
         "give more rows, or lower the fractions");
@@ -40,8 +40,8 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
   }
 }
 
-/// Splits the examples so that training has each class. The first notes say so if two numbers are classes,
-/// and if the task decides the method.
+/// Splits the examples so that the training part has every class. Begins with notes that two numbers were
+/// taken as classes, and that the task chose the method, where this is so.
 SplitRows split_by_task(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
   SplitRows split = split_examples(examples, fit);
   split.notes.push_back(keep_classes_in_training(examples, fit, split));

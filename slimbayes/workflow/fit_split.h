@@ -9,16 +9,17 @@
 
 namespace slimbayes {
 
-/// The examples of a fit, dealt into parts.
+/// The examples of a fit, divided into parts.
 struct DealtExamples {
   SplitRows split;
   std::vector<int64_t> calibration_groups;  // group of each calibration row; empty without calibration
-  bool grouped = false;  // rows of a table with identical inputs stay together: they count once as evidence
+  bool grouped = false;  // rows with identical inputs stay in one part and count once as evidence
 };
 
-/// The second stage of a fit: decides which examples train, validate, calibrate and test. Training has each
-/// class. The notes of the split say what was decided. Throws std::invalid_argument if a part is too small:
-/// fewer than two training rows or than a rank that the user set, or too few groups to calibrate with.
+/// The second stage of a fit. Decides which examples are for training, validation, calibration and test. The
+/// training part gets every class. The notes of the split report the decisions. Throws std::invalid_argument
+/// if a part is too small: fewer training rows than two or than a rank that the user set, or too few groups
+/// for calibration.
 DealtExamples deal_examples(const ResolvedFit& request, const FitData& data);
 
 }  // namespace slimbayes

@@ -15,8 +15,8 @@
 namespace slimbayes {
 namespace {
 
-/// Moves the rows of a group from `part` to `train`; both stay in ascending order. Returns the number moved,
-/// 0 if the part would be empty afterwards.
+/// Moves the rows of a group from `part` to `train`; both stay in ascending order. Returns the number of
+/// moved rows. Moves none and returns 0 if the part would become empty.
 int64_t move_group(const std::vector<int64_t>& group_of, int64_t group, std::vector<int64_t>& part,
                    std::vector<int64_t>& train) {
   const auto in_group = [&](int64_t row) { return group_of[static_cast<size_t>(row)] == group; };
@@ -37,7 +37,7 @@ std::string keep_classes_in_training(const Examples& examples, const FitOptions&
     return "";
   const Column& target = *table->find(options.target);
   const auto class_of = [&](int64_t row) { return target.values[static_cast<size_t>(row)]; };
-  std::map<double, int64_t> rows, trained;  // of each class
+  std::map<double, int64_t> rows, trained;  // numbers for each class
   for (double value : target.values)
     if (std::isfinite(value)) ++rows[value];
   for (int64_t row : split.train)
@@ -54,7 +54,7 @@ std::string keep_classes_in_training(const Examples& examples, const FitOptions&
       const int64_t group = group_of[static_cast<size_t>(*found)];
       const int64_t size_moved = move_group(group_of, group, *part, split.train);
       if (size_moved == 0) continue;
-      for (int64_t row : split.train)  // classes that came with the group
+      for (int64_t row : split.train)  // moves in the group may have added other classes
         if (group_of[static_cast<size_t>(row)] == group) ++trained[class_of(row)];
       moved_rows += size_moved;
       moved.push_back(

@@ -94,7 +94,7 @@ Scores Model::ood(const Examples& given, const Answers& a) const {
   check_same(given, a);
   Scores all = scores(a.answer, ood_score(find_method(parts_.method), parts_.options));
   const at::Tensor rows = at::tensor(a.rows, at::kLong);
-  std::vector<BadRow> bad;  // known from the answers
+  std::vector<BadRow> bad;  // of these answers
   const Dataset data = dataset_of(*parts_.encoder, given, false, &bad);
   all.merge(parts_.fitted->ood(a.bad.empty() ? data : data.subset(rows)));
   for (const auto& [name, score] : input_scores(*parts_.encoder, given, parts_.pixel_mean))

@@ -1,5 +1,4 @@
-// The contents of a model file: the method's own tensors, the encoder, the split, and the data that calibrate
-// the answers.
+// The contents of a model file: the method's own tensors, the encoder, the split, and the calibration scores.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -35,22 +34,22 @@ constexpr const char* kSplitNames[] = {"split.train", "split.valid", "split.test
 constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &SplitRows::valid,
                                                             &SplitRows::test};
 
-constexpr const char* kLearned = "learned.rows";  // of a method that can be updated
-// Beside them: "cells". Absent in older files, whose hashes are of the encoding alone.
+constexpr const char* kLearned = "learned.rows";  // only for a method that can be updated
+// Present beside them: "cells". Absent in older files, whose hashes come from the encoding only.
 constexpr const char* kLearnedBy = "learned_by";
 
-// Present for a Cox process only: event_probes(), where the integral over the domain looks for peaks.
+// Present for a Cox process only: event_probes(), used for the integral over the domain.
 constexpr const char* kProbes = "events.probes";
 
 // Present for images, except in older files: pixel_mean() of the training images.
 constexpr const char* kPixelMean = "images.mean";
 
-// Present in the file of a calibrated model only.
+// Present for a calibrated model only.
 constexpr const char* kCalibrationRows = "split.calibration";
 constexpr const char* kCalibrationScores = "calibration.scores";
 constexpr const char* kCalibrationGroups = "calibration.groups";  // only if some rows have identical inputs
 
-/// Removes the sorted calibration scores from `file` and returns them; without any, returns scores without
+/// Removes the sorted calibration scores from `file` and returns them. Without any, returns scores without
 /// groups.
 ConformalScores take_calibration(TensorFile& file) {
   if (!file.tensors.contains(kCalibrationScores)) return {};
@@ -67,7 +66,7 @@ ConformalScores take_calibration(TensorFile& file) {
   return {scores, groups};
 }
 
-/// Returns whether every embedding of the network has this many tokens.
+/// Returns whether every embedding of the network has a vocabulary of this size.
 bool embeds(const NetworkSpec& spec, int64_t tokens) {
   bool all = true;
   visit_layers(spec, "network", [&](const LayerSpec& layer, const Shape&, const std::string&) {
@@ -77,8 +76,8 @@ bool embeds(const NetworkSpec& spec, int64_t tokens) {
   return all;
 }
 
-/// Throws std::invalid_argument unless every network in the file, also of an ensemble's members, takes the
-/// input that the encoder gives and has a head for the encoder's task.
+/// Throws std::invalid_argument unless every network in the file, including those of an ensemble's members,
+/// fits the encoder: it must take the encoder's input and have a head for the encoder's task.
 void check_networks(const TensorFile& file, const Schema& schema) {
   const Shape input = schema.input.sizes.empty() ? Shape{{std::ssize(schema.features)}} : schema.input;
   for (const auto& [name, text] : file.metadata) {
@@ -117,7 +116,7 @@ void read_recipe(const TensorFile& file, ModelParts& parts) {
   parts.fit.seed = seed.get<uint64_t>();
 }
 
-/// Removes the rows that the model has learned from `file`, by which Model::without knows them.
+/// Removes the hashes of the learned rows, which Model::without needs, from `file`.
 void take_learned(TensorFile& file, ModelParts& parts) {
   parts.by_cells = file.metadata.contains(kLearnedBy);
   check(!parts.by_cells || stored_text(file, kLearnedBy) == "cells", "load", "rows known by their cells",
@@ -131,7 +130,7 @@ void take_learned(TensorFile& file, ModelParts& parts) {
   file.tensors.erase(kLearned);
 }
 
-/// Removes from `file` the data of the fit and what calibrates the answers.
+/// Removes the data of the fit and of the calibration from `file`.
 void take_data_of_fit(TensorFile& file, ModelParts& parts) {
   parts.data_hash = stored_text(file, "data_hash");
   for (size_t i = 0; i < std::size(kSplitNames); ++i)
@@ -153,8 +152,8 @@ void take_data_of_fit(TensorFile& file, ModelParts& parts) {
   if (file.metadata.contains("noise")) parts.noise = noise_from_json(stored_json(file, "noise"));
 }
 
-/// Reads the method's own tensors, the last in the file. Before a method computes with them, its networks and
-/// its inputs are known to fit.
+/// Reads the method's own tensors, which are read last: networks and inputs have been checked before a method
+/// computes with them.
 std::shared_ptr<const Fitted> read_fitted(const TensorFile& file, const ModelParts& parts) {
   const auto& row = registry_row(parts.method);
   const Schema& schema = schema_of(*parts.encoder);

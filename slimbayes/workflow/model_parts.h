@@ -16,7 +16,7 @@
 
 namespace slimbayes {
 
-/// What a Model is made of, as a fit or a model file gives it. `encoder` and `fitted` are never null.
+/// The parts of a Model, made by a fit or read from a model file. `encoder` and `fitted` are never null.
 struct ModelParts {
   std::string method;
   nlohmann::json options;  // every option of the method
@@ -25,18 +25,18 @@ struct ModelParts {
   std::shared_ptr<const Fitted> fitted;
   SplitRows split;
   std::string data_hash;        // Model::data_hash()
-  ConformalScores calibration;  // without groups if the model was not calibrated
+  ConformalScores calibration;  // has no groups if the model was not calibrated
   at::Tensor probes;            // event_probes() of the training events [p, d]; undefined for other tasks
-  /// pixel_mean() of the training images (data/input_scores.h); undefined for others and in older files.
+  /// pixel_mean() of the training images (data/input_scores.h); undefined for other inputs and older files.
   at::Tensor pixel_mean;
   nlohmann::json tuning;  // Tuned::report; null if nothing was tuned
   NoiseEstimate noise;
-  /// row_hashes() of the rows in the posterior, sorted, by which Model::without knows them; empty for a
-  /// method that cannot be updated.
+  /// row_hashes() of the rows in the posterior, sorted, for Model::without; empty for a method that cannot be
+  /// updated.
   std::vector<int64_t> learned;
-  bool by_cells = true;              // learned rows are known by their cells (Model::knows_cells)
+  bool by_cells = true;              // learned rows are identified by cells (Model::knows_cells)
   bool shard = false;                // Model::is_shard()
-  std::string source = "the model";  // the name of its file, for messages
+  std::string source = "the model";  // name of its file, for messages
 };
 
 }  // namespace slimbayes

@@ -1,4 +1,4 @@
-// A model after more or fewer examples: its posterior changes, everything else stays.
+// Updates a model with more or fewer examples. Only the posterior changes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the numbers that two sorted lists have in common, each as often as in both.
+/// Returns the numbers that two sorted lists share, each as often as both lists contain it.
 std::vector<int64_t> common(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
   std::vector<int64_t> both;
   std::ranges::set_intersection(a, b, std::back_inserter(both));
@@ -25,7 +25,7 @@ std::vector<int64_t> common(const std::vector<int64_t>& a, const std::vector<int
 }
 
 /// Returns the Model::data_hash() of a model that has learned these rows, whatever their order. Its length
-/// does not grow with the number of updates.
+/// does not depend on the number of updates.
 std::string hash_of_learned(const std::vector<int64_t>& sorted) {
   return fmt::format("rows {:016x}", hash_of_rows(sorted));
 }
@@ -154,7 +154,7 @@ Model Model::merged(const Model& other) const {
   out.data_hash = hash_of_learned(out.learned);
   out.shard = parts_.shard && other.parts_.shard;
   if (other.parts_.noise.var > parts_.noise.var)
-    out.noise = other.parts_.noise;  // the larger floor, in either order
+    out.noise = other.parts_.noise;  // the larger lower bound, in either order
   out.split = {};
   return Model(std::move(out));
 }

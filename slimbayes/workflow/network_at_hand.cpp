@@ -19,9 +19,9 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kNetworkIsThatOf = "the network is that of";  // how its note begins
+constexpr const char* kNetworkIsThatOf = "the network is that of";  // start of its note
 
-/// Returns what is known of the training of a model's network, for a fit around it.
+/// Returns a sentence on the training of a model's network, for a fit around it.
 std::string trained_on(const Model& source, bool same_rows) {
   const Summary& summary = source.fitted().network()->summary;
   if (summary.steps == 0) return ", which did not train it itself";
@@ -41,7 +41,7 @@ std::string listed(std::vector<std::string> words) {
   return fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
-/// Returns the options of the network and of its training that are the network's own in a fit around it.
+/// Returns the options whose values come from the network at hand: those of the network and of its training.
 std::vector<OptionDoc> docs_of_network(const MethodInfo& method) {
   std::vector<OptionDoc> docs = option_docs<TrainedNetworkOptions>();
   std::erase_if(docs, [&](const OptionDoc& doc) {
@@ -50,7 +50,8 @@ std::vector<OptionDoc> docs_of_network(const MethodInfo& method) {
   return docs;
 }
 
-/// Returns the flags of given options that the network at hand overrules: "--hidden and --steps".
+/// Returns the flags of given options that have no effect because the network at hand sets them, such as
+/// "--hidden and --steps".
 std::string overruled(const ResolvedFit& request) {
   const nlohmann::json asked = request.method->resolve(request.fit.options);
   std::vector<std::string> flags;
@@ -63,13 +64,13 @@ std::string overruled(const ResolvedFit& request) {
   return listed(flags);
 }
 
-/// Whether these examples are those of the network's fit, which knows how it split them.
+/// Returns whether these are the examples of the network's own fit, whose split is known.
 bool fitted_on(const Model& network, const FitData& data) {
   return network.data_hash() == data.hash && !network.split().train.empty();
 }
 
-/// Returns the split of the data that trained the network at hand. Throws std::invalid_argument if all of
-/// them did and some are to calibrate.
+/// Returns the split of the network's own fit. Throws std::invalid_argument if calibration rows are requested
+/// but that fit trained on all rows.
 SplitRows split_of_source(const Model& source, const FitOptions& fit, bool own_valid) {
   SplitRows split = source.split();
   std::erase_if(split.notes, [](const std::string& note) { return note.starts_with(kNetworkIsThatOf); });
@@ -91,8 +92,8 @@ SplitRows split_of_source(const Model& source, const FitOptions& fit, bool own_v
   return split;
 }
 
-/// Returns a note on the parts of a split of other data than the network's fit had; "" if no part is held
-/// out.
+/// Returns a note on held-out parts of a new split, for data other than those of the network's fit; "" if no
+/// part is held out.
 std::string split_anew(const Model& source, const FitOptions& fit, const SplitRows& split) {
   std::vector<std::string> parts;
   if (!split.valid.empty()) parts.emplace_back("validation");
@@ -136,7 +137,7 @@ FitOptions with_network_from(const FitOptions& given, const Model& network) {
   fit.network_from = given.network_from;
   fit.calibrate = given.calibrate;
   fit.calibration_fraction = given.calibration_fraction;
-  fit.noise_folds = 0;  // its folds would know their held-out rows
+  fit.noise_folds = 0;  // its folds would not be unseen by the network
   return fit;
 }
 

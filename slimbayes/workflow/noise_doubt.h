@@ -10,22 +10,22 @@
 
 namespace slimbayes {
 
-/// Cross-fitting is for tables of at most kMostRows training rows: for larger ones, more validation rows cost
-/// less than K more fits. It needs kFewestGroups different inputs.
+/// Cross-fitting is used for at most kMostRows training rows: for larger tables, more validation rows cost
+/// less than K more fits. It needs at least kFewestGroups different inputs.
 inline constexpr int64_t kMostRows = 2000, kFewestGroups = 4;
 
-/// Returns how many independent validation rows there are: with `grouped`, rows with identical inputs count
-/// once, since they inform on the noise at one input only.
+/// Returns the number of independent validation rows. With `grouped`, rows with identical inputs count once,
+/// since they show the noise at one input only.
 int64_t validation_units(const Split& parts, bool grouped);
 
 /// Returns "only 3 validation rows", "only 4 different inputs among 32 validation rows" or "no validation
-/// rows", with `noun` for "row".
+/// rows", with `noun` in place of "row".
 std::string few(const Split& parts, bool grouped, std::string_view noun = "row");
 
-/// Returns why the answers `p` to the validation rows put the noise in doubt; "" if they do not.
+/// Returns why the answers `p` to the validation rows put the estimated noise in doubt; "" if they do not.
 std::string noise_doubt(const Regression& p, const Split& parts, const NoiseFolds& how);
 
-/// Returns the note on few validation rows if no folds run.
+/// Returns the note on few validation rows for a fit without folds.
 std::string few_rows_note(const Split& parts, const NoiseFolds& how);
 
 }  // namespace slimbayes

@@ -41,8 +41,8 @@ double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const 
     const at::Tensor total = v + noise;
     return (weight * (total.log() + r2 / total)).sum().item<double>();
   };
-  // Above the largest r^2 - v, every row's term increases. The sum may have several minima, so a grid finds
-  // the lowest.
+  // Above the largest r^2 - v, the term of every row increases. Below it the sum may have several minima, so
+  // a grid finds the lowest.
   const double most = (r2 - v).max().item<double>();
   if (!(most > 0)) return 0;
   constexpr int64_t kGrid = 120;
@@ -53,7 +53,7 @@ double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const 
     if (at(end - step * static_cast<double>(i)) < at(end - step * static_cast<double>(best))) best = i;
   }
   const double middle = end - step * static_cast<double>(best);
-  // A minimum is located to half the digits only.
+  // A minimum can be located to half of the digits only.
   constexpr int kBits = std::numeric_limits<double>::digits / 2;
   std::uintmax_t most_steps = 100;
   const auto [log_noise, least] =

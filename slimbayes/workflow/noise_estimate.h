@@ -9,14 +9,14 @@
 
 namespace slimbayes {
 
-/// A lower bound on the model's aleatoric variance, estimated by cross-fitting where too few validation rows
-/// chose the noise or too many of them lie outside their intervals (fit_with_noise_folds), and the notes on
-/// it. Stored in the model file.
+/// A lower bound on a model's aleatoric variance, estimated by cross-fitting (fit_with_noise_folds), and the
+/// notes on it. It is estimated if too few validation rows determined the noise or too many of them lie
+/// outside their intervals. Stored in the model file.
 struct NoiseEstimate {
-  int64_t folds = 0, rows = 0;  // that gave the estimate; 0: there is none
-  double var = 0;               // least aleatoric variance of an answer, of the standardised target
-  double sd = 0;                // its root in the target's units
-  bool interrupted = false;     // stopped before the last fold: the estimate rests on the folds before
+  int64_t folds = 0, rows = 0;  // behind the estimate; 0: there is none
+  double var = 0;               // least aleatoric variance of an answer, on the standardised target
+  double sd = 0;                // its square root, in the target's units
+  bool interrupted = false;     // stopped before the last fold; the earlier folds are used
   std::vector<std::string> notes = {};
 
   bool empty() const { return notes.empty(); }  // every estimate has a note

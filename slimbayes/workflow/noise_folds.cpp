@@ -1,30 +1,31 @@
 // Estimates the noise of a small table by cross-fitting.
 //
 // Problem   A method takes its noise from the validation rows (dnn: the least of up to 299 mean squared
-//           errors) or from the evidence of the training rows, and chooses its parameters by the same few
-//           rows. Ten rows leave one for validation: the least of 299 squared errors of one row is nearly 0,
-//           and 95 % intervals cover almost nothing.
-// Method    The training and validation rows are dealt into K folds. For each fold, the same method with the
-//           same options is fitted without the fold and predicts it. This gives residuals r_i of rows that
-//           their fit has not seen, and the epistemic variances v_i of those predictions. The noise variance
-//           d >= 0 maximises sum_i w_i log N(r_i; 0, v_i + d), the predictive likelihood of the rows left out
-//           (Stone 1974; Geisser 1975). Every answer's aleatoric variance is then at least d. The noise that
-//           the folds' fits estimate themselves is not used: with so few rows it varies from fit to fit and
-//           says nothing about the noise of the main fit. The folds of rich-bll are fits of bll
-//           (MethodInfo::noise_of): with the same noise, its variance is at least bll's.
-// Few rows  d is itself an estimate, from the residuals of g groups of identical inputs. If d is all of the
-//           variance and its prior is 1 / d, a new row follows a Student-t with g degrees of freedom, whose
-//           variance is g / (g - 2) times the mean squared residual (Gelman et al., Bayesian Data Analysis,
-//           section 3.2 with a known mean). So d is multiplied by g / (g - 2). For g = 10 a Gaussian of that
-//           variance has its 95 % limit at 2.19 sd, t_10 at 2.23. The residuals of one group share the error
-//           of the function, so g counts groups, and a row of a group of k rows has the weight w = 1 / k.
-// Bias      A fold's fit has fewer rows than the model, so d tends to be too large, which is the safe side.
-//           The scale of the inputs comes from all training rows of the model, held-out ones too; it uses no
-//           targets. Tuned options were chosen with the validation rows.
-// Cost      K more fits, hence only where the noise is in doubt: if fewer than 30 validation rows chose it,
-//           or if more of them lie outside their intervals than chance explains, or if their NLL is no better
-//           than a constant's (a fit can learn training rows with hardly any error and be sure of itself).
-//           Elsewhere the model is the same as without folds.
+//           errors) or from the evidence of the training rows, and the same few rows choose its parameters.
+//           With ten rows, one is for validation: the least of 299 squared errors of one row is nearly 0, and
+//           95 % intervals cover almost nothing.
+// Method    The training and validation rows are divided into K folds. For each fold, the same method with
+//           the same options is fitted without the fold and predicts it. This gives residuals r_i of rows
+//           that the fit has not seen, and epistemic variances v_i of these predictions. The noise variance d
+//           >= 0 maximises sum_i w_i log N(r_i; 0, v_i + d), the predictive likelihood of the held-out rows
+//           (Stone 1974; Geisser 1975). The aleatoric variance of every answer is then at least d. The folds'
+//           own estimates of the noise are not used: with so few rows they vary from fit to fit and do not
+//           represent the noise of the main fit. The folds of rich-bll are fits of bll
+//           (MethodInfo::noise_of): with the same noise, rich-bll's variance is at least bll's.
+// Few rows  d is an estimate from the residuals of g groups of identical inputs. If d is the whole variance
+//           and its prior is 1 / d, a new row follows a Student-t with g degrees of freedom, whose variance
+//           is g / (g - 2) times the mean squared residual (Gelman et al., Bayesian Data Analysis, section
+//           3.2 with a known mean). So d is multiplied by g / (g - 2). For g = 10 the 95 % limit of a
+//           Gaussian with this variance is at 2.19 sd, that of t_10 at 2.23. The residuals of one group share
+//           the error of the function. Therefore g counts groups, and a row in a group of k rows has the
+//           weight w = 1 / k.
+// Bias      The fit of a fold has fewer rows than the model, so d tends to be too large, which is the safe
+//           side. The scale of the inputs comes from all training rows of the model, including held-out
+//           ones; it uses no targets. Tuned options were chosen with the validation rows.
+// Cost      K more fits. Therefore it is used only if the noise is in doubt: fewer than 30 validation rows
+//           determined it, or more of them lie outside their intervals than chance explains, or their NLL is
+//           no better than a constant's (a network can fit its training rows almost exactly and then
+//           underestimate its errors). Otherwise the model is the same as without folds.
 #include "slimbayes/workflow/noise_folds.h"
 
 #include <algorithm>
@@ -38,9 +39,9 @@ namespace slimbayes {
 
 namespace {
 
-/// Whether the method has the noise of another one, or another one has its noise (MethodInfo::noise_of). Both
-/// take it from the errors on the validation rows. A doubt that only one of them meets would give them
-/// different noises, and rich-bll's variance would no longer be at least bll's.
+/// Returns whether the method shares its noise with another one, as bll and rich-bll do
+/// (MethodInfo::noise_of). Both estimate it from the errors on the validation rows. If only one of them had
+/// doubtful noise, their noises would differ, and rich-bll's variance would not always be at least bll's.
 bool shares_noise(const MethodInfo& method) {
   return !method.noise_of.empty() || std::ranges::any_of(method_catalog(), [&](const MethodInfo& m) {
     return m.noise_of == method.name;
@@ -70,7 +71,7 @@ CrossFitted fit_with_noise_folds(const MethodInfo& method,
   if (!series.possible()) return without_folds(main, enough, parts, folds, context);
   if (!enough || series.recorded()) return series.run(main);
   Tuned first = main(context);
-  // A refit has learned the validation rows: they say nothing of its noise.
+  // A refit has learned the validation rows, so they say nothing about its noise.
   const bool refitted = first.fitted->summary().rows > parts.train.size();
   if (first.interrupted() || refitted || shares_noise(method)) return {std::move(first), {}};
   std::string doubt = noise_doubt(std::get<Regression>(first.fitted->predict(parts.valid)), parts, folds);

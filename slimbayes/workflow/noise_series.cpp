@@ -30,7 +30,7 @@ constexpr const char* kResidual = "folds.residual";
 constexpr const char* kVar = "folds.var";
 constexpr const char* kWeight = "folds.weight";
 
-/// Returns the options that a method has of those given.
+/// Returns the entries of `given` that are options of the method.
 json options_had(const MethodInfo& method, const json& given) {
   json own = json::object();
   for (const OptionDoc& doc : options_of(method, given))
@@ -38,8 +38,8 @@ json options_had(const MethodInfo& method, const json& given) {
   return own;
 }
 
-/// Returns the method's options for a fold's fit. A rank (OptionDoc::at_most_rows) that the training rows
-/// allow is lowered if the fold's fit has fewer rows.
+/// Returns the method's options for a fold's fit. Lowers a rank (OptionDoc::at_most_rows) that all training
+/// rows allow but the fewer rows of the fold's fit do not.
 json fold_options(const MethodInfo& method, json options, int64_t train_rows, int64_t rows) {
   for (const OptionDoc& doc : options_of(method, options)) {
     if (!doc.at_most_rows || !options.contains(doc.name)) continue;
@@ -122,7 +122,7 @@ bool NoiseSeries::next() {
   } catch (const NumericalError& error) {
     if (stopped()) return false;  // an interrupted fit may fail because its parameters were never selected
     failed(error);
-  } catch (const std::invalid_argument& error) {  // an option may suit the table but not a fold
+  } catch (const std::invalid_argument& error) {  // an option may fit the table but not a fold
     if (stopped()) return false;
     failed(error);
   }

@@ -1,5 +1,5 @@
-// Scores of forecasts without a model, beside which a model's error means something: of hourly series the
-// last value is hard to beat. All values are the cells of the target's column, in its own units.
+// Scores of forecasts without a model, for comparison with the model's errors: in hourly series the last
+// value is hard to beat. All values are cells of the target's column, in its own units.
 #include "slimbayes/workflow/persistence.h"
 
 #include <ATen/ATen.h>
@@ -58,13 +58,13 @@ Values season_before(const WindowTable& w, const Column& target, double season) 
   return values;
 }
 
-/// Returns the steps of a season, or nothing if it is no season of these windows: fewer than two steps, not a
-/// whole number of them, or fewer than the horizon, so that the value would not be known yet.
+/// Returns the number of steps in a season. Returns nothing if it is not a whole number of at least two
+/// steps, or if it is shorter than the horizon, because the value would not be known yet.
 std::optional<int64_t> steps_of(const Windows& windows, double season) {
   const double steps = std::round(season / windows.step);
   const double least = static_cast<double>(std::max<int64_t>(2, windows.options.horizon));
   const bool whole = std::abs(steps * windows.step - season) <= time_tolerance(season, 0);
-  constexpr double kMost = 0x1p53;  // of a damaged file's step
+  constexpr double kMost = 0x1p53;  // limit for the step in a damaged file
   if (!windows.calendar || !whole || !(steps >= least && steps <= kMost)) return std::nullopt;
   return static_cast<int64_t>(steps);
 }
@@ -84,7 +84,7 @@ void add_errors(json& out, const Values& error, double scale, const std::string&
   out["rmse" + suffix] = std::sqrt(squares) / scale;
 }
 
-/// Returns the model's answer less the target. Of classes 1 where they differ, else 0. [m]
+/// Returns the model's answer minus the target; for classes 1 where they differ, else 0. [m]
 Values model_errors(const Predictive& answer, const at::Tensor& y) {
   at::Tensor error;
   if (const auto* p = std::get_if<Regression>(&answer)) error = p->mean - y;
@@ -94,8 +94,8 @@ Values model_errors(const Predictive& answer, const at::Tensor& y) {
   return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
 }
 
-/// Returns the scores of forecasts `values`, which are NaN where there is none; null if there are none at
-/// all. `truth` holds the targets' cells, `errors` those of the model. [m]
+/// Returns the scores of the forecasts `values` (NaN: no value); null if there are no values at all. `truth`
+/// holds the targets' cells, `errors` the model's errors. [m]
 json scores_of(const Values& values, const Values& truth, const Values& errors, const Task& task) {
   const bool classes = task.kind == TaskKind::classification;
   Values own, model;

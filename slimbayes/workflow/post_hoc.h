@@ -10,16 +10,17 @@
 
 namespace slimbayes {
 
-/// Adds a posterior variance to a network of your own, a TorchScript module: the method rich-bll, without
-/// training. The mean is the module's. `data` are the rows that it was trained on, and validation rows, which
-/// choose the noise (`valid` may be empty); regression_data and class_data make them from tensors. The inputs
-/// are those of the module. A regression's target is in the units of the module's output, and so are mean and
-/// variance; the prior "unit" takes the sd of the target. Options of the network and its training are not
-/// used; refit is refused. The notes in the summary say how A^T A was computed.
+/// Adds a posterior variance to a network of your own, a TorchScript module, with the method rich-bll and
+/// without training. The mean is the module's output. `data` holds the rows on which the module was trained,
+/// and validation rows, which choose the noise (`valid` may be empty); make them from tensors by
+/// regression_data and class_data. The inputs are the module's inputs. For a regression, target, mean and
+/// variance are in the units of the module's output; the prior "unit" uses the sd of the target. Options of
+/// the network and its training have no effect; refit is refused. The notes in the summary say how A^T A was
+/// computed.
 ///
-/// The result predicts, updates and saves as any fitted method; registry_row("rich-bll").load reads it back.
+/// The result predicts, updates and saves like any fitted method; registry_row("rich-bll").load reads it.
 /// Throws std::invalid_argument for rows and modules that do not fit each other (trained_network), and
-/// NumericalError.
+/// NumericalError if the computation fails.
 std::unique_ptr<Fitted> rich_bll(const ScriptNetwork& network, const Split& data,
                                  const RichBllOptions& options = {}, const Stream& stream = Stream(0));
 

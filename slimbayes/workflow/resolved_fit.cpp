@@ -1,5 +1,5 @@
-// The first stage of a fit: everything that is left to a default, to the data, to a preset or to a network at
-// hand is decided here, and what can be checked before any work is checked here.
+// The first stage of a fit. It decides everything that is left to a default, to the data, to a preset or to a
+// network at hand, and checks all that can be checked before any work.
 #include "slimbayes/workflow/resolved_fit.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Checks that the columns in FitOptions::categorical were read as names. Prediction reads them so (the model
-/// file lists them); a training table read otherwise would not match.
+/// Checks that the columns in FitOptions::categorical were read as names. Prediction reads them as names (the
+/// model file lists them), so the training table must be read in the same way.
 void check_names(const Table& table, const FitOptions& fit) {
   for (const std::string& name : fit.categorical) {
     const Column* column = table.find(name);

@@ -12,32 +12,33 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kFewest = 10;      // rows of a report that is judged
-constexpr double kUnlikely = 0.01;   // probability below which chance does not explain a coverage
-constexpr double kNoForecast = 0.9;  // share of a constant's RMSE from which a forecast says little
+constexpr int64_t kFewest = 10;      // least number of rows for a judgement
+constexpr double kUnlikely = 0.01;   // below this probability a coverage is not due to chance
+constexpr double kNoForecast = 0.9;  // from this share of a constant's RMSE, a forecast says little
 
-/// Whether the fit had the method's default number of steps at least: the epochs of a shorter one, whose rate
-/// falls earlier, say nothing of a longer one.
+/// Returns whether the fit had at least the method's default number of steps. In a shorter fit the learning
+/// rate falls earlier, so its best epoch says nothing about a longer fit.
 bool had_steps_enough(const Model& model) {
   for (const OptionDoc& doc : options_of(find_method(model.method()), model.options()))
     if (doc.name == "steps") return model.options().at("steps") >= doc.fallback;
   return true;
 }
 
-/// Returns what may help a model whose scores are no better than a constant's.
+/// Returns advice for a model whose scores are no better than a constant's.
 std::string advice(const Model& model, const HeldOut& held) {
   const Summary& summary = model.fitted().summary();
   if (held.fresh) return "do not rely on the answers to such examples";
   if (summary.steps == 0) return "the network may not fit these examples, or the inputs say little";
   if (summary.stopped == Stopped::patience && had_steps_enough(model))
-    return fmt::format("no epoch after {} of {} was better, so that more steps would not help; another "
-                       "--method or more rows may, or the inputs say little",
-                       summary.best_epoch, summary.epochs);
+    return fmt::format(
+        "no epoch after {} of {} was better, so that more steps would not help; another "
+        "--method or more rows may, or the inputs say little",
+        summary.best_epoch, summary.epochs);
   return "more --steps or another --method may help, or the inputs say little";
 }
 
 /// Warns when the NLL is no better than that of a constant prediction. The constant is the best one for the
-/// scored examples themselves; on few it is too good to compare with, so there is no warning.
+/// scored examples themselves. On few examples it is too good for a fair comparison, so there is no warning.
 std::string nothing_learnt(const HeldOut& held, const Model& model) {
   const json& report = held.report;
   if (!report.contains("nll_constant")) return "";
@@ -50,8 +51,8 @@ std::string nothing_learnt(const HeldOut& held, const Model& model) {
       constant, advice(model, held));
 }
 
-/// Warns when the forecast's error is hardly below that of a constant. The NLL and the coverage of a wide
-/// interval do not show it.
+/// Warns when the forecast's error is hardly below that of a constant. With a wide interval, neither the NLL
+/// nor the coverage shows this.
 std::string no_forecast(const HeldOut& held, const Model& model) {
   const json& report = held.report;
   if (!report.contains("rmse_constant")) return "";
@@ -63,8 +64,8 @@ std::string no_forecast(const HeldOut& held, const Model& model) {
       report["n"].get<int64_t>(), held.rows, rmse, rmse / constant, constant, advice(model, held));
 }
 
-/// Warns when more examples lie outside their intervals than chance explains. Not of a calibrated model,
-/// whose level holds on average over calibrations, nor of windows, which overlap.
+/// Warns when more examples lie outside their intervals than chance explains. Does not test a calibrated
+/// model, whose level holds on average over calibrations, and windows, which overlap.
 std::string too_narrow(const HeldOut& held, const Model& model) {
   const json& report = held.report;
   if (!report.contains("coverage") || model.calibration().groups > 0 ||
@@ -73,7 +74,7 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
   const auto n = report["n"].get<int64_t>();
   const double missed = 1 - report["coverage"].get<double>(), level = held.level;
   const int64_t misses = std::llround(missed * static_cast<double>(n));
-  // Rows with identical inputs count as one, which lies outside as often as they do on average.
+  // Rows with identical inputs count as one row, which lies outside by the share of them that do.
   const auto inputs = report.value("different_inputs", n);
   const auto missed_inputs = static_cast<int64_t>(std::floor(missed * static_cast<double>(inputs) + 1e-9));
   if (probability_of_misses(missed_inputs, inputs, level) >= kUnlikely) return "";
@@ -83,7 +84,7 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
       misses, n, held.rows, 100 * level, (1 - level) * static_cast<double>(n));
 }
 
-/// Returns whether so many examples lie outside their intervals that chance does not explain it, if all of
+/// Returns whether chance cannot explain how many examples lie outside their intervals, assuming that all of
 /// them are independent.
 bool misses_many(const json& report, double level) {
   if (!report.contains("coverage")) return false;

@@ -1,9 +1,9 @@
-// Chooses options by the NLL of the validation rows. It searches a grid, because two options of four values
-// each are only sixteen fits and the report can list them all. The score is the same for every method: the
-// NLL of the fitted model's float64 predictions (for events the method's own score). It may differ from the
-// score that chose the epoch during training. Nothing is refitted: the result is one of the fits,
-// bit-identical to what `fit` gives with the same options. The validation rows have then chosen both the
-// epoch and the options, so their NLL is optimistic; the NLL of the test rows is not.
+// Chooses options by the NLL of the validation rows. It searches a grid: two options of four values each are
+// only sixteen fits, and the report can list them all. The score is the same for every method: the NLL of the
+// fitted model's float64 predictions (for events the method's own score). It may differ from the score that
+// chose the epoch during training. Nothing is refitted: the result is one of the fits, bit-identical to a
+// `fit` with the same options. The validation rows chose both the epoch and the options, so their NLL is
+// optimistic; the NLL of the test rows is not.
 #include "slimbayes/workflow/tuning.h"
 
 #include <fmt/format.h>
@@ -65,8 +65,8 @@ std::string text_of(const json& combination) {
   return text;
 }
 
-/// Returns the NLL of the validation rows. Events get the method's own score instead: their joint density has
-/// no closed form.
+/// Returns the NLL of the validation rows. For events returns the method's own score, because their joint
+/// density has no closed form.
 double predictive_nll(const Fitted& fitted, const Dataset& valid) {
   return mean_nll(fitted.predict(valid), targets_of(valid)).value_or(fitted.summary().best_score);
 }
@@ -118,8 +118,8 @@ class Search {
     return options;
   }
 
-  /// Returns the largest validation NLL among the combinations tried minus the smallest: what the choice was
-  /// worth.
+  /// Returns the largest minus the smallest validation NLL of the combinations tried: how much the choice
+  /// mattered.
   double spread() const {
     double least = std::numeric_limits<double>::infinity(), most = -least;
     for (const json& entry : report_["tried"]) {
@@ -134,7 +134,7 @@ class Search {
 
   size_t tried() const { return report_["tried"].size(); }
 
-  /// Whether to stop between two fits. The first fit always runs, so that there is a model.
+  /// Returns whether to stop between two fits. The first fit always runs, so that there is a model.
   bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
 
   void resume(const TensorFile& record) {
@@ -173,10 +173,10 @@ class Search {
       if (interrupted && best_) return false;
       entry["valid_nll"] = validation_nll(*fitted, split_.valid);
       consider(entry, with(i), std::move(fitted));
-      if (interrupted) return false;  // the only fit: it is the result, but not listed as tried
+      if (interrupted) return false;  // the only fit: returned, but not listed as tried
     } catch (const NumericalError& error) {
-      // A fit that is interrupted before its first validation has no parameters to keep and throws. This is
-      // not a failed candidate.
+      // A fit that is interrupted before its first validation has no parameters to keep and throws. It does
+      // not count as a failed candidate.
       if (context_.callback && context_.callback->stop()) return false;
       entry["failed"] = error.what();
     }

@@ -18,22 +18,22 @@ struct Tuned {
   /// minus the smallest}, and "interrupted": true if not all combinations were tried.
   nlohmann::json report;
 
-  /// Whether the search or its best fit was stopped before its end; the result is then the best so far.
+  /// Whether the search or its best fit was stopped early; the result is then the best so far.
   bool interrupted() const {
     return fitted->summary().stopped == Stopped::interrupted ||
            (report.is_object() && report.contains("interrupted"));
   }
 };
 
-/// Throws std::invalid_argument unless `report` has the form of Tuned::report. Use it on reports read from a
-/// file, which may hold anything.
+/// Throws std::invalid_argument unless `report` has the form of Tuned::report. Use it on reports from a file,
+/// whose contents are not trusted.
 void check_tuning_report(const nlohmann::json& report);
 
 /// Fits every combination of the options `names` over their grids in the catalogue, with the same seed, and
 /// keeps the one with the least NLL on the validation rows (of the standardised target, of classes or of
-/// counts; for events the method's own score). Among ties the first wins. A combination that fails
-/// numerically is reported; the search fails only if all do. alpha belongs to regressions and is skipped for
-/// other tasks. Finished fits are kept in the checkpoint: a killed search continues with the next combination
+/// counts; for events the method's own score). The first of equal scores wins. A combination that fails
+/// numerically is reported; the search fails only if all do. alpha applies only to regressions and is skipped
+/// for other tasks. The checkpoint keeps finished fits: a killed search continues with the next combination
 /// and gives the same bits. An interrupted search returns the best so far, or throws Interrupted if there is
 /// none. Throws std::invalid_argument for an option without a grid, and if there are no validation rows.
 Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,

@@ -11,7 +11,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr double kMostSds = 10;  // that a median residual may have
+constexpr double kMostSds = 10;  // above this median of |residual| / sd, targets are of another kind
 
 double median_of(const at::Tensor& x) { return x.median().item<double>(); }
 

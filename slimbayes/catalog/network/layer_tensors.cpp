@@ -1,4 +1,4 @@
-// The tensors and the matrices of each layer of catalog/network/layers.h. nn/layers.cpp computes with them.
+// The tensors and matrices of each layer of catalog/network/layers.h. nn/layers.cpp computes with them.
 #include "slimbayes/catalog/network/layer_tensors.h"
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace {
 struct Collector {
   std::vector<TensorShape> tensors;
   std::vector<MapSite> sites;
-  std::string layer = {};  // whose tensors are added
+  std::string layer = {};  // name of the layer to which tensors are added
 
   void add(const std::string& name, std::vector<int64_t> sizes, const StartRule& start, double rate = 1) {
     tensors.push_back({layer + "." + name, layer, std::move(sizes), start, rate});
@@ -22,12 +22,12 @@ struct Collector {
     tensors.push_back(
         {layer + "." + name, layer, {size}, {StartRule::Kind::constant, value}, 1, /*buffer=*/true});
   }
-  /// Adds a map that has a tensor of its own.
+  /// Adds a matrix that has its own tensor.
   void add_site(const std::string& name, int64_t out, int64_t in, MapUse use, const std::string& bias = "") {
     const std::string full = layer + "." + name;
     sites.push_back({full, layer, out, in, use, bias.empty() ? "" : layer + "." + bias, full});
   }
-  /// Adds a map that is the rows from `first` on of the tensor "in_weight".
+  /// Adds a matrix that consists of the rows from `first` on of the tensor "in_weight".
   void add_part(const std::string& name, int64_t width, int64_t first) {
     sites.push_back({layer + "." + name, layer, width, width, MapUse::apply, layer + ".in_bias",
                      layer + ".in_weight", first});
@@ -39,7 +39,7 @@ StartRule uniform(int64_t fan_in) {
 }
 StartRule constant(double value) { return {StartRule::Kind::constant, value}; }
 
-/// Adds the weight, and the bias if there is one, of a layer with Scales.
+/// Adds the weight of a layer with Scales, and its bias if it has one.
 template <class Scaled>
 void add_scaled(const Scaled& of, const std::vector<int64_t>& sizes, int64_t fan_in, MapUse use,
                 Collector& to) {
@@ -95,7 +95,7 @@ void collect(const Attention&, const Shape& in, Collector& to) {
   to.add_site("out_weight", h, h, MapUse::apply, "out_bias");
 }
 
-// Layers without tensors; visit_layers() goes into a residual.
+// These layers have no tensors. visit_layers() visits the layers inside a residual.
 void collect(const Activation&, const Shape&, Collector&) {}
 void collect(const Dropout&, const Shape&, Collector&) {}
 void collect(const Pool2d&, const Shape&, Collector&) {}

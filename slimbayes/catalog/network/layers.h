@@ -9,12 +9,12 @@
 
 namespace slimbayes {
 
-/// The layers of a network as data. A layer does not store its input's shape, which follows from the layer
-/// before (network_spec.h). To add a layer, add a struct here, its output shape in network_spec.cpp and its
-/// computation in nn/layers.cpp.
+/// The layers of a network as data. A layer does not store the shape of its input, which follows from the
+/// layer before it (network_spec.h). To add a layer, add its struct here, its output shape in
+/// network_spec.cpp, its tensors in layer_tensors.cpp and its computation in nn/layers.cpp.
 
-/// Multipliers, learning rates and initial values of the weight and the bias of one layer.
-/// parametrisation.h sets them for a whole network. The defaults are the layers of PyTorch.
+/// Multipliers, learning rates and initial values for the weight and the bias of one layer. parametrisation.h
+/// sets them for a whole network. The defaults give the layers of PyTorch.
 struct Scales {
   double weight = 1, bias = 1;            // y = weight * (x W^T) + bias * b
   double weight_rate = 1, bias_rate = 1;  // multiply the learning rate
@@ -42,13 +42,13 @@ struct LayerNorm {
 };
 
 /// Normalises over batch, height and width, with a trained scale and shift for each channel. Training uses
-/// the batch's mean and variance and keeps running averages of them, which prediction uses.
+/// the mean and variance of the batch and keeps running averages of them; prediction uses the averages.
 struct BatchNorm2d {
   static constexpr const char* kind = "batch_norm";
   double momentum = 0.1;
 };
 
-/// Sets a random share of the elements to zero in training and scales the others up by 1 / (1 - rate).
+/// In training, sets a random share of the elements to zero and multiplies the others by 1 / (1 - rate).
 struct Dropout {
   static constexpr const char* kind = "dropout";
   double rate = 0.1;
@@ -65,8 +65,8 @@ struct Conv2d {
   Scales scales = {};
 };
 
-/// Reduces each `size` x `size` square of an image to its maximum or mean. Pixels that fill no whole square
-/// at the edge are left out.
+/// Reduces each `size` x `size` square of an image to its maximum or mean. Pixels at the edge that do not
+/// fill a square are ignored.
 struct Pool2d {
   static constexpr const char* kind = "pool";
   std::string of = "max";
@@ -83,7 +83,8 @@ struct Flatten {
   static constexpr const char* kind = "flatten";
 };
 
-/// Turns tokens into a sequence: each step is a trained vector of the token plus one of its position.
+/// Turns tokens into a sequence: each step is the sum of a trained vector of its token and one of its
+/// position.
 struct Embedding {
   static constexpr const char* kind = "embedding";
   int64_t tokens = 2;  // size of the vocabulary
@@ -131,7 +132,7 @@ struct LayerSpec
 /// The bounds of a layer's sizes.
 inline constexpr Range kSizes{1, 1 << 24};
 
-/// The bounds of a multiplier and of a learning rate's factor: wide enough for every width in kSizes.
+/// The bounds of a multiplier and of a factor of the learning rate: wide enough for every width in kSizes.
 inline constexpr Range kMultipliers{1e-9, 1e9}, kRates{0, 1e9};
 
 template <class V>
@@ -199,6 +200,6 @@ void describe(MeanOverSteps&, V&) {}
 template <class V>
 void describe(LastStep&, V&) {}
 template <class V>
-void describe(Residual&, V&) {}  // its body and shortcut are stored as layers, not as options
+void describe(Residual&, V&) {}  // body and shortcut are stored as layers, not as options
 
 }  // namespace slimbayes

@@ -1,6 +1,6 @@
-// A network as data. The model file holds it as JSON, which network_from_json checks as untrusted. The
-// output_of functions compute the shape of each layer's output from the shape of its input; nn/layers.cpp
-// takes all sizes from them.
+// A network as data. The model file holds it as JSON; network_from_json does not trust that JSON and checks
+// it. The output_of functions compute the shape of a layer's output from the shape of its input.
+// nn/layers.cpp takes all sizes from them.
 #include "slimbayes/catalog/network/network_spec.h"
 
 #include <fmt/format.h>
@@ -15,8 +15,8 @@ using detail::shown;
 using nlohmann::json;
 
 constexpr int kDeepest = 8;              // residuals within residuals
-constexpr double kMostNumbers = 0x1p26;  // in one row between two layers: 256 MB in float32
-constexpr int kMostLayers = 4096;        // layers of a network, those within residuals included
+constexpr double kMostNumbers = 0x1p26;  // most numbers in one row between two layers: 256 MB in float32
+constexpr int kMostLayers = 4096;        // layers of a network, including those in residuals
 
 [[noreturn]] void refuse(const std::string& expected, const std::string& received) {
   throw std::invalid_argument(
@@ -54,8 +54,8 @@ double numbers_in(const Shape& shape) {
   return all;
 }
 
-/// Returns the shape after all `layers`. Throws std::invalid_argument if a layer gives more than
-/// kMostNumbers.
+/// Returns the shape after all `layers`. Throws std::invalid_argument if the output of a layer has more than
+/// kMostNumbers numbers.
 Shape chained(const std::vector<LayerSpec>& layers, Shape shape, const std::string& place) {
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string name = place.empty() ? fmt::format("{}", i) : fmt::format("{}.{}", place, i);
@@ -141,8 +141,8 @@ Shape output_of(const Residual& layer, const Shape& in, const Place& place) {
   return body;
 }
 
-/// Returns the options of one layer. Scales at their defaults are left out, so that a layer without them is
-/// written as before they existed.
+/// Returns the options of one layer. Omits Scales with default values, so that a layer without them is stored
+/// as it was before Scales existed.
 template <class Layer>
 json options_of(const Layer& layer) {
   json options = options_to_json(layer);
@@ -172,8 +172,8 @@ json layers_to_json(const std::vector<LayerSpec>& layers) {
   return list;
 }
 
-/// Reads a list of layers inside `depth` residuals. `left` is the number of layers that the network may still
-/// have.
+/// Reads a list of layers that is nested in `depth` residuals. `left` is the number of layers that the
+/// network may still have.
 std::vector<LayerSpec> layers_from_json(const json& list, int depth, int& left);
 
 template <class Layer>
@@ -266,7 +266,7 @@ NetworkSpec network_from_json(const nlohmann::json& json) {
     refuse("a network with 'input' and 'layers'", shown(json));
   int left = kMostLayers;
   NetworkSpec spec{shape_from_json(json["input"]), layers_from_json(json["layers"], 0, left)};
-  output(spec);  // throws where the layers do not fit
+  output(spec);  // throws if the layers do not fit each other
   return spec;
 }
 

@@ -20,7 +20,7 @@ struct NetworkSpec {
 std::string kind_of(const LayerSpec& layer);
 
 /// Returns the shape of a layer's output for a row of shape `input`. Throws std::invalid_argument if the
-/// layer cannot take such a row; the message names the layer by `place`.
+/// layer cannot take such a row; the message uses `place` as the layer's name.
 Shape output(const LayerSpec& layer, const Shape& input, const std::string& place = "");
 
 /// Returns the shape of the network's output for one row. Throws std::invalid_argument with the name of the
@@ -35,8 +35,8 @@ std::vector<std::string> lines_of(const NetworkSpec& spec);
 nlohmann::json to_json(const NetworkSpec& spec);
 
 /// Reads an architecture from untrusted JSON. Throws std::invalid_argument for an unknown kind of layer, an
-/// unknown option or a value out of range, layers that do not fit each other, more than 8 nested residuals
-/// and more than 4,096 layers.
+/// unknown option, a value out of range, layers that do not fit each other, more than 8 nested residuals, or
+/// more than 4,096 layers.
 NetworkSpec network_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -20,7 +20,7 @@ void add(Layers& layers, Layers more) {
 }
 
 Conv2d conv(int64_t out, int64_t kernel, int64_t stride) {
-  return {out, kernel, stride, kernel / 2, /*bias=*/false};  // the batch norm that follows has a bias
+  return {out, kernel, stride, kernel / 2, /*bias=*/false};  // the following batch norm adds the bias
 }
 
 /// A network for small images such as 28 x 28 pixels: two blocks of conv, norm, relu, conv, norm, relu, pool
@@ -38,8 +38,8 @@ NetworkSpec convnet(const NetworkOptions& o, const Shape& input, int64_t /*token
   return spec;
 }
 
-/// The ResNet-18 of He et al. 2016 with a first layer for small images as in CIFAR: a 3 x 3 convolution
-/// without pooling. Then four stages of two residual blocks and the mean over the image.
+/// The ResNet-18 of He et al. 2016 for small images, as used for CIFAR: the first layer is a 3 x 3
+/// convolution without pooling. Four stages of two residual blocks and the mean over the image follow.
 NetworkSpec resnet18(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   NetworkSpec spec{input, {conv(o.hidden, 3, 1), BatchNorm2d{}, Activation{"relu"}}};
   int64_t width = o.hidden;
@@ -72,7 +72,7 @@ NetworkSpec lstm(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/
 }
 
 /// A pre-norm transformer (Xiong et al. 2020): `blocks` times x + Attention(LayerNorm x) and x +
-/// MLP(LayerNorm x), then a last LayerNorm and the mean over the steps.
+/// MLP(LayerNorm x), then a LayerNorm and the mean over the steps.
 NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tokens) {
   NetworkSpec spec{input};
   if (input.tokens)

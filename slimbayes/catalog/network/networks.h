@@ -11,7 +11,7 @@
 
 namespace slimbayes {
 
-/// Options of the network that computes the features on which a method's kernel, basis or linear head acts.
+/// Options of the network that computes the features for a method's kernel, basis or linear head.
 struct NetworkOptions {
   std::string network = "auto";
   std::string activation = "silu";
@@ -34,14 +34,14 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
                 double dropout = 0);
 
-/// One network that a user can choose. The catalogue below has all rules on it.
+/// A network that a user can choose, with all rules on it. To add a network, add a row in networks.cpp.
 struct NetworkInfo {
   std::string name;                  // as in the option `network`
   std::string doc;                   // what it is and when to take it, for help
   std::vector<InputKind> inputs;     // kinds of input that it takes
-  std::vector<std::string> options;  // the options of NetworkOptions, besides `network`, that it depends on
+  std::vector<std::string> options;  // options of NetworkOptions that it uses, besides `network`
   int64_t least_blocks = 0;          // fewest blocks or layers
-  bool parametrised = false;         // parametrised() takes it: mu-P and ntk are known for all of its layers
+  bool parametrised = false;         // parametrised() takes it: mup and ntk are known for its layers
   /// Makes the network for rows of shape `input`. `tokens` is the size of the vocabulary.
   NetworkSpec (*make)(const NetworkOptions& options, const Shape& input, int64_t tokens) = nullptr;
 };
@@ -49,31 +49,31 @@ struct NetworkInfo {
 /// Returns every network. "auto" is the first one that takes the kind of input.
 std::span<const NetworkInfo> network_catalog();
 
-/// Finds a network by its name, for "auto" by the kind of input. Throws std::invalid_argument for an unknown
-/// name and suggests the nearest known one.
+/// Finds a network by its name; "auto" is decided by the kind of input. Throws std::invalid_argument for an
+/// unknown name and suggests the nearest known one.
 const NetworkInfo& find_network(const std::string& network, InputKind kind);
 
-/// Returns the network that the options name, for rows of shape `input`. `tokens` is the size of the
-/// vocabulary. Throws std::invalid_argument if the network cannot take such rows, and names the networks that
-/// can.
+/// Returns the network named by the options, for rows of shape `input`. `tokens` is the size of the
+/// vocabulary. Throws std::invalid_argument if the network cannot take such rows; the message lists the
+/// networks that can.
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
 
 /// Returns the names of the networks that take this kind of input. The first one is the choice of "auto".
 std::vector<std::string> networks_for(InputKind kind);
 
-/// Returns the name of a network, for "auto" that of its choice for the kind of input.
+/// Returns the name of a network. For "auto" returns the name of the choice for this kind of input.
 std::string network_name(const std::string& network, InputKind kind);
 
-/// Whether this network, which must not be "auto", depends on this option of NetworkOptions.
+/// Returns whether this network, which must not be "auto", uses this option of NetworkOptions.
 bool uses_option(const std::string& network, const std::string& option);
 
-/// Returns the names of the networks that depend on this option.
+/// Returns the names of the networks that use this option.
 std::vector<std::string> networks_using(const std::string& option);
 
-/// Returns the names of the networks that parametrised() takes with any name, as text: "mlp and convnet".
+/// Returns the networks that parametrised() takes under every parametrisation, as text: "mlp and convnet".
 std::string parametrised_networks();
 
-/// Throws std::invalid_argument unless the heads of a transformer divide its width.
+/// Throws std::invalid_argument unless the number of heads of a transformer divides its width.
 void check_heads(int64_t hidden, int64_t heads);
 
 namespace detail {
@@ -82,7 +82,7 @@ namespace detail {
 std::vector<std::string> network_choices();
 /// Returns the help text of the option `network`.
 std::string network_help();
-/// Returns the networks that depend on this option as text: "tabular_resnet and mlp".
+/// Returns the networks that use this option as text: "tabular_resnet and mlp".
 std::string users_text(const std::string& option);
 
 }  // namespace detail

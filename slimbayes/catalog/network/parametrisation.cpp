@@ -1,6 +1,6 @@
-// Multipliers, initial values and learning rates as functions of the width. One pass over the layers keeps
-// the shape; each Linear and Conv2d gets its Scales from its place in the network and the width that it
-// reads.
+// Multipliers, initial values and learning rates as functions of the width. One pass over the layers tracks
+// the shape. The Scales of each Linear and Conv2d follow from its place in the network and the width of its
+// input.
 #include "slimbayes/catalog/network/parametrisation.h"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ namespace slimbayes {
 
 namespace {
 
-/// What the scales of a layer depend on.
+/// The sizes that determine the scales of a layer.
 struct LayerWidth {
   double in, out;  // units, or channels of an image
-  double window;   // how many numbers of the input belong to one unit or channel: fan-in = in * window
+  double window;   // numbers of the input for each unit or channel: fan-in = in * window
   bool first, last;
 };
 
@@ -50,8 +50,8 @@ struct Widths {
   const std::string& name;  // of the parametrisation
   double reference;
   Shape shape;         // of the input of the next layer
-  int64_t pixels = 1;  // numbers of a flattened image that belong to one channel
-  bool first = true;   // no layer with Scales came before
+  int64_t pixels = 1;  // numbers of a flattened image for each channel
+  bool first = true;   // whether no layer with Scales came before
 
   void set(Scales& scales, int64_t in, int64_t out, int64_t window, bool last) {
     const LayerWidth width{static_cast<double>(in), static_cast<double>(out), static_cast<double>(window),
@@ -60,7 +60,7 @@ struct Widths {
     first = false;
   }
 
-  /// Sets the scales of the layer at `place` and moves on to its output.
+  /// Sets the scales of the layer at `place`, then continues with its output.
   void pass(LayerSpec& layer, size_t place, bool last) {
     std::visit(
         [&](auto& one) {
@@ -102,7 +102,7 @@ NetworkSpec parametrised(NetworkSpec spec, const std::string& name, int64_t refe
     throw std::invalid_argument(fmt::format(
         "[parametrised] expected a network that ends in the linear layer of its output; received {}",
         spec.layers.empty() ? "no layer" : kind_of(spec.layers.back())));
-  output(spec);  // throws where the layers do not fit
+  output(spec);  // throws if the layers do not fit each other
   Widths widths{name, static_cast<double>(reference_width), spec.input};
   for (size_t i = 0; i < spec.layers.size(); ++i) widths.pass(spec.layers[i], i, i + 1 == spec.layers.size());
   return spec;

@@ -9,7 +9,7 @@ namespace slimbayes {
 
 /// The shape of one row inside a network, without the batch: {d} for a vector, {t, d} for a sequence of t
 /// vectors, {c, h, w} for an image, {t} with `tokens` set for a sequence of t tokens (whole numbers). t = -1
-/// stands for any length.
+/// means any length.
 struct Shape {
   std::vector<int64_t> sizes;
   bool tokens = false;

@@ -8,9 +8,9 @@
 
 namespace slimbayes {
 
-/// Calls each(layer, input, name) for every layer of a chain, those within residuals included: first the
-/// residual itself, then its body, then its shortcut. `input` is the shape of one row that goes into the
-/// chain. The layers are named `name`.0, `name`.1, ..., those of a residual RESIDUAL.0, ... and
+/// Calls each(layer, input, name) for every layer of a chain, including layers in residuals: first the
+/// residual itself, then its body, then its shortcut. `input` is the shape of one row at the first layer. The
+/// layers are named `name`.0, `name`.1, ...; the layers in a residual are named RESIDUAL.0, ... and
 /// RESIDUAL.shortcut.0, ... Throws std::invalid_argument if the layers do not fit each other.
 template <class Each>
 void visit_layers(const std::vector<LayerSpec>& layers, Shape input, const std::string& name,
@@ -32,7 +32,7 @@ void visit_layers(const NetworkSpec& spec, const std::string& prefix, const Each
   visit_layers(spec.layers, spec.input, prefix, each);
 }
 
-/// Calls each(layer) for every layer, those within residuals included; `each` may change it.
+/// Calls each(layer) for every layer, including layers in residuals; `each` may change the layer.
 template <class Each>
 void change_layers(std::vector<LayerSpec>& layers, const Each& each) {
   for (LayerSpec& layer : layers) {

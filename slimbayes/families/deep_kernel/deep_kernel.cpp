@@ -19,10 +19,10 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
-constexpr const char* kDrawSeed = "draw_seed";         // in the model file: of a softmax, in prediction
+constexpr const char* kDrawSeed = "draw_seed";         // in the model file: seed of the softmax draws
 
-/// Looks up tensors for prediction: network and expansion in float32, as they were trained; the head in
-/// float64.
+/// Looks up tensors for prediction: the network and the expansion in float32, as they were trained, the head
+/// in float64.
 Network::Lookup for_prediction(const Weights& weights) {
   return [as_trained = as_type(weights, at::kFloat),
           exact = as_type(weights, at::kDouble)](const std::string& name) {
@@ -112,7 +112,7 @@ class DeepKernelMethod : public Method {
       const DeepKernelModel fitted(kernel_, spec, task.likelihood, task.outputs, for_prediction(weights));
       weights[kLargest] = fitted.largest_prior_var(rows);
     }
-    // The seed stays below 2^53, so that every JSON reader keeps it exactly.
+    // The seed is below 2^53, so that every JSON reader keeps it exactly.
     const auto draw_seed = static_cast<int64_t>(draws.split("predict").bits(0) >> 11);
     return std::make_unique<DeepKernelFitted>(
         kernel_,

@@ -14,13 +14,13 @@
 
 namespace slimbayes {
 
-/// The configuration of a variational deep kernel: network, expansion phi, variational posterior q(w), and
-/// the objective that trains them. The methods dbk, vbll, sv-dkl, pp-dkl, sv-rbf and sv-dbk are values of
-/// this struct.
+/// The configuration of a variational deep kernel: the network, the expansion phi, the variational posterior
+/// q(w), and the objective that trains them. The methods dbk, vbll, sv-dkl, pp-dkl, sv-rbf and sv-dbk are
+/// values of this struct.
 struct DeepKernel {
-  /// A term added to the epistemic variance ||L^T phi||^2, where q(w) = N(m, L L^T). It makes up for prior
-  /// variance that the features phi lack. `kernel` applies in training and prediction; `largest` in
-  /// prediction only.
+  /// A term that is added to the epistemic variance ||L^T phi||^2, where q(w) = N(m, L L^T). It replaces the
+  /// prior variance that the features phi do not represent. `kernel` applies in training and prediction,
+  /// `largest` in prediction only.
   enum class Correction {
     none,    // nothing is added
     kernel,  // k~(x, x) - ||phi||^2 (N-4), for inducing points
@@ -40,14 +40,14 @@ struct DeepKernel {
   FocusOptions focus = {0, 0};
 };
 
-/// Returns the exponent of the row weights at this step: the weight of a row is its predictive variance
-/// raised to this exponent. It falls linearly from `focus` at the first step to 0 at step `focus_until` *
-/// `steps`. With exponent 0 all rows weigh the same, as in the paper's objective.
+/// Returns the exponent of the row weights at this step. The weight of a row is its predictive variance
+/// raised to this exponent. The exponent falls linearly from `focus` at the first step to 0 at step
+/// `focus_until` * `steps`. At exponent 0 all rows have the same weight, as in the paper's objective.
 double focus_at(const FocusOptions& focus, int64_t step, int64_t steps);
 
-/// Returns the method that trains `kernel` by AdamW on network, head (expansion, q, offset) and noise, with
-/// weight decay on the network only. It keeps the parameters with the best validation NLL.
-/// deep_kernel_training.cpp says how each task is trained.
+/// Returns the method that trains `kernel` with AdamW: network, head (expansion, q, offset) and noise. Weight
+/// decay applies to the network only. The parameters with the best validation NLL are kept.
+/// deep_kernel_training.cpp explains the training for each task.
 std::unique_ptr<Method> deep_kernel_method(DeepKernel kernel);
 
 /// Reads a fitted deep kernel from a model file. `kernel` must be made from the options in that file. Throws

@@ -15,7 +15,7 @@ namespace {
 
 using Correction = DeepKernel::Correction;
 
-/// The tensor's name in model files; theta of every noise_form is stored under it.
+/// The tensor's name in model files. theta is stored under this name for every noise_form.
 constexpr const char* kNoise = "log_noise";
 
 /// Returns the correction that this likelihood uses. E-12 divides by the noise variance, so
@@ -71,13 +71,14 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
   Latent f = factor.defined() ? posterior.latent(phi.features, offset, factor)
                               : posterior.latent(phi.features, offset);
   if (f.epistemic_var.requires_grad()) {
-    // In training the correction is added unchecked: its rounding is part of the gradient's noise.
+    // In training the correction is added unchecked: its rounding errors are small beside the gradient's
+    // noise.
     if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction.unsqueeze(1);
     return f;
   }
   f.epistemic_var = f.epistemic_var.to(at::kDouble);
   if (phi.correction.defined() || largest.defined()) {
-    const RoundedVariance missing = missing_prior_var(phi, largest);  // equal for all k functions
+    const RoundedVariance missing = missing_prior_var(phi, largest);  // the same for all k functions
     f.epistemic_var = f.epistemic_var + missing.var.unsqueeze(1);
     f.zeroed = missing.clipped;
   }
@@ -87,7 +88,7 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
 VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& y, int64_t rows,
                                           const HeadObjective& objective, double focus,
                                           const ForwardContext& context) const {
-  // With an autograd graph; every later gradient is in closed form.
+  // The network and the expansion need an autograd graph; all gradients after them are in closed form.
   Expansion phi = expansion(input, context);
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
   HeadGradient g = head_gradient({phi.features.detach(), correction_only, y, rows},

@@ -9,29 +9,29 @@
 
 namespace slimbayes {
 
-/// A deep kernel model with k latent functions, bound to its parameter tensors. In training these are views
-/// of the flat parameter buffer (autograd leaves); in prediction, a float32 network and a float64 head.
+/// A deep kernel model with k latent functions, bound to its parameter tensors. In training the tensors are
+/// views of the flat parameter buffer (autograd leaves). In prediction the network is float32 and the head
+/// float64.
 struct DeepKernelModel {
   FeatureMap features;
   VariationalPosterior posterior;
   at::Tensor offset;       // [k]
   at::Tensor noise_theta;  // scalar; undefined unless the likelihood is Gaussian
   NoiseVariance noise;
-  /// The correction in use; `largest` becomes `none` unless the likelihood is Gaussian.
+  /// The correction in use. `largest` becomes `none` for a likelihood that is not Gaussian.
   DeepKernel::Correction correction;
 
   /// The network and the expansion compute in the type of their tensors, everything else in the type of the
-  /// posterior's. Throws std::invalid_argument for tensors that do not fit.
+  /// posterior. Throws std::invalid_argument for tensors that do not fit.
   DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
                   int64_t outputs, const Network::Lookup& lookup);
 
-  /// Returns phi. Its field `correction` is defined only for Correction::kernel.
+  /// Returns the features phi. Their field `correction` is defined only for Correction::kernel.
   Expansion expansion(const Input& input, const ForwardContext& context = {}) const;
   at::Tensor noise_var() const;  // noise(noise_theta), scalar; for a Gaussian likelihood only
 
-  /// Returns M, the largest ||phi||^2 over these rows, for Correction::largest (E-12); undefined for the
-  /// other corrections. M does not depend on how the rows are divided into batches or shards. Scalar,
-  /// float64.
+  /// Returns M, the largest ||phi||^2 over these rows, for Correction::largest (E-12); undefined for other
+  /// corrections. M does not depend on how the rows are divided into batches or shards. Scalar, float64.
   at::Tensor largest_prior_var(const Dataset& data) const;
 
   /// Returns the predicted mean and epistemic variance of f(x), corrections included. `largest` is M, for

@@ -1,21 +1,22 @@
 // How a deep kernel is trained on each task.
 //
-// Regression  The method's objective by mini-batches, with its gradient in closed form
+// Regression  Mini-batch steps on the method's objective, with its gradient in closed form
 //             (objectives/head_gradient.h).
-// Classes,    The bound -mean E_q log p(y | f) + beta / n KL by mini-batches and automatic differentiation.
-// counts      The expectation uses quadrature for Bernoulli, a few draws per row for softmax, and a closed
-//             form for Poisson.
+// Classes,    Mini-batch steps on the bound -mean E_q log p(y | f) + beta / n KL, by automatic
+// counts      differentiation. The expectation uses quadrature for Bernoulli, a few draws per row for
+//             softmax, and a closed form for Poisson.
 // Events      The rows are the events of a Cox process (E A.5). The loss is -mean + 1/n integral of exp(mean
-//             + var / 2) over the domain [-1, 1]^d, plus beta / n KL. A step estimates the integral by one
-//             random point in each cell of a grid, or by random points in more than three coordinates. The
-//             estimate is unbiased, and no peak of the intensity can hide between fixed nodes. Validation
-//             integrates adaptively and uses training events as probes (core/cubature.h).
+//             + var / 2) over the domain [-1, 1]^d, plus beta / n KL. Each step estimates the integral from
+//             one random point in each cell of a grid, or from uniform random points in more than three
+//             dimensions. The estimate is unbiased. Fixed nodes would let the intensity hide peaks between
+//             them. Validation integrates adaptively and looks for peaks at training events
+//             (core/cubature.h).
 // Selection   The parameters with the best validation NLL are kept; for events, those with the best data term
 //             of the bound on the validation events.
-// Cost        O(b k r^2) per step beside the network's cost.
-// Deviations  The trace regulariser and the diagonal correction of sv-dbk hold for Gaussian noise only (E-11
-//             divides by its variance; the bound of E A.5 has neither). On other tasks they are not used, and
-//             a note says so.
+// Cost        O(b k r^2) per step, plus the network's cost.
+// Deviations  sv-dbk's trace regulariser and diagonal correction are used for Gaussian noise only: E-11
+//             divides by the noise variance, and the bound of E A.5 has neither term. For other tasks a note
+//             says so.
 
 #include "slimbayes/families/deep_kernel/deep_kernel_training.h"
 
@@ -46,8 +47,8 @@ int64_t step_nodes(int64_t d) { return d == 1 ? 128 : d == 2 ? 20 : 8; }
 
 double volume_of(int64_t d) { return std::pow(2.0, static_cast<double>(d)); }
 
-/// Returns nodes [q, d] in [-1, 1]^d and the volume that each stands for: a uniform point in each cell of a
-/// grid, or uniform points in the whole domain where a grid would be too coarse.
+/// Returns nodes [q, d] in [-1, 1]^d and the volume per node. The nodes are one uniform point in each cell of
+/// a grid, or uniform points in the whole domain where a grid would be too coarse.
 std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   if (d > kMaxGridAxes)
     return {2 * stream.uniform({kRandomNodes, d}, at::kFloat) - 1, volume_of(d) / kRandomNodes};
@@ -59,15 +60,15 @@ std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   return {nodes.to(at::kFloat), volume_of(d) / static_cast<double>(nodes.size(0))};
 }
 
-/// Returns the stream for the draws that the bound makes in a step, separate from the network's draws.
+/// Returns the stream for the bound's random draws in a step. The network's draws use another stream.
 Stream step_stream(const DeepKernelFit& fit, const StepContext& at) {
   return fit.draws.split("step").split(static_cast<uint64_t>(at.step));
 }
 
-/// Returns the places of a batch of events in the domain. [b, d]
+/// Returns the coordinates of a batch of events in the domain. [b, d]
 at::Tensor places(const Batch& batch) { return batch.inputs[0].to(at::kFloat); }
 
-/// These functions add a step's gradients to the parameters and return the loss.
+/// The following functions add a step's gradients to those of the parameters and return the loss.
 double gaussian_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   VariationalLoss loss =
       fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(), fit.kernel.objective,
@@ -103,8 +104,8 @@ double rows_score(const DeepKernelFit& fit) {
   });
 }
 
-/// Returns the data term of the bound per validation event. The integral is that of the fitted intensity,
-/// divided by the number of training events.
+/// Returns the data term of the bound per validation event. Its integral is that of the fitted intensity over
+/// the domain, divided by the number of training events.
 double events_score(const DeepKernelFit& fit) {
   at::NoGradGuard no_grad;
   const auto intensity = [&](const at::Tensor& x) {

@@ -23,21 +23,21 @@ struct DenseHyper {
 /// [h + 3] float64
 at::Tensor dense_start(int64_t inputs, double log_noise);
 
-/// Returns -log evidence / n of y [n] at z [n, h] and adds its gradient to the leaves behind theta and z.
-/// O(n^3).
+/// Returns -log evidence / n of y [n] at z [n, h], and adds its gradient to those of theta and z. O(n^3).
 double dense_evidence_backward(const at::Tensor& theta, const at::Tensor& z, const at::Tensor& y,
                                double noise_floor);
 
 /// The exact posterior of f given y [n] at z [n, h], float64. Where the evidence is largest, the trained c is
-/// the generalised least-squares estimate; its variance under a flat prior is added to the epistemic variance
-/// (Rasmussen and Williams 2006, eq. 2.42). Throws NumericalError when K + noise I cannot be factorised.
+/// the generalised least-squares estimate. The variance of that estimate under a flat prior is part of the
+/// epistemic variance (Rasmussen and Williams 2006, eq. 2.42). Throws NumericalError if K + noise I cannot be
+/// factorised.
 class DensePosterior {
  public:
   DensePosterior(const at::Tensor& theta, at::Tensor z, const at::Tensor& y, double noise_floor);
 
   /// Returns the answers at z [b, h]. Needs memory for two [b, n] matrices.
   Regression operator()(const at::Tensor& z) const;
-  double jitter() const { return jitter_; }  // added to the diagonal, as a share of it
+  double jitter() const { return jitter_; }  // added to the diagonal, relative to the mean diagonal
 
  private:
   DenseHyper hyper_;

@@ -17,19 +17,19 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kTargetVar = "target_var";      // of a regression around a module only
+constexpr const char* kTargetVar = "target_var";      // only for a regression around a module
 constexpr const char* kPriorFactor = "prior_factor";  // T, the prior covariance of the weights is T T^T
 constexpr const char* kSampled = "sampled";           // LastLayerPosterior::sampled, 0 or 1
 
-/// Whether a prior is so wide beside the noise that answers need float64 features.
+/// Whether the prior is so wide compared with the noise that answers need float64 features.
 bool is_wide(const std::vector<LinearPosterior>& outputs) {
   return std::ranges::any_of(outputs,
                              [](const LinearPosterior& one) { return !one.precision.factor.defined(); });
 }
 
-/// Returns LastLayerPosterior::sampled of a model file. A file without it does not tell shards, which hold
-/// every row that they have learned, from the models that they are of: any that may be a sample counts as
-/// one.
+/// Returns LastLayerPosterior::sampled of a model file. A file without this tensor cannot show whether it is
+/// a shard, which holds every row that it has learned, or a model fitted on a sample. It counts as a sample
+/// if it can be one.
 bool stored_sampled(const NetworkFile& net, const LastLayerPosterior& posterior,
                     const LastLayerOptions& options, bool regression) {
   if (const auto found = net.weights.find(kSampled); found != net.weights.end()) {

@@ -15,47 +15,49 @@
 
 namespace slimbayes {
 
-/// The posteriors of a last layer, one per output.
+/// The posteriors of a last layer, one for each output.
 struct LastLayerPosterior {
   at::Tensor prior_factor;                   // T [r, r], the prior covariance of the weights is T T^T
   std::vector<LinearStatistics> statistics;  // of each output
   double noise_var;                          // sigma2; for classes, class_noise
-  bool sampled = false;                      // whether the statistics are of a sample of the rows
+  bool sampled = false;                      // whether the statistics are from a sample of the rows
 
   std::vector<LinearPosterior> outputs() const;
 };
 
-/// The last layer at all rows, in float64, with the targets.
+/// The last layer's features and outputs at all rows, with the targets. Float64.
 struct EvaluatedRows {
   at::Tensor features, output, y;  // [n, r], [n, k], [n]
 };
 EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data);
 
-/// Returns the rows that the posterior of output c is computed from: the residuals of a regression; for
-/// classes, those of class c (of one logit, all), whose targets do not count: the mean is the network's.
+/// Returns the rows for the posterior of output c. For a regression they are all rows with their residuals.
+/// For classes they are the rows of class c (with one logit, all rows); their targets are not used, because
+/// the mean stays the network's.
 LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression);
 
-/// Returns how many rows may enter the posterior of one of `outputs` logits: a single one has two classes.
+/// Returns the most rows that enter the posterior of one of `outputs` logits: class_rows, or twice as many
+/// for a single logit, which has the rows of both classes.
 int64_t most_class_rows(const LastLayerOptions& options, int64_t outputs);
 
 /// Returns the mean and variance of each output. [b, k]
 Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows);
 
-/// Returns the answer of a classifier at latent functions with this mean and variance. [n, k]
+/// Returns a classifier's answer for latent functions with this mean and variance. [n, k]
 Predictive class_answer(const Latent& f);
 
-/// A trained network with posteriors of its last layer: what the methods bll and rich-bll fit.
+/// A trained network with a posterior of its last layer: the result of bll and rich-bll.
 class FittedLastLayer : public Fitted {
  public:
   FittedLastLayer(LastLayer layer, TrainedNetwork network, const LastLayerPosterior& posterior,
                   Summary summary, PosteriorChoice choice);
-  /// The same network with posteriors that were updated, of `rows` rows in all; `sampled` as in
+  /// Makes the same network with updated posteriors of `rows` rows in all. `sampled` as in
   /// LastLayerPosterior.
   FittedLastLayer(const FittedLastLayer& before, std::vector<LinearPosterior> outputs, int64_t rows,
                   bool sampled);
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override;
-  /// Classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
+  /// For classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
   Scores ood(const Dataset& data) const override;
   std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override;
   std::unique_ptr<Fitted> with_noise(double var) const override;
@@ -68,8 +70,7 @@ class FittedLastLayer : public Fitted {
 
  private:
   void check_posteriors() const;
-  /// Throws if the posterior is that of a sample of the rows, from which a row that it does not hold would be
-  /// removed.
+  /// Throws if the posterior comes from a sample of the rows: a row outside the sample cannot be removed.
   void check_all_rows_known() const;
   bool regression() const { return trained_->head.is_regression(); }
   bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
@@ -82,7 +83,8 @@ class FittedLastLayer : public Fitted {
   Summary summary_;
   PosteriorChoice choice_;     // of the fit; not stored
   LastLayerFeatures network_;  // answer_features
-  /// Of the rows of updates (statistics_features), made by the first update and kept for those that follow.
+  /// Features for the rows of updates (statistics_features). The first update makes them; later updates reuse
+  /// them.
   std::optional<LastLayerFeatures> exact_;
 };
 

@@ -27,13 +27,13 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kRefit = "refit";
-constexpr double kFloatRidge = 1e-6;  // from which float32 gradients suffice (ntk/enrichment.h)
-constexpr double kManyFlops = 2e12;   // of A^T A, from which a note comes before it: about a minute
+constexpr double kFloatRidge = 1e-6;  // least ridge for which float32 gradients suffice (ntk/enrichment.h)
+constexpr double kManyFlops = 2e12;   // above this, a note precedes the computation of A^T A: about a minute
 
-/// What a refit keeps of the fit without the validation rows.
+/// What a refit takes from the first fit, which holds out the validation rows.
 struct Known {
   PosteriorChoice choice;
-  double network_noise;  // that of the network's head
+  double network_noise;  // noise of the network's head
 };
 
 class LastLayerMethod : public Method {
@@ -48,7 +48,7 @@ class LastLayerMethod : public Method {
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     if (!layer_.posterior.refit) return fitted(split, context, {});
     if (!context.start) return refitted(split, context);
-    // The network may have learned the validation rows: their residuals tell nothing about its noise.
+    // The network may have been trained on the validation rows: their residuals say nothing about its noise.
     const PosteriorChoiceOptions& options = layer_.posterior.choice;
     check(options.select == "evidence" || (options.noise == "mse" && options.prior != "select"),
           layer_.method, "a noise and a prior that need no validation rows for --refit with --network-from",
@@ -57,7 +57,7 @@ class LastLayerMethod : public Method {
   }
 
  private:
-  /// Throws for options that this task does not have.
+  /// Throws for options that do not apply to this task.
   void check_task(const Task& task) const {
     const bool regression = task.kind == TaskKind::regression;
     check(layer_.posterior.mean == "network" || regression, layer_.method, "mean network for classes",
@@ -72,7 +72,7 @@ class LastLayerMethod : public Method {
           "leave --class-noise and --class-rows out; --noise and --subsample are for a regression");
   }
 
-  /// Throws, before a network is trained, for what these options cannot do around it.
+  /// Throws, before any training, for options that do not apply to the network or the rows.
   void check_network(const Dataset& rows, const FitContext& context) const {
     const Schema& schema = rows.schema;
     const bool module = context.start && context.start->module;
@@ -85,9 +85,9 @@ class LastLayerMethod : public Method {
       check(k >= rank, layer_.method, fmt::format("a subsample of at least {} rows, one per feature", rank),
             std::to_string(k), "raise --subsample, or leave it out for all rows");
     }
-    // A module is asked when its gradients are taken: nothing is trained before.
+    // A module is checked when its gradients are computed, because nothing is trained before that.
     if (!layer_.enriched || module || layer_.route == "auto") return;
-    Weights start;  // only their sizes count
+    Weights start;  // only the sizes matter
     for (const TensorShape& one : shapes_of(spec, "network"))
       start[one.name] = at::zeros(one.sizes, at::kFloat);
     const GradientModel model = gradient_model(spec, "network", as_type(start, at::kFloat), at::kFloat);
@@ -144,8 +144,9 @@ class LastLayerMethod : public Method {
                                              std::move(choice));
   }
 
-  /// Trains twice: the first fit chooses the epochs, the noise and the prior sd, the second is trained on
-  /// training and validation rows with these. A killed fit that resumes does not repeat the first one.
+  /// Trains twice. The first fit chooses the number of epochs, the noise and the prior sd; the second trains
+  /// on the training and validation rows with these values. A killed fit that resumes does not repeat a
+  /// finished first fit.
   std::unique_ptr<Fitted> refitted(const Split& split, const FitContext& context) const {
     constexpr const char *kEpochs = "epochs", *kNoise = "noise_var", *kPriorSd = "prior_sd",
                          *kMse = "network_noise_var", *kNotes = "choice_notes";
@@ -189,15 +190,15 @@ class LastLayerMethod : public Method {
                 {context.stream, context.callback, series.part(1), {}, context.networks}, known);
   }
 
-  /// Returns from how many of n rows the variance is computed.
+  /// Returns how many of n rows the variance is computed from.
   int64_t sampled_rows(int64_t n) const {
     const double given = layer_.posterior.subsample;
     if (given == 0) return n;
     return std::min(n, static_cast<int64_t>(given < 1 ? std::ceil(given * static_cast<double>(n)) : given));
   }
 
-  /// Returns the rows that the variance is computed from, drawn without replacement; undefined for all of
-  /// them. [k] int64
+  /// Returns the indices of the rows that the variance is computed from, drawn without replacement; undefined
+  /// if all rows are used. [k] int64
   at::Tensor subsample(int64_t n, int64_t rank, const Stream& stream, Summary& summary) const {
     const double given = layer_.posterior.subsample;
     const int64_t k = sampled_rows(n);
@@ -213,11 +214,11 @@ class LastLayerMethod : public Method {
     return stream.split("subsample").permutation(n).narrow(0, 0, k);
   }
 
-  /// Returns A^T A at these rows; for classes, of the gradients of each row's predicted logit (R section
+  /// Returns A^T A at these rows. For classes, uses the gradient of each row's predicted logit (R section
   /// 4.4). [r, r]
   at::Tensor enrichment_at(const TrainedNetwork& network, const Dataset& rows, const EvaluatedRows& at_rows,
                            const FitContext& context, Summary& summary) const {
-    // Without a ridge the projector is large in directions that the features hardly have.
+    // Without a ridge the projector is large in directions in which the features hardly vary.
     const bool precise = layer_.ridge < kFloatRidge && !takes_images(network);
     const GradientModel model = last_layer_gradients(network, precise ? at::kDouble : at::kFloat);
     GradientRows gradients{rows.size(), [&](int64_t from, int64_t to) {
@@ -247,11 +248,11 @@ class LastLayerMethod : public Method {
     return scale == 1 ? s : scaled(s, scale, n);
   }
 
-  /// Returns for each logit the statistics of at most class_rows rows of its class.
+  /// Returns the statistics of each logit from at most class_rows rows of its class.
   std::vector<LinearStatistics> class_statistics(const EvaluatedRows& rows, const Stream& stream) const {
     std::vector<LinearStatistics> all;
     for (int64_t c = 0; c < rows.output.size(1); ++c) {
-      // A single logit has the rows of both classes, of each as many.
+      // A single logit uses rows of both classes, up to class_rows of each.
       const int64_t classes = rows.output.size(1) == 1 ? 2 : 1;
       LinearStatistics sums = linear_statistics(rows.features.size(1));
       for (int64_t k = 0; k < classes; ++k) {

@@ -12,11 +12,10 @@
 namespace slimbayes {
 
 /// A post-hoc posterior of the last layer of a trained network. The mean is the network's own; the posterior
-/// gives the epistemic variance alone,
+/// gives only the epistemic variance,
 ///   S(x, x) = phi_r^T (Phi_r^T Phi_r / sigma2 + (s^2 (I + A^T A))^-1)^-1 phi_r           (R equation 13),
-/// where s is the prior sd and A the projection of the gradients of all earlier parameters on phi_r (R
-/// equation 9); A = 0 for a plain Bayesian last layer. The methods bll and rich-bll are values of this
-/// struct.
+/// where s is the prior sd and A projects the gradients of all earlier parameters on phi_r (R equation 9).
+/// For a plain Bayesian last layer A = 0. The methods bll and rich-bll are values of this struct.
 struct LastLayer {
   std::string method;      // name in the catalogue
   nlohmann::json options;  // every option of the method, for the model file
@@ -27,9 +26,9 @@ struct LastLayer {
   double ridge = 0;            // of A, as `projector` takes it
 };
 
-/// Returns the method. Regression: one posterior of the residual y - f(x). Classes: one posterior per logit,
-/// from rows of its class, with a common A (R section 4.4); the probabilities are averaged over independent
-/// Gaussian logits.
+/// Returns the method. A regression has one posterior of the residual y - f(x). A classifier has one
+/// posterior for each logit, computed from the rows of its class; all logits share A (R section 4.4). Class
+/// probabilities are averaged over independent Gaussian logits.
 std::unique_ptr<Method> last_layer_method(LastLayer layer);
 
 /// Reads a fitted last layer from a model file. `layer` must be made from the options in that file. Throws

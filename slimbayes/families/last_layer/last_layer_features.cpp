@@ -59,7 +59,7 @@ LastLayerFeatures::LastLayerFeatures(const ScriptNetwork& module)
     check(!input.mask.defined(), "module", "rows without padding, which a module cannot be told of",
           "rows with a mask", "give the rows equal lengths");
     if (input.x.size(0) == 0)
-      return LastLayerRows{at::zeros({0, rank}), at::zeros({0, k})};  // some modules cannot
+      return LastLayerRows{at::zeros({0, rank}), at::zeros({0, k})};  // some modules reject empty batches
     auto [h, output] = module(input.x);
     if (module.bias().defined()) h = at::cat({h, at::ones({h.size(0), 1}, h.options())}, 1);
     return LastLayerRows{h, output};

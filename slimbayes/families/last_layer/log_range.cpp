@@ -21,9 +21,9 @@ double LogRange::point(int i) const {
 }
 
 Scored least(const LogRange& range, const std::function<double(double)>& score) {
-  constexpr double kNoScore = 1e100;  // finite: Brent's method interpolates scores
-  constexpr int kBits = 16;           // of the logarithm
-  std::uintmax_t most = 100;          // scores that it computes
+  constexpr double kNoScore = 1e100;  // finite, because Brent's method interpolates scores
+  constexpr int kBits = 16;           // precision of the logarithm
+  std::uintmax_t most = 100;          // the most scores to compute
   const auto finite = [&](double x) {
     const double value = score(x);
     return std::isfinite(value) ? value : kNoScore;

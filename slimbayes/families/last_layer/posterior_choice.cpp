@@ -19,15 +19,15 @@ namespace slimbayes {
 namespace {
 
 constexpr double kLeastNoise = 1e-3, kMostNoise = 2;       // times the mean squared error
-constexpr double kLeastPriorSd = 1e-2, kMostPriorSd = 10;  // times the one of prior "unit"
-constexpr int64_t kRowsThatTell = 10;                      // validation rows whose errors are worth a note
+constexpr double kLeastPriorSd = 1e-2, kMostPriorSd = 10;  // times the prior sd of prior "unit"
+constexpr int64_t kRowsThatTell = 10;                      // fewest validation rows for a note
 
-/// Returns the mean squared residual of the validation rows; without any, that of the training rows.
+/// Returns the mean squared residual of the validation rows; if there are none, of the training rows.
 double residual_mse(const PosteriorSpectrum& s) {
   return s.residual.defined() ? s.residual.square().mean().item<double>() : s.yy / s.n;
 }
 
-/// Returns the range of the noise that validation rows can choose, or the network's mse alone.
+/// Returns the range of noise variances to search, or a range that holds only the network's mse.
 LogRange noise_range(const PosteriorSpectrum& s, const NetworkNoise& network, bool chosen) {
   const double mse = network.mse;
   if (!chosen) return {mse, mse};
@@ -58,7 +58,7 @@ std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange&
   return notes;
 }
 
-/// Returns a note if the rows here have much larger errors than the noise that was taken from the network.
+/// Returns a note if the errors on these rows are much larger than the noise taken from the network.
 std::string larger_errors(const PosteriorSpectrum& s, double mse) {
   const bool held_out = s.residual.defined();
   const auto rows = held_out ? s.residual.size(0) : static_cast<int64_t>(s.n);
@@ -167,7 +167,7 @@ PosteriorChoice chosen(const PosteriorSpectrum& spectrum, const NetworkNoise& ne
     if (found.score < lowest) lowest = found.score, value = found.at;
   };
   constexpr int kRounds = 8;
-  constexpr double kGain = 1e-6;  // nats a row
+  constexpr double kGain = 1e-6;  // nats per row
   const int rounds = noises.given() || sds.given() ? 1 : kRounds;
   for (int round = 0; round < rounds; ++round) {
     const double before = lowest;

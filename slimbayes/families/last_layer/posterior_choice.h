@@ -11,19 +11,20 @@
 
 namespace slimbayes {
 
-/// Returns what a summary says of a posterior whose noise variance was raised (Fitted::with_noise).
+/// Returns the summary's sentence about a posterior with a raised noise variance (Fitted::with_noise).
 std::string raised_noise_fact(double var);
 
 /// The hyperparameters of a posterior around a trained network.
 struct PosteriorChoice {
   double noise_var = 0;  // sigma2 of a regression, in units of its encoded target
   double prior_sd = 1;   // s
-  /// Sentences for the user: which of them is the end of the range that was searched.
+  /// Sentences for the user about values at an end of the searched range.
   std::vector<std::string> notes = {};
 };
 
-/// The posterior of a regression's residuals y - f(x) in coordinates in which it is diagonal for every noise
-/// sigma2 and prior sd s. With h_j = 1 + s^2 eigenvalues_j / sigma2, the epistemic variance of a row is
+/// The posterior of a regression's residuals y - f(x), in coordinates in which it is diagonal for every noise
+/// sigma2 and prior sd s. Use it to score many values of sigma2 and s cheaply. With
+/// h_j = 1 + s^2 eigenvalues_j / sigma2, the epistemic variance of a row is
 ///   s^2 extra + sum_j s^2 features_j / h_j,
 /// and the posterior mean of its residual is sum_j (s^2 / sigma2) mean_terms_j / h_j.
 struct PosteriorSpectrum {
@@ -34,59 +35,64 @@ struct PosteriorSpectrum {
   double weights_squared;
   // Validation rows; undefined without them.
   at::Tensor features = {};  // [n_v, r] squared coordinates
-  at::Tensor extra = {};     // [n_v] prior variance outside the training rows' span; undefined: none
+  at::Tensor extra = {};     // [n_v] prior variance outside the training rows' span; undefined: 0
   at::Tensor residual = {};  // [n_v] y - f
-  /// [n_v, r] products of a row's coordinates and those of the response; undefined: the mean is f itself
+  /// [n_v, r] products of a row's coordinates with those of the response. Undefined: the mean is f itself.
   at::Tensor mean_terms = {};
 };
 
-/// Throws std::invalid_argument for a prior_sd that the prior does not take: it belongs to prior "fixed".
+/// Throws std::invalid_argument if a prior_sd is given for a prior other than "fixed".
 void check_prior(const PosteriorChoiceOptions& options, const std::string& method);
 
-/// Returns the range in which prior "select" looks: 0.01 to 10 times `unit`, that of prior "unit".
+/// Returns the range that prior "select" searches: 0.01 to 10 times `unit`, the prior sd of prior "unit".
 LogRange prior_range(double unit);
 
-/// Returns a note if the prior sd that was chosen for a classifier is an end of prior_range(unit); else "".
+/// Returns a note if a classifier's chosen prior sd is an end of prior_range(unit); else "".
 std::string class_prior_note(double prior_sd, double unit);
 
-/// Returns the prior sd s with which the prior variance of f is 1 on average over the training rows; `sum` is
-/// the sum of their prior variances at s = 1, over `n` rows.
+/// Returns the prior sd s for which the prior variance of f is 1 on average over the training rows. `sum` is
+/// the sum of the prior variances of `n` rows at s = 1.
 double unit_prior_sd(double sum, double n);
 
-/// Returns the spectrum of a linear model with prior covariance T T^T; T [r, r] lower triangular, or
-/// undefined for the identity. `weights` [r] are the trained ones; `features` [n_v, r] and `residual` [n_v]
-/// are those of the validation rows. With `posterior_mean` the validation NLL is that of answers with the
-/// residual's posterior mean. O(r^3 + n_v r^2).
+/// Returns the spectrum of a linear model with prior covariance T T^T. `prior_factor` is T [r, r], lower
+/// triangular; undefined: the identity. `weights` [r] are the trained weights; `features` [n_v, r] and
+/// `residual` [n_v] belong to the validation rows. With `posterior_mean` the answers, and so the validation
+/// NLL, use the posterior mean of the residual. O(r^3 + n_v r^2).
 PosteriorSpectrum spectrum_of(const LinearStatistics& residuals, const at::Tensor& prior_factor,
                               const at::Tensor& weights, const at::Tensor& features,
                               const at::Tensor& residual, bool posterior_mean = false);
 
-/// The noise that a network is known to have.
+/// What is known about the noise of a network.
 struct NetworkNoise {
-  double mse;  // mean squared error of the rows that validated its training (the noise of its head)
-  /// Whether the validation rows of this fit had no part in the network's training. If they may have had one,
-  /// their errors are too small: they can raise the noise above `mse`, not lower it.
+  double mse;  // mean squared error on the network's own validation rows (noise of its head)
+  /// Whether the validation rows of this fit were kept out of the network's training. If not, their errors
+  /// are too small: they may raise the noise above `mse` but not lower it.
   bool unseen = true;
 };
 
 /// Returns the Laplace approximation of the log evidence, divided by n, of a regression with noise variance
 /// sigma2 and prior w ~ N(0, s^2 T T^T):
-///   log p(y | f) - ||T^-1 w||^2 / (2 s^2) - log |I + s^2 T^T Phi^T Phi T / sigma2| / 2
-/// with f the trained network and w its weights (MacKay 1992; Daxberger et al. 2021). It chooses s alone: the
-/// training rows' errors are those of a network that was fitted to them and tell little about sigma2.
+///   log p(y | f) - ||T^-1 w||^2 / (2 s^2) - log |I + s^2 T^T Phi^T Phi T / sigma2| / 2,
+/// where f is the trained network and w its weights (MacKay 1992; Daxberger et al. 2021). Use it to choose s
+/// only. It says little about sigma2, because the network was fitted to the training rows.
 double laplace_evidence(const PosteriorSpectrum& spectrum, double noise_var, double prior_sd);
 
-/// Chooses the hyperparameters. With select "nll" and validation rows the least validation NLL wins: the
-/// noise variance lies between 1e-3 (NetworkNoise::unseen; else 1) and 2 times the network's mse, or 2 times
-/// the mean squared residual of these rows if that is larger, and with prior "select" the prior sd between
-/// 0.01 and 10 times `unit`. With select "evidence", and without validation rows, the noise variance is the
-/// network's mse and the prior sd has the largest laplace_evidence. With noise "mse" the noise variance is
-/// the network's mse; with prior "unit" the prior sd is `unit`, with "fixed" it is prior_sd.
-/// From the best point of a grid, 25 to each that is chosen, each is chosen anew for the other (least of
-/// log_range.h); for two, in turn, until a round gains less than 1e-6 nats a row. So the score is at most
-/// that of the best grid point. Notes say where the best is the end of a range, and that 10 or more rows have
-/// more than twice the mse that is taken as noise. Throws NumericalError if no grid point has a finite score,
-/// std::invalid_argument unless the mse is finite and above 0.
+/// Chooses the noise variance and the prior sd.
+///
+/// Ranges: the noise variance lies between 1e-3 times the network's mse (1 time if not NetworkNoise::unseen)
+/// and 2 times the larger of this mse and the mean squared residual of the validation rows. With prior
+/// "select" the prior sd lies between 0.01 and 10 times `unit`.
+///
+/// Criteria: with select "nll" and validation rows, the least validation NLL. With select "evidence", or
+/// without validation rows, the noise variance is the network's mse and the prior sd maximises
+/// laplace_evidence. Noise "mse" sets the noise variance to the network's mse; prior "unit" sets the prior sd
+/// to `unit`, and prior "fixed" to prior_sd.
+///
+/// Search: a grid of 25 points for each chosen value, then refinement from the best point (least() of
+/// log_range.h). Two chosen values are refined in turn until a round gains less than 1e-6 nats per row, so
+/// the score is never worse than the best grid point's. Notes tell where the result is an end of its range,
+/// and whether 10 or more rows have more than twice the mse that was taken as noise. Throws NumericalError if
+/// no grid point has a finite score, and std::invalid_argument unless the mse is finite and above 0.
 PosteriorChoice chosen(const PosteriorSpectrum& spectrum, const NetworkNoise& network,
                        const PosteriorChoiceOptions& options, double unit);
 

@@ -8,26 +8,26 @@
 
 namespace slimbayes {
 
-/// A sum of tensors in groups of 16, whose rounding error grows with the number of groups.
+/// A running sum of tensors. Adding in groups of 16 reduces the rounding error of long sums.
 class GroupedSum {
  public:
   void add(const at::Tensor& x);
-  at::Tensor mean() const;  // of all that were added, at least one
+  at::Tensor mean() const;  // of all added tensors, of which there must be at least one
 
  private:
   at::Tensor group_, total_;
   int64_t count_ = 0;
 };
 
-/// The equally weighted mixture of answers to the same rows (core/answers.h, mixture), from running sums: its
-/// memory does not grow with the number of answers. For a regression or classes. The variance of the means is
-/// Welford's update, which takes deviations before squares and is never negative.
+/// The equally weighted mixture of several answers to the same rows (mixture() of core/answers.h), from
+/// running sums: memory does not grow with the number of answers. Takes regressions or classes. The variance
+/// of the means uses Welford's update, which is never negative.
 class RunningMixture {
  public:
-  /// Throws std::logic_error for another task than that of the first answer.
+  /// Throws std::logic_error if the task differs from the first answer's.
   void add(const Predictive& answer);
 
-  /// Returns the mixture of all answers, at least one; equal to mixture() of them up to rounding.
+  /// Returns the mixture of all answers so far, at least one. Equal to mixture() up to rounding.
   Predictive mixture() const;
 
  private:
