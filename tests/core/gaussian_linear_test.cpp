@@ -7,74 +7,14 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <numbers>
 #include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/random.h"
+#include "tests/core/linear_problem.h"
 
 namespace slimbayes {
 namespace {
-
-struct Problem {
-  LinearRows rows;
-  LinearModel model;
-  at::Tensor test;  // [5, r]
-};
-
-// Draws a problem. prior is the factor T: 0 the identity, 1 a scalar, 2 lower triangular, 3 a full matrix.
-Problem problem(int64_t n, int64_t r, double sigma2, bool d, int prior, bool fit_mean, uint64_t seed = 1) {
-  Stream s(seed);
-  at::Tensor phi = s.split("phi").normal({n, r}), factor;
-  if (prior == 1) factor = at::scalar_tensor(1.7, at::kDouble);
-  if (prior >= 2) factor = s.split("T").normal({r, r}) / std::sqrt(r) + 0.5 * at::eye(r, at::kDouble);
-  if (prior == 2) factor = factor.tril();
-  at::Tensor noise = s.split("noise").normal({n}) * std::sqrt(sigma2);
-  at::Tensor y = at::mv(phi, s.split("w").normal({r})) + noise + 2.0;
-  return {{phi, y, d ? 0.5 + s.split("d").uniform({n}) : at::Tensor()},
-          {sigma2, factor, fit_mean},
-          s.split("test").normal({5, r})};
-}
-
-LinearStatistics statistics(const LinearRows& rows, double y_shift = 0) {
-  return added(linear_statistics(rows.features.size(1), y_shift), rows);
-}
-
-LinearRows part(const LinearRows& all, int64_t from, int64_t to) {
-  return {all.features.slice(0, from, to), all.y.slice(0, from, to),
-          all.d.defined() ? all.d.slice(0, from, to) : all.d};
-}
-
-struct Dense {
-  at::Tensor constant, mean, var, log_evidence;
-};
-
-// Computes the Gaussian process with covariance sigma2 D + Phi P Phi^T by n x n matrices, differentiably.
-Dense dense(const LinearRows& rows, const LinearModel& model, const at::Tensor& test, double fixed = 0) {
-  int64_t n = rows.features.size(0), r = rows.features.size(1);
-  at::Tensor t = model.prior_factor.defined() ? model.prior_factor : at::ones({}, at::kDouble);
-  at::Tensor p = t.dim() == 0 ? t * t * at::eye(r, at::kDouble) : at::mm(t, t.t());
-  at::Tensor one = at::ones({n, 1}, at::kDouble), d = rows.d.defined() ? rows.d : one.squeeze(1);
-  at::Tensor c = at::mm(at::mm(rows.features, p), rows.features.t()) + model.sigma2 * at::diag(d);
-  at::Tensor l = at::linalg_cholesky(c);
-  auto solve = [&](const at::Tensor& x) { return at::cholesky_solve(x, l); };
-  at::Tensor y = rows.y.unsqueeze(1), constant = at::full({}, fixed, at::kDouble);
-  if (model.fit_mean) constant = (one * solve(y)).sum() / (one * solve(one)).sum();
-  at::Tensor alpha = solve(y - constant);
-  at::Tensor cross = at::mm(at::mm(test, p), rows.features.t());
-  at::Tensor own = (at::mm(test, p) * test).sum(1);
-  if (model.fit_mean)  // Rasmussen and Williams, eq. 2.42, with a flat prior on the constant
-    own = own + (1 - at::mm(cross, solve(one)).squeeze(1)).square() / (one * solve(one)).sum();
-  at::Tensor evidence = -0.5 * (n * std::log(2 * std::numbers::pi) + 2 * l.diagonal().log().sum() +
-                                ((y - constant) * alpha).sum());
-  return {constant, constant + at::mm(cross, alpha).squeeze(1), own - (cross.t() * solve(cross.t())).sum(0),
-          evidence};
-}
-
-double relative(const at::Tensor& a, const at::Tensor& b) {
-  return ((a - b).abs().max() / b.abs().max()).item<double>();
-}
-double relative(double a, double b) { return std::abs(a - b) / std::abs(b); }
 
 TEST(GaussianLinear, EqualsTheDenseGaussianProcess) {
   for (double sigma2 : {1e-3, 0.1, 3.0})
@@ -180,72 +120,6 @@ TEST(GaussianLinear, AStreamOfRowsInPlaceEqualsARefit) {
   p = removed(std::move(p), part(q.rows, 190, 200));
   expect_same(kept, linear_posterior(statistics(q.rows, 2), q.model), q.test, 1e-8);
   expect_same(p, linear_posterior(statistics(part(q.rows, 0, 190), 2), q.model), q.test, 1e-8);
-}
-
-TEST(GaussianLinear, EvidenceGradientEqualsCentralDifferences) {
-  for (int prior : {0, 1, 3})
-    for (bool fit_mean : {false, true}) {
-      Problem q = problem(30, 5, 0.2, true, prior, fit_mean);
-      LinearStatistics s = statistics(q.rows, 1.9);
-      LinearPosterior p = linear_posterior(s, q.model);
-      EvidenceGradient g = evidence_gradient(p);
-      auto near = [&](double gradient, auto evidence) {
-        double h = 1e-5, difference = (evidence(h) - evidence(-h)) / (2 * h);
-        EXPECT_NEAR(gradient, difference, 1e-5 * std::max(1.0, std::abs(difference)));
-      };
-      near(g.log_sigma2, [&](double h) {
-        return log_evidence(
-            linear_posterior(s, {q.model.sigma2 * std::exp(h), q.model.prior_factor, fit_mean}));
-      });
-      near(g.log_prior_scale, [&](double h) {
-        at::Tensor t = q.model.prior_factor.defined() ? q.model.prior_factor : at::ones({}, at::kDouble);
-        return log_evidence(linear_posterior(s, {q.model.sigma2, t * std::exp(h), fit_mean}));
-      });
-      at::Tensor e = Stream(9).normal({5, 5}), v = Stream(8).normal({5});
-      e = e + e.t();
-      near((g.S * e).sum().item<double>(), [&](double h) {
-        LinearStatistics moved = s;
-        moved.S = s.S + h * e;
-        return log_evidence(linear_posterior(moved, q.model));
-      });
-      near(g.c.dot(v).item<double>(), [&](double h) {
-        LinearStatistics moved = s;
-        moved.c = s.c + h * v;
-        return log_evidence(linear_posterior(moved, q.model));
-      });
-      if (fit_mean)
-        EXPECT_NEAR(g.constant, 0, 1e-9);
-      else
-        near(g.constant,
-             [&](double h) { return log_evidence(linear_posterior(shifted(s, s.y_shift + h), q.model)); });
-      EvidenceGradient exact = evidence_gradient(p, residual_sum(p, q.rows));
-      EXPECT_NEAR(exact.log_sigma2, g.log_sigma2, 1e-10 * std::abs(g.log_sigma2));
-    }
-}
-
-TEST(GaussianLinear, TwoPassGradientEqualsTheFullBatchOne) {
-  for (bool d : {false, true})
-    for (int prior : {0, 3})
-      for (bool fit_mean : {false, true}) {
-        Problem q = problem(60, 5, 0.05, d, prior, fit_mean);
-        at::Tensor x = Stream(4).normal({60, 3}), w = Stream(5).normal({3, 5}).requires_grad_(true);
-        auto rows = [&](int64_t from, int64_t to) {
-          LinearRows out = part(q.rows, from, to);
-          out.features = at::tanh(at::mm(x.slice(0, from, to), w));
-          return out;
-        };
-        dense(rows(0, 60), q.model, q.test).log_evidence.backward();
-        at::Tensor full = w.grad().clone();
-        w.mutable_grad().zero_();
-
-        const int64_t edges[] = {0, 1, 9, 30, 31, 60};
-        LinearStatistics s = linear_statistics(5, fit_mean ? 1.0 : 0.0);
-        for (int i = 0; i < 5; ++i) s = added(s, rows(edges[i], edges[i + 1]));
-        LinearPosterior p = linear_posterior(s, q.model);
-        EvidenceGradient g = evidence_gradient(p);
-        for (int i = 0; i < 5; ++i) evidence_surrogate(p, g, rows(edges[i], edges[i + 1])).backward();
-        EXPECT_LT(relative(w.grad(), full), 1e-10);
-      }
 }
 
 TEST(GaussianLinear, WithoutRowsItIsThePrior) {

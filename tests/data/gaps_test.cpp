@@ -17,8 +17,6 @@
 namespace slimbayes {
 namespace {
 
-constexpr double kHour = 3600;
-
 /// Returns the rows of these hours: x = the hour, y = 10 x.
 Table at_hours(const std::vector<double>& hours) {
   std::vector<double> time, y;
@@ -47,13 +45,6 @@ Windows filled(Table& table, const WindowOptions& options) {
 
 std::vector<int64_t> with_known_target(const Table& table, const Windows& windows) {
   return windows_with_target(table, windows, "y");
-}
-
-EncoderOptions encoding() {
-  EncoderOptions options;
-  options.target = "y";
-  options.scale = "standard";
-  return options;
 }
 
 /// Returns the number of gaps of a series with these times.

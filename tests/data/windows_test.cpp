@@ -1,50 +1,19 @@
+#include "slimbayes/data/windows.h"
+
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "slimbayes/data/table/csv.h"
 #include "slimbayes/data/window_encoder.h"
 #include "slimbayes/data/window_split.h"
-#include "slimbayes/storage/error.h"
 #include "tests/data/tables.h"
 #include "tests/data/window_tables.h"
 
 namespace slimbayes {
 namespace {
-
-constexpr double kHour = 3600;
-
-/// Returns hourly rows of one series: x = 0, 1, 2, ... and y = 10 x.
-Table hourly(int64_t rows) {
-  std::vector<double> time, x, y;
-  for (int64_t i = 0; i < rows; ++i) {
-    time.push_back(static_cast<double>(i) * kHour);
-    x.push_back(static_cast<double>(i));
-    y.push_back(10 * static_cast<double>(i));
-  }
-  Table table = table_of({numbers("t", time), numbers("x", x), numbers("y", y)});
-  table.columns[0].kind = ColumnKind::datetime;
-  return table;
-}
-
-WindowOptions windows_of(int64_t window, int64_t horizon = 1) { return {window, horizon, {"t"}, {}}; }
-
-EncoderOptions encoding() {
-  EncoderOptions options;
-  options.target = "y";
-  options.scale = "standard";
-  return options;
-}
-
-std::vector<int64_t> all_of(const Windows& windows) {
-  std::vector<int64_t> all;
-  for (int64_t i = 0; i < std::ssize(windows.last); ++i)
-    if (windows.target[static_cast<size_t>(i)] >= 0) all.push_back(i);
-  return all;
-}
 
 TEST(Windows, SeeTheirRowsAndAnswerForTheOneAhead) {
   const Table table = hourly(10);
@@ -232,59 +201,6 @@ TEST(Windows, WithoutATargetAreNotTrainedOnButAnswered) {
   const Dataset data = encoder.dataset(window_table_of(table, windows, every), false);
   EXPECT_EQ(data.size(), 57);
   EXPECT_FALSE(data.source->rows(at::arange(3), {}).target.defined());
-}
-
-TEST(WindowEncoder, KnowsTheHourWhereTheRowsSpanADay) {
-  const Table table = hourly(24 * 3);
-  const WindowOptions how = windows_of(5);
-  const Windows windows = find_windows(table, how);
-  const WindowEncoder encoder =
-      WindowEncoder::fit(window_table_of(table, windows, all_of(windows)), encoding());
-  EXPECT_EQ(encoder.schema().features,
-            (std::vector<std::string>{"x", "y (past)", "sine of the hour of the day",
-                                      "cosine of the hour of the day"}));
-  const Batch batch =
-      encoder.dataset(window_table_of(table, windows, all_of(windows)), true).source->rows(at::arange(1), {});
-  EXPECT_NEAR(batch.inputs[0][0][4][2].item<double>(), std::sin(2 * M_PI * 4 / 24), 1e-6);
-  const WindowEncoder again = WindowEncoder::from_json(encoder.to_json());
-  EXPECT_EQ(again.to_json(), encoder.to_json());
-  const Batch same =
-      again.dataset(window_table_of(table, windows, all_of(windows)), true).source->rows(at::arange(1), {});
-  EXPECT_TRUE(at::equal(same.inputs[0], batch.inputs[0]));
-  EXPECT_EQ(again.schema().features, encoder.schema().features);
-  EXPECT_TRUE(again.reading().kinds.contains("y"));
-}
-
-TEST(WindowEncoder, NamesTheWindowsThatHoldABadRow) {
-  const Table table = hourly(30);
-  const WindowOptions how = windows_of(4);
-  const Windows windows = find_windows(table, how);
-  const WindowEncoder encoder =
-      WindowEncoder::fit(window_table_of(table, windows, all_of(windows)), encoding());
-  Table far = table;
-  far.columns[1].values[10] = 1e200;
-  std::vector<BadRow> bad;
-  encoder.dataset(window_table_of(far, windows, {5, 7, 10, 11}), false, &bad);
-  ASSERT_EQ(bad.size(), 2u);  // only the windows 7 to 10 see row 10
-  EXPECT_EQ(bad[0].row, 1);
-  EXPECT_EQ(bad[1].row, 2);
-  expect_has(bad[0].reason, "in data row 11: ");
-  EXPECT_THROW(encoder.dataset(window_table_of(far, windows, {7}), false), DataError);
-  EXPECT_NO_THROW(
-      encoder.dataset(window_table_of(far, windows, {5, 11}), false));  // these windows do not see the row
-}
-
-TEST(WindowEncoder, RefusesWindowsThatWereFoundWithOtherOptions) {
-  const Table table = hourly(60);
-  const WindowOptions how = windows_of(4);
-  const Windows windows = find_windows(table, how), wider = find_windows(table, windows_of(8)),
-                later = find_windows(table, windows_of(4, 2));
-  const WindowEncoder encoder =
-      WindowEncoder::fit(window_table_of(table, windows, {0, 1, 2, 3, 4}), encoding());
-  for (const Windows& foreign : {wider, later}) {
-    EXPECT_THROW(encoder.dataset(window_table_of(table, foreign, {0}), false), std::invalid_argument);
-  }
-  EXPECT_NO_THROW(encoder.dataset(window_table_of(table, windows, {0}), false));
 }
 
 TEST(Windows, ATableWithoutTwoRowsOfASeriesHasNoStep) {

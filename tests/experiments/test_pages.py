@@ -4,13 +4,15 @@ import csv
 import shutil
 import sys
 
+import claims
 import front
 import pages
 import pytest
 import report
+from measured import as_measured, published, row
 from results import FIELDS, KEY, as_text
 from run import ROOT
-from test_report import as_measured, published
+from scores import Scores
 
 STUDIES = ["table1", "noise_reading", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1", "r_table2", "r_rivals", "r_noise",
            "r_table4", "r_table6"]
@@ -155,3 +157,27 @@ def test_the_earlier_papers_table(folder):
     page = (folder / "e_table1" / "README.md").read_text()
     assert "| SV-DBK-cr | E | **-0.701** ± 0.035 |" not in page  # the lowest of pol is DBK
     assert "**-1.512**" in page and "E 4.2 (5) | **does not hold**" in page
+
+
+def test_the_front_page_keeps_what_is_written_by_hand(tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("above\n" + front.MARKS[0] + "\nold\n" + front.MARKS[1] + "\nbelow\n")
+    for _ in range(2):
+        front.between_marks(page, "| new |\n")
+        assert page.read_text() == "above\n" + front.MARKS[0] + "\n| new |\n" + front.MARKS[1] + "\nbelow\n"
+    page.write_text("no marks\n")
+    with pytest.raises(ValueError, match="each on a line of its own"):
+        front.between_marks(page, "x")
+    assert page.read_text() == "no marks\n"
+
+
+def test_the_front_page_shows_the_means_of_the_defaults():
+    rows = [row("defaults", t, m, flags, nll_standardized=str(value), mae_standardized="0.1", coverage="0.95", rows="900", seed=str(seed))
+            for t in claims.TEN for seed in (0, 1)
+            for m, flags, value in (("dbk", "", -1 + seed), ("pp-dkl", "", 0.5), ("catboost", "", -1), ("catboost", "--iterations 20000", -2))]
+    lines = front.front(Scores(rows)).splitlines()
+    assert lines[2].startswith("| keggundirected, 900 | -0.500 ± 0.707 (2) | CatBoost -2.000 ± 0.000 (2) | -1.755 ± ")
+    text = " ".join(lines[2 + len(claims.TEN):])
+    assert "ahead of `pp-dkl` on 10 of 10 tables, behind on 0; ahead of `vbll` on 0 of 0" in text
+    assert "ahead of CatBoost on 0 of 10 tables, behind on 10 (keggundirected, " in text
+    assert "behind the printed one on keggundirected, keggdirected, kin40k, " in text and "hold 0.950" in text

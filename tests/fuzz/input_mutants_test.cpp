@@ -2,7 +2,11 @@
 // tables in tests/workflow/mutants_test.cpp; `make fuzz` tries thousands under the sanitisers.
 #include <gtest/gtest.h>
 
+#include "tests/fuzz/checkpoint_trial.h"
+#include "tests/fuzz/input_mutator.h"
+#include "tests/fuzz/model_trial.h"
 #include "tests/fuzz/subjects.h"
+#include "tests/fuzz/trial.h"
 
 namespace slimbayes {
 namespace {
@@ -46,7 +50,7 @@ TEST(InputMutants, OtherSizesReachTheModel) {
 TEST(InputMutants, CheckpointsGoOnOrAreRefused) {
   std::mt19937_64 random(20260106);
   int answered = 0;
-  for (const trial::Stopped& stopped : trial::stopped_input_fits()) {
+  for (const trial::StoppedFit& stopped : trial::stopped_input_fits()) {
     for (int i = 0; i < 15; ++i) {
       SCOPED_TRACE(::testing::Message() << stopped.name << " " << i);
       ASSERT_NO_THROW(answered += trial::try_checkpoint(stopped, random));

@@ -13,7 +13,14 @@
 
 #include "cli/describe.h"
 #include "cli/terminal.h"
+#include "tests/fuzz/checkpoint_trial.h"
+#include "tests/fuzz/input_mutator.h"
+#include "tests/fuzz/json_mutator.h"
+#include "tests/fuzz/model_trial.h"
+#include "tests/fuzz/mutator.h"
 #include "tests/fuzz/subjects.h"
+#include "tests/fuzz/table_trial.h"
+#include "tests/fuzz/trial.h"
 
 namespace {
 
@@ -83,10 +90,10 @@ Try kind_of(const std::string& kind, const Folder& folder) {
     };
   }
   if (kind == "checkpoints") {
-    std::vector<Stopped> stopped = stopped_fits();
-    for (Stopped& one : stopped_input_fits()) stopped.push_back(std::move(one));
+    std::vector<StoppedFit> stopped = stopped_fits();
+    for (StoppedFit& one : stopped_input_fits()) stopped.push_back(std::move(one));
     return [all = std::move(stopped)](std::mt19937_64& random, std::string& what) {
-      const Stopped& base = one_of(all, random);
+      const StoppedFit& base = one_of(all, random);
       what = base.name;
       return try_checkpoint(base, random);
     };

@@ -3,39 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <set>
-#include <stdexcept>
 
 #include "slimbayes/ntk/layer_gradients.h"
+#include "tests/ntk/enrichments.h"
 #include "tests/ntk/networks.h"
 
 namespace slimbayes {
 namespace {
-
-/// Returns (J^T Q)^T (J^T Q) from the explicit gradients.
-at::Tensor dense_gram(const GradientModel& model, const GradientRows& rows, const at::Tensor& q) {
-  const at::Tensor a = at::matmul(dense_gradients(model, rows).t(), q);
-  return at::matmul(a.t(), a);
-}
-
-Enrichment by(const std::string& route, const GradientModel& model, const GradientRows& rows,
-              const at::Tensor& q) {
-  return enrichment(model, rows, q, {.route = route}, Stream(9));
-}
-
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-void expect_part(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 TEST(Enrichment, ExactRoutesEqualTheDenseGradients) {
   for (const SmallNetwork& network : known_networks()) {
@@ -53,28 +28,6 @@ TEST(Enrichment, ExactRoutesEqualTheDenseGradients) {
     EXPECT_TRUE(at::equal(gram.gram, gram.gram.t())) << network.name;
     EXPECT_EQ(gram.gram.scalar_type(), at::kDouble);
   }
-}
-
-TEST(Enrichment, TheProjectorSolvesLeastSquares) {
-  at::Tensor features = Stream(4).normal({11, 5});
-  EXPECT_LT(relative_error(features.t().mm(projector(features)), at::eye(5, at::kDouble)), 1e-12);
-  features.select(1, 3).zero_();  // a dead unit
-  const at::Tensor q = projector(features), rest = features.t().mm(q);
-  EXPECT_LT(relative_error(features.mm(rest), features), 1e-12);
-  EXPECT_EQ(q.select(1, 3).abs().max().item<double>(), 0);
-  const at::Tensor few = Stream(5).normal({3, 5});  // fewer rows than features
-  EXPECT_LT(relative_error(few.mm(projector(few).t()), at::eye(3, at::kDouble)), 1e-9);
-}
-
-TEST(Enrichment, TheProjectorWithARidgeSolvesRidgeRegression) {
-  at::Tensor features = Stream(4).normal({11, 5});
-  features.select(1, 3).zero_();  // a dead unit
-  const double ridge = 0.3, m = features.square().sum().item<double>() / 11;
-  const at::Tensor gram = features.t().mm(features) + ridge * m * at::eye(5, at::kDouble);
-  EXPECT_LT(relative_error(gram.mm(projector(features, ridge).t()), features.t()), 1e-12);
-  // The features' unit does not count.
-  EXPECT_LT(relative_error(projector(1000 * features, ridge), projector(features, ridge) / 1000), 1e-12);
-  EXPECT_THROW(projector(features, -1), std::invalid_argument);
 }
 
 // Equality above means little for a parameter whose gradient is 0, or a form that no network takes.
@@ -104,58 +57,6 @@ TEST(Enrichment, TheNetworksCoverEveryParameterAndForm) {
                                                                   {"batch_norm", vector},
                                                                   {"embedding", tokens},
                                                                   {"embedding", vector}}));
-}
-
-TEST(Enrichment, AnLstmGoesToTheWeightedRoute) {
-  const SmallNetwork network = lstm_network();
-  const GradientModel model = model_of(network);
-  const GradientRows rows = network.rows(7);
-  const at::Tensor q = Stream(4).normal({7, 3});
-  const Enrichment result = by("auto", model, rows, q);
-  EXPECT_EQ(result.route, "weighted");
-  EXPECT_EQ(result.reason, "the routes gram and sums do not know the layer net.0 (lstm)");
-  EXPECT_LT(relative_error(result.gram, dense_gram(model, rows, q)), 1e-11);
-  for (const char* route : {"gram", "sums"})
-    expect_part(message_of([&] { by(route, model, rows, q); }), "received the layer net.0 (lstm)");
-}
-
-TEST(Enrichment, AnOpaqueModuleNeedsNoTaps) {
-  const SmallNetwork network = known_networks()[0];
-  GradientModel model = model_of(network);
-  const GradientRows rows = network.rows(7);
-  const at::Tensor q = Stream(4).normal({7, 3}), known = by("gram", model, rows, q).gram;
-  model.traced = nullptr;
-  const Enrichment result = by("auto", model, rows, q);
-  EXPECT_EQ(result.route, "weighted");
-  EXPECT_LT(relative_error(result.gram, known), 1e-11);
-}
-
-/// Returns the model with its taps changed by `change`.
-GradientModel with_taps(GradientModel model, std::function<void(std::vector<Tap>&)> change) {
-  model.traced = [old = model.traced, change](const Input& input) {
-    Traced traced = old(input);
-    change(traced.taps);
-    return traced;
-  };
-  return model;
-}
-
-TEST(Enrichment, NeverSkipsAParameter) {
-  const SmallNetwork network = known_networks()[0];
-  const GradientModel model = model_of(network);
-  const GradientRows rows = network.rows(7);
-  const at::Tensor q = Stream(4).normal({7, 3}), known = by("gram", model, rows, q).gram;
-  const auto reason = [&](std::function<void(std::vector<Tap>&)> change) {
-    const Enrichment result = by("auto", with_taps(model, std::move(change)), rows, q);
-    EXPECT_EQ(result.route, "weighted");
-    EXPECT_LT(relative_error(result.gram, known), 1e-11);
-    return result.reason;
-  };
-  expect_part(reason([](auto& taps) { taps.erase(taps.begin() + 1); }), "a parameter of [9, 9] in no layer");
-  expect_part(reason([](auto& taps) { taps[1].kind = "mystery"; }), "the layer net.2 (mystery)");
-  expect_part(reason([](auto& taps) { taps[1].parameters.pop_back(); }), "a parameter of [9] in no layer");
-  expect_part(reason([](auto& taps) { taps[1].parameters = taps[2].parameters; }), "shares a parameter");
-  expect_part(reason([](auto& taps) { taps[0].parameters[1] = at::zeros({9}); }), "a constant in the layer");
 }
 
 TEST(Enrichment, BatchesAndRangesDoNotChangeIt) {
@@ -211,19 +112,6 @@ TEST(Enrichment, SumsOfManyRowsAndColumnsEqualTheGram) {
   }
 }
 
-// What decides between the routes: tokens cost their positions, not the vocabulary.
-TEST(Enrichment, TheOperationsOfSumsCountWhatIsAdded) {
-  for (const SmallNetwork& network : known_networks()) {
-    const GradientModel model = model_of(network);
-    const GradientPlan plan = gradient_plan(model, network.rows(3));
-    const double all = 2 * static_cast<double>(model.parameter_count());
-    if (std::ranges::find(plan.forms, GradientForm::tokens) != plan.forms.end())
-      EXPECT_LT(plan.column_flops, all) << network.name;
-    else
-      EXPECT_DOUBLE_EQ(plan.column_flops, all) << network.name;
-  }
-}
-
 TEST(Enrichment, OfAFloat32NetworkIsNearThatOfFloat64) {
   for (const SmallNetwork& network : known_networks()) {
     const at::Tensor q = Stream(4).normal({40, 5});
@@ -237,20 +125,6 @@ TEST(Enrichment, OfAFloat32NetworkIsNearThatOfFloat64) {
     for (const char* route : {"gram", "sums", "weighted"})
       EXPECT_LT(relative_error(by(route, model, rows, q).gram, exact), 1e-4) << network.name << route;
   }
-}
-
-TEST(Enrichment, IsPlannedByTheLongestText) {
-  SmallNetwork texts = known_networks()[10];
-  ASSERT_EQ(texts.name, "texts");
-  const GradientModel model = model_of(texts);
-  const auto flops = [&](std::vector<int64_t> lengths, int64_t longest) {
-    texts.lengths = std::move(lengths);
-    GradientRows rows = texts.rows(20);
-    rows.longest = longest;
-    return enrichment_flops(model, rows, 5, {.route = "sums"});
-  };
-  EXPECT_EQ(flops({1, 2, 6, 4}, 2), flops({6, 1, 2, 4}, 0));
-  EXPECT_GT(flops({1, 2, 6, 4}, 2), flops({1, 2, 6, 4}, 0));
 }
 
 /// Expects an error of at most `factor` tr(M) / sqrt(q) in each of ten streams, and of their mean.
@@ -276,39 +150,6 @@ TEST(Enrichment, TheSketchIsNear) {
                    x = Stream(5).uniform({60, 2000});
   const GradientModel sums{[w](const Input& input) { return at::mv(input.x, w).unsqueeze(1); }, {w}, {}};
   expect_near_sketch(sums, {60, [x](int64_t from, int64_t to) { return Input(x.slice(0, from, to)); }}, 6);
-}
-
-TEST(Enrichment, AutoTakesTheCheaperExactRoute) {
-  const SmallNetwork mlp_network = known_networks()[0];
-  const GradientModel model = model_of(mlp_network);
-  const auto route = [&](int64_t n, int64_t r, int64_t bytes) {
-    return enrichment(model, mlp_network.rows(n), at::ones({n, r}, at::kDouble), {.bytes = bytes}, Stream(1));
-  };
-  EXPECT_EQ(route(20, 10, 1 << 28).route, "gram");
-  const Enrichment sums = route(3000, 1, 1 << 28);
-  EXPECT_EQ(sums.route, "sums");
-  expect_part(sums.reason, "GFLOP");
-  EXPECT_EQ(route(3000, 1, 8).route, "gram");  // over the budget
-  const GradientModel lstm = model_of(lstm_network());
-  const Enrichment sketch =
-      enrichment(lstm, lstm_network().rows(5), at::ones({5, 2}, at::kDouble), {.bytes = 8}, Stream(1));
-  EXPECT_EQ(sketch.route, "sketch");
-  expect_part(sketch.reason, "does not hold");
-}
-
-TEST(Enrichment, TheOperationsAreThoseOfTheChosenRoute) {
-  const SmallNetwork mlp = known_networks()[0];
-  const GradientModel model = model_of(mlp);
-  const auto flops = [&](const std::string& route, int64_t n) {
-    return enrichment_flops(model, mlp.rows(n), 10, {.route = route});
-  };
-  for (int64_t n : {10, 50, 4000})
-    EXPECT_DOUBLE_EQ(flops("auto", n), std::min({flops("gram", n), flops("sums", n), flops("weighted", n)}));
-  EXPECT_GT(flops("gram", 4000) / flops("gram", 2000), 3.5);  // nearly n^2
-  EXPECT_LT(flops("weighted", 4000) / flops("weighted", 2000), 2.01);
-  EXPECT_LT(flops("sums", 4000) / flops("sums", 2000), 2.01);
-  EXPECT_GT(enrichment_flops(model_of(lstm_network()), lstm_network().rows(5), 2, {}), 0);
-  EXPECT_EQ(flops("auto", 0), 0);
 }
 
 TEST(Enrichment, OfNothingIsZero) {

@@ -5,62 +5,16 @@
 
 #include <cmath>
 #include <filesystem>
-#include <set>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/train/adamw.h"
+#include "tests/train/toy.h"
 
 namespace slimbayes {
 namespace {
-
-/// A least-squares problem in two parameters. `seen` records the rows of every step.
-struct Toy {
-  at::Tensor x = Stream(1).normal({50, 2}), y = at::mv(x, at::tensor({1.5, -2.0}, at::kDouble));
-  at::Tensor value = at::zeros({2}, at::kDouble), grad = at::zeros({2}, at::kDouble);
-  std::vector<std::vector<int64_t>> seen;
-  std::function<double()> validate = [this] { return (at::mv(x, value) - y).square().mean().item<double>(); };
-
-  TrainProblem problem() {
-    TrainProblem p;
-    p.groups = {{"all", value, grad, 0.05, 0}};
-    p.rows = 50;
-    p.validate = validate;
-    p.source = std::make_shared<TensorSource>(Batch{{x, at::arange(50)}, y});
-    p.step = [this](const Batch& batch, const StepContext&) {
-      const at::Tensor &xb = batch.inputs[0], &rows = batch.inputs[1],
-                       error = at::mv(xb, value) - batch.target;
-      grad.add_(at::mv(xb.t(), error) * (2.0 / static_cast<double>(rows.size(0))));
-      seen.emplace_back(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0));
-      double loss = error.square().mean().item<double>();
-      return loss;
-    };
-    return p;
-  }
-  Summary fit(const TrainingOptions& options, Callback* callback = nullptr,
-              const CheckpointPolicy& policy = {}) {
-    TrainProblem p = problem();
-    return train(p, options, Stream(7), callback, policy);
-  }
-};
-
-TrainingOptions few_epochs(int64_t epochs) {
-  TrainingOptions options;
-  options.epochs = epochs;
-  options.batch = 16;
-  return options;
-}
-
-struct StopAt : Callback {
-  int64_t left;
-  explicit StopAt(int64_t steps) : left(steps) {}
-  bool stop() override { return left-- <= 0; }
-};
-
-std::filesystem::path scratch(const std::string& name) {
-  std::filesystem::path path = std::filesystem::path(testing::TempDir()) / name;
-  std::filesystem::remove(path);
-  return path;
-}
 
 TEST(Train, FindsTheLeastSquaresSolution) {
   Toy toy;
@@ -69,22 +23,6 @@ TEST(Train, FindsTheLeastSquaresSolution) {
   EXPECT_NEAR(toy.value[1].item<double>(), -2.0, 1e-3);
   EXPECT_EQ(summary.steps, 800);
   EXPECT_EQ(summary.stopped, Stopped::budget);
-}
-
-TEST(Train, AnEpochSeesEveryRowOnceInStepsOfNearlyEqualSize) {
-  Toy toy;
-  toy.fit(few_epochs(2));
-  ASSERT_EQ(toy.seen.size(), 8u);
-  for (int epoch : {0, 1}) {
-    std::set<int64_t> rows;
-    for (int i = 0; i < 4; ++i) {
-      const auto& step = toy.seen[static_cast<size_t>(4 * epoch + i)];
-      EXPECT_TRUE(step.size() == 12 || step.size() == 13);
-      rows.insert(step.begin(), step.end());
-    }
-    EXPECT_EQ(rows.size(), 50u);
-  }
-  EXPECT_NE(toy.seen[0], toy.seen[4]);
 }
 
 TEST(Train, ResumedAfterAnyStepEndsInTheSameBits) {
@@ -240,172 +178,11 @@ TEST(Train, ALossThatIsNotFiniteIsANumericalError) {
   EXPECT_THROW(toy.fit(few_epochs(1)), NumericalError);
 }
 
-TEST(Train, WithoutValidationKeepsTheLastParameters) {
-  Toy toy;
-  toy.validate = nullptr;
-  Summary summary = toy.fit(few_epochs(200));
-  EXPECT_NEAR(toy.value[0].item<double>(), 1.5, 1e-3);
-  EXPECT_EQ(summary.best_epoch, 0);
-  EXPECT_NE(to_json(summary).dump().find("\"best_score\":null"), std::string::npos);
-}
-
 TEST(Train, TimeLimitEndsTheFit) {
   Toy toy;
   TrainingOptions options = few_epochs(10000000);
   options.time_limit = 0.05;
   EXPECT_EQ(toy.fit(options).stopped, Stopped::time);
-}
-
-TEST(Train, SmallTablesValidateOnlyAboutAHundredAndFiftyTimes) {
-  Toy toy;
-  int rounds = 0;
-  auto score = toy.validate;
-  toy.validate = [&] { return ++rounds, score(); };
-  TrainingOptions options;
-  options.steps = 12000;  // 3,000 epochs of four steps
-  options.batch = 16;
-  options.patience = 0;
-  toy.fit(options);
-  EXPECT_EQ(rounds, 150);
-}
-
-TEST(Train, ABudgetInEpochsValidatesEachOfThem) {
-  Toy toy;
-  int rounds = 0;
-  auto score = toy.validate;
-  toy.validate = [&] { return ++rounds, score(); };
-  TrainingOptions options = few_epochs(400);
-  options.patience = 0;
-  toy.fit(options);
-  EXPECT_EQ(rounds, 400);
-}
-
-TEST(Train, AfterEpochComesBeforeTheValidation) {
-  Toy toy;
-  std::vector<int64_t> order;  // epochs by after_epoch, -1 for a validation
-  TrainProblem p = toy.problem();
-  p.after_epoch = [&](const StepContext& last) {
-    EXPECT_EQ(last.step, (last.epoch + 1) * 4 - 1);
-    order.push_back(last.epoch);
-  };
-  p.validate = [&] {
-    order.push_back(-1);
-    return toy.validate();
-  };
-  train(p, few_epochs(3), Stream(7), nullptr, {});
-  EXPECT_EQ(order, (std::vector<int64_t>{0, -1, 1, -1, 2, -1}));
-}
-
-TEST(Train, ChoosesFromTheEpochOnThatTheProblemNames) {
-  Toy toy;
-  double score = 0;
-  TrainProblem p = toy.problem();
-  p.validate = [&] { return score += 1; };  // the first score is the best
-  p.select_from = 3;
-  TrainingOptions options = few_epochs(8);
-  options.patience = 2;
-  const Summary summary = train(p, options, Stream(7), nullptr, {});
-  EXPECT_EQ(summary.best_epoch, 3);
-  EXPECT_EQ(summary.best_score, 3);
-  EXPECT_EQ(summary.epochs, 5);  // the patience begins with the first score that may be chosen
-  score = 0;
-  p.select_from = 20;  // beyond the budget: the last parameters
-  EXPECT_EQ(train(p, few_epochs(4), Stream(7), nullptr, {}).best_score, 5);
-}
-
-TEST(Train, ClipsTheGradientOfAllGroupsTogether) {
-  at::Tensor value = at::zeros({2}, at::kDouble), grad = at::zeros({2}, at::kDouble),
-             other = at::zeros({1}, at::kDouble), other_grad = at::zeros({1}, at::kDouble);
-  std::vector<double> norms;
-  TrainProblem p;
-  p.groups = {{"a", value, grad, 0, 0}, {"b", other, other_grad, 0, 0}};
-  p.rows = 4;
-  p.step = [&](const Batch&, const StepContext& at) {
-    grad.copy_(at::tensor({2., 4.}, at::kDouble) * (at.step + 1));  // with the other: norm 6 (step + 1)
-    other_grad.fill_(4. * (at.step + 1));
-    return 1.0;
-  };
-  p.after_epoch = [&](const StepContext&) {
-    norms.push_back(std::sqrt((grad.square().sum() + other_grad.square().sum()).item<double>()));
-    EXPECT_NEAR((grad[1] / other_grad[0]).item<double>(), 1, 1e-12);  // the direction stays
-  };
-  TrainingOptions options = few_epochs(3);
-  options.clip_norm = 9;
-  train(p, options, Stream(7), nullptr, {});
-  ASSERT_EQ(norms.size(), 3u);
-  EXPECT_NEAR(norms[0], 6, 1e-12);
-  EXPECT_NEAR(norms[1], 9, 1e-12);
-  EXPECT_NEAR(norms[2], 9, 1e-12);
-}
-
-// Each epoch is announced with the batches that its steps get, also after a resume.
-TEST(Train, AnnouncesEachEpochWithItsBatches) {
-  Toy toy;
-  TrainProblem problem = toy.problem();
-  std::vector<int64_t> epochs;
-  std::vector<std::vector<int64_t>> announced;
-  problem.before_epoch = [&](const EpochContext& context) {
-    EXPECT_EQ(context.epochs, 3);
-    epochs.push_back(context.epoch);
-    for (const at::Tensor& rows : context.batches)
-      announced.emplace_back(rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.size(0));
-  };
-  train(problem, few_epochs(3), Stream(7), nullptr, {});
-  EXPECT_EQ(epochs, (std::vector<int64_t>{0, 1, 2}));
-  EXPECT_EQ(announced, toy.seen);
-
-  const CheckpointPolicy policy{scratch("announced.ckpt"), true, "f", 0};
-  Toy cut;
-  StopAt callback(6);  // four steps an epoch: within the second
-  cut.fit(few_epochs(3), &callback, policy);
-  TrainProblem rest = cut.problem();
-  epochs.clear();
-  rest.before_epoch = [&](const EpochContext& context) { epochs.push_back(context.epoch); };
-  train(rest, few_epochs(3), Stream(7), nullptr, policy);
-  EXPECT_EQ(epochs, (std::vector<int64_t>{1, 2}));
-}
-
-// The rate of "plateau" depends on the scores, which a checkpoint keeps.
-TEST(Train, APlateauHalvesTheRateAlsoAfterAResume) {
-  TrainingOptions options = few_epochs(16);
-  options.schedule = "plateau";
-  options.patience = 0;
-  const auto worse = [n = 0.0]() mutable { return n += 1; };
-  Toy whole, cut;
-  whole.validate = worse;
-  whole.fit(options);
-  const CheckpointPolicy policy{scratch("plateau.ckpt"), true, "f", 0};
-  StopAt callback(42);
-  cut.validate = worse;
-  cut.fit(options, &callback, policy);
-  cut.fit(options, nullptr, policy);
-  EXPECT_TRUE(at::equal(whole.value, cut.value));
-  Toy constant;
-  options.schedule = "constant";
-  constant.validate = [n = 0.0]() mutable { return n -= 1; };
-  Toy falling;
-  falling.validate = [n = 0.0]() mutable { return n -= 1; };
-  constant.fit(options);
-  options.schedule = "plateau";
-  falling.fit(options);
-  EXPECT_TRUE(at::equal(constant.value, falling.value));
-}
-
-TEST(AdamW, EqualsItsFormula) {
-  at::Tensor value = at::tensor({1.0, -2.0}, at::kDouble), grad = at::zeros({2}, at::kDouble);
-  AdamW optimiser({{"g", value, grad, 0.1, 0.2}});
-  double w = 1, m = 0, v = 0;
-  for (int t = 1; t <= 3; ++t) {
-    optimiser.zero_grad();
-    grad.add_(value);  // the gradient of value^2 / 2
-    double g = w;
-    optimiser.step(0.5);
-    m = 0.9 * m + 0.1 * g;
-    v = 0.999 * v + 0.001 * g * g;
-    w -= 0.05 * 0.2 * w;
-    w -= 0.05 * m / (1 - std::pow(0.9, t)) / (std::sqrt(v / (1 - std::pow(0.999, t))) + 1e-8);
-    EXPECT_NEAR(value[0].item<double>(), w, 1e-12);
-  }
 }
 
 TEST(Train, AFailureAfterTheFirstRoundsKeepsTheBest) {

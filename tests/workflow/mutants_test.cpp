@@ -1,7 +1,11 @@
 // Tries a few hundred mutants of each kind. `make fuzz` tries thousands under the sanitisers.
 #include <gtest/gtest.h>
 
+#include "tests/fuzz/checkpoint_trial.h"
+#include "tests/fuzz/model_trial.h"
+#include "tests/fuzz/mutator.h"
 #include "tests/fuzz/subjects.h"
+#include "tests/fuzz/trial.h"
 
 namespace slimbayes {
 namespace {
@@ -24,7 +28,7 @@ TEST(Mutants, ModelsOfEveryMethodAnswerOrAreRefused) {
 TEST(Mutants, CheckpointsGoOnOrAreRefused) {
   std::mt19937_64 random(20260103);
   int answered = 0;
-  for (const trial::Stopped& stopped : trial::stopped_fits()) {
+  for (const trial::StoppedFit& stopped : trial::stopped_fits()) {
     for (int i = 0; i < 20; ++i) {
       SCOPED_TRACE(::testing::Message() << stopped.name << " " << i);
       ASSERT_NO_THROW(answered += trial::try_checkpoint(stopped, random));
@@ -36,7 +40,7 @@ TEST(Mutants, CheckpointsGoOnOrAreRefused) {
 // The record of a FitSeries says how many of its fits are finished. A wrong number must be refused.
 TEST(Mutants, ARecordHoldsWhatItSays) {
   int tried = 0;
-  for (const trial::Stopped& stopped : trial::stopped_fits()) {
+  for (const trial::StoppedFit& stopped : trial::stopped_fits()) {
     for (const auto& [changed, file] : stopped.files) {
       if (!file.metadata.contains("done")) continue;
       for (const char* done : {"-1", "2.5", "many", "9000000000000000000", "99"}) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "slimbayes/data/table/cells.h"
 #include "slimbayes/data/table/csv.h"
 #include "slimbayes/storage/error.h"

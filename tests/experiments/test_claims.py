@@ -1,41 +1,12 @@
-"""The judge: its rules find the papers' claims in the papers' own numbers, and see a planted contradiction or gap."""
+"""The judge: its rules find N's claims in N's own numbers, and see a planted contradiction or gap."""
 
-import csv
 import math
 
 import claims
-import claims_e
-import claims_r
-import front
 import pytest
-import report
-import report_r_own
 from claims import FAILS, HOLDS, OPEN, UNTESTED, Case
-from results import FIELDS, as_text
-from run import ROOT
-from scores import METRICS, NAMES, Published, Score, Scores, label
-
-FLAGS = {name: plain for plain, name in NAMES.items()}  # by the paper's name: method and flags
-
-
-def as_measured(study, published, mean=lambda row: float(row["value"])):
-    """The rows that results.csv would hold if our seeds had given a paper's mean, with its spread."""
-    rows = {}
-    for row in published:
-        if row["method"] not in FLAGS and " --" not in row["method"]:
-            continue  # E's sGP
-        method, _, flags = FLAGS.get(row["method"], row["method"]).partition(" ")
-        for seed, step in enumerate((-1, 0, 1)):
-            key = row["data"], row["method"], seed
-            cell = rows.setdefault(key, dict.fromkeys(FIELDS, "") | dict(study=study, data=row["data"], method=method, flags=flags,
-                                                                         seed=str(seed)))
-            cell[METRICS[row["metric"]]] = str(mean(row) + step * float(row["spread"]))
-    return list(rows.values())
-
-
-def published(study):
-    with open(ROOT / "experiments" / study / "published.csv", newline="") as file:
-        return list(csv.DictReader(file))
+from measured import as_measured, published, row
+from scores import Score, Scores
 
 
 @pytest.fixture(scope="module")
@@ -130,21 +101,6 @@ def test_what_chance_alone_gives():
     assert claims.by_chance(6, 2, 6, 3) == pytest.approx(0.8208)  # 1 - C(4, 2)/C(6, 2) = .6 a table, 3 of 6 or more
     text = next(claim.text for claim in claims.table1(Scores([]), "paper") if "MAE" in claim.text)
     assert "in 82 % of the cases" in text
-
-
-def test_a_mean_goes_over_rows_of_one_recipe():
-    rows = [row("e", "pol", "dkl-exact", "", seed, nll_standardized=str(value), recipe=as_text({"options": {"steps": steps}}))
-            for seed, value, steps in ((0, -1.08, 500), (1, -1.61, 2000), (2, -1.64, 2000))]
-    scores = Scores(rows)
-    assert scores.values("e", "pol", "DKL", "NLL") == [-1.61, -1.64]
-    assert [(left["seed"], found) for left, found in scores.left_out] == [("0", {"options.steps": (500, 2000)})]
-    assert Scores([rows[0], {**rows[1], "recipe": ""}]).get("e", "pol", "DKL", "NLL").seeds == 1
-    splits = [{**each, "recipe": as_text({"inputs": {"split_seed": seed}})} for seed, each in enumerate(rows)]
-    assert Scores(splits).get("e", "pol", "DKL", "NLL").seeds == 3
-
-
-def row(study, data, method, flags, seed=0, **values):
-    return dict.fromkeys(FIELDS, "") | dict(study=study, data=data, method=method, flags=flags, seed=str(seed)) | values
 
 
 @pytest.mark.parametrize("nll, first, second", [
@@ -245,109 +201,3 @@ def test_the_scaling_claims():
 
     assert verdicts(rows) == [HOLDS, OPEN, HOLDS]  # equal MAEs are neither lower nor higher
     assert verdicts([each for each in rows if each["method"] != "gp-exact"]) == [OPEN, OPEN, HOLDS]
-
-
-def test_the_earlier_paper_keeps_its_claims_but_the_fifth():
-    """On pol and protein, by the means that it prints, the larger rank wins 3 of 8 times."""
-    found = list(claims_e.e_table1(Scores(as_measured("e", [{**row, "spread": "0"} for row in published("e_table1")]))))
-    assert [claim.source for claim in found if claim.verdict == FAILS] == ["E 4.2 (5)"]
-    assert [claim.source for claim in found if claim.verdict == OPEN] == ["E 4.2 (6)"] * 2  # by rows and steps, which it does not print
-    assert next(claim for claim in found if claim.source == "E 4.2 (5)").numbers.startswith("3 of 8. ")
-
-
-def of_r(study, by=0.0):
-    """As if three seeds had given R's means, with R's spread as their standard error."""
-    rows = [{**row, "spread": str(math.sqrt(3) * float(row["spread"]))} for row in published(study)]
-    return as_measured("paper", rows, mean=lambda row: float(row["value"]) + by * (row["method"] == "Rich-BLL"))
-
-
-def test_the_rich_paper_keeps_its_claims():
-    r = {study: claims_r.StandardErrors(Scores(of_r(study))) for study in ("r_table2", "r_table4", "r_table6")}
-    found = [claim for study, scores in r.items() for claim in getattr(claims_r, study)(scores)]
-    assert {claim.verdict for claim in found if not claim.source.endswith("held out")} == {HOLDS}, found
-    assert {claim.verdict for claim in found if claim.source.endswith("held out")} == {OPEN}
-
-
-def test_a_planted_loss_makes_the_rich_papers_claims_fall():
-    first, likeness, third = claims_r.r_table2(claims_r.StandardErrors(Scores(of_r("r_table2", by=0.5))))
-    assert first.verdict == FAILS and likeness.verdict == FAILS and third.verdict == FAILS
-
-
-def test_a_difference_is_taken_seed_by_seed():
-    rows = [row("paper", "boston", m, "", seed, nll=str(nll)) for m, nlls in (("rich-bll", (1, 5, 9)), ("bll", (2, 6.5))) for seed, nll in enumerate(nlls)]
-    scores = claims_r.StandardErrors(Scores(rows))
-    found = scores.difference("paper", "boston", "Rich-BLL", "NNGP (BLL)")
-    assert (found.mean, found.seeds) == (-1.25, 2) and found.sd == pytest.approx(0.25)
-    assert scores.difference("paper", "boston", "Rich-BLL", "DNN") is None
-    assert scores.get("paper", "boston", "Rich-BLL", "raw NLL").sd == pytest.approx(4 / math.sqrt(3))
-
-
-def test_the_slope_of_a_power_is_its_exponent():
-    assert report_r_own.slope([(n, 3 * n**2.5) for n in (10, 20, 50)]) == pytest.approx(2.5)
-
-
-def test_times_are_by_pass_and_by_step():
-    def rows(dbk, dkl):
-        def timed(study, method, flags, seconds, steps):
-            return [row(study, t, method, flags, seed, rows="1000", seconds=str(seconds), steps=str(steps), nll_standardized="0") for seed in (0, 1)
-                    for t in (claims_e.TABLES if study == "e" else ["pol"])]
-        full = "--basis linear --alpha 1 --correction true"
-        return [*timed("e", "dbk-exact", full, dbk, 10), *timed("e", "sv-dkl", "", 1, 1000),
-                *timed("step", "dbk-exact", full, dbk, 10), *timed("step", "dkl-exact", "", dkl, 2)]
-
-    def six(found):
-        return [(c.verdict, c.numbers) for c in found if c.source == "E 4.2 (6)"]
-
-    held = six(claims_e.e_table1(Scores(rows(0.3, 0.2))))  # a pass .03 s against .0039 s; a step .03 s against .1 s
-    assert [verdict for verdict, _ in held] == [HOLDS, HOLDS] and "DBK, s, 0.030 ± 0.000 against 10 passes of SV-DKL 0.039 ± 0.000" in held[0][1]
-    assert [verdict for verdict, _ in six(claims_e.e_table1(Scores(rows(0.5, 0.05))))] == [FAILS, FAILS]
-
-
-def test_ten_passes_have_ten_times_the_spread():
-    rows = [row("e", t, method, flags, seed, rows="1000", seconds=str(seconds), steps=str(steps), nll_standardized="0")
-            for t in claims_e.TABLES for seed in range(3) for method, flags, seconds, steps in
-            [("dbk-exact", "--basis linear --alpha 1 --correction true", 12, 1), ("sv-dkl", "", 256 * (1.1 + 0.4 * (seed - 1)), 1000)]]
-    found = next(c for c in claims_e.e_table1(Scores(rows)) if "ten times" in c.text)
-    assert found.verdict == OPEN and "within the spread" in found.numbers
-
-
-def test_two_cells_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="are both 'DBK-SiLU'"):
-        Scores([row("s", "pol", "dbk", "--split-seed 1"), row("s", "pol", "dbk", "--split-seed 2")])
-
-
-def test_names():
-    assert label("dbk", "--basis rbf --preset paper --split random") == "DBK-RBF"
-    assert label("sv-dbk", "--basis linear --rank 1 --alpha 0 --correction false --test-fraction 0.2") == "SV-DBK-cr"
-    assert label("catboost", "--iterations 20000 --patience 200") == "CatBoost, long"
-    assert label("dbk", "--rank 8") == "dbk --rank 8"
-
-
-def test_published_numbers_are_found_by_table_and_name():
-    assert Published(ROOT / "experiments/table1/published.csv").get("pol", "DBK-RBF", "NLL").mean == -2.9807
-    assert Published(ROOT / "experiments/rank/published.csv").get("steps:20000", "dbk --rank 8", "NLL").mean == -0.215
-    assert Published(ROOT / "nowhere.csv").get("pol", "DBK", "NLL") is None
-
-
-def test_the_front_page_keeps_what_is_written_by_hand(tmp_path):
-    page = tmp_path / "README.md"
-    page.write_text("above\n" + front.MARKS[0] + "\nold\n" + front.MARKS[1] + "\nbelow\n")
-    for _ in range(2):
-        front.between_marks(page, "| new |\n")
-        assert page.read_text() == "above\n" + front.MARKS[0] + "\n| new |\n" + front.MARKS[1] + "\nbelow\n"
-    page.write_text("no marks\n")
-    with pytest.raises(ValueError, match="each on a line of its own"):
-        front.between_marks(page, "x")
-    assert page.read_text() == "no marks\n"
-
-
-def test_the_front_page_shows_the_means_of_the_defaults():
-    rows = [row("defaults", t, m, flags, nll_standardized=str(value), mae_standardized="0.1", coverage="0.95", rows="900", seed=str(seed))
-            for t in claims.TEN for seed in (0, 1)
-            for m, flags, value in (("dbk", "", -1 + seed), ("pp-dkl", "", 0.5), ("catboost", "", -1), ("catboost", "--iterations 20000", -2))]
-    lines = front.front(Scores(rows)).splitlines()
-    assert lines[2].startswith("| keggundirected, 900 | -0.500 ± 0.707 (2) | CatBoost -2.000 ± 0.000 (2) | -1.755 ± ")
-    text = " ".join(lines[2 + len(claims.TEN):])
-    assert "ahead of `pp-dkl` on 10 of 10 tables, behind on 0; ahead of `vbll` on 0 of 0" in text
-    assert "ahead of CatBoost on 0 of 10 tables, behind on 10 (keggundirected, " in text
-    assert "behind the printed one on keggundirected, keggdirected, kin40k, " in text and "hold 0.950" in text
