@@ -43,7 +43,7 @@ TensorFile to_file(const NetworkFile& net) {
 
 NetworkFile network_file(const TensorFile& file) {
   if (!file.metadata.contains(kHead))
-    throw DataError("model file", "was written by an earlier slimbayes, before 0.1.0; fit the model again");
+    throw DataError("model file", "was written by an earlier version of slimbayes; fit the model again");
   NetworkFile net{stored_json(file, "options"),
                   head_from_json(stored_json(file, kHead)),
                   network_from_json(stored_json(file, "network")),
@@ -72,7 +72,7 @@ double stored_positive(const Network::Lookup& lookup, const std::string& name, s
 }
 
 void store_noise(double noise_var, Weights& weights) {
-  if (noise_var > 0) weights[kOwnNoise] = at::full({}, noise_var, at::kDouble);
+  weights[kOwnNoise] = at::full({}, noise_var, at::kDouble);
 }
 
 double stored_noise(const Weights& weights, const Head& head, std::string_view method) {

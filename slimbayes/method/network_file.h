@@ -41,7 +41,7 @@ Weights network_weights(const Weights& all);
 double stored_positive(const Network::Lookup& lookup, const std::string& name, std::string_view method);
 
 /// Adds the noise variance of a method's answers to the tensors of a model file. Use it where this noise
-/// differs from the noise of the network's head. Adds nothing for classes (`noise_var` 0).
+/// differs from the noise of the network's head. For a regression only.
 void store_noise(double noise_var, Weights& weights);
 
 /// Reads the noise variance written by store_noise; 0 unless `head` is a regression's. Throws as

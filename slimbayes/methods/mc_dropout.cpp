@@ -52,7 +52,7 @@ class McDropoutFitted : public Fitted {
 
   TensorFile save() const override {
     Weights all = trained_->weights;
-    store_noise(head_.noise_var, all);
+    if (head_.is_regression()) store_noise(head_.noise_var, all);
     return to_file(NetworkFile{options_to_json(options_), trained_->head, trained_->spec, std::move(all),
                                trained_->summary});
   }

@@ -137,7 +137,7 @@ class SwagFitted : public Fitted {
     all[kDeviations] = visited_.deviations;
     all[kCount] = visited_.count;
     if (norms_.defined()) all[kNorms] = norms_;
-    store_noise(head_.noise_var, all);
+    if (head_.is_regression()) store_noise(head_.noise_var, all);
     return to_file(NetworkFile{options_to_json(options_), trained_->head, trained_->spec, std::move(all),
                                trained_->summary});
   }
