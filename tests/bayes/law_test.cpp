@@ -13,8 +13,8 @@ namespace {
 
 at::Tensor number(double x) { return at::full({}, x, at::kDouble); }
 
-/// Returns KL(law || prior) by the trapezoidal rule. The grid has a point at the location, where the density of
-/// a Laplace law has its corner.
+/// Returns KL(law || prior) by the trapezoidal rule. The grid has a point at the location, where the density
+/// of a Laplace law has its corner.
 double integral_kl(const Law& law, const Prior& prior, double location, double scale) {
   const double width = 40 * scale;
   const at::Tensor x = location + at::linspace(-width, width, 400001, at::kDouble);

@@ -15,8 +15,8 @@ namespace slimbayes {
 struct WeightDraws {
   Shape input;    // of one row
   int64_t draws;  // S
-  /// Returns draw s as a function from rows [b, ...] to outputs [b, k]. Called once for every block of up to 16
-  /// batches of rows.
+  /// Returns draw s as a function from rows [b, ...] to outputs [b, k]. Called once for every block of up to
+  /// 16 batches of rows.
   std::function<std::function<at::Tensor(const Input& input)>(int64_t s)> network;
 };
 
