@@ -62,7 +62,7 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
 }
 
 /// Returns the request of the parsed command.
-Command chosen(const std::string& name, const Parsed& p) {
+Command command_named(const std::string& name, const Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
   if (name == "fit" && p.dry_run) return ShowText{dry_run_of(fit_of(p))};
@@ -112,7 +112,7 @@ Command parse_arguments(const Words& words) {
   } catch (const CLI::ParseError& error) {
     misuse(usage_text(error, app));
   }
-  return chosen(first, parsed);
+  return command_named(first, parsed);
 }
 
 }  // namespace slimbayes::cli

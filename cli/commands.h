@@ -25,6 +25,6 @@ void limit_tables(const TableLimits& limits);
 DataSource data_source();
 
 /// Logs a note if the fit of this model was interrupted: the model is then only the best found so far.
-void log_unfinished(const Model& model);
+void log_interrupted(const Model& model);
 
 }  // namespace slimbayes::cli

@@ -76,7 +76,6 @@ json method_facts(const MethodInfo& info, bool options) {
   for (const OptionDoc& doc : info.options) facts["options"].push_back(option_facts(doc));
   facts["presets"] = json::object();
   for (const Preset& preset : info.presets) facts["presets"][preset.name] = preset.options;
-  facts["paper_preset"] = facts["presets"].value("paper", json::object());  // older name of presets.paper
   return facts;
 }
 

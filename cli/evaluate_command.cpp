@@ -82,7 +82,7 @@ json separation_of(const EvaluateRequest& r, const Model& model, const Scores& n
 int run_command(const EvaluateRequest& r) {
   check_model_first("evaluate", r.model, r.data);
   const Model model = Model::load(r.model);
-  log_unfinished(model);
+  log_interrupted(model);
   std::vector<std::string> notes;
   const ColumnChanges changes = column_changes(r.rename, r.fill);
   SharedChanges shared{changes, /*files_left=*/2};

@@ -50,7 +50,7 @@ int run_command(const PredictRequest& r) {
     check_writable(r.out);
   }
   const Model model = Model::load(r.model);
-  log_unfinished(model);
+  log_interrupted(model);
   const Examples data =
       read_for(model, r.data, data_source(), /*with_target=*/false, nullptr, perhaps_named(r.keep), changes);
   std::vector<std::string> kept;

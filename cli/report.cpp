@@ -102,7 +102,8 @@ std::string forecast_name(const std::string& key, const json& report) {
   return name;
 }
 
-/// Adds the scores of forecasts without a model (workflow/persistence.h), one line per metric.
+/// Appends to `rows` the scores of the baseline forecasts (persistence and seasonal persistence), one line
+/// for each forecast and metric. If `scaled`, each line also has the score on the standardised target.
 void add_forecasts(const json& report, bool scaled, std::vector<std::vector<Cell>>& rows) {
   for (const char* key : kForecasts) {
     if (!report.contains(key)) continue;

@@ -13,7 +13,7 @@ namespace slimbayes::cli {
 
 // The requests of the tool to the engine: plain data, checked as far as possible without tensors.
 
-/// The value of `threads` for all cores.
+/// As the value of `threads`: use all cores.
 inline constexpr int kAllCores = 0;
 
 struct FitRequest {

@@ -37,7 +37,7 @@ DataSource data_source() {
   return source;
 }
 
-void log_unfinished(const Model& model) {
+void log_interrupted(const Model& model) {
   if (model.interrupted())
     log_line(
         "note: the fit of this model was stopped before its end: it is the best so far (fit --resume goes "

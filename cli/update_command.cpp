@@ -57,10 +57,6 @@ UpdateRows read_rows(const char* command, const UpdateRequest& r, const Model& m
         fmt::format("a {0} is known by equal cells alone: if these {0}s were not learned either, equal ones "
                     "of others would be forgotten; give only learned ones, or --duplicates to forget these",
                     noun));
-  if (!model.knows_cells())
-    rows.notes.push_back(
-        "this model file is of an earlier version and knows rows by their encoding alone: rows with unknown "
-        "words or new categories may count as one; fit it again to tell them apart");
   if (rows.left_out > 0)
     rows.notes.push_back(
         fmt::format("{} of {} {}s were not learned and are left out", rows.left_out, given, noun));
@@ -102,7 +98,6 @@ void print_update(const UpdateRequest& r, const std::string& out, const Model& c
                            {"notes", rows.notes}};
   if (r.forget) {
     report["left_out"] = rows.left_out;
-    report["known_by"] = changed.knows_cells() ? "cells" : "encoding";
     report["equal_rows_left"] = stay;
   }
   print(report);
@@ -116,7 +111,7 @@ int run_command(const UpdateRequest& r) {
   check_files(command, r, out);
   const FileLock lock(out);
   const Model model = Model::load(r.model);
-  log_unfinished(model);
+  log_interrupted(model);
   UpdateRows rows = read_rows(command, r, model);
   for (const std::string& note : rows.notes) log_note(note);
   const Model changed = rows.none() ? model

@@ -63,7 +63,7 @@ void run(const std::filesystem::path& folder, const char* last_layer) {
   // The file holds the module too. More rows need no training.
   sb::write_tensor_file(folder / "rich.safetensors", fitted->save());
   const auto loaded = sb::registry_row("rich-bll").load(sb::read_tensor_file(folder / "rich.safetensors"));
-  const auto more = loaded->updated(test, {});
+  const auto more = loaded->exact_posterior()->updated(test, {});
   std::printf("the loaded model answers %s; with the test rows too, their mean epistemic sd is %.2f\n",
               at::equal(answer(*loaded, test).epistemic_var, p.epistemic_var) ? "alike" : "otherwise",
               sd(answer(*more, test)));

@@ -10,9 +10,9 @@ namespace slimbayes {
 
 std::vector<MethodInfo> deep_kernel_methods();
 std::vector<MethodInfo> dense_gp_methods();
-/// The plain network (dnn) and the posteriors on the features of a trained network.
+/// Returns the plain network (dnn) and the posteriors on the features of a trained network.
 std::vector<MethodInfo> last_layer_methods();
-/// Random weights in all layers, and ensembles.
+/// Returns the methods with random weights in all layers, and ensembles.
 std::vector<MethodInfo> weight_space_methods();
 
 }  // namespace slimbayes

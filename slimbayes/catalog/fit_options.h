@@ -20,7 +20,8 @@ namespace slimbayes {
 /// threads, which would wait for each other while the machine does other work.
 inline constexpr int kThreadsOfMethod = -1;
 
-/// Bounds of the options below: rows of a window and of a horizon, words of a vocabulary, tokens of a text.
+/// Upper limits of the options below: rows of a window and of a horizon, words of a vocabulary, tokens of a
+/// text.
 inline constexpr int64_t kLongestWindow = 100000, kMostWords = int64_t{1} << 24,
                          kLongestText = int64_t{1} << 16;
 

@@ -47,7 +47,7 @@ struct MethodInfo {
 
   bool seeded = true;          // false: deterministic, every seed gives the same bits
   bool resumable = false;      // true: writes checkpoints while it fits
-  bool updates = false;        // true: Fitted::updated takes rows without a new training
+  bool updates = false;        // true: an ExactPosterior, which learns rows without a new training
   bool takes_network = false;  // true: the fit can start from a trained network (FitContext::start)
   /// Training options that have an effect on a fit that starts from a trained network. Empty for a method
   /// that keeps the network as it is.

@@ -27,9 +27,9 @@ struct Accuracy {
 /// Integrates f >= 0 over [-1, 1]^d by adaptive subdivision: Gauss-Kronrod rules up to three axes, random
 /// points beyond. f maps x [q, d] float64 to [q] of any float type. `probes` [p, d] (p = 0 for none) are
 /// places where f may be large: a narrow peak at a probe is not missed. If f is infinite or NaN at a node,
-/// the search ends with a value that is not finite and an infinite error; if it is infinite at a probe alone,
-/// the value is finite and the error infinite. The result is deterministic: the same arguments give the same
-/// answer. Throws std::invalid_argument unless d >= 1.
+/// the subdivision stops with a value that is not finite and an infinite error; if it is infinite at a probe
+/// alone, the value is finite and the error infinite. The result is deterministic: the same arguments give
+/// the same answer. Throws std::invalid_argument unless d >= 1.
 Integral integral(const std::function<at::Tensor(const at::Tensor& x)>& f, const at::Tensor& probes,
                   const Accuracy& accuracy);
 

@@ -19,7 +19,8 @@ struct IdentityPlus {
 /// (resolved). Throws NumericalError as safe_cholesky and spectrum do. Float64, without gradients.
 IdentityPlus identity_plus(const at::Tensor& a, double c);
 
-/// Returns X with X^T X = x^T H^-1 x, for x [r, b]: L^-1 x, or the same norms by the spectrum. [r, b]
+/// Returns a matrix X with X^T X = x^T H^-1 x, for x [r, b]: L^-1 x if H has a Cholesky factor L, else D^-1/2
+/// V^T x with the eigendecomposition H = V D V^T. [r, b]
 at::Tensor solve_half(const IdentityPlus& h, const at::Tensor& x);
 
 /// Returns H^-1 x for x [r, b] in the range of A. With a spectrum, a part of x outside that range counts as

@@ -40,7 +40,8 @@ inline constexpr const char* kRoundedAlike =
 /// input.
 std::string row_label_note(const Column& column);
 
-/// Reports a numeric column in which some numbers have leading zeros (Column::words holds the first).
+/// Returns a note on a numeric column in which some numbers have leading zeros, with the first of them
+/// (Column::words) as an example; "" if none has.
 std::string padded_note(const Column& column);
 
 /// Reports times that give their offsets from UTC if those of training gave none, or the reverse. `trained`

@@ -93,7 +93,7 @@ nlohmann::json Encoder::to_json() const {
                 {"notes", notes_},           {"likelihood", name_of(task.likelihood)},
                 {"levels", task.levels}};
   if (task.encoded_sd != 1) whole["encoded_sd"] = task.encoded_sd;
-  if (task.low) whole["low"] = *task.low;
+  if (task.kind == TaskKind::regression) whole["low"] = task.low;
   if (!options_.names.empty()) whole["names"] = options_.names;
   if (target_kind_) whole["target_kind"] = kind_name(*target_kind_);
   if (options_.scale_on != "train") whole["scale_on"] = options_.scale_on;
@@ -118,7 +118,7 @@ Encoder Encoder::from_json(const nlohmann::json& json) try {
   task.y_shift = finite_from(json.at("y_shift"), false);
   task.y_scale = finite_from(json.at("y_scale"), true);
   if (json.contains("encoded_sd")) task.encoded_sd = finite_from(json.at("encoded_sd"), true);
-  if (json.contains("low")) task.low = finite_from(json.at("low"), false);
+  if (task.kind == TaskKind::regression) task.low = finite_from(json.at("low"), false);
   check_stored(task, "Encoder::from_json");
   encoder.notes_ = json.at("notes").get<std::vector<std::string>>();
   for (const auto& column : json.at("columns")) {

@@ -54,7 +54,7 @@ std::string shared_end(const std::vector<BadRow>& bad) {
 
 int64_t count(const Examples& examples) {
   if (const auto* table = std::get_if<Table>(&examples)) return table->rows;
-  if (const auto* windows = std::get_if<WindowTable>(&examples)) return std::ssize(windows->chosen);
+  if (const auto* windows = std::get_if<WindowTable>(&examples)) return std::ssize(windows->selected);
   const at::Tensor& pixels = std::get<Images>(examples).pixels;
   return pixels.defined() ? pixels.size(0) : 0;
 }
@@ -71,9 +71,9 @@ Examples take(const Examples& examples, const std::vector<int64_t>& places) {
   const auto& windows = std::get<WindowTable>(examples);
   WindowTable some{windows.table, windows.windows, {}};
   for (int64_t place : places) {
-    check(place >= 0 && place < std::ssize(windows.chosen), "take",
-          fmt::format("windows from 0 to below {}", windows.chosen.size()), fmt::format("{}", place));
-    some.chosen.push_back(windows.chosen[static_cast<size_t>(place)]);
+    check(place >= 0 && place < std::ssize(windows.selected), "take",
+          fmt::format("windows from 0 to below {}", windows.selected.size()), fmt::format("{}", place));
+    some.selected.push_back(windows.selected[static_cast<size_t>(place)]);
   }
   return some;
 }
@@ -84,7 +84,7 @@ std::shared_ptr<const Table> last_rows(const Examples& examples) {
   const auto* windows = std::get_if<WindowTable>(&examples);
   if (windows == nullptr) return nullptr;
   std::vector<int64_t> rows;
-  for (int64_t i = 0; i < std::ssize(windows->chosen); ++i) rows.push_back(last_row(*windows, i));
+  for (int64_t i = 0; i < std::ssize(windows->selected); ++i) rows.push_back(last_row(*windows, i));
   return std::make_shared<const Table>(take_rows(*windows->table, rows));
 }
 

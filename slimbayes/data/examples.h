@@ -52,7 +52,7 @@ std::string bad_examples_text(const Examples& examples, const std::vector<BadRow
 std::string table_hash(const Table& table);
 
 /// Returns the XXH3 hash of the data behind these examples: the whole table for windows, whichever are
-/// chosen; pixels and labels for images.
+/// selected; pixels and labels for images.
 std::string hash_of(const Examples& examples);
 
 /// Returns the group of each example [n]: images with identical pixels, or rows with identical text in

@@ -67,7 +67,7 @@ Examples examples_of(Examples given, const FitOptions& options) {
 SplitRows split_examples(const Examples& examples, const FitOptions& options) {
   SplitOptions split = split_options(options);
   if (const auto* w = std::get_if<WindowTable>(&examples))
-    return split_windows(*w->windows, w->chosen, window_options(options), split);
+    return split_windows(*w->windows, w->selected, window_options(options), split);
   const Stream stream = Stream(options.split_seed).split("split");
   if (const auto* images = std::get_if<Images>(&examples)) {
     split.noun = noun_of(InputKind::images);
@@ -80,7 +80,7 @@ SplitRows split_examples(const Examples& examples, const FitOptions& options) {
 
 RowGroups groups_of(const Examples& examples, const FitOptions& options) {
   const SplitOptions split = split_options(options);
-  if (const auto* w = std::get_if<WindowTable>(&examples)) return each_alone(std::ssize(w->chosen));
+  if (const auto* w = std::get_if<WindowTable>(&examples)) return each_alone(std::ssize(w->selected));
   if (const auto* images = std::get_if<Images>(&examples)) return row_groups(alike_images(*images), split);
   const Table& table = std::get<Table>(examples);
   return options.text.empty() ? row_groups(table, split)

@@ -14,10 +14,10 @@ struct Gap {
   int64_t missing;  // rows that would fill it; 0 if it cannot be filled
 };
 
-/// Returns every gap that fill_gaps has not filled, in the order of their places. A gap can be filled if its
-/// rows are a whole number of steps apart and fewer than `window` rows are missing: in a longer gap a window
-/// would see no row of the table, and one wrong time could insert millions of rows. For the same reason no
-/// gap can be filled if all gaps together miss more than ten rows for each row of the table. O(rows).
+/// Returns all gaps of the series as it is, in the order of their places. A gap can be filled if its rows are
+/// a whole number of steps apart and fewer than `window` rows are missing: in a longer gap a window would see
+/// no row of the table. One wrong time could insert millions of rows, so no gap can be filled if all gaps
+/// together need more than ten rows for each row of the table. O(rows).
 std::vector<Gap> gaps_of(const TimeSeries& series, int64_t window);
 
 /// Returns the series with a place for each missing row of these gaps. In `order`, these places refer to the

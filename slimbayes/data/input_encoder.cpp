@@ -109,7 +109,7 @@ InputEncoder fit_encoder(const Examples& examples, const std::vector<int64_t>& t
                         .target_scale = o.target_scale};
   if (const auto* w = std::get_if<WindowTable>(&examples)) {
     std::vector<int64_t> places;
-    for (int64_t i : train) places.push_back(w->chosen[static_cast<size_t>(i)]);
+    for (int64_t i : train) places.push_back(w->selected[static_cast<size_t>(i)]);
     return WindowEncoder::fit({w->table, w->windows, std::move(places)}, inputs);
   }
   if (!o.domain.empty()) inputs.domain = parse_domain(o.domain);

@@ -21,7 +21,7 @@ Scores window_scores(const WindowEncoder& encoder, const WindowTable& w) {
   if (!far) return {};
   const int64_t window = encoder.options().window;
   std::vector<double> beyond, distance;
-  for (int64_t i : w.chosen) {
+  for (int64_t i : w.selected) {
     const int64_t last = w.windows->last[static_cast<size_t>(i)];
     double most = 0, length = 0;
     for (int64_t place = last - window + 1; place <= last; ++place) {
@@ -52,7 +52,7 @@ Scores input_scores(const InputEncoder& encoder, const Examples& examples, const
     return window_scores(*windows, *given);
   }
   if (const auto far = outside(encoder, examples)) return named(far->beyond, far->distance);
-  if (!std::holds_alternative<ImageEncoder>(encoder) || !mean.defined()) return {};
+  if (!std::holds_alternative<ImageEncoder>(encoder)) return {};
   std::vector<at::Tensor> distance;
   over_images(dataset_of(encoder, examples, false), [&](const at::Tensor& x) {
     distance.push_back((x - mean).square().mean({1, 2, 3}).sqrt());

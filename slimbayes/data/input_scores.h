@@ -14,8 +14,8 @@ namespace slimbayes {
 ///           the mean of each pixel and the sd of its channel)
 /// outside   for tables and windows: how far the inputs lie beyond the training range, in half-ranges; the
 ///           largest over the columns
-/// `pixel_mean` is pixel_mean() of the training images; if it is undefined, images have no score. Texts,
-/// events and tables without numbers have none either. Throws std::invalid_argument for a missing column.
+/// `pixel_mean` is pixel_mean() of the training images; other inputs do not use it. Texts, events and tables
+/// without numbers have no score. Throws std::invalid_argument for a missing column.
 Scores input_scores(const InputEncoder& encoder, const Examples& examples, const at::Tensor& pixel_mean);
 
 /// Returns the mean of the encoded images, without augmentation. Float64, in the shape of one image.

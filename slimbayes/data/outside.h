@@ -29,8 +29,8 @@ struct Outside {
 
 /// Measures how far each row of `table` lies from the training rows. A distance below 1e-6 half-ranges is
 /// rounding and counts as inside; one that overflows is set to the largest double. Returns nullopt if no
-/// column has a stored training range: for events (their domain is given), when all inputs are categorical,
-/// and for models saved by older versions. Throws std::invalid_argument for a missing column.
+/// column has a stored training range: for events (their domain is given), and when all inputs are
+/// categorical. Throws std::invalid_argument for a missing column.
 std::optional<Outside> outside(const Encoder& encoder, const Table& table);
 
 /// Describes the rows outside: "3 of 60 rows lie outside the training range: 'size' (3 rows; data row 7 lies

@@ -76,7 +76,7 @@ Hashes window_cells(const WindowEncoder& encoder, const WindowTable& given) {
     mix_column(rows, *given.table, name, column && column->kind == ColumnKind::categorical);
   }
   Hashes seen;
-  for (const int64_t i : given.chosen) {
+  for (const int64_t i : given.selected) {
     const int64_t last = windows.last[static_cast<size_t>(i)];
     uint64_t hash = 0;
     for (int64_t place = last - encoder.options().window + 1; place <= last; ++place) {

@@ -20,10 +20,10 @@ struct SplitRows {
 };
 
 /// Splits the rows at random; the same stream gives the same split. The test and validation rows are the same
-/// with and without a calibration part. With its last group, a part may exceed its size, by at most a sixth
-/// of the training rows' share and at most twice the size of the smallest part. Throws std::invalid_argument
-/// for no rows, fractions outside [0, 1), a sum of 1 or more, an unknown kind, if no training row would be
-/// left, or if "grouped" has no group that can be held out.
+/// with and without a calibration part. A group stays whole, so the last group of a part may make the part
+/// too large: by at most a sixth of the number of training rows, and by at most twice the size of the
+/// smallest part. Throws std::invalid_argument for no rows, fractions outside [0, 1), a sum of 1 or more, an
+/// unknown kind, if no training row would be left, or if "grouped" has no group that can be held out.
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream);
 
 /// Splits examples at random when identical ones are already known; `alike` is as in row_groups.

@@ -29,7 +29,7 @@ nlohmann::json to_json(const Task& task) {
                          {"y_scale", task.y_scale},
                          {"levels", task.levels}};
   if (task.encoded_sd != 1) json["encoded_sd"] = task.encoded_sd;
-  if (task.low) json["low"] = *task.low;
+  if (task.kind == TaskKind::regression) json["low"] = task.low;
   return json;
 }
 
@@ -43,7 +43,7 @@ Task task_from_json(const nlohmann::json& json, std::string_view where) {
   task.y_shift = read.number("y_shift");
   task.y_scale = read.number("y_scale");
   if (read.has("encoded_sd")) task.encoded_sd = read.number("encoded_sd");
-  if (read.has("low")) task.low = read.number("low");
+  if (task.kind == TaskKind::regression) task.low = read.number("low");
   task.levels = read.texts("levels");
   const int64_t classes = std::ssize(task.levels);
   const bool names = task.kind == TaskKind::classification ? classes >= 2 : classes == 0;

@@ -26,8 +26,7 @@ struct Task {
   std::vector<std::string> levels = {};
   /// Regression: sd of the training targets as a method sees them; 1, unless the target is not scaled.
   double encoded_sd = 1;
-  /// Regression: least training target in the user's units; empty in older model files.
-  std::optional<double> low = {};
+  double low = 0;  // regression: least training target in the user's units
 };
 
 /// Returns the name of a validation score by its metric ("NLL"), for Summary::score: "standardised validation
@@ -37,7 +36,7 @@ std::string score_name(const Task& task, std::string_view metric);
 /// Returns whether `p` answers this task: it is of the task's kind and has a probability for each class.
 bool is_answer_to(const Predictive& p, const Task& task);
 
-/// Returns the JSON of a task. It holds encoded_sd only if it is not 1, and low only if it is known.
+/// Returns the JSON of a task. It holds encoded_sd only if it is not 1, and low only for a regression.
 nlohmann::json to_json(const Task& task);
 
 /// Checks a task from a model file. Throws std::invalid_argument, naming `where`, if two classes have one

@@ -105,8 +105,8 @@ void add_bad_windows(const WindowTable& given, const std::vector<BadRow>& bad_ro
   const Windows& windows = *given.windows;
   std::map<int64_t, const std::string*> reason;  // by row of the table
   for (const BadRow& row : bad_rows) reason[row.row] = &row.reason;
-  for (size_t k = 0; k < given.chosen.size(); ++k) {
-    const int64_t last = windows.last[static_cast<size_t>(given.chosen[k])];
+  for (size_t k = 0; k < given.selected.size(); ++k) {
+    const int64_t last = windows.last[static_cast<size_t>(given.selected[k])];
     for (int64_t place = last - windows.options.window + 1; place <= last; ++place) {
       const int64_t row = windows.order[static_cast<size_t>(place)];
       const auto found = reason.find(row);
@@ -128,7 +128,7 @@ void check_past(const Table& table, const std::string& target) {
 }  // namespace
 
 WindowEncoder WindowEncoder::fit(const WindowTable& training, const EncoderOptions& given) {
-  check(!training.chosen.empty(), "WindowEncoder::fit", "at least one training window", "none");
+  check(!training.selected.empty(), "WindowEncoder::fit", "at least one training window", "none");
   const Table& table = *training.table;
   const Windows& windows = *training.windows;
   WindowEncoder encoder;
@@ -136,7 +136,7 @@ WindowEncoder WindowEncoder::fit(const WindowTable& training, const EncoderOptio
   encoder.target_ = given.target;
   encoder.step_ = windows.step;
   std::vector<int64_t> targets;
-  for (int64_t i : training.chosen) targets.push_back(windows.target[static_cast<size_t>(i)]);
+  for (int64_t i : training.selected) targets.push_back(windows.target[static_cast<size_t>(i)]);
   encoder.schema_.task =
       fit_task(table, rows_of(windows, targets), {given.target, given.likelihood, given.target_scale});
   check(encoder.schema_.task.kind != TaskKind::events, "WindowEncoder::fit", "a target a row", "events");
@@ -146,7 +146,7 @@ WindowEncoder WindowEncoder::fit(const WindowTable& training, const EncoderOptio
   inputs.likelihood.reset();
   inputs.target = "";
   for (const std::string& name : windows.options.time) inputs.ignore.push_back(name);
-  const std::vector<int64_t> seen = seen_places(windows, training.chosen);
+  const std::vector<int64_t> seen = seen_places(windows, training.selected);
   if (windows.options.fill_gaps) inputs.carried = inserted_among(windows, seen);
   encoder.rows_ = Encoder::fit_inputs(table, rows_of(windows, seen), inputs);
   encoder.periods_ = calendar_periods(windows, seen);
@@ -196,7 +196,7 @@ Dataset WindowEncoder::dataset(const WindowTable& given, bool with_target, std::
   at::Tensor rows = encoded_rows(given, bad_rows);
   if (!bad_rows.empty()) add_bad_windows(given, bad_rows, bad);
   std::vector<int64_t> last;
-  for (int64_t i : given.chosen) last.push_back(windows.last[static_cast<size_t>(i)]);
+  for (int64_t i : given.selected) last.push_back(windows.last[static_cast<size_t>(i)]);
   at::Tensor target;
   if (with_target) target = target_values(target_rows(given), target_, schema_.task);
   return {schema_, std::make_shared<WindowSource>(std::move(rows), at::tensor(last, at::kLong),

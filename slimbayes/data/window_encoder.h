@@ -52,8 +52,8 @@ class WindowEncoder {
   std::vector<double> periods_;  // seconds; each gives a sine and a cosine
   /// Kinds of the time and group columns as seen in training.
   std::map<std::string, ColumnKind, std::less<>> keys_;
-  /// Whether the times of training gave their offsets from UTC. Empty in older model files, and unless a
-  /// single column of dates gives the time.
+  /// Whether the times of training gave their offsets from UTC. Empty unless a single column of dates gives
+  /// the time.
   std::optional<bool> offsets_;
 };
 

@@ -50,11 +50,9 @@ WindowEncoder WindowEncoder::from_json(const nlohmann::json& json) {
   WindowEncoder encoder;
   encoder.options_ = {read.count("window", 1, kLongestWindow), read.count("horizon", 1, kLongestWindow),
                       read.texts("time"), read.texts("group")};
-  if (read.has("fill_gaps")) {
-    check(read.value("fill_gaps").is_boolean(), kWindowJson, "whether gaps are filled", "another value",
-          "the model file is damaged");
-    encoder.options_.fill_gaps = read.value("fill_gaps").get<bool>();
-  }
+  check(read.value("fill_gaps").is_boolean(), kWindowJson, "whether gaps are filled", "another value",
+        "the model file is damaged");
+  encoder.options_.fill_gaps = read.value("fill_gaps").get<bool>();
   encoder.target_ = read.text("target");
   encoder.step_ = read.number("step");
   constexpr double kLongestStep = 1e12;  // seconds, or the time column's own unit

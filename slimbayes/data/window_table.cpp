@@ -16,30 +16,30 @@ WindowTable window_table(Table table, const WindowOptions& options, std::optiona
   TimeSeries series = find_series(table, options, step);
   if (options.fill_gaps) fill_gaps(table, series, options);
   Windows found = find_windows(table, std::move(series), options);
-  std::vector<int64_t> chosen(found.last.size());
-  std::iota(chosen.begin(), chosen.end(), 0);
+  std::vector<int64_t> selected(found.last.size());
+  std::iota(selected.begin(), selected.end(), 0);
   if (!target.empty()) {
-    chosen = windows_with_target(table, found, target);
+    selected = windows_with_target(table, found, target);
     const int64_t needed = options.window + options.horizon, all = std::ssize(found.last);
-    check(!chosen.empty(), "windows",
+    check(!selected.empty(), "windows",
           fmt::format("windows whose {} is in the table, {} after the last that they see (runs of {} rows)",
                       in_quotes(target), counted(options.horizon, "row"), needed),
           fmt::format("none in {}; the longest run without a gap has {}", counted(all, "window"),
                       counted(found.longest, "row")),
           found.longest < needed ? "give more rows" : "give rows that have it");
-    if (const int64_t without = all - std::ssize(chosen); without > 0)
+    if (const int64_t without = all - std::ssize(selected); without > 0)
       found.notes.push_back(
           fmt::format("{} of {} {} no {} to compare with, at the end of a run or where it is missing: left "
                       "out",
                       without, counted(all, "window"), without == 1 ? "has" : "have", in_quotes(target)));
   }
   return {std::make_shared<const Table>(std::move(table)), std::make_shared<const Windows>(std::move(found)),
-          std::move(chosen)};
+          std::move(selected)};
 }
 
 Table target_rows(const WindowTable& windows) {
   std::vector<int64_t> rows;
-  for (int64_t i : windows.chosen) {
+  for (int64_t i : windows.selected) {
     const int64_t place = windows.windows->target[static_cast<size_t>(i)];
     check(place >= 0, "windows", "windows whose target lies in the table", "one beyond its end");
     rows.push_back(windows.windows->order[static_cast<size_t>(place)]);
@@ -49,7 +49,7 @@ Table target_rows(const WindowTable& windows) {
 
 int64_t last_row(const WindowTable& windows, int64_t example) {
   const int64_t place =
-      windows.windows->last[static_cast<size_t>(windows.chosen[static_cast<size_t>(example)])];
+      windows.windows->last[static_cast<size_t>(windows.selected[static_cast<size_t>(example)])];
   return windows.windows->order[static_cast<size_t>(place)];
 }
 

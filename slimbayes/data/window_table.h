@@ -16,7 +16,7 @@ namespace slimbayes {
 struct WindowTable {
   std::shared_ptr<const Table> table;
   std::shared_ptr<const Windows> windows;
-  std::vector<int64_t> chosen;  // indices into Windows::last, one per window
+  std::vector<int64_t> selected;  // indices into Windows::last, one per window
 };
 
 /// Finds the windows of a table; if `target` is a column's name, only those whose target is in the table.
@@ -28,7 +28,7 @@ WindowTable window_table(Table table, const WindowOptions& options, std::optiona
 /// window whose target lies beyond the table.
 Table target_rows(const WindowTable& windows);
 
-/// Returns the row of the table at which a window ends, given the window's index in `chosen`. Messages and
+/// Returns the row of the table at which a window ends, given the window's index in `selected`. Messages and
 /// the columns of --keep refer to this row.
 int64_t last_row(const WindowTable& windows, int64_t example);
 

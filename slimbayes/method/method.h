@@ -19,6 +19,7 @@ namespace slimbayes {
 
 struct TrainedNetwork;  // method/trained_network.h
 class NetworkCache;     // method/network_cache.h
+class ExactPosterior;   // below
 
 /// How predictions are computed.
 struct PredictOptions {
@@ -45,20 +46,10 @@ class Fitted {
   virtual Scores ood(const Dataset& data) const;
 
   /// Returns the method's tensors and metadata. The loader in the registry reads them and gives identical
-  /// predictions; after updated(), the predictions are equal up to rounding.
+  /// predictions; after ExactPosterior::updated, the predictions are equal up to rounding.
   virtual TensorFile save() const = 0;
 
   virtual const Summary& summary() const = 0;
-
-  /// Returns the method with an updated posterior: the rows `add` are learned, the rows `drop` are removed.
-  /// Either may be empty. The rows of `drop` must have been learned before. Features, noise and prior stay
-  /// the same. The posterior equals the one computed from all remaining rows at once, up to rounding. If the
-  /// posterior comes from a sample of the rows, new rows are added to the sample and none can be dropped.
-  /// This object does not change. Throws std::invalid_argument for rows that do not fit, and for a method
-  /// without an exact posterior (MethodInfo::updates). The method cannot check whether it has learned the
-  /// rows of `drop`: it throws NumericalError only if what remains is not a posterior. Model::without knows
-  /// the learned rows and checks them.
-  virtual std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const;
 
   /// Returns the method with its posterior computed anew for this noise variance, on the (standardised)
   /// target scale. Returns nullptr if the method's own noise is larger already, or if its posterior does not
@@ -66,19 +57,38 @@ class Fitted {
   /// with a noise that is far too small, the epistemic variance would be far too small as well.
   virtual std::unique_ptr<Fitted> with_noise(double var) const;
 
-  /// Returns the method as it was before it learned any row: same features, noise and prior. Followed by
-  /// updated() it gives the posterior of other rows alone, a shard for merged(). Throws std::invalid_argument
-  /// for a method without an exact posterior.
-  virtual std::unique_ptr<Fitted> prior() const;
-
-  /// Returns the method with the posterior of both methods' rows together, up to rounding. Rows that both
-  /// have learned count twice. Throws std::invalid_argument if the methods, features, noise or prior differ,
-  /// and for a method without an exact posterior.
-  virtual std::unique_ptr<Fitted> merged(const Fitted& other) const;
+  /// Returns this method as one that learns and forgets rows without a new training, or nullptr if it cannot
+  /// (MethodInfo::updates).
+  virtual const ExactPosterior* exact_posterior() const { return nullptr; }
 
   /// Returns the network that computes the mean of the answers, if the method trains one with a linear output
   /// layer (FitContext::start); else nullptr.
   virtual std::shared_ptr<const TrainedNetwork> network() const { return nullptr; }
+};
+
+/// A fitted method whose posterior is computed exactly from sums over the rows. So it can learn rows, forget
+/// them and join the posteriors of different rows, without a new training. Features, noise and prior stay the
+/// same, and the object itself does not change.
+class ExactPosterior : public Fitted {
+ public:
+  /// Returns the method with an updated posterior: the rows `add` are learned, the rows `drop` are removed.
+  /// Either may be empty. The rows of `drop` must have been learned before. The posterior equals the one
+  /// computed from all remaining rows at once, up to rounding. If the posterior comes from a sample of the
+  /// rows, new rows are added to the sample and none can be dropped. Throws std::invalid_argument for rows
+  /// that do not fit. The method cannot check whether it has learned the rows of `drop`: it throws
+  /// NumericalError only if what remains is not a posterior. Model::without knows the learned rows and checks
+  /// them.
+  virtual std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const = 0;
+
+  /// Returns the method as it was before it learned any row. Followed by updated() it gives the posterior of
+  /// other rows alone, a shard for merged().
+  virtual std::unique_ptr<ExactPosterior> prior() const = 0;
+
+  /// Returns the method with the posterior of both methods' rows together, up to rounding. Rows that both
+  /// have learned count twice. Throws std::invalid_argument if the methods, features, noise or prior differ.
+  virtual std::unique_ptr<ExactPosterior> merged(const ExactPosterior& other) const = 0;
+
+  const ExactPosterior* exact_posterior() const final { return this; }
 };
 
 /// The training and validation rows of a fit. `valid` may be empty.

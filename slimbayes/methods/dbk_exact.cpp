@@ -84,7 +84,7 @@ Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, 
           epistemic_var(posterior, features) + extra.var, extra.clipped};
 }
 
-class DbkExactFitted : public Fitted {
+class DbkExactFitted : public ExactPosterior {
  public:
   DbkExactFitted(DbkExactOptions options, NetworkSpec spec, Weights weights, Summary summary)
       : options_(std::move(options)),
@@ -101,7 +101,7 @@ class DbkExactFitted : public Fitted {
                         [this](const Input& x) { return answer(model_, posterior_, largest_, x); });
   }
 
-  std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override {
+  std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const override {
     LinearPosterior posterior = posterior_;
     for (const bool adds : {true, false}) {
       const Dataset& given = adds ? add : drop;
@@ -121,11 +121,11 @@ class DbkExactFitted : public Fitted {
     return with_statistics(posterior.statistics, summary_.rows + add.size() - drop.size());
   }
 
-  std::unique_ptr<Fitted> prior() const override {
+  std::unique_ptr<ExactPosterior> prior() const override {
     return with_statistics(linear_statistics(options_.rank, posterior_.statistics.y_shift), 0);
   }
 
-  std::unique_ptr<Fitted> merged(const Fitted& other) const override {
+  std::unique_ptr<ExactPosterior> merged(const ExactPosterior& other) const override {
     const auto* same = dynamic_cast<const DbkExactFitted*>(&other);
     check(same != nullptr && options_to_json(same->options_) == options_to_json(options_) &&
               same_but_statistics(same->weights_, weights_),
@@ -143,7 +143,7 @@ class DbkExactFitted : public Fitted {
 
  private:
   /// Returns the model with the posterior for other rows.
-  std::unique_ptr<Fitted> with_statistics(const LinearStatistics& statistics, int64_t rows) const {
+  std::unique_ptr<ExactPosterior> with_statistics(const LinearStatistics& statistics, int64_t rows) const {
     Weights weights = weights_;
     store_statistics(statistics, weights);
     Summary summary = summary_;

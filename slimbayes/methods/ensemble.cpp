@@ -47,7 +47,7 @@ void store_member(const Fitted& member, size_t i, TensorFile& file) {
 
 /// Returns the entries of a map whose keys begin with `prefix`, with the prefix removed.
 template <class Map>
-Map below(const Map& map, const std::string& prefix) {
+Map entries_under(const Map& map, const std::string& prefix) {
   Map part;
   for (auto at = map.lower_bound(prefix); at != map.end() && at->first.starts_with(prefix); ++at) {
     part.emplace(at->first.substr(prefix.size()), at->second);
@@ -57,11 +57,11 @@ Map below(const Map& map, const std::string& prefix) {
 
 /// Reads the members from a model file or, if `train` is given, from a checkpoint record. `train` are the
 /// rows on which the members must have been fitted.
-Members members_from(const TensorFile& file, const Row& method, const Dataset* train = nullptr) {
+Members members_from(const TensorFile& file, const RegistryRow& method, const Dataset* train = nullptr) {
   Members members;
   while (members.size() < kMostMembers) {
     const std::string prefix = prefix_of(members.size());
-    TensorFile own{below(file.metadata, prefix), below(file.tensors, prefix)};
+    TensorFile own{entries_under(file.metadata, prefix), entries_under(file.tensors, prefix)};
     if (own.metadata.empty() && own.tensors.empty()) break;
     members.push_back(train != nullptr ? finished_fit(method, own, *train) : method.load(own));
   }
@@ -189,7 +189,7 @@ class EnsembleMethod : public Method {
 
  private:
   json options_;
-  const Row& row_;
+  const RegistryRow& row_;
   size_t size_;
   std::unique_ptr<Method> method_;
 };

@@ -8,7 +8,8 @@
 
 namespace slimbayes {
 
-std::unique_ptr<Fitted> finished_fit(const Row& method, const TensorFile& file, const Dataset& train) {
+std::unique_ptr<Fitted> finished_fit(const RegistryRow& method, const TensorFile& file,
+                                     const Dataset& train) {
   std::unique_ptr<Fitted> fitted = method.load(file);
   const Dataset row = train.subset(at::arange(std::min<int64_t>(1, train.size())));
   check(is_answer_to(fitted->predict(row), train.schema.task), "resume", "a fit of this task", "of another");

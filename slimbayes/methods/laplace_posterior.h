@@ -31,7 +31,9 @@ GaussNewton gauss_newton(int64_t outputs, int64_t rank, bool full);
 /// not finite, or the removal of more rows than there are.
 GaussNewton with_rows(GaussNewton h, const at::Tensor& features, const at::Tensor& logits, int sign);
 
-/// Returns the sum of two matrices of disjoint rows. Throws std::invalid_argument for other shapes.
+/// Returns the Gauss-Newton matrix of two sets of data rows together, given the matrix of each set. The sets
+/// must not share rows. Throws std::invalid_argument if the shapes or the structures (full, kronecker)
+/// differ.
 GaussNewton merged(const GaussNewton& a, const GaussNewton& b);
 
 /// Returns the eigenvalues of H. Eigenvalues that rounding made negative are 0. [k r]

@@ -68,7 +68,7 @@ Predictive answer_at(const at::Tensor& logits, const at::Tensor& covariance) {
   return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan), vars.clipped);
 }
 
-class LaplaceFitted : public Fitted {
+class LaplaceFitted : public ExactPosterior {
  public:
   LaplaceFitted(LastLayerLaplaceOptions options, std::shared_ptr<const TrainedNetwork> network,
                 GaussNewton matrix, double prior_sd, Summary summary)
@@ -98,7 +98,7 @@ class LaplaceFitted : public Fitted {
     return logit_scores(f);
   }
 
-  std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override {
+  std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const override {
     GaussNewton matrix = matrix_;
     const LastLayerFeatures features = statistics_features(*trained_, kLastLayerLaplace);
     for (const int sign : {1, -1}) {
@@ -113,11 +113,11 @@ class LaplaceFitted : public Fitted {
     return with_matrix(std::move(matrix), summary_.rows + add.size() - drop.size());
   }
 
-  std::unique_ptr<Fitted> prior() const override {
+  std::unique_ptr<ExactPosterior> prior() const override {
     return with_matrix(gauss_newton(matrix_.outputs(), matrix_.rank(), matrix_.full.defined()), 0);
   }
 
-  std::unique_ptr<Fitted> merged(const Fitted& other) const override {
+  std::unique_ptr<ExactPosterior> merged(const ExactPosterior& other) const override {
     const auto* same = dynamic_cast<const LaplaceFitted*>(&other);
     check(same != nullptr && same->posterior_.prior_sd == posterior_.prior_sd &&
               same->matrix_.full.defined() == matrix_.full.defined() &&
@@ -149,7 +149,7 @@ class LaplaceFitted : public Fitted {
   }
 
   /// Returns the model with the posterior for other rows.
-  std::unique_ptr<Fitted> with_matrix(GaussNewton matrix, int64_t rows) const {
+  std::unique_ptr<ExactPosterior> with_matrix(GaussNewton matrix, int64_t rows) const {
     Summary summary = summary_;
     summary.rows = rows;
     return std::make_unique<LaplaceFitted>(options_, trained_, std::move(matrix), posterior_.prior_sd,

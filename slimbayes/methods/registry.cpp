@@ -45,7 +45,7 @@ std::unique_ptr<Fitted> load_gp_exact(const TensorFile& file);
 
 namespace {
 
-constexpr Row kRows[] = {
+constexpr RegistryRow kRows[] = {
     {"dbk", make_dbk, load_dbk},
     {"dbk-exact", make_dbk_exact, load_dbk_exact},
     {"vbll", make_vbll, load_vbll},
@@ -68,11 +68,11 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> registry() { return kRows; }
+std::span<const RegistryRow> registry() { return kRows; }
 
-const Row& registry_row(std::string_view name) {
+const RegistryRow& registry_row(std::string_view name) {
   const std::string& canonical = find_method(name).name;
-  for (const Row& row : kRows) {
+  for (const RegistryRow& row : kRows) {
     if (row.name == canonical) return row;
   }
   throw std::logic_error("the catalogue lists '" + canonical + "' but the registry does not");

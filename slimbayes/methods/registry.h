@@ -9,16 +9,16 @@
 namespace slimbayes {
 
 /// A registry entry: how to make a method and how to load a fitted one. `name` equals MethodInfo::name.
-struct Row {
+struct RegistryRow {
   std::string_view name;
   std::unique_ptr<Method> (*make)(const nlohmann::json& options);  // throws std::invalid_argument
   std::unique_ptr<Fitted> (*load)(const TensorFile& file);  // throws DataError or std::invalid_argument
 };
 
 /// Returns one entry per method, in the order of method_catalog().
-std::span<const Row> registry();
+std::span<const RegistryRow> registry();
 
 /// Returns the entry of the method with this name or alias. Throws std::invalid_argument for an unknown name.
-const Row& registry_row(std::string_view name);
+const RegistryRow& registry_row(std::string_view name);
 
 }  // namespace slimbayes

@@ -32,9 +32,7 @@ std::unique_ptr<Method> make_rich_bll(const nlohmann::json& options) {
 }
 
 std::unique_ptr<Fitted> load_rich_bll(const TensorFile& file) {
-  nlohmann::json options = stored_json(file, "options");
-  if (options.is_object() && !options.contains("ridge")) options["ridge"] = 0.0;  // files from before it
-  return load_last_layer(rich_bll(options), file);
+  return load_last_layer(rich_bll(stored_json(file, "options")), file);
 }
 
 }  // namespace slimbayes

@@ -102,7 +102,8 @@ struct OutputLayer {
   jit::Value *hidden, *weight, *bias;  // bias: nullptr without one
 };
 
-/// Reads aten::linear(hidden, weight, bias) and aten::addmm(bias, hidden, weight.t()).
+/// Returns the layer if the node is aten::linear(hidden, weight, bias) or aten::addmm(bias, hidden,
+/// weight.t()); else nullopt.
 std::optional<OutputLayer> linear_at(jit::Node* node) {
   const auto optional = [](jit::Value* bias) {
     return bias->type()->kind() == c10::TypeKind::NoneType ? nullptr : bias;

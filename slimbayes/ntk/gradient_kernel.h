@@ -10,7 +10,8 @@ namespace slimbayes {
 /// each range of a that fits into memory. [n, m] float64
 at::Tensor gradient_kernel(const GradientModel& model, const GradientRows& a, const GradientRows& b);
 
-/// Returns ||phi_m(x_i)||^2 of each row. [n] float64
+/// Returns the squared norm of the gradient phi_m(x_i) of each row x_i (gradient_model.h): the diagonal of
+/// gradient_kernel. [n] float64
 at::Tensor gradient_norms(const GradientModel& model, const GradientRows& rows);
 
 }  // namespace slimbayes

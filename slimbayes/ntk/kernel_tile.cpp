@@ -13,7 +13,8 @@ namespace {
 
 constexpr int64_t kTilePositions = 1024;  // rows times positions of one product: about 8 MB in float64
 
-/// Returns the elements of K before the sum over positions. x [b_x * p_x, ...], y [b_y * p_y, ...]
+/// Returns the terms of K for every pair of positions; K is their sum over the positions. The tensors of x
+/// are [b_x, p_x, ...], those of y [b_y, p_y, ...]. [b_x p_x, b_y p_y]
 at::Tensor position_products(const LayerGradients& x, const LayerGradients& y) {
   const at::Tensor products = at::mm(x.delta.flatten(0, 1), y.delta.flatten(0, 1).t());
   if (x.form == GradientForm::tokens)

@@ -27,7 +27,8 @@ namespace {
 constexpr double kBatchBytes = 64 << 20;  // of the taps of one forward pass, their gradients and copies
 constexpr int64_t kOpaqueBatch = 128;     // rows of a forward pass of a module without taps
 
-/// The sizes of one tap's computation.
+/// The sizes of a layer's recorded input and output (Tap): positions of a row, and inputs and outputs of each
+/// position.
 struct TapSizes {
   int64_t positions, in, out;
 };

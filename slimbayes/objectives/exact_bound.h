@@ -4,8 +4,8 @@
 
 namespace slimbayes {
 
-/// Pass 1 of exact training: sums over all rows at fixed features. They are additive over batches in any
-/// order.
+/// What pass 1 of exact training collects: sums over all rows, and the largest ||phi||^2. The network must
+/// not change during the pass. Batches may be added in any order; the result is the same up to rounding.
 struct ExactSums {
   LinearStatistics statistics;
   double correction = 0;    // sum of k~(x, x) - ||phi||^2

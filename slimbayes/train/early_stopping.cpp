@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <numeric>
 
-// A score that rises steadily indicates overfitting. rises_steadily tests the latest scores over three
-// quarters of the patience, cut into six strips (criterion UP of Prechelt, Early stopping - but when?, 1998).
-// If the scores are pure noise, all scores of a strip of five exceed all scores of another with probability
-// 1/252. Testing over half of the patience would be too short: with ten validation rows, a score rose for 20
-// rounds and reached its best value in round 23. A score that does not rise steadily gets the whole patience.
+// Scores are losses: lower is better. A score that rises steadily indicates overfitting. rises_steadily tests
+// the latest scores over three quarters of the patience, cut into six strips (criterion UP of Prechelt, Early
+// stopping - but when?, 1998). If the scores are pure noise, all scores of a strip of five exceed all scores
+// of another with probability 1/252. Testing over half of the patience would be too short: with ten
+// validation rows, a score rose for 20 rounds and reached its best value in round 23. A score that does not
+// rise steadily gets the whole patience.
 
 namespace slimbayes {
 

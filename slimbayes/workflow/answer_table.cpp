@@ -31,14 +31,15 @@ Column column(const std::string& name, const at::Tensor& values) {
   return {name, ColumnKind::numeric, numbers(values), {}};
 }
 
-/// Returns whether the answers have an aleatoric and an epistemic part. For an ensemble its members decide.
-bool tells_ignorance(const Model& model) {
+/// Returns whether the epistemic variance measures the model's uncertainty, so that the columns may be named
+/// aleatoric and epistemic (ood_score).
+bool names_epistemic(const Model& model) {
   return ood_score(find_method(model.method()), model.options()) == "epistemic_sd";
 }
 
 Columns columns_of(const Regression& p, const Model& model, bool parts) {
   Columns columns = {column("mean", p.mean), column("sd", total_var(p).sqrt())};
-  const bool apart = tells_ignorance(model);
+  const bool apart = names_epistemic(model);
   if (!apart && !parts) return columns;
   columns.push_back(column(apart ? "sd_aleatoric" : "sd_noise", p.aleatoric_var.sqrt()));
   columns.push_back(column(apart ? "sd_epistemic" : "sd_function", p.epistemic_var.sqrt()));
@@ -124,12 +125,13 @@ Column time_column(const char* name, const WindowTable& w, std::vector<double> t
 /// Returns the time of the last row that each window sees.
 Column last_time(const WindowTable& w) {
   std::vector<double> times;
-  for (const int64_t i : w.chosen)
+  for (const int64_t i : w.selected)
     times.push_back(w.windows->time[static_cast<size_t>(w.windows->last[static_cast<size_t>(i)])]);
   return time_column(kLastTime, w, std::move(times));
 }
 
-/// Returns a class as text in the model's spelling, which differs from the cell's for booleans and numbers.
+/// Returns a class in the model's spelling, which may differ from the cell's for booleans and numbers.
+/// Returns the cell's text if the model does not know the class.
 std::string class_text(const Column& column, double value, const std::vector<std::string>& names) {
   const int64_t known = column.kind == ColumnKind::categorical ? -1 : level_like(names, column.kind, value);
   return known < 0 ? cell_text(column, value) : names[static_cast<size_t>(known)];
@@ -141,7 +143,7 @@ std::optional<Column> actual_column(const WindowTable& w, const std::string& tar
   const Column& given = *w.table->find(target);
   const bool classes = task.kind == TaskKind::classification;
   Column column{kActual, classes ? ColumnKind::categorical : given.kind, {}, {}};
-  for (const int64_t i : w.chosen) {
+  for (const int64_t i : w.selected) {
     const int64_t place = w.windows->target[static_cast<size_t>(i)];
     double cell = kMissing;
     if (place >= 0) cell = given.values[static_cast<size_t>(w.windows->order[static_cast<size_t>(place)])];
@@ -167,7 +169,7 @@ Columns forecast_columns(const WindowTable& w, const Table& last, const std::str
   for (const std::string& name : options.group) columns.push_back(*last.find(name));
   const std::vector<double> all = w.windows->forecast_times(options);
   std::vector<double> times;
-  for (const int64_t i : w.chosen) times.push_back(all[static_cast<size_t>(i)]);
+  for (const int64_t i : w.selected) times.push_back(all[static_cast<size_t>(i)]);
   columns.push_back(time_column(kForecastTime, w, std::move(times)));
   if (auto actual = actual_column(w, target, task)) columns.push_back(std::move(*actual));
   return columns;
@@ -198,13 +200,13 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
 /// 0. The interval is symmetric and does not know that the target is positive.
 std::string below_zero_note(const Task& task, const LevelAnswer& at) {
   constexpr int64_t kOneIn = 100;
-  if (task.kind != TaskKind::regression || !at.interval || task.low.value_or(0) <= 0) return "";
+  if (task.kind != TaskKind::regression || !at.interval || task.low <= 0) return "";
   const int64_t below = (at.interval->lower < 0).sum().item<int64_t>(), all = at.interval->lower.size(0);
   if (below == 0 || below * kOneIn < all) return "";
   return fmt::format(
       "{} of {} lower bounds at {:g} % are below 0, where no training target was (the least is {:.4g}): the "
       "intervals are symmetric; read these bounds as 0 if the target cannot be below",
-      below, all, 100 * at.level, *task.low);
+      below, all, 100 * at.level, task.low);
 }
 
 }  // namespace
@@ -258,11 +260,11 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
   if (zeroed > 0)
     notes.push_back(fmt::format("rounding made {} epistemic variances negative; they are 0", zeroed));
   const MethodInfo& method = find_method(model.method());
-  const bool shows_parts = options.parts || tells_ignorance(model);
+  const bool shows_parts = options.parts || names_epistemic(model);
   if (std::holds_alternative<Regression>(a.answer) && method.parts != SdParts::calibrated && shows_parts)
     notes.push_back(fmt::format(
         "{}: {}", method.name,
-        meaning_of(tells_ignorance(model) ? method.parts : inner_method(method, model.options()).parts)));
+        meaning_of(names_epistemic(model) ? method.parts : inner_method(method, model.options()).parts)));
   if (std::holds_alternative<WindowTable>(examples) && !options.kept.empty())
     notes.emplace_back(
         "the kept columns are those of last_time, the last row that a window sees; the answer is for "

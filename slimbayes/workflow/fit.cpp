@@ -3,12 +3,13 @@
 //   resolve_fit      makes every choice that the options leave open, and checks the request   (resolved_fit)
 //   deal_examples    divides the examples into training, validation, calibration and test     (fit_split)
 //   encode_examples  fits the encoder; encodes training and validation examples               (fit_encoding)
-//   fitted_method    fits the method, tunes it if requested, and estimates doubtful noise     (here)
+//   fitted_method    fits the method, tunes it if requested; cross-fits the noise variance    (here)
+//                    if the validation rows do not determine it reliably
 //   recorded         collects the parts of the model                                          (here)
 //   calibrated       scores the calibration examples with the model                           (here)
 //
-// A fit around the network of a fitted model runs the same stages. network_at_hand gives each stage what it
-// takes from that model.
+// A fit that reuses the network of a fitted model (--network-from) runs the same stages. network_at_hand
+// supplies the parts of that model that the stages reuse.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -72,12 +73,13 @@ std::vector<int64_t> hashes_by_cells(const InputEncoder& encoder, const Examples
                                      const std::vector<int64_t>* places, const Dataset& part) {
   std::vector<uint64_t> cells = cell_hashes(encoder, examples);
   if (places == nullptr) return row_hashes(part, cells);
-  std::vector<uint64_t> chosen;
-  for (int64_t place : *places) chosen.push_back(cells[static_cast<size_t>(place)]);
-  return row_hashes(part, chosen);
+  std::vector<uint64_t> of_part;
+  for (int64_t place : *places) of_part.push_back(cells[static_cast<size_t>(place)]);
+  return row_hashes(part, of_part);
 }
 
-/// Returns ModelParts::learned for a method that can be updated.
+/// Returns the sorted hashes of the rows in the posterior (ModelParts::learned), with which Model::without
+/// checks that it has learned the rows to remove. For a method that can be updated.
 std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& data,
                                   const EncodedExamples& encoded, const Fitted& fitted) {
   const Split& parts = encoded.parts;

@@ -56,7 +56,7 @@ std::optional<fs::file_time_type> stamp(const fs::path& path) {
 
 /// Checks that the model and its checkpoint can be written. Adds the permissions that an older model file
 /// denies to group and others to the umask of this process. Returns `model`.
-const fs::path& deny_as(const fs::path& model) {
+const fs::path& keep_denials_of(const fs::path& model) {
   check_writable(model);
   check_writable(model.string() + ".ckpt");
   struct stat info {};
@@ -145,7 +145,7 @@ FitFile::FitFile(fs::path model, bool resume, double checkpoint_every)
       checkpoint_(model_.string() + ".ckpt"),
       resume_(resume),
       checkpoint_every_(checkpoint_every),
-      lock_(deny_as(model_)) {}
+      lock_(keep_denials_of(model_)) {}
 
 /// The checkpoint file of a fit, compared with its state before the fit.
 class FitFile::Checkpoint {

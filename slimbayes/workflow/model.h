@@ -85,10 +85,10 @@ class Model {
   nlohmann::json evaluate(const Examples& examples, const Answers& answers) const;
 
   /// `with` returns the model that has also learned these examples, `without` the model that has learned them
-  /// no longer (Fitted::updated). Encoder, features, noise and prior stay the same. The result has no split.
-  /// Throw std::invalid_argument for a method without an exact posterior; for a calibrated model, whose
-  /// scores would no longer hold; and for examples that do not fit. `without` also throws if an example is
-  /// given more often than the model has learned it.
+  /// no longer (ExactPosterior::updated). Encoder, features, noise and prior stay the same. The result has no
+  /// split. Throw std::invalid_argument for a method without an exact posterior; for a calibrated model,
+  /// whose scores would no longer hold; and for examples that do not fit. `without` also throws if an example
+  /// is given more often than the model has learned it.
   Model with(const Examples& examples) const;
   Model without(const Examples& examples) const;
 
@@ -96,7 +96,7 @@ class Model {
   /// several machines learn different rows around one model. Throws as with().
   Model shard(const Examples& examples) const;
 
-  /// Returns the model that has learned the examples of both models (Fitted::merged). Throws
+  /// Returns the model that has learned the examples of both models (ExactPosterior::merged). Throws
   /// std::invalid_argument if method, columns, network, noise or prior differ, or if one model has learned
   /// only examples that the other has learned too. In other cases examples that both have learned count
   /// twice, as repeated examples do (see shared_rows).
@@ -112,11 +112,6 @@ class Model {
 
   /// Returns how many learned examples have the same cells as one of these examples.
   int64_t learned_like(const Examples& examples) const;
-
-  /// Whether learned examples are identified by their cells (cell_hashes). A file of an earlier version
-  /// identifies them by their encoding, in which different cells may be equal: unknown words, or categories
-  /// that did not occur in training.
-  bool knows_cells() const { return parts_.by_cells; }
 
   /// Returns how many examples both models have learned, by equal cells. Repeated examples count as often as
   /// both models hold them.
@@ -149,7 +144,8 @@ class Model {
   /// The cross-fitted estimate of the noise, or a note on why there is none. Empty if the noise comes from
   /// enough validation rows.
   const NoiseEstimate& noise() const { return parts_.noise; }
-  /// Whether the fit was stopped early; the model is then the best until that time.
+  /// Whether the caller stopped the training, the tuning or the estimation of the noise before its end. Early
+  /// stopping does not count. After a stopped training, the model has the best parameters until then.
   bool interrupted() const;
 
  private:
@@ -160,8 +156,10 @@ class Model {
                               const std::vector<BadRow>& bad) const;
   enum class Change { add, remove, shard };
   Model changed(const Examples& examples, Change change) const;
-  void check_changeable(const char* change) const;
-  /// Returns row_hashes() of these examples, by their cells or, for older files, by their encoding.
+  /// Returns the posterior, which can learn and forget rows. `change` names the command in messages. Throws
+  /// std::invalid_argument for a method without an exact posterior and for a calibrated model.
+  const ExactPosterior& changeable(const char* change) const;
+  /// Returns row_hashes() of these examples, by their cells.
   std::vector<int64_t> hashes_of(const Examples& examples, const Dataset& data) const;
   ModelParts parts_;
 };

@@ -35,13 +35,11 @@ constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &
                                                             &SplitRows::test};
 
 constexpr const char* kLearned = "learned.rows";  // only for a method that can be updated
-// Present beside them: "cells". Absent in older files, whose hashes come from the encoding only.
-constexpr const char* kLearnedBy = "learned_by";
 
 // Present for a Cox process only: event_probes(), used for the integral over the domain.
 constexpr const char* kProbes = "events.probes";
 
-// Present for images, except in older files: pixel_mean() of the training images.
+// Present for images only: pixel_mean() of the training images.
 constexpr const char* kPixelMean = "images.mean";
 
 // Present for a calibrated model only.
@@ -118,9 +116,6 @@ void read_recipe(const TensorFile& file, ModelParts& parts) {
 
 /// Removes the hashes of the learned rows, which Model::without needs, from `file`.
 void take_learned(TensorFile& file, ModelParts& parts) {
-  parts.by_cells = file.metadata.contains(kLearnedBy);
-  check(!parts.by_cells || stored_text(file, kLearnedBy) == "cells", "load", "rows known by their cells",
-        "in another way", "a later version may read this model");
   if (!file.tensors.contains(kLearned)) return;
   const at::Tensor rows = stored_tensor(file, kLearned);
   check(rows.dim() == 1 && rows.scalar_type() == at::kLong, "load", "a list of hashes of rows", "others",
@@ -141,6 +136,9 @@ void take_data_of_fit(TensorFile& file, ModelParts& parts) {
   const Schema& schema = schema_of(*parts.encoder);
   parts.probes = take_numbers(file, kProbes, {-1, std::ssize(schema.features)});
   parts.pixel_mean = take_numbers(file, kPixelMean, schema.input.sizes);
+  check(parts.pixel_mean.defined() == (kind_of(*parts.encoder) == InputKind::images), "load",
+        "the mean of the training images for a model of images alone", "otherwise",
+        "the model file is damaged");
   take_learned(file, parts);
   if (file.tensors.contains(kCalibrationRows))
     parts.split.calibration = take_row_list(file, kCalibrationRows);
@@ -152,8 +150,8 @@ void take_data_of_fit(TensorFile& file, ModelParts& parts) {
   if (file.metadata.contains("noise")) parts.noise = noise_from_json(stored_json(file, "noise"));
 }
 
-/// Reads the method's own tensors, which are read last: networks and inputs have been checked before a method
-/// computes with them.
+/// Checks that the networks in the file fit the encoder and that the method takes the model's kind of input.
+/// Then reads the fitted method. The checks come first because loading may compute with the networks.
 std::shared_ptr<const Fitted> read_fitted(const TensorFile& file, const ModelParts& parts) {
   const auto& row = registry_row(parts.method);
   const Schema& schema = schema_of(*parts.encoder);
@@ -179,7 +177,6 @@ TensorFile Model::to_file() const {
     file.tensors[kSplitNames[i]] = to_stored(at::tensor(parts_.split.*kSplitLists[i], at::kLong));
   }
   if (!parts_.learned.empty()) file.tensors[kLearned] = to_stored(at::tensor(parts_.learned, at::kLong));
-  if (parts_.by_cells) file.metadata[kLearnedBy] = "cells";
   if (parts_.probes.defined()) file.tensors[kProbes] = to_stored(parts_.probes);
   if (parts_.pixel_mean.defined()) file.tensors[kPixelMean] = to_stored(parts_.pixel_mean.to(at::kFloat));
   if (parts_.calibration.groups > 0) {

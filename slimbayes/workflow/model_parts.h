@@ -27,14 +27,13 @@ struct ModelParts {
   std::string data_hash;        // Model::data_hash()
   ConformalScores calibration;  // has no groups if the model was not calibrated
   at::Tensor probes;            // event_probes() of the training events [p, d]; undefined for other tasks
-  /// pixel_mean() of the training images (data/input_scores.h); undefined for other inputs and older files.
+  /// pixel_mean() of the training images (data/input_scores.h); undefined for other inputs.
   at::Tensor pixel_mean;
   nlohmann::json tuning;  // Tuned::report; null if nothing was tuned
   NoiseEstimate noise;
   /// row_hashes() of the rows in the posterior, sorted, for Model::without; empty for a method that cannot be
   /// updated.
   std::vector<int64_t> learned;
-  bool by_cells = true;              // learned rows are identified by cells (Model::knows_cells)
   bool shard = false;                // Model::is_shard()
   std::string source = "the model";  // name of its file, for messages
 };

@@ -32,19 +32,22 @@ std::string hash_of_learned(const std::vector<int64_t>& sorted) {
 
 }  // namespace
 
-void Model::check_changeable(const char* change) const {
-  check(find_method(parts_.method).updates, change, "a method with an exact posterior", parts_.method,
+const ExactPosterior& Model::changeable(const char* change) const {
+  const ExactPosterior* posterior = parts_.fitted->exact_posterior();
+  check(posterior != nullptr && find_method(parts_.method).updates, change,
+        "a method with an exact posterior", parts_.method,
         methods_that(&MethodInfo::updates) + " have one; fit this one again on all rows");
   check(parts_.calibration.groups == 0, change, "a model without conformal calibration",
         "one whose calibration would not hold for the new posterior", "fit it without --calibrate");
+  return *posterior;
 }
 
 std::vector<int64_t> Model::hashes_of(const Examples& rows, const Dataset& data) const {
-  return parts_.by_cells ? row_hashes(data, cell_hashes(*parts_.encoder, rows)) : row_hashes(data);
+  return row_hashes(data, cell_hashes(*parts_.encoder, rows));
 }
 
 Model Model::changed(const Examples& given, Change change) const {
-  check_changeable("update");
+  const ExactPosterior& posterior = changeable("update");
   const Examples rows = examples(given, true);
   check(count(rows) > 0, "update", "at least one row with a target", "none");
   check_targets(*parts_.encoder, rows);
@@ -58,7 +61,7 @@ Model Model::changed(const Examples& given, Change change) const {
   switch (change) {
     case Change::add:
       std::ranges::merge(parts_.learned, hashes, std::back_inserter(out.learned));
-      out.fitted = parts_.fitted->updated(data, {});
+      out.fitted = posterior.updated(data, {});
       break;
     case Change::remove: {
       std::vector<int64_t> unknown;
@@ -73,12 +76,12 @@ Model Model::changed(const Examples& given, Change change) const {
               "not learned (--on-unknown skip leaves them out)");
       }
       std::ranges::set_difference(parts_.learned, hashes, std::back_inserter(out.learned));
-      out.fitted = parts_.fitted->updated({}, data);
+      out.fitted = posterior.updated({}, data);
       break;
     }
     case Change::shard:
       out.learned = std::move(hashes);
-      out.fitted = parts_.fitted->prior()->updated(data, {});
+      out.fitted = posterior.prior()->updated(data, {});
       out.shard = true;
       break;
   }
@@ -105,7 +108,7 @@ int64_t Model::known_rows(const Examples& given) const {
 }
 
 Examples Model::learned_among(const Examples& given) const {
-  check_changeable("forget");
+  changeable("forget");
   const Examples rows = examples(given, true);
   const std::vector<int64_t> hashes = hashes_of(rows, dataset_of(*parts_.encoder, rows, true));
   std::vector<int64_t> sorted = hashes;
@@ -131,16 +134,13 @@ int64_t Model::learned_like(const Examples& given) const {
 }
 
 Model Model::merged(const Model& other) const {
-  check_changeable("merge");
-  other.check_changeable("merge");
+  const ExactPosterior& posterior = changeable("merge");
+  const ExactPosterior& theirs = other.changeable("merge");
   check(parts_.method == other.parts_.method, "merge", "models of one method",
         parts_.method + " and " + other.parts_.method);
   check(to_json(*parts_.encoder) == to_json(*other.parts_.encoder), "merge",
         "models with the same columns, encoded alike",
         fmt::format("others in {} and {}", parts_.source, other.parts_.source),
-        "make shards of one model: update --shard");
-  check(parts_.by_cells == other.parts_.by_cells, "merge", "models that know their rows in one way",
-        "one that knows them by their cells, and one of an earlier version, by their encoding",
         "make shards of one model: update --shard");
   const size_t fewer = std::min(parts_.learned.size(), other.parts_.learned.size());
   check(fewer == 0 || shared_rows(other) < static_cast<int64_t>(fewer), "merge", "models of different rows",
@@ -150,7 +150,7 @@ Model Model::merged(const Model& other) const {
   ModelParts out = parts_;
   out.learned.clear();
   std::ranges::merge(parts_.learned, other.parts_.learned, std::back_inserter(out.learned));
-  out.fitted = parts_.fitted->merged(*other.parts_.fitted);
+  out.fitted = posterior.merged(theirs);
   out.data_hash = hash_of_learned(out.learned);
   out.shard = parts_.shard && other.parts_.shard;
   if (other.parts_.noise.var > parts_.noise.var)

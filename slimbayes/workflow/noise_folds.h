@@ -10,8 +10,8 @@
 
 namespace slimbayes {
 
-/// The least number of rows, or of groups of rows with identical inputs, from which the sd of an answer
-/// should be estimated.
+/// The least number of validation rows for a reliable estimate of the noise. With `grouped`, rows with
+/// identical inputs count once. With fewer, the noise is cross-fitted (noise_doubt.h).
 inline constexpr int64_t kEnoughRows = 30;
 
 /// How the noise is cross-fitted.

@@ -29,7 +29,7 @@ double cell_at(const WindowTable& w, const Column& column, int64_t place) {
 /// Returns the last known target that each window sees; NaN if it sees none. [m]
 Values last_known(const WindowTable& w, const Column& target) {
   Values values;
-  for (const int64_t i : w.chosen) {
+  for (const int64_t i : w.selected) {
     const int64_t last = w.windows->last[static_cast<size_t>(i)],
                   first = last - w.windows->options.window + 1;
     int64_t place = last;
@@ -44,7 +44,7 @@ Values season_before(const WindowTable& w, const Column& target, double season) 
   const Windows& windows = *w.windows;
   const Values forecasts = windows.forecast_times(windows.options);
   Values values;
-  for (const int64_t i : w.chosen) {
+  for (const int64_t i : w.selected) {
     const int64_t last = windows.last[static_cast<size_t>(i)];
     const auto series = std::ranges::lower_bound(windows.number, windows.number[static_cast<size_t>(last)]);
     const auto from = windows.time.begin() + (series - windows.number.begin());
@@ -126,7 +126,7 @@ json persistence_report(const InputEncoder& encoder, const WindowTable& w, const
   const Task& task = schema_of(encoder).task;
   const Values errors = model_errors(answer, target_as_given(encoder, w));
   Values truth;
-  for (const int64_t i : w.chosen)
+  for (const int64_t i : w.selected)
     truth.push_back(cell_at(w, target, w.windows->target[static_cast<size_t>(i)]));
   json last = scores_of(last_known(w, target), truth, errors, task);
   if (!last.is_null()) out["persistence"] = std::move(last);

@@ -165,7 +165,7 @@ def test_every_flag_of_fit_comes_from_the_catalogue(tmp_path):
 
 
 def test_describe_prints_what_the_preset_sets(tmp_path):
-    preset = json.loads(run(tmp_path, "describe", "dbk", "--json").stdout)["paper_preset"]
+    preset = json.loads(run(tmp_path, "describe", "dbk", "--json").stdout)["presets"]["paper"]
     assert preset["batch"] == 1024 and preset["epochs"] == 400
     lines = run(tmp_path, "describe", "dbk").stdout.partition("--preset paper sets\n")[2].splitlines()
     assert [line.split()[0] for line in lines] == sorted(preset)

@@ -102,7 +102,7 @@ def test_forget_may_leave_out_what_was_not_learned(rows):
     done = run(rows, "forget", "n", "test.csv", "--on-unknown", "skip", "--json")  # a withdrawal that was done before
     note = "40 of 40 rows were not learned and are left out"
     told = {"model": "n", "method": "bll", "forgotten": 0, "left_out": 40, "rows": 60, "notes": [note]}
-    assert json.loads(done.stdout) == {**told, "known_by": "cells", "equal_rows_left": 0}
+    assert json.loads(done.stdout) == {**told, "equal_rows_left": 0}
     assert run(rows, "forget", "n", "more.csv").stdout == "n: forgot 60 rows, 0 in all\n"
     fitted(rows, "vbll")
     assert "exact posterior" in refused(rows, "forget", "m", "train.csv", "--on-unknown", "skip")

@@ -57,7 +57,7 @@ TEST(InputScores, OfWindowsAreThoseOfTheirRows) {
   const WindowTable chosen{shared, windows, {5, 34, 35, 37}};
   const Scores scores = input_scores(encoder, chosen, {});
   for (int64_t i = 0; i < 4; ++i) {
-    const auto first = static_cast<size_t>(chosen.chosen[static_cast<size_t>(i)]);  // rows are in order
+    const auto first = static_cast<size_t>(chosen.selected[static_cast<size_t>(i)]);  // rows are in order
     double most = 0, sum = 0;
     for (size_t row = first; row < first + 3; ++row) {
       most = std::max(most, rows->beyond[row]);

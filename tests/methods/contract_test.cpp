@@ -52,7 +52,7 @@ Regression ask_another_process(const TensorFile& model, const Dataset& data) {
           stored_tensor(out, "epistemic_var")};
 }
 
-Subject subject_of(const Row& row) {
+Subject subject_of(const RegistryRow& row) {
   const MethodInfo& info = find_method(row.name);
   nlohmann::json quick = nlohmann::json::object();
   const std::vector<OptionDoc> options = options_of(info, quick);
@@ -68,7 +68,7 @@ Subject subject_of(const Row& row) {
 class Contract : public testing::TestWithParam<std::tuple<size_t, size_t>> {};
 
 TEST_P(Contract, Holds) {
-  const Row& row = registry()[std::get<0>(GetParam())];
+  const RegistryRow& row = registry()[std::get<0>(GetParam())];
   const contract::Clause& clause = contract::clauses()[std::get<1>(GetParam())];
   const Subject subject = subject_of(row);
   const Fitted& fitted = contract::fitted_once("rows " + std::string(row.name), [&] {
@@ -88,13 +88,14 @@ INSTANTIATE_TEST_SUITE_P(Registry, Contract,
 
 TEST(Registry, ListsWhatTheCatalogueLists) {
   std::vector<std::string> rows, catalogue;
-  for (const Row& row : registry()) rows.emplace_back(row.name);
+  for (const RegistryRow& row : registry()) rows.emplace_back(row.name);
   for (const MethodInfo& info : method_catalog()) catalogue.push_back(info.name);
   EXPECT_EQ(rows, catalogue);
 }
 
 TEST(Registry, RefusesOptionsThatTheMethodDoesNotKnow) {
-  for (const Row& row : registry()) EXPECT_THROW(row.make({{"no_such_option", 1}}), std::invalid_argument);
+  for (const RegistryRow& row : registry())
+    EXPECT_THROW(row.make({{"no_such_option", 1}}), std::invalid_argument);
 }
 
 // The tests of the clauses: a method with one deliberate fault must fail the clause named beside the fault.

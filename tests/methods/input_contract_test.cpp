@@ -22,7 +22,7 @@ using contract::InputSubject;
 using nlohmann::json;
 
 InputSubject subject_of(const MethodInfo& info, const InputCase& c) {
-  const Row& row = registry_row(info.name);
+  const RegistryRow& row = registry_row(info.name);
   return {&info, &c, [&](int64_t steps) { return row.make(contract::input_options(info, c, steps)); },
           row.load};
 }

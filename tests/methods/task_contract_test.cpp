@@ -18,7 +18,7 @@ using contract::Subject;
 constexpr LikelihoodKind kLikelihoods[] = {LikelihoodKind::bernoulli, LikelihoodKind::softmax,
                                            LikelihoodKind::poisson, LikelihoodKind::cox};
 
-Subject subject_of(const Row& row, LikelihoodKind likelihood) {
+Subject subject_of(const RegistryRow& row, LikelihoodKind likelihood) {
   const MethodInfo& info = find_method(row.name);
   nlohmann::json quick = nlohmann::json::object();
   if (!info.inner.empty()) {
@@ -72,7 +72,7 @@ INSTANTIATE_TEST_SUITE_P(Registry, TaskContract,
 TEST(TaskContract, EveryTaskIsTakenAndTheOthersNameTheTakers) {
   for (LikelihoodKind likelihood : kLikelihoods) {
     int takers = 0;
-    for (const Row& row : registry()) {
+    for (const RegistryRow& row : registry()) {
       const MethodInfo& info = find_method(row.name);
       takers += takes(info, task_of(likelihood));
       if (takes(info, task_of(likelihood))) continue;
@@ -115,7 +115,7 @@ class Broken : public Fitted {
 };
 
 TEST(TaskContract, FaultsFailTheirClauses) {
-  const Row& row = registry_row("sv-rbf");
+  const RegistryRow& row = registry_row("sv-rbf");
   Subject subject = subject_of(row, LikelihoodKind::bernoulli);
   std::shared_ptr<const Fitted> good = subject.make()->fit(contract::task_split(LikelihoodKind::bernoulli),
                                                            {Stream(contract::kSeed), nullptr, {}});

@@ -232,26 +232,6 @@ TEST(ModelUpdate, TheFormOfAFileDoesNotMatter) {
   EXPECT_EQ(model.known_rows(cells(many_cells(), &model)), model.fitted().summary().rows);
 }
 
-// A file of an earlier version holds hashes of the encoding, by which it goes on.
-TEST(ModelUpdate, AnOlderFileKnowsRowsByTheirEncoding) {
-  const Model model = fit_model(cells(many_cells()), small_fit(""));
-  TensorFile file = model.shard(cells(many_cells(), &model)).to_file();
-  file.metadata.erase("learned_by");
-  file.tensors.erase("learned.rows");
-  const Model empty = Model::from_file(file, "old");
-  EXPECT_FALSE(empty.knows_cells());
-  const Table a = cells("x,colour,words,y\n3,violet,qwv,1\n", &model),
-              b = cells("x,colour,words,y\n3,green,zyx,1\n", &model);
-  const Model old = Model::from_file(empty.with(a).to_file(), "old");
-  EXPECT_FALSE(old.knows_cells());
-  EXPECT_EQ(old.known_rows(a), 1);
-  EXPECT_EQ(old.known_rows(b), 1);
-  EXPECT_NO_THROW(old.without(a));
-  EXPECT_THROW(old.merged(model.shard(b)), std::invalid_argument);
-  file.metadata["learned_by"] = "smell";
-  EXPECT_THROW(Model::from_file(file, "new"), DataError);
-}
-
 TEST(ModelUpdate, RefusesWhatCannotBeUpdated) {
   const Table rows = first_rows(0, 200);
   EXPECT_THROW(fit_model(rows, fit_of("dnn")).with(rows), std::invalid_argument);

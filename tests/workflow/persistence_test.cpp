@@ -139,7 +139,7 @@ TEST(persistence, OfClassesHasAnAccuracy) {
   std::vector<double> y;
   for (int64_t i = 0; i < 40; ++i) y.push_back(i / 3 % 2 == 0 ? 1 : 2);
   const Case given = case_of(stepped(y, 3600), 4, 1, LikelihoodKind::bernoulli);
-  const int64_t m = std::ssize(given.windows.chosen);
+  const int64_t m = std::ssize(given.windows.selected);
   const at::Tensor one = at::full({m}, 0.5, at::kDouble),
                    truth = target_as_given(given.encoder, given.windows);
   const at::Tensor p = at::stack({1 - truth, truth}, 1).to(at::kDouble);

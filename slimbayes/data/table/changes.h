@@ -31,9 +31,10 @@ void check_columns_of_model(const ColumnChanges& changes, const std::vector<std:
 Reading before_changes(const Reading& reading, const ColumnChanges& changes);
 
 /// Returns the table with the changes that it needs: a column is renamed if the table has it, and a constant
-/// column is added if the table, after renaming, lacks it. `reading` gives the kind of a filled column; a
-/// missing cell (read_table) gives a column without values. Throws std::invalid_argument if another column
-/// has the new name already, and for a cell of another kind.
+/// column is added if the table, after renaming, lacks it. `reading` says which kind each constant column
+/// must have. If the constant cell is a mark of a missing value (read_table), all cells of the column are
+/// missing. Throws std::invalid_argument if another column has the new name already, and if a constant cell
+/// cannot be read as its column's kind.
 Table with_changes(Table table, const ColumnChanges& changes, const Reading& reading);
 
 /// Returns the changes without the renames to a name that the table already has. Use it if two files share

@@ -1,12 +1,12 @@
 // Reading delimited text.
 //
-// Arrow's reader cuts the text into cells (strings, no inference: table_cells judges them). It gets the text
-// in pieces of a megabyte: a column of plain numbers becomes doubles piece by piece, and only the other
-// columns keep their text until all of it can be judged. So memory is the text, the doubles and the text
-// columns. A column that stops being plain after the first piece has its text cut a second time.
-// What Arrow does not say is where a fault lies, so a small walker over the same grammar reads the header
-// and, only after a fault, finds the line again. Reading costs two passes over the bytes and some 50 ns per
-// cell.
+// Arrow splits the text into cells and leaves them as strings; table/cells.h decides the kind of each column.
+// The text is read in pieces of a megabyte. A column whose cells are all plain numbers is converted to
+// doubles piece by piece. Every other column keeps its cells as text until the whole column is known. So the
+// memory holds the text of the file, the doubles, and the columns of text. If a column has a cell that is no
+// plain number after the first piece, the text of that column is read a second time. Arrow does not say in
+// which line an error is. CsvWalker, a small parser of the same grammar, reads the header and, after an
+// error, finds its line.
 #include "slimbayes/data/table/csv.h"
 
 #include <arrow/api.h>

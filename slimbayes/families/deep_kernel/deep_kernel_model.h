@@ -21,8 +21,9 @@ struct DeepKernelModel {
   /// The correction in use. `largest` becomes `none` for a likelihood that is not Gaussian.
   DeepKernel::Correction correction;
 
-  /// The network and the expansion compute in the type of their tensors, everything else in the type of the
-  /// posterior. Throws std::invalid_argument for tensors that do not fit.
+  /// Builds the model from the parameters that `lookup` returns. The network and the expansion compute in the
+  /// type of their own tensors, everything else in the type of the posterior's tensors. Throws
+  /// std::invalid_argument for a tensor of the wrong shape.
   DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
                   int64_t outputs, const Network::Lookup& lookup);
 

@@ -8,10 +8,10 @@ namespace slimbayes {
 
 /// The hyperparameters that the dense methods (gp-exact, dkl-exact) share. The model is f ~ GP(c, k), y = f +
 /// noise, with k(z, z') = s exp(-1/2 sum_j (z_j - z'_j)^2 / l_j^2). The hyperparameters are trained as one
-/// vector theta [h + 3]: log l, log s, log(noise - floor), c. Computes in float64.
+/// vector theta [h + 3]: log l, log s, log(noise - floor), c. Everything is computed in float64.
 struct DenseHyper {
-  at::Tensor lengthscale;                   // [h]
-  at::Tensor amplitude, noise_var, offset;  // scalars; amplitude is a variance
+  at::Tensor lengthscale;                   // l [h]
+  at::Tensor amplitude, noise_var, offset;  // scalars: s, a variance; the noise variance; c
 
   DenseHyper(const at::Tensor& theta, double noise_floor);
 

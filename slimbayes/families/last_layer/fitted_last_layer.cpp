@@ -27,21 +27,6 @@ bool is_wide(const std::vector<LinearPosterior>& outputs) {
                              [](const LinearPosterior& one) { return !one.precision.factor.defined(); });
 }
 
-/// Returns LastLayerPosterior::sampled of a model file. A file without this tensor cannot show whether it is
-/// a shard, which holds every row that it has learned, or a model fitted on a sample. It counts as a sample
-/// if it can be one.
-bool stored_sampled(const NetworkFile& net, const LastLayerPosterior& posterior,
-                    const LastLayerOptions& options, bool regression) {
-  if (const auto found = net.weights.find(kSampled); found != net.weights.end()) {
-    check_shape(found->second, {}, "load", kSampled);
-    return found->second.item<double>() != 0;
-  }
-  const int64_t most = most_class_rows(options, std::ssize(posterior.statistics));
-  return options.subsample > 0 ||
-         (!regression && std::ranges::any_of(posterior.statistics,
-                                             [most](const LinearStatistics& one) { return one.n >= most; }));
-}
-
 }  // namespace
 
 std::vector<LinearPosterior> LastLayerPosterior::outputs() const {
@@ -118,7 +103,7 @@ FittedLastLayer::FittedLastLayer(const FittedLastLayer& before, std::vector<Line
   summary_.rows = rows;
 }
 
-std::unique_ptr<Fitted> FittedLastLayer::updated(const Dataset& add, const Dataset& drop) const {
+std::unique_ptr<ExactPosterior> FittedLastLayer::updated(const Dataset& add, const Dataset& drop) const {
   if (drop.size() > 0) check_all_rows_known();
   std::vector<LinearPosterior> outputs = outputs_;
   const LastLayerFeatures features = exact_ ? *exact_ : statistics_features(*trained_, layer_.method);
@@ -151,14 +136,14 @@ std::unique_ptr<Fitted> FittedLastLayer::with_noise(double var) const {
   return raised;
 }
 
-std::unique_ptr<Fitted> FittedLastLayer::prior() const {
+std::unique_ptr<ExactPosterior> FittedLastLayer::prior() const {
   std::vector<LinearPosterior> outputs;
   for (const LinearPosterior& one : outputs_)
     outputs.push_back(linear_posterior(linear_statistics(network_.rank()), one.model));
   return std::make_unique<FittedLastLayer>(*this, std::move(outputs), 0, /*sampled=*/false);
 }
 
-std::unique_ptr<Fitted> FittedLastLayer::merged(const Fitted& other) const {
+std::unique_ptr<ExactPosterior> FittedLastLayer::merged(const ExactPosterior& other) const {
   const auto* same = dynamic_cast<const FittedLastLayer*>(&other);
   check(same != nullptr && same->layer_.method == layer_.method && same_network(*same->trained_, *trained_),
         layer_.method, "posteriors around the same network", "others",
@@ -241,7 +226,8 @@ std::unique_ptr<Fitted> load_last_layer(LastLayer layer, const TensorFile& file)
   for (int64_t c = 0; c < features.outputs(); ++c)
     posterior.statistics.push_back(
         statistics_from(lookup, features.rank(), fmt::format("statistics.{}.", c)));
-  posterior.sampled = stored_sampled(net, posterior, layer.posterior, net.head.is_regression());
+  check_shape(lookup(kSampled), {}, layer.method, kSampled);
+  posterior.sampled = lookup(kSampled).item<double>() != 0;
   if (net.head.is_regression()) {
     check(features.outputs() == 1, layer.method, "one output of a regression",
           std::to_string(features.outputs()), "the model file is damaged");

@@ -47,7 +47,7 @@ Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRow
 Predictive class_answer(const Latent& f);
 
 /// A trained network with a posterior of its last layer: the result of bll and rich-bll.
-class FittedLastLayer : public Fitted {
+class FittedLastLayer : public ExactPosterior {
  public:
   FittedLastLayer(LastLayer layer, TrainedNetwork network, const LastLayerPosterior& posterior,
                   Summary summary, PosteriorChoice choice);
@@ -59,10 +59,10 @@ class FittedLastLayer : public Fitted {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override;
   /// For classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
   Scores ood(const Dataset& data) const override;
-  std::unique_ptr<Fitted> updated(const Dataset& add, const Dataset& drop) const override;
+  std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const override;
   std::unique_ptr<Fitted> with_noise(double var) const override;
-  std::unique_ptr<Fitted> prior() const override;
-  std::unique_ptr<Fitted> merged(const Fitted& other) const override;
+  std::unique_ptr<ExactPosterior> prior() const override;
+  std::unique_ptr<ExactPosterior> merged(const ExactPosterior& other) const override;
   TensorFile save() const override;
   const Summary& summary() const override { return summary_; }
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }

@@ -214,8 +214,9 @@ class LastLayerMethod : public Method {
     return stream.split("subsample").permutation(n).narrow(0, 0, k);
   }
 
-  /// Returns A^T A at these rows. For classes, uses the gradient of each row's predicted logit (R section
-  /// 4.4). [r, r]
+  /// Returns the enrichment A^T A (ntk/enrichment.h) from the network's gradients at these rows. It adds the
+  /// variance of the earlier layers to the prior of the last layer's weights. For classes it uses the
+  /// gradient of the logit of each row's predicted class (Rich-BLL, section 4.4). [r, r]
   at::Tensor enrichment_at(const TrainedNetwork& network, const Dataset& rows, const EvaluatedRows& at_rows,
                            const FitContext& context, Summary& summary) const {
     // Without a ridge the projector is large in directions in which the features hardly vary.
