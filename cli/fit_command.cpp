@@ -56,7 +56,7 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
 }
 
 /// A fit and its data, from the files and the flags.
-struct FitTask {
+struct FitInputs {
   ResolvedFit request;
   Examples train;
   std::optional<Examples> valid;   // data of --valid
@@ -65,7 +65,7 @@ struct FitTask {
 
 /// Reads the data and resolves the request. This may need the data: the target's column may decide the
 /// method.
-FitTask read_task(const FitRequest& r) {
+FitInputs read_inputs(const FitRequest& r) {
   std::vector<std::string> notes;
   const std::shared_ptr<const Model> network = network_asked(r.fit);
   FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
@@ -93,13 +93,13 @@ int run_command(const FitRequest& r) {
   check_model_file(r);
   InterruptGuard interrupt;  // before the lock, because a killed process leaves the lock's file behind
   const FitFile file(r.model, r.resume, r.checkpoint_every);
-  const FitTask task = read_task(r);
-  ProgressPrinter progress(task.request.method->name);
+  const FitInputs inputs = read_inputs(r);
+  ProgressPrinter progress(inputs.request.method->name);
   const FitOutcome outcome =
-      file.fit(task.request, task.train, task.valid ? &*task.valid : nullptr, task.notes, progress);
+      file.fit(inputs.request, inputs.train, inputs.valid ? &*inputs.valid : nullptr, inputs.notes, progress);
   if (outcome.interrupted) return kInterrupted;
   const json& scored = outcome.valid;
-  const int64_t own = task.valid && !scored.is_null()
+  const int64_t own = inputs.valid && !scored.is_null()
                           ? scored.at("n").get<int64_t>() + scored.value("left_out", int64_t{0})
                           : 0;
   print_outcome(r, outcome, own);

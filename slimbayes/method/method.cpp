@@ -1,5 +1,7 @@
 #include "slimbayes/method/method.h"
 
+#include <utility>
+
 #include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/trained_network.h"
@@ -18,5 +20,12 @@ Scores Fitted::ood(const Dataset& data) const {
 }
 
 std::unique_ptr<Fitted> Fitted::with_noise(double) const { return nullptr; }
+
+FitContext part_of(const FitContext& whole, const Stream& stream, CheckpointPolicy checkpoint) {
+  FitContext part = whole;
+  part.stream = stream;
+  part.checkpoint = std::move(checkpoint);
+  return part;
+}
 
 }  // namespace slimbayes

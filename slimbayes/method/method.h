@@ -114,6 +114,10 @@ struct FitContext {
   bool valid_unseen = true;
 };
 
+/// Returns the context of one part of a fit that consists of several, such as a member of an ensemble or a
+/// fold: that of the whole fit with the part's own stream and checkpoint.
+FitContext part_of(const FitContext& whole, const Stream& stream, CheckpointPolicy checkpoint);
+
 /// A method with its options, before the fit. Immutable.
 class Method {
  public:

@@ -171,9 +171,10 @@ class EnsembleMethod : public Method {
     while (members.size() < size_ && !interrupted) {
       const size_t i = members.size();
       if (context.callback) context.callback->stage(fmt::format("{}/{}", i + 1, size_));
-      std::shared_ptr<const Fitted> member = method_->fit(
-          split,
-          {stream.split(static_cast<uint64_t>(i)), context.callback, series.part(static_cast<int64_t>(i))});
+      FitContext own =
+          part_of(context, stream.split(static_cast<uint64_t>(i)), series.part(static_cast<int64_t>(i)));
+      own.start = nullptr;  // members must differ, so each trains its own network
+      std::shared_ptr<const Fitted> member = method_->fit(split, own);
       interrupted = member->summary().stopped == Stopped::interrupted;
       if (interrupted && !members.empty()) break;  // a half-trained member would worsen the mixture
       members.push_back(std::move(member));

@@ -203,7 +203,7 @@ class SwagMethod : public Method {
   }
 
   static FitContext part(const FitContext& context, const FitSeries& series, int64_t i) {
-    return {context.stream.split(static_cast<uint64_t>(i)), context.callback, series.part(i), context.start};
+    return part_of(context, context.stream.split(static_cast<uint64_t>(i)), series.part(i));
   }
 
   static int64_t parameters_of(const NetworkSpec& spec) {

@@ -86,9 +86,7 @@ CrossFitted NoiseSeries::run(const std::function<Tuned(const FitContext&)>& main
   bool resumed = false;
   if (record) read_contents(series_.name(), kCheckpointHint, [&] { resumed = resume(*record); });
   if (!resumed) {
-    FitContext own = context_;
-    own.checkpoint = series_.part(0);
-    main_ = main(own);
+    main_ = main(part_of(context_, context_.stream, series_.part(0)));
     if (main_.interrupted()) return {main_, unknown("the fit was interrupted before it was estimated", true)};
     save();
   }
@@ -137,13 +135,11 @@ std::unique_ptr<Fitted> NoiseSeries::fitted_without(const Fold& fold) const {
   const json options =
       options_had(fold_method_, fold_options(method_, main_.options, parts_.train.size(), rows));
   const std::unique_ptr<Method> method = registry_row(fold_method_.name).make(options);
+  FitContext own = part_of(context_, context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
+                           series_.part(static_cast<int64_t>(done_) + 1));
+  own.start = nullptr;  // a network at hand may have learned the rows that are held out
   return method->fit(
-      {all_.subset(at::tensor(fold.train, at::kLong)), all_.subset(at::tensor(fold.valid, at::kLong))},
-      {context_.stream.split("noise fold").split(static_cast<uint64_t>(done_)),
-       context_.callback,
-       series_.part(static_cast<int64_t>(done_) + 1),
-       {},
-       context_.networks});
+      {all_.subset(at::tensor(fold.train, at::kLong)), all_.subset(at::tensor(fold.valid, at::kLong))}, own);
 }
 
 void NoiseSeries::add_residuals(const Fitted& fitted, const Fold& fold) {

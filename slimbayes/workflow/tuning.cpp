@@ -167,8 +167,7 @@ class Search {
     if (context_.callback) context_.callback->stage(fmt::format("{}/{}", i + 1, all_.size()));
     try {
       std::shared_ptr<const Fitted> fitted = method_of(i)->fit(
-          split_, {context_.stream, context_.callback, series_.part(static_cast<int64_t>(i)), context_.start,
-                   context_.networks});
+          split_, part_of(context_, context_.stream, series_.part(static_cast<int64_t>(i))));
       const bool interrupted = fitted->summary().stopped == Stopped::interrupted;
       if (interrupted && best_) return false;
       entry["valid_nll"] = validation_nll(*fitted, split_.valid);

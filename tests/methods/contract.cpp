@@ -154,6 +154,21 @@ void rows_apart(const Subject& subject, const Fitted& fitted) {
   require(close(whole, sorted), "answers that depend on the order of the rows");
 }
 
+void learns_and_forgets(const Subject& subject, const Fitted& fitted) {
+  const ExactPosterior* posterior = fitted.exact_posterior();
+  require((posterior != nullptr) == subject.info->updates,
+          "an exact posterior that the catalogue does not list, or the reverse");
+  if (posterior == nullptr) return;
+  const Dataset data = toy(50, 3), more = toy(40, 7);
+  const auto with = posterior->updated(more, {});
+  const Regression before = answer(fitted, data), after = answer(*with, data);
+  require(!close(before, after), "rows that were not learned");
+  require(with->summary().rows == fitted.summary().rows + more.size(), "a wrong number of learned rows");
+  require(close(before, answer(*with->updated({}, more), data)), "rows that were not forgotten");
+  const auto shard = posterior->prior()->updated(more, {});
+  require(close(after, answer(*posterior->merged(*shard), data)), "a merge unlike the posterior of all rows");
+}
+
 void leaves_the_world_alone(const Subject& subject, const Fitted& fitted) {
   Split split = toy_split();
   at::Tensor x = split.train.all().inputs[0].clone(), y = split.train.all().target.clone();
@@ -183,12 +198,17 @@ Dataset toy(int64_t rows, uint64_t seed, int64_t inputs) {
 }
 
 const std::vector<Clause>& clauses() {
-  static const std::vector<Clause> all = {
-      {"shapes", shapes},         {"positive_variance", positive_variance},
-      {"seeds", seeds},           {"beats_constant", beats_constant},
-      {"grows_away", grows_away}, {"persists", persists},
-      {"bad_input", bad_input},   {"odd_data", odd_data},
-      {"rows_apart", rows_apart}, {"leaves_the_world_alone", leaves_the_world_alone}};
+  static const std::vector<Clause> all = {{"shapes", shapes},
+                                          {"positive_variance", positive_variance},
+                                          {"seeds", seeds},
+                                          {"beats_constant", beats_constant},
+                                          {"grows_away", grows_away},
+                                          {"persists", persists},
+                                          {"bad_input", bad_input},
+                                          {"odd_data", odd_data},
+                                          {"rows_apart", rows_apart},
+                                          {"learns_and_forgets", learns_and_forgets},
+                                          {"leaves_the_world_alone", leaves_the_world_alone}};
   return all;
 }
 

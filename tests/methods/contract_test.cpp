@@ -173,6 +173,50 @@ TEST(BrokenMethod, FailsTheClauseOfEachOfItsFaults) {
   }
 }
 
+/// A fitted bll with one deliberate fault in its updates.
+class BrokenPosterior : public ExactPosterior {
+ public:
+  BrokenPosterior(std::string fault, std::shared_ptr<const Fitted> inner)
+      : fault_(std::move(fault)), inner_(std::move(inner)) {}
+
+  std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const override {
+    return broken(exact().updated(fault_ == "deaf" ? Dataset{} : add, fault_ == "keeps" ? Dataset{} : drop));
+  }
+  std::unique_ptr<ExactPosterior> prior() const override { return broken(exact().prior()); }
+  std::unique_ptr<ExactPosterior> merged(const ExactPosterior& other) const override {
+    const auto& shard = dynamic_cast<const BrokenPosterior&>(other);
+    return broken(exact().merged(fault_ == "twice" ? exact() : shard.exact()));
+  }
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return inner_->predict(data, options);
+  }
+  TensorFile save() const override { return inner_->save(); }
+  const Summary& summary() const override { return inner_->summary(); }
+
+ private:
+  const ExactPosterior& exact() const { return *inner_->exact_posterior(); }
+  std::unique_ptr<ExactPosterior> broken(std::shared_ptr<const Fitted> inner) const {
+    return std::make_unique<BrokenPosterior>(fault_, std::move(inner));
+  }
+
+  std::string fault_;
+  std::shared_ptr<const Fitted> inner_;
+};
+
+TEST(BrokenPosterior, FailsTheClauseOfUpdates) {
+  const auto holds = [](const MethodInfo& info, const Fitted& fitted) {
+    const auto clause = std::ranges::find(contract::clauses(), "learns_and_forgets", &contract::Clause::name);
+    clause->hold({&info, {}, {}, {}}, fitted);
+  };
+  const std::shared_ptr<const Fitted> fitted =
+      registry_row("bll").make({{"steps", 300}})->fit(contract::toy_split(), {Stream(contract::kSeed)});
+  const MethodInfo& bll = find_method("bll");
+  EXPECT_NO_THROW(holds(bll, BrokenPosterior("", fitted)));
+  for (const char* fault : {"deaf", "keeps", "twice"})
+    EXPECT_THROW(holds(bll, BrokenPosterior(fault, fitted)), contract::Violation) << fault;
+  EXPECT_THROW(holds(find_method("dnn"), *fitted), contract::Violation);  // not listed as exact
+}
+
 }  // namespace
 }  // namespace slimbayes
 

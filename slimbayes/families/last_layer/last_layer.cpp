@@ -165,8 +165,7 @@ class LastLayerMethod : public Method {
       });
     } else {
       if (context.callback) context.callback->stage("1/2");
-      auto first =
-          fitted(split, {context.stream, context.callback, series.part(0), {}, context.networks}, {});
+      auto first = fitted(split, part_of(context, context.stream, series.part(0)), {});
       if (first->summary().stopped == Stopped::interrupted || split.valid.size() == 0) return first;
       known = {first->choice(), first->network()->head.noise_var};
       epochs = std::max<int64_t>(1, first->summary().best_epoch);
@@ -186,8 +185,8 @@ class LastLayerMethod : public Method {
     layer.network.training.epochs = epochs;
     layer.network.training.patience = 0;
     return LastLayerMethod(std::move(layer))
-        .fitted({joined(split.train, split.valid), {}},
-                {context.stream, context.callback, series.part(1), {}, context.networks}, known);
+        .fitted({joined(split.train, split.valid), {}}, part_of(context, context.stream, series.part(1)),
+                known);
   }
 
   /// Returns how many of n rows the variance is computed from.
