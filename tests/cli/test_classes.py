@@ -159,7 +159,7 @@ def test_an_ensemble_and_the_plain_network_classify(tmp_path, classes):
         answers = predicted(tmp_path, name, classes / "three_new.csv")
         probabilities = numpy.stack([answers[f"p_{level}"] for level in LEVELS])
         assert numpy.allclose(probabilities.sum(0), 1) and (numpy.array(answers["mutual_information"]) >= 0).all()
-        assert (max(answers["mutual_information"]) > 0) == (name == "ensemble")  # a plain network knows no ignorance
+        assert (max(answers["mutual_information"]) > 0) == (name == "ensemble")  # one network has no epistemic part
 
 
 def test_calibrated_classes_are_answered_by_sets(tmp_path):

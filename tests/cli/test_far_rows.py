@@ -139,7 +139,7 @@ def test_evaluate_counts_the_rows_outside(models, tmp_path):
 
 
 def test_what_tells_a_foreign_table(tmp_path):
-    """The spread of dbk's weights is noise that varies with x: it is no score of ignorance."""
+    """The spread of dbk's weights is noise that varies with x: it is no score of the epistemic uncertainty."""
     draw = random.Random(1)
     house = lambda low, high: (lambda a, b: [a, b, 100 + a / 10 + 5 * b + draw.gauss(0, 20 + a / 50)])(  # noqa: E731
         draw.uniform(low, high), draw.randint(1, 8))

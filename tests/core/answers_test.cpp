@@ -58,7 +58,7 @@ TEST(Mixture, RefusesNoneAndUnequalParts) {
                std::invalid_argument);
 }
 
-TEST(Mixture, OfClassesAveragesProbabilitiesAndCountsTheDisagreementAsIgnorance) {
+TEST(Mixture, OfClassesAveragesProbabilitiesAndCountsTheDisagreementAsEpistemic) {
   const Classes sure = classes_of_logits(at::tensor({8.0, -8.0}, at::kDouble).reshape({2, 1}));
   const Classes other = classes_of_logits(at::tensor({-8.0, -8.0}, at::kDouble).reshape({2, 1}));
   const auto p = std::get<Classes>(mixture({Predictive(sure), Predictive(other)}));
