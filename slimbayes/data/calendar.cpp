@@ -21,7 +21,7 @@ const char* period_name(double period) {
 
 std::vector<double> calendar_periods(const Windows& windows, const std::vector<int64_t>& places) {
   const auto time_of = [&](int64_t place) { return windows.time[static_cast<size_t>(place)]; };
-  const auto [first, last] = std::ranges::minmax(places, {}, time_of);  // over all series
+  const auto [first, last] = std::ranges::minmax(places, {}, time_of);  // earliest and latest, all series
   const double span = time_of(last) - time_of(first);
   std::vector<double> periods;
   for (double period : {kDay, kWeek, kYear}) {

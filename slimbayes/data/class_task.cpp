@@ -20,7 +20,8 @@ namespace {
 
 constexpr size_t kMaxClasses = 1000;
 
-/// The number of rows of each class by its name: {among all rows, among the training rows}.
+/// The sizes of the classes, by the name of the class: {number of rows in the table, number of training
+/// rows}.
 using ClassSizes = std::map<std::string, std::pair<int64_t, int64_t>>;
 
 ClassSizes class_sizes(const Table& table, const Column& column, const std::vector<int64_t>& rows) {

@@ -10,8 +10,8 @@
 namespace slimbayes {
 namespace {
 
-constexpr size_t kFewest = 3;  // notes that become one sentence
-constexpr size_t kNamed = 5;   // columns that this sentence names
+constexpr size_t kFewest = 3;  // fewest notes that become one sentence
+constexpr size_t kNamed = 5;   // most columns that a joint sentence names
 
 std::string sentence_of(const std::vector<const ColumnNote*>& alike) {
   std::string names;

@@ -9,30 +9,35 @@
 
 namespace slimbayes {
 
-// Notes on what looks odd in a column before training. Each function reads the cells of the column only, and
-// returns a sentence, or "" if nothing looks odd. `whole` names the column at the start of the sentence:
-// "column 'x'" or "the target 'y'".
+// Notes to the user on what looks odd in a column before training. Each function reads the cells of one
+// column and returns a sentence, or "" if nothing looks odd. The argument `whole` is the start of the
+// sentence and names the column: "column 'x'" or "the target 'y'".
 
-/// Names the extreme cells that stretch the range of a numeric or date-time column over these rows. Such a
-/// cell is usually a code for a missing value, such as 999999. Cells are named if they hold at most three
-/// different values at an end, are at most half of all cells (at most a tenth if both ends have such cells),
-/// the range shrinks more than tenfold without them, and the remaining cells do not have such extremes in
-/// turn. O(rows).
+/// Returns a note that names the extreme cells which stretch the range of a numeric or date-time column over
+/// these rows. Such a cell is usually a code for a missing value, such as 999999. Extreme cells are named
+/// only if all of these hold:
+/// - Without them, the range is more than ten times smaller.
+/// - They hold at most three different values at each end of the range.
+/// - They are at most half of all cells, or at most a tenth if both ends have such cells.
+/// - The remaining cells have no such extremes in turn, as a column of 1, 100, 10000, ... would have.
+/// O(rows).
 std::string range_note(const Table& table, const Column& column, const std::vector<int64_t>& rows,
                        const std::string& whole);
 
-/// Returns the cells that range_note names, such as "999999 (data row 17)"; "" for none. O(rows).
+/// Returns only the list of cells in the sentence of range_note, such as "999999 (data row 17)"; "" if there
+/// are none. O(rows).
 std::string stretching_cells(const Table& table, const Column& column, const std::vector<int64_t>& rows);
 
-/// Reports numbers that look like row numbers: at least ten whole numbers that either increase (or decrease)
-/// strictly from row to row, or are all different and almost without gaps. O(n).
+/// Returns a note on a column that looks like row numbers: at least ten whole numbers that either increase
+/// (or decrease) strictly from row to row, or are all different and almost without gaps. O(n).
 std::string row_number_note(const Column& column);
 
-/// Reports integers beyond 2^53 (Column::large): names the first one and the number that it is read as.
-/// `then` is the end of the sentence, and says what the rounding means for the user.
+/// Returns a note on integers beyond 2^53 (Column::large), which a double rounds. The note names the first of
+/// them and the number that it is rounded to. `then` is the end of the sentence; it says what the rounding
+/// means for the user.
 std::string rounded_note(const Column& column, const std::string& whole, const std::string& then);
 
-/// What rounding means for the rows of training: the `then` of rounded_note.
+/// The argument `then` of rounded_note for a column of training rows: the consequence of the rounding.
 inline constexpr const char* kRoundedAlike =
     "different ones may become equal; subtract a number in the table to keep their differences";
 
@@ -44,16 +49,20 @@ std::string row_label_note(const Column& column);
 /// (Column::words) as an example; "" if none has.
 std::string padded_note(const Column& column);
 
-/// Reports times that give their offsets from UTC if those of training gave none, or the reverse. `trained`
-/// says whether the times of training gave them; nothing is reported if it is empty.
+/// Returns a note if the times of this column give their offset from UTC (Z, +02:00) and those of training
+/// did not, or the reverse. `trained` says whether the times of training gave it; if it is empty, this is not
+/// known and "" is returned.
 std::string offset_note(const Column& column, std::optional<bool> trained);
 
-/// Reports times without an offset from UTC in a column where others give one (Column::without_offset).
+/// Returns a note if only some times of this column give their offset from UTC (Column::without_offset): the
+/// others are read as UTC.
 std::string mixed_offsets_note(const Column& column);
 
-/// Reports categories that look like numbers, dates or times in another notation, that are codes with leading
-/// zeros, or that differ only by case or blanks. `levels` are the categories in use. If the user has declared
-/// that the column holds names (`declared`), only categories that differ by case or blanks are reported.
+/// Returns notes on a column of categories that may be meant otherwise: as numbers, dates or times in a
+/// notation that is not read, as numbers with a unit, as numbers with marks of missing cells among them, as
+/// codes with leading zeros, or as one category in spellings that differ by case or blanks. `levels` are the
+/// categories in use. If the user has declared that the column holds names (`declared`), only the last of
+/// these is reported.
 std::vector<std::string> category_notes(const std::vector<std::string>& levels, bool declared,
                                         const std::string& whole);
 

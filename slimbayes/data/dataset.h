@@ -13,40 +13,42 @@ namespace slimbayes {
 /// Describes the rows of a dataset: what is predicted, and what the inputs of one row are.
 struct Schema {
   Task task;
-  /// Names of the encoded features of one row, or of one step of a window; empty for images.
+  /// Names of the encoded features of one row of a table, or of one time step of a window; empty for images.
   std::vector<std::string> features;
-  Shape input = {};    // shape of one row of inputs
-  int64_t tokens = 0;  // for text: the number of different tokens, padding and unknown included
+  Shape input = {};    // shape of the inputs of one row, without the batch
+  int64_t tokens = 0;  // text: number of different tokens, with padding and unknown
 };
 
-/// Rows ready for a method. A value type: copies share the source, which never changes.
+/// Encoded rows from which a method trains or predicts. A value type: copies share the source, which never
+/// changes.
 struct Dataset {
   Schema schema;
   std::shared_ptr<const Source> source;  // nullptr: no rows
 
-  int64_t size() const { return source ? source->size() : 0; }  // n
+  int64_t size() const { return source ? source->size() : 0; }  // number of rows
   /// Returns the rows with these indices [b] int64. Throws std::invalid_argument if there is no source.
   Batch rows(const at::Tensor& indices, const RowContext& context = {}) const;
   Batch all() const;                                // all rows in order, without augmentation
-  Dataset subset(const at::Tensor& indices) const;  // nothing is copied
+  Dataset subset(const at::Tensor& indices) const;  // these rows; shares the source
 };
 
-/// Makes a dataset of tensors in memory. If `schema` has no input shape, it gets the shape of one row of the
+/// Makes a dataset of tensors in memory. If `schema.input` is empty, it is set to the shape of one row of the
 /// first input. Throws std::invalid_argument if the tensors have different numbers of rows.
 Dataset dataset_of(Schema schema, Batch all);
 
-/// Makes the dataset of a regression from tensors: inputs x [n, ...], numbers y [n] or [n, 1], as they are.
-/// Whole numbers (int64) in x are tokens. Throws std::invalid_argument for other shapes.
+/// Makes the dataset of a regression from tensors: inputs x [n, ...] and targets y [n] or [n, 1], neither of
+/// which is scaled. x of type int64 holds tokens. Throws std::invalid_argument for other shapes.
 Dataset regression_data(const at::Tensor& x, const at::Tensor& y);
 
-/// Makes the dataset of a classification into `classes` classes from tensors: inputs x [n, ...] as above,
-/// class numbers y [n], from 0. The likelihood is softmax, with one logit per class, or bernoulli, with one
-/// logit for two classes. Throws std::invalid_argument for other shapes and likelihoods.
+/// Makes the dataset of a classification into `classes` classes from tensors: inputs x [n, ...] as in
+/// regression_data, and class numbers y [n], from 0. The likelihood is softmax, with one logit per class, or
+/// bernoulli, with a single logit for exactly two classes. Throws std::invalid_argument for fewer than two
+/// classes and for other shapes and likelihoods.
 Dataset class_data(const at::Tensor& x, const at::Tensor& y, int64_t classes,
                    LikelihoodKind likelihood = LikelihoodKind::softmax);
 
-/// Returns the rows of `a`, then those of `b`, which have the same schema; nothing is copied. Either may be
-/// empty.
+/// Returns a dataset with the rows of `a`, followed by those of `b`; nothing is copied. Both must have the
+/// same schema. Either may be empty.
 Dataset joined(const Dataset& a, const Dataset& b);
 
 }  // namespace slimbayes

@@ -1,9 +1,11 @@
 // Encodes a table as a matrix, with the scales and levels that encoder_fit.cpp found.
 //
-// Rows are filled in blocks that stay in the cache, column by column within a block: O(n d), without a
-// temporary. If a table was not read as reading() says, a column may have another kind than in training: the
-// cells of a categorical column may all be "yes", or 3, in a few rows, and are then read as booleans or
-// numbers. Such values are matched to the levels that have the same meaning.
+// Rows are encoded in blocks that stay in the cache, column by column within a block: O(n d), without
+// temporary copies.
+//
+// A caller may have read the table without Encoder::reading(). A column of categories may then have another
+// kind than in training: if all its cells in a few rows are "yes", or 3, they are read as booleans or
+// numbers. Such a value is matched to the training level that reads as the same value.
 #include "slimbayes/data/encoder.h"
 
 #include <ATen/ATen.h>
@@ -27,20 +29,21 @@ namespace {
 
 constexpr int64_t kBlock = 512;
 
-/// A source column with its feature, and where its values go in an encoded row.
+/// One column of a table, how it is encoded, and where its values go in an encoded row.
 struct Reader {
   const Encoder::Feature* feature;
   const Column* column;
   int64_t offset;             // index of the column's first value in an encoded row
-  std::vector<int64_t> slot;  // for each level of the column, its index in feature->levels; -1: zeros
+  std::vector<int64_t> slot;  // slot[i]: what level_slot gives for level i of the column
 };
 
 bool all_missing(const Column& column) {
   return std::all_of(column.values.begin(), column.values.end(), [](double x) { return std::isnan(x); });
 }
 
-/// Returns the index of the cell's level. For a level that training did not keep, returns the index of
-/// "other", or -1 if there is no "other".
+/// Returns the index of a cell's category among the features of its column. This is its index in
+/// Feature::levels, or, for a category that is not in `levels`, the index behind the last level, which is the
+/// feature "other". Returns -1, which means all zeros, if there is no feature "other".
 int64_t level_slot(const Reader& reader, double value) {
   const std::vector<std::string>& levels = reader.feature->levels;
   if (!reader.slot.empty()) return reader.slot[static_cast<size_t>(value)];
@@ -100,7 +103,8 @@ std::vector<Reader> readers_of(const std::vector<Encoder::Feature>& features, co
   return readers;
 }
 
-/// Writes the encoded values of one cell. Returns false if its number is too far from the training rows.
+/// Writes the features of one cell to `out`. Returns false if the cell's number is too far from the training
+/// rows (Encoder::kFarthest).
 bool encode(const Reader& reader, int64_t row, float* out) {
   const Encoder::Feature& feature = *reader.feature;
   double value = reader.column->values[static_cast<size_t>(row)];
@@ -122,7 +126,8 @@ bool encode(const Reader& reader, int64_t row, float* out) {
 
 std::string too_far(const Reader& reader, int64_t row, bool standard) {
   const double value = reader.column->values[static_cast<size_t>(row)];
-  // A time below the year 3871 is shown as a date.
+  // A time within 1,901 years of 1970 is shown as a date, any other as a number: cell_text throws beyond the
+  // year 9999.
   const bool date = reader.column->kind == ColumnKind::datetime && std::abs(value) < 6e10;
   return fmt::format(
       "expected a number within {:g} {} of the training rows in column {}; received {}; beyond that an "
@@ -131,7 +136,8 @@ std::string too_far(const Reader& reader, int64_t row, bool standard) {
       date ? cell_text(*reader.column, value) : fmt::format("{}", value));
 }
 
-/// Returns notes on the cells of a column that training did not have: missing ones, and new categories.
+/// Returns notes on the cells of a column that are unlike those of training: missing cells where training had
+/// none, and categories that training did not have.
 std::vector<ColumnNote> cell_notes(const Reader& reader) {
   const Encoder::Feature& feature = *reader.feature;
   const size_t cells = reader.column->values.size();
@@ -173,7 +179,7 @@ std::vector<ColumnNote> cell_notes(const Reader& reader) {
 at::Tensor Encoder::inputs(const Table& table, std::vector<BadRow>* bad) const {
   int64_t d = static_cast<int64_t>(schema_.features.size());
   std::vector<Reader> readers = readers_of(features_, table);
-  const std::vector<Axis> axes = domain();  // one per reader: no coordinate is dropped
+  const std::vector<Axis> axes = domain();  // for events: one axis per reader
   at::Tensor x = at::empty({table.rows, d}, at::kFloat);
   float* out = x.data_ptr<float>();
   std::map<int64_t, std::string> faults;
@@ -207,8 +213,8 @@ Reading Encoder::reading(bool with_target) const {
   for (const Feature& feature : features_) {
     if (feature.width() > 0) reading.kinds[feature.name] = feature.kind;
   }
-  // The kind of a yes/no target is left open: a new word in it is then reported as a new class, not as a bad
-  // cell.
+  // A yes/no target is not listed here, so that its cells decide its kind. A new word in it then gives an
+  // error about a new class, and not about an unreadable cell.
   if (with_target && target_kind_ && *target_kind_ != ColumnKind::boolean)
     reading.kinds[options_.target] = *target_kind_;
   return reading;

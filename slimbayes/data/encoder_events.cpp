@@ -12,10 +12,12 @@
 
 namespace slimbayes {
 
-// Log intensity in the user's units = log intensity over the encoded coordinates + y_shift. Two factors make
-// up exp(y_shift). The fit sees n of N events: a random share of a Poisson process is a Poisson process with
-// that share of its intensity, so the intensity of all events is N / n times as high. And a unit volume of
-// the encoded coordinates is V / 2^d in the user's units, where V is the volume of the domain.
+// The task's y_shift converts log intensities: log intensity in the user's units = log intensity over the
+// encoded coordinates + y_shift. exp(y_shift) has two factors:
+// - N / n, if the fit sees n of N events. A random share of a Poisson process is a Poisson process with that
+//   share of its intensity, so the intensity of all events is N / n times as high.
+// - 2^d / V, where V is the volume of the domain in the user's units. The encoded domain [-1, 1]^d has the
+//   volume 2^d, so an intensity per encoded volume is multiplied by 2^d / V.
 Encoder Encoder::fit_events(const Table& table, const std::vector<int64_t>& rows,
                             const EncoderOptions& options) {
   check(options.target.empty(), "Encoder::fit", "no target for --likelihood cox, whose rows are events",

@@ -1,5 +1,5 @@
-// What an encoder learns from the training rows: scales, levels, and which columns to drop. One pass per
-// column (feature_fit.cpp).
+// Fits an encoder to the training rows: it finds scales and levels, and decides which columns to drop. Each
+// column is fitted by itself (feature_fit.cpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,8 +48,8 @@ bool is_constant(const Column& column, const std::vector<int64_t>& rows) {
   return std::ranges::all_of(rows, [&](int64_t row) { return value(row) == value(rows.front()); });
 }
 
-/// Returns a note for each scaled input that looks like row numbers. Returns none if there is only one input,
-/// since it cannot be left out.
+/// Returns a note for each scaled input that looks like row numbers. Returns none if the table has only one
+/// input, because the advice of the note, to leave the column out, would leave no input.
 std::vector<ColumnNote> row_number_notes(const Table& table, const std::vector<Encoder::Feature>& features) {
   std::vector<ColumnNote> notes;
   if (std::ranges::count_if(features, [](const Encoder::Feature& f) { return f.width() > 0; }) < 2)

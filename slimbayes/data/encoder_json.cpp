@@ -1,4 +1,4 @@
-// An encoder's JSON form, as stored in the model file. nlohmann-json writes each double with the fewest
+// The JSON form of Encoder, as stored in the model file. nlohmann-json writes each double with the fewest
 // digits that give the same double again. from_json checks every value, because a model file may come from
 // anywhere.
 #include <fmt/format.h>

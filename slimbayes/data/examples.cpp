@@ -16,8 +16,8 @@ namespace slimbayes {
 
 namespace {
 
-/// A hash of several parts, as text. Each part's size is hashed too, so that different parts with the same
-/// bytes in sequence have different hashes.
+/// Computes one hash of several parts, added one after the other. The size of each part is hashed too, so
+/// that the same bytes cut into other parts give another hash.
 class Hash {
  public:
   Hash() : state_(XXH3_createState(), XXH3_freeState) { XXH3_128bits_reset(state_.get()); }
@@ -41,7 +41,8 @@ class Hash {
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
 };
 
-/// Returns the last clause if all reasons have the same one, with the "; " before it, else "".
+/// Returns the text from the last "; " on if all reasons end with it, else "". This is where a reason gives
+/// its advice.
 std::string shared_end(const std::vector<BadRow>& bad) {
   const std::string& first = bad.front().reason;
   const size_t cut = first.rfind("; ");

@@ -13,8 +13,8 @@
 
 namespace slimbayes {
 
-/// A set of examples, each of which gets one prediction: the rows of a table (for a text model, the texts in
-/// one of its columns), windows of a time series, or images.
+/// A set of examples, each of which gets one prediction: the rows of a table, windows of a time series, or
+/// images. For a text model they are the rows of a table with a column of text.
 using Examples = std::variant<Table, WindowTable, Images>;
 
 /// Returns the number of examples.
@@ -23,40 +23,44 @@ int64_t count(const Examples& examples);
 /// Returns the path of the file that the examples come from, for messages.
 const std::string& source_of(const Examples& examples);
 
-/// Returns the examples at these places, in this order. Throws std::invalid_argument for a place out of
+/// Returns the examples with these indices, in this order. Throws std::invalid_argument for an index out of
 /// range.
 Examples take(const Examples& examples, const std::vector<int64_t>& places);
 
-/// Returns one row of the table for each example: the table itself, or the last row that each window sees.
-/// Messages give the number of this row, and --keep shows it. Returns nullptr for images. For a table the
-/// result points into `examples`, which must live longer.
+/// Returns a table with one row for each example: the table itself, or the last row that each window sees.
+/// Use it to show an example to the user: messages give the number of this row, and --keep writes its cells.
+/// Returns nullptr for images. For a table the result points into `examples`, which must outlive it.
 std::shared_ptr<const Table> last_rows(const Examples& examples);
 
 /// Returns an example's place for a message: "data row 7", "the window up to data row 7", "image 7".
 std::string place_of(const Examples& examples, int64_t example);
 
-/// Returns "row", "window" or "image", for counted() in messages.
+/// Returns the word for one example in messages: "row", "window" or "image".
 const char* noun_of(const Examples& examples);
 
-/// Describes the examples that have no answer, with the reasons of the first three. `done` says how they were
-/// treated. With `done` = "left out of the report": "9 of 60 rows without an answer, left out of the report:
-/// data row 4: ...; (two more); and 6 more; ...". Advice with which all reasons end is given once, at the
-/// end.
+/// Returns a sentence about the examples without a prediction, `bad`, with the reasons of the first three.
+/// `done` says what was done with them. Example for `done` = "left out of the report": "9 of 60 rows without
+/// an answer, left out of the report: data row 4: ...; (two more); and 6 more; ...". If all reasons end with
+/// the same advice, it stands once, at the end of the sentence.
 std::string bad_examples_text(const Examples& examples, const std::vector<BadRow>& bad,
                               const std::string& done);
 
-/// Throws DataError with the place of example `bad.row` and the reason `bad.reason`.
+/// Throws DataError for the example with the index `bad.row`; the message names its place (place_of) and
+/// `bad.reason`.
 [[noreturn]] void throw_bad_example(const Examples& examples, const BadRow& bad);
 
-/// Returns the XXH3 hash (128 bits, hexadecimal) of a table's names, kinds, levels and cells.
+/// Returns a hash of the names, kinds, levels and cells of a table's columns (XXH3, 128 bits, in
+/// hexadecimal).
 std::string table_hash(const Table& table);
 
-/// Returns the XXH3 hash of the data behind these examples: the whole table for windows, whichever are
-/// selected; pixels and labels for images.
+/// Returns a hash (XXH3, 128 bits, in hexadecimal) that identifies the data of these examples, for example to
+/// recognise the data of a fit. It covers the cells of a table, or the pixels and labels of images. For
+/// windows it covers the whole table, whichever windows are selected.
 std::string hash_of(const Examples& examples);
 
-/// Returns the group of each example [n]: images with identical pixels, or rows with identical text in
-/// `column`, share a group. Groups are numbered from 0 by first appearance.
+/// Returns the group of each image or row, [n], so that a split can keep identical ones together: images with
+/// identical pixels, or rows with identical text in `column`, are one group. Groups are numbered 0, 1, ... by
+/// first appearance.
 std::vector<int64_t> alike_images(const Images& images);
 std::vector<int64_t> alike_texts(const Table& table, const std::string& column);
 

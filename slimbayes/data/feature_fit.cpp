@@ -95,7 +95,8 @@ bool FeatureFit::is_declared(const Column& column) const {
   return std::ranges::find(options_.names, column.name) != options_.names.end();
 }
 
-/// Fits the levels to keep, sorted. Returns false for free text, which is dropped.
+/// Sets the levels that get a feature each, sorted. `values` are the present training cells. Returns false if
+/// the column is free text, which gives no feature.
 bool FeatureFit::fit_levels(const Column& column, const std::vector<double>& values,
                             Encoder::Feature& feature) {
   std::vector<int64_t> count(column.levels.size());
@@ -138,7 +139,8 @@ bool FeatureFit::fit_levels(const Column& column, const std::vector<double>& val
   return true;
 }
 
-/// Adds the notes on the levels that occur. `count`: how often each level does.
+/// Adds notes on categories that look odd. count[i] is the number of training cells with the level i of the
+/// column; levels that do not occur get no notes.
 void FeatureFit::add_category_notes(const Column& column, const std::vector<int64_t>& count) {
   std::vector<std::string> levels;
   for (size_t i = 0; i < count.size(); ++i) {
@@ -148,7 +150,8 @@ void FeatureFit::add_category_notes(const Column& column, const std::vector<int6
     notes_.push_back({ColumnNoteKind::odd, column.name, std::move(note)});
 }
 
-/// Fits the scale of a numeric column, whose values in the training rows are `values`.
+/// Sets the shift, scale, imputed value and range of a column of numbers, booleans or times. `values` are its
+/// present training cells.
 void FeatureFit::fit_scale(const Column& column, const std::vector<double>& values,
                            Encoder::Feature& feature) const {
   const bool standard = options_.scale == "standard";
@@ -166,8 +169,8 @@ void FeatureFit::fit_scale(const Column& column, const std::vector<double>& valu
   }
 }
 
-/// Adds the notes on the numbers or times of a column. `constant_once_rounded`: different integers beyond
-/// 2^53 became one number, so that the column is dropped.
+/// Adds notes on odd numbers or times in a column. `constant_once_rounded` says that the column is dropped
+/// because its integers beyond 2^53 all became the same double.
 void FeatureFit::add_number_notes(const Column& column, bool constant_once_rounded) {
   const std::string name = in_quotes(column.name), whole = "column " + name;
   const char* consequence = constant_once_rounded ? "all training cells become one number: dropped; subtract "
@@ -189,11 +192,12 @@ void FeatureFit::add_number_notes(const Column& column, bool constant_once_round
   notes_.push_back({ColumnNoteKind::odd, column.name, mixed_offsets_note(column)});
 }
 
-/// Adds the note on `missing` of the training cells. Rows that --fill-gaps inserted do not count.
+/// Adds a note if training cells are missing; `missing` is their number. Cells of rows that fill_gaps
+/// inserted are not counted.
 void FeatureFit::add_missing_note(const Encoder::Feature& feature, size_t missing) {
   auto inserted = static_cast<size_t>(options_.carried.value_or(0));
   if (missing == 0 || missing == inserted) return;
-  if (missing < inserted) inserted = 0;  // a column of groups: inserted rows have its cells
+  if (missing < inserted) inserted = 0;  // group column: present in inserted rows
   const char* replaced = options_.carried ? "carried forward from the last known one"
                          : feature.scaled ? "imputed with the mean"
                                           : "encoded as zeros";

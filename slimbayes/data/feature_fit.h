@@ -10,14 +10,15 @@
 
 namespace slimbayes {
 
-/// Fits the features of a table's columns to its training rows (Encoder::fit), and gathers the notes on them.
+/// Decides how the encoder represents each column of a table, from the training rows (Encoder::fit), and
+/// collects notes for the user on these decisions.
 class FeatureFit {
  public:
   /// `rows` are the training rows. The arguments must outlive this object.
   FeatureFit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
-  /// Fits the feature of one column of the table. Throws DataError for an infinite number in a row that gives
-  /// the scale.
+  /// Returns how a column of the table is encoded. Throws DataError for an infinite number in a row from
+  /// which the scale is computed.
   Encoder::Feature fit(const Column& column);
 
   /// Returns the notes on the columns fitted so far.
@@ -34,7 +35,7 @@ class FeatureFit {
   const Table& table_;
   const std::vector<int64_t>& rows_;
   const EncoderOptions& options_;
-  std::vector<int64_t> ranged_;  // the rows that give the shift and scale of numbers
+  std::vector<int64_t> ranged_;  // rows from which shifts and scales are computed (EncoderOptions::scale_on)
   std::vector<ColumnNote> notes_;
 };
 

@@ -6,25 +6,29 @@
 
 namespace slimbayes {
 
-// The examples of a fit: what FitOptions ask for, and how they are split.
+// These functions apply FitOptions to the examples of a fit: they check the examples, turn a table into
+// windows where the options ask for it, and split the examples into parts.
 
-/// Returns the options of windows among those of a fit.
+/// Returns the part of the fit's options that describes windows: their length, their horizon, the time and
+/// group columns, and whether gaps are filled.
 WindowOptions window_options(const FitOptions& options);
 
-/// Throws std::invalid_argument if the options ask for another kind of input than these examples are, set an
-/// option of another kind, name an absent column of text, or crop by an image's whole side or more.
+/// Checks that the options suit the examples. Throws std::invalid_argument if the options ask for another
+/// kind of input (windows, text, images) than the examples are, set an option of another kind of input, name
+/// a text column that the table lacks, or shift images (FitOptions::crop) by their whole side or more.
 void check_examples(const Examples& examples, const FitOptions& options);
 
-/// Returns the examples that the options ask for. If they ask for windows, a table becomes its windows whose
-/// target is in the table; other examples pass unchanged. Throws as check_examples and find_windows.
+/// Returns the examples in the form that the options ask for. If they ask for windows, a table becomes its
+/// windows whose target is in the table; other examples are returned unchanged. Throws as check_examples and
+/// find_windows.
 Examples examples_of(Examples given, const FitOptions& options);
 
 /// Splits the examples into training, validation, calibration and test parts: windows by their time
 /// (split_windows), other examples at random (split_rows).
 SplitRows split_examples(const Examples& examples, const FitOptions& options);
 
-/// Returns the groups that split_examples keeps together in one part, so that examples with identical inputs
-/// are normally in the same part. Each window is its own group.
+/// Returns the groups of examples that split_examples deals as a whole: normally the examples with identical
+/// inputs (see row_groups). Each window is its own group.
 RowGroups groups_of(const Examples& examples, const FitOptions& options);
 
 }  // namespace slimbayes

@@ -42,7 +42,8 @@ std::vector<Fold> deal_folds(const std::vector<int64_t>& group, int64_t folds, d
     for (size_t g : order(stream.split(static_cast<uint64_t>(k)))) {
       if (fold_of[g] != k) others.push_back(g);
     }
-    // If every group is larger than the wanted part, the smallest group becomes the part.
+    // If every group is larger than the wanted validation part, the smallest group becomes the validation
+    // part.
     const size_t smallest = *std::ranges::min_element(others, {}, [&](size_t g) { return rows[g].size(); });
     for (size_t g : others) {
       const bool fits = fold.valid.size() + rows[g].size() <= wanted;

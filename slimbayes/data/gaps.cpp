@@ -1,7 +1,7 @@
-// Fills gaps in the times of a series with empty rows, so that windows can reach over them, and carries the
-// last known inputs forward into the missing cells. A network then sees the old value, and the encoder's
-// indicator says that it was missing. Imputing the training mean instead would make the inputs jump wherever
-// the series is far from its mean.
+// Inserts rows without inputs into the gaps of a time series, so that windows can reach over them, and
+// carries the last known inputs forward into the missing cells. A network then sees the old value, and the
+// encoder's indicator says that it was missing. Imputing the training mean instead would make the inputs jump
+// wherever the series is far from its mean.
 #include "slimbayes/data/gaps.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kMostPerRow = 10;  // most inserted rows for each row of the table
+constexpr int64_t kMostPerRow = 10;  // most inserted rows per row of the table
 
 int64_t missing_in(const std::vector<Gap>& gaps) {
   int64_t missing = 0;
@@ -27,7 +27,8 @@ int64_t missing_in(const std::vector<Gap>& gaps) {
   return missing;
 }
 
-/// Returns the steps that are missing before this place, which follows a gap; 0 if they cannot be filled.
+/// Returns how many rows are missing in the gap that ends at this place (an index into TimeSeries::order); 0
+/// if the gap cannot be filled.
 int64_t missing_before(const TimeSeries& series, int64_t place, int64_t window) {
   const auto at = static_cast<size_t>(place);
   const double difference = series.time[at] - series.time[at - 1];
@@ -37,7 +38,8 @@ int64_t missing_before(const TimeSeries& series, int64_t place, int64_t window) 
   return whole && steps >= 2 && steps <= static_cast<double>(window) ? static_cast<int64_t>(steps) - 1 : 0;
 }
 
-/// Appends rows that have the cells of the rows `like` in the columns `kept` and no other cell.
+/// Appends one row to the table for each index in `like`. In the columns `kept` it has the cell of that row;
+/// its other cells are missing.
 void append_steps(Table& table, const std::vector<int64_t>& like, const std::vector<std::string>& kept) {
   if (table.numbers.empty()) {
     for (int64_t row = 0; row < table.rows; ++row) table.numbers.push_back(row);

@@ -1,4 +1,5 @@
-// Encodes images. Pixels stay bytes; a batch is scaled, and in training augmented, when it is requested.
+// Encodes images. Pixels are kept as bytes; a batch is scaled, and in training augmented, when it is
+// requested.
 #include "slimbayes/data/image_encoder.h"
 
 #include <ATen/ATen.h>
@@ -15,7 +16,7 @@ namespace slimbayes {
 
 namespace {
 
-/// What the pixels of each channel are standardised with. [c, 1, 1] float32
+/// The mean and sd that standardise the pixels of each channel. [c, 1, 1] float32
 struct PixelScale {
   at::Tensor mean, sd;
 };
@@ -38,7 +39,8 @@ class ImageSource : public Source {
   }
 
  private:
-  /// Augments images. The result for an image depends on its index and the stream alone, not on the batch.
+  /// Returns the images x [b, c, h, w] after a random shift and flip of each. `indices` [b] are their rows.
+  /// The result for an image depends on its row and the stream alone, not on the rest of the batch.
   at::Tensor varied(const at::Tensor& x, const at::Tensor& indices, const Stream& stream) const {
     if (how_.crop == 0 && !how_.flip) return x;
     const at::Tensor wide = at::constant_pad_nd(x, {how_.crop, how_.crop, how_.crop, how_.crop});
@@ -56,7 +58,7 @@ class ImageSource : public Source {
     return out;
   }
 
-  at::Tensor pixels_, target_;  // [n, c, h, w] uint8, [n] float64
+  at::Tensor pixels_, target_;  // [n, c, h, w] uint8; [n] class numbers, float64
   PixelScale scale_;
   Augmentation how_;
 };
@@ -84,8 +86,8 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
   check_labelled(training);
   ImageEncoder encoder;
   encoder.size_ = training.pixels.sizes().slice(1).vec();
-  // The statistics come from counts of the byte values, which are exact: the order of the images does not
-  // matter.
+  // Mean and sd are computed from how often each byte value occurs. These counts are exact, so the result
+  // does not depend on the order of the images.
   const int64_t channels = encoder.size_[0];
   for (int64_t c = 0; c < channels; ++c) {
     const at::Tensor counts = at::bincount(training.pixels.select(1, c).reshape({-1}), {}, 256);

@@ -1,4 +1,4 @@
-// An image encoder's JSON form, as stored in the model file. from_json checks every value, because a model
+// The JSON form of ImageEncoder, as stored in the model file. from_json checks every value, because a model
 // file may come from anywhere.
 #include <fmt/format.h>
 
@@ -15,7 +15,8 @@ namespace {
 
 constexpr const char* kImageJson = "ImageEncoder::from_json";
 
-/// Reads a list of finite numbers, of positive ones if `positive`.
+/// Returns the list of finite numbers under this key. Throws std::invalid_argument for another value, and, if
+/// `positive`, for a number that is not positive.
 std::vector<double> number_list(const JsonReader& read, const char* key, bool positive) {
   std::vector<double> all;
   const nlohmann::json& list = read.value(key);
@@ -29,7 +30,8 @@ std::vector<double> number_list(const JsonReader& read, const char* key, bool po
   return all;
 }
 
-/// Returns whether these are numbers of classes without leading zeros, in ascending order.
+/// Returns whether these labels are whole numbers without leading zeros, in ascending order.
+/// ImageEncoder::target relies on that order.
 bool are_class_numbers(const std::vector<std::string>& levels) {
   const auto is_label = [](const std::string& level) {
     return !level.empty() && level.size() <= 18 && (level == "0" || level[0] != '0') &&

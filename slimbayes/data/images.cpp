@@ -1,4 +1,4 @@
-// Reads the files of images. Pixels stay bytes in memory, a quarter of the size of float32.
+// Reads files of images. Pixels are kept as bytes, a quarter of the memory of float32.
 #include "slimbayes/data/images.h"
 
 #include <ATen/ATen.h>
@@ -20,11 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kSide = 32;          // of the image in a CIFAR record
-constexpr uint64_t kGzipRatio = 1000;  // black images compress well
+constexpr int64_t kSide = 32;          // width and height of a CIFAR image
+constexpr uint64_t kGzipRatio = 1000;  // most by which a .gz file may expand: black images compress well
 
-/// The content of a file, unpacked. The tensors from tensor() are views of it and share its ownership: the
-/// content is freed with the last of them.
+/// The unpacked content of a file. The tensors of tensor() are views of the content and share ownership of
+/// it: the memory is freed with the last view.
 struct Bytes {
   std::shared_ptr<const std::string> text;
 
@@ -32,7 +32,7 @@ struct Bytes {
   int64_t at(int64_t i) const { return static_cast<unsigned char>((*text)[static_cast<size_t>(i)]); }
   int64_t word(int64_t i) const { return at(i) << 24 | at(i + 1) << 16 | at(i + 2) << 8 | at(i + 3); }
 
-  /// Returns a uint8 view of these sizes that starts at byte `first`.
+  /// Returns a uint8 tensor of the shape `sizes` that views the bytes from index `first` on.
   at::Tensor tensor(int64_t first, at::IntArrayRef sizes) const {
     auto* data = const_cast<char*>(text->data()) + first;  // never written to
     return at::from_blob(
@@ -50,8 +50,9 @@ Bytes contents(const fs::path& path, const TableLimits& limits) {
   return {std::make_shared<const std::string>(reinterpret_cast<const char*>(file.data()), file.size())};
 }
 
-/// Returns the sizes in the header of an IDX file of bytes. Throws DataError for another number of
-/// dimensions, a size of 0, or a file of another length than the sizes say.
+/// Returns the sizes in the header of an IDX file with this number of dimensions: {images, height, width} or
+/// {labels}. `name` is the path, for messages. Throws DataError for another type of file, another number of
+/// dimensions, a size of 0, or a file whose length does not match the sizes.
 std::vector<int64_t> idx_sizes(const Bytes& bytes, int64_t dimensions, const std::string& name) {
   const int64_t head = 4 + 4 * dimensions;
   const bool right = bytes.size() >= head && bytes.word(0) == (0x0800 | dimensions);

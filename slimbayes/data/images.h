@@ -12,33 +12,35 @@
 
 namespace slimbayes {
 
-/// Images of one size with their labels, as a file stores them.
+/// Images of equal size with their labels, as read from a file.
 struct Images {
   std::string source;  // path, for messages
   at::Tensor pixels;   // [n, c, h, w] uint8
   at::Tensor labels;   // [n] int64, at least 0; undefined if the images have no labels
 };
 
-/// The path of the label file that belongs to an IDX image file: the same path with "images" replaced by
-/// "labels" and "idx3" by "idx1" in the file name; with .gz more or less if only that file exists.
+/// Returns the path of the label file that belongs to an IDX image file: in the file name, "images" becomes
+/// "labels" and "idx3" becomes "idx1". If no such file exists but one with .gz added (or removed) does, that
+/// path is returned. Returns `images` itself if the name contains neither word.
 std::filesystem::path labels_beside(const std::filesystem::path& images);
 
-/// Returns image_format(path), for which a packed file is judged by its content too.
+/// Returns the format of a file of images, "idx", or "" for any other file, by the name and the first bytes
+/// (image_format). Unlike image_format, it also unpacks the first bytes of a packed file.
 std::string format_of(const std::filesystem::path& path);
 
-/// Reads images; a file whose name ends in .gz is decompressed first. Formats:
+/// Reads a file of images in one of these formats. A file whose name ends in .gz is decompressed first.
 /// idx       greyscale images; labels are read from labels_beside(path) if that file exists
 /// cifar10   records of one label byte and a 32 x 32 image, as planes of red, green and blue
-/// cifar100  as cifar10, with one label byte or two (coarse, fine); of two, the fine label is used
-/// Without `with_labels` no labels are read, neither from a label file nor from the records.
-/// Throws std::invalid_argument for another format. Throws DataError for a file that is absent, damaged,
-/// truncated or empty, whose labels exceed the format's classes, or whose numbers of labels and images
-/// differ. `limits` bound what a .gz file may unpack to, with the errors of read_table.
+/// cifar100  as cifar10, but records may begin with two label bytes (coarse, fine): the fine one is used
+/// Unless `with_labels`, no labels are read. Throws std::invalid_argument for another format. Throws
+/// DataError for a file that is absent, damaged, truncated or empty, whose labels exceed the format's
+/// classes, or whose label file has another number of entries. `limits` bound the memory that a .gz file may
+/// unpack to; a larger one throws as read_table does.
 Images read_images(const std::filesystem::path& path, std::string_view format, const TableLimits& limits = {},
                    bool with_labels = true);
 
-/// Returns the images at these indices, in this order. Throws std::invalid_argument for an index out of
-/// range.
+/// Returns the images with these indices, in this order, with their labels. Throws std::invalid_argument for
+/// an index out of range.
 Images take_images(const Images& images, const std::vector<int64_t>& rows);
 
 }  // namespace slimbayes

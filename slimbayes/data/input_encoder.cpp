@@ -14,7 +14,7 @@ namespace slimbayes {
 
 namespace {
 
-/// Combines one function per alternative for std::visit.
+/// Makes one visitor for std::visit from several lambdas, one for each type of encoder.
 template <class... Functions>
 struct Overloaded : Functions... {
   using Functions::operator()...;
@@ -45,7 +45,8 @@ const Images& images_in(const Examples& examples) {
   return *images;
 }
 
-/// Returns the targets as the user wrote them: shifted by 0 and scaled by 1.
+/// Returns the targets in the user's units: encoded as target_values does, but with a shift of 0 and a scale
+/// of 1.
 at::Tensor given_values(const Table& table, const std::string& target, Task task) {
   task.y_shift = 0;
   task.y_scale = 1;

@@ -36,7 +36,7 @@ Scores window_scores(const WindowEncoder& encoder, const WindowTable& w) {
   return named(beyond, distance);
 }
 
-/// Calls `each` on the inputs of the images, batch by batch, in float64. [b, c, h, w]
+/// Calls `each` with the encoded images of one batch after the other: x [b, c, h, w], float64.
 void over_images(const Dataset& images, const std::function<void(const at::Tensor& x)>& each) {
   constexpr int64_t kBatchImages = 512;
   for (int64_t low = 0; low < images.size(); low += kBatchImages)

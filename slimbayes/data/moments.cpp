@@ -1,5 +1,6 @@
-// All sums are over u = (x - middle) / half_range in [-1, 1], so that squares of values such as 1e300 or
-// 1e-300 neither overflow nor underflow. The sd is the population's (divided by n), as in the papers' code.
+// Computes mean and sd from u = (x - middle) / half_range, which lies in [-1, 1], so that squares of values
+// such as 1e300 or 1e-300 neither overflow nor underflow. The sd is the population's (divided by n), as in
+// the code of the deep basis kernel papers (N and E in docs/references.md).
 #include "slimbayes/data/moments.h"
 
 #include <algorithm>

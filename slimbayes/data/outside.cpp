@@ -1,10 +1,10 @@
-// Two distances from the training rows. They depend on the inputs alone, and so mean the same for every
-// method.
+// Computes two distances of a row x from the training rows. They depend on the inputs alone, and so mean the
+// same for every method.
 // - beyond: the maximum over columns of how far x lies beyond [low, high] of the training cells, in
-//   half-ranges. A row with a positive value is an extrapolation. Holes inside the box of the ranges are not
-//   detected.
+//   half-ranges. A row with a positive value is an extrapolation. A row in a region without training rows,
+//   but within the range of every column, has the value 0.
 // - distance: sqrt(mean over columns of ((x - mean) / sd)^2), the Mahalanobis distance with a diagonal
-//   covariance. It needs no inverse, is defined with more columns than rows, and ignores correlations.
+//   covariance. It needs no matrix inverse and works with more columns than rows, but ignores correlations.
 #include "slimbayes/data/outside.h"
 
 #include <fmt/format.h>
@@ -20,19 +20,20 @@ namespace slimbayes {
 namespace {
 
 constexpr double kLargest = std::numeric_limits<double>::max();
-constexpr double kRounding = 1e-6;  // half-ranges
+constexpr double kRounding = 1e-6;  // half-ranges beyond the range that count as inside
 
-/// Returns (x - y) / unit, computed without overflow of the difference, and at most the largest double.
+/// Returns (x - y) / unit without an overflow of x - y; at most the largest double.
 double steps_between(double x, double y, double unit) {
   const double whole = (x - y) / unit;
   return std::min(std::isfinite(whole) ? whole : 2 * ((x / 2 - y / 2) / unit), kLargest);
 }
 
-/// Returns how many half-ranges x lies beyond the training range; 0 inside.
+/// Returns how many half-ranges x lies beyond the training range of its column; 0 inside.
 double beyond(double x, const Encoder::Feature& feature) {
   const Encoder::Range& range = *feature.range;
   const double half = range.high / 2 - range.low / 2;
-  // The training rows alone may be constant (scale-on all): the unit is then the scale.
+  // If every row gives the scale (scale-on all), the training rows alone may be constant, with a half-range
+  // of 0. The unit is then the scale of all rows.
   const double unit = half > 0 ? half : feature.scale;
   const double by = std::max(steps_between(x, range.high, unit), steps_between(range.low, x, unit));
   return by > kRounding ? by : 0;

@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// Counts the rows of `inputs` [m, d] that equal some row of `known` [n, d] in every number. O((n + m) d).
+/// Returns how many rows of `inputs` [m, d] also occur in `known` [n, d], with every number equal. O((n + m)
+/// d).
 int64_t repeated_inputs(const at::Tensor& known, const at::Tensor& inputs);
 
 }  // namespace slimbayes

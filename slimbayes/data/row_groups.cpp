@@ -1,13 +1,15 @@
-// Groups rows that a split must not part.
+// Finds the groups of rows that a split keeps in one part.
 //
-// Tables hold repeated rows (a seventh of the red wines). Split row by row, a model would be validated on
-// inputs that it was trained on, and its uncertainty would look better than it is. So rows with identical
-// inputs form a group, found by a 128-bit hash of the cells. Identifiers and free text, which the encoder
-// drops, are not compared: they would make every row a group.
+// Tables contain repeated rows (a seventh of the rows in the red wine data). If a split dealt each row
+// separately, a model would be validated on inputs that it was trained on, and its uncertainty would look
+// better than it is. So rows with identical inputs form a group. They are found by a 128-bit hash of their
+// cells. Identifiers and free text, which the encoder drops, are not compared, because they differ in every
+// row.
 //
-// With "auto", rows are dealt one by one if every input comes in many rows: holding out a group would remove
-// the only examples of its input. The rows of a group that is too large for a part (allowance) are dealt one
-// by one too; "grouped" keeps them in training. O(n d).
+// With the kind "auto", there are two exceptions. If every input occurs in many rows, each row is dealt
+// separately, because holding out a group would remove all examples of its input from training. The rows of a
+// group that is too large for a part (Allowance::most) are also dealt separately; with "grouped", they stay
+// in training. O(n d).
 #include "slimbayes/data/row_groups.h"
 
 #include <fmt/format.h>
@@ -28,7 +30,7 @@
 namespace slimbayes {
 namespace {
 
-constexpr int64_t kManyAlike = 10;  // average rows per input above which "auto" deals row by row
+constexpr int64_t kManyAlike = 10;  // above so many rows per input, "auto" deals each row separately
 
 struct SameHash {
   bool operator()(const XXH128_hash_t& a, const XXH128_hash_t& b) const { return XXH128_isEqual(a, b) != 0; }
@@ -37,14 +39,15 @@ struct LowBits {
   size_t operator()(const XXH128_hash_t& h) const { return static_cast<size_t>(h.low64); }
 };
 
-/// Returns x with one bit pattern for NaN and one for zero, so that equal cells have equal bits.
+/// Returns x, with a single bit pattern for all NaNs and one for 0 and -0, so that equal cells have equal
+/// hashes.
 double canonical(double x) {
   if (std::isnan(x)) return std::numeric_limits<double>::quiet_NaN();
   return x == 0 ? 0.0 : x;
 }
 
-/// Returns whether the encoder will drop the column as row labels, identifier or free text. The decision uses
-/// all rows, because the training rows are not known yet.
+/// Returns whether the encoder is expected to drop the column as row labels, an identifier or free text. This
+/// uses all rows of the table, because the training rows are not known before the split.
 bool encoder_drops(const Column& column) {
   if (is_row_label(column.name)) return true;
   if (column.kind != ColumnKind::categorical) return false;
@@ -77,8 +80,8 @@ std::vector<const Column*> input_columns(const Table& table, const std::vector<s
   return encoded.empty() ? inputs : encoded;
 }
 
-/// Returns the groups after splitting those for which `alone` is true: each of their rows becomes its own
-/// group.
+/// Returns the groups with some of them taken apart: if alone(g) is true for a group g, each of its rows
+/// becomes its own group. Groups are renumbered by first appearance.
 template <class Alone>
 RowGroups parted(const RowGroups& groups, Alone alone) {
   RowGroups result;

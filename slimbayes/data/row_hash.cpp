@@ -1,8 +1,8 @@
-// A hash recognises a row that was seen before. It covers the cells and the encoding of the row. The encoding
-// alone is not enough, because different cells may have the same encoding (all unknown words share a token).
-// The cells alone are not enough either, because an encoding may depend on other rows (a missing cell of a
-// window is carried forward from an earlier row). Cells are hashed column by column into one number per row:
-// O(cells) time, 8 bytes a row.
+// Computes hashes that recognise a row that was seen before. Such a hash covers the cells and the encoding of
+// the row. The encoding alone is not enough, because different cells may have the same encoding (all unknown
+// words share a token). The cells alone are not enough either, because an encoding may depend on other rows
+// (a missing cell of a window is carried forward from an earlier row). Cells are hashed column by column into
+// one number per row, in O(cells) time and 8 bytes per row.
 #include "slimbayes/data/row_hash.h"
 
 #include <ATen/ATen.h>
@@ -22,7 +22,7 @@ namespace {
 
 using Hashes = std::vector<uint64_t>;
 
-/// Mixes a number into a hash. NaN, a missing cell, has one bit pattern, and so has zero.
+/// Mixes a number into a hash. All NaNs (missing cells) count as one value, and 0 and -0 as one.
 void mix_number(uint64_t& hash, double x) {
   const double cell = std::isnan(x) ? kMissing : x + 0.0;
   hash = XXH3_64bits_withSeed(&cell, sizeof cell, hash);
@@ -32,8 +32,9 @@ void mix_text(uint64_t& hash, std::string_view text) {
   hash = XXH3_64bits_withSeed(text.data(), text.size(), hash);
 }
 
-/// Mixes a column of names into the hash of each row. If the file was read with numbers, booleans or times in
-/// this column, a cell counts as the name in `levels` that has its value, or else as its own text.
+/// Mixes a column of categories into the hash of each row. `levels` are the categories of training. If the
+/// file was read with numbers, booleans or times in this column, a cell is hashed as the training category
+/// that reads as this value, or, if there is none, as its own text.
 void mix_names(Hashes& rows, const Column& column, const std::vector<std::string>& levels) {
   for (size_t row = 0; row < rows.size(); ++row) {
     const double x = column.values[row];
@@ -48,8 +49,8 @@ void mix_names(Hashes& rows, const Column& column, const std::vector<std::string
   }
 }
 
-/// Mixes a column into the hash of each row; `names` says whether it is a column of names. Throws
-/// std::invalid_argument if the table does not have it.
+/// Mixes the column `name` into the hash of each row. `names` says whether the encoder treats it as a column
+/// of categories, with these `levels`. Throws std::invalid_argument if the table does not have the column.
 void mix_column(Hashes& rows, const Table& table, const std::string& name, bool names,
                 const std::vector<std::string>& levels = {}) {
   const Column* column = table.find(name);
@@ -58,7 +59,7 @@ void mix_column(Hashes& rows, const Table& table, const std::string& name, bool 
   for (size_t row = 0; row < rows.size(); ++row) mix_number(rows[row], column->values[row]);
 }
 
-/// Returns a hash for each row of the table, of the cells from which the encoder makes features.
+/// Returns a hash for each row of the table, of the cells that the encoder turns into features.
 Hashes input_cells(const Encoder& encoder, const Table& table) {
   Hashes rows(static_cast<size_t>(table.rows), 0);
   for (const Encoder::Feature& feature : encoder.columns()) {
@@ -122,7 +123,7 @@ std::vector<int64_t> row_hashes(const Dataset& data, const std::vector<uint64_t>
     const auto mix = [&](const at::Tensor& rows, const at::Tensor& lengths) {
       at::Tensor x = rows.reshape({b, -1}).contiguous();
       if (!cells.empty())
-        x = x + 0;  // -0 becomes 0. Without cells it stays -0, as in the hashes of older files
+        x = x + 0;  // turns -0 into 0. Without `cells`, -0 stays: older files have such hashes
       const auto* bytes = static_cast<const char*>(x.const_data_ptr());
       const auto width = static_cast<size_t>(x.size(1) * x.element_size());
       for (int64_t i = 0; i < b; ++i) {

@@ -8,26 +8,29 @@
 
 namespace slimbayes {
 
-/// Returns a hash of each row's encoded inputs and target (XXH3-64). Use it to recognise rows that were seen
-/// before. The padding of a text does not count. [n]
+/// Returns a hash of the encoded inputs and target of each row, [n] (XXH3, 64 bits). Use it to recognise rows
+/// that were seen before. The padding of a text is not hashed.
 std::vector<int64_t> row_hashes(const Dataset& data);
 
-/// Returns a hash, for each example, of the cells that the encoder reads and of the target in the user's
-/// units (XXH3-64). Numbers count by their value (-0 is 0), categories and texts by their string. The hash of
-/// a window covers the cells of its rows with their times and groups. So names with the same encoding
-/// (unknown words, categories that were not in training) have different hashes. The order of the columns in
-/// the file and that of the categories do not matter. The pixels of images are not hashed: different images
-/// differ in their encoding, which row_hashes covers. Throws as dataset_of with a target. [n]
+/// Returns a hash of the cells that the encoder reads and of the target in the user's units, for each
+/// example, [n] (XXH3, 64 bits). Numbers are hashed by value (-0 is 0), categories and texts as strings. So
+/// words and categories that the encoder does not know have different hashes, although they have the same
+/// encoding. The hash of a window covers the cells of its rows and their times and groups. The order of the
+/// columns in the file and the order of the categories do not matter.
+/// The pixels of images are not hashed, because different images always have different encodings, which
+/// row_hashes covers. Throws as dataset_of with a target.
 std::vector<uint64_t> cell_hashes(const InputEncoder& encoder, const Examples& examples);
 
-/// Returns hashes of both the cells (cell_hashes) and the encoding of each row. Two are equal only if the
-/// cells and the encoding are. [n]
+/// Returns a hash of the encoding and the cells of each row, [n]: two rows have the same hash only if both
+/// are equal. `cells` is the result of cell_hashes for these rows.
 std::vector<int64_t> row_hashes(const Dataset& data, const std::vector<uint64_t>& cells);
 
-/// Returns one hash of a list of hashes, which depends on their order (XXH3-64).
+/// Returns one hash of a list of row hashes, for example of a whole dataset (XXH3, 64 bits). It depends on
+/// their order.
 uint64_t hash_of_rows(const std::vector<int64_t>& hashes);
 
-/// Returns hash_of_rows(row_hashes(data)). It does not depend on the augmentation of training rows.
+/// Returns one hash of the encoded inputs and targets of all rows, in their order. Use it to recognise a
+/// dataset. Augmentation of training rows does not change it.
 uint64_t rows_hash(const Dataset& data);
 
 }  // namespace slimbayes

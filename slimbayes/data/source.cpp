@@ -17,12 +17,14 @@ void check_indices(const at::Tensor& indices, const char* function) {
         at::toString(indices.scalar_type()));
 }
 
-/// Returns x [b, t] with columns of zeros added up to `steps`. Zero is the padding of tokens and of masks.
+/// Returns x [b, t] extended to [b, steps] by zeros. A zero is the padding of tokens (kPadding) and means
+/// "padding" in a mask.
 at::Tensor padded(const at::Tensor& x, int64_t steps) {
   return x.size(1) == steps ? x : at::constant_pad_nd(x, {0, steps - x.size(1)});
 }
 
-/// Makes the texts of two batches equally long.
+/// Pads the inputs and masks of two batches of texts to the length of the longer batch. Batches without a
+/// mask stay as they are.
 void pad_alike(Batch& a, Batch& b) {
   if (!a.mask.defined() || !b.mask.defined()) return;
   const int64_t steps = std::max(a.mask.size(1), b.mask.size(1));

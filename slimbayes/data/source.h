@@ -15,37 +15,38 @@ struct Batch {
   /// One tensor per input: [b, d] for a table, [b, t, d] for windows, [b, c, h, w] for images, [b, t] for
   /// tokens.
   std::vector<at::Tensor> inputs;
-  at::Tensor target = {};  // [b] standardised, class numbers or counts; undefined if not known
+  at::Tensor target = {};  // [b] standardised numbers, class numbers or counts; undefined if not known
   at::Tensor mask = {};    // [b, t] bool, false for padding; undefined if there is no padding
 };
 
-/// What a batch is used for.
+/// How a batch is used. A source that augments its rows needs it.
 struct RowContext {
-  bool training = false;  // whether a source that augments its rows does so
-  Stream stream{0};       // random numbers of the augmentation
+  bool training = false;  // whether to augment the rows
+  Stream stream{0};       // random numbers for the augmentation
 };
 
-/// The rows of a dataset, from which batches are taken. Immutable; safe to share between threads. Each row is
-/// stored once, in its own type (the pixels of images as bytes).
+/// The rows of a dataset, from which a method takes batches. Immutable; safe to share between threads. Each
+/// row is stored once, in a compact type (pixels as bytes), and converted when a batch is requested.
 class Source {
  public:
   virtual ~Source() = default;
 
-  virtual int64_t size() const = 0;  // n
+  virtual int64_t size() const = 0;  // number of rows
 
-  /// Returns the rows with these indices [b] int64, in this order. The same indices and context give the same
-  /// bits.
+  /// Returns the rows with these indices [b] int64 as a batch, in this order. The same indices and context
+  /// give bitwise the same batch.
   virtual Batch rows(const at::Tensor& indices, const RowContext& context) const = 0;
 
-  /// Returns the length of each row, [n] int64, so that rows of similar length can share a batch; undefined
-  /// if all rows have the same length.
+  /// Returns the length of each row (for a text, its number of tokens), [n] int64, so that a method can form
+  /// batches of rows of similar length. Returns an undefined tensor if all rows have the same length.
   virtual at::Tensor lengths() const { return {}; }
 };
 
-/// Rows that are tensors in memory.
+/// A source whose rows are tensors in memory.
 class TensorSource : public Source {
  public:
-  /// Throws std::invalid_argument unless there is an input and all tensors have the same number of rows.
+  /// `all` holds every row. Throws std::invalid_argument unless it has at least one input and all its tensors
+  /// have the same number of rows.
   explicit TensorSource(Batch all);
 
   int64_t size() const override;
@@ -56,10 +57,11 @@ class TensorSource : public Source {
   Batch all_;
 };
 
-/// Some rows of another source; nothing is copied.
+/// A source with some rows of another source, by their indices; nothing is copied.
 class SubsetSource : public Source {
  public:
-  /// `indices` [m] int64 are rows of `whole`. Throws std::invalid_argument for an index out of range.
+  /// `indices` [m] int64 are the rows of `whole` that this source consists of, in this order. Throws
+  /// std::invalid_argument for an index out of range.
   SubsetSource(std::shared_ptr<const Source> whole, at::Tensor indices);
 
   int64_t size() const override;
@@ -71,10 +73,11 @@ class SubsetSource : public Source {
   at::Tensor indices_;
 };
 
-/// The rows of two sources, one after the other; nothing is copied. Texts of different lengths are padded.
+/// A source with the rows of two sources, those of `second` behind those of `first`; nothing is copied. In a
+/// batch with texts of both, the shorter texts are padded.
 class JoinedSource : public Source {
  public:
-  /// The rows of both must have the same inputs.
+  /// Both sources must have the same number and kinds of inputs.
   JoinedSource(std::shared_ptr<const Source> first, std::shared_ptr<const Source> second);
 
   int64_t size() const override;

@@ -1,8 +1,9 @@
 // Splits rows into training, validation, calibration and test parts.
 //
-// Groups of rows (row_groups) are dealt whole, in a seeded order: first to the test part, then to validation,
-// then to calibration; the rest is for training. O(n d). Without repeated rows, a grouped split equals the
-// random one of the same stream.
+// Groups of rows with identical inputs (row_groups) are dealt as a whole in a random order, which the stream
+// determines: first to the test part, then to validation, then to calibration; the remaining groups are for
+// training. O(n d). If no row is repeated, the kinds "grouped" and "random" give the same split for the same
+// stream.
 #include "slimbayes/data/split.h"
 
 #include <ATen/ATen.h>
@@ -19,14 +20,15 @@
 namespace slimbayes {
 namespace {
 
-// The parts in the order in which they are dealt; the last one takes what is left.
+// The parts in the order in which they are filled. The last one, training, takes the remaining groups.
 constexpr std::vector<int64_t> SplitRows::*kLists[] = {&SplitRows::test, &SplitRows::valid,
                                                        &SplitRows::calibration, &SplitRows::train};
 constexpr const char* kNames[] = {"test", "validation", "calibration"};
 constexpr size_t kTrain = std::size(kNames);
 
-/// Returns the part of each group (an index into kLists), given the groups' sizes. A group that would make a
-/// part too large is left for the next part.
+/// Returns the part of each group, as an index into kLists. `size` holds the number of rows of each group,
+/// and `left` the number of rows that each part should get. A group that would make a part too large is tried
+/// for the next part.
 std::vector<size_t> dealt(const std::vector<int64_t>& size, PartSizes left, const Allowance& allowed,
                           const Stream& stream) {
   const at::Tensor order = stream.permutation(static_cast<int64_t>(size.size())).contiguous();
@@ -43,7 +45,8 @@ std::vector<size_t> dealt(const std::vector<int64_t>& size, PartSizes left, cons
   return part;
 }
 
-/// Returns the sentences about this split.
+/// Returns sentences on how repeated inputs affected this split. `alike` groups the rows with identical
+/// inputs, `groups` are those that were dealt.
 std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike, const RowGroups& groups,
                                    const SplitOptions& options) {
   const auto n = static_cast<int64_t>(alike.of.size());
@@ -76,7 +79,7 @@ std::vector<std::string> notes_for(const SplitRows& rows, const RowGroups& alike
   return notes;
 }
 
-/// Deals the parts. `alike` groups the rows with identical inputs.
+/// Returns the split of the rows, given the groups of rows with identical inputs (`alike`).
 SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const Stream& stream) {
   const auto n = static_cast<int64_t>(alike.of.size());
   SplitRows rows;

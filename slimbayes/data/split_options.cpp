@@ -11,8 +11,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns ceil(fraction * n), with a margin for rounding: 0.07 * 100 is a little above 7 in doubles, and
-/// gives 7.
+/// Returns ceil(fraction * n). A small margin allows for rounding: 0.07 * 100 is a little above 7 as a
+/// double, but must give 7 and not 8.
 int64_t part_size(double fraction, int64_t n) {
   return static_cast<int64_t>(std::ceil(fraction * static_cast<double>(n) - 1e-9));
 }

@@ -1,10 +1,12 @@
-// Synthetic data with a known truth, so that calibration is measured against the truth and not against noise.
+// Synthetic data whose true mean and noise are known, so that predictions can be compared with them and not
+// only with noisy targets.
 //
 //   mean(x) = .3 (1 - s1) + .9 (s1 - s2) - .6 (s2 - s3),  s_i = sigmoid(200 (x - c_i)),  c = -.6, 0, .4
 //
-// The mean has three steps on [-1, 1] (N section 4.1). "steps" adds noise whose sd, A |sin 10x|, swings to
-// zero and back. "ripple" (E) adds a small fast wave, .01 sin(50 sin 10x), and constant noise of variance
-// .01.
+// The mean has three steps on [-1, 1] (section 4.1 of the deep basis kernel paper, N in docs/references.md).
+// "steps" adds noise with the sd amplitude |sin 10x|, which falls to zero and rises again several times.
+// "ripple" (from the earlier paper, E) adds a small fast wave, .01 sin(50 sin 10x), to the mean, and noise of
+// the constant variance .01.
 #include "slimbayes/data/synthetic.h"
 
 #include <fmt/format.h>

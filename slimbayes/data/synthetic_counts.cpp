@@ -51,7 +51,7 @@ Table generate_cox(int64_t rows, const Stream& stream) {
   double base = static_cast<double>(rows) / kVolume;
   Table table = empty_table("cox", {"x1", "x2", "true_intensity"});
   Stream places = stream.split("places"), kept = stream.split("kept"), number = stream.split("number");
-  // A draw without events is of no use here and is repeated.
+  // Repeats the draw until there is at least one event, as a table without rows cannot be fitted.
   for (uint64_t attempt = 0; table.rows == 0; ++attempt) {
     int64_t candidates = poisson_draw(base * (1 + kSwing) * kVolume, number, attempt);
     Stream place = places.split(attempt), keep = kept.split(attempt);

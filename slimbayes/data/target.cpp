@@ -1,6 +1,6 @@
-// Reads the target column and fits its task. The likelihood decides how cells are read: a column of numbers
-// can hold measurements, counts or names of classes. The column's kind decides only if no likelihood is
-// given.
+// Reads the target column and fits its task. The likelihood decides how the cells are read, because a column
+// of numbers can hold measurements, counts or names of classes. If no likelihood is given, the kind of the
+// column decides.
 
 #include "slimbayes/data/target.h"
 
@@ -21,8 +21,9 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the likelihood that a column suggests if the user gives none; nullopt for categories, of which the
-/// number decides between bernoulli and softmax.
+/// Returns the likelihood of a column for which the user gives none. Returns nullopt for a column of
+/// categories: class_task then chooses bernoulli or softmax by their number. Throws std::invalid_argument for
+/// times.
 std::optional<LikelihoodKind> likelihood_for(const Column& column) {
   if (two_whole_numbers(column)) return LikelihoodKind::bernoulli;
   if (column.kind == ColumnKind::numeric) return LikelihoodKind::gaussian;
@@ -33,9 +34,10 @@ std::optional<LikelihoodKind> likelihood_for(const Column& column) {
   return std::nullopt;
 }
 
-/// Sets the shift, the scale and the sd of a regression. The predictive variance in the target's units is the
-/// standardised variance times the squared scale. Within these bounds the square is a normal double, and
-/// there is room for variances up to 1e28 times the training variance.
+/// Sets the shift and scale of a regression, its encoded_sd and its lowest target, from the targets of the
+/// training rows. The sd must lie between kLeast and kMost: the predictive variance in the user's units is
+/// the standardised variance times the squared scale. Within these bounds the squared scale is a normal
+/// double, with room for variances up to 1e28 times the training variance.
 void standardise(const std::vector<double>& values, const TargetOptions& options, Task& task) {
   constexpr double kLeast = 1e-140, kMost = 1e140;
   const Moments m = moments(values);
@@ -115,7 +117,7 @@ Table with_target(Table table, const std::string& target) {
   }
   check(!rows.empty(), "target", fmt::format("rows with a value in the target {}", in_quotes(target)),
         fmt::format("{} without one", counted(table.rows, "row")), "check the column's name");
-  if (std::ssize(rows) == table.rows) return table;  // a move; a conditional expression would copy the table
+  if (std::ssize(rows) == table.rows) return table;  // moves it; with ?: it would be copied
   return take_rows(table, rows);
 }
 
@@ -125,7 +127,7 @@ at::Tensor target_values(const Table& table, const std::string& target, const Ta
   check(classes || of_numbers(column), "target", fmt::format("numbers in the target {}", in_quotes(target)),
         fmt::format("a {} column", kind_name(column.kind)),
         fmt::format("{} needs numbers", name_of(task.kind)));
-  std::vector<int64_t> slots;  // of each of the column's levels the class number; -1: a new class
+  std::vector<int64_t> slots;  // class number of each level of the column; -1: a new class
   for (const std::string& level : column.levels) {
     auto found = std::ranges::find(task.levels, level);
     slots.push_back(found == task.levels.end() ? -1 : found - task.levels.begin());

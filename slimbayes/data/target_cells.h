@@ -9,22 +9,25 @@
 
 namespace slimbayes {
 
-// The cells of a target column as they are read for training. The functions that take a row throw DataError
-// with its place.
+// Functions that read the cells of a target column. Those that take a row throw DataError with the number of
+// that row.
 
-/// Returns the target column. Throws std::invalid_argument if the table has none of this name.
+/// Returns the column with the name `target`. Throws std::invalid_argument if the table has none.
 const Column& target_column(const Table& table, const std::string& target);
 
 /// Returns whether the column holds numbers or booleans.
 bool of_numbers(const Column& column);
 
-/// Returns the cell of this row. Throws DataError if it is missing or infinite.
+/// Returns the target in this row, as a number (Column::values). Throws DataError if it is missing or
+/// infinite.
 double target_in(const Table& table, const Column& column, int64_t row);
 
-/// Returns the count in this row. Throws DataError for a cell that is no whole number from 0 to 1e15.
+/// Returns the target in this row, which must be a count. Throws DataError for a cell that is not a whole
+/// number from 0 to 1e15.
 double count_in(const Table& table, const Column& column, int64_t row);
 
-/// Returns the two values of a column that holds two different whole numbers alone, each at least twice.
+/// If a numeric column holds only two different whole numbers, each in at least two rows, returns these
+/// numbers, the smaller first; else nullopt. Such a column is taken for two classes.
 std::optional<std::pair<double, double>> two_whole_numbers(const Column& column);
 
 }  // namespace slimbayes

@@ -1,4 +1,4 @@
-// Notes for users who give no --likelihood: which one was taken, and which other one may fit better.
+// Notes for users who give no --likelihood: they say which one was taken, and which other one may fit better.
 #include <fmt/format.h>
 
 #include <algorithm>

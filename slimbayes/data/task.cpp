@@ -60,7 +60,7 @@ void check_stored(const Task& task, std::string_view where) {
   std::ranges::sort(different);
   check(std::ranges::adjacent_find(different) == different.end(), where, "names of classes that differ",
         "repeated ones", "the model file is damaged");
-  constexpr double kLeast = 1e-140, kMost = 1e140;  // their squares are doubles
+  constexpr double kLeast = 1e-140, kMost = 1e140;  // their squares neither overflow nor underflow
   for (const double scale : {task.y_scale, task.encoded_sd})
     check(scale >= kLeast && scale <= kMost, where, "a positive scale, from 1e-140 to 1e140",
           fmt::format("{}", scale), "the model file is damaged");

@@ -12,38 +12,44 @@
 
 namespace slimbayes {
 
-/// What is predicted, and how encoded targets map to the user's units.
+/// What is predicted, and how to convert encoded targets to the user's units.
 /// - Regression: y_user = y_shift + y_scale * y. The shift is the mean of the training targets. The scale is
 ///   their sd (1 if they are all equal), or 1 if the target is centred and not scaled.
 /// - Events: log intensity in the user's units = log intensity over the encoded coordinates + y_shift.
 /// - Classification and counts: the shift is 0 and the scale is 1.
 struct Task {
   TaskKind kind = TaskKind::regression;
-  LikelihoodKind likelihood = LikelihoodKind::gaussian;  // a likelihood of this kind of task
-  int64_t outputs = 1;  // latent functions: one per class for softmax, else 1
+  LikelihoodKind likelihood = LikelihoodKind::gaussian;  // one of those that serve `kind`
+  int64_t outputs = 1;  // number of latent functions: one per class for softmax, else 1
   double y_shift = 0, y_scale = 1;
   /// Names of the classes, in the order of their numbers; empty for other tasks.
   std::vector<std::string> levels = {};
-  /// Regression: sd of the training targets as a method sees them; 1, unless the target is not scaled.
+  /// Regression: sd of the encoded training targets. It is 1 if they are standardised, and their own sd if
+  /// they are only centred.
   double encoded_sd = 1;
-  double low = 0;  // regression: least training target in the user's units
+  double low = 0;  // regression: lowest training target in the user's units
 };
 
-/// Returns the name of a validation score by its metric ("NLL"), for Summary::score: "standardised validation
-/// NLL" for a regression whose target is standardised, else "validation NLL".
+/// Returns the name that reports give a validation score (Summary::score). For the metric "NLL" it is
+/// "standardised validation NLL" if the task is a regression whose targets are standardised, and else
+/// "validation NLL".
 std::string score_name(const Task& task, std::string_view metric);
 
-/// Returns whether `p` answers this task: it is of the task's kind and has a probability for each class.
+/// Returns whether the predictive `p` belongs to this task: it is of the task's kind and, for a
+/// classification, has one probability per class.
 bool is_answer_to(const Predictive& p, const Task& task);
 
-/// Returns the JSON of a task. It holds encoded_sd only if it is not 1, and low only for a regression.
+/// Returns the task as JSON, for a model file. encoded_sd is written only if it is not 1, and low only for a
+/// regression.
 nlohmann::json to_json(const Task& task);
 
-/// Checks a task from a model file. Throws std::invalid_argument, naming `where`, if two classes have one
-/// name or the scale or the sd of the target is beyond what a fit can give.
+/// Checks a task that was read from a model file. Throws std::invalid_argument, naming the function `where`,
+/// if two classes have the same name, or y_scale or encoded_sd is outside 1e-140 to 1e140, which no fit
+/// gives.
 void check_stored(const Task& task, std::string_view where);
 
-/// Throws std::invalid_argument, naming `where`, if the JSON does not describe a task.
+/// Returns the task that to_json wrote. Throws std::invalid_argument, naming the function `where`, if the
+/// JSON does not describe a task.
 Task task_from_json(const nlohmann::json& json, std::string_view where);
 
 }  // namespace slimbayes

@@ -1,6 +1,6 @@
-// Encodes text as tokens. Words are found by Unicode's general categories and folded by utf8proc, so that no
-// language needs a model of its own. The vocabulary comes from the training rows alone, so that it contains
-// no information from the test rows.
+// Encodes text as tokens. Words are found by the Unicode categories of their characters and case-folded by
+// utf8proc, which works for all languages alike. The vocabulary comes from the training rows alone, so that
+// it contains no information from the test rows.
 #include "slimbayes/data/text.h"
 
 #include <ATen/ATen.h>
@@ -104,7 +104,7 @@ std::string_view text_at(const Column& column, int64_t row) {
   return std::isnan(x) ? std::string_view() : std::string_view(column.levels[static_cast<size_t>(x)]);
 }
 
-/// Stores the tokens of all rows in one list, and gives padded batches.
+/// A source that stores the tokens of all rows in one list and gives batches padded to their longest row.
 class TextSource : public Source {
  public:
   TextSource(at::Tensor tokens, at::Tensor offsets, at::Tensor target)
@@ -128,9 +128,9 @@ class TextSource : public Source {
   }
 
  private:
-  at::Tensor tokens_;   // [all] int32
-  at::Tensor offsets_;  // [n + 1] int64
-  at::Tensor target_;   // [n] float64
+  at::Tensor tokens_;   // [total number of tokens] int32, row after row
+  at::Tensor offsets_;  // [n + 1] int64; row i has the tokens offsets_[i] to offsets_[i + 1] - 1
+  at::Tensor target_;   // [n] float64; undefined without targets
 };
 
 }  // namespace
@@ -139,7 +139,7 @@ std::vector<std::string> words_of(std::string_view text) {
   const std::string all = folded(text);
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(all.data());
   std::vector<std::string> words;
-  bool open = false;  // whether the last word may continue
+  bool open = false;  // whether the next letter continues the last word
   for (size_t i = 0; i < all.size();) {
     utf8proc_int32_t c = 0;
     const auto length = utf8proc_iterate(bytes + i, static_cast<utf8proc_ssize_t>(all.size() - i), &c);

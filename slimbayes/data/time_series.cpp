@@ -1,4 +1,4 @@
-// Orders the rows of a table by their series and times, and finds the step from row to row.
+// Sorts the rows of a table by series and time, and finds the step between successive rows.
 #include "slimbayes/data/time_series.h"
 
 #include <fmt/format.h>
@@ -39,8 +39,8 @@ double time_in(const Table& table, const Column& column, int64_t row) {
   return x;
 }
 
-/// Returns days from 1970-01-01 in the Gregorian calendar (Hinnant, chrono-compatible low-level date
-/// algorithms).
+/// Returns the number of days from 1970-01-01 to this date in the Gregorian calendar (H. Hinnant,
+/// chrono-compatible low-level date algorithms).
 int64_t days_from(int64_t year, int64_t month, int64_t day) {
   year -= month <= 2;
   const int64_t era = (year >= 0 ? year : year - 399) / 400, of_era = year - era * 400;
@@ -53,8 +53,9 @@ std::string lower(std::string text) {
   return text;
 }
 
-/// Returns seconds since 1970 from columns named year, month, day, hour, minute, second. An absent month or
-/// day is 1, an absent hour, minute or second is 0. Throws DataError for a value out of range.
+/// Returns the time of each row in seconds since 1970, from columns named year, month, day, hour, minute,
+/// second. A missing column for the month or day counts as 1, one for the hour, minute or second as 0. Throws
+/// DataError for a value out of range.
 std::vector<double> composed_times(const Table& table, const std::vector<std::string>& names) {
   constexpr const char* kParts[] = {"year", "month", "day", "hour", "minute", "second"};
   constexpr double kLow[] = {1, 1, 1, 0, 0, 0}, kHigh[] = {9999, 12, 31, 24, 59, 60};
@@ -95,8 +96,8 @@ struct Times {
   bool calendar;
 };
 
-/// Returns the advice for a column whose times cannot be read. With a fitted model, the advice names no
-/// flags: prediction has none for times.
+/// Returns the advice for a time column that cannot be read. If a model is already fitted, the advice names
+/// no command-line flags, because prediction has none for times.
 const char* times_hint(bool fitted) {
   return fitted ? "write the times as in training"
                 : "convert them, for instance by pandas.to_datetime, or give the year, month and day as "
@@ -120,7 +121,8 @@ Times times_of(const Table& table, const WindowOptions& options, bool fitted) {
   return times;
 }
 
-/// Returns the number of each row's series [n]. Rows with equal values in every group column are one series.
+/// Returns the number of the series of each row, [n]. Rows with equal values in every group column are one
+/// series.
 std::vector<int64_t> series_of(const Table& table, const std::vector<std::string>& group) {
   std::vector<std::vector<double>> keys(static_cast<size_t>(table.rows));
   for (const std::string& name : group) {
@@ -136,14 +138,15 @@ std::vector<int64_t> series_of(const Table& table, const std::vector<std::string
   return series;
 }
 
-/// A time difference of neighbours in a series, and the later of their times.
+/// The time difference `by` of two successive rows of a series, and the later of their times, `at`.
 struct Difference {
   double by, at;
 
   bool is(double step) const { return std::abs(by - step) <= time_tolerance(step, at); }
 };
 
-/// Returns the commonest difference; the smallest if several are equally common; 1 if there is none.
+/// Returns the most frequent difference; the smallest of them if several are equally frequent; 1 if there is
+/// none.
 double common_step(std::vector<Difference> differences) {
   std::ranges::sort(differences, {}, &Difference::by);
   double best = 1;
@@ -155,7 +158,7 @@ double common_step(std::vector<Difference> differences) {
       ++j;
     if (static_cast<int64_t>(j - i) > most) {
       most = static_cast<int64_t>(j - i);
-      best = differences[i + (j - i) / 2].by;  // the middle one: rounding makes equal differences vary
+      best = differences[i + (j - i) / 2].by;  // the middle of those that are equal within rounding
     }
     i = j;
   }
@@ -170,7 +173,8 @@ std::string same_time_hint(const WindowOptions& options, bool fitted) {
                          : fmt::format("tells series apart by {} alone", fmt::join(options.group, ", ")));
 }
 
-/// Throws if the middle one of these times is so large that one step and two cannot be told apart.
+/// Throws std::invalid_argument if the times are so large that rounding hides the difference between one step
+/// and two. The median time is tested.
 void check_resolution(std::vector<double> times, double step) {
   if (times.empty()) return;
   const auto middle = times.begin() + std::ssize(times) / 2;
@@ -182,8 +186,8 @@ void check_resolution(std::vector<double> times, double step) {
         "count the times from the first one");
 }
 
-/// Fills TimeSeries::time and returns the time differences of neighbours in one series. Throws DataError for
-/// two rows of one series with the same time.
+/// Sets series.time from the time of each row of the table (`of_row`), and returns the time differences of
+/// successive rows of the same series. Throws DataError for two rows of one series with the same time.
 std::vector<Difference> timed(TimeSeries& series, const Table& table, const std::vector<double>& of_row,
                               const WindowOptions& options) {
   std::vector<Difference> differences;
@@ -206,7 +210,7 @@ std::vector<Difference> timed(TimeSeries& series, const Table& table, const std:
 }  // namespace
 
 double time_tolerance(double difference, double time) {
-  // Two differences are compared, of four times; each time is rounded by at most half an epsilon.
+  // Two differences involve four times, and each time is rounded by at most half an epsilon of its size.
   return kSameTime * difference + 2 * std::numeric_limits<double>::epsilon() * std::abs(time);
 }
 

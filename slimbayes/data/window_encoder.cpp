@@ -1,5 +1,5 @@
-// Encodes windows of a time series. Rows are encoded once, in the order of series and time. A window is a
-// range of rows of that matrix; its rows are gathered when its batch is requested.
+// Encodes windows of a time series. Every row is encoded once, into a matrix sorted by series and time. A
+// window is a range of rows of this matrix; the rows are copied when a batch with the window is requested.
 #include "slimbayes/data/window_encoder.h"
 
 #include <ATen/ATen.h>
@@ -24,7 +24,8 @@ namespace {
 
 constexpr const char* kWindowEncoder = "windows";
 
-/// Gives batches of windows, from the encoded rows and the place where each window ends.
+/// A source that makes batches of windows from the matrix of encoded rows and the index of each window's last
+/// row.
 class WindowSource : public Source {
  public:
   WindowSource(at::Tensor rows, at::Tensor last, int64_t window, at::Tensor target)
@@ -45,10 +46,10 @@ class WindowSource : public Source {
   }
 
  private:
-  at::Tensor rows_;    // [n, d] float32, in the order of Windows::order
-  at::Tensor last_;    // [m] row of each window's end
-  at::Tensor back_;    // [window] 1 - window, ..., 0
-  at::Tensor target_;  // [m] float64
+  at::Tensor rows_;    // [n, d] float32, sorted as Windows::order
+  at::Tensor last_;    // [m] row of rows_ at which each window ends
+  at::Tensor back_;    // [window] rows of a window relative to its last one: 1 - window, ..., 0
+  at::Tensor target_;  // [m] float64; undefined without targets
 };
 
 std::vector<int64_t> rows_of(const Windows& windows, const std::vector<int64_t>& places) {
@@ -57,7 +58,8 @@ std::vector<int64_t> rows_of(const Windows& windows, const std::vector<int64_t>&
   return rows;
 }
 
-/// Returns the places of all rows that at least one of these windows sees, ascending.
+/// Returns the places (indices into Windows::order) of all rows that at least one of these windows sees,
+/// ascending. `chosen` holds indices into Windows::last.
 std::vector<int64_t> seen_places(const Windows& windows, const std::vector<int64_t>& chosen) {
   std::vector<bool> seen(windows.order.size());
   for (int64_t i : chosen) {
@@ -72,7 +74,8 @@ std::vector<int64_t> seen_places(const Windows& windows, const std::vector<int64
   return places;
 }
 
-/// The features of a row: those of the target's own column hold its past.
+/// Returns the names of the features of a row. Those of the target's own column are named "TARGET (past)",
+/// because as inputs they hold earlier values.
 std::vector<std::string> row_features(const Encoder& rows, const std::string& target) {
   std::vector<std::string> names;
   for (Encoder::Feature column : rows.columns()) {
@@ -82,8 +85,8 @@ std::vector<std::string> row_features(const Encoder& rows, const std::string& ta
   return names;
 }
 
-/// Sets the indicators of missing cells from the table before values were carried forward. `x` [n, d] holds
-/// the encoded inputs of the table's rows.
+/// Sets the indicator features to 1 where a cell of `table` is missing. `x` [n, d] holds the encoded rows
+/// after missing cells were carried forward, `table` the rows before.
 void mark_missing(const at::Tensor& x, const Encoder& rows, const Table& table) {
   int64_t offset = 0;
   for (const Encoder::Feature& feature : rows.columns()) {
@@ -94,12 +97,13 @@ void mark_missing(const at::Tensor& x, const Encoder& rows, const Table& table) 
   }
 }
 
-/// Returns how many of these rows of the table fill_gaps inserted.
+/// Returns how many of the rows at these places were inserted by fill_gaps.
 int64_t inserted_among(const Windows& windows, const std::vector<int64_t>& places) {
   return std::ranges::count_if(places, [&](int64_t place) { return windows.is_inserted(place); });
 }
 
-/// Adds the windows that see a bad row to `bad`; throws DataError for the first one if `bad` is nullptr.
+/// Appends the windows that see a bad row to `bad`, each with the reason of its first bad row; throws
+/// DataError for the first such window if `bad` is nullptr.
 void add_bad_windows(const WindowTable& given, const std::vector<BadRow>& bad_rows,
                      std::vector<BadRow>* bad) {
   const Windows& windows = *given.windows;
@@ -154,7 +158,7 @@ WindowEncoder WindowEncoder::fit(const WindowTable& training, const EncoderOptio
   return encoder;
 }
 
-/// Stores the kinds of the columns of times and groups.
+/// Stores the kinds of the time and group columns, and whether the times give an offset from UTC.
 void WindowEncoder::fit_keys(const Table& table) {
   for (const auto* names : {&options_.time, &options_.group}) {
     for (const std::string& name : *names) {
@@ -173,8 +177,8 @@ void WindowEncoder::complete_schema() {
   schema_.input.sizes = {options_.window, std::ssize(schema_.features)};
 }
 
-/// Returns the encoded rows in the order of the series, float32 [n, d]. Rows with a bad cell are listed in
-/// `bad` by their index in the table.
+/// Returns the encoded rows of the table with their calendar features, sorted as Windows::order, float32 [n,
+/// d]. Rows with a bad cell are appended to `bad` by their index in the table.
 at::Tensor WindowEncoder::encoded_rows(const WindowTable& given, std::vector<BadRow>& bad) const {
   const Table& table = *given.table;
   const Windows& windows = *given.windows;
@@ -211,8 +215,8 @@ std::vector<std::string> WindowEncoder::input_names() const {
 
 std::vector<std::string> WindowEncoder::notes_for(const Table& table, const Windows& windows) const {
   check_past(table, target_);
-  // The notes are on the table with carried cells: without them, the notes would say that the missing cells
-  // were imputed with the training mean.
+  // The notes describe the table after missing cells were carried forward. Before that, they would wrongly
+  // say that the missing cells were imputed with the training mean.
   std::vector<std::string> notes =
       rows_.notes_for(options_.fill_gaps ? carried(table, windows, input_names()) : table);
   const Column* time = offsets_ && options_.time.size() == 1 ? table.find(options_.time[0]) : nullptr;

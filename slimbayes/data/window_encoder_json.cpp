@@ -1,4 +1,4 @@
-// A window encoder's JSON form, as stored in the model file. from_json checks every value, because a model
+// The JSON form of WindowEncoder, as stored in the model file. from_json checks every value, because a model
 // file may come from anywhere.
 #include <fmt/format.h>
 

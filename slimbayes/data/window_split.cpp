@@ -1,5 +1,5 @@
-// Splits windows by time. Windows overlap: a random split would show the test rows in training. So the parts
-// follow each other in time, and between two parts the windows that would see rows of both are left out.
+// Splits windows by time. Windows overlap, so a random split would show rows of the test windows in training.
+// Therefore the parts follow each other in time, and windows that would see rows of two parts are left out.
 #include "slimbayes/data/window_split.h"
 
 #include <fmt/format.h>
@@ -32,10 +32,10 @@ void check_shares(const SplitOptions& split) {
   check(sum < 1, kSplitWindows, "fractions whose sum is below 1", fmt::format("{}", sum));
 }
 
-/// The usable windows by the time of their forecasts.
+/// The windows to split, sorted by the time that they predict.
 struct Forecasts {
-  std::vector<double> times;   // of each usable window
-  std::vector<int64_t> order;  // indices into `times`, by time
+  std::vector<double> times;   // the time that each window predicts
+  std::vector<int64_t> order;  // indices into `times`, earliest first
 };
 
 Forecasts forecasts_of(const Windows& windows, const std::vector<int64_t>& usable,
@@ -49,7 +49,8 @@ Forecasts forecasts_of(const Windows& windows, const std::vector<int64_t>& usabl
   return all;
 }
 
-/// Returns where each part ends in Forecasts::order, for n windows.
+/// Returns the end of each part (in the order of kPartsInTime) as an index into Forecasts::order, for n
+/// windows. Part p begins where part p - 1 ends.
 std::array<int64_t, 4> ends_of(const SplitOptions& split, int64_t n) {
   const double shares[] = {split.valid_fraction, split.calibration_fraction, split.test_fraction};
   std::array<int64_t, 4> ends = {0, 0, 0, n};

@@ -11,25 +11,27 @@
 
 namespace slimbayes {
 
-/// Some windows of a time series in a table. The table is shared, because windows overlap: each row is stored
-/// once.
+/// A table with a time series and some windows of it. Windows overlap, so they refer to rows of the shared
+/// table: each row is stored once.
 struct WindowTable {
   std::shared_ptr<const Table> table;
   std::shared_ptr<const Windows> windows;
   std::vector<int64_t> selected;  // indices into Windows::last, one per window
 };
 
-/// Finds the windows of a table; if `target` is a column's name, only those whose target is in the table.
-/// `step` is as in find_series. Throws as find_windows, and std::invalid_argument if no window is left.
+/// Returns the windows of a table, whose gaps are filled first with options.fill_gaps. If `target` is the
+/// name of a column, only windows whose target is in the table are selected; if it is "", all. `step` is the
+/// step of the training rows if there is a fitted model, as in find_series. Throws as find_windows, and
+/// std::invalid_argument if no window is left.
 WindowTable window_table(Table table, const WindowOptions& options, std::optional<double> step,
                          const std::string& target);
 
-/// Returns the rows of the table whose targets these windows predict. Throws std::invalid_argument for a
-/// window whose target lies beyond the table.
+/// Returns a table of the rows that the selected windows predict, one per window. Throws
+/// std::invalid_argument for a window whose predicted row lies beyond the table.
 Table target_rows(const WindowTable& windows);
 
-/// Returns the row of the table at which a window ends, given the window's index in `selected`. Messages and
-/// the columns of --keep refer to this row.
+/// Returns the index in the table of the last row that a window sees. `example` is the window's index in
+/// `selected`. Messages and the columns of --keep use this row to identify a window.
 int64_t last_row(const WindowTable& windows, int64_t example);
 
 }  // namespace slimbayes

@@ -1,4 +1,4 @@
-// Finds the windows of a table of time series: which rows follow each other.
+// Finds the windows of a table of time series: sequences of rows that follow each other without a gap.
 #include "slimbayes/data/windows.h"
 
 #include <ATen/ATen.h>
@@ -20,20 +20,21 @@ namespace {
 
 constexpr const char* kWindows = "windows";
 
-/// Returns the column's cell in the row at this place of Windows::order.
+/// Returns the cell of a column in the row at this place (an index into Windows::order).
 double cell_at(const Column& column, const Windows& windows, int64_t place) {
   return column.values[static_cast<size_t>(windows.order[static_cast<size_t>(place)])];
 }
 
-/// The runs of a series, sequences of rows without a gap in time, as counts.
+/// Numbers of runs (sequences of rows of a series without a gap in time): how many there are, how many are
+/// shorter than a window, and the rows of the longest.
 struct Runs {
   int64_t runs = 0, too_short = 0, longest = 0;
-  int64_t left_out = 0;  // windows that end in an inserted row and predict no row of the table
+  int64_t left_out = 0;  // windows not added because they end in an inserted row
 };
 
-/// Adds the windows of every run. A window that ends in an inserted row is added only if it predicts a row of
-/// the table: otherwise the window that ends in the last known row makes the same forecast from the same
-/// data.
+/// Adds the windows of every run to `windows`, and returns the numbers of runs. A window that ends in an
+/// inserted row is added only if it predicts a row that was in the table before. Otherwise it would repeat a
+/// forecast: the window that ends in the last row with data forecasts from the same data.
 Runs add_windows(Windows& windows, const WindowOptions& options) {
   Runs count;
   const int64_t n = std::ssize(windows.order);
@@ -57,8 +58,8 @@ Runs add_windows(Windows& windows, const WindowOptions& options) {
   return count;
 }
 
-/// Returns how many windows there would be without gaps: as if the gaps that can be filled were filled, and
-/// as if the rows around every other gap followed each other directly.
+/// Returns how many windows there would be without gaps. Gaps that can be filled are counted as filled; at
+/// every other gap, the rows before and after are counted as if they were one step apart.
 int64_t windows_without_gaps(const TimeSeries& series, const std::vector<Gap>& gaps,
                              const WindowOptions& options) {
   Windows filled;
@@ -71,7 +72,7 @@ int64_t windows_without_gaps(const TimeSeries& series, const std::vector<Gap>& g
   return all;
 }
 
-/// Describes what --fill-gaps does with these gaps, or would do if it were given.
+/// Returns a clause on what --fill-gaps does with these gaps, or would do if it were given.
 std::string filling(const TimeSeries& series, const std::vector<Gap>& gaps, const WindowOptions& options) {
   const auto fillable = std::ranges::count_if(gaps, [](const Gap& gap) { return gap.missing > 0; });
   const char* command = series.fitted && !options.fill_gaps ? "a fit with --fill-gaps" : "--fill-gaps";
@@ -87,8 +88,8 @@ std::string filling(const TimeSeries& series, const std::vector<Gap>& gaps, cons
       command, fillable, options.window);
 }
 
-/// Returns a note on the gaps that no window reaches over: how many windows they cost, where they are, and
-/// whether --fill-gaps helps. Returns "" if there are none.
+/// Returns a note on the gaps that remain, over which no window reaches: how many windows they cost, where
+/// they are, and whether --fill-gaps would fill them. Returns "" if there are none.
 std::string gap_note(const Table& table, const Windows& windows, const WindowOptions& options) {
   const std::vector<Gap> gaps = gaps_of(windows, options.window);
   if (gaps.empty()) return "";
@@ -100,8 +101,9 @@ std::string gap_note(const Table& table, const Windows& windows, const WindowOpt
       where_text(table, windows, options, gaps), filling(windows, gaps, options));
 }
 
-/// Throws std::invalid_argument if no run of rows is as long as a window. For a fit, the run must also hold
-/// the row that is predicted.
+/// Throws std::invalid_argument if there is no window. Unless a model is already fitted (`fitted`), the
+/// message asks for runs that are longer than a window by the horizon, because training needs the row that is
+/// predicted.
 void check_runs(const Windows& windows, const WindowOptions& options, bool fitted) {
   const char* unit = windows.calendar ? " s" : "";
   const int64_t needed = options.window + (fitted ? 0 : options.horizon);
@@ -123,9 +125,9 @@ void check_runs(const Windows& windows, const WindowOptions& options, bool fitte
             "and give that column to --time");
 }
 
-/// Removes the rounding error of a time that is a sum of doubles: returns the decimal number with the fewest
-/// digits that is equal to it within rounding (0.3 for 0.1 + 2 * 0.1). Returns the time itself if a step is
-/// too small beside it.
+/// Removes the rounding error from a time that is a sum of doubles: returns the decimal number with the
+/// fewest digits that equals it within rounding (0.3 for 0.1 + 2 * 0.1). Returns the time itself if the
+/// rounding error is not small compared with a step.
 double rounded_time(double time, double step) {
   const double unit = std::pow(10, std::ceil(std::log10(time_tolerance(step, time))));
   if (!(unit < step / 2)) return time;
