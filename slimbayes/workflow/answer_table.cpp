@@ -31,8 +31,9 @@ Column column(const std::string& name, const at::Tensor& values) {
   return {name, ColumnKind::numeric, numbers(values), {}};
 }
 
-/// Returns whether the epistemic variance measures the model's uncertainty, so that the columns may be named
-/// aleatoric and epistemic (ood_score).
+/// Returns whether the method's epistemic variance measures the uncertainty of the model (ood_score() gives
+/// "epistemic_sd"). Only then do the columns of the two parts of the sd have the names aleatoric and
+/// epistemic.
 bool names_epistemic(const Model& model) {
   return ood_score(find_method(model.method()), model.options()) == "epistemic_sd";
 }
@@ -46,8 +47,8 @@ Columns columns_of(const Regression& p, const Model& model, bool parts) {
   return columns;
 }
 
-/// Returns the classes of each row's set in the order of their numbers, joined by "|". An empty set gives an
-/// empty cell.
+/// Returns the column "set": the names of the classes in each row's set, in the order of `names` and joined
+/// by "|". An empty set gives an empty cell.
 Column set_column(const PredictionSet& set, const std::vector<std::string>& names) {
   Column column{"set", ColumnKind::categorical, {}, {}};
   std::map<std::string, double> places;
@@ -86,7 +87,9 @@ Columns columns_of(const Intensity& p, const Model&, bool) {
   return {column("mean", mean(p.rate)), column("sd", var(p.rate).sqrt())};
 }
 
-/// Returns lower, upper and set for each level. With several levels, the names end in the level in percent.
+/// Returns the columns lower and upper (where the task has intervals) and set (where the model gives
+/// prediction sets) for each level. With several levels, the names end in the level in percent, such as
+/// lower_90.
 Columns level_columns(const Answers& a, const std::vector<std::string>& names) {
   Columns columns;
   for (const LevelAnswer& at : a.levels) {
@@ -103,7 +106,8 @@ Columns level_columns(const Answers& a, const std::vector<std::string>& names) {
   return columns;
 }
 
-/// Moves answer i to row rows[i] of a table of `all` rows. Rows without an answer get missing cells (NaN).
+/// Spreads columns of the answered examples over a table of `all` rows: cell i of each column moves to row
+/// rows[i]. Rows without an answer get missing cells (NaN).
 Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
   for (Column& column : columns) {
     std::vector<double> values(static_cast<size_t>(all), NAN);
@@ -113,7 +117,8 @@ Columns spread(Columns columns, const std::vector<int64_t>& rows, int64_t all) {
   return columns;
 }
 
-/// Returns a column of times. It has offsets (Z) if the times in the windows' table have them.
+/// Returns a column of times: dates if the windows have calendar times, else numbers. If the time column of
+/// the windows' table gives offsets from UTC, this column is marked as UTC too (Column::offsets).
 Column time_column(const char* name, const WindowTable& w, std::vector<double> times) {
   const WindowOptions& options = w.windows->options;
   const Column* given = options.time.size() == 1 ? w.table->find(options.time[0]) : nullptr;
@@ -122,7 +127,7 @@ Column time_column(const char* name, const WindowTable& w, std::vector<double> t
   return column;
 }
 
-/// Returns the time of the last row that each window sees.
+/// Returns the column "last_time": the time of the last row of each window.
 Column last_time(const WindowTable& w) {
   std::vector<double> times;
   for (const int64_t i : w.selected)
@@ -130,15 +135,16 @@ Column last_time(const WindowTable& w) {
   return time_column(kLastTime, w, std::move(times));
 }
 
-/// Returns a class in the model's spelling, which may differ from the cell's for booleans and numbers.
-/// Returns the cell's text if the model does not know the class.
+/// Returns the name of the class in a cell of the target column. The name is taken from `names`, the model's
+/// classes, because a table may spell the same boolean or number differently. If the model does not know the
+/// class, returns the cell's text.
 std::string class_text(const Column& column, double value, const std::vector<std::string>& names) {
   const int64_t known = column.kind == ColumnKind::categorical ? -1 : level_like(names, column.kind, value);
   return known < 0 ? cell_text(column, value) : names[static_cast<size_t>(known)];
 }
 
-/// Returns the target of the row that each window predicts; missing where the table does not have it. Returns
-/// nothing if no target is known.
+/// Returns the column "actual": the target of the row that each window predicts, missing where the table does
+/// not have it. Returns nothing if the table has it for no window.
 std::optional<Column> actual_column(const WindowTable& w, const std::string& target, const Task& task) {
   const Column& given = *w.table->find(target);
   const bool classes = task.kind == TaskKind::classification;
@@ -160,8 +166,9 @@ std::optional<Column> actual_column(const WindowTable& w, const std::string& tar
   return column;
 }
 
-/// Returns the columns that identify each forecast: those of WindowOptions::group; "forecast_time", the time
-/// of the predicted row; and "actual", its target, if the table has any.
+/// Returns the columns that identify each forecast: those of WindowOptions::group, read from `last`, the last
+/// row of each window; "forecast_time", the time of the predicted row; and "actual", the target of that row,
+/// if the table has any.
 Columns forecast_columns(const WindowTable& w, const Table& last, const std::string& target,
                          const Task& task) {
   const WindowOptions& options = w.windows->options;
@@ -175,12 +182,12 @@ Columns forecast_columns(const WindowTable& w, const Table& last, const std::str
   return columns;
 }
 
-/// Returns a note if a mean lies above its interval. Far from the training data the log rate is so uncertain
-/// that the mean of the rate is meaningless.
+/// Returns a note if the mean of a count or an intensity lies above its interval, else "". Far from the
+/// training data the log rate is so uncertain that the mean of the rate is meaningless.
 std::string tail_note(const Examples& examples, const Answers& a, double level) {
   const auto note = [&](const auto& p) -> std::string {
-    // Uses the interval of the rate, not of the count: a count's interval ends at whole numbers, and the mean
-    // of a low rate may exceed it.
+    // Compares with the interval of the rate and not of the count: the ends of a count's interval are whole
+    // numbers, so the mean of a low rate may exceed them although nothing is wrong.
     const at::Tensor rows = mean_above_interval(p.rate, interval(Intensity{p.rate}, level)).nonzero();
     if (rows.size(0) == 0) return "";
     const at::Tensor least = p.rate.log_var.index_select(0, rows.squeeze(1)).min();
@@ -196,8 +203,9 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
   return "";
 }
 
-/// Returns a note if all training targets were above 0 but at least a hundredth of the lower bounds are below
-/// 0. The interval is symmetric and does not know that the target is positive.
+/// Returns a note if all training targets were above 0 but at least one in a hundred of the lower bounds is
+/// below 0; else "". The intervals are symmetric around the mean, so they can reach below 0 although the
+/// target cannot.
 std::string below_zero_note(const Task& task, const LevelAnswer& at) {
   constexpr int64_t kOneIn = 100;
   if (task.kind != TaskKind::regression || !at.interval || task.low <= 0) return "";

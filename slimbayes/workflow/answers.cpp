@@ -1,6 +1,6 @@
-// A bad row does not prevent the answers to other rows and does not change them. Rows whose inputs are too
-// far from the training rows (Encoder::inputs) are removed before the method sees them. Rows whose answer
-// overflows are removed afterwards.
+// A row that gets no answer does not prevent the answers to other rows and does not change them. Rows whose
+// inputs are too far from the training rows (Encoder::inputs) are removed before the method sees them. Rows
+// whose answer overflows are removed afterwards.
 #include "slimbayes/workflow/answers.h"
 
 #include <ATen/ATen.h>
@@ -20,8 +20,8 @@
 namespace slimbayes {
 namespace {
 
-/// Returns a possible cause of an answer that is not finite. Uses the row's distance from the training range,
-/// if that is known.
+/// Returns a text that names a possible cause of an answer that is not finite. It depends on how far `row`
+/// lies outside the training range, if that is known (`far`).
 std::string cause(const std::optional<Outside>& far, int64_t row) {
   if (!far) return "the row may lie too far from the training data for this model";
   const double beyond = far->beyond[static_cast<size_t>(row)];
@@ -30,7 +30,8 @@ std::string cause(const std::optional<Outside>& far, int64_t row) {
                      beyond);
 }
 
-/// Moves the rows with a fault from the answers to `bad`.
+/// Removes every answer i with a fault, that is with faults[i] not empty, together with its intervals, and
+/// lists its row in `a.bad` with the fault as the reason.
 void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEncoder& encoder,
                const Examples& examples) {
   std::vector<int64_t> kept, rows;
@@ -55,8 +56,9 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEn
   a.rows = std::move(rows);
 }
 
-/// Returns whether the model rather than the rows must be at fault: at least one row lies within the training
-/// range, or the range is unknown.
+/// Returns whether at least one of `rows` lies within the training range. Also returns true if the range is
+/// unknown (`far` is empty). If none of these rows has a finite answer, distance from the training data
+/// cannot be the reason, so the model must be at fault.
 bool some_inside(const std::optional<Outside>& far, const std::vector<int64_t>& rows) {
   const auto inside = [&](int64_t row) { return far->beyond[static_cast<size_t>(row)] == 0; };
   return !far || std::ranges::any_of(rows, inside);

@@ -10,21 +10,21 @@
 
 namespace slimbayes {
 
-/// What a caller wants in addition to the answers.
+/// What Model::answers computes in addition to the answers themselves.
 struct AnswerRequest {
-  std::vector<double> levels = {};  // probabilities of intervals or sets of classes
-  bool deterministic_sets = false;  // use deterministic_set instead of prediction_set
+  std::vector<double> levels = {};  // coverage of each interval or set, such as 0.95
+  bool deterministic_sets = false;  // sets of classes without randomisation (deterministic_set)
 };
 
-/// The interval or the set of classes at one level.
+/// The intervals of all answers at one level, or the prediction sets if the answers are classes.
 struct LevelAnswer {
-  double level;
+  double level;                           // coverage, in (0, 1)
   std::optional<Interval> interval = {};  // [m]; absent for classes
   std::optional<PredictionSet> set = {};  // [m, C]; present for classes if the model is calibrated
 };
 
-/// Answers to a set of examples. An example without an answer is listed in `bad` and does not affect the
-/// others. m is the number of examples with an answer.
+/// Answers to n examples, m of which have an answer. The other n - m are listed in `bad` with the reasons;
+/// they do not affect the answers to the m.
 struct Answers {
   Predictive answer;                // [m] in the target's units; every number is finite
   std::vector<LevelAnswer> levels;  // in the order of AnswerRequest::levels
@@ -32,8 +32,9 @@ struct Answers {
   std::vector<BadRow> bad;          // the examples without an answer, ascending
 };
 
-/// Throws std::invalid_argument unless `answers` covers all `examples`, with or without an answer. For a
-/// model of windows, the windows are counted, not the rows of the table.
+/// Throws std::invalid_argument if `answers` is not for as many examples as `examples` holds. Examples
+/// without an answer (Answers::bad) are counted too. For a model of windows, `examples` must be the windows
+/// (Model::examples) and not their table, whose rows would be counted.
 void check_same(const Examples& examples, const Answers& answers);
 
 }  // namespace slimbayes

@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The note of a fit whose network was trained by another fit.
+/// The note in the report of a fit that used a network which an earlier fit of the comparison had trained.
 constexpr const char* kShared =
     "took a network that was trained before in this comparison, with the same seed, options and rows; the "
     "seconds contain its training";
@@ -47,8 +47,8 @@ json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::s
   return report;
 }
 
-/// Runs the seeds of one method. Records a failure of the method in `result`. Returns whether the comparison
-/// goes on.
+/// Fits one method with each seed and adds the reports to `result`. If a fit throws, records the message in
+/// `result` and leaves the other seeds out. Returns false if the user stopped the comparison, else true.
 bool run_seeds(MethodRuns& result, const Examples& examples, FitOptions fit, int seeds,
                const std::vector<std::string>& notes, const FitWatcher& watcher, NetworkCache* networks) {
   try {
@@ -94,7 +94,7 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher) {
   check(fit.test_fraction > 0, "compare", "test examples, on which the methods are compared",
         fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
-  NetworkCache networks;  // shared by methods whose only training is a network's
+  NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
   std::vector<MethodRuns> results;

@@ -17,20 +17,23 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Returns the format of the images at this path, or "" for a table.
+/// Returns the format of the images in this file, such as "idx", or "" if the file is a table. `asked` is
+/// FitOptions::format; if it is "auto", the file decides.
 std::string format_at(const std::string& path, const std::string& asked) {
   if (asked == "table") return "";
   return asked == "auto" ? format_of(path) : asked;
 }
 
-/// Reads images from a file. Standard input can only hold a table.
+/// Reads images from a file. Throws std::invalid_argument for the path "-": standard input can only be a
+/// table.
 Images images_at(const std::string& path, const std::string& format, const TableLimits& limits,
                  bool with_labels = true) {
   check(path != "-", "read", "a file of images", "'-'", "standard input is for tables (CSV); name the file");
   return read_images(path, format, limits, with_labels);
 }
 
-/// Returns the table without the rows whose target is missing, and adds a note on them.
+/// Returns the table without the rows whose target is missing, and adds a sentence on them to `notes` (may be
+/// nullptr). Returns the table unchanged if `target` is "".
 Table with_known_target(Table table, const std::string& target, Words* notes) {
   if (target.empty()) return table;
   const int64_t all = table.rows;
@@ -53,8 +56,8 @@ Words columns_of(const Model& model) {
   return names;
 }
 
-/// Returns how to read a table with the same kinds of columns as the training table. Leaves out columns that
-/// do not vary, because they are not inputs.
+/// Returns how to read a further table so that its columns have the same kinds as those of the training table
+/// `table`. Columns that do not vary in `table` are left out, because they are not inputs.
 Reading alike(const Table& table, const FitOptions& options) {
   Reading reading{{}, options.categorical, options.ignore, false};
   for (const Column& column : table.columns) {
@@ -151,8 +154,9 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
   reading.kept = kept;
   Table table = from.read(path, before_changes(reading, changes));
   ColumnChanges here = changes;
-  // A change shared by two files applies to the file that lacks the model's name. The kinds of columns were
-  // determined after the changes, so the file is read again. Standard input cannot be read again.
+  // If two files share the changes, a rename applies only to a file that does not have the new name already.
+  // The table was read as if all renames applied. If fewer do, the kinds of its columns may be wrong, so it
+  // is read again; standard input cannot be read twice.
   if (shared != nullptr) here = where_absent(table, changes);
   if (here.renamed.size() < changes.renamed.size() && path != "-")
     table = from.read(path, before_changes(reading, here));

@@ -14,7 +14,7 @@ namespace {
 constexpr Accuracy kAccuracy{1e-5, int64_t{1} << 18};
 constexpr double kNegligible = 1e-4;
 
-// Returns the log of the domain's volume in the user's units.
+// Returns the log of the volume of the events' domain in the user's units.
 double log_volume(const Encoder& encoder) {
   double sum = 0;
   for (const Axis& axis : encoder.domain()) sum += std::log(axis.high - axis.low);

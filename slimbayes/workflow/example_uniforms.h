@@ -6,9 +6,10 @@
 
 namespace slimbayes {
 
-/// Returns for each example the uniform number that randomises its prediction set (row_uniforms,
-/// core/prediction_set.h). It depends only on the example's own values, not on the padding of a text in its
-/// batch. [n] float64
+/// Returns one pseudo-random number in (0, 1) per example, with which its prediction set is randomised
+/// (row_uniforms, core/prediction_set.h). The number depends only on the example's own values: the padding
+/// that a text gets in its batch is left out. So an example gets the same number in calibration and in
+/// prediction. [n] float64
 at::Tensor example_uniforms(const Dataset& data);
 
 }  // namespace slimbayes

@@ -3,13 +3,13 @@
 //   resolve_fit      makes every choice that the options leave open, and checks the request   (resolved_fit)
 //   deal_examples    divides the examples into training, validation, calibration and test     (fit_split)
 //   encode_examples  fits the encoder; encodes training and validation examples               (fit_encoding)
-//   fitted_method    fits the method, tunes it if requested; cross-fits the noise variance    (here)
-//                    if the validation rows do not determine it reliably
+//   fitted_method    fits the method, tunes it if requested; estimates the noise variance     (here)
+//                    by cross-fitting if the validation rows do not determine it reliably
 //   recorded         collects the parts of the model                                          (here)
 //   calibrated       scores the calibration examples with the model                           (here)
 //
-// A fit that reuses the network of a fitted model (--network-from) runs the same stages. network_at_hand
-// supplies the parts of that model that the stages reuse.
+// A fit can take the trained network of an earlier model (--network-from) instead of training one. It runs
+// the same stages; network_at_hand.h gives them what they take from the earlier model.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -32,16 +32,18 @@ namespace slimbayes {
 
 namespace {
 
-/// A fitted method with its noise.
+/// A fitted method, the report of its tuning (null if it was not tuned), and the estimate of its noise.
 struct FittedMethod {
   std::shared_ptr<const Fitted> fitted;
   nlohmann::json tuning;
   NoiseEstimate noise;
 };
 
-/// Fits the method, or the best of a search over its options. If its noise is in doubt, estimates the noise
-/// by cross-fitting and raises the method's noise to it. If the noise was cross-fitted for the network at
-/// hand, that estimate is a lower bound for every method around the network.
+/// Fits the method. If the request asks for tuning, fits every combination of the tuned options and keeps the
+/// best fit. If the validation rows do not determine the noise variance reliably, estimates it by
+/// cross-fitting; the method's noise variance is then at least this estimate. A fit that takes the network of
+/// an earlier model also uses at least the noise variance that was cross-fitted for that model. `grouped` is
+/// DealtExamples::grouped.
 FittedMethod fitted_method(const ResolvedFit& request, const Method& method, const FitData& data,
                            const EncodedExamples& encoded, bool grouped, FitContext context) {
   const FitOptions& fit = request.fit;
@@ -67,8 +69,9 @@ FittedMethod fitted_method(const ResolvedFit& request, const Method& method, con
   return out;
 }
 
-/// Returns the row_hashes() of these examples by their cells; `part` holds them encoded. `places` are the
-/// indices of `part` among the examples; nullptr: all.
+/// Returns one hash per row of `part` (row_hashes), which covers both the row's cells as the user gave them
+/// and its encoding. `part` holds the encodings of the examples with the indices `places`; nullptr: of all
+/// examples.
 std::vector<int64_t> hashes_by_cells(const InputEncoder& encoder, const Examples& examples,
                                      const std::vector<int64_t>* places, const Dataset& part) {
   std::vector<uint64_t> cells = cell_hashes(encoder, examples);
@@ -78,14 +81,16 @@ std::vector<int64_t> hashes_by_cells(const InputEncoder& encoder, const Examples
   return row_hashes(part, of_part);
 }
 
-/// Returns the sorted hashes of the rows in the posterior (ModelParts::learned), with which Model::without
-/// checks that it has learned the rows to remove. For a method that can be updated.
+/// Returns one hash for each row that the posterior contains, sorted (ModelParts::learned). Model::without
+/// needs them to check that the model has learned the rows it is to forget. Call it only for a method that
+/// can be updated (MethodInfo::updates).
 std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& data,
                                   const EncodedExamples& encoded, const Fitted& fitted) {
   const Split& parts = encoded.parts;
   const SplitRows& split = encoded.split;
   std::vector<int64_t> learned = hashes_by_cells(*encoded.encoder, data.examples, &split.train, parts.train);
-  // A refit that stopped before its second training has learned the training rows only.
+  // With the option `refit`, the method trains a second time on the training and validation rows together. If
+  // it stopped before that, it has learned the training rows only.
   const bool refit = request.options.value("refit", false) &&
                      fitted.summary().rows == parts.train.size() + parts.valid.size();
   if (refit) {
@@ -100,13 +105,13 @@ std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& dat
   return learned;
 }
 
-/// Collects the parts of the model, without its calibration.
+/// Collects the parts of the model. Its calibration stays empty; calibrated() adds it.
 ModelParts recorded(const ResolvedFit& request, const FitData& data, EncodedExamples encoded,
                     FittedMethod made) {
   ModelParts parts;
   if (request.method->updates) parts.learned = learned_rows(request, data, encoded, *made.fitted);
   parts.method = request.method->name;
-  parts.options = stored_json(made.fitted->save(), "options");  // complete: some depend on the rows
+  parts.options = stored_json(made.fitted->save(), "options");  // all of them, with values set from the rows
   parts.fit = request.fit;
   parts.encoder = std::move(encoded.encoder);
   parts.fitted = std::move(made.fitted);
@@ -119,8 +124,9 @@ ModelParts recorded(const ResolvedFit& request, const FitData& data, EncodedExam
   return parts;
 }
 
-/// Returns the conformal scores of held-out examples; `groups` are their groups. Uses answers in the target's
-/// units, so that scores and intervals are rounded in the same way.
+/// Returns the conformal scores of the calibration examples `held_out`. groups[i] is the group of example i;
+/// examples with identical inputs share a group. The scores are computed from answers in the target's units,
+/// as intervals are later, so that both have the same rounding errors.
 ConformalScores calibration_scores(const Model& model, const Examples& held_out,
                                    const std::vector<int64_t>& groups) {
   const Predictive p = model.answer(held_out);
@@ -130,7 +136,8 @@ ConformalScores calibration_scores(const Model& model, const Examples& held_out,
   return sorted_scores(set_scores(std::get<Classes>(p), y, u), groups);
 }
 
-/// Returns the model. If the request asks for it, calibrates the model on the calibration examples.
+/// Returns the model made of these parts. With FitOptions::calibrate "conformal", first computes the
+/// conformal scores of the calibration examples, whose groups are `groups`, and adds them to the parts.
 Model calibrated(ModelParts parts, const Examples& examples, const std::vector<int64_t>& groups) {
   if (parts.fit.calibrate == "none") return Model(std::move(parts));
   parts.calibration = calibration_scores(Model(parts), take(examples, parts.split.calibration), groups);

@@ -8,7 +8,7 @@ namespace slimbayes {
 
 /// The data of a fit. The examples are not copied and must live longer than this object.
 struct FitData {
-  /// Hashes the examples, once for the whole fit. `valid` may be nullptr.
+  /// Hashes the examples, once for the whole fit. `own_valid` may be nullptr.
   FitData(const Examples& given, const Examples* own_valid)
       : examples(given), valid(own_valid), hash(hash_of(given)) {}
 

@@ -17,8 +17,9 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns a note if validation rows have the same inputs as training rows. Use it for separate validation
-/// data; split_rows checks this within one table.
+/// Returns a note if validation rows have the same inputs as training rows, else an empty list. Call it for
+/// separate validation data only: if the validation rows are a part of the training table, split_rows adds
+/// such notes.
 std::vector<std::string> repeated_notes(const Split& parts) {
   const int64_t rows = parts.valid.size();
   const int64_t repeated = repeated_inputs(parts.train.all().inputs.at(0), parts.valid.all().inputs.at(0));
@@ -29,13 +30,15 @@ std::vector<std::string> repeated_notes(const Split& parts) {
                   repeated, rows)};
 }
 
-/// The note on calibrated windows: the windows to predict are later than the calibration windows and may
-/// differ from them.
+/// The note on a calibrated model of windows. It says that the windows to predict are later than the
+/// calibration windows, so they may be unlike them.
 constexpr const char* kCalibratedInTime =
     "calibrated on windows before those that will be predicted: the level holds where the future is like "
     "them";
 
-/// Checks the task that the encoder found in the target's column.
+/// Throws std::invalid_argument if the method, or the method that it wraps (ensemble), cannot do the task
+/// that the encoder found in the target's column. Also throws if calibration is requested for a task that
+/// cannot be calibrated.
 void check_task_asked(const Task& task, const ResolvedFit& request) {
   check_task(task, request.inner->name);
   check_task(task, request.method->name);
@@ -44,7 +47,9 @@ void check_task_asked(const Task& task, const ResolvedFit& request) {
         name_of(task.kind), "leave --calibrate out");
 }
 
-/// Encodes separate validation data, which may differ from the training data in form.
+/// Encodes validation data that come from a file of their own, and adds notes on what looks odd in them.
+/// Throws DataError for targets that are too far from those of training or for classes that were not in
+/// training.
 Dataset encoded_validation(const InputEncoder& encoder, const Examples& given,
                            std::vector<std::string>& notes) {
   const Examples valid = examples_of(given, encoder, true);
@@ -54,7 +59,8 @@ Dataset encoded_validation(const InputEncoder& encoder, const Examples& given,
   return encoded;
 }
 
-/// Inserts the notes on the windows before all others, and adds the note on their calibration.
+/// Inserts the notes on the windows before all other notes. If the model will be calibrated, adds
+/// kCalibratedInTime at the end.
 void add_notes_on_windows(const WindowTable& windows, const FitOptions& fit,
                           std::vector<std::string>& notes) {
   notes.insert(notes.begin(), windows.windows->notes.begin(), windows.windows->notes.end());
@@ -82,7 +88,7 @@ EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data,
       std::ranges::copy(repeated_notes(out.parts), std::back_inserter(out.split.notes));
   }
   if (task == TaskKind::events) out.probes = event_probes(out.parts.train.all().inputs[0]);
-  if (request.kind == InputKind::images)  // rounded to the precision of the file
+  if (request.kind == InputKind::images)  // rounded as the model file stores it
     out.pixel_mean = pixel_mean(out.parts.train).to(at::kFloat).to(at::kDouble);
   if (const auto* windows = std::get_if<WindowTable>(&data.examples))
     add_notes_on_windows(*windows, fit, out.split.notes);

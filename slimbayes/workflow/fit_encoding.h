@@ -11,18 +11,19 @@
 
 namespace slimbayes {
 
-/// The examples of a fit as its method sees them.
+/// The encoded examples of a fit, as its method sees them, with the encoder.
 struct EncodedExamples {
-  SplitRows split;  // parts of the examples, with notes
+  SplitRows split;  // indices of the examples in each part; notes
   std::shared_ptr<const InputEncoder> encoder;
-  Split parts;                    // `valid` is empty without validation rows
-  at::Tensor probes, pixel_mean;  // ModelParts
+  Split parts;                    // encoded training and validation rows; `valid` may be empty
+  at::Tensor probes, pixel_mean;  // as in ModelParts; undefined for other inputs
 };
 
-/// The third stage of a fit. Fits the encoder on the training examples, or takes the encoder of the network
-/// at hand, and encodes the training and validation examples. Adds notes on the data to those of the split.
-/// Throws std::invalid_argument if the method does not take the task or the task cannot be calibrated, and
-/// DataError for cells that cannot be encoded.
+/// The third stage of a fit. Fits the encoder on the training examples and encodes the training and
+/// validation examples. A fit that takes the network of an earlier model (ResolvedFit::network) takes that
+/// model's encoder too. The result's notes are those of `split` and further ones on the data. Throws
+/// std::invalid_argument if the method cannot do the task or the task cannot be calibrated, and DataError for
+/// cells that cannot be encoded.
 EncodedExamples encode_examples(const ResolvedFit& request, const FitData& data, SplitRows split);
 
 }  // namespace slimbayes

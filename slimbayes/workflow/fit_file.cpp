@@ -26,8 +26,10 @@ using nlohmann::json;
 
 constexpr const char* kFingerprint = "fingerprint";
 
-/// The fingerprints of a fit. One covers everything that decides the result, under the names that the message
-/// of a refused resume shows. The other covers what decides the training (CheckpointPolicy::training).
+/// The fingerprints of a fit, as JSON texts. `fit` holds everything that decides the result; if a resume is
+/// refused, the message names its keys with different values. `training` holds only what decides the training
+/// (CheckpointPolicy::training): the options that act after the training are left out, so a training may be
+/// resumed with other values of them.
 struct Fingerprints {
   std::string fit, training;
 };
@@ -37,7 +39,7 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   all.update({{"data", data.hash},
               {"validation data", data.valid ? hash_of(*data.valid) : ""},
               {"method", request.method->name},
-              {"options", request.method->resolve(request.fit.options)},  // as given, without a network's own
+              {"options", request.method->resolve(request.fit.options)},  // as the user gave them
               {"seed", request.fit.seed},
               {"tuning", request.fit.tune},
               {"threads", at::get_num_threads()}});
@@ -54,8 +56,9 @@ std::optional<fs::file_time_type> stamp(const fs::path& path) {
   return failed ? std::nullopt : std::optional(time);
 }
 
-/// Checks that the model and its checkpoint can be written. Adds the permissions that an older model file
-/// denies to group and others to the umask of this process. Returns `model`.
+/// Checks that the model and its checkpoint can be written. If an older model file denies permissions to
+/// group and others, adds these to the umask of this process, so that the new files deny them too. Returns
+/// `model`.
 const fs::path& keep_denials_of(const fs::path& model) {
   check_writable(model);
   check_writable(model.string() + ".ckpt");
@@ -66,8 +69,9 @@ const fs::path& keep_denials_of(const fs::path& model) {
   return model;
 }
 
-/// Returns the model of a finished fit with this fingerprint, if the file holds one. Throws
-/// std::invalid_argument for the model of another fit.
+/// Returns the finished model of the fit with this fingerprint, if the file at `path` holds it. Returns
+/// nothing if there is no file, if there is a checkpoint (the fit is not finished), or if the file is from an
+/// interrupted fit. Throws std::invalid_argument for the model of another fit.
 std::optional<Model> finished(const fs::path& path, const fs::path& checkpoint,
                               const std::string& fingerprint) {
   std::error_code ignored;
@@ -89,9 +93,9 @@ std::string untouched(const fs::path& model) {
   return fs::exists(model, absent) ? model.string() + " is left as it was" : "no model is written";
 }
 
-/// Returns whether the model may be written. The model of an interrupted fit may be written if validation
-/// chose its parameters. Without validation it may be worse than an older model, so it is written only if
-/// there is none.
+/// Returns whether the model may be written to `path`. The model of a finished fit may. The model of an
+/// interrupted fit may if a validation score chose its parameters. Without validation rows it may be worse
+/// than an older model, so it may be written only if there is none.
 bool is_founded(const Model& model, const fs::path& path) {
   const Summary& summary = model.fitted().summary();
   std::error_code absent;
@@ -100,8 +104,8 @@ bool is_founded(const Model& model, const fs::path& path) {
          (summary.steps > 0 && (std::isfinite(summary.best_score) || replaces_none));
 }
 
-/// Scores the held-out examples with the outcome's model and adds the resulting notes. An interrupted fit
-/// gets no scores.
+/// Evaluates the model in `out` on the validation and test examples, and adds the reports and the resulting
+/// notes to `out`. An interrupted fit gets notes, but no reports.
 void score_held_out(FitOutcome& out, const FitData& data, double level) {
   const Model& model = *out.model;
   const auto part = [&](const std::vector<int64_t>& rows) {
@@ -121,8 +125,8 @@ void score_held_out(FitOutcome& out, const FitData& data, double level) {
 
 }  // namespace
 
-/// Passes every call on, and records whether a training has begun, which is when the trainer first calls
-/// stop().
+/// A callback that passes every call on to another one. It also records whether a training has begun: the
+/// trainer calls stop() before every step, so the first call shows it.
 class FitFile::Watched : public Callback {
  public:
   explicit Watched(Callback& inner) : inner_(inner) {}
@@ -147,15 +151,15 @@ FitFile::FitFile(fs::path model, bool resume, double checkpoint_every)
       checkpoint_every_(checkpoint_every),
       lock_(keep_denials_of(model_)) {}
 
-/// The checkpoint file of a fit, compared with its state before the fit.
+/// The checkpoint file of a fit, compared with its state before the fit by its time of last change.
 class FitFile::Checkpoint {
  public:
   Checkpoint(const fs::path& path, bool resume) : path_(path), resume_(resume), before_(stamp(path)) {}
 
   bool existed() const { return before_.has_value(); }
   bool exists() const { return stamp(path_).has_value(); }
-  bool made() const { return stamp(path_) != before_; }           // this fit wrote it
-  bool own() const { return made() && !(resume_ && existed()); }  // not continued from an earlier run
+  bool made() const { return stamp(path_) != before_; }           // this fit has written it
+  bool own() const { return made() && !(resume_ && existed()); }  // written by this fit, which resumed none
   bool goes_on() const { return exists() && (resume_ || made()); }
   std::string kept() const { return fmt::format("{} is kept: --resume goes on from it", path_.string()); }
 
@@ -178,7 +182,8 @@ std::optional<Model> FitFile::run(const ResolvedFit& request, const FitData& dat
       if (checkpoint.own()) remove_checkpoint(checkpoint_);
       throw;
     }
-    // A fit that was stopped early may fail in prediction, because its parameters were never selected.
+    // A fit that was stopped before its first validation may throw in prediction, because it has no chosen
+    // parameters. That is an interruption and not a failure.
     if (!callback.stop()) {
       if (checkpoint.made()) callback.note(checkpoint.kept());
       throw;

@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns a note if the rank exceeds the number of training rows, which a default rank may do.
+/// Returns a note if the method's rank (the option with OptionDoc::at_most_rows) exceeds the number of
+/// training rows, else "". Only a default rank can: a fit refuses such a rank from the user.
 std::string too_large_a_rank(const Model& model, std::string_view noun) {
   const auto rows = static_cast<int64_t>(model.split().train.size());
   for (const OptionDoc& doc : options_of(find_method(model.method()), model.options())) {
@@ -25,7 +26,8 @@ std::string too_large_a_rank(const Model& model, std::string_view noun) {
   return "";
 }
 
-/// Returns a note that conformal intervals and sets count groups of identical inputs, not examples.
+/// Returns a note that conformal intervals or sets count groups of identical inputs instead of examples; ""
+/// if no calibration examples have identical inputs.
 std::string few_groups(const Model& model, std::string_view noun) {
   const ConformalScores& calibration = model.calibration();
   const bool classes = model.schema().task.kind == TaskKind::classification;

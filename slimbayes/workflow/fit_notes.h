@@ -8,15 +8,15 @@
 
 namespace slimbayes {
 
-/// Returns those notes of fit_notes() that are known before the training: on the split, the target and the
-/// columns.
+/// Returns the notes that are known before the training: those on the split and the target
+/// (SplitRows::notes), then those on the columns (notes_of). fit_notes() contains them too.
 std::vector<std::string> notes_before_training(const InputEncoder& encoder, const SplitRows& split);
 
 /// Returns the notes that a user should read before using the numbers of a fitted model, one sentence each,
 /// the most important first: whether held-out scores and intervals can be trusted and how the sd was
 /// determined (Model::noise); the split and the target; the columns (Encoder::notes); and events during the
-/// fit (Summary::notes, jitter). `valid` and `test` are the reports of evaluate() at `level` for the
-/// validation and the test rows; null if there are none.
+/// fit (Summary::notes, Summary::jitter). `valid` and `test` are the reports on the validation and the test
+/// rows (report_on) at `level`; null if there are no such rows.
 std::vector<std::string> fit_notes(const Model& model, const nlohmann::json& valid,
                                    const nlohmann::json& test, double level);
 

@@ -14,8 +14,9 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the group of each calibration row; empty without calibration. Throws before the fit if there are
-/// too few groups.
+/// Returns the group of each calibration row, where rows with identical inputs share a group; empty without
+/// calibration. Throws std::invalid_argument if there are too few groups for an interval of
+/// FitOptions::level, so that this is known before the fit.
 std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptions& fit,
                                         const SplitRows& split) {
   if (fit.calibrate == "none") return {};
@@ -26,8 +27,8 @@ std::vector<int64_t> calibration_groups(const Examples& examples, const FitOptio
   return groups;
 }
 
-/// Checks that there are enough training rows. A rank (OptionDoc::at_most_rows) that the user set must not
-/// exceed their number; a default rank may.
+/// Throws std::invalid_argument for fewer than two training rows, or if the user set the method's rank (the
+/// option with OptionDoc::at_most_rows) above the number of training rows. The default rank may exceed it.
 void check_training(const MethodInfo& info, const nlohmann::json& options, const SplitRows& split) {
   check(split.train.size() > 1, "fit", "at least two training rows", "one",
         "give more rows, or lower the fractions");
@@ -40,8 +41,9 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
   }
 }
 
-/// Splits the examples so that the training part has every class. Begins with notes that two numbers were
-/// taken as classes, and that the task chose the method, where this is so.
+/// Splits the examples so that the training part has every class. The result's notes begin with two notes
+/// where they apply: that a column of two whole numbers was taken as classes, and that the task chose the
+/// method.
 SplitRows split_by_task(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
   SplitRows split = split_examples(examples, fit);
   split.notes.push_back(keep_classes_in_training(examples, fit, split));

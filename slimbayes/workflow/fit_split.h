@@ -16,10 +16,10 @@ struct DealtExamples {
   bool grouped = false;  // rows with identical inputs stay in one part and count once as evidence
 };
 
-/// The second stage of a fit. Decides which examples are for training, validation, calibration and test. The
-/// training part gets every class. The notes of the split report the decisions. Throws std::invalid_argument
-/// if a part is too small: fewer training rows than two or than a rank that the user set, or too few groups
-/// for calibration.
+/// The second stage of a fit. Decides which examples are for training, validation, calibration and test, so
+/// that the training part has an example of every class if possible. The split's notes report the decisions.
+/// Throws std::invalid_argument if a part is too small: if there are fewer than two training rows, fewer
+/// training rows than a rank that the user set, or too few groups of identical inputs for calibration.
 DealtExamples deal_examples(const ResolvedFit& request, const FitData& data);
 
 }  // namespace slimbayes

@@ -8,14 +8,16 @@
 
 namespace slimbayes {
 
-/// Returns the report of Model::evaluate on the examples that have an answer, with count_inputs(), and adds a
-/// note on the others. Returns null for no examples. Throws DataError if no example has an answer.
+/// Evaluates the model on these examples and returns the report (Model::evaluate) with the intervals at
+/// `level`; null for no examples. Examples that get no answer are left out, and `notes` receives a sentence
+/// on them. If suspiciously many targets lie outside their intervals, the report also counts the different
+/// inputs (count_inputs). Throws DataError if no example gets an answer.
 nlohmann::json report_on(const Model& model, const Examples& examples, double level,
                          std::vector<std::string>& notes);
 
-/// Returns a part of the examples that the model was fitted on: "train", "valid", "calibration" or "test".
-/// Throws std::invalid_argument if the hash of the examples shows that the model was fitted on others, or if
-/// the part is empty.
+/// Returns a part of `examples`, which must be the examples that the model was fitted on. `part` is "train",
+/// "valid", "calibration" or "test". Throws std::invalid_argument if the examples have another hash than
+/// those of the fit, if the model has no split (it was updated or merged), or if the part is empty.
 Examples part_of(const Model& model, const Examples& examples, const std::string& part);
 
 }  // namespace slimbayes

@@ -8,27 +8,30 @@
 
 namespace slimbayes {
 
-// Rows with identical inputs are not independent: the function's error is the same for all of them. These
-// functions count groups of such rows.
+// Rows with identical inputs are not independent evidence: the model gives all of them the same prediction,
+// so they share its error. These functions group such rows and count the groups.
 
-/// Returns the group number of each row. Rows with identical encoded inputs share a group. Without `grouped`,
-/// every row is a group of its own. [n]
+/// Returns the number of each row's group [n]. Rows with identical encoded inputs share a group. If `grouped`
+/// is false, every row is a group of its own.
 std::vector<int64_t> input_groups(const Dataset& rows, bool grouped);
 
-/// Returns the number of different groups among these rows.
+/// Returns the number of different groups among the rows with the indices `rows`. group[i] is the group of
+/// row i (input_groups).
 int64_t count_groups(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
 
-/// Returns for each row of `rows` the weight 1 / (number of `rows` in its group). [rows]
+/// Returns a weight for each row index in `rows`: 1 / (number of these rows in its group). So every group has
+/// the total weight 1. group[i] is the group of row i. [rows.size()] float64
 at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<int64_t>& rows);
 
-/// The number of rows outside their intervals. Rows with identical inputs count as one row, which lies
-/// outside by the share of them that do; the sum is rounded down.
+/// How many targets lie outside their intervals, with rows of identical inputs counted as one. `rows` is the
+/// number of different inputs. Each input adds to `misses` the share of its rows that lie outside; the sum is
+/// rounded down.
 struct Misses {
   int64_t misses = 0, rows = 0;
 };
 
-/// Counts the rows outside the Gaussian intervals of this level. `p` are the answers to the rows on the
-/// (standardised) target scale. Without `grouped`, every row counts.
+/// Counts the rows whose target lies outside its Gaussian interval of this level. `p` are the answers to the
+/// rows on the (standardised) target scale. If `grouped` is false, every row counts as an input of its own.
 Misses misses_of(const Regression& p, const Dataset& rows, double level, bool grouped);
 
 }  // namespace slimbayes

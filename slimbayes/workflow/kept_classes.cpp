@@ -37,7 +37,7 @@ std::string keep_classes_in_training(const Examples& examples, const FitOptions&
     return "";
   const Column& target = *table->find(options.target);
   const auto class_of = [&](int64_t row) { return target.values[static_cast<size_t>(row)]; };
-  std::map<double, int64_t> rows, trained;  // numbers for each class
+  std::map<double, int64_t> rows, trained;  // rows of each class: in all, in training
   for (double value : target.values)
     if (std::isfinite(value)) ++rows[value];
   for (int64_t row : split.train)
@@ -54,7 +54,7 @@ std::string keep_classes_in_training(const Examples& examples, const FitOptions&
       const int64_t group = group_of[static_cast<size_t>(*found)];
       const int64_t size_moved = move_group(group_of, group, *part, split.train);
       if (size_moved == 0) continue;
-      for (int64_t row : split.train)  // moves in the group may have added other classes
+      for (int64_t row : split.train)  // the moved group may hold rows of other classes too
         if (group_of[static_cast<size_t>(row)] == group) ++trained[class_of(row)];
       moved_rows += size_moved;
       moved.push_back(

@@ -31,7 +31,8 @@ Interval Model::interval(const Regression& p, double level) const {
                                        : gaussian_interval(p, level);
 }
 
-/// Returns the answers in the target's units. They are not finite where they overflow.
+/// Returns the answers in the target's units. An aleatoric variance below the cross-fitted noise
+/// (ModelParts::noise) is raised to it. An answer that overflows is not finite; the callers check for this.
 Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) const {
   const Task& task = schema().task;
   Predictive answer = parts_.fitted->predict(data, options);
@@ -94,7 +95,7 @@ Scores Model::ood(const Examples& given, const Answers& a) const {
   check_same(given, a);
   Scores all = scores(a.answer, ood_score(find_method(parts_.method), parts_.options));
   const at::Tensor rows = at::tensor(a.rows, at::kLong);
-  std::vector<BadRow> bad;  // of these answers
+  std::vector<BadRow> bad;  // not used: `a.bad` lists them already
   const Dataset data = dataset_of(*parts_.encoder, given, false, &bad);
   all.merge(parts_.fitted->ood(a.bad.empty() ? data : data.subset(rows)));
   for (const auto& [name, score] : input_scores(*parts_.encoder, given, parts_.pixel_mean))

@@ -19,7 +19,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Removes the list of rows with this name from `file` and returns it.
+/// Removes the list of row indices with this name from `file` and returns it. Throws std::invalid_argument
+/// unless the tensor is such a list.
 std::vector<int64_t> take_row_list(TensorFile& file, const char* name) {
   const at::Tensor rows = stored_tensor(file, name);
   const bool sane = rows.dim() == 1 && rows.scalar_type() == at::kLong && (rows >= 0).all().item<bool>();
@@ -29,26 +30,27 @@ std::vector<int64_t> take_row_list(TensorFile& file, const char* name) {
   return {rows.const_data_ptr<int64_t>(), rows.const_data_ptr<int64_t>() + rows.numel()};
 }
 
-/// The names of the split's row lists in the file, beside the method's tensors.
+/// The names of the tensors that hold the row indices of each part of the split, and the members of SplitRows
+/// that they are read into, in the same order.
 constexpr const char* kSplitNames[] = {"split.train", "split.valid", "split.test"};
 constexpr std::vector<int64_t> SplitRows::*kSplitLists[] = {&SplitRows::train, &SplitRows::valid,
                                                             &SplitRows::test};
 
-constexpr const char* kLearned = "learned.rows";  // only for a method that can be updated
+constexpr const char* kLearned = "learned.rows";  // learned rows; only for a method with updates
 
-// Present for a Cox process only: event_probes(), used for the integral over the domain.
+// In the file for a Cox process only: event_probes(), where the integral over the domain looks for peaks.
 constexpr const char* kProbes = "events.probes";
 
-// Present for images only: pixel_mean() of the training images.
+// In the file for images only: pixel_mean() of the training images, for out-of-distribution scores.
 constexpr const char* kPixelMean = "images.mean";
 
-// Present for a calibrated model only.
+// In the file for a calibrated model only.
 constexpr const char* kCalibrationRows = "split.calibration";
 constexpr const char* kCalibrationScores = "calibration.scores";
 constexpr const char* kCalibrationGroups = "calibration.groups";  // only if some rows have identical inputs
 
-/// Removes the sorted calibration scores from `file` and returns them. Without any, returns scores without
-/// groups.
+/// Removes the sorted calibration scores and their groups from `file` and returns them. If there are none,
+/// the result has 0 groups, which stands for a model without calibration.
 ConformalScores take_calibration(TensorFile& file) {
   if (!file.tensors.contains(kCalibrationScores)) return {};
   at::Tensor scores = stored_tensor(file, kCalibrationScores).to(at::kDouble);
@@ -64,7 +66,8 @@ ConformalScores take_calibration(TensorFile& file) {
   return {scores, groups};
 }
 
-/// Returns whether every embedding of the network has a vocabulary of this size.
+/// Returns whether every embedding layer of the network has a vocabulary of `tokens` tokens. A network
+/// without embedding layers passes.
 bool embeds(const NetworkSpec& spec, int64_t tokens) {
   bool all = true;
   visit_layers(spec, "network", [&](const LayerSpec& layer, const Shape&, const std::string&) {
@@ -114,7 +117,8 @@ void read_recipe(const TensorFile& file, ModelParts& parts) {
   parts.fit.seed = seed.get<uint64_t>();
 }
 
-/// Removes the hashes of the learned rows, which Model::without needs, from `file`.
+/// Moves the hashes of the learned rows, which Model::without needs, from `file` to `parts`. Does nothing if
+/// the file has none.
 void take_learned(TensorFile& file, ModelParts& parts) {
   if (!file.tensors.contains(kLearned)) return;
   const at::Tensor rows = stored_tensor(file, kLearned);
@@ -125,7 +129,8 @@ void take_learned(TensorFile& file, ModelParts& parts) {
   file.tensors.erase(kLearned);
 }
 
-/// Removes the data of the fit and of the calibration from `file`.
+/// Moves what the file says about the data of the fit to `parts`: the hash and the split of the examples, the
+/// calibration scores, the probes, the pixel mean and the learned rows; and the reports on tuning and noise.
 void take_data_of_fit(TensorFile& file, ModelParts& parts) {
   parts.data_hash = stored_text(file, "data_hash");
   for (size_t i = 0; i < std::size(kSplitNames); ++i)

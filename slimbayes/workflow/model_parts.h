@@ -16,7 +16,8 @@
 
 namespace slimbayes {
 
-/// The parts of a Model, made by a fit or read from a model file. `encoder` and `fitted` are never null.
+/// The parts of a Model, made by a fit or read from a model file. The accessors of Model explain them
+/// further. `encoder` and `fitted` are never null.
 struct ModelParts {
   std::string method;
   nlohmann::json options;  // every option of the method
@@ -24,17 +25,18 @@ struct ModelParts {
   std::shared_ptr<const InputEncoder> encoder;
   std::shared_ptr<const Fitted> fitted;
   SplitRows split;
-  std::string data_hash;        // Model::data_hash()
+  std::string data_hash;        // hash of the examples of the fit or, after an update, of the learned rows
   ConformalScores calibration;  // has no groups if the model was not calibrated
-  at::Tensor probes;            // event_probes() of the training events [p, d]; undefined for other tasks
-  /// pixel_mean() of the training images (data/input_scores.h); undefined for other inputs.
+  at::Tensor probes;            // encoded training events [p, d] (event_probes()); undefined for other tasks
+  /// Mean of the encoded training images, for the score "distance" (data/input_scores.h); undefined for other
+  /// inputs.
   at::Tensor pixel_mean;
-  nlohmann::json tuning;  // Tuned::report; null if nothing was tuned
+  nlohmann::json tuning;  // what tuning tried (Tuned::report); null if nothing was tuned
   NoiseEstimate noise;
-  /// row_hashes() of the rows in the posterior, sorted, for Model::without; empty for a method that cannot be
-  /// updated.
+  /// One hash (row_hashes) for each row that the posterior contains, sorted. Model::without checks with them
+  /// that the model has learned the rows to forget. Empty for a method that cannot be updated.
   std::vector<int64_t> learned;
-  bool shard = false;                // Model::is_shard()
+  bool shard = false;                // true: the posterior lacks the rows of the original fit
   std::string source = "the model";  // name of its file, for messages
 };
 

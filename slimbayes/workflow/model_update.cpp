@@ -1,4 +1,5 @@
-// Updates a model with more or fewer examples. Only the posterior changes.
+// Model::with, without, shard and merged: models that have learned more, fewer or other examples. Only the
+// posterior changes; encoder, features and prior stay.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,8 +25,8 @@ std::vector<int64_t> common(const std::vector<int64_t>& a, const std::vector<int
   return both;
 }
 
-/// Returns the Model::data_hash() of a model that has learned these rows, whatever their order. Its length
-/// does not depend on the number of updates.
+/// Returns the data hash (Model::data_hash()) of a model that has learned rows with these sorted hashes. It
+/// does not depend on the order in which they were learned, and its length does not grow with the updates.
 std::string hash_of_learned(const std::vector<int64_t>& sorted) {
   return fmt::format("rows {:016x}", hash_of_rows(sorted));
 }
@@ -154,7 +155,7 @@ Model Model::merged(const Model& other) const {
   out.data_hash = hash_of_learned(out.learned);
   out.shard = parts_.shard && other.parts_.shard;
   if (other.parts_.noise.var > parts_.noise.var)
-    out.noise = other.parts_.noise;  // the larger lower bound, in either order
+    out.noise = other.parts_.noise;  // the larger, whichever model is `other`
   out.split = {};
   return Model(std::move(out));
 }

@@ -19,13 +19,14 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kNetworkIsThatOf = "the network is that of";  // start of its note
+constexpr const char* kNetworkIsThatOf = "the network is that of";  // start of the note on the network
 
-/// Returns a sentence on the training of a model's network, for a fit around it.
+/// Returns the end of the note on the network: how it was trained, such as ", trained there in 500 steps on
+/// 90 rows". `same_rows` says whether this fit has the examples and the split of the network's model.
 std::string trained_on(const Model& source, bool same_rows) {
   const Summary& summary = source.fitted().network()->summary;
   if (summary.steps == 0) return ", which did not train it itself";
-  const int64_t rows = std::ssize(source.split().train);  // none after an update
+  const int64_t rows = std::ssize(source.split().train);  // 0 after an update, which drops the split
   std::string text = fmt::format(", trained there in {} steps", summary.steps);
   if (rows > 0) text += " on " + counted(rows, noun_of(kind_of(source.encoder())));
   if (std::isfinite(summary.best_score))
@@ -33,7 +34,7 @@ std::string trained_on(const Model& source, bool same_rows) {
   return text + (same_rows ? "" : ", of which nothing was measured here");
 }
 
-/// Returns "a, b and c".
+/// Joins words for a sentence: "a, b and c". Returns "" for no words.
 std::string listed(std::vector<std::string> words) {
   if (words.size() < 2) return words.empty() ? "" : words.front();
   const std::string last = words.back();
@@ -41,7 +42,9 @@ std::string listed(std::vector<std::string> words) {
   return fmt::format("{} and {}", fmt::join(words, ", "), last);
 }
 
-/// Returns the options whose values come from the network at hand: those of the network and of its training.
+/// Returns the docs of the options that a trained network fixes: those of its layers and of its training,
+/// without the training options that still have an effect in a fit that starts from it
+/// (MethodInfo::trains_on).
 std::vector<OptionDoc> docs_of_network(const MethodInfo& method) {
   std::vector<OptionDoc> docs = option_docs<TrainedNetworkOptions>();
   std::erase_if(docs, [&](const OptionDoc& doc) {
@@ -50,8 +53,8 @@ std::vector<OptionDoc> docs_of_network(const MethodInfo& method) {
   return docs;
 }
 
-/// Returns the flags of given options that have no effect because the network at hand sets them, such as
-/// "--hidden and --steps".
+/// Returns the flags that the user gave without effect, because the trained network fixes these options to
+/// other values: "--hidden and --steps"; "" if there are none.
 std::string overruled(const ResolvedFit& request) {
   const nlohmann::json asked = request.method->resolve(request.fit.options);
   std::vector<std::string> flags;
@@ -64,13 +67,16 @@ std::string overruled(const ResolvedFit& request) {
   return listed(flags);
 }
 
-/// Returns whether these are the examples of the network's own fit, whose split is known.
+/// Returns whether these are the examples that the model `network` was fitted on and the model still has the
+/// split of that fit. An updated model has no split.
 bool fitted_on(const Model& network, const FitData& data) {
   return network.data_hash() == data.hash && !network.split().train.empty();
 }
 
-/// Returns the split of the network's own fit. Throws std::invalid_argument if calibration rows are requested
-/// but that fit trained on all rows.
+/// Returns the split of the model `source`, whose network this fit takes and whose examples it has. Leaves
+/// its validation rows out if the fit has separate validation data (`own_valid`), and its calibration rows if
+/// the fit does not calibrate, each with a note. Throws std::invalid_argument if the fit calibrates but that
+/// model kept no rows for it: the network has seen all of them.
 SplitRows split_of_source(const Model& source, const FitOptions& fit, bool own_valid) {
   SplitRows split = source.split();
   std::erase_if(split.notes, [](const std::string& note) { return note.starts_with(kNetworkIsThatOf); });
@@ -92,8 +98,9 @@ SplitRows split_of_source(const Model& source, const FitOptions& fit, bool own_v
   return split;
 }
 
-/// Returns a note on held-out parts of a new split, for data other than those of the network's fit; "" if no
-/// part is held out.
+/// Returns a note on the held-out parts of a new split; "" if no part is held out. Call it if the data are
+/// not exactly those of the network's fit: they may still share rows with them, so the network may have been
+/// trained on held-out rows.
 std::string split_anew(const Model& source, const FitOptions& fit, const SplitRows& split) {
   std::vector<std::string> parts;
   if (!split.valid.empty()) parts.emplace_back("validation");
@@ -137,7 +144,7 @@ FitOptions with_network_from(const FitOptions& given, const Model& network) {
   fit.network_from = given.network_from;
   fit.calibrate = given.calibrate;
   fit.calibration_fraction = given.calibration_fraction;
-  fit.noise_folds = 0;  // its folds would not be unseen by the network
+  fit.noise_folds = 0;  // the network has seen the rows of every fold
   return fit;
 }
 

@@ -17,41 +17,47 @@ namespace slimbayes {
 struct FitData;
 struct ResolvedFit;
 
-// Functions for a fit around the network of a fitted model (FitOptions::network_from). Each gives one stage
-// of the fit what it takes from that model instead of making it.
+// Functions for a fit that takes the trained network of an earlier model (FitOptions::network_from) instead
+// of training one. The parameter `network` is that model. Each function gives one stage of the fit what it
+// takes from the model.
 
-/// Reads the model named by FitOptions::network_from; nullptr if none is named. Throws DataError if the model
-/// cannot be read, and std::invalid_argument if its network has no linear output layer or the method of `fit`
-/// does not take a network.
+/// Reads and returns the model that FitOptions::network_from names; nullptr if it names none. Throws
+/// DataError if the model cannot be read, and std::invalid_argument if its network has no linear output layer
+/// or the method of `fit` cannot start from a trained network.
 std::shared_ptr<const Model> network_asked(const FitOptions& fit);
 
-/// Returns with_network_from(given) for a model `network` that has been read already.
+/// Returns the same options as with_network_from(given) in workflow/model.h, for a model that has been read
+/// already: those on examples, columns and split come from `network`, the others from `given`.
 FitOptions with_network_from(const FitOptions& given, const Model& network);
 
-/// Removes the options of the network and its training that are not in `given`: a preset's values for them do
-/// not apply to a network at hand.
+/// Returns `options` without those options of the network and its training that are not in `given`, the
+/// options that the user set. `options` may contain values of a preset; these describe a network to train, so
+/// they must not apply to one that is trained already.
 nlohmann::json without_network_options(nlohmann::json options, const nlohmann::json& given);
 
-/// Returns all options of the method. The options of the network and its training get the values from the
-/// model's file, except those that still act on the network (MethodInfo::trains_on).
+/// Returns `options`, all options of the method, with the values that `network` was trained with for the
+/// options of the network and its training. Training options that still have an effect in such a fit
+/// (MethodInfo::trains_on) keep their values.
 nlohmann::json options_around(const Model& network, const MethodInfo& method, nlohmann::json options);
 
-/// Splits the examples for a fit around a network. If they are the examples of the network's fit, uses that
-/// split, else makes a new one. The notes report what is known of the network's training. `dealt` are the
-/// options of the split. Throws std::invalid_argument as split_examples, and if calibration needs rows that
-/// the network's fit kept apart but there are none.
+/// Splits the examples for a fit that takes a trained network. If they are the examples that the network's
+/// model was fitted on, returns that model's split, so that held-out rows stay unseen by the network.
+/// Otherwise makes a new split with the options `dealt`. The split's notes report what is known of the
+/// network's training. Throws std::invalid_argument as split_examples, and if calibration needs rows that the
+/// network's model kept apart but there are none.
 SplitRows split_around(const ResolvedFit& request, const FitData& data, const FitOptions& dealt);
 
-/// The network that the method starts from, and what is known of its noise before the fit.
+/// The trained network that a method starts from, and what is known of its noise before the fit. The default
+/// value stands for a fit that trains its own network.
 struct NetworkStart {
-  std::shared_ptr<const TrainedNetwork> network;  // FitContext::start; nullptr: the method trains its own
-  bool valid_unseen = true;                       // FitContext::valid_unseen
-  int64_t noise_rows = 0;                         // validation rows behind the network's noise
-  NoiseEstimate noise = {};                       // cross-fitted in the network's fit: a lower bound
+  std::shared_ptr<const TrainedNetwork> network;  // nullptr: the method trains its own
+  bool valid_unseen = true;                       // the network has not seen the fit's validation rows
+  int64_t noise_rows = 0;                         // validation rows that the network's noise comes from
+  NoiseEstimate noise = {};                       // cross-fitted for the network's model: a lower bound
 };
 
-/// Returns the start of a fit with `valid_rows` validation rows; the default value if there is no network at
-/// hand.
+/// Returns the network that the method starts from in this fit, which has `valid_rows` validation rows.
+/// Returns the default value if the request names no model to take a network from.
 NetworkStart start_of(const ResolvedFit& request, const FitData& data, int64_t valid_rows);
 
 }  // namespace slimbayes

@@ -10,22 +10,27 @@
 
 namespace slimbayes {
 
-/// Cross-fitting is used for at most kMostRows training rows: for larger tables, more validation rows cost
-/// less than K more fits. It needs at least kFewestGroups different inputs.
+/// Cross-fitting fits the method once more for each fold. It is used for at most kMostRows training rows:
+/// larger tables can give up more validation rows instead, which costs less. It needs at least kFewestGroups
+/// different inputs: with fewer, the correction g / (g - 2) for g inputs (noise_folds.cpp) would be 3 or
+/// infinite.
 inline constexpr int64_t kMostRows = 2000, kFewestGroups = 4;
 
-/// Returns the number of independent validation rows. With `grouped`, rows with identical inputs count once,
-/// since they show the noise at one input only.
+/// Returns the number of validation rows. With `grouped`, rows with identical inputs count once, because they
+/// show the noise at one input only.
 int64_t validation_units(const Split& parts, bool grouped);
 
-/// Returns "only 3 validation rows", "only 4 different inputs among 32 validation rows" or "no validation
-/// rows", with `noun` in place of "row".
+/// Returns the first words of a note on few validation rows: "only 3 validation rows", "only 4 different
+/// inputs among 32 validation rows" or "no validation rows". `noun` replaces "row".
 std::string few(const Split& parts, bool grouped, std::string_view noun = "row");
 
-/// Returns why the answers `p` to the validation rows put the estimated noise in doubt; "" if they do not.
+/// Returns why the noise of a fit cannot be right, given its answers `p` to the validation rows: too many of
+/// these rows lie outside their 95 % intervals, or the NLL is no better than a constant's. The text forms the
+/// first words of a note; "" if neither holds.
 std::string noise_doubt(const Regression& p, const Split& parts, const NoiseFolds& how);
 
-/// Returns the note on few validation rows for a fit without folds.
+/// Returns the note on few validation rows for a fit whose noise is not cross-fitted. It says what to expect
+/// of the answers and what the user can do.
 std::string few_rows_note(const Split& parts, const NoiseFolds& how);
 
 }  // namespace slimbayes

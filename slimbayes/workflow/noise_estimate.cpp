@@ -37,12 +37,12 @@ NoiseEstimate noise_from_json(const json& given) {
 
 double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const at::Tensor& weight) {
   const at::Tensor r2 = residuals.to(at::kDouble).square(), v = var.to(at::kDouble);
-  const auto cost = [&](double noise) {  // -2 log likelihood minus a constant
+  const auto cost = [&](double noise) {  // -2 log likelihood, up to a constant
     const at::Tensor total = v + noise;
     return (weight * (total.log() + r2 / total)).sum().item<double>();
   };
-  // Above the largest r^2 - v, the term of every row increases. Below it the sum may have several minima, so
-  // a grid finds the lowest.
+  // For a noise above the largest r^2 - v, the cost of every row rises with the noise, so the minimum lies
+  // below. There may be several minima there, so a grid over 12 decades finds the lowest.
   const double most = (r2 - v).max().item<double>();
   if (!(most > 0)) return 0;
   constexpr int64_t kGrid = 120;
@@ -53,7 +53,7 @@ double noise_variance(const at::Tensor& residuals, const at::Tensor& var, const 
     if (at(end - step * static_cast<double>(i)) < at(end - step * static_cast<double>(best))) best = i;
   }
   const double middle = end - step * static_cast<double>(best);
-  // A minimum can be located to half of the digits only.
+  // Near a minimum the cost is flat: its place can be found to half of the digits of a double only.
   constexpr int kBits = std::numeric_limits<double>::digits / 2;
   std::uintmax_t most_steps = 100;
   const auto [log_noise, least] =

@@ -30,7 +30,8 @@ constexpr const char* kResidual = "folds.residual";
 constexpr const char* kVar = "folds.var";
 constexpr const char* kWeight = "folds.weight";
 
-/// Returns the entries of `given` that are options of the method.
+/// Returns the entries of `given` that are options of the method. Use it if the folds are fitted by another
+/// method than the main fit (MethodInfo::noise_of), which has other options.
 json options_had(const MethodInfo& method, const json& given) {
   json own = json::object();
   for (const OptionDoc& doc : options_of(method, given))
@@ -38,8 +39,9 @@ json options_had(const MethodInfo& method, const json& given) {
   return own;
 }
 
-/// Returns the method's options for a fold's fit. Lowers a rank (OptionDoc::at_most_rows) that all training
-/// rows allow but the fewer rows of the fold's fit do not.
+/// Returns the method's options for the fit of a fold, which has `rows` training rows instead of
+/// `train_rows`. If the rank (the option with OptionDoc::at_most_rows) is at most `train_rows` but above
+/// `rows`, lowers it to `rows`.
 json fold_options(const MethodInfo& method, json options, int64_t train_rows, int64_t rows) {
   for (const OptionDoc& doc : options_of(method, options)) {
     if (!doc.at_most_rows || !options.contains(doc.name)) continue;
@@ -49,7 +51,8 @@ json fold_options(const MethodInfo& method, json options, int64_t train_rows, in
   return options;
 }
 
-/// Removes a tensor of finite float64 numbers from the record and returns it. [rows]
+/// Removes the tensor with this name from the record and returns it. Throws std::invalid_argument unless it
+/// has one axis and finite float64 numbers.
 at::Tensor taken_numbers(TensorFile& record, const char* name) {
   at::Tensor x = stored_tensor(record, name);
   check_shape(x, {-1}, kNoiseFolds, name);
@@ -96,7 +99,7 @@ CrossFitted NoiseSeries::run(const std::function<Tuned(const FitContext&)>& main
 CrossFitted NoiseSeries::run_after(Tuned main, std::string why) {
   main_ = std::move(main);
   why_ = std::move(why);
-  remove_parts(context_.checkpoint.path);  // of the main fit: the folds' checkpoints have the same names
+  remove_parts(context_.checkpoint.path);  // those of the main fit; the folds' have the same names
   save();
   return run_folds();
 }
@@ -118,7 +121,7 @@ bool NoiseSeries::next() {
     if (fitted->summary().stopped == Stopped::interrupted) return false;
     add_residuals(*fitted, fold);
   } catch (const NumericalError& error) {
-    if (stopped()) return false;  // an interrupted fit may fail because its parameters were never selected
+    if (stopped()) return false;  // an interrupted fit may fail: nothing has chosen its parameters
     failed(error);
   } catch (const std::invalid_argument& error) {  // an option may fit the table but not a fold
     if (stopped()) return false;

@@ -1,5 +1,6 @@
-// Scores of forecasts without a model, for comparison with the model's errors: in hourly series the last
-// value is hard to beat. All values are cells of the target's column, in its own units.
+// Scores of two forecasts that need no model: the last value, and the value one season before. The model's
+// errors are compared with them, because in hourly series the last value is hard to beat. All values are
+// cells of the target's column, in its own units.
 #include "slimbayes/workflow/persistence.h"
 
 #include <ATen/ATen.h>
@@ -26,7 +27,7 @@ double cell_at(const WindowTable& w, const Column& column, int64_t place) {
   return column.values[static_cast<size_t>(w.windows->order[static_cast<size_t>(place)])];
 }
 
-/// Returns the last known target that each window sees; NaN if it sees none. [m]
+/// Returns for each window the last target among its rows that is not missing; NaN if all are. [m]
 Values last_known(const WindowTable& w, const Column& target) {
   Values values;
   for (const int64_t i : w.selected) {
@@ -39,7 +40,8 @@ Values last_known(const WindowTable& w, const Column& target) {
   return values;
 }
 
-/// Returns the target `season` before the time of each forecast; NaN where the table has none. [m]
+/// Returns for each window the target of the row whose time is `season` seconds before the time to predict;
+/// NaN if the table has no such row or its target is missing. [m]
 Values season_before(const WindowTable& w, const Column& target, double season) {
   const Windows& windows = *w.windows;
   const Values forecasts = windows.forecast_times(windows.options);
@@ -58,13 +60,14 @@ Values season_before(const WindowTable& w, const Column& target, double season) 
   return values;
 }
 
-/// Returns the number of steps in a season. Returns nothing if it is not a whole number of at least two
-/// steps, or if it is shorter than the horizon, because the value would not be known yet.
+/// Returns the number of time steps of the series in a season of `season` seconds. Returns nothing if it is
+/// not a whole number of at least two steps, or if it is below the horizon, because the value one season
+/// before would not be known at the time of the forecast.
 std::optional<int64_t> steps_of(const Windows& windows, double season) {
   const double steps = std::round(season / windows.step);
   const double least = static_cast<double>(std::max<int64_t>(2, windows.options.horizon));
   const bool whole = std::abs(steps * windows.step - season) <= time_tolerance(season, 0);
-  constexpr double kMost = 0x1p53;  // limit for the step in a damaged file
+  constexpr double kMost = 0x1p53;  // a damaged file may have a step of nearly 0
   if (!windows.calendar || !whole || !(steps >= least && steps <= kMost)) return std::nullopt;
   return static_cast<int64_t>(steps);
 }
@@ -75,8 +78,8 @@ double mean_size(const Values& error) {
   return sum / static_cast<double>(error.size());
 }
 
-/// Adds the mean absolute error and the root mean squared error as "mae" and "rmse" with this suffix, divided
-/// by `scale`.
+/// Adds the mean absolute error and the root mean squared error, both divided by `scale`, to `out`: under the
+/// keys "mae" and "rmse" followed by `suffix`.
 void add_errors(json& out, const Values& error, double scale, const std::string& suffix) {
   double squares = 0;
   for (const double e : error) squares += e * e / static_cast<double>(error.size());
@@ -94,8 +97,9 @@ Values model_errors(const Predictive& answer, const at::Tensor& y) {
   return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
 }
 
-/// Returns the scores of the forecasts `values` (NaN: no value); null if there are no values at all. `truth`
-/// holds the targets' cells, `errors` the model's errors. [m]
+/// Returns the scores of a forecast without a model and of the model on the same windows; null if the
+/// forecast has no values. `values` [m] are the forecast's values (NaN: none for this window), `truth` [m]
+/// the target's cells, `errors` [m] the errors of the model.
 json scores_of(const Values& values, const Values& truth, const Values& errors, const Task& task) {
   const bool classes = task.kind == TaskKind::classification;
   Values own, model;

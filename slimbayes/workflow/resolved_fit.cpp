@@ -1,5 +1,5 @@
-// The first stage of a fit. It decides everything that is left to a default, to the data, to a preset or to a
-// network at hand, and checks all that can be checked before any work.
+// The first stage of a fit. It makes every choice that the options leave to a default, to the data, to a
+// preset or to the model whose network the fit takes. It checks all that can be checked before any work.
 #include "slimbayes/workflow/resolved_fit.h"
 
 #include <fmt/format.h>
@@ -17,8 +17,9 @@ namespace slimbayes {
 
 namespace {
 
-/// Checks that the columns in FitOptions::categorical were read as names. Prediction reads them as names (the
-/// model file lists them), so the training table must be read in the same way.
+/// Throws std::invalid_argument unless every column in FitOptions::categorical is in the table and was read
+/// as categories. The model reads these columns of later files as categories, so the training table must be
+/// read in the same way.
 void check_names(const Table& table, const FitOptions& fit) {
   for (const std::string& name : fit.categorical) {
     const Column* column = table.find(name);
@@ -33,7 +34,7 @@ void check_names(const Table& table, const FitOptions& fit) {
   }
 }
 
-/// Returns the method of the options, or the default one for the target's task.
+/// Returns the method that the options name or, if they name none, the default method of the target's task.
 const MethodInfo& method_of(const Examples& examples, const FitOptions& fit) {
   check_target(examples, fit);
   return fit.method.empty() ? default_method(task_asked(examples, fit)) : find_method(fit.method);

@@ -12,19 +12,19 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int64_t kFewest = 10;      // least number of rows for a judgement
-constexpr double kUnlikely = 0.01;   // below this probability a coverage is not due to chance
-constexpr double kNoForecast = 0.9;  // from this share of a constant's RMSE, a forecast says little
+constexpr int64_t kFewest = 10;      // with fewer examples there is no warning
+constexpr double kUnlikely = 0.01;   // less probable misses are not put down to chance
+constexpr double kNoForecast = 0.9;  // warn from this share of a constant's RMSE
 
 /// Returns whether the fit had at least the method's default number of steps. In a shorter fit the learning
-/// rate falls earlier, so its best epoch says nothing about a longer fit.
+/// rate falls earlier; if its score stops improving, that says nothing about a longer fit.
 bool had_steps_enough(const Model& model) {
   for (const OptionDoc& doc : options_of(find_method(model.method()), model.options()))
     if (doc.name == "steps") return model.options().at("steps") >= doc.fallback;
   return true;
 }
 
-/// Returns advice for a model whose scores are no better than a constant's.
+/// Returns advice to the user, for a model whose scores are no better than those of a constant prediction.
 std::string advice(const Model& model, const HeldOut& held) {
   const Summary& summary = model.fitted().summary();
   if (held.fresh) return "do not rely on the answers to such examples";
@@ -37,8 +37,9 @@ std::string advice(const Model& model, const HeldOut& held) {
   return "more --steps or another --method may help, or the inputs say little";
 }
 
-/// Warns when the NLL is no better than that of a constant prediction. The constant is the best one for the
-/// scored examples themselves. On few examples it is too good for a fair comparison, so there is no warning.
+/// Returns a warning if the NLL is no better than that of one constant prediction for all examples, else "".
+/// The constant is the best one for the scored examples themselves. On few examples that is too good for a
+/// fair comparison, so trust_notes() tests no part with fewer than kFewest.
 std::string nothing_learnt(const HeldOut& held, const Model& model) {
   const json& report = held.report;
   if (!report.contains("nll_constant")) return "";
@@ -51,8 +52,8 @@ std::string nothing_learnt(const HeldOut& held, const Model& model) {
       constant, advice(model, held));
 }
 
-/// Warns when the forecast's error is hardly below that of a constant. With a wide interval, neither the NLL
-/// nor the coverage shows this.
+/// Returns a warning if the RMSE of the predicted means is hardly below that of one number for all examples,
+/// else "". If the intervals are wide enough, neither the NLL nor the coverage shows this.
 std::string no_forecast(const HeldOut& held, const Model& model) {
   const json& report = held.report;
   if (!report.contains("rmse_constant")) return "";
@@ -64,8 +65,9 @@ std::string no_forecast(const HeldOut& held, const Model& model) {
       report["n"].get<int64_t>(), held.rows, rmse, rmse / constant, constant, advice(model, held));
 }
 
-/// Warns when more examples lie outside their intervals than chance explains. Does not test a calibrated
-/// model, whose level holds on average over calibrations, and windows, which overlap.
+/// Returns a warning if more examples lie outside their intervals than chance explains, else "". Does not
+/// test windows, which overlap and are not independent, nor a calibrated model, whose level holds only on
+/// average over possible calibration rows.
 std::string too_narrow(const HeldOut& held, const Model& model) {
   const json& report = held.report;
   if (!report.contains("coverage") || model.calibration().groups > 0 ||
@@ -74,7 +76,8 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
   const auto n = report["n"].get<int64_t>();
   const double missed = 1 - report["coverage"].get<double>(), level = held.level;
   const int64_t misses = std::llround(missed * static_cast<double>(n));
-  // Rows with identical inputs count as one row, which lies outside by the share of them that do.
+  // Rows with identical inputs are not independent, so the test uses the number of different inputs and the
+  // same share of misses among them.
   const auto inputs = report.value("different_inputs", n);
   const auto missed_inputs = static_cast<int64_t>(std::floor(missed * static_cast<double>(inputs) + 1e-9));
   if (probability_of_misses(missed_inputs, inputs, level) >= kUnlikely) return "";
@@ -84,8 +87,8 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
       misses, n, held.rows, 100 * level, (1 - level) * static_cast<double>(n));
 }
 
-/// Returns whether chance cannot explain how many examples lie outside their intervals, assuming that all of
-/// them are independent.
+/// Returns whether more examples lie outside their intervals than chance explains if all of them are
+/// independent.
 bool misses_many(const json& report, double level) {
   if (!report.contains("coverage")) return false;
   const auto n = report["n"].get<int64_t>();

@@ -8,22 +8,25 @@
 
 namespace slimbayes {
 
-/// The scores of held-out examples, and their name in notes.
+/// The report on held-out examples, and what trust_notes() needs to know of them.
 struct HeldOut {
-  const nlohmann::json& report;  // Model::evaluate; null: there are no such examples
-  std::string rows;              // "validation rows"
-  double level;                  // of the intervals
+  const nlohmann::json& report;  // from Model::evaluate; null: there are no such examples
+  std::string rows;              // their name in the notes, such as "validation rows"
+  double level;                  // of the intervals in the report
   bool fresh = false;            // new data of a user, not a part of the fit: no advice on training
 };
 
-/// Adds `different_inputs` to the report, the number of examples with identical inputs counted once. Does so
-/// only if more examples lie outside their intervals than chance would explain for independent examples.
+/// Adds "different_inputs" to the report: the number of examples, with those of identical inputs counted
+/// once. trust_notes() needs it, because such examples are not independent. Does so only if the report has
+/// more examples outside their intervals than chance would explain for independent ones; in other cases
+/// nothing depends on it.
 void count_inputs(const Model& model, const Examples& examples, double level, nlohmann::json& report);
 
-/// Returns warnings from the scores. Only parts with ten examples or more are tested, and each warning is
-/// given for the first part to which it applies: more examples lie outside their intervals than chance
-/// explains; the NLL is no better than that of one answer for all examples, or else the RMSE of the means is
-/// hardly better than that of one number.
+/// Returns warnings that the scores of the held-out examples justify; empty if there are none. There are two:
+/// more examples lie outside their intervals than chance explains; and the NLL is no better than that of one
+/// answer for all examples or, if it is, the RMSE of the means is hardly below that of one number for all.
+/// Parts with fewer than ten examples are not tested. Each warning is given once, for the first part to which
+/// it applies.
 std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldOut>& parts);
 
 }  // namespace slimbayes

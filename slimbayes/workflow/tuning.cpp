@@ -1,9 +1,9 @@
-// Chooses options by the NLL of the validation rows. It searches a grid: two options of four values each are
+// Chooses options by the NLL of the validation rows. It searches a grid: two options of four values each give
 // only sixteen fits, and the report can list them all. The score is the same for every method: the NLL of the
-// fitted model's float64 predictions (for events the method's own score). It may differ from the score that
-// chose the epoch during training. Nothing is refitted: the result is one of the fits, bit-identical to a
-// `fit` with the same options. The validation rows chose both the epoch and the options, so their NLL is
-// optimistic; the NLL of the test rows is not.
+// fitted model's float64 predictions (for events the method's own score). The score by which a method chooses
+// its epoch during training may be another one. Nothing is refitted: the result is one of the fits,
+// bit-identical to a `fit` with the same options. The validation rows chose both the epoch and the options,
+// so their NLL is optimistic; the NLL of the test rows is not.
 #include "slimbayes/workflow/tuning.h"
 
 #include <fmt/format.h>
@@ -33,7 +33,8 @@ using nlohmann::json;
 
 constexpr const char* kTuning = "tuning";
 
-/// Returns every combination of the options' values; the last option varies fastest.
+/// Returns every combination of the values in the grids of the options `names`, each as {name: value, ...};
+/// the last option varies fastest. Throws std::invalid_argument for no options or one without a grid.
 std::vector<json> combinations(const std::vector<OptionDoc>& docs, const std::vector<std::string>& names) {
   check(!names.empty(), "tune", "at least one option to tune", "none");
   std::vector<json> all = {json::object()};
@@ -65,8 +66,8 @@ std::string text_of(const json& combination) {
   return text;
 }
 
-/// Returns the NLL of the validation rows. For events returns the method's own score, because their joint
-/// density has no closed form.
+/// Returns the mean NLL of the validation rows. For events, whose joint density has no closed form, returns
+/// the score by which the method chose its parameters.
 double predictive_nll(const Fitted& fitted, const Dataset& valid) {
   return mean_nll(fitted.predict(valid), targets_of(valid)).value_or(fitted.summary().best_score);
 }
@@ -78,7 +79,7 @@ double validation_nll(const Fitted& fitted, const Dataset& valid) {
   return nll;
 }
 
-/// A search in progress.
+/// A grid search in progress: what has been tried, and the best fit so far.
 class Search {
  public:
   Search(const MethodInfo& method, const json& options, const std::vector<std::string>& names,
@@ -134,7 +135,8 @@ class Search {
 
   size_t tried() const { return report_["tried"].size(); }
 
-  /// Returns whether to stop between two fits. The first fit always runs, so that there is a model.
+  /// Returns whether to stop the search before the next fit. The first fit always runs, so that there is a
+  /// model.
   bool stopped() const { return best_ && context_.callback && context_.callback->stop(); }
 
   void resume(const TensorFile& record) {
@@ -160,7 +162,8 @@ class Search {
       consider(tried[*best], with(*best), finished_fit(registry_row(method_.name), record, split_.train));
   }
 
-  /// Fits the next combination. Returns false if it was interrupted.
+  /// Fits the next combination and records its score or its failure. Returns false if the fit was
+  /// interrupted.
   bool next() {
     const size_t i = tried();
     json entry = all_[i];

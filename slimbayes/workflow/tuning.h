@@ -9,16 +9,17 @@
 
 namespace slimbayes {
 
-/// The best of a grid of fits.
+/// The result of a fit: the best fit of a search over options or, without a search, the only fit.
 struct Tuned {
   nlohmann::json options;  // every option of the best fit
   std::shared_ptr<const Fitted> fitted;
-  /// {"options": names, "combinations": their number, "tried": [{name: value, ..., "valid_nll": x or
-  /// "failed": sentence}], "best": {name: value, ..., "valid_nll": x}, "spread": the largest valid_nll
-  /// minus the smallest}, and "interrupted": true if not all combinations were tried.
+  /// The report of the search; null if nothing was tuned. {"options": names, "combinations": their number,
+  /// "tried": [{name: value, ..., "valid_nll": x or "failed": sentence}], "best": {name: value, ...,
+  /// "valid_nll": x}, "spread": the largest valid_nll minus the smallest}, and "interrupted": true if not all
+  /// combinations were tried.
   nlohmann::json report;
 
-  /// Whether the search or its best fit was stopped early; the result is then the best so far.
+  /// Returns whether the user stopped the search or the best fit. The result is then the best so far.
   bool interrupted() const {
     return fitted->summary().stopped == Stopped::interrupted ||
            (report.is_object() && report.contains("interrupted"));
@@ -29,13 +30,14 @@ struct Tuned {
 /// whose contents are not trusted.
 void check_tuning_report(const nlohmann::json& report);
 
-/// Fits every combination of the options `names` over their grids in the catalogue, with the same seed, and
-/// keeps the one with the least NLL on the validation rows (of the standardised target, of classes or of
-/// counts; for events the method's own score). The first of equal scores wins. A combination that fails
-/// numerically is reported; the search fails only if all do. alpha applies only to regressions and is skipped
-/// for other tasks. The checkpoint keeps finished fits: a killed search continues with the next combination
-/// and gives the same bits. An interrupted search returns the best so far, or throws Interrupted if there is
-/// none. Throws std::invalid_argument for an option without a grid, and if there are no validation rows.
+/// Fits every combination of the options `names` over their grids in the catalogue (OptionDoc::grid), with
+/// the same seed, and keeps the fit with the least NLL on the validation rows (of the standardised target, of
+/// classes or of counts; for events the method's own score). The first of equal scores wins. A combination
+/// that fails numerically is reported; the search fails only if all do. Options that act only with Gaussian
+/// noise (alpha) are left out for tasks other than regression. The checkpoint keeps finished fits: a killed
+/// search continues with the next combination and gives the same bits. An interrupted search returns the best
+/// fit so far, or throws Interrupted if there is none. Throws std::invalid_argument for an option without a
+/// grid, and if there are no validation rows.
 Tuned tune(const MethodInfo& method, const nlohmann::json& options, const std::vector<std::string>& names,
            const Split& split, const FitContext& context);
 

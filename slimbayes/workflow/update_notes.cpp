@@ -11,11 +11,12 @@ namespace slimbayes {
 
 namespace {
 
-constexpr double kMostSds = 10;  // above this median of |residual| / sd, targets are of another kind
+constexpr double kMostSds = 10;  // largest median of |y - mean| / sd without a note
 
 double median_of(const at::Tensor& x) { return x.median().item<double>(); }
 
-/// Returns a note if the targets lie far from the answers, else "".
+/// Returns a note if the median distance of the targets from the model's answers is above kMostSds predictive
+/// sds, else "". Such targets seem to have another unit or meaning than those of training.
 std::string far_targets(const Model& model, const Examples& rows) {
   if (model.schema().task.kind != TaskKind::regression) return "";
   const Answers a = model.answers(rows);
