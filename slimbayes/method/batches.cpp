@@ -21,11 +21,12 @@ namespace slimbayes {
 namespace {
 
 constexpr int64_t kValidationRows = 4096;
-/// The most numbers in the inputs of one batch. The layers of a network hold some hundred times as many.
+/// The most numbers that the inputs of one batch may hold. It limits the memory of a pass: the activations of
+/// a network hold some hundred times as many numbers as its inputs.
 constexpr int64_t kNumbers = int64_t{1} << 18;
 
-/// Returns the rows per batch, at most `most`. Rows with larger inputs give smaller batches; a token counts
-/// as many numbers as its embedding has.
+/// Returns the number of rows per batch: at most `most`, and fewer if the inputs of that many rows hold more
+/// than kNumbers numbers. A token counts as kEmbedding numbers, about the width of its embedding.
 int64_t batch_rows(const Schema& schema, int64_t most) {
   constexpr int64_t kEmbedding = 64;
   int64_t numbers = schema.input.tokens ? kEmbedding : 1;
@@ -33,8 +34,8 @@ int64_t batch_rows(const Schema& schema, int64_t most) {
   return std::clamp<int64_t>(kNumbers / std::max<int64_t>(1, numbers), 1, most);
 }
 
-/// Returns the inputs in `type`. Throws std::invalid_argument for rows of another shape or numbers that are
-/// not finite.
+/// Returns the inputs of a batch in `type`. Throws std::invalid_argument for rows whose shape is not `shape`,
+/// or numbers that are not finite.
 Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type, std::string_view function) {
   if (batch.inputs.size() != 1)
     check(false, function, "one input tensor", fmt::format("{} input tensors", batch.inputs.size()));
@@ -47,7 +48,8 @@ Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type,
   return input;
 }
 
-/// Throws std::invalid_argument for counts or classes that are not valid.
+/// Throws std::invalid_argument unless all counts are whole numbers of at least 0, or all classes are numbers
+/// of classes of the task. Other tasks are not checked.
 void check_targets(const Task& task, const at::Tensor& y, std::string_view function) {
   if (!y.defined()) return;
   if (task.kind == TaskKind::counts) check_counts(y, function);
@@ -133,7 +135,7 @@ void over_batches(const Dataset& data, const PredictOptions& options,
                   const std::function<void(const Batch& batch)>& each) {
   at::AutoGradMode mode(options.gradients);
   std::optional<at::AutoDispatchBelowAutograd>
-      below;  // no autograd kernels: saves a quarter of the time of a single row
+      below;  // skips autograd kernels: saves a quarter of the time for one row
   if (!options.gradients) below.emplace();
   const int64_t n = data.size(), size = batch_rows(data.schema, std::max<int64_t>(1, options.batch));
   if (n <= size) return each(data.all());

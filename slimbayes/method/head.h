@@ -12,8 +12,9 @@
 
 namespace slimbayes {
 
-/// The meaning of a network's outputs: the target of a regression, or the logits of classes. The model file
-/// of every network holds its head.
+/// What a network's outputs mean: the target of a regression, or the logits of classes. The model file of
+/// every network holds its head. Deep kernels also store one for counts and events, for which loss() and
+/// answer() are not used.
 struct Head {
   LikelihoodKind likelihood = LikelihoodKind::gaussian;
   int64_t outputs = 1;  // k, the number of latent functions
@@ -23,23 +24,23 @@ struct Head {
 
   bool is_regression() const { return likelihood == LikelihoodKind::gaussian; }
 
-  /// Returns the loss of each row: the squared error of a regression, or the cross entropy of classes. The
-  /// best parameters of a trained network are those with the least mean loss on the validation rows. output
-  /// [b, k], y [b]. [b]
+  /// Returns the loss of each row: the squared error of a regression, or the cross entropy of classes.
+  /// Training keeps the parameters with the least mean loss on the validation rows. output [b, k], y [b]. [b]
   at::Tensor loss(const at::Tensor& output, const at::Tensor& y) const;
 
-  /// Returns the answer from one network's outputs [b, k] float64. It has no epistemic uncertainty.
+  /// Returns the answer of a single network from its outputs [b, k] float64. Its epistemic uncertainty is 0.
   Predictive answer(const at::Tensor& outputs) const;
 };
 
-/// Returns the head of a network for this task, without noise.
+/// Returns the head of a network for this task, with a noise variance of 0: training sets it.
 Head head_of(const Task& task);
 
 nlohmann::json to_json(const Head& head);
 /// Throws std::invalid_argument for an unknown likelihood, or a number of outputs or a noise out of range.
 Head head_from_json(const nlohmann::json& json);
 
-/// Throws std::invalid_argument unless the head fits this task. The message begins with `function`.
+/// Throws std::invalid_argument unless the head has the likelihood and the number of outputs of this task.
+/// The message begins with `function` and ends with `hint`, an advice to the user.
 void check_head(const Head& head, const Task& task, std::string_view function, std::string_view hint = "");
 
 }  // namespace slimbayes

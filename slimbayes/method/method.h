@@ -24,8 +24,8 @@ class ExactPosterior;   // below
 /// How predictions are computed.
 struct PredictOptions {
   int64_t batch = 4096;  // rows per batch: limits the memory; changes answers by float32 rounding at most
-  /// Whether a pass builds an autograd graph. A method sets it if its answer needs a gradient with respect to
-  /// the inputs or the weights.
+  /// Whether a pass through the network builds an autograd graph. A method sets it if its answer needs a
+  /// gradient with respect to the inputs or the weights.
   bool gradients = false;
 };
 
@@ -35,8 +35,9 @@ class Fitted {
   virtual ~Fitted() = default;
 
   /// Returns the answers on the dataset's own (standardised) target scale. Throws std::invalid_argument for a
-  /// wrong number of inputs or inputs that are not finite. n = 0 gives an empty answer. An answer far from
-  /// the training rows (Encoder::kFarthest) may overflow; Model::answers then names the row.
+  /// wrong number of inputs or inputs that are not finite. n = 0 gives an empty answer. Far from the training
+  /// rows a number of the answer may overflow to infinity; Model::answers then reports that row as one
+  /// without an answer.
   virtual Predictive predict(const Dataset& data, const PredictOptions& options = {}) const = 0;
 
   /// Returns the out-of-distribution scores that need the network, by name. Scores that follow from the
@@ -57,18 +58,18 @@ class Fitted {
   /// with a noise that is far too small, the epistemic variance would be far too small as well.
   virtual std::unique_ptr<Fitted> with_noise(double var) const;
 
-  /// Returns this method as one that learns and forgets rows without a new training, or nullptr if it cannot
-  /// (MethodInfo::updates).
+  /// Returns this object as an ExactPosterior if the method can learn and forget rows without a new training
+  /// (MethodInfo::updates), else nullptr.
   virtual const ExactPosterior* exact_posterior() const { return nullptr; }
 
   /// Returns the network that computes the mean of the answers, if the method trains one with a linear output
-  /// layer (FitContext::start); else nullptr.
+  /// layer; else nullptr. Another fit can start from this network (FitContext::start).
   virtual std::shared_ptr<const TrainedNetwork> network() const { return nullptr; }
 };
 
 /// A fitted method whose posterior is computed exactly from sums over the rows. So it can learn rows, forget
-/// them and join the posteriors of different rows, without a new training. Features, noise and prior stay the
-/// same, and the object itself does not change.
+/// rows, and join its posterior with that of other rows, all without a new training. Features, noise and
+/// prior stay the same. Each operation returns a new object; this one does not change.
 class ExactPosterior : public Fitted {
  public:
   /// Returns the method with an updated posterior: the rows `add` are learned, the rows `drop` are removed.
@@ -80,12 +81,12 @@ class ExactPosterior : public Fitted {
   /// them.
   virtual std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const = 0;
 
-  /// Returns the method as it was before it learned any row. Followed by updated() it gives the posterior of
-  /// other rows alone, a shard for merged().
+  /// Returns the method with the prior in place of the posterior, as if it had learned no rows. Its updated()
+  /// then gives the posterior of the added rows alone: a shard, which merged() joins with other shards.
   virtual std::unique_ptr<ExactPosterior> prior() const = 0;
 
-  /// Returns the method with the posterior of both methods' rows together, up to rounding. Rows that both
-  /// have learned count twice. Throws std::invalid_argument if the methods, features, noise or prior differ.
+  /// Returns the method with the posterior of the rows of both methods, up to rounding. A row that both have
+  /// learned counts twice. Throws std::invalid_argument if the methods, features, noise or prior differ.
   virtual std::unique_ptr<ExactPosterior> merged(const ExactPosterior& other) const = 0;
 
   const ExactPosterior* exact_posterior() const final { return this; }

@@ -9,11 +9,11 @@
 
 namespace slimbayes {
 
-/// Networks that were trained in this process, by training_key(). Give one cache to several fits of the same
-/// examples (FitContext::networks): methods that start from the same network then train it once. Each result
-/// has the same bits as a fit without the cache. The fits must use the same augmentation of images, because
-/// the key does not contain it. The cache keeps every network until it is destroyed. Not safe to share
-/// between threads.
+/// Networks that were trained in this process, found by their training_key(). Give one cache to several fits
+/// of the same examples (FitContext::networks): methods that start from the same network then train it once.
+/// Each result has the same bits as a fit without the cache. The fits must use the same augmentation of
+/// images, because the key does not contain it. The cache keeps every network until it is destroyed. Not safe
+/// to share between threads.
 class NetworkCache {
  public:
   /// Returns the network of this key. If there is none, calls `train` and keeps the result, unless the

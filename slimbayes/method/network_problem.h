@@ -10,9 +10,10 @@
 
 namespace slimbayes {
 
-/// Returns the training problem of a network on these rows: parameter groups and buffers, batches, and the
-/// name of the score. The caller adds the step and, if there are validation rows, the validation. `rates` as
-/// in parameter_groups(); `metric` is the name of the validation score, such as "NLL".
+/// Returns a training problem for a network on these rows, without the training step. It has the parameter
+/// groups, the buffers, the source and plan of the batches, and the name of the validation score. The caller
+/// adds the step and, if there are validation rows, the validation. `rates` has the learning rates and weight
+/// decays by group (parameter_groups()); `metric` names what the validation measures, such as "NLL".
 TrainProblem network_problem(const Parameters& parameters, const std::map<std::string, GroupRate>& rates,
                              const Dataset& rows, const TrainingOptions& training,
                              std::string_view metric = "NLL");

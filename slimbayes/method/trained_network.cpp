@@ -112,7 +112,7 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
       fmt::format("one for {} ({})", name_of(task_of(start.head.likelihood)), name_of(start.head.likelihood)),
       "start from a network of the same task");
   TrainedNetwork taken = start;
-  taken.summary.rows = split.train.size();  // of this fit; the network may have been trained on others
+  taken.summary.rows = split.train.size();  // rows of this fit; the network may have been trained on others
   return taken;
 }
 

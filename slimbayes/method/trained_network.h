@@ -22,13 +22,13 @@ namespace slimbayes {
 struct TrainedNetwork {
   NetworkSpec spec;  // its last layer is a Linear layer with one output per latent function
   Weights weights;   // float32, named "network.0.weight", ...; buffers included
-  /// Its noise variance is the mean squared validation error of the encoded target (without validation rows,
-  /// the training error). After a refit it is the noise of the earlier network, which did not see the
-  /// validation rows.
+  /// What the outputs mean. The head's noise variance is the mean squared validation error of the encoded
+  /// target (without validation rows, the training error). After a refit, which trains on the validation rows
+  /// too, it is the noise variance of the first training, which did not.
   Head head = {};
   Summary summary = {};
-  /// A module that replaces the layers: `spec` then has the shape of a row and no layers, and `weights` is
-  /// empty. Only bll and rich-bll take modules.
+  /// A TorchScript module that replaces the layers: `spec` then has the shape of a row and no layers, and
+  /// `weights` is empty. Only bll and rich-bll take modules.
   std::optional<ScriptNetwork> module = {};
   double target_var = 1;  // variance of the training targets; a module's target need not be standardised
 };
@@ -50,16 +50,16 @@ struct NetworkTraining {
 TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& training,
                              const FitContext& context, std::string_view method);
 
-/// Returns a module as a trained network. The module's outputs are the target of a regression, or the logits
-/// of classes. Its noise comes from its error on the validation rows (without them, on the training rows).
-/// Throws std::invalid_argument for a wrong number of outputs, and as ScriptNetwork::verified on the first
-/// rows.
+/// Returns a TorchScript module as a trained network. The module's outputs are the target of a regression, or
+/// the logits of classes. The noise variance is its mean squared error on the validation rows (without them,
+/// on the training rows). Throws std::invalid_argument for a wrong number of outputs, and if
+/// ScriptNetwork::verified rejects the module on the first 8 training rows.
 TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method);
 
 /// Returns the network that a method starts from: context.start if given; else a network from
-/// context.networks; else a network that is trained now. Throws std::invalid_argument as train_network, and
-/// if the inputs or outputs of context.start do not fit the data or it is a module and `takes_modules` is
-/// false.
+/// context.networks; else a network that is trained now. Throws std::invalid_argument as train_network, if
+/// the inputs or outputs of context.start do not fit the data, and if context.start is a module and
+/// `takes_modules` is false.
 TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Split& split,
                                 const FitContext& context, std::string_view method,
                                 bool takes_modules = false);

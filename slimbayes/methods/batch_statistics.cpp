@@ -14,7 +14,7 @@ namespace slimbayes {
 Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, const Dataset& rows,
                               const Stream& stream) {
   Weights out = weights;
-  std::vector<std::pair<at::Tensor, at::Tensor>> averages;  // of the last batch; weighted sum
+  std::vector<std::pair<at::Tensor, at::Tensor>> averages;  // of the last batch; weighted sum of all
   for (const TensorShape& one : shapes_of(spec, "network")) {
     if (!one.buffer) continue;
     at::Tensor& buffer = out.at(one.name);
@@ -22,7 +22,7 @@ Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, c
     averages.emplace_back(buffer, at::zeros_like(buffer, at::kDouble));
   }
   if (averages.empty()) return out;
-  NetworkSpec of_batch = spec;  // its running averages are the statistics of the last batch alone
+  NetworkSpec of_batch = spec;  // with momentum 1 a batch norm holds the last batch's statistics alone
   change_layers(of_batch.layers, [](LayerSpec& layer) {
     if (auto* norm = std::get_if<BatchNorm2d>(&layer)) norm->momentum = 1;
   });

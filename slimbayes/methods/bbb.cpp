@@ -21,10 +21,11 @@
 // Model       w ~ N(0, prior_sd^2) independently, y = network_w(x) + noise; for classes the outputs are
 //             logits.
 // Estimator   The evidence lower bound with independent Gaussians q(w) (bayes/mean_field.cpp). Each step
-//             draws one network: -log p(y | w) / b + beta / n KL. The options kl_zero and kl_ramp raise the
-//             weight of the KL over the epochs (train/schedule.h). The noise variance is trained. The
-//             parameters with the best validation NLL of at most 8 draws are kept. The network of the mean
-//             weights is not used for this score: its activations differ from those of the draws.
+//             draws one network w for its b rows; its loss is -log p(y | w) / b + beta / n KL. The options
+//             kl_zero and kl_ramp raise the weight of the KL over the epochs (train/schedule.h). The noise
+//             variance is trained. The parameters with the best validation NLL of at most 8 draws are kept.
+//             The network of the mean weights is not used for this score: its activations differ from those
+//             of the draws.
 // Random      Every matrix and every bias. The scales and shifts of norms and the positions of tokens are
 //             deterministic: a prior with mean 0 would pull the scales, and so the layer's output, to 0.
 // Cost        Twice dnn's per step, and up to 8 passes over the validation rows for each validation. A
@@ -40,10 +41,12 @@ constexpr const char* kPlan = "weight_plan";    // in the model file
 constexpr const char* kLogNoise = "log_noise";  // only for a regression
 constexpr int64_t kValidationDraws = 8;         // draws of the weights for one validation score
 
-/// Returns the stream of draw s of the weights. It is the same for every model.
+/// Returns the random stream for draw s of the weights in validation and prediction. It is the same for every
+/// model, so that equal parameters give equal answers.
 Stream draw_stream(int64_t s) { return Stream(0).split("draw").split(static_cast<uint64_t>(s)); }
 
-/// Returns the draws of a network. The arguments must outlive them.
+/// Returns `draws` draws of the network's weights, each a network. `network` and `weights` must outlive the
+/// result.
 WeightDraws draws_of(const Network& network, const WeightPosterior& weights, const Shape& input,
                      int64_t draws) {
   return {input, draws, [&network, &weights](int64_t s) {
@@ -88,7 +91,7 @@ class BbbFitted : public Fitted {
   WeightPlan plan_;
   Network network_;
   WeightPosterior weights_;
-  Head head_;  // with the trained noise
+  Head head_;  // with the trained noise variance
 };
 
 class BbbMethod : public Method {
@@ -162,7 +165,7 @@ class BbbMethod : public Method {
     return {all, at::kFloat};
   }
 
-  /// Returns -log p(y | f) of each row. A regression omits the Gaussian's constant.
+  /// Returns -log p(y | output) of each row. A regression omits the Gaussian's constant, log(2 pi) / 2. [b]
   at::Tensor negative_log_density(const Head& head, const Parameters& parameters, const at::Tensor& output,
                                   const at::Tensor& y) const {
     const at::Tensor loss = head.loss(output, y);

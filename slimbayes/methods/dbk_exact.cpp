@@ -18,37 +18,38 @@
 #include "slimbayes/methods/exact_features.h"
 #include "slimbayes/objectives/exact_bound.h"
 
-// dbk-exact: a deep basis kernel trained on the exact log evidence (N section 3.1, algorithm 1; E section
-// 3.1).
+// dbk-exact: a deep basis kernel trained on the exact log evidence (paper N of docs/references.md, section
+// 3.1, algorithm 1; paper E, section 3.1). N-11 is equation 11 of N, E-12 equation 12 of E.
 //
 // Model       As dbk: f(x) = c + <w, phi(x)>, w ~ N(0, I), y = f + noise.
 // Estimator   Full-batch steps on log p(y) (N-11) minus alpha times the trace regulariser (E-11) train
 //             network, basis and noise; basis rbf uses its collapsed bound (N-3). The posterior of the
 //             weights is exact, in float64. c is the generalised least-squares mean; its variance is part of
 //             the epistemic variance. The option `correction` applies E-12: the noise variance of row x is
-//             multiplied by D = 1 + c(x) / noise, where c(x) is the prior variance that phi(x) lacks.
-// Cost        O(n (h^2 + r h + r^2) + r^3) per step. Memory is chunk (h + r), independent of n: pass 1 sums
-//             Phi^T Phi and Phi^T y chunk by chunk without a graph; pass 2 propagates the gradient of these
-//             sums back through each chunk.
-// Deviations  dbk's schedule and noise floor, a learning rate of 1e-2, and a noise that starts at 0.1. The
-//             last chunk of pass 1 keeps its graph for pass 2.
+//             multiplied by D = 1 + gap(x) / noise, where gap(x) = M - ||phi(x)||^2 is the prior variance
+//             that phi(x) lacks, with M the largest ||phi||^2 of the training rows.
+// Cost        O(n (h^2 + r h + r^2) + r^3) per step for h hidden units and r features. Memory is O(chunk (h +
+//             r)), independent of n: pass 1 sums Phi^T Phi and Phi^T y over chunks of rows without a graph;
+//             pass 2 propagates the gradient of these sums back through each chunk.
+// Deviations  dbk's schedule and noise floor, a learning rate of 1e-2, and a noise variance that starts at
+//             0.1. The last chunk of pass 1 keeps its graph for pass 2.
 
 namespace slimbayes {
 
 namespace {
 
 constexpr const char* kDbkExact = "dbk-exact";
-constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
+constexpr const char* kLargest = "largest_prior_var";  // in the model file: M, the largest ||phi||^2 (E-12)
 constexpr int64_t kRank = 128;
 
-/// The sufficient statistics of the exact posterior at the features of the rows.
+/// The sufficient statistics of the exact posterior, summed over the training rows.
 struct Conditioned {
   LinearStatistics statistics;
-  at::Tensor largest;  // M, scalar; undefined without the diagonal correction
+  at::Tensor largest;  // M, the largest ||phi||^2, scalar; undefined without the option `correction`
 };
 
-/// Returns the statistics of these rows. With `correction`, a first pass finds M, from which D follows
-/// (E-12).
+/// Returns the statistics of these rows. With the option `correction` a first pass finds M, because the
+/// relative noise variance D of each row depends on it (E-12).
 Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const DbkExactOptions& options) {
   at::NoGradGuard no_grad;
   Conditioned out{linear_statistics(model.map.rank()), {}};
@@ -73,7 +74,7 @@ Conditioned conditioned(const ExactFeatures& model, const Dataset& rows, const D
   return out;
 }
 
-/// Returns the mean, noise variance and epistemic variance at x.
+/// Returns the mean, noise variance and epistemic variance at the rows x. `largest` is Conditioned::largest.
 Regression answer(const ExactFeatures& model, const LinearPosterior& posterior, const at::Tensor& largest,
                   const Input& x) {
   Expansion phi = model(x);
@@ -110,7 +111,7 @@ class DbkExactFitted : public ExactPosterior {
       over_batches(given, {options_.chunk}, [&](const Batch& batch) {
         const at::Tensor phi = model_(model_.input(batch)).features.to(at::kDouble);
         at::Tensor d;
-        if (options_.correction)  // above M no prior variance is missing
+        if (options_.correction)  // nothing is missing above M
           d = 1 + (largest_ - phi.square().sum(1)).clamp_min(0) / model_.noise_var();
         const LinearRows rows{phi, batch.target.to(at::kDouble), d};
         const double yy = posterior.statistics.yy;
@@ -142,7 +143,7 @@ class DbkExactFitted : public ExactPosterior {
   const Summary& summary() const override { return summary_; }
 
  private:
-  /// Returns the model with the posterior for other rows.
+  /// Returns the model with the posterior for these statistics of `rows` rows.
   std::unique_ptr<ExactPosterior> with_statistics(const LinearStatistics& statistics, int64_t rows) const {
     Weights weights = weights_;
     store_statistics(statistics, weights);

@@ -17,17 +17,19 @@
 #include "slimbayes/method/parameter_groups.h"
 #include "slimbayes/nn/weights.h"
 
-// dkl-exact: deep kernel learning without an approximation (Wilson et al. 2016; the papers' exact DKL).
+// dkl-exact: deep kernel learning without an approximation (Wilson et al. 2016; a baseline of papers N and E,
+// docs/references.md).
 //
 // Model       f ~ GP(c, k~(g(x), g(x'))), y = f + noise; k~ is an ARD RBF kernel, g the network.
 // Estimator   AdamW on the dense log evidence trains network, lengthscales, amplitude, noise and c. Each step
 //             uses evidence_rows rows (on a small table all rows). The final posterior uses every training
 //             row.
-// Cost        O(e^3 + e h^2) per step of e rows. The posterior costs O(n^3) time and an [n, n] matrix, at the
-//             end of the fit and whenever a model file is opened; hence max_rows. O(n^2) per prediction.
-// Deviations  The training recipe is dbk-exact's. The papers use conjugate gradients and a low-rank
-//             posterior (LOVE); this code uses a Cholesky factorisation. The validation score uses a
-//             posterior from evidence_rows evenly spaced rows.
+// Cost        O(e^3 + e h^2) per step of e rows with h hidden units. The posterior costs O(n^3) time and an
+//             [n, n] matrix, at the end of the fit and whenever a model file is opened; hence the option
+//             max_rows. O(n^2) per prediction.
+// Deviations  The training recipe is dbk-exact's. The papers use conjugate gradients and a low-rank posterior
+//             (LOVE); this code uses a Cholesky factorisation. The validation score uses a posterior from
+//             evidence_rows evenly spaced rows.
 
 namespace slimbayes {
 
@@ -37,7 +39,7 @@ constexpr const char* kDklExact = "dkl-exact";
 
 class DklExactFitted : public Fitted {
  public:
-  /// `weights` must also hold the training rows as "data.x" [n, d] and "data.y" [n].
+  /// `weights` holds the parameters, and also the training rows as "data.x" [n, d] and "data.y" [n].
   DklExactFitted(DklExactOptions options, NetworkSpec spec, Weights weights, Summary summary)
       : options_(std::move(options)),
         spec_(std::move(spec)),

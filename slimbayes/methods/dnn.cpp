@@ -8,16 +8,17 @@
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/trained_network.h"
 
-// dnn: the plain network, the baseline for the other methods (N appendix B, "DNN").
+// dnn: one network with one set of weights, the baseline for the other methods (paper N of
+// docs/references.md, appendix B, "DNN").
 //
 // Model       y = network(x) with a linear head + noise of one variance; for classes the outputs of the head
 //             are logits.
-// Estimator   Mini-batch squared error. The epoch with the least validation MSE is kept, and this MSE is the
-//             noise variance (without validation rows, the training MSE). For classes the loss is the cross
-//             entropy.
+// Estimator   Mini-batch squared error. The parameters with the least validation MSE are kept, and this MSE
+//             is the noise variance (without validation rows, the training MSE). For classes the loss is the
+//             cross entropy.
 // Deviations  The training recipe is in catalog/training_options.h. Weight decay also applies to the linear
 //             head, because it has no prior, unlike the heads of methods with a posterior.
-// Cost        O(b h^2) per step.
+// Cost        O(b h^2) per step of b rows with h hidden units.
 // When        As a baseline. There is no epistemic uncertainty: the epistemic variance and the mutual
 //             information are 0.
 

@@ -17,9 +17,9 @@
 //
 // Model       An equal mixture of the members' predictions (core/answers.h). A regression is answered by the
 //             mixture's mean and variance. The mean of the members' noise variances is aleatoric. The mean of
-//             their epistemic variances and the variance of their means are epistemic.
-// Estimator   Member i is the method fitted with child i of the random stream: other initial weights and
-//             other batches, the same rows.
+//             their epistemic variances plus the variance of their means is epistemic.
+// Estimator   All members are fitted to the same rows. Member i draws from child i of the random stream, so
+//             it has other initial weights and other batches.
 // Cost        The cost of the method times the number of members.
 // Deviations  Any method can be a member, while the paper's members learn a variance per row. There are no
 //             adversarial examples.
@@ -55,8 +55,8 @@ Map entries_under(const Map& map, const std::string& prefix) {
   return part;
 }
 
-/// Reads the members from a model file or, if `train` is given, from a checkpoint record. `train` are the
-/// rows on which the members must have been fitted.
+/// Returns the members that a model file holds or, if `train` is given, a checkpoint record. `train` are the
+/// rows on which the members of a record must have been fitted (finished_fit).
 Members members_from(const TensorFile& file, const RegistryRow& method, const Dataset* train = nullptr) {
   Members members;
   while (members.size() < kMostMembers) {
@@ -68,7 +68,9 @@ Members members_from(const TensorFile& file, const RegistryRow& method, const Da
   return members;
 }
 
-/// Returns one summary for all members: epochs, steps and seconds are summed, the score is averaged.
+/// Returns one summary for all members: epochs, steps and seconds are summed, the scores averaged, and each
+/// different note appears once. The best epoch and the jitter are the largest. The rows and the facts are
+/// those of the first member.
 Summary merged(const Members& members, const std::string& of) {
   Summary all = members.front()->summary();
   all.steps = all.epochs = 0;
@@ -114,7 +116,8 @@ class EnsembleFitted : public Fitted {
     return all;
   }
 
-  /// Raises the noise of every member whose posterior depends on it.
+  /// Returns the ensemble with the noise variance raised in every member whose with_noise() does so, or
+  /// nullptr if there is no such member.
   std::unique_ptr<Fitted> with_noise(double var) const override {
     Members members = members_;
     bool raised = false;
@@ -155,7 +158,8 @@ class EnsembleMethod : public Method {
     method_ = row_.make(own);
   }
 
-  /// With a checkpoint, the record holds the finished members, and the running member has its own checkpoint.
+  /// Fits one member after another. With a checkpoint, its record holds the finished members, and the running
+  /// member has a checkpoint of its own.
   std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
     FitSeries series(context.checkpoint, kEnsemble, context.callback);
     Members members;

@@ -61,7 +61,7 @@ double exact_step(const ExactFeatures& model, const Dataset& rows, double alpha,
   ExactSums sums = exact_sums(model.map.rank());
   Expansion phi;
   for (int64_t low = 0; low <= last; low += chunk) {
-    at::AutoGradMode graph(low == last);  // pass 2 begins with this chunk and needs its graph
+    at::AutoGradMode graph(low == last);  // the second pass begins with the last chunk, so its graph is kept
     const Batch batch = chunk_of(rows, low, chunk);
     phi = model(model.input(batch));
     at::Tensor correction = phi.correction.defined() ? phi.correction.detach() : at::Tensor();

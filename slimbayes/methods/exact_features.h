@@ -13,8 +13,8 @@
 
 namespace slimbayes {
 
-/// The features and the noise of an exact method, bound to the tensors that it trains. The posterior of the
-/// weights is not trained but computed in closed form.
+/// The features phi(x) and the noise variance of dbk-exact, bound to the tensors that training changes. The
+/// posterior of the weights on top of phi is not trained but computed in closed form.
 struct ExactFeatures {
   FeatureMap map;
   at::Tensor noise_theta;  // scalar
@@ -26,10 +26,10 @@ struct ExactFeatures {
 
   Expansion operator()(const Input& x) const { return map(x); }
   Input input(const Batch& batch) const;  // the inputs in the type of the parameters
-  double noise_var() const;               // noise(noise_theta)
+  double noise_var() const;               // at the present noise_theta
 };
 
-/// The options that determine the initial parameters of an exact method.
+/// The options that determine the initial parameters of dbk-exact.
 struct ExactStart {
   std::string basis;
   int64_t rank;
@@ -40,20 +40,23 @@ struct ExactStart {
 /// std::invalid_argument unless noise_start > noise_floor.
 Parameters exact_parameters(const ExactStart& start, const NetworkSpec& spec, const Stream& stream);
 
-/// Returns the parameter groups. Weight decay applies to the network only, and the noise has its own learning
-/// rate.
+/// Returns the parameter groups for the trainer. Weight decay applies to the network only, and the noise has
+/// its own learning rate.
 std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const TrainingOptions& training,
                                          const NoiseOptions& noise);
 
-/// Throws std::invalid_argument for a network with batch norms. Their output for a row depends on its batch,
-/// but both passes of a step need the same features.
+/// Throws std::invalid_argument for a network with batch norms. Their output for a row depends on the other
+/// rows of its batch, but both passes of exact_step need the same features. `method` is the name in the
+/// message.
 void check_exact_network(const NetworkSpec& spec, const std::string& method);
 
-/// Returns rows [low, min(low + size, n)) in their order.
+/// Returns the rows low, ..., min(low + size, n) - 1, in their order.
 Batch chunk_of(const Dataset& rows, int64_t low, int64_t size);
 
-/// Makes both passes over the rows in chunks of `chunk` rows. Adds the gradient of -bound / n
-/// (objectives/exact_bound.h) to the gradients of the leaves, and returns -bound / n.
+/// Computes the loss of a full-batch training step, -bound / n (objectives/exact_bound.h), adds its gradient
+/// to those of the parameters, and returns it. It reads the rows twice, in chunks of `chunk` rows: the first
+/// pass sums the statistics of all rows, the second takes the bound's gradient back through each chunk.
+/// `alpha` is the weight of the trace regulariser.
 double exact_step(const ExactFeatures& model, const Dataset& rows, double alpha, int64_t chunk);
 
 }  // namespace slimbayes

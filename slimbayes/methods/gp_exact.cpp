@@ -20,12 +20,13 @@
 //
 // Model       f ~ GP(c, s exp(-1/2 sum_j (x_j - x'_j)^2 / l_j^2)), y = f + noise.
 // Estimator   L-BFGS on the log evidence (families/dense_gp/dense_gp.cpp) fits log l, log s, log noise and c.
-//             It starts at noise 0.1 and l = sqrt(d) on standardised inputs. The evidence of few rows has
+//             It starts at noise 0.1 and l = sqrt(d) on d standardised inputs. The evidence of few rows has
 //             several maxima, one of which explains everything by noise. Up to 300 rows, six more searches
 //             therefore start from other lengthscales and noises, and the greatest evidence is kept. The
 //             reported steps are the sum over all searches.
-// Cost        O(n^3) time and O(n^2) memory, at the fit and whenever a model file is opened; hence max_rows.
-//             O(n^2) per predicted variance. Seven searches of 300 rows take about as long as one of 600.
+// Cost        O(n^3) time and O(n^2) memory, at the fit and whenever a model file is opened; hence the option
+//             max_rows. O(n^2) per predicted variance. Seven searches of 300 rows take about as long as one
+//             of 600.
 // Deviations  The hyperparameters are fitted on at most evidence_rows rows. Validation rows are not used,
 //             because nothing is selected; a score on them is unbiased.
 
@@ -35,7 +36,7 @@ namespace {
 
 constexpr const char* kGpExact = "gp-exact";
 
-constexpr int64_t kManyRows = 300;  // above this, the evidence has one maximum that matters
+constexpr int64_t kManyRows = 300;  // above this one search suffices: one maximum of the evidence dominates
 
 /// The start of a search: the lengthscale in units of sqrt(d), and the noise variance.
 struct Start {
@@ -64,7 +65,7 @@ class EvidenceSearch {
     summary_.stopped = Stopped::budget;
     const std::vector<Start> all = starts(rows_.x.size(0));
     budget_ = options_.iterations * std::ssize(all);
-    Stopped stopped = Stopped::budget;  // of the search that found the best theta
+    Stopped stopped = Stopped::budget;  // why the search with the best theta ended
     for (const Start& start : all) {
       const double before = summary_.best_score;
       from(start);
@@ -92,7 +93,7 @@ class EvidenceSearch {
     at::Tensor theta = dense_start(d, std::log(start.noise));
     theta.narrow(0, 0, d).add_(std::log(start.lengthscale));
     theta.set_requires_grad(true);
-    double own = std::numeric_limits<double>::infinity();  // the lowest value of this search
+    double own = std::numeric_limits<double>::infinity();  // lowest -log evidence / n of this search
     torch::optim::LBFGS optimiser({theta}, torch::optim::LBFGSOptions(1).line_search_fn("strong_wolfe"));
     auto& settings = static_cast<torch::optim::LBFGSOptions&>(optimiser.param_groups()[0].options());
     auto closure = [&] {

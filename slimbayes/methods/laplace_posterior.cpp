@@ -1,12 +1,12 @@
-// The Laplace approximation of a classifier's last layer.
+// The Laplace approximation of a classifier's last layer: how the covariance of the logits is computed.
 //
-// Full structure: with R = s L^-1 (lower triangular, blocks R_ac [r, r]), the covariance of logits c and d is
-// phi^T (R^T R)_cd phi = sum_a <R_ac phi, R_ad phi>. This takes k^2 / 2 products of [b, r] and [r, r], and is
-// a sum of squares on the diagonal.
+// Full structure: let L be the Cholesky factor of I + s^2 H, and R = s L^-1 (lower triangular, in k x k
+// blocks R_ac [r, r]). The covariance of logits c and d is phi^T (R^T R)_cd phi = sum_a <R_ac phi, R_ad phi>.
+// This takes k^2 / 2 products of [b, r] and [r, r], and is a sum of squares on the diagonal.
 // Kronecker structure: let U and V be the eigenvectors of the features' and the classes' matrix, with
-// eigenvalues a_i and l_j. The eigenvalues of H are a_i l_j / n, and the covariance is
-// V diag(sum_i (U^T phi)_i^2 v_ij) V^T with v_ij = s^2 / (1 + s^2 a_i l_j / n).
-// The centred covariance P C P replaces R_ac by R_ac less its mean over c, and V by P V.
+// eigenvalues a_i and l_j. The eigenvalues of H are a_i l_j / n, and the covariance is V diag(sum_i (U^T
+// phi)_i^2 v_ij) V^T with v_ij = s^2 / (1 + s^2 a_i l_j / n).
+// The centred covariance P C P replaces R_ac by R_ac minus its mean over c, and V by P V.
 #include "slimbayes/methods/laplace_posterior.h"
 
 #include <ATen/ATen.h>
@@ -26,9 +26,9 @@ namespace {
 
 constexpr const char* kLaplace = "laplace";
 constexpr int64_t kNumbersAtOnce = int64_t{1} << 22;
-constexpr double kWide = 1e10;  // as in identity_plus
+constexpr double kWide = 1e10;  // LaplacePosterior::wide if s^2 H exceeds it, as in identity_plus
 
-/// Returns Lambda of each row. [b, k, k]
+/// Returns Lambda of each row (GaussNewton). [b, k, k]
 at::Tensor curvatures(const at::Tensor& logits) {
   if (logits.size(1) == 1) {
     const at::Tensor p = at::sigmoid(logits);
@@ -40,7 +40,8 @@ at::Tensor curvatures(const at::Tensor& logits) {
 
 at::Tensor less_mean(const at::Tensor& x, int64_t axis) { return x - x.mean(axis, /*keepdim=*/true); }
 
-/// Returns the covariance of the logits, or of the logits less their mean. [b, k, k]
+/// Returns the covariance of the logits, or if `centred` of the logits minus their mean over the classes. [b,
+/// k, k]
 at::Tensor covariance_of(const LaplacePosterior& p, const at::Tensor& features, int64_t outputs,
                          bool centred) {
   const at::Tensor phi = features.to(at::kDouble);
@@ -55,7 +56,7 @@ at::Tensor covariance_of(const LaplacePosterior& p, const at::Tensor& features, 
   for (int64_t low = 0; low < b; low += step) {
     const at::Tensor rows = phi.slice(0, low, low + step);
     for (int64_t a = 0; a < k; ++a) {
-      // Computes R_ac phi for c <= a: blocks above the diagonal of a lower triangular matrix are zero.
+      // Computes R_ac phi for c <= a only, unless `wide`: the other blocks of a lower triangular R are zero.
       const int64_t used = p.wide ? k : a + 1;
       const at::Tensor blocks = p.half.narrow(0, a * r, r).narrow(1, 0, used * r);
       at::Tensor turned = at::matmul(rows, blocks.reshape({r, used, r}).permute({1, 2, 0}))

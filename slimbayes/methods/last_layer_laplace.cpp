@@ -23,13 +23,14 @@
 // last-layer-laplace: the Laplace approximation of a trained network's last layer (Daxberger et al. 2021).
 //
 // Model       Classes: W ~ N(W*, (H + I / s^2)^-1), where W* are the trained weights of the output layer and
-//             H is the generalised Gauss-Newton matrix of the training rows. The probabilities are averaged
-//             over the Gaussian logits with their covariance. Regression: bll's posterior.
+//             H is the generalised Gauss-Newton matrix of the training rows (laplace_posterior.h). The
+//             probabilities are averaged over the Gaussian logits with their covariance. Regression: bll's
+//             posterior.
 // Estimator   The network is trained as in dnn, or is given. The prior sd s maximises the Laplace evidence
 //             with a prior of mean 0 (families/last_layer/posterior_choice.h for a regression). A prior with
 //             mean W* would leave only residuals to explain and prefer s = 0. The noise of a regression is
 //             the validation MSE, because a network's training residuals are smaller than the noise.
-// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for k classes and r features; with the Kronecker
+// Cost        dnn's, then O(n k^2 r^2 + (k r)^3) for n rows, k classes and r features; with the Kronecker
 //             structure O(n (k^2 + r^2) + k^3 + r^3). A prediction costs one pass, O(k^2 r^2) or with the
 //             Kronecker structure O(r^2 + k r), then O(k^3) and 1,024 draws of k correlated logits.
 // When        For a classifier that is already trained. The posterior takes into account how certain the
@@ -42,7 +43,7 @@ namespace {
 constexpr const char* kLastLayerLaplace = "last-layer-laplace";
 constexpr const char* kLaplacePriorSd = "prior_sd";
 constexpr int64_t kFullWeights = 2048;      // most weights for which the structure "auto" is full
-constexpr int64_t kMostFullWeights = 8192;  // half a gigabyte, and minutes for the spectrum
+constexpr int64_t kMostFullWeights = 8192;  // half a gigabyte; its spectrum takes minutes
 constexpr int64_t kCovariancesAtOnce = int64_t{1} << 22;  // elements of [b, k, k] in a batch
 
 LastLayer regression_of(const LastLayerLaplaceOptions& o) {
@@ -51,15 +52,18 @@ LastLayer regression_of(const LastLayerLaplaceOptions& o) {
   return {kLastLayerLaplace, options_to_json(o), o.network, posterior, /*enriched=*/false};
 }
 
-/// Returns the options with a batch small enough that the covariances of `outputs` logits fit in memory.
+/// Returns the options with a batch so small that the covariances of `outputs` logits at its rows fit in
+/// memory.
 PredictOptions bounded(const PredictOptions& options, int64_t outputs) {
   return {std::min(options.batch, std::max<int64_t>(1, kCovariancesAtOnce / (outputs * outputs)))};
 }
 
-/// Returns the answer at logits with this covariance. logits [b, k], covariance [b, k, k]
+/// Returns the class probabilities averaged over Gaussian logits with this mean and covariance. logits [b,
+/// k], covariance [b, k, k]
 Predictive answer_at(const at::Tensor& logits, const at::Tensor& covariance) {
   if (logits.size(1) == 1) return predictive(BernoulliLikelihood{}, {logits, covariance.reshape({-1, 1})});
-  // A row whose covariance overflowed has no answer. The other rows must keep theirs.
+  // A row whose covariance overflowed gets the answer NaN. The eigenvalues are computed as if that covariance
+  // were 0, so that the other rows keep their answers.
   const at::Tensor known = covariance.isfinite().flatten(1).all(1).reshape({-1, 1, 1});
   const auto [values, vectors] = at::linalg_eigh(at::where(known, covariance, at::zeros_like(covariance)));
   const RoundedVariance vars = rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values));
@@ -87,7 +91,8 @@ class LaplaceFitted : public ExactPosterior {
                         });
   }
 
-  /// "energy", and "logit_var", the variance of the predicted class's logit less the mean of all logits.
+  /// Returns "energy" and "logit_var": the variance of the difference between the predicted class's logit and
+  /// the mean of all logits (of the logit itself if there is only one).
   Scores ood(const Dataset& data) const override {
     const Latent f =
         latent_rows(data, trained_->spec.input, network_.type(), bounded({}, network_.outputs()),
@@ -142,13 +147,13 @@ class LaplaceFitted : public ExactPosterior {
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
 
  private:
-  /// Returns the covariance of the logits less their mean. Softmax ignores a common shift of the logits,
-  /// whose variance is the prior's. [b, k, k]
+  /// Returns the covariance of each row's logits minus their mean over the classes. Softmax ignores a common
+  /// shift of the logits, about which the training rows say nothing. [b, k, k]
   at::Tensor covariance_at(const LastLayerRows& rows) const {
     return centred_logit_covariance(posterior_, rows.features, network_.outputs());
   }
 
-  /// Returns the model with the posterior for other rows.
+  /// Returns the model with the posterior for this matrix H, summed over `rows` rows.
   std::unique_ptr<ExactPosterior> with_matrix(GaussNewton matrix, int64_t rows) const {
     Summary summary = summary_;
     summary.rows = rows;
@@ -161,7 +166,7 @@ class LaplaceFitted : public ExactPosterior {
   GaussNewton matrix_;
   Summary summary_;
   LaplacePosterior posterior_;
-  LastLayerFeatures network_;  // answer_features
+  LastLayerFeatures network_;  // features for answers
 };
 
 class LaplaceMethod : public Method {
@@ -200,7 +205,7 @@ class LaplaceMethod : public Method {
   }
 
  private:
-  /// Throws before the training if the full matrix would be too large.
+  /// Throws std::invalid_argument, before the training, if the full matrix would be too large.
   void check_size(const Schema& schema, const FitContext& context) const {
     if (options_.structure != "full") return;
     NetworkSpec body = context.start ? context.start->spec
@@ -214,9 +219,9 @@ class LaplaceMethod : public Method {
           std::to_string(weights), "take --structure kronecker");
   }
 
-  /// Returns the prior sd that `choice` asks for. With "select" it maximises the evidence, or minimises the
-  /// validation NLL, over the range in which the logits have a prior sd of 0.01 to 10 on average
-  /// (prior_range). Adds a note if the result is an end of that range.
+  /// Returns the prior sd that the option `prior` asks for. With "select" it maximises the evidence, or
+  /// minimises the validation NLL, over prior_range: there the logits have a prior sd of 0.01 to 10 on
+  /// average. Adds a note if the result is an end of that range.
   double chosen_prior_sd(const TrainedNetwork& network, const LastLayerFeatures& features,
                          const GaussNewton& matrix, double log_likelihood, const Dataset& valid,
                          std::vector<std::string>& notes) const {
@@ -238,7 +243,7 @@ class LaplaceMethod : public Method {
     return best.at;
   }
 
-  /// Returns the mean NLL of at most 2,000 validation rows.
+  /// Returns the mean NLL of the validation rows, at most the first 2,000, under this posterior.
   static double validation_nll(const LastLayerFeatures& features, const LaplacePosterior& posterior,
                                const Dataset& valid) {
     constexpr int64_t kRows = 2000;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* kMcDropout = "mc-dropout";
 
-/// Returns the draws of the masks. `network` must outlive them.
+/// Returns `draws` draws of the dropout masks, each a network. `network` must outlive the result.
 WeightDraws mask_draws(const BoundNetwork& network, const Shape& input, int64_t draws) {
   return {input, draws, [&network](int64_t s) {
             ForwardContext context;
@@ -36,7 +36,7 @@ WeightDraws mask_draws(const BoundNetwork& network, const Shape& input, int64_t 
 
 class McDropoutFitted : public Fitted {
  public:
-  /// `noise_var` is the noise of the answers; 0 for classes.
+  /// `noise_var` is the noise variance of the answers, which noise_of_draws estimated; 0 for classes.
   McDropoutFitted(McDropoutOptions options, TrainedNetwork trained, double noise_var)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
@@ -63,7 +63,7 @@ class McDropoutFitted : public Fitted {
  private:
   McDropoutOptions options_;
   std::shared_ptr<const TrainedNetwork> trained_;
-  Head head_;  // head of the answers; trained_.head has the noise of a single network
+  Head head_;  // for the answers; the noise of trained_->head is that of a single network
   BoundNetwork network_;
 };
 

@@ -19,13 +19,13 @@
 #include "slimbayes/nn/layers.h"
 #include "slimbayes/ntk/gradient_kernel.h"
 
-// ntk-gp: the Gaussian process with the tangent kernel of a trained network (R section 2; also the linearised
-// Laplace approximation).
+// ntk-gp: the Gaussian process with the tangent kernel of a trained network (Rich-BLL, section 2,
+// docs/references.md; also called the linearised Laplace approximation).
 //
-// Model       f(x) has the mean network(x) and the variance k(x, x) - k_x^T (K + sigma2 I)^-1 k_x with
-//             k(x, x') = s^2 <phi_p(x), phi_p(x')>, where phi_p is the gradient of the output with respect to
-//             all parameters.
-// Estimator   As in bll; the posterior is dense, in float64.
+// Model       f(x) has the mean network(x) and the variance k(x, x) - k_x^T (K + sigma2 I)^-1 k_x with k(x,
+//             x') = s^2 <phi_p(x), phi_p(x')>, where phi_p is the gradient of the output with respect to all
+//             p parameters, and K and k_x hold k at the training rows.
+// Estimator   Noise variance sigma2 and prior sd s as in bll; the posterior is dense, in float64.
 // Cost        O(n^2 p + n^3) time and O(n^2) memory; the model file holds the training rows.
 // When        On small tables. rich-bll approximates this method; use it to see how well.
 
@@ -34,10 +34,10 @@ namespace slimbayes {
 namespace {
 
 constexpr const char* kNtkGp = "ntk-gp";
-constexpr int64_t kBatch = 512;  // rows of a prediction; their kernel with all training rows is in memory
+constexpr int64_t kBatch = 512;  // rows of a prediction at once: a batch needs its [b, n] kernel in memory
 constexpr const char *kInputs = "data.x", *kSigma2 = "noise_var", *kPriorSd = "prior_sd";
 
-/// The tangent kernel of a network with one output, in float64.
+/// The tangent kernel <phi_p(x), phi_p(x')> of a network with one output, in float64, without the factor s^2.
 class TangentKernel {
  public:
   TangentKernel(const NetworkSpec& spec, const Network::Lookup& lookup)
@@ -123,11 +123,13 @@ class NtkGpFitted : public Fitted {
     return {mean, noise, prior_var() * var.var, var.clipped};
   }
 
-  /// Returns the variance under a prior that is wide compared with the noise, from the spectrum
-  /// K = U Lambda U^T. With a row's coordinates a_j^2 = (u_j^T k_x)^2 / lambda_j it is
-  ///   s^2 (k(x, x) - sum_j a_j^2) + sum_j a_j^2 s^2 / (1 + s^2 lambda_j / sigma2).
-  /// The first term is the prior variance outside the training rows' span. It is set to 0 where it is within
-  /// rounding error of 0.
+  /// Returns the epistemic variance under a prior that is wide compared with the noise. `prior` [b] is the
+  /// kernel of each row with itself, `cross` [n, b] the kernel with the training rows. With the spectrum K =
+  /// U Lambda U^T of the training kernel and a row's coordinates a_j^2 = (u_j^T k_x)^2 / lambda_j the
+  /// variance is
+  ///   s^2 (k(x, x) - sum_j a_j^2) + sum_j a_j^2 s^2 / (1 + s^2 lambda_j / sigma2),
+  /// here with K, k_x and k without the factor s^2. The first term is the prior variance outside the training
+  /// rows' span. It is set to 0 where it is within rounding error of 0. [b]
   at::Tensor wide_variance(const at::Tensor& prior, const at::Tensor& cross) const {
     const double var = prior_var(), ratio = var / choice_.noise_var;
     const at::Tensor h = precision_.values, lambda = (h - 1) / ratio;
@@ -145,7 +147,7 @@ class NtkGpFitted : public Fitted {
   PosteriorChoice choice_;
   Summary summary_;
   TangentKernel kernel_;
-  IdentityPlus precision_;  // of I + s^2 K / sigma2 [n, n]
+  IdentityPlus precision_;  // of I + s^2 K / sigma2 [n, n], K without s^2
 };
 
 class NtkGpMethod : public Method {
@@ -178,7 +180,8 @@ class NtkGpMethod : public Method {
   }
 
  private:
-  /// Returns the spectrum of K = U Lambda U^T, where Phi = U Lambda^1/2 takes the place of the features.
+  /// Returns the PosteriorSpectrum of a process with kernel K = U Lambda U^T at the training rows: Phi = U
+  /// Lambda^1/2 takes the place of the last layer's features.
   static PosteriorSpectrum spectrum_of(const TangentKernel& kernel, const TrainedNetwork& network,
                                        const at::Tensor& x, const at::Tensor& y, const RowTensors& held_out) {
     const auto [values, vectors] = slimbayes::spectrum(kernel(x, x));
@@ -187,7 +190,7 @@ class NtkGpMethod : public Method {
                           weights_squared(network)};
     if (!held_out.y.defined()) return out;
     const at::Tensor v = held_out.x.to(at::kDouble);
-    // Directions whose prior variance is 0 up to rounding explain nothing.
+    // Directions whose prior variance is 0 up to rounding explain no variance: their inverse counts as 0.
     const at::Tensor inverse =
         at::where(values > 1e-12 * values.max(), values.reciprocal(), at::zeros_like(values));
     out.features = kernel(v, x).mm(vectors).square() * inverse;
@@ -197,7 +200,8 @@ class NtkGpMethod : public Method {
     return out;
   }
 
-  /// Returns the sum of all squared parameters, because the kernel is that of all parameters.
+  /// Returns the squared norm of all parameters. The prior is over all of them, because the kernel is that of
+  /// the gradient with respect to all of them.
   static double weights_squared(const TrainedNetwork& network) {
     double sum = 0;
     for (const auto& [name, value] : network.weights) {

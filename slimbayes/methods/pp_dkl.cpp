@@ -2,10 +2,12 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel/deep_kernel.h"
 
-// pp-dkl: sparse deep kernel learning on the predictive density (Jankowiak et al. 2020; N appendix B).
+// pp-dkl: sparse deep kernel learning on the predictive density (Jankowiak et al. 2020; paper N of
+// docs/references.md, appendix B; N-6 is its equation 6).
 //
-// Model       As sv-dkl.
-// Estimator   PPGP (N-6):
+// Model       As sv-dkl: a Gaussian process with kernel k~ on the network's outputs, approximated by r
+//             inducing points, whose features are phi.
+// Estimator   The objective PPGP (N-6) with q(w) = N(m, L L^T):
 //             -log N(y; c + <m, phi>, ||L^T phi||^2 + k~(x, x) - ||phi||^2 + noise) + beta / n KL.
 // Cost        As sv-dkl.
 // Deviations  dbk's training recipe (focus, learning rate and floor of the noise), so that the two methods

@@ -8,7 +8,8 @@
 
 namespace slimbayes {
 
-/// A registry entry: how to make a method and how to load a fitted one. `name` equals MethodInfo::name.
+/// A method's entry in the registry: how to make the method from its options, and how to load a fitted one
+/// from a model file. `name` equals MethodInfo::name.
 struct RegistryRow {
   std::string_view name;
   std::unique_ptr<Method> (*make)(const nlohmann::json& options);  // throws std::invalid_argument

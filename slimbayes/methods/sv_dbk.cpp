@@ -2,12 +2,14 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel/deep_kernel.h"
 
-// sv-dbk: the deep basis kernel of E by stochastic variational inference (E sections 3.2 and 3.3).
+// sv-dbk: the deep basis kernel of paper E (docs/references.md) by stochastic variational inference (sections
+// 3.2 and 3.3; E-11 and E-12 are its equations 11 and 12).
 //
-// Model       As dbk, whose prior variance ||phi||^2 differs from row to row.
+// Model       As dbk: f(x) = c + <w, phi(x)>, w ~ N(0, I). The prior variance ||phi||^2 differs from row to
+//             row.
 // Estimator   vbll's bound plus alpha times the trace regulariser (E-11). In prediction the diagonal
-//             correction (E-12) raises the prior variance of every row to M, the largest one of the training
-//             rows. A larger prior variance stays as it is.
+//             correction (E-12) raises the prior variance of every row to M, the largest ||phi||^2 of the
+//             training rows. A larger prior variance stays as it is.
 // Cost        As dbk, plus a pass over the training rows for M at the end and at each validation.
 // Deviations  The training recipe of vbll.
 // Ablations   The paper's variants: -c is alpha 0 with correction false, -r is rank 1, -cr is both. The paper

@@ -2,13 +2,15 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel/deep_kernel.h"
 
-// sv-dkl: sparse deep kernel learning (Wilson et al. 2016; N appendix B).
+// sv-dkl: sparse deep kernel learning (Wilson et al. 2016; paper N of docs/references.md, appendix B; N-4 and
+// N-5 are its equations 4 and 5).
 //
 // Model       f ~ GP(c, k~(g(x), g(x'))) with an ARD RBF kernel k~ on the network's outputs g, approximated
-//             by r free inducing points in that space; the weights w are whitened.
-// Estimator   SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
-// Cost        O(b (h^2 + r h + r^2) + r^3) per step.
-// Deviations  The training recipe of vbll; no grid and no kernel interpolation, as in N's baseline.
+//             by r free inducing points in the space of g. With whitened weights w ~ N(0, I), f = c + <w,
+//             phi(x)>.
+// Estimator   The evidence lower bound SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
+// Cost        O(b (h^2 + r h + r^2) + r^3) per step of b rows with h hidden units.
+// Deviations  The training recipe of vbll; no grid and no kernel interpolation, as in paper N's baseline.
 
 namespace slimbayes {
 

@@ -2,12 +2,13 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel/deep_kernel.h"
 
-// sv-rbf: a sparse variational Gaussian process (Hensman et al. 2013; N appendix B).
+// sv-rbf: a sparse variational Gaussian process (Hensman et al. 2013; paper N of docs/references.md, appendix
+// B; N-4 and N-5 are its equations 4 and 5).
 //
 // Model       f ~ GP(c, k~(x, x')) with an ARD RBF kernel k~ on the inputs, approximated by r free inducing
-//             points.
-// Estimator   SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
-// Cost        O(b (r d + r^2) + r^3) per step.
+//             points with the features phi.
+// Estimator   The evidence lower bound SVGP (N-5), with the variance correction k~(x, x) - ||phi||^2 (N-4).
+// Cost        O(b (r d + r^2) + r^3) per step of b rows with d inputs.
 // Deviations  The training recipe of vbll.
 
 namespace slimbayes {

@@ -18,9 +18,9 @@
 
 // swag: a Gaussian around the average of the weights that training visits (Maddox et al. 2019).
 //
-// Model       A mixture over draws w = mean + (D^1/2 z + (K - 1)^-1/2 V u) / sqrt(2). D holds the variances
-//             of the visited weights, V [p, K] the deviations of the last K epochs from the mean. All rows
-//             have one noise variance.
+// Model       A mixture over draws w = mean + (D^1/2 z + (K - 1)^-1/2 V u) / sqrt(2) of all p weights, with z
+//             [p] and u [K] standard normal. D holds the variances of the visited weights, V [p, K] the
+//             deviations of the last K epochs from the mean. All rows have one noise variance.
 // Estimator   The network is trained as in dnn, or is given. Then `averaged` epochs at a constant learning
 //             rate follow, and the weights after each epoch enter the average. Each draw has its own batch
 //             norm statistics, from a pass over the training rows. The noise variance is the value with the
@@ -38,10 +38,10 @@ constexpr double kMostVisits = 9007199254740992;  // 2^53: a double holds every 
 constexpr const char *kMoments = "swag.moments", *kDeviations = "swag.deviations", *kCount = "swag.count",
                      *kNorms = "swag.norms";
 
-/// Moments of the weights after each averaged epoch.
+/// The moments of all weights that the training visits: one visit is the end of an averaged epoch.
 struct Visited {
   at::Tensor moments;     // [2, p] mean and mean of squares
-  at::Tensor deviations;  // [K, p] of the last K epochs, in no order
+  at::Tensor deviations;  // [K, p] weights of the last K visits minus the mean at that visit, in any order
   at::Tensor count;       // [] visits so far
 
   void add(const at::Tensor& values) {
@@ -53,7 +53,8 @@ struct Visited {
   }
 };
 
-/// Returns the buffers of the network in one vector, in the order of shapes_of(). [b]
+/// Returns the buffers of the network (the batch norm statistics) in one vector, in the order of shapes_of().
+/// [b]
 at::Tensor buffers_of(const NetworkSpec& spec, const Weights& weights) {
   std::vector<at::Tensor> flat;
   for (const TensorShape& one : shapes_of(spec, "network"))
@@ -61,8 +62,8 @@ at::Tensor buffers_of(const NetworkSpec& spec, const Weights& weights) {
   return at::cat(flat);
 }
 
-/// Returns draw s of the weights, by name. The buffers are row s of `norms` [draws, b]; if `norms` is
-/// undefined, the buffers of `weights`.
+/// Returns draw s of the weights, by name. The buffers come from row s of `norms` [draws, b] or, if `norms`
+/// is undefined, from `weights`.
 Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& visited,
               const at::Tensor& norms, int64_t s) {
   const Stream stream = Stream(0).split("draw").split(static_cast<uint64_t>(s));
@@ -90,7 +91,8 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
   return out;
 }
 
-/// Returns the batch norm statistics of each draw at these rows [draws, b]; undefined without batch norms.
+/// Returns the batch norm statistics of each draw, computed from these rows. [draws, b]; undefined if the
+/// network has no batch norms.
 at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited, int64_t draws,
                           const Dataset& rows) {
   if (!has_layer<BatchNorm2d>(trained.spec)) return {};
@@ -103,7 +105,7 @@ at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited,
   return at::stack(norms);
 }
 
-/// Returns the draws. The arguments must outlive them.
+/// Returns `draws` draws of the weights, each a network. The other arguments must outlive the result.
 WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, const at::Tensor& norms,
                        int64_t draws) {
   return {trained.spec.input, draws, [&trained, &visited, &norms](int64_t s) {
@@ -115,8 +117,8 @@ WeightDraws swag_draws(const TrainedNetwork& trained, const Visited& visited, co
 
 class SwagFitted : public Fitted {
  public:
-  /// `norms` is the result of norms_of_draws(); undefined: all draws use the network's statistics.
-  /// `noise_var` is the noise of the answers; 0 for classes.
+  /// `norms` is the result of norms_of_draws(); undefined: all draws use the trained network's batch norm
+  /// statistics. `noise_var` is the noise variance of the answers; 0 for classes.
   SwagFitted(SwagOptions options, TrainedNetwork trained, Visited visited, at::Tensor norms, double noise_var)
       : options_(std::move(options)),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
@@ -149,7 +151,7 @@ class SwagFitted : public Fitted {
   std::shared_ptr<const TrainedNetwork> trained_;
   Visited visited_;
   at::Tensor norms_;
-  Head head_;  // head of the answers; trained_.head has the noise of a single network
+  Head head_;  // for the answers; the noise of trained_->head is that of a single network
 };
 
 class SwagMethod : public Method {
@@ -181,12 +183,12 @@ class SwagMethod : public Method {
     second.buffers = {visited.moments, visited.deviations, visited.count};
     if (context.callback) context.callback->stage("2/2");
     TrainedNetwork last = train_network(spec, split, second, part(context, series, 1), kSwag);
-    if (!context.start) {  // otherwise it was trained elsewhere
+    if (!context.start) {  // otherwise another fit trained the first network
       last.summary.epochs += first.summary.epochs;
       last.summary.steps += first.summary.steps;
       last.summary.seconds += first.summary.seconds;
     }
-    last.summary.notes = first.summary.notes;  // the second training has no validation on purpose
+    last.summary.notes = first.summary.notes;  // not the second's: it has no validation on purpose
     if (visited.count.item<double>() < 1) return stopped_early(std::move(first));
     const at::Tensor norms = norms_of_draws(last, visited, options_.draws, split.train);
     double noise_var = 0;

@@ -2,17 +2,17 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/deep_kernel/deep_kernel.h"
 
-// vbll: a variational Bayesian last layer (Harrison et al. 2024; N appendix B).
+// vbll: a variational Bayesian last layer (Harrison et al. 2024; paper N of docs/references.md, appendix B).
 //
-// Model       As dbk.
-// Estimator   The evidence lower bound. Mini-batches of
+// Model       As dbk: f(x) = c + <w, phi(x)> with phi(x) = basis(network(x)), w ~ N(0, I), y = f + noise.
+// Estimator   The evidence lower bound with q(w) = N(m, L L^T). Mini-batches of
 //             -log N(y; c + <m, phi>, noise) + ||L^T phi||^2 / (2 noise) + beta / n KL
 //             train network, basis, q(w), c and the noise variance.
 // Cost        As dbk.
 // When        The default for classes and counts, and for numbers if you need the aleatoric and the epistemic
 //             variance. All rows have one noise variance.
-// Deviations  dbk's training recipe without focus, and a noise that starts at 0.1. The noise and prior
-//             hierarchies of the original are omitted, as in N's baseline.
+// Deviations  dbk's training recipe, but without focus and with a noise variance that starts at 0.1. The
+//             hierarchical priors of Harrison et al. are omitted, as in paper N's VBLL baseline.
 
 namespace slimbayes {
 

@@ -18,10 +18,10 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kLargest = "largest_prior_var";  // M of E-12, in the model file
+constexpr const char* kLargest = "largest_prior_var";  // in the model file: M, the largest ||phi||^2 (E-12)
 constexpr const char* kDrawSeed = "draw_seed";         // in the model file: seed of the softmax draws
 
-/// Looks up tensors for prediction: the network and the expansion in float32, as they were trained, the head
+/// Returns a lookup for prediction: the network and the expansion in float32, as they were trained, the head
 /// in float64.
 Network::Lookup for_prediction(const Weights& weights) {
   return [as_trained = as_type(weights, at::kFloat),
@@ -66,7 +66,7 @@ class DeepKernelFitted : public Fitted {
   NetworkFile net_;  // weights in float32, as trained
   int64_t draw_seed_;
   DeepKernelModel model_;
-  at::Tensor factor_;   // L [k, r, r]
+  at::Tensor factor_;   // L [k, r, r] of q(w) = N(m, L L^T)
   at::Tensor largest_;  // M, scalar; undefined unless the correction is `largest`
   Likelihood likelihood_;
 };

@@ -14,22 +14,23 @@
 
 namespace slimbayes {
 
-/// The configuration of a variational deep kernel: the network, the expansion phi, the variational posterior
-/// q(w), and the objective that trains them. The methods dbk, vbll, sv-dkl, pp-dkl, sv-rbf and sv-dbk are
-/// values of this struct.
+/// The configuration of a variational deep kernel, f(x) = c + <w, phi(x)>: the network, the feature expansion
+/// phi of its output, the variational posterior q(w) = N(m, L L^T), and the objective that trains them. The
+/// methods dbk, vbll, sv-dkl, pp-dkl, sv-rbf and sv-dbk are values of this struct. N-4 is equation 4 of paper
+/// N, E-12 equation 12 of paper E (docs/references.md).
 struct DeepKernel {
-  /// A term that is added to the epistemic variance ||L^T phi||^2, where q(w) = N(m, L L^T). It replaces the
-  /// prior variance that the features phi do not represent. `kernel` applies in training and prediction,
-  /// `largest` in prediction only.
+  /// A term that is added to the epistemic variance ||L^T phi||^2. It stands for the part of the prior
+  /// variance that the features phi do not represent. `kernel` applies in training and prediction, `largest`
+  /// in prediction only.
   enum class Correction {
     none,    // nothing is added
-    kernel,  // k~(x, x) - ||phi||^2 (N-4), for inducing points
+    kernel,  // k~(x, x) - ||phi||^2 with k~ the kernel that inducing points approximate (N-4)
     largest  // max(M, ||phi||^2) - ||phi||^2 with M the largest ||phi||^2 of the training rows (E-12)
   };
 
   std::string method;      // name in the catalogue
   nlohmann::json options;  // every option of the method, for the model file
-  /// Returns the network for rows of shape `input`; `tokens` is the size of the vocabulary for text, else 0.
+  /// Returns the network for rows of shape `input`. `tokens` is the size of the vocabulary for text, else 0.
   std::function<NetworkSpec(const Shape& input, int64_t tokens)> network;
   std::string basis;
   int64_t rank;
@@ -41,8 +42,9 @@ struct DeepKernel {
 };
 
 /// Returns the exponent of the row weights at this step. The weight of a row is its predictive variance
-/// raised to this exponent. The exponent falls linearly from `focus` at the first step to 0 at step
-/// `focus_until` * `steps`. At exponent 0 all rows have the same weight, as in the paper's objective.
+/// raised to this exponent (Seitzer et al. 2022), so that rows with a large variance keep their gradient. The
+/// exponent falls linearly from `focus` at the first step to 0 at step `focus_until` * `steps`. At exponent 0
+/// all rows have the same weight.
 double focus_at(const FocusOptions& focus, int64_t step, int64_t steps);
 
 /// Returns the method that trains `kernel` with AdamW: network, head (expansion, q, offset) and noise. Weight

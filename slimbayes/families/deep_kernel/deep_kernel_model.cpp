@@ -15,11 +15,13 @@ namespace {
 
 using Correction = DeepKernel::Correction;
 
-/// The tensor's name in model files. theta is stored under this name for every noise_form.
+/// The name of noise_theta in model files. It is the same for every noise_form, although only the form exp
+/// trains a logarithm.
 constexpr const char* kNoise = "log_noise";
 
-/// Returns the correction that this likelihood uses. E-12 divides by the noise variance, so
-/// Correction::largest belongs to the Gaussian likelihood (E A.5 has no such term).
+/// Returns the correction that this likelihood uses. Correction::largest belongs to the Gaussian likelihood,
+/// because E-12 divides by the noise variance; the bound for other likelihoods (paper E, appendix A.5) has no
+/// such term.
 Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
   const bool lost = kernel.correction == Correction::largest && likelihood != LikelihoodKind::gaussian;
   return lost ? Correction::none : kernel.correction;
@@ -71,8 +73,8 @@ Latent DeepKernelModel::latent(const Input& input, const ForwardContext& context
   Latent f = factor.defined() ? posterior.latent(phi.features, offset, factor)
                               : posterior.latent(phi.features, offset);
   if (f.epistemic_var.requires_grad()) {
-    // In training the correction is added unchecked: its rounding errors are small beside the gradient's
-    // noise.
+    // In training the correction is added without a check for negative values, which only rounding can cause:
+    // rounding errors are small beside the noise of a mini-batch gradient.
     if (phi.correction.defined()) f.epistemic_var = f.epistemic_var + phi.correction.unsqueeze(1);
     return f;
   }

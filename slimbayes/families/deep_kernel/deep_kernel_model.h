@@ -18,7 +18,8 @@ struct DeepKernelModel {
   at::Tensor offset;       // [k]
   at::Tensor noise_theta;  // scalar; undefined unless the likelihood is Gaussian
   NoiseVariance noise;
-  /// The correction in use. `largest` becomes `none` for a likelihood that is not Gaussian.
+  /// The correction in use. It is kernel.correction, but `none` in place of `largest` for a likelihood that
+  /// is not Gaussian.
   DeepKernel::Correction correction;
 
   /// Builds the model from the parameters that `lookup` returns. The network and the expansion compute in the
@@ -27,30 +28,35 @@ struct DeepKernelModel {
   DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& spec, LikelihoodKind likelihood,
                   int64_t outputs, const Network::Lookup& lookup);
 
-  /// Returns the features phi. Their field `correction` is defined only for Correction::kernel.
+  /// Returns the features phi of the rows. The field `correction` of the result is defined only for
+  /// Correction::kernel.
   Expansion expansion(const Input& input, const ForwardContext& context = {}) const;
-  at::Tensor noise_var() const;  // noise(noise_theta), scalar; for a Gaussian likelihood only
+  at::Tensor noise_var() const;  // scalar; for a Gaussian likelihood only
 
-  /// Returns M, the largest ||phi||^2 over these rows, for Correction::largest (E-12); undefined for other
-  /// corrections. M does not depend on how the rows are divided into batches or shards. Scalar, float64.
+  /// Returns M, the largest ||phi||^2 over these rows, which Correction::largest needs (E-12); undefined for
+  /// other corrections. M does not depend on how the rows are divided into batches or shards. Scalar,
+  /// float64.
   at::Tensor largest_prior_var(const Dataset& data) const;
 
-  /// Returns the predicted mean and epistemic variance of f(x), corrections included. `largest` is M, for
-  /// Correction::largest. Pass `factor` = posterior.factor() to save recomputing it. [b, k]
+  /// Returns the mean and epistemic variance of f at the rows of `input`, correction included. `largest` is
+  /// the result of largest_prior_var() for the training rows; undefined: that correction is left out. Pass
+  /// `factor` = posterior.factor() to save recomputing it. [b, k]
   Latent latent(const Input& input, const ForwardContext& context = {}, const at::Tensor& largest = {},
                 const at::Tensor& factor = {}) const;
 
-  /// Computes the gradients of a training step under Gaussian noise in closed form and adds them to those of
-  /// the parameters. Returns the loss. y [b]; `rows` is n, the number of training rows.
+  /// Computes the loss of a training step under Gaussian noise, adds its gradient to that of every parameter,
+  /// and returns it. The gradient at the features phi is in closed form; automatic differentiation takes it
+  /// back through the expansion and the network. y [b]; `rows` is n, the number of training rows; `focus` is
+  /// the exponent that focus_at() returns.
   VariationalLoss backward(const Input& input, const at::Tensor& y, int64_t rows,
                            const HeadObjective& objective, double focus,
                            const ForwardContext& context = {true}) const;
 };
 
-/// Returns the initial parameters (N appendix B) in float32: m = 0, log L_ii = -1/2 log r, strictly lower
-/// part of L from N(0, 1) / r, and the given offsets [k]. The groups are "network" (empty without a network),
-/// "head", and for a Gaussian likelihood "noise". Throws std::invalid_argument unless noise_start >
-/// noise_floor.
+/// Returns the initial parameters in float32 (paper N, appendix B). The posterior q(w) = N(m, L L^T) starts
+/// at m = 0, log L_ii = -1/2 log r, and a strictly lower part of L from N(0, 1) / r; the offsets [k] are as
+/// given. The groups are "network" (empty without a network), "head", and for a Gaussian likelihood "noise".
+/// Throws std::invalid_argument unless noise_start > noise_floor.
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
                                   LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream);
 

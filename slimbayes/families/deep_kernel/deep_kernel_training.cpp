@@ -1,19 +1,20 @@
-// How a deep kernel is trained on each task.
+// How a deep kernel is trained on each task. E-11 and E A.5 are equation 11 and appendix A.5 of paper E
+// (docs/references.md).
 //
 // Regression  Mini-batch steps on the method's objective, with its gradient in closed form
 //             (objectives/head_gradient.h).
 // Classes,    Mini-batch steps on the bound -mean E_q log p(y | f) + beta / n KL, by automatic
-// counts      differentiation. The expectation uses quadrature for Bernoulli, a few draws per row for
-//             softmax, and a closed form for Poisson.
-// Events      The rows are the events of a Cox process (E A.5). The loss is -mean + 1/n integral of exp(mean
-//             + var / 2) over the domain [-1, 1]^d, plus beta / n KL. Each step estimates the integral from
-//             one random point in each cell of a grid, or from uniform random points in more than three
-//             dimensions. The estimate is unbiased. Fixed nodes would let the intensity hide peaks between
-//             them. Validation integrates adaptively and looks for peaks at training events
-//             (core/cubature.h).
+// counts      differentiation. The expectation under the posterior q uses quadrature for Bernoulli, a few
+//             draws per row for softmax, and a closed form for Poisson.
+// Events      The rows are the events of a Cox process (E A.5). The loss is -(mean over the events of the
+//             mean of f) + 1/n (integral of exp(mean + var / 2) over the domain [-1, 1]^d) + beta / n KL,
+//             with the mean and variance of f under q. Each step estimates the integral from one random point
+//             in each cell of a grid, or from uniform random points in more than three dimensions. The
+//             estimate is unbiased. With fixed nodes the intensity could hide peaks between the nodes.
+//             Validation integrates adaptively and looks for peaks at training events (core/cubature.h).
 // Selection   The parameters with the best validation NLL are kept; for events, those with the best data term
 //             of the bound on the validation events.
-// Cost        O(b k r^2) per step, plus the network's cost.
+// Cost        O(b k r^2) per step for b rows, k latent functions and r features, plus the network's cost.
 // Deviations  sv-dbk's trace regulariser and diagonal correction are used for Gaussian noise only: E-11
 //             divides by the noise variance, and the bound of E A.5 has neither term. For other tasks a note
 //             says so.
@@ -42,13 +43,15 @@ constexpr int64_t kMaxGridAxes = 3;
 constexpr int64_t kRandomNodes = 2048;
 constexpr Accuracy kSelection{1e-3, int64_t{1} << 14};  // accuracy of the integral in validation
 
-/// Returns the number of grid cells per axis of the domain in a training step.
+/// Returns the number of cells per axis of the grid over the domain from which a training step draws its
+/// nodes, for d <= 3 axes.
 int64_t step_nodes(int64_t d) { return d == 1 ? 128 : d == 2 ? 20 : 8; }
 
 double volume_of(int64_t d) { return std::pow(2.0, static_cast<double>(d)); }
 
-/// Returns nodes [q, d] in [-1, 1]^d and the volume per node. The nodes are one uniform point in each cell of
-/// a grid, or uniform points in the whole domain where a grid would be too coarse.
+/// Returns random nodes [q, d] in [-1, 1]^d and the volume that each stands for. Up to three axes they are
+/// one uniform point in each cell of a grid. Beyond that a grid would be too coarse, and they are uniform
+/// points in the whole domain.
 std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   if (d > kMaxGridAxes)
     return {2 * stream.uniform({kRandomNodes, d}, at::kFloat) - 1, volume_of(d) / kRandomNodes};
@@ -60,15 +63,17 @@ std::pair<at::Tensor, double> random_nodes(int64_t d, const Stream& stream) {
   return {nodes.to(at::kFloat), volume_of(d) / static_cast<double>(nodes.size(0))};
 }
 
-/// Returns the stream for the bound's random draws in a step. The network's draws use another stream.
+/// Returns the random stream of a step for the expectations and integrals of the bound. The network's dropout
+/// uses another stream (StepContext::stream).
 Stream step_stream(const DeepKernelFit& fit, const StepContext& at) {
   return fit.draws.split("step").split(static_cast<uint64_t>(at.step));
 }
 
-/// Returns the coordinates of a batch of events in the domain. [b, d]
+/// Returns the places at which the events of a batch happened, as points of the domain [-1, 1]^d. [b, d]
 at::Tensor places(const Batch& batch) { return batch.inputs[0].to(at::kFloat); }
 
-/// The following functions add a step's gradients to those of the parameters and return the loss.
+/// gaussian_step (regression), rows_step (classes and counts) and events_step each run one training step:
+/// they add the gradient of the loss to those of the parameters and return the loss.
 double gaussian_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   VariationalLoss loss =
       fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(), fit.kernel.objective,
@@ -104,8 +109,9 @@ double rows_score(const DeepKernelFit& fit) {
   });
 }
 
-/// Returns the data term of the bound per validation event. Its integral is that of the fitted intensity over
-/// the domain, divided by the number of training events.
+/// Returns the validation score of events, lower is better: (integral of the expected intensity over the
+/// domain) / (number of training events) - (mean over the validation events of the mean of f). It is the data
+/// term of the bound, per event.
 double events_score(const DeepKernelFit& fit) {
   at::NoGradGuard no_grad;
   const auto intensity = [&](const at::Tensor& x) {

@@ -4,8 +4,9 @@
 
 namespace slimbayes {
 
-/// Returns up to 512 of these places [n, d], evenly spaced in their order. The integral of an intensity over
-/// the domain uses them as points at which to look for peaks.
+/// Returns up to 512 of the places [n, d] at which events happened, evenly spaced in their order. Give them
+/// to integral() (core/cubature.h) as probes: there it looks for peaks of the intensity, which lie near
+/// events. [min(n, 512), d]
 at::Tensor event_probes(const at::Tensor& places);
 
 }  // namespace slimbayes

@@ -8,9 +8,9 @@
 
 #include "slimbayes/core/linalg.h"
 
-// With A = K + noise I and a = A^-1 (y - c), the gradient of the log evidence with respect to A is 1/2 (a a^T
-// - A^-1) (Rasmussen and Williams 2006, eq. 5.9). Automatic differentiation is used for K only; the
-// factorisation needs no graph.
+// With A = K + noise I and alpha = A^-1 (y - c), the gradient of the log evidence with respect to A is 1/2
+// (alpha alpha^T - A^-1) (Rasmussen and Williams 2006, eq. 5.9). Automatic differentiation takes it from A
+// back to the hyperparameters and z. The factorisation of A therefore needs no graph.
 
 namespace slimbayes {
 

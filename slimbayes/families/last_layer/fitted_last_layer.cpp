@@ -17,11 +17,12 @@ namespace slimbayes {
 
 namespace {
 
-constexpr const char* kTargetVar = "target_var";      // only for a regression around a module
+constexpr const char* kTargetVar = "target_var";      // variance of the targets of a module
 constexpr const char* kPriorFactor = "prior_factor";  // T, the prior covariance of the weights is T T^T
 constexpr const char* kSampled = "sampled";           // LastLayerPosterior::sampled, 0 or 1
 
-/// Whether the prior is so wide compared with the noise that answers need float64 features.
+/// Returns whether the prior is so wide compared with the noise that answers need float64 features. The
+/// posterior then has a spectrum in place of a Cholesky factor (identity_plus).
 bool is_wide(const std::vector<LinearPosterior>& outputs) {
   return std::ranges::any_of(outputs,
                              [](const LinearPosterior& one) { return !one.precision.factor.defined(); });

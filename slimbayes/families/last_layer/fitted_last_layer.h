@@ -15,49 +15,54 @@
 
 namespace slimbayes {
 
-/// The posteriors of a last layer, one for each output.
+/// The posteriors of the last layer's weights, one for each output, all with the same prior. The struct holds
+/// sufficient statistics; outputs() computes the posteriors from them.
 struct LastLayerPosterior {
   at::Tensor prior_factor;                   // T [r, r], the prior covariance of the weights is T T^T
-  std::vector<LinearStatistics> statistics;  // of each output
-  double noise_var;                          // sigma2; for classes, class_noise
+  std::vector<LinearStatistics> statistics;  // one per output, of the rows that it learned
+  double noise_var;                          // of a regression; for classes the option class_noise
   bool sampled = false;                      // whether the statistics are from a sample of the rows
 
   std::vector<LinearPosterior> outputs() const;
 };
 
-/// The last layer's features and outputs at all rows, with the targets. Float64.
+/// The last layer's features, the network's outputs and the targets of all rows of a dataset. Float64.
 struct EvaluatedRows {
   at::Tensor features, output, y;  // [n, r], [n, k], [n]
 };
 EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data);
 
-/// Returns the rows for the posterior of output c. For a regression they are all rows with their residuals.
-/// For classes they are the rows of class c (with one logit, all rows); their targets are not used, because
-/// the mean stays the network's.
+/// Returns the rows that the posterior of output c learns. For a regression they are all rows, with the
+/// residuals y - f(x) as targets. For classes they are the rows of class c (with one logit, all rows). Their
+/// targets are 0 and have no effect: a classifier's mean stays the network's.
 LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression);
 
-/// Returns the most rows that enter the posterior of one of `outputs` logits: class_rows, or twice as many
-/// for a single logit, which has the rows of both classes.
+/// Returns the largest number of rows that the posterior of one of `outputs` logits learns: the option
+/// class_rows, or twice as many for a single logit, which learns the rows of both classes.
 int64_t most_class_rows(const LastLayerOptions& options, int64_t outputs);
 
-/// Returns the mean and variance of each output. [b, k]
+/// Returns the network's outputs as the mean, and for each output the epistemic variance of its posterior.
+/// [b, k] each
 Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows);
 
-/// Returns a classifier's answer for latent functions with this mean and variance. [n, k]
+/// Returns the class probabilities averaged over independent Gaussian logits with the mean and variance of f,
+/// [n, k] each.
 Predictive class_answer(const Latent& f);
 
-/// A trained network with a posterior of its last layer: the result of bll and rich-bll.
+/// A trained network with a posterior of its last layer: the result of bll, rich-bll and, for a regression,
+/// last-layer-laplace.
 class FittedLastLayer : public ExactPosterior {
  public:
   FittedLastLayer(LastLayer layer, TrainedNetwork network, const LastLayerPosterior& posterior,
                   Summary summary, PosteriorChoice choice);
-  /// Makes the same network with updated posteriors of `rows` rows in all. `sampled` as in
+  /// Makes the same network with other posteriors, which have learned `rows` rows in all. `sampled` as in
   /// LastLayerPosterior.
   FittedLastLayer(const FittedLastLayer& before, std::vector<LinearPosterior> outputs, int64_t rows,
                   bool sampled);
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override;
-  /// For classes: "energy", and "logit_var", the variance of the predicted class's logit (R section 4.4).
+  /// Returns for classes "energy" and "logit_var", the variance of the predicted class's logit (Rich-BLL,
+  /// section 4.4); for a regression no scores.
   Scores ood(const Dataset& data) const override;
   std::unique_ptr<ExactPosterior> updated(const Dataset& add, const Dataset& drop) const override;
   std::unique_ptr<Fitted> with_noise(double var) const override;
@@ -70,7 +75,8 @@ class FittedLastLayer : public ExactPosterior {
 
  private:
   void check_posteriors() const;
-  /// Throws if the posterior comes from a sample of the rows: a row outside the sample cannot be removed.
+  /// Throws std::invalid_argument if the posterior comes from a sample of the rows: a row outside the sample
+  /// cannot be removed.
   void check_all_rows_known() const;
   bool regression() const { return trained_->head.is_regression(); }
   bool posterior_mean() const { return layer_.posterior.mean == "posterior"; }
@@ -81,10 +87,10 @@ class FittedLastLayer : public ExactPosterior {
   std::vector<LinearPosterior> outputs_;  // one per output
   bool sampled_;                          // LastLayerPosterior::sampled
   Summary summary_;
-  PosteriorChoice choice_;     // of the fit; not stored
-  LastLayerFeatures network_;  // answer_features
-  /// Features for the rows of updates (statistics_features). The first update makes them; later updates reuse
-  /// them.
+  PosteriorChoice choice_;     // noise and prior that the fit chose; not in the model file
+  LastLayerFeatures network_;  // features for answers (answer_features)
+  /// Features for the rows that updated() learns or removes (statistics_features). The first update makes
+  /// them; later updates reuse them.
   std::optional<LastLayerFeatures> exact_;
 };
 

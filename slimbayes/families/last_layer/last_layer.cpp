@@ -28,12 +28,12 @@ namespace {
 
 constexpr const char* kRefit = "refit";
 constexpr double kFloatRidge = 1e-6;  // least ridge for which float32 gradients suffice (ntk/enrichment.h)
-constexpr double kManyFlops = 2e12;   // above this, a note precedes the computation of A^T A: about a minute
+constexpr double kManyFlops = 2e12;   // about a minute; above this, a note announces the computation
 
-/// What a refit takes from the first fit, which holds out the validation rows.
+/// What the second training of a refit takes from the first one, which held out the validation rows.
 struct Known {
   PosteriorChoice choice;
-  double network_noise;  // noise of the network's head
+  double network_noise;  // noise variance of the first network's head
 };
 
 class LastLayerMethod : public Method {
@@ -85,9 +85,10 @@ class LastLayerMethod : public Method {
       check(k >= rank, layer_.method, fmt::format("a subsample of at least {} rows, one per feature", rank),
             std::to_string(k), "raise --subsample, or leave it out for all rows");
     }
-    // A module is checked when its gradients are computed, because nothing is trained before that.
+    // A module needs no check here: nothing is trained before its gradients are computed, and that
+    // computation checks it.
     if (!layer_.enriched || module || layer_.route == "auto") return;
-    Weights start;  // only the sizes matter
+    Weights start;  // values do not matter: only the sizes are checked
     for (const TensorShape& one : shapes_of(spec, "network"))
       start[one.name] = at::zeros(one.sizes, at::kFloat);
     const GradientModel model = gradient_model(spec, "network", as_type(start, at::kFloat), at::kFloat);
@@ -145,8 +146,8 @@ class LastLayerMethod : public Method {
   }
 
   /// Trains twice. The first fit chooses the number of epochs, the noise and the prior sd; the second trains
-  /// on the training and validation rows with these values. A killed fit that resumes does not repeat a
-  /// finished first fit.
+  /// on the training and validation rows with these values. Returns the first fit if there are no validation
+  /// rows or it was interrupted. A killed fit that resumes does not repeat a finished first fit.
   std::unique_ptr<Fitted> refitted(const Split& split, const FitContext& context) const {
     constexpr const char *kEpochs = "epochs", *kNoise = "noise_var", *kPriorSd = "prior_sd",
                          *kMse = "network_noise_var", *kNotes = "choice_notes";
@@ -189,15 +190,15 @@ class LastLayerMethod : public Method {
                 known);
   }
 
-  /// Returns how many of n rows the variance is computed from.
+  /// Returns how many of n rows the variance is computed from (option subsample).
   int64_t sampled_rows(int64_t n) const {
     const double given = layer_.posterior.subsample;
     if (given == 0) return n;
     return std::min(n, static_cast<int64_t>(given < 1 ? std::ceil(given * static_cast<double>(n)) : given));
   }
 
-  /// Returns the indices of the rows that the variance is computed from, drawn without replacement; undefined
-  /// if all rows are used. [k] int64
+  /// Returns the indices [k] int64 of the rows that the variance is computed from, drawn without replacement;
+  /// undefined if all rows are used. Adds a note if there are fewer than three rows per feature.
   at::Tensor subsample(int64_t n, int64_t rank, const Stream& stream, Summary& summary) const {
     const double given = layer_.posterior.subsample;
     const int64_t k = sampled_rows(n);
@@ -213,12 +214,13 @@ class LastLayerMethod : public Method {
     return stream.split("subsample").permutation(n).narrow(0, 0, k);
   }
 
-  /// Returns the enrichment A^T A (ntk/enrichment.h) from the network's gradients at these rows. It adds the
-  /// variance of the earlier layers to the prior of the last layer's weights. For classes it uses the
-  /// gradient of the logit of each row's predicted class (Rich-BLL, section 4.4). [r, r]
+  /// Returns A^T A (ntk/enrichment.h), computed from the network's gradients at these rows. It adds the
+  /// variance of the earlier layers to the prior of the last layer's weights. For classes each row's gradient
+  /// is that of the logit of its predicted class (Rich-BLL, section 4.4). [r, r]
   at::Tensor enrichment_at(const TrainedNetwork& network, const Dataset& rows, const EvaluatedRows& at_rows,
                            const FitContext& context, Summary& summary) const {
-    // Without a ridge the projector is large in directions in which the features hardly vary.
+    // Without a ridge the projector is large in directions in which the features hardly vary, and would
+    // magnify the rounding errors of float32 gradients.
     const bool precise = layer_.ridge < kFloatRidge && !takes_images(network);
     const GradientModel model = last_layer_gradients(network, precise ? at::kDouble : at::kFloat);
     GradientRows gradients{rows.size(), [&](int64_t from, int64_t to) {
@@ -248,7 +250,8 @@ class LastLayerMethod : public Method {
     return scale == 1 ? s : scaled(s, scale, n);
   }
 
-  /// Returns the statistics of each logit from at most class_rows rows of its class.
+  /// Returns the statistics of each logit's posterior, from at most class_rows rows of its class. If a class
+  /// has more rows, they are drawn at random.
   std::vector<LinearStatistics> class_statistics(const EvaluatedRows& rows, const Stream& stream) const {
     std::vector<LinearStatistics> all;
     for (int64_t c = 0; c < rows.output.size(1); ++c) {

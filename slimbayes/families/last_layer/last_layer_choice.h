@@ -5,19 +5,24 @@
 
 namespace slimbayes {
 
-/// Chooses the noise and the prior sd of a regression. `valid` are the validation rows; undefined if there
-/// are none. Both values are chosen for the plain last layer with prior covariance s^2 I, except with prior
-/// "select". So bll and rich-bll around one network get the same values, and rich-bll's variance is never
-/// below bll's (R theorem 3.3), also with default options. `unseen` is NetworkNoise::unseen. Throws as
-/// `chosen`.
+/// Chooses the noise variance and the prior sd s of a regression with chosen() (posterior_choice.h), and
+/// throws as chosen() does. `valid` are the validation rows; its tensors are undefined if there are none.
+/// `unseen` is NetworkNoise::unseen.
+///
+/// Both values are chosen for the prior covariance s^2 I, as in bll; only the option prior = "select" chooses
+/// them for the prior covariance of `posterior`. So bll and rich-bll around one network get the same values
+/// with default options, and the variance of rich-bll is never below that of bll (Rich-BLL, theorem 3.3).
 PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& task,
                                   const LastLayerPosterior& posterior, const EvaluatedRows& valid,
                                   const LastLayerOptions& options, bool unseen);
 
-/// Chooses the prior sd of a classifier. With prior "fixed" it is the option prior_sd. With prior "select"
-/// and validation rows it is the value in prior_range with the least NLL on at most 2,000 of them. In all
-/// other cases it is the value for which the logits of the plain last layer have a prior sd of 1 on average
-/// over the training rows (prior "unit").
+/// Chooses the prior sd of a classifier, as the option `prior` says:
+/// - "fixed": the option prior_sd.
+/// - "unit": the value for which the logits have a prior sd of 1 on average over the training rows, under the
+///   prior covariance s^2 I.
+/// - "select": the value in prior_range with the least NLL on the validation rows (at most the first 2,000).
+///   Without validation rows, the value of "unit".
+/// Throws NumericalError if no value has a finite NLL.
 PosteriorChoice class_choice(const LastLayerPosterior& posterior, const EvaluatedRows& valid,
                              const PosteriorChoiceOptions& options);
 

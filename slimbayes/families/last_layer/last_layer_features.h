@@ -11,16 +11,16 @@
 
 namespace slimbayes {
 
-/// The features and the output of a network's last layer.
+/// The features and the outputs of a network's last layer at b rows.
 struct LastLayerRows {
   at::Tensor features;  // [b, r] phi_r, the gradient of an output with respect to the last layer's parameters
   at::Tensor output;    // [b, k] the network's outputs
 };
 
-/// A network split before its output layer: it returns the features of the last layer and the output.
-/// phi_r(x) = (s h(x), t), where h are the inputs of the output layer, and s and t are its multipliers of
-/// weights and bias (R equation 5, with mu-P's multipliers). Without a bias the features are s h(x). An
-/// immutable value.
+/// A network split before its output layer: it returns the features of that layer and its output. The
+/// features are phi_r(x) = (s h(x), t), where h(x) are the inputs of the output layer, and s and t the
+/// multipliers of its weights and bias (Scales; both are 1 in PyTorch's parametrisation). Without a bias the
+/// features are s h(x). This is equation 5 of Rich-BLL, with multipliers. An immutable value.
 class LastLayerFeatures {
  public:
   /// `spec` ends in a Linear layer; its tensors are named "network.0.weight", ... Throws
@@ -28,10 +28,10 @@ class LastLayerFeatures {
   LastLayerFeatures(const NetworkSpec& spec, const Network::Lookup& lookup, std::string_view method);
   explicit LastLayerFeatures(const ScriptNetwork& module);  // s = t = 1
 
-  LastLayerRows operator()(const Input& input) const { return rows_(input); }  // inputs in type()
+  LastLayerRows operator()(const Input& input) const { return rows_(input); }  // input of type()
   int64_t rank() const { return rank_; }                                       // r
   int64_t outputs() const { return outputs_; }                                 // k
-  at::ScalarType type() const { return type_; }                                // of the tensors
+  at::ScalarType type() const { return type_; }                                // of the weights
 
  private:
   std::function<LastLayerRows(const Input&)> rows_;
@@ -39,33 +39,35 @@ class LastLayerFeatures {
   at::ScalarType type_;
 };
 
-/// Returns the features of a trained network in the type in which it was trained. They may outlive `network`.
+/// Returns the features of a trained network in the type in which it was trained. The result may outlive
+/// `network`.
 LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method);
 
-/// Returns the features for the statistics of a posterior. They are float64, so that adding and removing a
-/// row use the same numbers, whatever its batch. Two kinds differ by float32 rounding from batch to batch:
-/// images use float32, because float64 convolutions take several times as long, and a module uses its own
-/// type.
+/// Returns the features from which a posterior's statistics are computed. They are float64, so that removing
+/// a row subtracts the same numbers that adding it added, whatever batch it was in. There are two exceptions,
+/// whose features differ by float32 rounding from batch to batch: images use float32, because float64
+/// convolutions take several times as long, and a module uses its own type.
 LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method);
 
 /// Returns the number of features of a network: the width before its Linear output layer, plus 1 for a bias.
 /// Throws as LastLayerFeatures.
 int64_t last_layer_rank(const NetworkSpec& spec, std::string_view method);
 
-/// Returns the trained weights of the output layer with the bias as last column, so that the output is
-/// features * weights^T. Float64. [k, r]
+/// Returns the trained weights of the output layer, with the bias (if any) as last column, so that the output
+/// is features * weights^T. Float64. [k, r]
 at::Tensor output_weights(const TrainedNetwork& network);
 
-/// Returns the features for answers. With `precise` they are those of statistics_features, else those of
+/// Returns the features for answers: those of statistics_features if `precise`, else those of
 /// last_layer_features. Set `precise` if the prior is so wide compared with the noise that the float32
-/// rounding of a feature would show in the variance (IdentityPlus without a factor).
+/// rounding of a feature would show in the variance; the posterior's IdentityPlus then has no Cholesky
+/// factor.
 LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method);
 
-/// Returns a model of the gradients of the outputs with respect to all parameters except the last layer's.
-/// Computes in `type`; a module computes in its own type.
+/// Returns the function that gives the gradients of the outputs with respect to all parameters except the
+/// last layer's. It computes in `type`; a module computes in its own type.
 GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type = at::kFloat);
 
-/// Whether the rows of this network are images (channels, height, width).
+/// Returns whether the rows of this network are images [channels, height, width].
 bool takes_images(const TrainedNetwork& network);
 
 }  // namespace slimbayes

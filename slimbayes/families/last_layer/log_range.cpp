@@ -21,9 +21,9 @@ double LogRange::point(int i) const {
 }
 
 Scored least(const LogRange& range, const std::function<double(double)>& score) {
-  constexpr double kNoScore = 1e100;  // finite, because Brent's method interpolates scores
-  constexpr int kBits = 16;           // precision of the logarithm
-  std::uintmax_t most = 100;          // the most scores to compute
+  constexpr double kNoScore = 1e100;  // stands for NaN and infinity, which Brent's method cannot take
+  constexpr int kBits = 16;           // to which the logarithm is found
+  std::uintmax_t most = 100;          // most scores that Brent's method may compute
   const auto finite = [&](double x) {
     const double value = score(x);
     return std::isfinite(value) ? value : kNoScore;

@@ -20,14 +20,15 @@ namespace {
 
 constexpr double kLeastNoise = 1e-3, kMostNoise = 2;       // times the mean squared error
 constexpr double kLeastPriorSd = 1e-2, kMostPriorSd = 10;  // times the prior sd of prior "unit"
-constexpr int64_t kRowsThatTell = 10;                      // fewest validation rows for a note
+constexpr int64_t kRowsThatTell = 10;                      // fewest rows for the note of larger_errors()
 
 /// Returns the mean squared residual of the validation rows; if there are none, of the training rows.
 double residual_mse(const PosteriorSpectrum& s) {
   return s.residual.defined() ? s.residual.square().mean().item<double>() : s.yy / s.n;
 }
 
-/// Returns the range of noise variances to search, or a range that holds only the network's mse.
+/// Returns the range of noise variances to search. If the noise is not to be chosen, the range holds only the
+/// network's mse.
 LogRange noise_range(const PosteriorSpectrum& s, const NetworkNoise& network, bool chosen) {
   const double mse = network.mse;
   if (!chosen) return {mse, mse};
@@ -58,7 +59,8 @@ std::vector<std::string> notes_on(const PosteriorChoice& choice, const LogRange&
   return notes;
 }
 
-/// Returns a note if the errors on these rows are much larger than the noise taken from the network.
+/// Returns a note if the mean squared error on these rows is more than twice the network's mse, which is
+/// taken as the noise; else "".
 std::string larger_errors(const PosteriorSpectrum& s, double mse) {
   const bool held_out = s.residual.defined();
   const auto rows = held_out ? s.residual.size(0) : static_cast<int64_t>(s.n);
@@ -73,7 +75,8 @@ std::string larger_errors(const PosteriorSpectrum& s, double mse) {
                : "give --valid FILE, to take the noise from its rows");
 }
 
-/// Returns the mean NLL of the validation residuals under N(0, sigma2 + epistemic variance).
+/// Returns the mean NLL of the validation rows under N(f(x), sigma2 + epistemic variance); if the spectrum
+/// has mean_terms, the mean is f(x) plus the posterior mean of the residual.
 double validation_score(const PosteriorSpectrum& s, double noise, double prior_var) {
   const at::Tensor shrunk = prior_var / (1 + s.eigenvalues * (prior_var / noise));
   at::Tensor var = noise + s.features.mv(shrunk), residual = s.residual;
@@ -167,7 +170,7 @@ PosteriorChoice chosen(const PosteriorSpectrum& spectrum, const NetworkNoise& ne
     if (found.score < lowest) lowest = found.score, value = found.at;
   };
   constexpr int kRounds = 8;
-  constexpr double kGain = 1e-6;  // nats per row
+  constexpr double kGain = 1e-6;  // least gain of a further round, in nats per row
   const int rounds = noises.given() || sds.given() ? 1 : kRounds;
   for (int round = 0; round < rounds; ++round) {
     const double before = lowest;

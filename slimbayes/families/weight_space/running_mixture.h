@@ -8,26 +8,28 @@
 
 namespace slimbayes {
 
-/// A running sum of tensors. Adding in groups of 16 reduces the rounding error of long sums.
+/// The mean of a stream of tensors of one shape. It sums 16 tensors at a time and then adds up these partial
+/// sums, which reduces the rounding error of long sums.
 class GroupedSum {
  public:
   void add(const at::Tensor& x);
-  at::Tensor mean() const;  // of all added tensors, of which there must be at least one
+  at::Tensor mean() const;  // of all added tensors; throws std::logic_error if there are none
 
  private:
   at::Tensor group_, total_;
   int64_t count_ = 0;
 };
 
-/// The equally weighted mixture of several answers to the same rows (mixture() of core/answers.h), from
-/// running sums: memory does not grow with the number of answers. Takes regressions or classes. The variance
-/// of the means uses Welford's update, which is never negative.
+/// The equally weighted mixture of several answers to the same rows, like mixture() of core/answers.h. It
+/// keeps running sums instead of the answers, so that the memory does not grow with their number. Takes
+/// answers to a regression or a classification. The variance of a regression's means follows Welford's
+/// update, which is never negative.
 class RunningMixture {
  public:
-  /// Throws std::logic_error if the task differs from the first answer's.
+  /// Adds one answer. Throws std::logic_error if its task differs from that of the first answer.
   void add(const Predictive& answer);
 
-  /// Returns the mixture of all answers so far, at least one. Equal to mixture() up to rounding.
+  /// Returns the mixture of all answers so far. Throws std::logic_error if there are none.
   Predictive mixture() const;
 
  private:
@@ -36,8 +38,8 @@ class RunningMixture {
 
   bool classes_ = false;
   int64_t count_ = 0, zeroed_ = 0;
-  GroupedSum first_, second_, third_;  // means of the answers' three tensors
-  at::Tensor centre_, squares_;        // of a regression: running mean, and sum of squared deviations from it
+  GroupedSum first_, second_, third_;  // averages: of mean and variances, or of probabilities and entropy
+  at::Tensor centre_, squares_;        // regression: mean of the means, sum of squared deviations
 };
 
 }  // namespace slimbayes
