@@ -1,13 +1,14 @@
 // Writes a file completely or not at all.
 //
+// The content is written to a temporary file in the same folder, which is then renamed to the target.
 // rename() within a folder is atomic: a reader that opens the path sees the old content or the new. The file
 // is synced (fsync) before the rename, so that the name never points at data that are not on the disk. The
-// folder is synced after the rename, so that the new name survives a power cut. The temporary file lies in
-// the same folder. Its name contains the process id and a counter, and it is created exclusively (O_EXCL), so
-// that two writers never share a file and no writer reuses a file that a killed writer left. The writer holds
-// a lock (flock) on it, which the kernel releases when the process ends: a temporary file without a lock is a
-// leftover and is removed. The process id in the name cannot show this, because another machine or container
-// may write in the same folder.
+// folder is synced after the rename, so that the new name survives a power cut. The name of the temporary
+// file contains the process id and a counter, and the file is created exclusively (O_EXCL), so that two
+// writers never share a file and no writer reuses a file that a killed writer left. The writer holds a lock
+// (flock) on the file, which the kernel releases when the process ends. So a temporary file without a lock is
+// left from a killed writer and can be removed. The process id in its name cannot show this, because another
+// machine or container may write in the same folder.
 
 #include "slimbayes/storage/atomic_file.h"
 
@@ -61,21 +62,23 @@ fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.
 constexpr const char* kPrefix = ".slimbayes-";
 constexpr const char* kSuffix = ".tmp";
 
-// Gives the open file the mode, group and owner of the file that it replaces, if there is one.
+// Gives the new file, open as `descriptor`, the mode, group and owner of the file `target` that it will
+// replace, if there is one.
 void keep_owner_and_mode(const fs::path& target, int descriptor) {
   struct stat old {
   }, own{};
   if (::stat(target.c_str(), &old) != 0 || ::fstat(descriptor, &own) != 0) return;
   mode_t mode = old.st_mode & 0777;
   if (own.st_gid != old.st_gid && ::fchown(descriptor, static_cast<uid_t>(-1), old.st_gid) != 0)
-    mode &= ~static_cast<mode_t>(070);  // the new group must not get the old group's rights
-  // Some file systems have no modes; there the file keeps the mode it was created with. Only root may change
-  // an owner; other users stay the owner of the new file.
+    mode &= ~static_cast<mode_t>(070);  // another group must not get the rights of the old one
+  // Failures are ignored. Some file systems have no modes; there the file keeps the mode it was created with.
+  // Only root may change the owner of a file; other users become the owner of the new file.
   if (::fchmod(descriptor, mode) != 0) errno = 0;
   if (own.st_uid != old.st_uid && ::fchown(descriptor, old.st_uid, static_cast<gid_t>(-1)) != 0) errno = 0;
 }
 
-// A new file in the target's folder. The destructor removes it unless it was renamed.
+// A new, locked temporary file in the folder of the target. The destructor removes it unless
+// rename_to_target() has made it the target.
 class Temporary {
  public:
   explicit Temporary(const fs::path& target) : target_(target), descriptor_(open_beside(target)) {}
@@ -106,7 +109,8 @@ class Temporary {
   Descriptor open_beside(const fs::path& target) {
     static std::atomic<unsigned> count{0};
     struct stat old {};
-    // A file that replaces another starts private: the replaced one may have been private too.
+    // If there is a file to replace, only the owner may read the temporary file until write() gives it the
+    // old file's mode: the old file may be private.
     const mode_t mode = ::stat(target.c_str(), &old) == 0 ? 0600 : 0644;
     for (;;) {
       path_ = folder_of(target) / fmt::format("{}{}-{}{}", kPrefix, ::getpid(), count++, kSuffix);
@@ -115,7 +119,7 @@ class Temporary {
         while (::flock(file.get(), LOCK_EX) != 0 && errno == EINTR) continue;
         struct stat info {};
         if (::fstat(file.get(), &info) != 0 || info.st_nlink > 0) return file;
-        continue;  // remove_leftovers of another process removed the file before it was locked
+        continue;  // another process's remove_leftovers removed it before it was locked
       }
       if (errno == EEXIST || errno == EINTR) continue;
       const int error = errno;
@@ -129,7 +133,7 @@ class Temporary {
   Descriptor descriptor_;
 };
 
-// Removes the temporary files of killed writers, which are those without a lock.
+// Removes the temporary files in `folder` whose writers were killed, which are those without a lock.
 void remove_leftovers(const fs::path& folder) {
   std::error_code failed;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
@@ -140,7 +144,8 @@ void remove_leftovers(const fs::path& folder) {
   }
 }
 
-// Throws DataError unless this process may write through the link at `path` (may_follow).
+// Throws DataError unless this process may write through the symbolic link at `path` (may_follow). `link` is
+// what lstat says of the link.
 void check_link(const fs::path& path, const struct stat& link) {
   struct stat folder {
   }, file{};
@@ -155,8 +160,9 @@ void check_link(const fs::path& path, const struct stat& link) {
       "everybody may write; name another file, or remove the link");
 }
 
-// Throws DataError for a file without any permission to write. Its folder alone decides whether rename() may
-// replace it, and root may write every file, so that the kernel would protect neither.
+// Throws DataError if `target` is read-only for everybody. The kernel would not protect such a file: the
+// permissions of its folder alone decide whether rename() may replace it. `path` is the name that the user
+// gave, for the message.
 void check_not_protected(const fs::path& path, const fs::path& target) {
   struct stat old {};
   if (::stat(target.c_str(), &old) != 0 || (old.st_mode & 0222) != 0) return;
@@ -167,8 +173,8 @@ void check_not_protected(const fs::path& path, const fs::path& target) {
 
 void sync_folder(const fs::path& target) {
   const Descriptor folder(::open(folder_of(target).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  // A folder with write but no read permission cannot be synced; some network file systems cannot sync
-  // folders.
+  // A folder that this process may write but not read cannot be opened to sync it, and some network file
+  // systems cannot sync folders. Neither is an error, since the file itself is written.
   if (folder.get() < 0) return;
   if (::fsync(folder.get()) != 0 && errno == EIO) fail(target, "write", errno);
 }
@@ -225,7 +231,7 @@ void check_writable(const fs::path& path) {
 }
 
 std::vector<std::byte> read_bytes(const fs::path& path) {
-  // Without O_NONBLOCK a pipe would block before it can be refused.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer, so that the pipe could not be refused.
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail(path, "open", errno);
   struct stat info {};
@@ -234,7 +240,8 @@ std::vector<std::byte> read_bytes(const fs::path& path) {
   if (!S_ISREG(info.st_mode)) {
     throw DataError(path.string(), "expected a regular file; received a device, pipe or socket");
   }
-  // A sparse file may claim any size, and the kernel may promise memory that it does not have.
+  // The size is checked before memory is allocated: a sparse file may have any size, and the kernel may
+  // promise memory that it does not have.
   const auto size = static_cast<uint64_t>(info.st_size);
   const auto memory =
       static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));

@@ -10,11 +10,11 @@ namespace slimbayes {
 /// cell. `what()` reads `file[:line[:column]]: what was expected; what was received; hint`.
 class DataError : public std::runtime_error {
  public:
-  /// `line` and `column` count from 1; 0 means that the place is not known (no column without a line).
+  /// `line` and `column` count from 1; 0 means unknown. `column` is left out of the message if `line` is 0.
   DataError(const std::string& file, const std::string& message, int64_t line = 0, int64_t column = 0);
 };
 
-/// Thrown when the user stops a run before it has any result to keep.
+/// Thrown when the user stops a run (Ctrl-C) before the run has a result that could be saved.
 class Interrupted : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -1,5 +1,5 @@
-// Uses POSIX record locks (fcntl). The kernel releases them when the process ends and knows the holder's id,
-// so that the lock file needs no content and locking works on a full disk.
+// Locks a file by POSIX record locks (fcntl). The kernel releases such a lock when the process ends, and it
+// knows the process id of the holder. So the lock file needs no content, and locking works on a full disk.
 #include "slimbayes/storage/file_lock.h"
 
 #include <fcntl.h>
@@ -23,7 +23,8 @@ struct flock whole_file() {
   return range;
 }
 
-/// Returns the process id of the lock's holder; 0 if it is unknown, as for a process on another machine.
+/// Returns the id of the process that holds the lock on an open lock file; 0 if it is unknown, for example
+/// because the process runs on another machine.
 pid_t holder(int descriptor) {
   struct flock range = whole_file();
   const bool known = ::fcntl(descriptor, F_GETLK, &range) == 0 && range.l_type != F_UNLCK;
@@ -35,8 +36,9 @@ bool is_empty(int descriptor) {
   return ::fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0;
 }
 
-/// Returns whether the open lock file is still the one at `path`. A holder removes its lock file at the end,
-/// and a lock on a removed file excludes nobody.
+/// Returns whether the lock file that is open as `descriptor` is still the file at `path`. The process that
+/// held the lock before may have removed it after it was opened here; a lock on a removed file excludes
+/// nobody.
 bool is_still_at(const std::filesystem::path& path, int descriptor) {
   struct stat opened {
   }, named{};
@@ -54,7 +56,7 @@ FileLock::FileLock(const std::filesystem::path& path) : lock_(written_file(path)
       throw DataError(lock_.string(),
                       fmt::format("cannot open the file that locks '{}': {}; remove it if no fit is running",
                                   path.string(), std::strerror(errno)));
-    if (!is_empty(descriptor_)) {  // it belongs to another tool, such as uv.lock
+    if (!is_empty(descriptor_)) {  // a file of another program, such as uv.lock
       ::close(descriptor_);
       throw DataError(lock_.string(),
                       fmt::format("expected an empty file, which locks '{}'; received one with content; name "

@@ -4,15 +4,16 @@
 
 namespace slimbayes {
 
-/// An advisory lock that keeps two processes from writing `path` at the same time. It locks the empty file
-/// `path`.lock; if `path` is a link, the lock file lies in the folder of the file that it names. The kernel
-/// releases the lock when the process ends, even if it is killed; the next process reuses the lock file that
-/// is left. The lock does not exclude other threads or FileLocks of the same process.
+/// An advisory lock that keeps two processes from writing `path` at the same time. It creates the empty file
+/// `path`.lock, locks it, and removes it at the end; if `path` is a symbolic link, the lock file lies beside
+/// the file that the link names. The kernel releases the lock when the process ends, even if it is killed;
+/// the lock file then stays and the next process uses it. The lock does not exclude other threads or
+/// FileLocks of the same process.
 class FileLock {
  public:
-  /// Throws DataError if another process holds the lock (the message gives its id where it is known), if the
-  /// lock file cannot be opened, or if it has content. On a file system without locks the constructor
-  /// succeeds and held() is false.
+  /// Takes the lock, without waiting. Throws DataError if another process holds it (the message gives the
+  /// process id where it is known), if the lock file cannot be opened, or if it has content and so belongs to
+  /// another program. On a file system that has no locks the constructor succeeds and held() is false.
   explicit FileLock(const std::filesystem::path& path);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -1,6 +1,6 @@
-// Reads from the files of /proc and /sys how much memory Linux can still give. A file that is absent or has
-// another format sets no bound; other systems have none of these files. The page cache counts as free,
-// because the kernel gives it up when a process needs memory.
+// Reads from files in /proc and /sys how much memory Linux can still give to this process. A file that is
+// absent or has an unexpected format sets no limit; so systems other than Linux have none of these limits.
+// The page cache counts as free, because the kernel gives it up when a process needs memory.
 #include "slimbayes/storage/memory.h"
 
 #include <fmt/format.h>
@@ -20,8 +20,8 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kUnknown = std::numeric_limits<uint64_t>::max();
 
-/// Returns the number that follows the word `key` in a file; with an empty key, the number at the file's
-/// start. Returns nothing if there is no such number.
+/// Returns the number that follows the word `key` in a file, or, if `key` is empty, the number at the start
+/// of the file. Returns nullopt if there is no such number.
 std::optional<uint64_t> number_in(const fs::path& path, std::string_view key = "") {
   std::ifstream in(path);
   for (std::string word; key.empty() || in >> word;) {
@@ -33,12 +33,14 @@ std::optional<uint64_t> number_in(const fs::path& path, std::string_view key = "
   return std::nullopt;
 }
 
-/// The names of the files of one version of control groups.
+/// The names of the files in a control group's folder that give its memory limit and its use of memory. They
+/// differ between versions 1 and 2 of control groups.
 struct GroupFiles {
-  const char *limit, *used, *cache;  // cache: a key in memory.stat
+  const char *limit, *used, *cache;  // cache: the key of the page cache in memory.stat
 };
 
-/// Returns the bytes that the limits of a control group and of its parents leave; kUnknown without a limit.
+/// Returns how many more bytes the limits of a control group and of its parents allow; kUnknown without a
+/// limit. `mount` is the folder of all groups, `group` the group's path in it.
 uint64_t left_in_groups(const fs::path& mount, const fs::path& group, const GroupFiles& files) {
   uint64_t least = kUnknown;
   for (fs::path place = group.relative_path();; place = place.parent_path()) {
@@ -53,8 +55,8 @@ uint64_t left_in_groups(const fs::path& mount, const fs::path& group, const Grou
   }
 }
 
-/// Returns the bytes that the control groups of this process leave. A line of proc/self/cgroup is "0::/path"
-/// in version 2 and "N:memory:/path" in version 1.
+/// Returns how many more bytes the control groups of this process allow; kUnknown without a limit. The file
+/// proc/self/cgroup lists the groups: a line is "0::/path" in version 2 and "N:memory:/path" in version 1.
 uint64_t left_in_groups(const fs::path& root) {
   uint64_t least = kUnknown;
   const fs::path mount = root / "sys/fs/cgroup";

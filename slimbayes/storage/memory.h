@@ -6,14 +6,15 @@
 
 namespace slimbayes {
 
-/// Returns how many bytes this process may still allocate: the smallest of the machine's available memory,
-/// the memory that its control groups leave (version 1 or 2, parent groups included; page cache counts as
-/// free) and the address space that RLIMIT_AS leaves. Returns the largest uint64_t if none of them is known.
-/// `root` is the folder in which /proc and /sys lie; tests pass another one.
+/// Returns how many bytes this process may still allocate. This is the smallest of three numbers: the
+/// machine's available memory, what the limits of the process's control groups leave (Linux cgroups, version
+/// 1 or 2, parent groups included; page cache counts as free), and what the limit on its address space
+/// (RLIMIT_AS) leaves. Returns the largest uint64_t if none is known. `root` is the folder that holds proc
+/// and sys; tests pass another one.
 uint64_t memory_at_hand(const std::filesystem::path& root = "/");
 
-/// Returns how many bytes of address space RLIMIT_AS (ulimit -v) still leaves this process; the largest
-/// uint64_t if no limit is set.
+/// Returns how many bytes of address space the limit RLIMIT_AS (ulimit -v) still leaves this process; the
+/// largest uint64_t if no limit is set. `root`: see memory_at_hand.
 uint64_t address_space_at_hand(const std::filesystem::path& root = "/");
 
 /// Formats a number of bytes for messages: "1.2 GB", "350 MB", "800 bytes". A GB has 2^30 bytes.

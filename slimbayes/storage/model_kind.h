@@ -6,9 +6,9 @@
 
 namespace slimbayes {
 
-/// Throws DataError unless the metadata say that this is a file of a fit: a model or a checkpoint. A C++
-/// program may have saved a posterior alone (Fitted::save), without the columns of its data; the message then
-/// says how to read it. `name` is the file's name in the message.
+/// Throws DataError unless the file was written by a fit: a model or a checkpoint. Such files have the
+/// metadata key "kind". A C++ program may have saved only a posterior (Fitted::save), without the columns of
+/// its data; the message then says how to read such a file. `name` is the file's name in the message.
 void check_model_kind(const TensorFile& file, const std::string& name);
 
 }  // namespace slimbayes

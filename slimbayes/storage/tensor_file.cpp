@@ -6,9 +6,9 @@
 //
 // The bytes may be untrusted. The reader checks first the lengths, then the header's form, then version and
 // checksum, then the layout of the arrays. It allocates memory only for bytes that are present, never for a
-// size that the file claims. The checksum guards against accidents only: a hostile file may have a correct
-// checksum, so no other check relies on it. Layout: https://huggingface.co/docs/safetensors. Cost: O(bytes),
-// one copy of the data.
+// size that the file merely claims. The checksum guards against accidents only: a hostile file may have a
+// correct checksum, so no other check relies on it. Layout: https://huggingface.co/docs/safetensors. Reading
+// and writing cost O(bytes) and make one copy of the data.
 
 #include "slimbayes/storage/tensor_file.h"
 
@@ -31,7 +31,7 @@ namespace {
 
 constexpr size_t kLengthBytes = 8;
 
-// ---- writing
+// ---- writing: from a TensorFile to bytes
 
 void check_tensor(const std::string& name, const StoredTensor& tensor) {
   const auto refuse = [&](const std::string& message) {
@@ -53,8 +53,8 @@ void check_tensor(const std::string& name, const StoredTensor& tensor) {
 
 using Named = std::pair<const std::string, StoredTensor>;
 
-// Returns the tensors with larger elements first, so that each array is aligned. Within a size they are
-// sorted by name.
+// Returns the tensors in the order of the file: those with larger elements first, so that each array is
+// aligned to its element size. Tensors with elements of one size are sorted by name.
 std::vector<const Named*> in_file_order(const TensorFile& file) {
   std::vector<const Named*> order;
   for (const Named& named : file.tensors) order.push_back(&named);
@@ -89,7 +89,7 @@ void put_length(uint64_t length, std::span<std::byte> out) {
   for (size_t i = 0; i < kLengthBytes; ++i) out[i] = static_cast<std::byte>(length >> (8 * i));
 }
 
-// ---- reading
+// ---- reading: from bytes to a TensorFile
 
 uint64_t get_length(std::span<const std::byte> bytes) {
   uint64_t length = 0;
@@ -150,7 +150,7 @@ void check_version(const TensorHeader& header, const std::string& name) {
 
 void check_checksum(std::span<const std::byte> bytes, std::string_view text, const std::string& digits,
                     const std::string& name) {
-  // The digits must lie at kChecksumAt, because checksum_of reads the digits there as zeros.
+  // The digits must lie at kChecksumAt, because checksum_of takes the digits at that place as zeros.
   const std::string start = fmt::format("{}{}\"", kHeaderStart, digits);
   if (digits.size() != kChecksumDigits || !text.starts_with(start)) {
     throw DataError(name,
@@ -166,8 +166,10 @@ void check_checksum(std::span<const std::byte> bytes, std::string_view text, con
   }
 }
 
-// Checks an entry against its dtype, its shape and the data. `end` is the end of the entry before, in bytes
-// after the header. Returns the end of this entry. Throws DataError.
+// Checks the place of a tensor's data in the file. The data must begin at `end`, which is where the previous
+// tensor's data end, have the length that dtype and shape require, and lie within the `available` bytes of
+// data. All places count bytes after the header. Returns the end of this tensor's data. Throws DataError if
+// a check fails.
 int64_t check_entry(const TensorEntry& entry, int64_t end, int64_t available, const std::string& name) {
   const auto refuse = [&](const std::string& message) {
     throw DataError(name, fmt::format("tensor {}: {}", json_quoted(entry.name), message));

@@ -1,8 +1,10 @@
 // Reads and writes the JSON header of a safetensors file. The text may be untrusted.
 //
-// A parsed document would hide duplicate keys, because it keeps only the last of them, and would grow with
-// the nesting. The text is therefore read as a stream of events. It has three levels: header, tensor or
-// metadata, list of numbers. Any event at a wrong place throws DataError. Cost: one pass, O(header) memory.
+// The text is not parsed into a JSON document: a document keeps only the last of duplicate keys and so hides
+// them, and deep nesting would make it large. Instead, the parser reports events (an object begins, a key, a
+// number), and HeaderReader checks each. A valid text has three levels: the header, in it the metadata and
+// the tensors, in a tensor lists of numbers. Any event at a wrong place throws DataError. Cost: one pass,
+// O(header) memory.
 
 #include "slimbayes/storage/tensor_header.h"
 
@@ -21,7 +23,8 @@ namespace {
 
 using nlohmann::json;
 
-// The parser calls one member function for each event. A wrong event calls fail(), which throws.
+// Builds a TensorHeader from the events of the JSON parser, which calls one member function for each event.
+// For an event at a wrong place, that function calls fail(), which throws DataError.
 class HeaderReader final : public nlohmann::json_sax<json> {
  public:
   explicit HeaderReader(std::string_view file) : file_(file) {}
@@ -118,11 +121,11 @@ class HeaderReader final : public nlohmann::json_sax<json> {
 
   std::string_view file_;
   TensorHeader header_;
-  std::set<std::string> names_;   // names of the header's entries so far
-  std::set<std::string> fields_;  // fields of the current entry so far
-  std::string name_;              // name of the current entry
-  std::string field_;             // name of the current field
-  int depth_ = 0;                 // of objects: 1 in the header, 2 in an entry
+  std::set<std::string> names_;   // keys of the header so far
+  std::set<std::string> fields_;  // keys of the current tensor, or of the metadata, so far
+  std::string name_;              // current key of the header: a tensor's name or __metadata__
+  std::string field_;             // current key within it, such as dtype
+  int depth_ = 0;                 // open objects: 1 in the header, 2 in a tensor or the metadata
   bool in_list_ = false;
 };
 
@@ -162,7 +165,7 @@ std::string print_header(const TensorHeader& header) {
 }
 
 TensorHeader parse_header(std::string_view text, std::string_view file) {
-  // The parser would skip a byte order mark and leading spaces, which the layout does not allow.
+  // The JSON parser accepts a byte-order mark and leading spaces; the safetensors layout does not.
   if (!text.starts_with('{')) {
     throw DataError(
         std::string(file),

@@ -18,31 +18,34 @@ struct TensorEntry {
   std::vector<int64_t> offsets;  // {begin, end} in bytes, counted from the end of the header
 };
 
-/// The JSON header: `__metadata__`, and the tensors in the order of the header's text.
+/// The content of the JSON header: the metadata, and the descriptions of the tensors in the order of the
+/// text.
 struct TensorHeader {
   std::map<std::string, std::string> metadata;
   std::vector<TensorEntry> tensors;
 };
 
-/// The header's key of the metadata.
+/// The key under which the JSON header holds the metadata.
 inline constexpr std::string_view kMetadataName = "__metadata__";
 
-/// Largest header in bytes and largest number of dimensions, for writing and reading. kMaxHeaderBytes is the
-/// limit of the safetensors Python package.
+/// Limits for writing and reading: the largest header in bytes, and the largest number of dimensions of a
+/// tensor. kMaxHeaderBytes is also the limit of the safetensors package for Python.
 inline constexpr size_t kMaxHeaderBytes = 100'000'000;
 inline constexpr size_t kMaxRank = 32;
 
-/// Returns the header as JSON text. The metadata come first, and `checksum` first among them. Throws
-/// std::invalid_argument for text that is not UTF-8.
+/// Returns the header as JSON text. The metadata come first, and the key `checksum` first among them, since
+/// it must stand at a fixed place of the file (kChecksumAt). Throws std::invalid_argument for text that is
+/// not UTF-8.
 std::string print_header(const TensorHeader& header);
 
-/// Parses an untrusted JSON header. The text must be an object of tensor objects with exactly the keys dtype,
-/// shape and data_offsets; `__metadata__`, if present, must be an object of strings. Throws DataError for
-/// anything else, including duplicate keys and negative, fractional or huge numbers. `file` is the file's
-/// name in messages.
+/// Parses an untrusted JSON header. The text must be a JSON object. Its key `__metadata__`, if present, must
+/// hold an object of strings. Each other key is a tensor's name and must hold an object with exactly the keys
+/// dtype, shape and data_offsets. Throws DataError for anything else, including duplicate keys and negative,
+/// fractional or huge numbers. `file` is the file's name in messages.
 TensorHeader parse_header(std::string_view json, std::string_view file);
 
-/// Formats untrusted text for a message: quoted, in ASCII, with control characters escaped, cut at 60 bytes.
+/// Returns untrusted text in a form that is safe in a message: in double quotes, in ASCII, with control and
+/// non-ASCII characters escaped, cut after 60 bytes.
 std::string json_quoted(std::string_view text);
 
 }  // namespace slimbayes

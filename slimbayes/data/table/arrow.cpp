@@ -1,8 +1,8 @@
 // Converts Arrow tables, whose columns have types, to slimbayes tables.
 //
 // The type of a column decides its kind: a string column stays categorical even if every string is a number.
-// Its chunks are copied into doubles once. Dictionaries may differ from chunk to chunk, so levels are merged
-// by their text.
+// Arrow stores a column in chunks; each is converted to doubles once. Each chunk may have a dictionary of its
+// own, so the levels of all chunks are merged by their text.
 #include "slimbayes/data/table/arrow.h"
 
 #include <arrow/api.h>
@@ -21,7 +21,7 @@
 namespace slimbayes {
 namespace {
 
-constexpr double kFirstShared = 0x1p53;  // the first integer that shares its double with another
+constexpr double kFirstShared = 0x1p53;  // 2^53, the first integer whose double another integer shares
 
 template <class ArrayType>
 void append_values(const arrow::Array& chunk, double unit, std::vector<double>& out) {
@@ -31,14 +31,14 @@ void append_values(const arrow::Array& chunk, double unit, std::vector<double>& 
   }
 }
 
-/// Appends the double nearest to each decimal.
+/// Appends the double nearest to each cell of Arrow's decimal type.
 void append_decimals(const arrow::Array& chunk, std::vector<double>& out) {
   for (int64_t i = 0; i < chunk.length(); ++i)
     out.push_back(chunk.IsNull(i) ? kMissing : parse_number(cell_text(chunk, i)).value_or(kMissing));
 }
 
-/// Appends timestamps in seconds. Whole and fractional seconds are converted separately: a product with 1e-9
-/// would round twice.
+/// Appends timestamps in seconds. Whole seconds and the rest are converted separately, because the product of
+/// an int64 of nanoseconds with 1e-9 would be rounded twice.
 void append_timestamps(const arrow::Array& chunk, std::vector<double>& out) {
   const auto& array = static_cast<const arrow::TimestampArray&>(chunk);
   static constexpr int64_t per_second[] = {1, 1000, 1000000, 1000000000};
@@ -53,7 +53,8 @@ void append_timestamps(const arrow::Array& chunk, std::vector<double>& out) {
   }
 }
 
-/// Numbers the levels of a column in order of first appearance.
+/// Gives the levels of a column their indices, in order of first appearance. A call returns the index of a
+/// text and adds it to column.levels if it is new.
 struct Levels {
   Column& column;
   std::unordered_map<std::string, double> index = {};
@@ -72,7 +73,8 @@ void append_strings(const arrow::Array& chunk, Levels& levels, std::vector<doubl
     out.push_back(array.IsNull(i) ? kMissing : levels(array.GetView(i)));
 }
 
-/// Appends texts. Returns false if the element type is not text.
+/// Appends the level index of each cell of a string array. Returns false, and appends nothing, for another
+/// type.
 bool append_text(const arrow::Array& chunk, Levels& levels, std::vector<double>& out) {
   switch (chunk.type_id()) {
     case arrow::Type::STRING:
@@ -91,7 +93,8 @@ bool append_text(const arrow::Array& chunk, Levels& levels, std::vector<double>&
 
 bool append_dictionary(const arrow::Array& chunk, Levels& levels, std::vector<double>& out) {
   const auto& array = static_cast<const arrow::DictionaryArray&>(chunk);
-  // Only entries that occur become levels; unused entries of the dictionary do not.
+  // Only dictionary entries that occur in a cell become levels of the column. So the entries are first
+  // collected in a column of their own, from which the cells below add those that occur to `levels`.
   std::vector<double> codes;
   Column entries;
   Levels own{entries};
@@ -177,12 +180,12 @@ bool append_chunk(const arrow::Array& chunk, Levels& levels, std::vector<double>
   }
 }
 
-/// Returns whether numbers of this type may be integers that no double holds.
+/// Returns whether a column of this type may hold integers beyond 2^53, which a double cannot hold exactly.
 bool may_be_large(const arrow::DataType& type) {
   return type.id() == arrow::Type::INT64 || type.id() == arrow::Type::UINT64 || arrow::is_decimal(type.id());
 }
 
-/// Sets Column::large and Column::large_row of a numeric column.
+/// Sets Column::large and Column::large_row if a cell is an integer beyond 2^53.
 void find_large(const arrow::ChunkedArray& cells, Column& column) {
   if (!may_be_large(*cells.type())) return;
   for (size_t row = 0; row < column.values.size(); ++row) {
@@ -197,7 +200,8 @@ void find_large(const arrow::ChunkedArray& cells, Column& column) {
   }
 }
 
-/// Returns a categorical column whose categories are the exact digits of each integer or decimal.
+/// Returns a categorical column of integers or decimals, with the exact text of each different number as a
+/// level. Use it where doubles would merge different numbers.
 Column exact_categories(const arrow::ChunkedArray& cells, const std::string& name) {
   Column column{name, ColumnKind::categorical, {}, {}};
   column.values.reserve(static_cast<size_t>(cells.length()));
@@ -221,8 +225,8 @@ bool in(const std::vector<std::string>& list, const std::string& name) {
   return std::ranges::find(list, name) != list.end();
 }
 
-/// Converts one column. If the column is not needed, infinite numbers and cells of an unknown type become
-/// missing.
+/// Converts one column. Throws DataError for infinite numbers and for a type that cannot be converted; if the
+/// column is not needed (is_needed), such cells become missing instead.
 Column column_from(const arrow::ChunkedArray& cells, const std::string& name, const TableFile& file) {
   const auto& [source, reading, bound] = file;
   const auto& type = *cells.type();

@@ -1,4 +1,4 @@
-// Converts slimbayes tables to Arrow tables, to write them.
+// Converts slimbayes tables to Arrow tables, which Arrow then writes to files.
 #include <arrow/api.h>
 
 #include <cmath>

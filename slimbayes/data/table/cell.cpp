@@ -15,7 +15,8 @@
 namespace slimbayes {
 namespace {
 
-/// Reads digits from the front of a text.
+/// Reads numbers of fixed width and single characters from the front of a text. `rest` is the text not yet
+/// read; `ok` becomes false when a part does not fit.
 struct Digits {
   std::string_view rest;
   bool ok = true;
@@ -38,7 +39,7 @@ struct Digits {
   void expect(char c) { ok = accept(c) && ok; }
 };
 
-/// Reads the optional [.fraction] of a second.
+/// Reads the optional decimals of a second, such as .25, and returns them as a number; 0 if there are none.
 double take_fraction(Digits& in) {
   if (!in.accept('.')) return 0;
   size_t count = std::min(in.rest.find_first_not_of("0123456789"), in.rest.size());
@@ -49,8 +50,8 @@ double take_fraction(Digits& in) {
   return value / std::pow(10.0, static_cast<double>(count));
 }
 
-/// Reads the zone (nothing, Z, +HH, +HHMM or +HH:MM). Returns seconds east of UTC. No zone is further from
-/// UTC than 14 hours.
+/// Reads the offset of a time from UTC: nothing, Z, +HH, +HHMM or +HH:MM, or with '-'. Returns it in seconds,
+/// positive east of UTC. An offset of more than 14 hours is an error, since no time zone has one.
 int take_zone(Digits& in) {
   if (in.rest.empty() || in.accept('Z')) return 0;
   const int sign = in.accept('-') ? -1 : 1;
@@ -70,8 +71,8 @@ std::optional<double> read_as(std::string_view cell, ColumnKind kind) {
   return bit ? std::optional<double>(*bit ? 1.0 : 0.0) : std::nullopt;
 }
 
-/// Returns the time in ISO 8601 with so many digits after the second; midnight without digits as a date
-/// alone.
+/// Formats seconds since 1970-01-01 UTC in ISO 8601, rounded to `digits` decimals of the second and without
+/// trailing zeros. Midnight is a date alone.
 std::string datetime_text(double seconds, int digits) {
   namespace chrono = std::chrono;
   const double scale = std::pow(10.0, digits);
@@ -124,7 +125,8 @@ std::optional<double> parse_number(std::string_view cell) {
   double value = 0;
   auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
   if (error == std::errc::invalid_argument || end != cell.data() + cell.size()) return std::nullopt;
-  // from_chars does not say whether the number is too large or too small; strtod gives infinity or zero.
+  // Out of a double's range, from_chars does not say whether the number is too large or too small. strtod
+  // returns infinity or (almost) zero.
   if (error == std::errc::result_out_of_range) return std::strtod(std::string(cell).c_str(), nullptr);
   return value;
 }
@@ -166,7 +168,7 @@ std::optional<double> parse_datetime(std::string_view cell) {
 }
 
 bool has_offset(std::string_view cell) {
-  constexpr size_t kDate = 10;  // characters of YYYY-MM-DD, which holds '-' too
+  constexpr size_t kDate = 10;  // length of YYYY-MM-DD; its own '-' are not signs
   return cell.size() > kDate && cell.find_first_of("Z+-", kDate) != std::string_view::npos;
 }
 
@@ -212,7 +214,8 @@ std::string in_quotes(std::string_view text) {
   std::string out = "'";
   for (char c : text.substr(0, 40)) out += static_cast<unsigned char>(c) < 32 || c == 127 ? ' ' : c;
   if (text.size() <= 40) return out + "'";
-  // If the cut lies within a UTF-8 character, whose bytes after the first are 10xxxxxx, all of it is removed.
+  // If the cut lies within a UTF-8 character, the bytes of this character before the cut are removed. Every
+  // byte of a character after its first has the bits 10xxxxxx.
   if ((static_cast<unsigned char>(text[40]) & 0xC0) == 0x80) {
     while (out.size() > 1 && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80) out.pop_back();
     if (out.size() > 1) out.pop_back();

@@ -1,11 +1,11 @@
-// Decides a text column's kind from its cells, and reads its values.
+// Decides the kind of a text column from its cells, and reads its values.
 //
 // Arrow's own inference silently turns a column of numbers with one word in it into a column of strings; a
-// model would then one-hot encode thousands of numbers. So every cell is read as text and judged here, by one
-// rule for all files. If all cells are numbers, the column is numeric, unless leading zeros make them names.
-// If at least half are numbers, the other cells are an error. Otherwise the column is boolean, datetime or
-// categorical. Numbers take one pass over the cells (std::from_chars, some 30 ns per cell), text at least
-// one more.
+// model would then one-hot encode thousands of numbers. So every cell is read as text, and one rule for all
+// files decides here. If all cells are numbers, the column is numeric, unless leading zeros show that they
+// are codes. If at least half are numbers, the other cells are an error. Otherwise the column is boolean,
+// datetime or categorical. A column of numbers takes one pass over its cells (std::from_chars, some 30 ns per
+// cell); text takes at least one more.
 #include "slimbayes/data/table/cells.h"
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 namespace slimbayes {
 namespace {
 
-/// How many cells of a column are numbers and how many are other text, and the first row of each special case
-/// (-1: none).
+/// How many cells of a column are numbers and how many are other text; missing cells are not counted. Each
+/// first_* is the first row, from 0, of a special case (-1: none).
 struct Count {
   int64_t numbers = 0, others = 0;
   int64_t first_infinite = -1;
@@ -27,8 +27,8 @@ struct Count {
 
 constexpr double kLargestExact = 0x1p53;
 
-/// Returns whether a cell is an integer beyond 2^53: digits, perhaps after a sign. The digits are compared,
-/// because 2^53 + 1 is read as the double 2^53.
+/// Returns whether a cell, whose value as a double is `number`, is an integer (digits, perhaps after a sign)
+/// beyond 2^53. At 2^53 itself the digits are compared, because 2^53 + 1 is read as the same double.
 bool is_large(std::string_view cell, double number) {
   if (!(std::abs(number) >= kLargestExact)) return false;
   if (cell[0] == '+' || cell[0] == '-') cell.remove_prefix(1);
@@ -57,8 +57,8 @@ Count read_numbers(std::span<const std::string_view> cells, std::vector<double>&
   return count;
 }
 
-/// Parses every cell that is not missing. Returns the first row that does not parse, or -1. `parsed` counts
-/// the cells that do.
+/// Parses every cell that is not missing and stores its value in `values`. Sets `parsed` to the number of
+/// cells that can be parsed. Returns the first row, from 0, that cannot, or -1 if there is none.
 template <class Parse>
 int64_t read_all(std::span<const std::string_view> cells, std::vector<double>& values, int64_t& parsed,
                  Parse parse) {
@@ -99,7 +99,8 @@ bool is_finite_number(std::string_view cell) {
 
 bool is_time(std::string_view cell) { return parse_datetime(cell).has_value(); }
 
-/// Returns the numeric column with Column::large set. Throws BadCell for an infinite number.
+/// Returns the numeric column with Column::large and large_row set by `count`. Throws BadCell if a cell is an
+/// infinite number.
 Column finite(Column column, std::span<const std::string_view> cells, const Count& count) {
   if (count.first_large >= 0) {
     column.large = trimmed(cells[static_cast<size_t>(count.first_large)]);
@@ -109,8 +110,9 @@ Column finite(Column column, std::span<const std::string_view> cells, const Coun
   throw wrong_cells(column.name, cells, {"finite numbers", false, is_finite_number});
 }
 
-/// Returns whether a column of numbers holds codes, such as 02139: digits alone, some with leading zeros, and
-/// either all of one length or most with leading zeros. A single 05 among 7 and 12 is a number.
+/// Returns whether a column of numbers holds codes, such as 02139: all cells are digits alone, some have
+/// leading zeros, and either all have one length or most have leading zeros. So 05 among 7 and 12 is not a
+/// code.
 bool are_codes(std::span<const std::string_view> cells, const Count& count) {
   if (count.padded == 0) return false;
   const size_t length = trimmed(cells[static_cast<size_t>(count.first_padded)]).size();
@@ -126,14 +128,15 @@ bool are_codes(std::span<const std::string_view> cells, const Count& count) {
 
 constexpr std::string_view kTimes = "ISO dates (2014-12-31 or 2014-12-31T23:00:00)";
 
-/// Parses a boolean, which may also be 1 or 0 in a column that is known to be boolean.
+/// Parses a cell of a column that is known to be boolean: 1 and 0, and what parse_boolean accepts.
 std::optional<bool> parse_bit(std::string_view cell) {
   if (cell == "1") return true;
   if (cell == "0") return false;
   return parse_boolean(cell);
 }
 
-/// Sets Column::words of a boolean column. It stays empty unless both values occur.
+/// Sets Column::words of a boolean column, the first spellings of false and of true, from its cells and its
+/// values. It stays empty unless both values occur.
 void read_words(std::span<const std::string_view> cells, Column& column) {
   std::array<std::string, 2> words;
   for (size_t i = 0; i < cells.size() && (words[0].empty() || words[1].empty()); ++i) {
@@ -144,7 +147,8 @@ void read_words(std::span<const std::string_view> cells, Column& column) {
   if (!words[0].empty() && !words[1].empty()) column.words = {words[0], words[1]};
 }
 
-/// Sets what a column of times knows of their offsets from UTC.
+/// Sets Column::offsets, with_offset, without_offset and first_without of a date-time column from its cells.
+/// The last three are 0 unless some cells give an offset from UTC and others do not.
 void count_offsets(std::span<const std::string_view> cells, Column& column) {
   for (size_t i = 0; i < cells.size(); ++i) {
     if (std::isnan(column.values[i])) continue;
@@ -256,12 +260,12 @@ Column without_marks(Column column, std::span<const std::string> marks) {
       const std::optional<double> number = is_padded(mark) ? std::nullopt : parse_number(mark);
       if (!number) continue;
       std::ranges::replace(column.values, *number, kMissing);
-      // A file of float32 numbers holds the nearest one.
+      // A column of float32 holds the float nearest to the mark: 0.1f for 0.1, which is another double.
       std::ranges::replace(column.values, static_cast<double>(static_cast<float>(*number)), kMissing);
     }
   }
   if (column.kind != ColumnKind::categorical) return column;
-  std::vector<double> places;  // of each level among those that stay
+  std::vector<double> places;  // new index of each level; kMissing if it is removed
   std::vector<std::string> kept;
   for (std::string& level : column.levels) {
     const bool stays = !is_mark(trimmed(level), marks);

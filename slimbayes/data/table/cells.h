@@ -12,43 +12,47 @@
 
 namespace slimbayes {
 
-/// The values of a column whose cells are plain numbers, read a piece of the file at a time. It holds only
-/// doubles, so that the text of the column, which is most of a file, need not stay in memory.
+/// Collects the values of a column of plain numbers (see append) while its file is read piece by piece. It
+/// holds only doubles, so that the text of the column, which takes more memory, need not stay in memory.
 class PlainNumbers {
  public:
-  /// `rows`: how many cells to make room for.
+  /// `rows`: the number of cells to expect; memory for so many is reserved.
   explicit PlainNumbers(size_t rows) { values_.reserve(rows); }
 
-  /// Appends these cells. Returns false if one of them is neither missing nor a plain number (finite, without
-  /// leading zeros, no integer beyond 2^53). The column must then be read by column_from_cells() or
-  /// column_of_kind(), which need all of its text.
+  /// Appends the values of these cells. Returns false if a cell is neither missing nor a plain number:
+  /// finite, without leading zeros, and no integer beyond 2^53. The caller must then discard this object and
+  /// read the column by column_from_cells() or column_of_kind(), which need the text of all its cells.
   bool append(std::span<const std::string_view> cells);
 
-  /// The column that column_from_cells() would make of the same cells.
+  /// Returns the numeric column of all appended cells, as column_from_cells() would return it.
   Column column(std::string name) &&;
 
  private:
   std::vector<double> values_;
 };
 
-/// Reads a column of text whose kind its cells decide. Throws BadCell for infinite numbers, and for text in
-/// a column where at least half of the present cells are numbers (or dates): this is a typing error far more
-/// often than a category. With `codes`, numbers of digits alone with leading zeros (02139) are names, and so
-/// categorical, if all have one length or most have such zeros.
+/// Returns the column of these texts. The cells decide its kind. Throws BadCell for infinite numbers, and for
+/// text in a column where at least half of the cells that are not missing are numbers (or dates), since such
+/// text is a typing error far more often than a category. With `codes`, a column of digits alone, some with
+/// leading zeros (02139), is categorical if all cells have one length or most have leading zeros.
 Column column_from_cells(std::string name, std::span<const std::string_view> cells, bool codes = true);
 
-/// Reads a column of a known kind. Throws BadCell for cells of another kind and for infinite numbers; any
-/// text is a category.
+/// Returns the column of these texts, read as the given kind. Throws BadCell for texts that cannot be read so
+/// and for infinite numbers. For ColumnKind::categorical every text can be read: each different one is a
+/// level.
 Column column_of_kind(std::string name, ColumnKind kind, std::span<const std::string_view> cells);
 
-/// Returns whether the column is needed. A bad cell in a column that is not needed is not an error.
+/// Returns whether the column with this name is needed: `reading` lists it in `names` or `kinds`, or
+/// others_used is set and the column is neither in `unused` nor a column of row labels. A bad cell in a
+/// column that is not needed is not an error.
 bool is_needed(const Reading& reading, const std::string& name);
 
-/// Returns a categorical column whose categories are the texts of the cells.
+/// Returns the column as a categorical one: its levels are the different texts of its cells (cell_text).
 Column as_categorical(const Column& column);
 
-/// Returns a column of a typed file with those cells missing that hold one of these marks of a missing cell:
-/// a category that is_mark(), which is no longer a level, or the number that the text stands for.
+/// Returns the column with every cell made missing that holds one of `marks`, the texts that mean a missing
+/// cell (Reading::missing). In a categorical column this is a level for which is_mark() is true; the level is
+/// removed. In a numeric column it is the number that the mark spells. Use it for Parquet and Feather.
 Column without_marks(Column column, std::span<const std::string> marks);
 
 }  // namespace slimbayes

@@ -58,7 +58,7 @@ bool holds(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
-/// Returns the column's name after the changes.
+/// Returns the name that a column with this name in the file has after the changes.
 std::string new_name(const std::string& name, const ColumnChanges& changes) {
   const auto found = changes.renamed.find(name);
   return found == changes.renamed.end() ? name : found->second;
@@ -116,7 +116,7 @@ void check_columns_of_model(const ColumnChanges& changes, const std::vector<std:
 
 Reading before_changes(const Reading& reading, const ColumnChanges& changes) {
   if (changes.renamed.empty()) return reading;
-  Reading out = reading;  // keeps the model's names too: a file need not have the column to rename
+  Reading out = reading;  // lists the model's names too, which the file may have already
   for (const auto& [from, to] : changes.renamed) {
     out.kinds.erase(from);
     if (const auto kind = reading.kinds.find(to); kind != reading.kinds.end()) out.kinds[from] = kind->second;

@@ -6,7 +6,7 @@
 namespace slimbayes {
 namespace {
 
-/// Returns the largest byte at this place of the records.
+/// Returns the largest byte that stands at offset `place` of a record. Each record has `record` bytes.
 int64_t largest(std::string_view bytes, int64_t place, int64_t record) {
   int64_t most = 0;
   for (int64_t i = place; i < std::ssize(bytes); i += record)
@@ -18,7 +18,7 @@ int64_t largest(std::string_view bytes, int64_t place, int64_t record) {
 
 std::optional<CifarRecords> cifar_records(std::string_view bytes) {
   constexpr int64_t kClasses = 10, kCoarse = 20, kFine = 100;
-  constexpr int64_t one = 1 + kCifarPixels, two = 2 + kCifarPixels;  // bytes of a record, by its labels
+  constexpr int64_t one = 1 + kCifarPixels, two = 2 + kCifarPixels;  // record bytes by number of labels
   const int64_t size = std::ssize(bytes);
   if (size > 0 && size % one == 0) {
     const int64_t label = largest(bytes, 0, one);

@@ -1,12 +1,12 @@
-// Reading delimited text.
+// Reads delimited text (CSV, TSV).
 //
 // Arrow splits the text into cells and leaves them as strings; table/cells.h decides the kind of each column.
 // The text is read in pieces of a megabyte. A column whose cells are all plain numbers is converted to
-// doubles piece by piece. Every other column keeps its cells as text until the whole column is known. So the
-// memory holds the text of the file, the doubles, and the columns of text. If a column has a cell that is no
-// plain number after the first piece, the text of that column is read a second time. Arrow does not say in
-// which line an error is. CsvWalker, a small parser of the same grammar, reads the header and, after an
-// error, finds its line.
+// doubles piece by piece. Every other column keeps its cells as text until all pieces are read. So the memory
+// holds the text of the file, the doubles, and the cells of the other columns. If a column's first cell that
+// is not a plain number comes after the first piece, its earlier text is gone, and the whole column is read a
+// second time. Arrow does not say in which line an error is. CsvWalker, a small parser of the same grammar,
+// reads the header and, after an error, finds its line.
 #include "slimbayes/data/table/csv.h"
 
 #include <arrow/api.h>
@@ -62,37 +62,37 @@ uint64_t rows_at_most(std::string_view text) {
   return static_cast<uint64_t>(std::ranges::count(text, '\n') + std::ranges::count(text, '\r')) + 1;
 }
 
-/// Estimates the bytes of memory that reading a table of numbers takes outside Arrow's pool: the text and a
-/// double per cell. Columns of text are allocated in the pool, which has the same bound.
+/// Estimates the bytes of memory that reading takes outside Arrow's memory pool: the text of the file and a
+/// double per cell. What Arrow allocates in the pool is counted there.
 uint64_t bytes_to_read(std::string_view text, char delimiter) {
   const uint64_t cells = static_cast<uint64_t>(std::ranges::count(text, delimiter)) + rows_at_most(text);
   return text.size() + cells * sizeof(double);
 }
 
-/// A text below its header: what is needed to cut it into cells, and to say where a fault lies.
+/// The text below the header, with what is needed to cut it into cells and to report where a fault lies.
 struct Body {
   std::string_view text;
-  CsvWalker walker;  // behind the header
+  CsvWalker walker;  // at the first row below the header
   const std::vector<std::string>& names;
   const TableFile& file;
   TablePool& pool;
 };
 
-/// Cuts one piece of the text into cells, and returns those of the columns `wanted` as text.
+/// Cuts one piece of the text into cells and returns the columns named in `wanted`, as strings.
 arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(const Body& body, std::string_view piece,
                                                        const std::vector<std::string>& wanted) {
   auto read = arrow::csv::ReadOptions::Defaults();
   read.column_names = body.names;
   read.block_size = static_cast<int32_t>(std::min<size_t>(piece.size() + 1, INT32_MAX));
-  read.use_threads = false;  // threads gain nothing, and a shortage of memory cannot be thrown through them
+  read.use_threads = false;  // threads gain nothing, and the pool's std::bad_alloc could not leave one
   auto parse = arrow::csv::ParseOptions::Defaults();
   parse.delimiter = body.walker.delimiter;
   parse.newlines_in_values = piece.find('"') != std::string_view::npos;
   auto convert = arrow::csv::ConvertOptions::Defaults();
   convert.check_utf8 = false;  // check_text has done so
   convert.include_columns = wanted;
-  // For kept cells, a quoted "" is an empty text and an empty field is null. Arrow must not judge the other
-  // spellings of a missing cell.
+  // An empty field becomes null, a quoted "" an empty text: kept cells (Column::kept) must tell them apart.
+  // All other spellings of a missing cell stay text here; cells.h reads them.
   convert.null_values = {""};
   convert.strings_can_be_null = true;
   convert.quoted_strings_can_be_null = false;
@@ -105,8 +105,9 @@ arrow::Result<std::shared_ptr<arrow::Table>> cut_cells(const Body& body, std::st
   return reader->Read();
 }
 
-/// Returns the cells of cut_cells(), one array a column. Throws DataError for text that Arrow cannot cut, and
-/// as TablePool::check.
+/// Cuts one piece of the text and returns the cells of each column named in `wanted`. Throws DataError, with
+/// the line of the fault, for text that Arrow cannot cut, and as TablePool::throw_shortage() for a lack of
+/// memory.
 arrow::ChunkedArrayVector cut(const Body& body, std::string_view piece,
                               const std::vector<std::string>& wanted) {
   try {
@@ -120,16 +121,17 @@ arrow::ChunkedArrayVector cut(const Body& body, std::string_view piece,
   }
 }
 
-/// Returns whether the last cell holds more than one line: this suggests a quote that only the end of the
-/// file closed.
+/// Returns whether the last cell of the last column holds a line end. This suggests that a quote was never
+/// closed: Arrow then takes all text up to the end of the file for one cell.
 bool ends_in_lines(const arrow::ChunkedArrayVector& columns) {
   if (columns.empty() || columns.back()->length() == 0) return false;
   const auto& last = static_cast<const arrow::StringArray&>(*columns.back()->chunks().back());
   return last.length() > 0 && last.GetView(last.length() - 1).find_first_of("\r\n") != std::string_view::npos;
 }
 
-/// Returns the cells of a column as views, those with one of the `marks` of a missing cell as empty ones;
-/// `first` is the row of the first cell. Throws BadCell for a cell beyond the bound.
+/// Returns a view of each cell of a column; an empty view for a cell that is one of `marks`, the texts of a
+/// missing cell (Reading::missing). Throws BadCell for a cell longer than bound.cell. `first` is the row of
+/// the first cell in the file, for that error.
 std::vector<std::string_view> views(const arrow::ChunkedArray& column, const TableBound& bound, int64_t first,
                                     const std::vector<std::string>& marks) {
   std::vector<std::string_view> out;
@@ -147,8 +149,8 @@ std::vector<std::string_view> views(const arrow::ChunkedArray& column, const Tab
   return out;
 }
 
-/// Returns whether a column is numeric if all of its cells are plain numbers: `reading` does not say
-/// otherwise.
+/// Returns whether a column may be read by PlainNumbers, as long as its cells are plain numbers: `reading`
+/// neither gives it another kind than numeric nor asks to keep its cells.
 bool may_be_numbers(const std::string& name, const Reading& reading) {
   const auto in = [&](const std::vector<std::string>& list) {
     return std::ranges::find(list, name) != list.end();
@@ -158,7 +160,8 @@ bool may_be_numbers(const std::string& name, const Reading& reading) {
          (known == reading.kinds.end() || known->second == ColumnKind::numeric);
 }
 
-/// Reads a column by its known kind, else by its cells.
+/// Returns the column of these cells, of the kind that `reading` gives it, or else of the kind that the cells
+/// show.
 Column column_of(const std::string& name, std::span<const std::string_view> cells, const Reading& reading) {
   if (std::ranges::find(reading.names, name) != reading.names.end())
     return column_of_kind(name, ColumnKind::categorical, cells);
@@ -178,7 +181,8 @@ Column column_of(const std::string& name, std::span<const std::string_view> cell
   }
 }
 
-/// The columns of a file: as numbers if all cells of a column are plain numbers, else as text.
+/// The cells of all columns. A column of plain numbers is in `numbers`; the cells of any other column are in
+/// `text`, as strings, and its entry of `numbers` is empty.
 struct Cells {
   int64_t rows = 0;
   std::vector<std::optional<PlainNumbers>> numbers;
@@ -197,10 +201,10 @@ Cells read_cells(const Body& body) {
   Cells cells{0, {}, std::vector<arrow::ArrayVector>(names.size())};
   for (const std::string& name : names)
     cells.numbers.push_back(may_be_numbers(name, reading) ? std::optional(PlainNumbers(room)) : std::nullopt);
-  std::vector<size_t> again;  // columns whose text of earlier pieces was released
+  std::vector<size_t> again;  // columns to read again: the text of earlier pieces is gone
   for (size_t p = 0; p < pieces.size(); ++p) {
     const arrow::ChunkedArrayVector columns = cut(body, pieces[p], names);
-    // Arrow closes an open quote at the end of the file: the rows after the quote would become one cell.
+    // If a quote is never closed, Arrow makes one cell of all text after it. check_cells throws for this.
     if (p + 1 == pieces.size() && ends_in_lines(columns))
       check_cells(body.walker, body.file.bound, body.file.source);
     for (size_t c = 0; c < names.size(); ++c) {
@@ -248,14 +252,14 @@ Table parse_csv(std::string_view text, char delimiter, const TableFile& file) {
   const auto pool = std::make_shared<TablePool>(bound, beside, source);
   Cells cells = read_cells({body, walker, names, file, *pool});
   Table table{source, {}, cells.rows};
-  std::vector<BadCell> bad;  // of each column that has wrong cells
+  std::vector<BadCell> bad;  // one report for each column with wrong cells
   int64_t first_bad = 0;     // the first such column, from 1
   for (size_t c = 0; c < names.size(); ++c) {
     if (cells.numbers[c]) {
       table.columns.push_back(std::move(*cells.numbers[c]).column(names[c]));
       continue;
     }
-    // The text of each column is freed once its values are read.
+    // Moved into the loop, so that the text of each column is freed once its values are read.
     const auto text_cells = std::make_shared<arrow::ChunkedArray>(std::move(cells.text[c]), arrow::utf8());
     try {
       table.columns.push_back(column_of(names[c], views(*text_cells, bound, 0, reading.missing), reading));

@@ -7,9 +7,10 @@
 
 namespace slimbayes {
 
-/// Parses delimited text: a header line, then one line per row. A field may be in double quotes; inside them,
-/// a doubled quote stands for one quote, and line ends are text. Empty lines are skipped; a byte-order mark
-/// and CRLF are understood. Throws as read_table does.
+/// Parses delimited text (CSV, TSV): a header line, then one line per row. A field may be in double quotes;
+/// inside them, a doubled quote stands for one quote, and line ends are text. Empty lines are skipped; a
+/// byte-order mark and CRLF are understood. `file` says how to read the columns and how much memory to use.
+/// Throws as read_table does.
 Table parse_csv(std::string_view text, char delimiter, const TableFile& file);
 
 /// Formats a table as text that parse_csv reads back. Missing cells are empty.

@@ -39,7 +39,7 @@ std::string long_cell(const TableBound& bound) { return "a cell longer than " + 
 void throw_bad_record(CsvWalker walker, size_t columns, const std::string& source,
                       const std::string& arrow_message) {
   bool first = true;
-  constexpr size_t most = 1 << 20;  // most bytes kept of a cell: its text does not matter here
+  constexpr size_t most = 1 << 20;  // bytes kept of a cell; only the number of cells is needed
   for (std::optional<CsvRecord> record = walker.next(most); record;
        record = walker.next(most), first = false) {
     if (record->open_quote) {

@@ -22,8 +22,8 @@ void append_text(std::string& out, std::string_view text, char delimiter) {
   out += '"';
 }
 
-/// Returns whether a column of times holds more than dates. Then midnight is written with its time of day
-/// too, since other programs expect one format in a column.
+/// Returns whether a date-time column holds a time other than midnight. If so, all its cells, midnight
+/// included, must be written with a time of day, since other programs expect one format in a column.
 bool holds_times_of_day(const Column& column) {
   constexpr double kDay = 86400;
   return column.kind == ColumnKind::datetime && std::ranges::any_of(column.values, [](double seconds) {
@@ -31,7 +31,8 @@ bool holds_times_of_day(const Column& column) {
          });
 }
 
-/// Writes a time: in UTC with Z if the column gives offsets, else with or without the time of day.
+/// Returns the text of a time: with time of day and Z if the file of the column gave offsets from UTC, else
+/// without Z. Without `with_time_of_day`, midnight is a date alone.
 std::string time_text(const Column& column, double seconds, bool with_time_of_day) {
   if (!column.offsets && !with_time_of_day) return format_datetime(seconds);
   std::string text = format_utc(seconds);
@@ -75,7 +76,8 @@ std::string format_csv(const Table& table, char delimiter) {
       else if (const std::optional<std::string> text = kept[c]->next())
         append_text(out, *text, delimiter);
     }
-    // A reader skips empty lines, so a row of missing cells in a single column is written as "".
+    // In a table of one column, a missing cell would give an empty line, which readers skip. It is written as
+    // "", so that the row remains.
     if (out.size() == start) out += "\"\"";
     out += '\n';
   }

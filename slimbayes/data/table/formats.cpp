@@ -1,6 +1,6 @@
 // Reads and writes Parquet, Feather and gzip as whole files in memory, through Arrow. Arrow reports a damaged
-// file by a Status or by an exception; both become one DataError here. Decoded arrays are validated before
-// they are used, because a hostile file can hold offsets that point outside its buffers.
+// file by a Status or by an exception; both become a DataError here. Decoded arrays are validated before they
+// are used, because a hostile file can hold offsets that point outside its buffers.
 #include <arrow/api.h>
 #include <arrow/io/api.h>
 #include <arrow/ipc/api.h>
@@ -32,7 +32,7 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_parquet(std::span<const std::b
   builder.memory_pool(pool);
   std::unique_ptr<parquet::arrow::FileReader> reader;
   ARROW_RETURN_NOT_OK(builder.Build(&reader));
-  reader->set_use_threads(false);  // a shortage of memory cannot be thrown through a thread
+  reader->set_use_threads(false);  // the pool's std::bad_alloc could not leave a thread of Arrow
 #if ARROW_VERSION_MAJOR >= 24
   return reader->ReadTable();
 #else
@@ -56,7 +56,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_feather(
   return arrow::Table::FromRecordBatches(reader->schema(), batches);
 }
 
-/// Reads a copy of the bytes, which the cells own.
+/// Reads a Feather file from a copy of `bytes`. The cells of the table own the copy, so that they may outlive
+/// `bytes`.
 arrow::Result<std::shared_ptr<arrow::Table>> read_copied_feather(std::span<const std::byte> bytes,
                                                                  arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(auto copy, arrow::AllocateBuffer(static_cast<int64_t>(bytes.size()), pool));
@@ -65,8 +66,9 @@ arrow::Result<std::shared_ptr<arrow::Table>> read_copied_feather(std::span<const
       std::make_shared<arrow::io::BufferReader>(std::shared_ptr<arrow::Buffer>(std::move(copy))), pool);
 }
 
-/// Returns the unpacked size that a gzip file claims, or 0 if deflate cannot compress so much into a file of
-/// this size. The claim is the size modulo 2^32 of the file's last part.
+/// Returns the unpacked size that a gzip file claims in its last four bytes, so that memory can be reserved.
+/// The claim may be wrong: it is the size modulo 2^32 of the last of the parts that a gzip file may have.
+/// Returns 0 if it is more than deflate can compress into a file of this size.
 size_t claimed_size(std::span<const std::byte> bytes) {
   constexpr size_t kMostDeflated = 1032;
   if (bytes.size() < 4) return 0;
@@ -154,7 +156,9 @@ Table parse_parquet(std::span<const std::byte> bytes, const TableFile& file) {
 }
 
 Table parse_feather(std::span<const std::byte> bytes, const TableFile& file) {
-  // Cells of a file that is not compressed refer to its bytes. Kept cells outlive them and need a copy.
+  // Arrow does not copy the cells of an uncompressed Feather file: they point into `bytes`. The caller frees
+  // `bytes`, but Column::kept keeps the cells. So for kept columns the file is read from a copy, which the
+  // cells own.
   const bool copies = !file.reading.kept.empty();
   const auto read = [copies](std::span<const std::byte> content, arrow::MemoryPool* pool) {
     return copies ? read_copied_feather(content, pool) : read_feather(reader_of(content), pool);
@@ -164,8 +168,8 @@ Table parse_feather(std::span<const std::byte> bytes, const TableFile& file) {
 
 std::string format_parquet(const Table& table, const std::string& path) {
   return formatted(table, path, false, [](const arrow::Table& data, const auto& sink) {
-    // Arrow's schema is stored in addition to Parquet's: it keeps zones, units and dictionaries of kept
-    // columns.
+    // Arrow's schema is stored too. From it a reader restores the time zones, time units and dictionaries of
+    // kept columns, which Parquet's own schema does not hold in full.
     return parquet::arrow::WriteTable(data, arrow::default_memory_pool(), sink,
                                       parquet::DEFAULT_MAX_ROW_GROUP_LENGTH,
                                       parquet::default_writer_properties(),
@@ -176,7 +180,8 @@ std::string format_parquet(const Table& table, const std::string& path) {
 std::string format_feather(const Table& table, const std::string& path) {
   return formatted(table, path, true, [](const arrow::Table& data, const auto& sink) -> arrow::Status {
     auto options = arrow::ipc::IpcWriteOptions::Defaults();
-    // The format has one dictionary for all chunks of a column; those of a kept column may differ.
+    // A Feather file has one dictionary for all chunks of a column, but the chunks of a kept column may have
+    // different ones. This merges them.
     options.unify_dictionaries = true;
     ARROW_ASSIGN_OR_RAISE(auto writer, arrow::ipc::MakeFileWriter(sink, data.schema(), options));
     ARROW_RETURN_NOT_OK(writer->WriteTable(data));

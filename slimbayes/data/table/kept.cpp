@@ -1,6 +1,6 @@
-// Cells that are written as their file stores them. They are kept as Arrow arrays, because a double cannot
-// hold every 64-bit integer, decimal or nanosecond. They are written unchanged to a file with types, and as
-// text to a text file.
+// Keeps the cells of a column as the file stores them, so that they can be written to another file without
+// loss. They stay Arrow arrays, because a double cannot hold every 64-bit integer, decimal or nanosecond.
+// They are written unchanged to Parquet and Feather, and as text to a text file.
 #include "slimbayes/data/table/kept.h"
 
 #include <arrow/api.h>
@@ -28,7 +28,7 @@ std::string view_text(const arrow::Array& cells, int64_t row) {
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-/// Returns nullopt outside the years 0 to 9999.
+/// Returns the date of this day, counted from 1970-01-01, as YYYY-MM-DD; nullopt outside the years 0 to 9999.
 std::optional<std::string> date_text(int64_t days) {
   if (days < -719528 || days > 2932896) return std::nullopt;
   return format_datetime(static_cast<double>(days * kDay));
@@ -55,7 +55,7 @@ std::string printed(const arrow::Array& cells, int64_t row) {
   const auto scalar = cells.GetScalar(row);
   if (!scalar.ok()) throw std::runtime_error(scalar.status().message());
   const std::string text = (*scalar)->ToString(), type = cells.type()->ToString();
-  return text.starts_with(type) ? text.substr(type.size()) : text;  // Arrow begins a list with its type
+  return text.starts_with(type) ? text.substr(type.size()) : text;  // Arrow prefixes a list with its type
 }
 
 }  // namespace
@@ -84,7 +84,7 @@ FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows) {
     i = end;
   }
   struct Taken {
-    FileCells from;  // owns memory that `cells` may share
+    FileCells from;  // kept alive: `cells` may point into its memory
     std::shared_ptr<arrow::ChunkedArray> cells;
   };
   const auto both = std::make_shared<Taken>(Taken{cells, nullptr});
@@ -100,7 +100,7 @@ FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows) {
 
 FileCells extended(const FileCells& cells, const std::vector<int64_t>& rows, bool copied) {
   struct Extended {
-    FileCells from, more;  // own memory that `cells` shares
+    FileCells from, more;  // kept alive: `cells` points into their memory
     std::shared_ptr<arrow::ChunkedArray> cells;
   };
   const auto all = std::make_shared<Extended>(Extended{cells, nullptr, nullptr});
@@ -149,7 +149,7 @@ std::string cell_text(const arrow::Array& cells, int64_t row) {
     case arrow::Type::TIMESTAMP:
       text = time_text(cells, row);
       break;
-    default:  // small integers, decimals, clock times, lists
+    default:  // Arrow's format will do: small integers, decimals, times of day, lists
       break;
   }
   return text ? *text : printed(cells, row);

@@ -14,32 +14,37 @@ class MemoryPool;
 
 namespace slimbayes {
 
-/// The cells of one column, with the types and values that the file stores.
+/// The cells of one column as an Arrow array, with the types and values that the file stores (Column::kept).
 using FileCells = std::shared_ptr<const arrow::ChunkedArray>;
 
-/// Returns the cells with shared ownership of the memory pool that they were allocated from.
+/// Returns `cells` as a pointer that also owns `memory`, the pool that they were allocated from, so that the
+/// pool outlives them.
 FileCells kept_cells(std::shared_ptr<arrow::ChunkedArray> cells, std::shared_ptr<arrow::MemoryPool> memory);
 
-/// Returns whether the cells are text.
+/// Returns whether the cells have one of Arrow's string types.
 bool are_text(const FileCells& cells);
 
-/// Returns the cells of these rows. O(rows). Throws std::runtime_error if Arrow fails.
+/// Returns the cells of the rows with these indices, in this order. O(rows). Throws std::runtime_error if
+/// Arrow fails.
 FileCells taken(const FileCells& cells, const std::vector<int64_t>& rows);
 
-/// Returns the cells followed by those of these rows, or, unless `copied`, by as many nulls. Throws as taken.
+/// Returns all cells, followed by one more cell for each index in `rows`: a copy of that row's cell if
+/// `copied`, else a null. Use it where rows are added to a table. Throws std::runtime_error if Arrow fails.
 FileCells extended(const FileCells& cells, const std::vector<int64_t>& rows, bool copied);
 
-/// Returns a cell, which must not be null, as text with every digit: an integer, the shortest number that
-/// reads back as the same float or double, a decimal with its places, true or false, a date, or an ISO 8601
-/// time in UTC (with Z if the type has a zone). Other types are formatted by Arrow.
+/// Returns the text of the cell in this row, which must not be null, without loss of digits. Floats and
+/// doubles become the shortest number that reads back the same, decimals keep their places, booleans become
+/// true or false, and dates and times are ISO 8601 in UTC (times with Z if the type has a zone). Other types
+/// are formatted by Arrow.
 std::string cell_text(const arrow::Array& cells, int64_t row);
 
-/// Reads the cells of a column as text, one after the other.
+/// Returns the cells of a column as text, one after the other from the first row.
 class CellTexts {
  public:
   explicit CellTexts(FileCells cells) : cells_(std::move(cells)) {}
 
-  /// Returns the text of the next row's cell, or nothing if the cell is null. Call it at most once per row.
+  /// Returns the text of the next row's cell; nullopt if the cell is null. Must not be called after the last
+  /// row.
   std::optional<std::string> next();
 
  private:

@@ -1,6 +1,6 @@
-// How much memory a table may take. The bound is checked before memory is allocated, for two reasons: a
-// system that promises more memory than it has kills the process without a message, and a packed file of a
-// few megabytes may unpack to more than all memory.
+// Limits how much memory a table may take. The limit is checked before memory is allocated, for two reasons:
+// a system that promises more memory than it has kills the process without a message, and a compressed file
+// of a few megabytes may unpack to more than the whole memory.
 #include "slimbayes/data/table/limits.h"
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 namespace slimbayes {
 namespace {
 
-constexpr uint64_t kAlways = uint64_t{256} << 20;  // a packed file may unpack to this in any case
+constexpr uint64_t kAlways = uint64_t{256} << 20;  // bytes to which any compressed file may unpack
 
 }  // namespace
 

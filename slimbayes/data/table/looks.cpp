@@ -1,6 +1,6 @@
-// Recognises text that a human reader would take for numbers or dates in another notation, and words that
-// differ in spelling alone. Nothing is converted, because the meaning is ambiguous: 1,500 may be one and a
-// half or fifteen hundred, and 1/2/2021 may be in January or February.
+// Recognises texts that a human reader would take for numbers or dates in another notation, and words that
+// differ in spelling alone, so that messages can point them out. Nothing is converted, because the meaning is
+// ambiguous: 1,500 may be one and a half or fifteen hundred, and 1/2/2021 may be in January or February.
 #include "slimbayes/data/table/looks.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ bool is_other_date(std::string_view cell) {
   if (parse_datetime(cell)) return false;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  // Digits of day, month and year, in the cell's order; 0 for a month's name.
+  // The number of digits of each of day, month and year, in the order of the cell; 0 for the name of a month.
   std::array<size_t, 3> digits = {0, 0, 0};
   size_t parts = 0, named = 0;
   while (parts < 3 && !cell.empty()) {
@@ -74,7 +74,7 @@ bool is_other_date(std::string_view cell) {
     cell.remove_prefix(size);
     if (parts < 3) cell.remove_prefix(std::min(cell.find_first_not_of("/., -"), cell.size()));
   }
-  const auto day = [](size_t n) { return n <= 2; };  // of a day or a month
+  const auto day = [](size_t n) { return n <= 2; };  // may n digits be a day or a month?
   if (parts == 2)
     return cell.empty() && ((digits[0] == 4 && day(digits[1])) || (day(digits[0]) && digits[1] == 4));
   if (parts < 3 || named > 1 || (!cell.empty() && cell[0] != ' ' && cell[0] != 'T')) return false;
@@ -92,7 +92,8 @@ bool is_clock(std::string_view cell) {
          cell.find_first_not_of("0123456789:. AMPamp") == std::string_view::npos;
 }
 
-/// Returns the text in lower case (ASCII), with single blanks and none at the ends.
+/// Returns the text in lower case (ASCII), with each run of blanks as one blank and no blanks at the ends.
+/// Two texts that differ only by case or blanks have the same result.
 std::string folded(std::string_view text) {
   std::string out;
   for (size_t at = 0; at < text.size(); ++at) {
@@ -125,7 +126,8 @@ Meant meant_as(std::span<const std::string> levels, double share) {
 std::string_view unit_of(std::string_view cell) {
   constexpr size_t kLongest = 12;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  // from_chars would read the start of "information" as infinity.
+  // The cell must begin as a number does. Otherwise from_chars would read the "inf" of "information" as
+  // infinity.
   if (cell.empty() || (!is_digit(cell[0]) && cell.find_first_of("+-.") != 0)) return "";
   if (cell[0] == '+') cell.remove_prefix(1);
   double value = 0;
@@ -134,7 +136,7 @@ std::string_view unit_of(std::string_view cell) {
   const std::string_view unit = trimmed(cell.substr(static_cast<size_t>(end - cell.data())));
   if (unit.empty() || unit.size() > kLongest || unit.find(' ') != std::string_view::npos) return "";
   const auto first = static_cast<unsigned char>(unit[0]);
-  // The last character may be a digit: m2.
+  // Only the last character of a unit may be a digit, as in m2.
   const bool digits = std::ranges::any_of(unit.substr(0, unit.size() - 1), is_digit);
   return (std::isalpha(first) != 0 || first >= 0x80) && !digits ? unit : "";
 }

@@ -1,8 +1,8 @@
-// The bound is enforced where Arrow allocates memory: an estimate from the size of a packed file is less
-// exact, and a damaged file can claim any size. The memory comes from the system's allocator, so that tensors
-// can use it after its release; Arrow's own allocator would keep it. A shortage is thrown as an exception,
-// because parts of Arrow end the process when they get a Status that reports one. No exception can pass
-// through Arrow's threads, so reading does not use them.
+// Limits the memory of a table where Arrow allocates it. An estimate from the size of a compressed file would
+// be less exact, and a damaged file can claim any size. The memory comes from the system's allocator, so that
+// tensors can use it after its release; Arrow's own allocator would keep it. A lack of memory is thrown as an
+// exception, because parts of Arrow end the process when an allocation returns a failed Status. No exception
+// can pass through Arrow's threads, so tables are read without them.
 #include "slimbayes/data/table/pool.h"
 
 #include <new>

@@ -10,11 +10,13 @@
 
 namespace slimbayes {
 
-/// Arrow's memory for one table, limited to the table's bound. An allocation beyond the bound, or one that
-/// the system refuses, throws std::bad_alloc. The pool must outlive everything that was allocated from it.
+/// The memory pool from which Arrow allocates while one table is read. An allocation beyond the table's
+/// bound, or one that the system refuses, throws std::bad_alloc. The pool must outlive everything that was
+/// allocated from it.
 class TablePool : public arrow::ProxyMemoryPool {
  public:
-  /// `taken`: bytes that the table takes outside this pool, such as the text of its file.
+  /// `taken`: bytes that reading takes outside this pool, such as the text of the file; they count towards
+  /// bound.memory. `source`: the file's path, for messages.
   TablePool(const TableBound& bound, uint64_t taken, std::string source);
 
   using arrow::ProxyMemoryPool::Allocate;
@@ -22,12 +24,13 @@ class TablePool : public arrow::ProxyMemoryPool {
   arrow::Status Allocate(int64_t size, int64_t alignment, uint8_t** out) override;
   arrow::Status Reallocate(int64_t old_size, int64_t new_size, int64_t alignment, uint8_t** ptr) override;
 
-  /// Reports a failed allocation. If this pool refused it because of the bound, throws as
-  /// TableBound::check_unpacked() does; if the operating system refused it, throws OutOfMemory.
+  /// Throws the error for an allocation that failed with std::bad_alloc. If this pool refused it because of
+  /// the bound, throws as TableBound::check_unpacked() does; if the operating system refused it, OutOfMemory.
   [[noreturn]] void throw_shortage() const;
 
-  /// Throws if a status reports a failure that the file did not cause: as throw_shortage() for a lack of
-  /// memory, std::system_error for a thread that could not be started. Returns for any other status.
+  /// Throws if `status` reports a failure that the file did not cause: as throw_shortage() for a lack of
+  /// memory, std::system_error for a thread that could not be started. Returns for success and for any other
+  /// failure, which the caller must handle.
   void check(const arrow::Status& status) const;
 
  private:

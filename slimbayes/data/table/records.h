@@ -8,23 +8,24 @@
 
 namespace slimbayes {
 
-/// One row of a delimited text, cut into fields that are not interpreted yet.
+/// One record (header or row) of a delimited text, cut into fields. The fields are texts without quotes
+/// around them.
 struct CsvRecord {
-  int64_t line;  // of its first character, from 1
+  int64_t line;  // line on which the record begins, from 1
   std::vector<std::string> fields;
   bool open_quote = false;  // the text ended within a quoted cell
 };
 
-/// Walks the records of a delimited text. A quote opens only at the start of a field, as in Arrow's reader;
-/// blank lines are skipped.
+/// Reads a delimited text record by record, from the position `at` in line `line`. A quote opens a quoted
+/// cell only at the start of a field, as in Arrow's reader; empty lines are skipped.
 struct CsvWalker {
   std::string_view text;
   char delimiter;
   size_t at = 0;
   int64_t line = 1;
 
-  /// Returns the next record, nothing at the end of the text. At most `most` + 1 bytes of each field are
-  /// kept.
+  /// Returns the next record; nullopt at the end of the text. Fields are cut after `most` + 1 bytes, so that
+  /// a caller can see that a field is longer than `most` without storing all of it.
   std::optional<CsvRecord> next(size_t most = std::string::npos);
 
  private:
@@ -32,8 +33,8 @@ struct CsvWalker {
   std::string field(bool& open_quote, size_t most);
 };
 
-/// Cuts the text below the header into pieces of about a megabyte, each of which ends with a record and holds
-/// at least one.
+/// Cuts `body`, the text below the header, into pieces of about a megabyte, in order. Each piece holds one or
+/// more whole records.
 std::vector<std::string_view> csv_pieces(std::string_view body, char delimiter);
 
 }  // namespace slimbayes

@@ -19,8 +19,8 @@
 namespace slimbayes {
 namespace {
 
-/// Returns the file name's extension in lower case, without the leading dot: "csv". A "gz" keeps the
-/// extension before it: "csv.gz".
+/// Returns the file name's extension in lower case without the leading dot, such as "csv"; for a gzip file
+/// with the extension before it, such as "csv.gz". Returns "" if the name has no extension.
 std::string ending(const std::filesystem::path& path) {
   std::filesystem::path name = path.filename();
   std::string text = name.extension().string();
@@ -35,15 +35,15 @@ std::string ending(const std::filesystem::path& path) {
                                              accepted, path.filename().string(), received, hint));
 }
 
-/// Returns what records of images the file holds. Empty also for a file that cannot be unpacked within
-/// `limits`.
+/// Returns which CIFAR records the file holds, for the hint of an error message. Returns nullopt if it holds
+/// none, is larger than 1 GB, or cannot be unpacked within `limits`.
 std::optional<CifarRecords> images_in(const std::filesystem::path& path, const TableLimits& limits) {
-  constexpr uint64_t kGzipRatio = 1000;             // black images compress well
-  constexpr uint64_t kLargest = uint64_t{1} << 30;  // of a file that is read only to say what it is
+  constexpr uint64_t kGzipRatio = 1000;             // most unpacked bytes per byte; black images need it
+  constexpr uint64_t kLargest = uint64_t{1} << 30;  // most bytes of a file that is read only for a hint
   std::error_code unknown;
   const uint64_t size = std::filesystem::file_size(path, unknown);
   const bool packed = ending(path).ends_with("gz");
-  const bool whole = packed || size % 3073 == 0 || size % 3074 == 0;  // records of CIFAR-10, CIFAR-100
+  const bool whole = packed || size % 3073 == 0 || size % 3074 == 0;  // 3073, 3074: bytes of a CIFAR record
   if (!unknown && (size > kLargest || !whole)) return std::nullopt;
   const std::vector<std::byte> bytes = read_bytes(path);
   if (!packed) return cifar_records({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -55,7 +55,8 @@ std::optional<CifarRecords> images_in(const std::filesystem::path& path, const T
   return std::nullopt;
 }
 
-/// Throws for a file whose name is not that of a table; of images, says how they are read.
+/// Throws DataError for a file whose name does not end as that of a table. If the file holds CIFAR images,
+/// the message says how to read them.
 [[noreturn]] void throw_no_table(const std::filesystem::path& path, const TableLimits& limits) {
   const std::string accepted = fmt::format(
       "{} or {}", fmt::join(kTableEndings.begin(), kTableEndings.end() - 1, ", "), kTableEndings.back());
@@ -121,7 +122,7 @@ Table read_table(const std::filesystem::path& path, const Reading& reading, cons
   bool feather = format == "feather" || format == "arrow" || format == "ipc";
   std::error_code unknown;
   if (!is_table_name(path)) {
-    // A missing file is the likelier mistake; read_bytes reports it.
+    // If there is no such file, the path is probably wrong rather than the ending. read_bytes throws for it.
     if (!std::filesystem::is_regular_file(path, unknown)) read_bytes(path);
     throw_no_table(path, limits);
   }

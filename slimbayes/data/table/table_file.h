@@ -7,11 +7,11 @@
 
 namespace slimbayes {
 
-/// What the parsers of all formats need to know about a file in addition to its bytes.
+/// What the parsers of all table formats need in addition to the bytes of a file.
 struct TableFile {
   std::string source;                        // path, for messages
-  Reading reading = {};                      // what is known of its columns
-  TableBound bound = TableBound::of({}, 0);  // memory for the whole file, its text included
+  Reading reading = {};                      // how to read its columns
+  TableBound bound = TableBound::of({}, 0);  // limit on memory, the file's bytes included
 };
 
 }  // namespace slimbayes

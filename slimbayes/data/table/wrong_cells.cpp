@@ -1,8 +1,9 @@
-// Makes one message of what is wrong with the cells of a table's columns and what the user can do.
+// Makes one message of what is wrong with the cells of a table's columns and what the user can do about it.
 //
-// If a message named only the first wrong cell, a user would need one run for each of them. So the wrong
-// cells of all columns are counted, and each different text is classified by how it looks: a number with a
-// unit, a number in another notation, a mark of a missing cell, or none of these. Nothing is converted.
+// If a message named only the first wrong cell, the user would have to run the program again for each wrong
+// cell. So the wrong cells of all columns are counted, and each different text among them is classified: a
+// number with a unit, a number in another notation, a text that means a missing cell (here called a mark), or
+// none of these. The class decides the advice. No cell is converted.
 #include "slimbayes/data/table/wrong_cells.h"
 
 #include <fmt/format.h>
@@ -19,26 +20,26 @@
 namespace slimbayes {
 namespace {
 
-constexpr size_t kExamples = 3;   // different texts that a message shows of a column
-constexpr size_t kTexts = 1000;   // most different texts that are judged; later ones are counted alone
-constexpr size_t kColumns = 8;    // most columns whose faults a message has
-constexpr size_t kMostMarks = 5;  // different texts with which a column may plausibly mark missing cells
+constexpr size_t kExamples = 3;   // most wrong texts of a column that a message shows
+constexpr size_t kTexts = 1000;   // most wrong texts of a column that are classified; others only count
+constexpr size_t kColumns = 8;    // most columns whose faults a message describes
+constexpr size_t kMostMarks = 5;  // with more texts without a digit, none of them is taken for a mark
 
 constexpr const char* kCorrect = "correct the cell, or leave it empty if it is missing";
 
-/// One of the different texts among the wrong cells.
+/// One of the different texts among the wrong cells of a column.
 struct WrongText {
   std::string_view text;
-  int64_t row;  // the first with it
-  int64_t cells = 1;
+  int64_t row;        // first row with this text, from 0
+  int64_t cells = 1;  // how many cells have it
 };
 
 bool has_digit(std::string_view text) {
   return std::ranges::any_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Returns whether data often use the text for a missing cell, in addition to the texts of is_missing: signs
-/// such as - and ..., an error of a spreadsheet (#REF!), or a word such as unknown.
+/// Returns whether files often use this text for a missing cell although is_missing() does not accept it:
+/// signs such as - and ..., an error of a spreadsheet (#REF!), or a word such as unknown.
 bool is_usual_mark(std::string_view text) {
   static constexpr std::array<std::string_view, 12> words = {
       "na", "n.a.", "n.d.", "nd", "nil", "none", "missing", "unknown", "null", "undefined", "empty", "void"};
@@ -53,7 +54,8 @@ bool is_dressed(std::string_view text) {
   return meant_as(level, 1).as == "numbers";
 }
 
-/// Returns the wrong cells by their text, in order of first appearance, and their number.
+/// Returns the different texts of the wrong cells in order of first appearance, at most kTexts. Sets `wrong`
+/// to the number of wrong cells and `present` to the number of cells that are not missing.
 std::vector<WrongText> texts_of(std::span<const std::string_view> cells, const Expected& expected,
                                 int64_t& wrong, int64_t& present) {
   std::vector<WrongText> texts;
@@ -79,8 +81,8 @@ Remedies remedies_for(const std::string& column, const std::vector<WrongText>& t
                       const Expected& expected) {
   Remedies out;
   const auto is_plain = [](const WrongText& t) { return !has_digit(t.text); };
-  // A column marks missing cells with one or two texts, which occur often; many different words are not
-  // marks.
+  // Missing cells of one column usually have one or two texts, each in many cells. If many different words
+  // are among the wrong cells, they are probably data.
   const bool few = std::ranges::count_if(texts, is_plain) <= static_cast<int64_t>(kMostMarks);
   for (const WrongText& t : texts) {
     const bool repeated = t.cells > 1 && is_plain(t);
@@ -93,7 +95,8 @@ Remedies remedies_for(const std::string& column, const std::vector<WrongText>& t
     else
       out.to_correct = kCorrect;
   }
-  // At prediction --na is no remedy: a model reads its data as the training data were read.
+  // The kind of the column is known at prediction. There --na is no remedy, since a model reads new data as
+  // it read the training data. So the message also advises to correct the cells.
   if (!expected.as_most_cells && !out.marks.empty()) out.to_correct = kCorrect;
   if (expected.as_most_cells) out.names = {column};
   return out;
@@ -149,7 +152,8 @@ BadCell wrong_cells(const std::string& column, std::span<const std::string_view>
                   in_quotes(column), expected.as_most_cells ? ", as in most of its cells" : "", examples,
                   texts.size() > kExamples ? ", ..." : "", wrong, present);
   Remedies remedies = remedies_for(column, texts, expected);
-  // Marks occur among valid cells. If no cell of the column is valid, only the usual marks count as marks.
+  // A repeated word marks missing cells only if other cells are valid. If no cell of the column is valid,
+  // only the usual marks stay.
   const auto is_odd = [](const std::string& mark) { return !is_usual_mark(mark); };
   if (wrong == present && std::erase_if(remedies.marks, is_odd) > 0) remedies.to_correct = kCorrect;
   return {texts.at(0).row, fault, std::move(remedies)};

@@ -11,47 +11,49 @@
 
 namespace slimbayes {
 
-/// What a user can do about the wrong cells of one column or several.
+/// What a message advises the user to do about the wrong cells of one or more columns.
 struct Remedies {
-  std::vector<std::string> marks = {};  // texts that seem to mark a missing cell: for --na
+  std::vector<std::string> marks = {};  // texts that seem to mean a missing cell; --na can declare them
   std::string with_unit = "";           // the first number with a unit, such as '144 km'
   std::string dressed = "";             // the first number in another notation, such as '$1,500'
-  std::string to_correct = "";          // the advice for the other wrong cells; "" if there are none
-  std::vector<std::string> names = {};  // columns that --categorical can take as names
+  std::string to_correct = "";          // advice for all other wrong cells; "" if there are none
+  std::vector<std::string> names = {};  // columns that --categorical could make categories
 
+  /// Adds the advice for further columns. Of each example, such as with_unit, the first one stays.
   void add(const Remedies& other);
   /// Returns the advice in one line, its parts separated by semicolons.
   std::string text() const;
 };
 
-/// Reports cells that make a column unreadable; the reader adds file, line and column. what() is the fault
-/// and its advice.
+/// Thrown for cells that make a column unreadable. what() says the fault and the advice. The reader of the
+/// file catches it and throws a DataError with file, line and column.
 struct BadCell : std::runtime_error {
   BadCell(int64_t first_row, std::string what_is_wrong, Remedies what_to_do)
       : std::runtime_error(what_is_wrong + "; " + what_to_do.text()),
         row(first_row),
         fault(std::move(what_is_wrong)),
         remedies(std::move(what_to_do)) {}
-  int64_t row;        // of the first wrong cell, index from 0
+  int64_t row;        // row of the first wrong cell, from 0
   std::string fault;  // "expected ...; received ..."
   Remedies remedies;
 };
 
-/// What the cells of a column are expected to be.
+/// What the cells of a column are expected to be, for the report of wrong_cells().
 struct Expected {
-  std::string_view what;       // in the message, such as "numbers"
-  bool as_most_cells = false;  // the kind was inferred from most cells of the column; else it was known
-  std::function<bool(std::string_view cell)> holds;  // whether a trimmed cell that is not missing is valid
-  bool numbers = false;  // the cells are numbers, so that a wrong one may have a unit or another notation
+  std::string_view what;       // words for the message, such as "numbers"
+  bool as_most_cells = false;  // true: most cells of the column are so; false: it was known before
+  std::function<bool(std::string_view cell)> holds;  // whether a cell (trimmed, not missing) is valid
+  bool numbers = false;  // numbers are expected: advise on units and other notations
 };
 
-/// Returns the report on all wrong cells of a column: how many of the present cells they are, and the first
-/// rows of up to three different texts. At least one cell must be wrong.
+/// Returns the report on all cells of a column that are neither missing nor as expected. It says how many
+/// they are, how many cells are not missing, and for up to three different wrong texts the first row. At
+/// least one cell must be wrong.
 BadCell wrong_cells(const std::string& column, std::span<const std::string_view> cells,
                     const Expected& expected);
 
-/// Returns one line on all these columns: the fault of each, then the advice for all. Faults beyond the
-/// eighth column are only counted.
+/// Joins the reports on several columns into one line: the fault of each column, then the advice for all.
+/// After the eighth column, columns are only counted.
 std::string joined(const std::vector<BadCell>& columns);
 
 }  // namespace slimbayes
