@@ -28,7 +28,8 @@ Words names_of(const CLI::App& app) {
   return names;
 }
 
-/// Returns a hint if the flag is an option of other methods.
+/// Returns a hint such as "an option of --method dbk, vbll" if any method has an option of this name; else
+/// nothing.
 std::optional<std::string> elsewhere(const std::string& flag) {
   std::string option = flag.substr(2);
   std::ranges::replace(option, '-', '_');
@@ -41,7 +42,8 @@ std::optional<std::string> elsewhere(const std::string& flag) {
   return fmt::format("an option of --method {}", fmt::join(methods, ", "));
 }
 
-/// Returns the command named by the first word. Throws for an unknown command or flag.
+/// Returns the CLI11 command that the first word names. Throws std::invalid_argument for an unknown command,
+/// or if another word is a flag that the command does not have.
 CLI::App& known_command(CLI::App& root, const Words& words) {
   Words commands;
   for (const CLI::App* app : root.get_subcommands({})) commands.push_back(app->get_name());
@@ -61,7 +63,7 @@ CLI::App& known_command(CLI::App& root, const Words& words) {
   return app;
 }
 
-/// Returns the request of the parsed command.
+/// Returns the values of the parsed command `name` as a Command, checked as far as possible without data.
 Command command_named(const std::string& name, const Parsed& p) {
   if (name == "methods") return p.methods;
   if (name == "describe") return p.describe;
@@ -104,7 +106,7 @@ Command parse_arguments(const Words& words) {
   }
   try {
     const Words joined = (first == "compare" ? parsed.compare_flags : parsed.fit_flags).joined(words);
-    root.parse(Words(joined.rbegin(), joined.rend()));  // CLI11 reads the words from the back
+    root.parse(Words(joined.rbegin(), joined.rend()));  // CLI11 expects the words in reverse order
   } catch (const CLI::CallForHelp&) {
     return ShowText{root.help()};
   } catch (const CLI::CallForVersion& version) {

@@ -8,25 +8,25 @@
 
 namespace slimbayes::cli {
 
-/// A command that only prints a text.
+/// A command whose answer is already known when the command line has been parsed.
 struct ShowText {
-  std::string text;  // help, version, or the recipe of a fit
+  std::string text;  // help, version, or the settings that fit --dry-run shows
 };
-/// The command `methods`.
+/// The command `methods`, which lists all methods.
 struct ListMethods {
   bool json = false;
 };
-/// The command `describe`.
+/// The command `describe`, which explains a method or a model file.
 struct Describe {
-  std::string name;  // a method or a model file
+  std::string name;  // a method or a model file; empty: list the methods
   bool json = false;
 };
 
-/// The parsed command line.
+/// What the command line asks for: an answer that needs no tensors, or a request to the engine.
 using Command = std::variant<ShowText, ListMethods, Describe, Request>;
 
-/// Reads the command line (without the program's name). Throws std::invalid_argument with one sentence. For
-/// an unknown command, flag or method, the sentence suggests the nearest name.
+/// Parses the command line `words` (without the program's name). Throws std::invalid_argument for a wrong
+/// command line. For an unknown command, flag or method, the message suggests the nearest name.
 Command parse_arguments(const std::vector<std::string>& words);
 
 }  // namespace slimbayes::cli

@@ -20,7 +20,8 @@ struct Frame {
 
   double px(double value) const { return left + (value - x.low) / (x.high - x.low) * kWidth; }
   double py(double value) const { return kTop + kHeight - (value - y.low) / (y.high - y.low) * kHeight; }
-  // Values far outside are clamped, because some viewers cannot handle large numbers.
+  // Returns the SVG coordinates "x,y" of a data point. Values far outside the panel are clamped, because some
+  // viewers cannot handle large numbers.
   std::string at(double a, double b) const {
     return fmt::format("{:.1f},{:.1f}", std::clamp(px(a), -1e4, 1e4), std::clamp(py(b), -1e4, 1e4));
   }
@@ -104,7 +105,7 @@ std::string swatch(const Mark& mark, double x, double y) {
       y - 10, mark.colour, mark.opacity);
 }
 
-/// Returns the legend: the labels of the panel with the most labels.
+/// Returns the legend as SVG, centred at x = `centre`. It shows the labels of the panel with the most labels.
 std::string legend(const std::vector<Panel>& panels, double centre, double y) {
   const auto labels = [](const Panel& panel) {
     return std::ranges::count_if(panel.marks, [](const Mark& mark) { return !mark.label.empty(); });

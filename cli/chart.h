@@ -5,7 +5,8 @@
 
 namespace slimbayes::cli {
 
-/// One layer of a panel. Layers are drawn in order. x must ascend for bands and lines.
+/// One graphic element of a panel: points, a band or a line. Marks are drawn in order, so that later ones
+/// cover earlier ones. The x values of bands and lines must ascend.
 struct Mark {
   enum class Kind { points, band, line } kind;
   std::string label;   // its name in the legend; empty: not listed
@@ -28,11 +29,11 @@ struct Extent {
   double low, high;
 };
 
-/// Panels side by side with shared axes and one legend, which shows the labels of the panel with the most
-/// labels.
+/// Panels side by side with the same axes and one legend. The legend shows the labels of the panel with the
+/// most labels.
 struct Chart {
   std::string title, x_label, y_label;
-  Extent x, y;  // ranges of the axes; what lies outside is cut off
+  Extent x, y;  // ranges of the axes; marks outside are cut off
   std::vector<Panel> panels;
 };
 

@@ -9,13 +9,13 @@
 
 namespace slimbayes::cli {
 
-/// Returns the numbers of a tensor. [n] -> n
+/// Returns the elements of a tensor as doubles. x [n]
 inline std::vector<double> numbers(const at::Tensor& x) {
   const at::Tensor flat = x.to(at::kDouble).contiguous();
   return {flat.const_data_ptr<double>(), flat.const_data_ptr<double>() + flat.numel()};
 }
 
-/// Returns a numeric column of a table. values [n]
+/// Returns a numeric table column with this name and these values. values [n]
 inline Column column(const std::string& name, const at::Tensor& values) {
   return {name, ColumnKind::numeric, numbers(values), {}};
 }

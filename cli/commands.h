@@ -8,7 +8,8 @@
 
 namespace slimbayes::cli {
 
-/// Runs a command and returns its exit code. Throws the library's exceptions. Each command has its own file.
+/// Each function runs one command and returns its exit code. Errors are exceptions of the library. Each
+/// command is defined in its own file.
 int run_command(const FitRequest& request);
 int run_command(const PredictRequest& request);
 int run_command(const EvaluateRequest& request);
@@ -18,13 +19,15 @@ int run_command(const CompareRequest& request);
 int run_command(const GenerateRequest& request);
 int run_command(const DemoRequest& request);
 
-/// Sets the memory limits for all data that this process reads from now on.
+/// Sets the memory limits that data_source() applies to all tables read from now on.
 void limit_tables(const TableLimits& limits);
 
-/// Returns the source of the tool's data: files, and "-" for CSV on stdin.
+/// Returns the object with which all commands read their data: a path names a file, and "-" stands for CSV on
+/// stdin.
 DataSource data_source();
 
-/// Logs a note if the fit of this model was interrupted: the model is then only the best found so far.
+/// Logs a note if the fit that wrote this model was interrupted: its parameters are then only the best found
+/// so far.
 void log_interrupted(const Model& model);
 
 }  // namespace slimbayes::cli

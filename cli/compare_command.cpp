@@ -1,5 +1,6 @@
-// compare: fits every method with every seed on one split, so that only the method differs. If a method
-// fails, its message is shown beside the results of the others, and the exit code is 1.
+// compare: fits every method with every seed on the same split, so that only the method differs. If a method
+// fails, the command prints its error message, shows the results of the other methods, and returns exit code
+// 1.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ void log_failures(const std::vector<MethodRuns>& results) {
 
 int run_command(const CompareRequest& request) {
   CompareRequest r = request;
-  r.fit.threads = kAllCores;       // run_checked set the threads for the whole command
+  r.fit.threads = kAllCores;       // run_checked (run.cpp) set the threads already
   std::vector<std::string> notes;  // notes on the data
   Examples data = read_training(r.data, r.fit, data_source(), &notes);
   for (const std::string& note : notes) log_note(note);

@@ -38,7 +38,8 @@ const json* first_report(const std::vector<MethodRuns>& outcomes) {
   return nullptr;
 }
 
-/// Returns the metrics to show, from the first report; all reports have the same task.
+/// Returns the names of the metrics to show, taken from the first report, because all reports are on the same
+/// task. Minor metrics are left out.
 std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) {
   const json* first = first_report(outcomes);
   if (first == nullptr) return {};
@@ -49,10 +50,10 @@ std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) 
   return names;
 }
 
-/// Returns a number that is smaller for a better value of the metric: the negative for accuracy, F1 and
-/// AUROC, the distance to the level for coverage, else the mean. Returns nothing for the width and the
-/// expected count, which do not rank methods. The mean is read from the printed digits, so that invisible
-/// differences do not count.
+/// Returns a number by which methods are ranked; the least is the best: the negative mean for accuracy, F1
+/// and AUROC, the distance to `level` for the coverage, else the mean. Returns nothing for the width and the
+/// expected count, which do not rank methods. The mean is parsed from the printed text `shown`, so that
+/// differences that a reader cannot see do not count.
 std::optional<double> badness(const std::string& shown, const std::string& metric, double level) {
   const double mean = std::strtod(shown.c_str(), nullptr);
   if (metric == "width" || metric == "expected" || !std::isfinite(mean)) return std::nullopt;
@@ -60,7 +61,7 @@ std::optional<double> badness(const std::string& shown, const std::string& metri
   return metric == "coverage" ? std::abs(mean - level) : mean;
 }
 
-/// Returns which values are the best; none if all values are equal.
+/// Returns for each printed mean whether it is the best one. None is the best if all are equal.
 std::vector<bool> best_of(const std::vector<std::string>& shown, const std::string& metric, double level) {
   std::vector<std::optional<double>> all;
   for (const std::string& text : shown) all.push_back(badness(text, metric, level));
@@ -75,7 +76,7 @@ std::vector<bool> best_of(const std::vector<std::string>& shown, const std::stri
   return best;
 }
 
-/// Returns the explanation that a reader needs for the metrics of classes.
+/// Returns lines below the table that explain the metrics of a classification; "" for other tasks.
 std::string legend(const json& report) {
   std::string text;
   if (report.contains("base_rate"))
@@ -87,7 +88,8 @@ std::string legend(const json& report) {
   return text;
 }
 
-/// Returns the note with '#' in place of each number. Names in quotes keep their digits.
+/// Returns the note with "#" in place of each number, so that notes that differ only in numbers become equal.
+/// Names in quotes keep their digits.
 std::string without_numbers(const std::string& note) {
   std::string out;
   bool quoted = false, in_number = false;

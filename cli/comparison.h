@@ -8,20 +8,22 @@
 
 namespace slimbayes::cli {
 
-/// A note of one or more fits, in the words of the first of them.
+/// A note that one or more fits of a comparison gave, in the wording of the first of these fits.
 struct SharedNote {
   std::string text;
   std::string of;  // the fits with this note, "dbk, dnn (2 of 5 fits)"; empty: every fit
 };
 
-/// Returns the notes of all runs, each once. Notes that differ only in their numbers count as one.
+/// Returns the notes of all fits, without repetition. Notes that differ only in their numbers count as one.
 std::vector<SharedNote> shared_notes(const std::vector<MethodRuns>& outcomes);
 
-/// Returns a table with one line per method: means and sds over its seeds. The best value is marked in each
-/// column whose metric has a best direction: lowest, highest, or nearest to `level`.
+/// Returns a text table with one line per method: the mean and sd of each metric over the method's seeds. The
+/// best mean of a column is marked: the highest, the lowest, or for the coverage the one nearest to `level`.
+/// Columns such as the width, which do not rank methods, have no mark.
 std::string comparison_table(const std::vector<MethodRuns>& outcomes, double level);
 
-/// Returns the comparison as JSON: every run, means, sds and notes.
+/// Returns the comparison as JSON: for each method the report of every fit, and the means and sds over its
+/// seeds; the notes; and why a method failed.
 nlohmann::json comparison_json(const std::vector<MethodRuns>& outcomes);
 
 }  // namespace slimbayes::cli

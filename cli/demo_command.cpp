@@ -1,5 +1,6 @@
-// demo: shows in a minute what the tool does. It compares three methods on a small real table, then fits them
-// to synthetic data with a known distribution (N section 4.1) and draws their bands beside the true band.
+// demo: shows in a minute what the tool does. It compares three methods on a small real table and prints
+// their scores. Then it fits them to synthetic data with a known distribution (deep basis kernel paper, N
+// section 4.1) and draws their 95 % bands beside the true band.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -29,7 +30,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* kMethods[] = {"dbk", "dnn", "gp-exact"};
-constexpr double kLevel = 0.95, kHalfWidth = 1.959964;  // kHalfWidth: half of that interval's width, in sds
+constexpr double kLevel = 0.95, kHalfWidth = 1.959964;  // kHalfWidth: half of a 95 % interval, in sds
 constexpr int64_t kShownPoints = 500, kGrid = 401, kGpIterations = 25;
 
 fs::path example_table(const fs::path& share) {
@@ -94,8 +95,8 @@ std::vector<double> picked(const Table& table, const std::string& name, const st
   return out;
 }
 
-/// Returns the marks that all panels share: with `points` the first data points, else the lower and upper
-/// limits of the true band along x.
+/// Returns marks that every panel shows. With `points` true: the first data points. With `points` false: two
+/// lines along x, the lower and upper limit of the true 95 % band.
 std::vector<Mark> points_and_truth(const Table& table, bool points) {
   std::vector<int64_t> order(static_cast<size_t>(table.rows));
   std::iota(order.begin(), order.end(), 0);
@@ -113,7 +114,7 @@ std::vector<Mark> points_and_truth(const Table& table, bool points) {
   }
   const std::vector<double>& x = table.find("x")->values;
   std::ranges::sort(order, {}, [&](int64_t row) { return x[static_cast<size_t>(row)]; });
-  std::vector<int64_t> some;  // some 400 points suffice for a line
+  std::vector<int64_t> some;  // about 400 points, which suffice for a line
   for (size_t i = 0; i < order.size(); i += 1 + order.size() / 400) some.push_back(order[i]);
   order = std::move(some);
   const std::vector<double> mean = picked(table, "true_mean", order), sd = picked(table, "true_sd", order);
@@ -127,7 +128,7 @@ std::vector<Mark> points_and_truth(const Table& table, bool points) {
           {Mark::Kind::line, "", "#1a202c", 0.9, sorted, upper, {}, true, 1.1}};
 }
 
-/// Returns the NLL of the true distribution, which a method can beat only by chance.
+/// Returns the mean NLL of these rows under the true distribution. A method can be better only by chance.
 double oracle_nll(const Table& table, const std::vector<int64_t>& rows) {
   const at::Tensor sd = at::tensor(picked(table, "true_sd", rows), at::kDouble);
   const at::Tensor mean = at::tensor(picked(table, "true_mean", rows), at::kDouble);

@@ -19,7 +19,8 @@ std::string dumped(const json& value) {
   return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-/// Makes the text safe to show. On a terminal, long lines continue in the column of their value.
+/// Returns the text without characters that control a terminal. On a terminal, long lines are also wrapped,
+/// and continuation lines are indented to the column where values begin.
 std::string for_person(const std::string& text) {
   const auto width = terminal_width(STDOUT_FILENO);
   return width ? wrapped(shown_lines(text), *width, 13) : shown_lines(text);
@@ -56,7 +57,7 @@ std::string describe(const std::string& name, bool as_json) {
   std::error_code ignored;
   const bool looks_like_path = name.find('/') != std::string::npos || name.find('.') != std::string::npos;
   if (!looks_like_path && !std::filesystem::exists(name, ignored))
-    find_method(name);  // throws for an unknown name and suggests the nearest
+    find_method(name);  // always throws: suggests the nearest method
   const json facts = model_facts(name);
   return as_json ? dumped(facts) : for_person(model_text(facts));
 }

@@ -33,7 +33,7 @@ std::vector<std::string> input_names(const MethodInfo& info) {
   return names;
 }
 
-/// Returns a line with the name and the value of a fact.
+/// Returns one entry of the description: the name in the left column, the value in the right one, wrapped.
 std::string named(const std::string& name, const std::string& value) {
   return wrapped(fmt::format("  {:<18} {}", name, value), text_width(), 19) + "\n";
 }

@@ -1,5 +1,5 @@
-// The text of `describe` for a model file. The file is not trusted: every fact may be absent or of another
-// type.
+// The output of `describe` for a model file. The file is not trusted: any entry may be missing or have an
+// unexpected type, and is then left out.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the JSON value or plain text of a metadata entry. JSON that is nested deeper than 32 levels stays
-/// text: printing is recursive, and a hostile file could exhaust the stack.
+/// Returns a metadata entry as JSON if it holds an object or a list, else as a text. JSON that is nested
+/// deeper than 32 levels stays a text: printing is recursive, and a hostile file could exhaust the stack.
 json metadata_value(const std::string& text) {
   constexpr int kDeepest = 32;
   if (!nests_at_most(text, kDeepest)) return text;
@@ -28,7 +28,8 @@ json metadata_value(const std::string& text) {
   return value.is_object() || value.is_array() ? value : json(text);
 }
 
-/// Returns the first words of a list, as many as fit on about one line.
+/// Returns the first words of a list, comma-separated, as many as fit on about one line; "..." stands for the
+/// rest.
 std::string shortened(const json& words) {
   std::string text;
   for (const json& word : words) {
@@ -38,7 +39,8 @@ std::string shortened(const json& words) {
   return text;
 }
 
-/// Returns the combinations that --tune tried, one per line.
+/// Returns the combinations of options that --tune tried, one per line, and marks the chosen one; "" if the
+/// model was not tuned.
 std::string tuning_text(const json& tuning) {
   if (!tuning.is_object() || !tuning.contains("tried") || !tuning["tried"].is_array()) return "";
   const json best = tuning.value("best", json());
@@ -55,7 +57,7 @@ std::string tuning_text(const json& tuning) {
   return text;
 }
 
-/// Returns the domain of a Cox process in the form of --domain; "" for other models.
+/// Returns the domain of a model of events in the form of --domain, such as "0:1,0:2"; "" for other models.
 std::string domain_text(const json& encoder) {
   const json columns = encoder.value("columns", json());
   if (encoder.value("task", json()) != json(name_of(TaskKind::events)) || !columns.is_array()) return "";
@@ -70,7 +72,8 @@ std::string domain_text(const json& encoder) {
   return text;
 }
 
-/// Returns the kind of input of a model, from its encoder.
+/// Returns the kind of input of the model whose encoder this is; a table if the encoder does not tell
+/// another.
 InputKind kind_of(const json& encoder) {
   const json kind = encoder.is_object() ? encoder.value("kind", json()) : json();
   for (InputKind known : {InputKind::windows, InputKind::images, InputKind::text}) {
@@ -79,7 +82,7 @@ InputKind kind_of(const json& encoder) {
   return InputKind::table;
 }
 
-/// Returns how the intervals or the sets were calibrated; "" if they were not.
+/// Returns how the intervals or the sets of classes were calibrated, as one line; "" if they were not.
 std::string calibration_text(const json& facts, std::string_view noun) {
   const auto found = facts.find("calibration");
   if (found == facts.end() || !found->is_object()) return "";
@@ -89,7 +92,7 @@ std::string calibration_text(const json& facts, std::string_view noun) {
                      groups.is_null() ? "" : fmt::format(" in {} groups of identical inputs", plain(groups)));
 }
 
-/// Returns how cross-fitting estimated the noise; "" if it was not used.
+/// Returns how cross-fitting estimated the noise of the model, as one line; "" if cross-fitting was not used.
 std::string noise_text(const json& facts) {
   const json noise = facts.value("noise", json());
   if (!noise.is_object() || !noise.contains("folds") || noise["folds"] == 0) return "";
@@ -99,7 +102,7 @@ std::string noise_text(const json& facts) {
                      sd.is_number() ? fmt::format("{:.4g}", sd.get<double>()) : plain(sd));
 }
 
-/// Returns the sections on the columns and on the encoder's notes.
+/// Returns two sections of the output: one line per column of the data, and the notes that the encoder gave.
 std::string encoder_sections(const json& encoder) {
   if (!encoder.is_object()) return "";
   const json rows = encoder.value("rows", json());
@@ -112,7 +115,7 @@ std::string encoder_sections(const json& encoder) {
   return text;
 }
 
-/// Returns what one example is for a model of windows, images or text; "" for a model of table rows.
+/// Returns one line on what the model reads, for windows, images or text; "" for rows of a table.
 std::string input_text(const json& encoder) {
   const json kind = encoder.value("kind", json());
   const auto fact = [&](const char* key) { return plain(encoder.value(key, json())); };
@@ -134,12 +137,15 @@ std::string input_text(const json& encoder) {
                      fact("longest"));
 }
 
-/// Returns whether the lists of the split are present and empty, as after an update.
+/// Returns whether all parts of the split (training, validation, test) are empty. They are after an update,
+/// which gives up the split.
 bool no_split(const json& rows) {
   return std::ranges::all_of(rows, [](const json& size) { return size == 0; });
 }
 
-/// Returns an entry of the sections summary and options as one line; a list of sentences has one line each.
+/// Returns an entry of the file as a line with name and value. If the value is a list of sentences, each has
+/// a line of its own, and only the first line has the name. For the network "auto", adds the network that it
+/// stands for with this kind of input.
 std::string line_of(const std::string& name, const json& value, InputKind kind) {
   const auto line = [](const std::string& head, const std::string& text) {
     return fmt::format("  {:<18} {}\n", shown(head), text);
@@ -163,7 +169,7 @@ json model_facts(const std::string& path) {
                                       file.metadata.at("kind").substr(0, 40)));
   json facts = json::object();
   for (const auto& [name, text] : file.metadata) facts[name] = metadata_value(text);
-  // Set after the metadata, so that entries of the file cannot replace these facts.
+  // These facts are set after the metadata, so that entries of the file cannot replace them.
   facts["file"] = path;
   std::error_code failed;
   const auto bytes = std::filesystem::file_size(path, failed);
@@ -205,7 +211,7 @@ std::string model_text(const json& facts) {
   if (whole.is_object()) {
     const json& encoder = whole;
     const json task = encoder.value("task", json());
-    const json& facts_of_task = task.is_object() ? task : encoder;  // of a table they are the encoder's
+    const json& facts_of_task = task.is_object() ? task : encoder;  // a table's encoder holds them itself
     row("input", input_text(encoder));
     row("calendar", calendar_text(encoder));
     const char* unscaled = facts_of_task.contains("encoded_sd") ? " (centred, not scaled)" : "";

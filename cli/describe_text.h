@@ -7,28 +7,31 @@
 
 namespace slimbayes::cli {
 
-/// Returns a value as text that is safe to show, because a model file may come from anywhere. If it is a note
-/// that quotes an error message, the function's name is removed.
+/// Returns a JSON value as one line that is safe to print, because a model file may come from anywhere. If
+/// the value is an error message of the library, the name of the function that threw it is removed.
 std::string plain(const nlohmann::json& value);
 
-/// Returns a paragraph that is indented by `by` columns and wrapped to the width of help.
+/// Returns the text as a paragraph: indented by `by` columns, wrapped to text_width(), with a newline at the
+/// end.
 std::string indented(const std::string& text, size_t by);
 
-/// Returns the facts on a method; with `options` also its options and the preset of its paper.
+/// Returns the facts on a method as JSON: name, tasks, paper and more. With `options` it also contains the
+/// method's options and the presets.
 nlohmann::json method_facts(const MethodInfo& info, bool options);
 
 /// Returns the output of `describe METHOD`.
 std::string method_text(const MethodInfo& info);
 
-/// Returns the tasks as text. The tasks of a method that wraps another (ensemble) depend on the inner method:
-/// the text lists the tasks of the default one, and a method that takes the others.
+/// Returns the tasks of a method as text. A method that wraps another one (ensemble) can do a task only if
+/// the wrapped method can. For it, the text lists the tasks with the default wrapped method, then names
+/// another wrapped method that can do the remaining tasks.
 std::string task_text(const MethodInfo& info);
 
-/// Reads the facts of a model file: its metadata, its size and the shapes of its tensors. Throws DataError
-/// for a file that is not a model.
+/// Returns the facts on a model file as JSON: its metadata, its size, the number of its parameters and the
+/// shapes of its tensors. Throws DataError for a file that is not a model.
 nlohmann::json model_facts(const std::string& path);
 
-/// Returns the output of `describe FILE` for these facts.
+/// Returns the output of `describe FILE` for the facts that model_facts() read.
 std::string model_text(const nlohmann::json& facts);
 
 }  // namespace slimbayes::cli

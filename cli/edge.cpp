@@ -51,8 +51,9 @@ int guarded(const std::function<int()>& body) {
 }
 
 void guard_standard_streams() {
-  // open() takes the lowest free descriptor. Each stream is opened in the wrong direction, so that using it
-  // still fails with an error.
+  // open() takes the lowest free descriptor, so it fills the closed streams in order. Each is opened in the
+  // wrong direction (stdin for writing, stdout and stderr for reading), so that using it still gives an
+  // error.
   while (true) {
     const int file = open("/dev/null", O_RDWR);
     if (file < 0) return;

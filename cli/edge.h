@@ -6,20 +6,23 @@
 
 namespace slimbayes::cli {
 
-/// The exit codes of the tool, which are part of its interface.
+/// The exit codes of the tool, which scripts may rely on: done, failed, wrong use or bad input, interrupted.
 enum ExitCode { kDone = 0, kFailed = 1, kMisuse = 2, kInterrupted = 130 };
 
-/// Prints one line on stderr that begins with `error:`.
+/// Prints the message on stderr as one line that begins with "error:".
 void print_error(std::string_view message);
 
-/// Writes results to stdout and flushes. Returns false if they could not be written (closed or full).
+/// Writes the text to stdout and flushes it. Returns false if it could not be written, because stdout is
+/// closed or its disk is full.
 bool print_result(std::string_view text);
 
-/// Runs `body` and returns its exit code. Turns an exception into one line on stderr and an exit code.
+/// Runs `body` and returns its exit code. Does not throw: prints an exception of `body` as one line on stderr
+/// and returns kMisuse for std::invalid_argument and DataError, kInterrupted for Interrupted, else kFailed.
 int guarded(const std::function<int()>& body);
 
-/// Opens the null device for each of stdin, stdout and stderr that is closed. Otherwise a data file could get
-/// its descriptor number and receive the output.
+/// Opens the null device in place of each of stdin, stdout and stderr that is closed. Otherwise the next file
+/// that the process opens would get the free descriptor number, and the output would be written into that
+/// file.
 void guard_standard_streams();
 
 }  // namespace slimbayes::cli

@@ -18,8 +18,8 @@ using nlohmann::json;
 constexpr size_t kMostColumns = 60;
 constexpr size_t kWidestName = 24;
 
-/// Returns the text under `key`, made safe to show because a model file may come from anywhere; "" if it is
-/// not a text.
+/// Returns the text under `key`, made safe to print because a model file may come from anywhere; "" if the
+/// value is missing or not a text.
 std::string word(const json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() ? shown(found->get<std::string>()) : "";
@@ -32,7 +32,8 @@ std::optional<double> number(const json& object, const char* key) {
   return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
 }
 
-/// Cuts the text after `size` bytes, but not within a UTF-8 character, and adds "...".
+/// Returns the first `size` bytes of the text followed by "...", without splitting a UTF-8 character. Returns
+/// a text that is short enough unchanged.
 std::string cut(std::string text, size_t size) {
   if (text.size() <= size) return text;
   text.resize(size);
@@ -47,7 +48,9 @@ std::string value_text(double value, bool time) {
   return fmt::format("{:%Y-%m-%d %H:%M}", fmt::gmtime(static_cast<std::time_t>(value)));
 }
 
-/// Returns the training range of a scaled column. Older files hold only its shift and scale.
+/// Returns the range of a scaled column in training as text. Files of older versions hold only the column's
+/// shift and scale; from these it returns the range (min-max) or the mean and sd. "" if these are missing
+/// too.
 std::string range_text(const json& column, const std::string& scale) {
   const bool time = word(column, "kind") == "datetime";
   const json range = column.value("range", json::object());
@@ -96,7 +99,7 @@ std::string fate(const json& column, const std::string& scale) {
 
 std::string columns_text(const json& whole) {
   const json rows = whole.value("rows", json()), time = whole.value("time", json::array());
-  const json& encoder = rows.is_object() ? rows : whole;  // for windows: the encoder of one row
+  const json& encoder = rows.is_object() ? rows : whole;  // a window encoder contains the encoder of its rows
   const json columns = encoder.value("columns", json::array());
   std::vector<std::pair<std::string, std::string>> lines;
   size_t width = 0, all = 0;

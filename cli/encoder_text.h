@@ -5,13 +5,14 @@
 
 namespace slimbayes::cli {
 
-// The model file is not trusted: entries that are not as expected are left out.
+// Text on the encoder in a model file. The file is not trusted: entries of an unexpected type are left out.
 
-/// Returns one line for each column of the training table on how the encoder in a model file uses it.
+/// Returns one line for each column of the training table, on how the encoder uses the column: scaled, as
+/// categories, dropped or ignored.
 std::string columns_text(const nlohmann::json& encoder);
 
-/// Returns the calendar features of windows, such as "hour of the day, day of the week"; "" if there are
-/// none.
+/// Returns the calendar features that a model of windows adds to its inputs, such as "hour of the day, day of
+/// the week"; "" if there are none.
 std::string calendar_text(const nlohmann::json& encoder);
 
 }  // namespace slimbayes::cli

@@ -21,8 +21,8 @@ fs::path program_folder() {
   return failed ? fs::current_path(ignored) : program.parent_path();
 }
 
-// Finds the plugin. In a build tree it is in lib beside the tool, in an installation where CMake put the
-// libraries.
+// Returns the path of the plugin. In a build tree it is in lib beside the tool; in an installation it is in
+// the library folder that CMake chose. Throws std::runtime_error if it is not found.
 fs::path plugin_path() {
   const fs::path here = program_folder();
   std::error_code ignored;
@@ -40,7 +40,7 @@ void* open_plugin(const fs::path& path) {
   try {
     if (void* plugin = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return plugin;
     if (const char* text = dlerror()) reason = text;
-  } catch (const std::exception& error) {  // a library's start-up code ran out of memory
+  } catch (const std::exception& error) {  // start-up code of a library ran out of memory
     reason = error.what();
   }
   throw std::runtime_error(
@@ -50,8 +50,8 @@ void* open_plugin(const fs::path& path) {
                   reason));
 }
 
-/// Throws std::invalid_argument if the working folder does not exist, because the engine's libraries would
-/// end the process.
+/// Throws std::invalid_argument if the working folder does not exist. Without this check, libraries of the
+/// engine would end the process.
 void check_working_folder() {
   std::error_code failed;
   const fs::path here = fs::current_path(failed);
@@ -62,8 +62,8 @@ void check_working_folder() {
         failed.message()));
 }
 
-/// Throws std::runtime_error if too little address space is left. Without it a library would end the process
-/// at start-up, without a clear message.
+/// Throws std::runtime_error if the process may use less than 500 MiB more address space. Without this check
+/// a library would end the process at start-up, without a clear message.
 void check_address_space() {
   constexpr uint64_t kLeast = uint64_t{500} << 20;
   const uint64_t left = address_space_at_hand();
@@ -88,16 +88,16 @@ fs::path share_folder() {
 int run_in_engine(const Request& request) {
   check_working_folder();
   check_address_space();
-  // Arrow's own allocator starts a thread and prints its own message if that fails.
+  // Makes Arrow use malloc. Its own allocator starts a thread and prints its own message if that fails.
   setenv("ARROW_DEFAULT_MEMORY_POOL", "system", 0);
   void* plugin = open_plugin(plugin_path());
   const auto run = reinterpret_cast<decltype(&slimbayes_run)>(dlsym(plugin, "slimbayes_run"));
   if (run == nullptr)
     throw std::runtime_error("the engine has no entry slimbayes_run; install slimbayes again");
-  const int code = run(request);  // not closed: its threads may outlive the call
+  const int code = run(request);  // the plugin stays open: its threads may outlive the call
   if (code == kDone) return code;
-  // After running out of memory, the shutdown of the libraries could fail again. So only the buffered output
-  // is written before the process ends.
+  // The command failed, perhaps because memory ran out, and the normal shutdown of the libraries could then
+  // fail again. So the process writes its buffered output and ends without that shutdown.
   std::fflush(nullptr);
   std::_Exit(code);
 }

@@ -6,12 +6,14 @@
 
 namespace slimbayes::cli {
 
-/// Returns the folder of the example data: SLIMBAYES_SHARE if set, else the folder in the program's build or
-/// installation tree.
+/// Returns the folder of the example data: the environment variable SLIMBAYES_SHARE if it is set, else the
+/// folder in the program's build or installation tree.
 std::filesystem::path share_folder();
 
-/// Opens the plugin with the tensor library, runs the request there and returns its exit code. An exit code
-/// other than 0 ends the process here. Throws std::runtime_error if the plugin cannot be opened.
+/// Loads the engine, which is the plugin with the tensor library, runs the request in it and returns its exit
+/// code. If the code is not 0, it ends the process at once instead of returning, because the shutdown of the
+/// libraries could fail too, for example after memory ran out. Throws std::runtime_error if the plugin cannot
+/// be loaded.
 int run_in_engine(const Request& request);
 
 }  // namespace slimbayes::cli

@@ -18,8 +18,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Reports examples without an answer: throws DataError for the first one; with --on-bad-row skip, logs a
-/// note instead.
+/// Handles the examples in `bad`, whose answer is not finite. Throws DataError for the first one; with
+/// --on-bad-row skip, logs a note instead.
 void check_answered(const EvaluateRequest& r, const Examples& examples, const std::vector<BadRow>& bad) {
   if (bad.empty()) return;
   if (r.on_bad_row == "error")
@@ -45,8 +45,8 @@ std::string separation_text(const json& ood, const std::string& source) {
   return text;
 }
 
-/// Adds the rows outside the training range to the report and logs a note. Does nothing if the range is
-/// unknown.
+/// Adds to the report how many rows lie outside the range of the training data, and how far, and logs a note.
+/// Does nothing if the model does not know its training range.
 void report_outside(const Model& model, const Examples& examples, json& report) {
   const std::optional<Outside> far = outside(model.encoder(), examples);
   if (!far) return;
@@ -57,7 +57,7 @@ void report_outside(const Model& model, const Examples& examples, json& report) 
   if (far->rows > 0) log_line("note: " + outside_text(*far, std::get<Table>(examples)));
 }
 
-/// Reads the foreign data. Errors say that they concern these data, because the command reads two files.
+/// Reads the foreign data of --ood. The command reads two files, so error messages name this one.
 Examples read_foreign(const EvaluateRequest& r, const Model& model, const ColumnChanges& changes,
                       SharedChanges& shared) try {
   return read_for(model, r.ood, data_source(), /*with_target=*/false, nullptr, {}, changes, &shared);
@@ -65,7 +65,8 @@ Examples read_foreign(const EvaluateRequest& r, const Model& model, const Column
   throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
 }
 
-/// Returns how well each score separates the foreign data from the data with the scores `near`.
+/// Returns as JSON how well each score tells the foreign data from the evaluated data, for example its AUROC.
+/// `near` holds the scores of the evaluated data.
 json separation_of(const EvaluateRequest& r, const Model& model, const Scores& near,
                    const Examples& foreign) try {
   const Answers far = model.answers(foreign);
@@ -110,7 +111,7 @@ int run_command(const EvaluateRequest& r) {
     ood = separation_of(r, model, model.ood(data, near), foreign);
   }
   report_outside(model, data, report);
-  if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // otherwise the model has learned them
+  if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // the rows were not learned in training
     count_inputs(model, data, r.level, report);
     const std::string rows = fmt::format("{}{}{}s", r.split, r.split.empty() ? "" : " ", noun_of(data));
     for (const std::string& note : trust_notes(model, {{report, rows, r.level, /*fresh=*/true}}))

@@ -1,5 +1,6 @@
-// fit: fits a model to data and writes it to a file. In order: lock the file, read the data, resolve the
-// request, fit and write (FitFile in slimbayes/workflow/fit_file.h, which calls fit_resolved), print.
+// fit: fits a model to data and writes it to a file. The steps are: lock the model file, read the data,
+// resolve the request (make all choices that flags leave open), fit and write the model (FitFile in
+// slimbayes/workflow/fit_file.h), print the results.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -49,27 +50,27 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
   out.update(choices_json(model, r.fit.level));
   if (!model.noise().empty()) out["noise"] = to_json(model.noise());
   if (!model.noise().empty() && model.noise().folds == 0)
-    out["noise"].update({{"var", nullptr}, {"sd", nullptr}});  // not estimated
+    out["noise"].update({{"var", nullptr}, {"sd", nullptr}});  // cross-fitting did not run
   if (!outcome.test.is_null()) out["test"] = outcome.test;
   if (!outcome.valid.is_null()) out["valid"] = outcome.valid;
   print(out);
 }
 
-/// A fit and its data, from the files and the flags.
+/// The data of a fit and its request, in which every choice has been made.
 struct FitInputs {
   ResolvedFit request;
   Examples train;
   std::optional<Examples> valid;   // data of --valid
-  std::vector<std::string> notes;  // on the rows read
+  std::vector<std::string> notes;  // notes on the data, from reading them
 };
 
-/// Reads the data and resolves the request. This may need the data: the target's column may decide the
-/// method.
+/// Reads the data, then resolves the request: makes the choices that the flags leave open. The data are read
+/// first, because the target's column may decide the method.
 FitInputs read_inputs(const FitRequest& r) {
   std::vector<std::string> notes;
   const std::shared_ptr<const Model> network = network_asked(r.fit);
   FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
-  fit.threads = kAllCores;  // run_checked set the threads for the whole command, including the reports
+  fit.threads = kAllCores;  // run_checked set the threads for the whole command, reports included
   Examples train = read_training(r.train, fit, data_source(), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
   train = examples_of(std::move(train), request.fit);
@@ -78,7 +79,8 @@ FitInputs read_inputs(const FitRequest& r) {
   return {std::move(request), std::move(train), std::move(valid), std::move(notes)};
 }
 
-/// Checks that the model's file is not one of the input files, and that it may be replaced.
+/// Checks that the model file to write is not one of the input files and does not replace a file of another
+/// kind. Throws std::invalid_argument otherwise.
 void check_model_file(const FitRequest& r) {
   check(r.model != "-", "fit", "a file name for --model", "'-'", "a model is no text; name a file");
   check_not_input("fit", "--model", r.model, r.train);

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr double kNoDifference = 1e-3;  // nats per row
+constexpr double kNoDifference = 1e-3;  // nats per row; NLLs that differ by less count as equal
 
 std::string tuning_text(const json& tuning) {
   if (!tuning.is_object() || !tuning.contains("best")) return "";

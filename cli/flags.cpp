@@ -12,8 +12,8 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Returns the last value of `flag` among the words, given as `--flag value` or `--flag=value`; `fallback` if
-/// the flag is absent.
+/// Returns the value of `flag` in the words, given as `--flag value` or `--flag=value`; the last one if it is
+/// given several times, and `fallback` if it is absent.
 std::string value_of(const Words& words, const std::string& flag, std::string fallback) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i].starts_with(flag + "=")) fallback = words[i].substr(flag.size() + 1);
@@ -22,8 +22,8 @@ std::string value_of(const Words& words, const std::string& flag, std::string fa
   return fallback;
 }
 
-/// Returns the methods whose flags a command takes: the methods named by `flag`, then their inner methods
-/// (--of).
+/// Returns the methods whose options become flags of a command: the methods that `flag` names (`fallback` if
+/// it is absent), then the methods that these wrap, such as the member method of an ensemble (--of).
 std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::string& flag,
                                                const std::string& fallback) {
   std::vector<const MethodInfo*> methods = methods_of(value_of(words, flag, fallback));
@@ -32,8 +32,7 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
     const std::string& inner = methods[i]->inner;
     const std::string of =
         value_of(words, "--" + inner, inner_method(*methods[i], nlohmann::json::object()).name);
-    // Throws for an inner method that the method does not take, before the inner method's flags are looked
-    // up.
+    // Throws if the method cannot wrap this inner method, before the flags of the inner method are looked up.
     methods[i]->resolve({{inner, of}});
     const MethodInfo* method = &find_method(of);
     if (std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
@@ -41,14 +40,14 @@ std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::st
   return methods;
 }
 
-/// Returns the method whose options `fit` takes if --method is not given.
+/// Returns the name of the method whose options are the flags of `fit` if --method is not given.
 std::string default_name(const Words& words) {
   return value_of(words, "--network-from", "").empty() ? default_method(TaskKind::regression).name
                                                        : default_method_of_network().name;
 }
 
-/// Adds the flags of the methods named by `flag`. Without it adds the flags of `fallback`; help then shows
-/// only the options that most methods have, because the data may still decide the method.
+/// Adds the flags of the methods that `flag` names, or of those in `fallback` if it is absent. In that case
+/// the data may still decide the method, so help shows only the options that most methods have.
 void add_methods(CLI::App& app, OptionFlags& flags, const Words& words, const std::string& flag,
                  const std::string& fallback) {
   flags.add(app, flagged_methods(words, flag, fallback));

@@ -11,14 +11,15 @@ namespace slimbayes::cli {
 
 using Words = std::vector<std::string>;
 
-/// Returns the methods with these comma-separated names or aliases, each once. Throws std::invalid_argument
-/// for an unknown name and suggests the nearest one.
+/// Returns the methods that a comma-separated list names, by name or alias, each once. Throws
+/// std::invalid_argument for an unknown name and suggests the nearest one.
 std::vector<const MethodInfo*> methods_of(const std::string& list);
 
 /// Returns the names of all methods, comma-separated.
 std::string every_method();
 
-/// The variables that the parser writes. It must outlive the App.
+/// The variables to which the parser writes the values of flags. CLI11 keeps references to them, so this
+/// object must outlive the CLI::App.
 struct Parsed {
   FitRequest fit;
   PredictRequest predict;
@@ -33,22 +34,23 @@ struct Parsed {
   std::string compared = every_method();
   int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;
-  OptionFlags fit_flags, compare_flags;  // flags of the methods' options and of FitOptions
-  std::string preset;                    // --preset of compare; fit has its own
+  OptionFlags fit_flags, compare_flags;  // flags for the options of methods and of FitOptions
+  std::string preset;                    // --preset of compare; that of fit is in `fit`
   bool dry_run = false;                  // --dry-run of fit
   CLI::Option* valid = nullptr;          // the flag --valid FILE
 };
 
-/// Throws std::invalid_argument with this text.
+/// Throws std::invalid_argument with this message.
 [[noreturn]] void misuse(const std::string& text);
 
-/// Add commands with their flags, help and examples to `root`. The first adds the commands on a model file
-/// (predict, evaluate, update, forget, merge), the second methods, describe, generate and demo.
+/// Add commands with their flags, help and examples to `root`. add_model_commands adds the commands that need
+/// a model file (predict, evaluate, update, forget, merge), add_other_commands adds methods, describe,
+/// generate and demo.
 void add_model_commands(CLI::App& root, Parsed& parsed);
 void add_other_commands(CLI::App& root, Parsed& parsed);
 
-/// Adds every command with its flags, help and examples to `root`. `words` is the command line, which decides
-/// whose methods' flags fit and compare take.
+/// Adds every command with its flags, help and examples to `root`. `words` is the command line; fit and
+/// compare get the flags of the methods that it names.
 void add_commands(CLI::App& root, Parsed& parsed, const Words& words);
 
 }  // namespace slimbayes::cli

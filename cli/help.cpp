@@ -8,8 +8,9 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Wraps the footer of a command's help. Sentences wrap at blanks. Examples, whose lines are indented, get a
-/// backslash at each wrap so that a shell accepts them as they are.
+/// Returns the footer of a command's help, wrapped to `width`. Sentences wrap at blanks. Example commands,
+/// which are the indented lines, get a backslash at each line break, so that a shell accepts them as they
+/// are.
 std::string wrapped_footer(const std::string& footer, size_t width) {
   std::string out;
   for (const std::string& line : CLI::detail::split(footer, '\n'))
@@ -28,11 +29,12 @@ class WrappingFormatter : public CLI::Formatter {
     return beside(name, make_option_desc(option));
   }
 
-  /// Returns the text after a flag's name: the name of its value, or the words that it accepts.
+  /// Returns the text that follows a flag's name in help: the placeholder of its value, or the words that it
+  /// accepts.
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_positional()) return "";
     if (option->get_type_size() == 0) return CLI::Formatter::make_option_opts(option);  // takes no value
-    const std::string type = option->get_type_name();  // with a list of words "KIND:{a,b}"
+    const std::string type = option->get_type_name();  // for a list of words "KIND:{a,b}"
     const size_t words = type.find(":{");
     return " " + (words == std::string::npos ? type : type.substr(words + 1)) +
            (option->get_required() ? " (required)" : "");
@@ -59,7 +61,7 @@ class WrappingFormatter : public CLI::Formatter {
   }
 
  private:
-  /// Returns the name in the left column and its description in the right one.
+  /// Returns one entry of help: the name in the left column and its description, wrapped, in the right one.
   std::string beside(const std::string& name, const std::string& description) const {
     const size_t room = width_ - std::min(width_ - 1, column_width_);
     std::stringstream out;

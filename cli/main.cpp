@@ -1,6 +1,6 @@
-// The tool. Commands that need no tensors are answered here in milliseconds. The others become a Request to
-// the engine, a plugin that is opened only when needed, because loading libtorch takes longer than such a
-// command.
+// The program slimbayes. Commands that need no tensors are answered here in milliseconds. The others become a
+// Request to the engine, a plugin with the tensor library. It is opened only when needed, because loading
+// libtorch takes longer than a command without tensors.
 #include <unistd.h>
 
 #include <csignal>

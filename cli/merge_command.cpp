@@ -1,4 +1,5 @@
-// merge: joins the posteriors of models that have learned different rows around one network (Model::merged).
+// merge: joins models that share one trained network and have learned different rows into one model that has
+// learned all of these rows (Model::merged).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The commands on a model file: predict, evaluate, update, forget, merge.
+// Flags, help and examples of the commands that need a model file: predict, evaluate, update, forget, merge.
 #include <fmt/format.h>
 
 #include "cli/common_flags.h"

@@ -22,8 +22,9 @@ bool parse_whole(const std::string& text, T& value) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// Parses the text of a flag. A text that does not parse stays a text; the catalogue's check then refuses it
-/// with the name of the option and the expected value.
+/// Returns the value that the text of a flag stands for, in the type of the option. A text that does not
+/// parse stays a text; the check of the option (check_option) then refuses it with the name of the option and
+/// the expected value.
 json value_of(const OptionDoc& doc, const std::string& text) {
   int64_t integer = 0;
   uint64_t large = 0;
@@ -49,8 +50,8 @@ std::string explained(const OptionDoc& doc) {
   return facts.empty() ? doc.doc : fmt::format("{} [{}]", doc.doc, facts);
 }
 
-/// Returns whether at least three quarters of the methods have this option, as for options of training and
-/// network.
+/// Returns whether at least three quarters of all methods have this option. These are mostly options of the
+/// training and the network.
 bool is_shared(const std::string& option) {
   const auto has = [&](const MethodInfo& info) {
     return std::ranges::find(info.options, option, &OptionDoc::name) != info.options.end();
@@ -58,7 +59,8 @@ bool is_shared(const std::string& option) {
   return 4 * std::ranges::count_if(method_catalog(), has) >= 3 * std::ssize(method_catalog());
 }
 
-/// Returns the name of the value in help: N for whole numbers, X for other numbers, else its type.
+/// Returns the placeholder that help shows for the value of an option: N for a whole number, X for another
+/// number, CHOICE for one of several words, else the option's own placeholder or TEXT.
 std::string value_name(const OptionDoc& doc) {
   if (doc.type == "integer") return "N";
   if (doc.type == "number") return "X";
@@ -103,7 +105,7 @@ void OptionFlags::show_shared() {
 
 std::vector<std::string> OptionFlags::joined(const std::vector<std::string>& words) const {
   std::vector<std::string> out;
-  bool flags = true;  // "--" ends them
+  bool flags = true;  // false after "--", which ends the flags
   for (size_t i = 0; i < words.size(); ++i) {
     out.push_back(words[i]);
     flags = flags && words[i] != "--";

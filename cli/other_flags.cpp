@@ -1,4 +1,5 @@
-// The commands that take neither data nor a model file: methods, describe, generate, demo.
+// Flags, help and examples of the commands that need neither data nor a model file: methods, describe,
+// generate, demo.
 #include <fmt/format.h>
 
 #include "cli/common_flags.h"

@@ -13,8 +13,8 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Returns how far the rows lie outside the training range, if the model knows the range. Throws
-/// std::invalid_argument if it does not and `needed` is set (by --keep-outside).
+/// Returns how far the rows lie outside the range of the training data; nothing if the model does not know
+/// that range. In that case throws std::invalid_argument if `needed` is set (the flag --keep-outside).
 std::optional<Outside> outside_of(const Model& model, const Examples& data, bool needed) {
   std::optional<Outside> far = outside(model.encoder(), data);
   check(far.has_value() || !needed, "predict",
@@ -23,15 +23,16 @@ std::optional<Outside> outside_of(const Model& model, const Examples& data, bool
   return far;
 }
 
-/// Reports examples without an answer: logs a note; with --on-bad-row error, throws DataError for the first
-/// one.
+/// Handles the examples in `bad`, whose answer is not finite. Logs a note; with --on-bad-row error, throws
+/// DataError for the first one instead.
 void check_answered(const PredictRequest& r, const Examples& data, const std::vector<BadRow>& bad) {
   if (bad.empty()) return;
   if (r.on_bad_row == "error") throw_bad_example(data, bad.front());
   log_line("note: " + bad_examples_text(data, bad, r.on_bad_row == "skip" ? "left out" : "left blank"));
 }
 
-/// Returns the levels. Throws if a level is given twice, because two columns would have the same name.
+/// Returns the levels of the intervals. Throws std::invalid_argument if a level is given twice, because two
+/// columns of the output would have the same name.
 std::vector<double> levels_of(const PredictRequest& r) {
   for (auto one = r.levels.begin(); one != r.levels.end(); ++one)
     check(std::find(r.levels.begin(), one, *one) == one, "predict", "each level once for --level",

@@ -24,19 +24,20 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kLineEvery = std::chrono::seconds(4);
 constexpr auto kDrawEvery = std::chrono::milliseconds(100);
 constexpr size_t kBar = 24;
-constexpr int kEveryFact = 6;  // the highest rank: all facts are shown
+constexpr int kEveryFact = 6;  // the highest rank of a Fact: all facts are shown
 
 std::atomic<bool> stop_asked{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 constexpr int kEnding[] = {SIGINT, SIGTERM, SIGHUP, SIGXCPU};
 struct sigaction old_ending[std::size(kEnding)], old_pipe;
 
-/// Milliseconds. Signals this close together count as one: timeout(1) signals the child and its group.
+/// A length of time in milliseconds. Signals that follow each other more closely count as one, because
+/// timeout(1) signals both the process and its group.
 constexpr int64_t kTogether = 500;
-std::atomic<int64_t> asked_at{0};  // ms of the monotonic clock; 0: no request to stop
+std::atomic<int64_t> asked_at{0};  // time of the first signal in ms (monotonic clock); 0: none
 static_assert(std::atomic<int64_t>::is_always_lock_free);
 
-/// Handles a signal. Async-signal-safe, because clock_gettime, signal and raise are.
+/// The signal handler. It uses only functions that are safe in one: clock_gettime, signal and raise.
 extern "C" void ask_to_stop(int number) {
   struct timespec now = {};
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -67,15 +68,16 @@ std::string bar_of(double share, size_t size) {
   return size == 0 ? "" : " [" + std::string(full, '#') + std::string(size - full, '.') + "]";
 }
 
-/// A fact with its rank. If the line is too short for all facts, the fact with the highest rank is dropped
-/// first.
+/// A piece of the progress line, with its rank. If the line is too short for all facts, those with the
+/// highest ranks are left out first.
 struct Fact {
   std::string text;
   int rank;
 };
 
-/// Returns when the fit ends: by its budget or time limit ("at most" if patience may end it earlier), or, if
-/// the last validation was not the best, by patience.
+/// Returns when the fit will end, as text. "... left" is the time that the steps or the time limit allow, "at
+/// most ..." if patience may end the fit earlier. "ends in ... if nothing improves" is the time until
+/// patience ends it; it is shown when the last validation was not the best.
 std::string end_of(const Progress& p) {
   if (!std::isfinite(p.left.if_none_better)) return duration(p.left.seconds) + " left";
   return p.rounds_since_best > 0
@@ -104,8 +106,8 @@ std::string joined(const std::vector<Fact>& facts, int highest) {
   return text;
 }
 
-/// Returns the progress line for a terminal, at most `width` columns wide. If it is too long, speed and loss
-/// are dropped first, then the bar shrinks, then the other facts are dropped.
+/// Returns the progress line for a terminal, at most `width` columns wide. If it is too long, it leaves out
+/// the speed, then the loss, then shortens the bar, then leaves out other facts.
 std::string drawn(const std::string& title, const Progress& p, size_t width) {
   const double share = share_of(p);
   const std::vector<Fact> facts = facts_of(p);

@@ -7,10 +7,11 @@
 
 namespace slimbayes::cli {
 
-/// While an object of this class exists, the first Ctrl-C, SIGTERM (timeout, a batch system), SIGHUP (a
-/// closed terminal) or SIGXCPU (a limit on processor time) asks the fit to stop. Another signal more than
-/// half a second later kills the process. The exception is SIGXCPU, which the system repeats until its hard
-/// limit kills the process. A closed stderr does not end the fit. Under nohup SIGHUP stays ignored.
+/// While an object of this class exists, signals stop a fit in an orderly way. The first Ctrl-C, SIGTERM
+/// (timeout, a batch system), SIGHUP (a closed terminal) or SIGXCPU (a limit on processor time) makes
+/// interrupted() true, which asks the fit to stop. Another such signal more than half a second later kills
+/// the process, except SIGXCPU, which the system repeats until its hard limit kills the process. Output to a
+/// closed pipe does not end the fit. Under nohup SIGHUP stays ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -21,8 +22,8 @@ class InterruptGuard {
   static bool interrupted();
 };
 
-/// Prints a fit's progress to stderr: on a terminal as one line that is redrawn and fits the width, otherwise
-/// as a new line every few seconds.
+/// Prints the progress of a fit to stderr: on a terminal as one line that is redrawn and fits the width,
+/// otherwise as a new line every few seconds. Also stops the fit after an interrupt (InterruptGuard).
 class ProgressPrinter : public Callback {
  public:
   explicit ProgressPrinter(const std::string& title);
@@ -41,12 +42,12 @@ class ProgressPrinter : public Callback {
   std::chrono::steady_clock::time_point printed_;
 };
 
-/// Writes a line to the log, on stderr.
+/// Writes a line to stderr, which is the log of the tool.
 void log_line(const std::string& text);
 
-/// Writes a note to the log unless this process has written the same note before. A fit reports some notes
-/// both before and after the training, and several fits on one table have notes in common. `of` names the
-/// subject of the note, such as a method.
+/// Writes a note to stderr, unless this process has written the same note before. Repetitions occur because a
+/// fit reports some notes both before and after the training, and several fits on one table have notes in
+/// common. `of` names what the note is about, such as a method; "" if that is clear.
 void log_note(const std::string& sentence, const std::string& of = "");
 
 }  // namespace slimbayes::cli

@@ -33,7 +33,8 @@ constexpr int kDigits = 9, kDigitsOfSd = 7, kEveryDigit = 17;
 
 int exponent_of(double x) { return static_cast<int>(std::floor(std::log10(std::abs(x)))); }
 
-/// Rounds x to `digits` significant digits: to the nearest number for side 0, down for -1, up for 1.
+/// Returns x with `digits` significant digits: rounded to the nearest number for side 0, down for -1, up for
+/// 1.
 double shortened(double x, int digits, int side) {
   if (!std::isfinite(x) || x == 0 || digits >= kEveryDigit) return x;
   const auto parsed = [&](double value) {
@@ -44,7 +45,8 @@ double shortened(double x, int digits, int side) {
   return parsed(nearest + side * std::pow(10.0, exponent_of(x) - digits + 1));
 }
 
-/// Rounds a numeric column to nine digits, or to more if nine would not show seven digits of a number's sd.
+/// Rounds the numbers of a column to nine significant digits. A number next to a small sd keeps more: enough
+/// to resolve the sd to seven digits. `sd` holds the sd of each row; nullptr: the table has none.
 void shorten(Column& column, const std::vector<double>* sd) {
   if (column.kind != ColumnKind::numeric) return;
   const auto is = [&](const std::string& name) {
@@ -59,9 +61,9 @@ void shorten(Column& column, const std::vector<double>* sd) {
   }
 }
 
-/// Returns whether the file is a model, judging by its name, else by its content: a model starts with the
-/// size of its header, which starts with '{'. Opens only regular files, because reading from a pipe would
-/// consume its bytes.
+/// Returns whether the file is a model, judging by its name, else by its content: a model file starts with
+/// the size of its header (8 bytes), then the header, whose first character is "{". Opens only regular files,
+/// because reading from a pipe would consume its bytes.
 bool is_model(const std::string& path) {
   constexpr size_t kHead = 9;
   if (std::filesystem::path(path).extension() == ".safetensors") return true;
@@ -75,8 +77,8 @@ bool is_model(const std::string& path) {
   return head[kHead - 1] == '{' && size > 0 && !unknown && size < all;
 }
 
-/// Returns the label of a metric: its name, with details that the name does not contain, such as the level of
-/// the interval.
+/// Returns the label of a metric in the table: its name, and for some metrics an explanation, such as the
+/// level of the interval.
 std::string label_of(const std::string& key, const json& report, double level, std::string_view noun) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
@@ -92,7 +94,8 @@ std::string label_of(const std::string& key, const json& report, double level, s
 constexpr const char* kForecasts[] = {"persistence", "seasonal_persistence"};
 
 /// Returns the name of a forecast without a model, such as "persistence" or "seasonal persistence (24
-/// steps)". If it has no value for some windows, adds the number of those that have one.
+/// steps)". If the forecast has no value for some windows, the number of windows for which it has one
+/// follows.
 std::string forecast_name(const std::string& key, const json& report) {
   const json& scores = report.at(key);
   std::string name = scores.contains("season")
@@ -102,8 +105,8 @@ std::string forecast_name(const std::string& key, const json& report) {
   return name;
 }
 
-/// Appends to `rows` the scores of the baseline forecasts (persistence and seasonal persistence), one line
-/// for each forecast and metric. If `scaled`, each line also has the score on the standardised target.
+/// Appends to `rows` the scores of the forecasts without a model (persistence and seasonal persistence), one
+/// line for each forecast and metric. If `scaled`, each line also has the score on the standardised target.
 void add_forecasts(const json& report, bool scaled, std::vector<std::vector<Cell>>& rows) {
   for (const char* key : kForecasts) {
     if (!report.contains(key)) continue;
@@ -117,7 +120,8 @@ void add_forecasts(const json& report, bool scaled, std::vector<std::vector<Cell
   }
 }
 
-/// Returns the confusion matrix of classes_report(), one row per true class.
+/// Returns the confusion matrix of a classification as a text table, one row per true class. For more than
+/// ten classes, returns a line that refers to --json.
 std::string confusion_table(const json& report) {
   constexpr size_t kMostShown = 10;
   const json& counts = report.at("confusion");

@@ -10,44 +10,48 @@
 
 namespace slimbayes::cli {
 
-/// Returns the names of the metrics in a report, for any task, in the order in which they are shown.
+/// Returns the names of the metrics that the report contains, in the order in which they are shown. It knows
+/// the metrics of every task.
 std::vector<std::string> metrics_of(const nlohmann::json& report);
 
-/// Returns a report of core/answers.h as text, one line per metric, in the target's units and for a
-/// regression also standardised. For windows the scores of forecasts without a model follow. `noun` is the
-/// word for one example: "row", "window", "image".
+/// Returns the report of an evaluation (core/answers.h) as a text table, one line per metric. A regression
+/// has two columns: scores in the target's units and scores on the standardised target. For windows, the
+/// scores of forecasts without a model follow; for classes, the confusion matrix. `level` is the level of the
+/// reported interval. `noun` is the word for one example: "row", "window", "image".
 std::string report_table(const nlohmann::json& report, double level, std::string_view noun);
 
-/// Returns one line on a report on windows: the MAE or accuracy of the model and of the forecasts without a
-/// model (workflow/persistence.h); "" if the report has none. `part` names the windows: "validation".
+/// Returns one line that compares the MAE or accuracy of the model on windows with those of forecasts without
+/// a model, such as the last known value (workflow/persistence.h). "" if the report has no such forecasts.
+/// `part` names the windows that were scored, such as "validation".
 std::string forecasts_text(const nlohmann::json& report, std::string_view part);
 
-/// Returns the quoted name of a class in a classes_report(): the class with this number, or for -1 the most
-/// frequent one.
+/// Returns the name of a class in quotes: the class with this number (from 0), or for -1 the most frequent
+/// class of the evaluated rows. `report` is one of classes_report().
 std::string class_name(const nlohmann::json& report, int64_t number = -1);
 
-/// Prints results to stdout. JSON on a terminal is made safe by data_for(). Throws std::runtime_error if the
-/// results could not be written.
+/// Print results to stdout. On a terminal, characters in JSON that would control it are replaced (data_for).
+/// Throw std::runtime_error if the results could not be written.
 void print(const std::string& text);
 void print(const nlohmann::json& object);
 
-/// Writes a table to a file, or as CSV to stdout for "-" (on a terminal through data_for()). In text formats
-/// the first `exact` columns have all digits and the others nine significant digits. A number that is large
-/// compared with its row's `sd` has enough digits to show seven digits of the sd. `lower` is rounded down and
-/// `upper` up. Parquet and Feather hold all digits.
+/// Writes a table to the file `out`, or as CSV to stdout if `out` is "-" (on a terminal through data_for()).
+/// Text formats round numbers for readability: the first `exact` columns keep all digits, the others nine
+/// significant digits. A number much larger than its row's `sd` keeps enough digits to resolve the sd to
+/// seven digits. `lower` is rounded down and `upper` up, so that an interval never becomes narrower. Parquet
+/// and Feather keep all digits.
 void print_or_write(const std::string& out, Table table, size_t exact = SIZE_MAX);
 
-/// Throws std::invalid_argument if `out` and `input` are the same file. `flag` names the output in the
-/// message.
+/// Throws std::invalid_argument if `out` and `input` are the same file. The message names the command and the
+/// flag of the output.
 void check_not_input(const std::string& command, const std::string& flag, const std::string& out,
                      const std::string& input);
 
-/// Throws std::invalid_argument if writing a model to `out` would replace a file that is not a model, judging
-/// by its name and its first bytes. An empty file may be replaced.
+/// Throws std::invalid_argument if `out` is an existing file that is not a model, because writing a model
+/// would replace it. A model is recognised by its name or its first bytes. An empty file may be replaced.
 void check_replaces_model(const std::string& command, const std::string& flag, const std::string& out);
 
-/// Throws std::invalid_argument if the model file and the data seem to be swapped, judging by the names and
-/// the contents of the files.
+/// Throws std::invalid_argument if the user seems to have swapped the model file and the data: `data` is a
+/// model and `model` is none, judging by names and first bytes.
 void check_model_first(const std::string& command, const std::string& model, const std::string& data);
 
 }  // namespace slimbayes::cli

@@ -11,16 +11,17 @@
 
 namespace slimbayes::cli {
 
-// The requests of the tool to the engine: plain data, checked as far as possible without tensors.
+// What the tool asks of the engine, the plugin with the tensor library: one struct per command. They are
+// plain data that were checked as far as possible without tensors.
 
-/// As the value of `threads`: use all cores.
+/// The value of `threads` that stands for all cores.
 inline constexpr int kAllCores = 0;
 
 struct FitRequest {
   std::string train;
-  FitOptions fit;      // `options` holds only those that flags set
+  FitOptions fit;      // `options` holds only options that were set by flags
   std::string preset;  // "paper" or empty
-  bool tune = false;   // tune the options that have a grid and no flag sets
+  bool tune = false;   // tune all options that have a grid and were not set by flags
   std::string model = "model.safetensors";
   std::string valid;  // file of validation data; empty: use the validation fraction
   bool resume = false, json = false;
@@ -30,33 +31,33 @@ struct FitRequest {
 struct PredictRequest {
   std::string model, data;
   std::string out = "-";
-  std::vector<std::string> keep;          // data columns to write before the answer
-  std::vector<std::string> rename, fill;  // changes of the data's columns (data/table/changes.h), as given
+  std::vector<std::string> keep;          // columns of the data to copy into the output
+  std::vector<std::string> rename, fill;  // --rename and --fill (data/table/changes.h)
   bool keep_outside = false;
-  bool parts = false;                // TableOptions::parts
-  std::string on_bad_row = "blank";  // or "skip", "error"
+  bool parts = false;                // also write parts of the sd that are not aleatoric and epistemic
+  std::string on_bad_row = "blank";  // for rows without a finite answer: or "skip", "error"
   std::vector<double> levels = {0.95};
-  std::string sets = "randomised";  // or "deterministic"
+  std::string sets = "randomised";  // sets of classes: or "deterministic"
 };
 
 struct EvaluateRequest {
   std::string model, data;
   std::string ood;                        // file of foreign data; empty: none
-  std::string split;                      // part of the fit's data to score; empty: all data
-  std::vector<std::string> rename, fill;  // changes of the columns of both files, as given
-  std::string on_bad_row = "error";       // or "skip"
+  std::string split;                      // part of the fit's data to score, such as "test"; empty: all
+  std::vector<std::string> rename, fill;  // --rename and --fill, for both files
+  std::string on_bad_row = "error";       // for rows without a finite answer: or "skip"
   double level = 0.95;
-  std::string sets = "randomised";  // or "deterministic"
+  std::string sets = "randomised";  // sets of classes: or "deterministic"
   bool json = false;
 };
 
 struct UpdateRequest {
   std::string model, data;
   std::string out;                   // model file to write; empty: `model`
-  bool forget = false;               // the rows are removed, not added
-  bool shard = false;                // the posterior is of these rows alone
-  std::string on_unknown = "error";  // for rows to forget that were not learned: or "skip"
-  bool duplicates = false;           // also forget rows whose cells equal those of learned rows that stay
+  bool forget = false;               // true: remove the rows; false: add them
+  bool shard = false;                // write a model that has learned these rows alone
+  std::string on_unknown = "error";  // for rows to forget that the model never learned: or "skip"
+  bool duplicates = false;           // with "skip": forget even if only some of the rows are known
   bool json = false;
 };
 
@@ -69,9 +70,9 @@ struct MergeRequest {
 struct CompareRequest {
   std::string data;
   std::vector<MethodChoice> methods;
-  bool named = false;  // the user named the methods; else those that take the data are used
+  bool named = false;  // true: fail if one cannot take the data; false: leave it out
   int seeds = 5;
-  FitOptions fit;  // of every fit, except method, options and seed
+  FitOptions fit;  // options of every fit; its method, options and seed are unused
   bool json = false;
 };
 
@@ -95,11 +96,11 @@ struct Request {
                GenerateRequest, DemoRequest>
       command;
   int threads = kThreadsOfMethod;
-  uint64_t table_memory = 0;  // most bytes for reading data; 0: the library's default
+  uint64_t table_memory = 0;  // memory for reading tables, in bytes; 0: the library's default
 };
 
 }  // namespace slimbayes::cli
 
-/// The only symbol that the plugin `slimbayes_commands` exports. Runs a request and returns its exit code.
-/// Does not throw.
+/// The only function that the plugin `slimbayes_commands` exports. Runs a request and returns its exit code.
+/// Does not throw: errors are printed on stderr.
 extern "C" int slimbayes_run(const slimbayes::cli::Request& request);

@@ -2,8 +2,8 @@
 
 namespace slimbayes::cli {
 
-/// Returns the commit that the tool was built from, as cmake/Revision.cmake found it: "1a2b3c4",
-/// "1a2b3c4-dirty", or "" if unknown.
+/// Returns the git commit from which the tool was built: "1a2b3c4", "1a2b3c4-dirty" for a changed working
+/// tree, or "" if unknown. cmake/Revision.cmake finds it.
 const char* revision();
 
 }  // namespace slimbayes::cli

@@ -1,4 +1,4 @@
-// The entry point of the plugin, which runs a request with the tensor library.
+// The entry point of the plugin: runs a request, for which the tensor library is needed.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
@@ -22,8 +22,8 @@ namespace slimbayes::cli {
 
 namespace {
 
-/// Makes malloc keep freed memory. Each training step frees and allocates the same large tensors; reusing
-/// their memory instead of returning it to the system saves a tenth of the time.
+/// Makes malloc keep freed memory instead of returning it to the system. Every training step frees and
+/// allocates the same large tensors, so reusing their memory saves a tenth of the time.
 void keep_freed_memory() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, 64 << 20);
@@ -31,7 +31,7 @@ void keep_freed_memory() {
 #endif
 }
 
-/// Returns the number of threads for a request; 0: as many as the library takes by default.
+/// Returns the number of threads for a request. 0 stands for as many as the tensor library takes by default.
 int threads_of(const Request& request) {
   if (request.threads != kThreadsOfMethod) return request.threads;
   if (const auto* fit = std::get_if<FitRequest>(&request.command))
@@ -48,17 +48,17 @@ int granted_threads(int wanted) {
   threads.reserve(static_cast<size_t>(wanted));
   try {
     while (std::ssize(threads) + 1 < wanted) threads.emplace_back([&] { asked.wait(); });
-  } catch (const std::system_error&) {  // the limit on processes or on the address space is reached
+  } catch (const std::system_error&) {  // the limit on processes or on address space is reached
   }
   asked.count_down();
   for (std::thread& thread : threads) thread.join();
   return static_cast<int>(threads.size()) + 1;
 }
 
-/// Starts the threads for the computation before anything else takes them. If libgomp cannot start a thread,
-/// it ends the process with its own message, so this function first tests how many threads the system allows.
-/// It tests twice the wanted number: libtorch has a second pool of the same size, and one thread reads
-/// tables.
+/// Sets the number of threads for computations and starts them, before other code takes threads. If libgomp
+/// cannot start a thread, it ends the process with its own message; so this function first tests how many
+/// threads the system allows, and logs a note if they are fewer than wanted. It tests twice the wanted
+/// number, because libtorch has a second pool of the same size, and one more thread reads tables.
 void start_threads(const Request& request) {
   const int asked = threads_of(request), wanted = asked == kAllCores ? at::get_num_threads() : asked;
   const int granted = wanted > 1 ? std::max(granted_threads(2 * wanted) / 2, 1) : 1;
@@ -81,7 +81,7 @@ int run_checked(const Request& request) {
         "a thread could not be started: expected one more than the system grants (ulimit -u, ulimit -v); "
         "raise that "
         "limit, or use fewer --threads");
-  } catch (const c10::Error& error) {  // its what() contains a backtrace
+  } catch (const c10::Error& error) {  // what() would contain a backtrace
     const std::string text = error.what_without_backtrace();
     if (text.find("can't allocate memory") != std::string::npos) throw std::bad_alloc();
     throw std::runtime_error("the tensor library failed: " + text.substr(0, text.find('\n')));

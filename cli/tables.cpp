@@ -1,4 +1,4 @@
-// Reads the data of a command from a file or stdin.
+// Reads the data of commands from a file or from stdin, within the memory limits of limit_tables().
 #include <array>
 #include <cstdio>
 
@@ -17,7 +17,7 @@ std::string read_stdin(const TableBound& bound) {
   std::array<char, 1 << 16> block;
   while (const size_t got = std::fread(block.data(), 1, block.size(), stdin)) {
     text.append(block.data(), got);
-    bound.check(2 * text.size(), "stdin");  // twice, because the parsed cells take as much memory again
+    bound.check(2 * text.size(), "stdin");  // twice: the parsed cells take as much memory again
   }
   if (std::ferror(stdin) != 0) throw DataError("stdin", "expected CSV; received a read error; try a file");
   return text;

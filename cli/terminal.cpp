@@ -1,6 +1,6 @@
 // Fits text to a terminal without breaking words. Character widths come from utf8proc (the East Asian widths
-// of Unicode): the C library's wcwidth needs a locale, and the tool sets none. The tool draws its own bars
-// and tables. The C++ libraries for this (indicators, tabulate, libfort) are in no Debian release, and the
+// of Unicode), because the C library's wcwidth needs a locale, and the tool sets none. No library draws bars
+// and tables: the C++ libraries for this (indicators, tabulate, libfort) are in no Debian release, and the
 // tool only needs lines that leave out what does not fit.
 #include "cli/terminal.h"
 
@@ -28,8 +28,8 @@ std::optional<size_t> width_from_environment() {
   return width;
 }
 
-/// Returns whether a terminal interprets this character as a command or a change of direction. -1 stands for
-/// a byte that is not UTF-8; returns true for it.
+/// Returns whether a terminal would take this character for a command, a line break or a change of direction.
+/// Also returns true for -1, which stands for a byte that is not UTF-8.
 bool commands(utf8proc_int32_t letter) {
   if (letter < 0) return true;
   const utf8proc_category_t category = utf8proc_category(letter);
@@ -52,7 +52,8 @@ bool commands(utf8proc_int32_t letter) {
   }
 }
 
-/// Returns the text with those characters replaced, except the ones in `kept`.
+/// Returns the text with every character replaced for which commands() is true, by a blank if it is white
+/// space, else by U+FFFD. Characters in `kept` stay.
 std::string filtered(std::string_view text, std::string_view kept) {
   constexpr std::string_view kBlanks = "\t\n\v\f\r", kReplacement = "\xef\xbf\xbd";
   const auto* bytes = reinterpret_cast<const utf8proc_uint8_t*>(text.data());
@@ -72,13 +73,13 @@ std::string filtered(std::string_view text, std::string_view kept) {
   return out;
 }
 
-/// Wraps one line as wrapped() does, without the newline.
+/// Returns one line wrapped as wrapped() does; neither `line` nor the result ends in a newline.
 std::string wrapped_line(std::string_view line, size_t width, size_t hang, const std::string& mark) {
   if (display_width(line) <= width) return std::string(line);
   const size_t indent = std::min(line.find_first_not_of(' '), line.size());
   const size_t room = width - std::min(width, mark.size());
   std::string out(indent, ' ');
-  size_t column = indent, start = indent;  // `start` is where the words of this line begin
+  size_t column = indent, start = indent;  // `start`: the column of the first word of the line
   for (size_t at = indent; at < line.size();) {
     const size_t end = std::min(line.find(' ', at), line.size());
     const std::string_view word = line.substr(at, end - at);

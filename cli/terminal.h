@@ -8,8 +8,8 @@
 namespace slimbayes::cli {
 
 /// Returns the width in columns of the terminal behind this file descriptor: the environment variable
-/// COLUMNS, else the width that the terminal reports, else 80. It is determined anew at each call. Returns
-/// nullopt if the descriptor is not a terminal.
+/// COLUMNS, else the width that the terminal reports, else 80. It is looked up at each call, because the
+/// window may change. Returns nullopt if the descriptor is not a terminal.
 std::optional<size_t> terminal_width(int stream);
 
 /// Returns the width of help and descriptions in columns: the width of the terminal on stdout, at most 100.
@@ -20,29 +20,31 @@ size_t text_width();
 /// combining accent.
 size_t display_width(std::string_view line);
 
-/// Makes text of foreign origin (names, labels, paths, cells, the contents of a file) safe to show. Returns
-/// one line of UTF-8 without characters that control a terminal or reorder the text. Tabs and newlines become
-/// blanks. Other control characters (C0, C1, DEL), bidirectional overrides, line separators and bytes that
-/// are not UTF-8 become U+FFFD.
+/// Returns text of foreign origin (names, labels, paths, cells, the contents of a file) as one line that is
+/// safe to print: UTF-8 without characters that control a terminal or reorder the text. Tabs and newlines
+/// become blanks. Other control characters (C0, C1, DEL), bidirectional overrides, line separators and bytes
+/// that are not UTF-8 become U+FFFD.
 std::string shown(std::string_view foreign);
 
-/// As shown(), for several lines: keeps newlines and tabs.
+/// As shown(), but for text of several lines: keeps newlines and tabs.
 std::string shown_lines(std::string_view text);
 
-/// Returns a message of the library without the names of its functions: "[Encoder::fit] expected ..." becomes
-/// "expected ...", also after the name of a file ("m.safetensors: [load] expected ...").
+/// Returns an error message of the library without the names of the functions that threw it: "[Encoder::fit]
+/// expected ..." becomes "expected ...", also after the name of a file ("m.safetensors: [load] expected
+/// ...").
 std::string without_functions(std::string_view message);
 
-/// Prepares data for this stream: on a terminal as shown_lines(), otherwise unchanged, so that a program can
-/// read them.
+/// Returns data as they should be written to this stream: on a terminal as shown_lines() returns them, else
+/// unchanged, so that a program can read them.
 std::string data_for(int stream, std::string data);
 
-/// Wraps lines that are wider than `width` at blanks. A continuation is indented by `hang` more than the line
-/// that it continues, and `mark` is added at the end of the continued line. Lines that fit and words that are
-/// wider than a line stay unchanged.
+/// Returns the text with lines wider than `width` wrapped at blanks. A continuation line is indented by
+/// `hang` more than the line that it continues, which ends in `mark`. Lines that fit and words that are wider
+/// than a line stay unchanged.
 std::string wrapped(const std::string& text, size_t width, size_t hang = 0, const std::string& mark = "");
 
-/// Returns lines for a person who reads this stream: as shown_lines(), and wrapped on a terminal.
+/// Returns text for a person who reads this stream: made safe by shown_lines() and, on a terminal, wrapped to
+/// its width.
 std::string fitted_to(int stream, const std::string& line);
 
 }  // namespace slimbayes::cli

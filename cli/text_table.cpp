@@ -12,14 +12,15 @@
 namespace slimbayes::cli {
 namespace {
 
-constexpr double kLongest = 1e9;  // larger numbers are written with an exponent
+constexpr double kLongest = 1e9;  // larger numbers are written with an exponent, such as 1.234e+10
 constexpr int kColumnGap = 2;
 
 std::string padding(size_t width, const std::string& text) {
   return std::string(width - std::min(width, display_width(text)), ' ');
 }
 
-// Pads a cell to `width`. The marks of the best cell (star or escape codes) do not count towards the width.
+// Returns the text of a cell, padded with blanks to `width` columns. The mark of the best cell (star or
+// escape codes) is added to that width.
 std::string set_in(const Cell& cell, size_t width, bool left, bool terminal) {
   const std::string blanks = padding(width, cell.text);
   const std::string text = cell.best && terminal ? "\x1b[1m" + cell.text + "\x1b[0m" : cell.text;
@@ -27,7 +28,8 @@ std::string set_in(const Cell& cell, size_t width, bool left, bool terminal) {
   return left ? text + blanks : blanks + text + mark;
 }
 
-/// Returns columns `first` to `end` - 1 of the table, beside the first column.
+/// Returns the first column of the table and, beside it, the columns from `first` up to `end`, excluding
+/// `end`.
 std::string block(const std::vector<std::vector<Cell>>& rows, const std::vector<size_t>& widths, size_t first,
                   size_t end, bool terminal) {
   std::string text;

@@ -12,7 +12,7 @@
 namespace slimbayes::cli {
 namespace {
 
-/// Returns the options of a fit that flags set, without the options of its method.
+/// Returns `defaults` overwritten by the flags for FitOptions. The options of the method are not read here.
 FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   nlohmann::json given = flags.set_options(option_docs(defaults));
   nlohmann::json all = options_to_json(defaults);
@@ -24,8 +24,9 @@ FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   return fit;
 }
 
-/// Returns the kind of input. Empty if the file's name is not that of a table: then only its content shows
-/// whether it holds images.
+/// Returns the kind of input, judging by the flags and the name of the data file. Returns empty if the name
+/// is not that of a table and no flag names a kind: then only the content of the file can show whether it
+/// holds images.
 std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
   const std::string images = fit.format == "auto" ? image_format(data) : "";
   if (!images.empty()) fit.format = images;
@@ -35,7 +36,9 @@ std::optional<InputKind> kind_before(FitOptions fit, const std::string& data) {
   return unknown ? std::nullopt : std::optional(kind);
 }
 
-/// Throws for a flag on the data together with --network-from, because that model decides what an example is.
+/// Throws std::invalid_argument if --network-from is combined with another flag of FitOptions, such as
+/// --target, because the model file named there fixes the target, the columns and the split. The flags of the
+/// calibration are allowed.
 void check_alone_with_network(const OptionFlags& flags) {
   const Words own = {"network_from", "calibrate", "calibration_fraction"};
   const nlohmann::json given = flags.set_options(option_docs(FitOptions{}));
@@ -50,7 +53,8 @@ void check_alone_with_network(const OptionFlags& flags) {
   }
 }
 
-/// Checks everything that can be checked before the data are read.
+/// Checks the options and the flags against each other as far as possible before the data are read. `kind` is
+/// empty if it is not known yet. Throws std::invalid_argument.
 void check_request(const FitOptions& fit, const OptionFlags& flags, std::optional<InputKind> kind) {
   check_fractions(fit);
   if (!fit.network_from.empty()) return check_alone_with_network(flags);
@@ -61,12 +65,13 @@ void check_request(const FitOptions& fit, const OptionFlags& flags, std::optiona
   check_columns(fit, *kind);
 }
 
-/// The options of a method: those set by flags, and all of them.
+/// The options of one method: `given` holds those that flags set, `resolved` a value for every option.
 struct MethodFlags {
   nlohmann::json given, resolved;
 };
 
-/// Throws for a network option that was set by a flag but is not used by any network of these methods.
+/// Throws std::invalid_argument for a network option that flags set, such as --heads, if none of these
+/// methods has a network that uses it.
 void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind) {
   const std::vector<std::string> known = networks_for(kind);
   const auto takes = [&](const std::string& name) { return std::ranges::find(known, name) != known.end(); };
@@ -76,7 +81,7 @@ void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind
     for (const MethodFlags& method : methods) {
       if (!method.given.contains(doc.name)) continue;
       const std::string name = network_name(method.resolved.at("network").get<std::string>(), kind);
-      // A later check refuses a network that does not take this kind of input.
+      // A network that cannot take this kind of input is refused by a later check with a clearer message.
       used = used || !takes(name) || uses_option(name, doc.name);
       unused = name;
     }
@@ -90,7 +95,7 @@ void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind
   }
 }
 
-/// Returns the note of a dry run in which the target's column decides the method.
+/// Returns the note that --dry-run prints if the target's column will decide the method.
 std::string method_by_target() {
   return fmt::format(
       "the target's column, which a dry run does not read, decides the method: {} for numbers, as shown, "
@@ -98,8 +103,8 @@ std::string method_by_target() {
       default_method(TaskKind::regression).name, default_method(TaskKind::classification).name);
 }
 
-/// Returns the named method, else the default method of the task, or of regression if the task is not known
-/// yet.
+/// Returns the method that --method names; else rich-bll with --network-from; else the default method of the
+/// task, or of regression if the task is not known yet.
 const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> task) {
   if (!fit.method.empty()) return find_method(fit.method);
   if (!fit.network_from.empty()) return default_method_of_network();
@@ -111,7 +116,7 @@ const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> ta
 EarlyFit fit_of(const Parsed& p) {
   FitRequest r = p.fit;
   r.fit = fit_options(p.fit_flags, r.fit);
-  const bool around = !r.fit.network_from.empty();  // that model decides the kind of input
+  const bool around = !r.fit.network_from.empty();  // the model file named there decides the kind of input
   const std::optional<InputKind> kind = around ? std::nullopt : kind_before(r.fit, r.train);
   check_request(r.fit, p.fit_flags, kind);
   if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
@@ -120,8 +125,9 @@ EarlyFit fit_of(const Parsed& p) {
   const bool named = !r.fit.method.empty();
   const MethodInfo& method = early_method(r.fit, task);
   if (named) r.fit.method = method.name;
-  // Without --method, fit has the flags of the default method for regression (with --network-from, for a
-  // network). If the data lead to a method that lacks a given option, it is refused below.
+  // Without --method, the flags of fit are the options of one default method: of rich-bll with
+  // --network-from, else of the default method for regression. If the fit turns out to use another method,
+  // and that method lacks an option that was given, choose_options() refuses the option.
   r.fit.options = p.fit_flags.set_options(named || around ? method : default_method(TaskKind::regression));
   ChosenOptions chosen = choose_options(method, r.fit.options, {r.preset, r.tune});
   if (kind) {

@@ -10,25 +10,29 @@
 
 namespace slimbayes::cli {
 
-// The requests of fit and compare, made from their flags and checked as far as possible before the data are
-// read. resolve_fit (slimbayes/workflow/resolved_fit.h) decides later what depends on the data.
+// Makes the requests of fit and compare from their flags and checks them as far as possible before the data
+// are read. Choices that depend on the data are made later by resolve_fit
+// (slimbayes/workflow/resolved_fit.h).
 
-/// The request of `fit`, with everything that its flags determine.
+/// The request of `fit`, with everything that its flags determine before the data are read.
 struct EarlyFit {
   FitRequest request;
-  /// The named method, else the default method of the task, if known.
+  /// The method that flags name, else the default method of the task; of regression if the task is not known
+  /// yet.
   const MethodInfo* method;
-  ChosenOptions chosen;  // of `method`
-  bool by_target;        // the target's column decides the method
+  ChosenOptions chosen;  // all options of `method`, and those to tune
+  bool by_target;        // true: the target's column may still decide another method
 };
 
-/// Returns the request of `fit`. Throws std::invalid_argument for flags that do not fit each other.
+/// Returns the request of `fit`. Throws std::invalid_argument for flags that contradict each other or the
+/// method.
 EarlyFit fit_of(const Parsed& parsed);
 
-/// Returns what `fit --dry-run` prints: the recipe, as JSON.
+/// Returns the output of `fit --dry-run`: all settings of the fit (recipe()), as JSON text.
 std::string dry_run_of(const EarlyFit& fit);
 
-/// Returns the request of `compare`. Throws std::invalid_argument for flags that do not fit each other.
+/// Returns the request of `compare`. Throws std::invalid_argument for flags that contradict each other or a
+/// method.
 CompareRequest compare_of(const Parsed& parsed);
 
 }  // namespace slimbayes::cli

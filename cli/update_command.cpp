@@ -1,4 +1,4 @@
-// update and forget: add rows to a model's posterior or remove learned rows from it, without a new training
+// update and forget: let a model learn more rows, or remove rows that it has learned, without a new training
 // (Model::with, Model::without).
 #include <fmt/format.h>
 
@@ -19,7 +19,8 @@ namespace slimbayes::cli {
 
 namespace {
 
-/// Checks that the output file is not an input file and may be written.
+/// Checks that the output file is not an input file, does not replace a file that is not a model, and can be
+/// written. Throws std::invalid_argument or DataError otherwise.
 void check_files(const char* command, const UpdateRequest& r, const std::string& out) {
   check(r.model != "-" && out != "-", command, "a file name for the model", "'-'",
         "a model is no text; name a file");
@@ -33,16 +34,18 @@ void check_files(const char* command, const UpdateRequest& r, const std::string&
   check_writable(out);
 }
 
-/// The rows of an update, and notes on them.
+/// The rows to learn or to forget, and notes on them.
 struct UpdateRows {
   Examples data;
-  int64_t left_out = 0;            // rows to forget that were not learned
-  std::vector<std::string> notes;  // notes from before the update
+  int64_t left_out = 0;            // rows that were to be forgotten but had not been learned
+  std::vector<std::string> notes;  // notes that are known before the update
 
-  bool none() const { return left_out > 0 && count(data) == 0; }  // no rows are left to forget
+  bool none() const { return left_out > 0 && count(data) == 0; }  // whether no row is left to forget
 };
 
-/// Reads the rows. Leaves out rows that were not learned if the request says so.
+/// Reads the rows to learn or to forget. With --on-unknown skip, leaves out rows that the model has not
+/// learned. If only some rows are left then, throws std::invalid_argument unless --duplicates is given: a row
+/// is recognised by equal cells alone, so forgetting it could remove an equal row of somebody else.
 UpdateRows read_rows(const char* command, const UpdateRequest& r, const Model& model) {
   UpdateRows rows;
   rows.data = model.examples(read_for(model, r.data, data_source(), /*with_target=*/true, &rows.notes), true);
@@ -63,8 +66,8 @@ UpdateRows read_rows(const char* command, const UpdateRequest& r, const Model& m
   return rows;
 }
 
-/// Returns the notes on an update that need the model before and after it. `stay` is the number of learned
-/// rows that remain although their cells equal those of forgotten rows.
+/// Returns the notes on an update that are known when it is done. `model` is the model before the update.
+/// `stay` is the number of learned rows that remain although their cells equal those of forgotten rows.
 std::vector<std::string> notes_after(const UpdateRequest& r, const Model& model, const Examples& data,
                                      int64_t stay) {
   std::vector<std::string> notes;

@@ -1,5 +1,5 @@
-// Error messages for a wrong command line, all in the form "expected ...; received ...". CLI11 has a
-// different text for each kind of error; this file extracts the flag's name and the values from it.
+// Error messages for a wrong command line, all in the form "expected ...; received ...". CLI11 words each
+// kind of error differently; this file extracts the flag's name and the values from CLI11's message.
 #include "cli/usage.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,8 @@ std::string command_form(const CLI::App& app) {
   return form;
 }
 
-/// Returns "expected X for --flag; received Y" for the message "expected X; received Y" of a validator.
+/// Adds the flag to a validator's message: "expected X; received Y" becomes "expected X for FLAG; received
+/// Y".
 std::string with_flag(std::string message, const std::string& flag) {
   return message.insert(std::min(message.find("; received"), message.size()), " for " + flag);
 }

@@ -7,26 +7,27 @@
 
 namespace slimbayes::cli {
 
-// Checks of the values of flags. The messages read "expected ...; received ..."; `what` is a noun with its
-// article, such as "a probability".
+// Checks of the values of flags, for CLI11. A value that fails gives the message "expected ...; received
+// ...", in which `what` is a noun with its article, such as "a probability".
 
-/// A number from `low` to `high`; `high` itself is excluded.
+/// Accepts a number from `low` to `high`. `high` is excluded; `low` is allowed only if `low_included`.
 CLI::Validator between(const std::string& what, double low, double high, bool low_included);
 
-/// A whole number from `low` to `high`, both included.
+/// Accepts a whole number from `low` to `high`, both included.
 CLI::Validator whole(const std::string& what, uint64_t low, uint64_t high);
 
-/// One of these words.
+/// Accepts one of these words; for another word, the message suggests the nearest one.
 CLI::Validator one_of(const std::vector<std::string>& words);
 
-/// A number of bytes such as 500M or 8G, converted to a plain number.
+/// Accepts a size such as 500M or 8G, and replaces it by the number of bytes.
 CLI::Validator byte_size();
 
-/// Returns a positional argument as a usage line shows it: "MODEL", or "MODEL MODEL..." for two or more.
+/// Returns the name of a positional argument as help shows it: "MODEL", or "MODEL MODEL..." if two or more
+/// values are expected.
 std::string form_of(const CLI::Option& positional);
 
-/// Returns one sentence for a command line that CLI11 refuses: what the command `app` expects, what it
-/// received, and where its help is.
+/// Returns one sentence on an error of CLI11 for a wrong command line: what the command `app` expects, what
+/// it received, and where its help is.
 std::string usage_text(const CLI::ParseError& error, const CLI::App& app);
 
 }  // namespace slimbayes::cli

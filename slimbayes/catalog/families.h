@@ -6,13 +6,15 @@
 
 namespace slimbayes {
 
-// The methods of each family, in the order of listings. Each function lies in the methods.cpp of its folder.
+// Each function returns the entries of the method catalogue for one family, in the order in which listings
+// show them. It is defined in the methods.cpp of the family's folder, such as deep_kernel/methods.cpp.
 
 std::vector<MethodInfo> deep_kernel_methods();
 std::vector<MethodInfo> dense_gp_methods();
-/// Returns the plain network (dnn) and the posteriors on the features of a trained network.
+/// Returns dnn, a network without a posterior, and the methods that add a posterior to a trained network.
 std::vector<MethodInfo> last_layer_methods();
-/// Returns the methods with random weights in all layers, and ensembles.
+/// Returns the methods that average over several sets of weights of a network: draws from a distribution of
+/// all weights, or the members of an ensemble.
 std::vector<MethodInfo> weight_space_methods();
 
 }  // namespace slimbayes

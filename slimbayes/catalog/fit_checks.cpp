@@ -19,7 +19,8 @@ void require(bool ok, const std::string& expected, const std::string& received, 
 
 std::string quoted(const std::string& name) { return fmt::format("'{}'", name); }
 
-/// Returns whether the text is UTF-8, which a model file needs: nlohmann-json checks it.
+/// Returns whether the text is valid UTF-8, as every text in a model file must be. dump() throws type_error
+/// if it is not.
 bool is_utf8(const std::string& text) {
   try {
     return !nlohmann::json(text).dump().empty();
@@ -36,8 +37,8 @@ std::string joined_names(const std::vector<T>& list) {
   return names;
 }
 
-/// Returns the methods that take this task and kind of input, and for a method that wraps another (ensemble)
-/// one to wrap.
+/// Returns advice for an error message: the methods that take this task and kind of input. For a method that
+/// wraps another one (ensemble), the advice begins with a member method that takes them.
 std::string takers(const MethodInfo& info, TaskKind task, InputKind kind) {
   const std::string all = methods_taking(task, kind) + " take it (--method)";
   const MethodInfo& inner = default_method(task);
@@ -93,7 +94,7 @@ void check_columns(const FitOptions& fit, InputKind kind) {
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
                   std::optional<TaskKind> task) {
   const std::string of_kind = kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind));
-  // While the task is not known, the methods for regression are suggested.
+  // If the task is not known, the message suggests methods for regression, the most frequent task.
   const TaskKind likely = task.value_or(TaskKind::regression);
   require(
       takes(info, kind, options),

@@ -8,21 +8,22 @@
 
 namespace slimbayes {
 
-// Checks of a fit that need no data. The command line makes them before it loads the tensor library, and
-// fit_model makes them again for other callers. Each throws std::invalid_argument.
+// Checks of the options of a fit that need no data. The command line runs them before it loads the tensor
+// library, and fit_model runs them again for other callers. Each check throws std::invalid_argument.
 
-/// Checks that the options on the target and the other columns agree. Images have neither a target nor a
-/// likelihood.
+/// Checks that the options on the target, the likelihood and the columns fit each other and the kind of
+/// input. For example, images must have neither a target column nor a likelihood, and events (likelihood cox)
+/// must have a domain and no target.
 void check_columns(const FitOptions& fit, InputKind kind);
 
-/// Checks that a method with these options (all of them, as MethodInfo::resolve returns them) and its network
-/// take this kind of input, and that the method takes the task. `task` is empty if only the target's column
-/// could tell it.
+/// Checks that the method and its network take this kind of input, and that the method takes the task.
+/// `options` are all options of the method, as MethodInfo::resolve returns them. `task` is empty if only the
+/// target's column can tell it; it is then not checked.
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
                   std::optional<TaskKind> task);
 
-/// Returns the task as far as the options tell it: that of the likelihood, classification of images; else
-/// empty, because only the target's column can tell it.
+/// Returns the task if the options determine it: classification for images, else the task of the option
+/// `likelihood`. Returns empty without a likelihood, because only the target's column can then tell the task.
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind);
 
 }  // namespace slimbayes

@@ -37,8 +37,9 @@ std::vector<std::string> marks_of(const FitOptions& o) {
 
 namespace {
 
-/// Returns whether an option whose section fits has no effect on this kind of input: a text has one input
-/// column, and only the rows of a table are events.
+/// Returns whether this kind of input ignores the option, although other options of the same section matter
+/// to it. A text has only one input column, so options on input columns do nothing; only rows of a table can
+/// be events, so `domain` does nothing for the other kinds.
 bool has_no_effect(std::string_view option, InputKind kind) {
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, option) != names.end();

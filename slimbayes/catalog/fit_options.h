@@ -15,38 +15,39 @@
 
 namespace slimbayes {
 
-/// The value of FitOptions::threads that leaves the choice to the method: 1 thread for methods that train by
-/// gradient steps, else the process's number of threads. Gradient steps are too short to gain from more
-/// threads, which would wait for each other while the machine does other work.
+/// The value of FitOptions::threads that leaves the number of threads to the method: 1 for a method that
+/// trains by gradient steps, else the process's number of threads. A gradient step is too short to gain from
+/// more threads, and the threads would wait for each other while the machine does other work.
 inline constexpr int kThreadsOfMethod = -1;
 
-/// Upper limits of the options below: rows of a window and of a horizon, words of a vocabulary, tokens of a
-/// text.
+/// Upper limits of the options below: kLongestWindow for the rows of a window and of the horizon, kMostWords
+/// for the words of a vocabulary, kLongestText for the tokens of a text.
 inline constexpr int64_t kLongestWindow = 100000, kMostWords = int64_t{1} << 24,
                          kLongestText = int64_t{1} << 16;
 
-/// The options of a fit. describe() lists `target` and every field from `likelihood` on; the command-line
-/// flags, the fingerprint of a resumed fit and the model file are derived from that list.
+/// The options of a fit. The function describe() at the end of this file lists `target` and every field from
+/// `likelihood` on. The command-line flags, the fingerprint by which --resume recognises a fit, and the
+/// options in the model file are derived from that list; the other fields are handled one by one.
 struct FitOptions {
-  std::string target = "";  // column to predict; empty for events and for images, which have no columns
-  std::string method = "";  // empty: default_method() of the target's task
+  std::string target = "";  // column to predict; empty for events and images
+  std::string method = "";  // name of the method; empty: the default for the target's task
   nlohmann::json options = nlohmann::json::object();  // the method's own; absent keys keep their defaults
   uint64_t seed = 0;                                  // seed of the initial weights and the batches
-  std::vector<std::string> tune = {};  // method options to choose by validation NLL (workflow/tuning.h)
-  double level = 0.95;  // coverage of the reported intervals; the calibration rows must suffice for it
-  int threads = kThreadsOfMethod;  // threads while it fits; 0: the process's number of threads
+  std::vector<std::string> tune = {};  // method options that are chosen by a grid search on validation NLL
+  double level = 0.95;             // coverage of the reported intervals; calibration needs enough rows for it
+  int threads = kThreadsOfMethod;  // threads during the fit; 0: the process's number of threads
 
-  std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the target's column
+  std::optional<LikelihoodKind> likelihood = {};  // empty: chosen from the values of the target's column
   std::vector<std::string> ignore = {};           // columns that are not inputs
-  std::vector<std::string> categorical = {};      // columns of categories, see Reading::names
-  std::vector<std::string> na = {};  // further texts of a missing cell (Reading::missing); see marks_of()
-  std::string scale = "auto";        // scale of numeric inputs; auto: MethodInfo::input_scale
-  std::string scale_on = "train";    // rows that the scale is computed from: "train", or "all" as in N
-  std::string target_scale = "standard";  // scale of a regression's target: "standard" or "centred", see Task
+  std::vector<std::string> categorical = {};      // columns of categories, even if cells look like numbers
+  std::vector<std::string> na = {};  // further texts of a missing cell, such as "-,-999" (comma-separated)
+  std::string scale = "auto";        // scale of numeric inputs: "min-max", "standard" or the method's choice
+  std::string scale_on = "train";    // rows that the scale is computed from: "train" or "all"
+  std::string target_scale = "standard";  // scale of a numeric target: "standard" or "centred" (mean 0)
   std::string domain = "";                // region of events: LOW:HIGH for each coordinate, comma-separated
 
-  int64_t window = 0;   // rows that a forecast sees; 0: the rows are not a time series
-  int64_t horizon = 1;  // rows from the last one seen to the one that is predicted
+  int64_t window = 0;                   // consecutive rows that a forecast sees; 0: not a time series
+  int64_t horizon = 1;                  // rows from the last row that a forecast sees to the predicted row
   std::vector<std::string> time = {};   // columns that give the time
   std::vector<std::string> group = {};  // columns whose values tell one series from another
   bool fill_gaps = false;  // insert rows at missing steps and carry missing inputs forward (data/gaps.h)
@@ -55,57 +56,61 @@ struct FitOptions {
   int64_t vocabulary = 20000;  // number of the most frequent training words that have a token of their own
   int64_t longest = 256;       // tokens per text; the rest is cut off
 
-  std::string format = "auto";  // format of an image file; auto: by the file
+  std::string format = "auto";  // format of the data file; auto: from its name and first bytes
   int64_t crop = 0;             // largest random shift of a training image, in pixels
   bool flip = false;            // mirror half of the training images, left to right
 
   double valid_fraction = 0.1;  // share of all examples, rounded up, that choose the best parameters
-  double test_fraction = 0;     // share of all examples, rounded up, for the final report
-  std::string split = "auto";   // grouped, random or auto
-  uint64_t split_seed = 0;     // seed of the split alone
+  double test_fraction = 0;     // share of all examples, rounded up, that only the report uses
+  std::string split = "auto";   // "grouped": equal inputs stay together; "random"; "auto"
+  uint64_t split_seed = 0;      // seed of the split; `seed` does not change the split
 
-  /// Model file whose trained network, encoder and, for the same data, split the fit takes. Empty: none.
+  /// Model file of an earlier fit. The new fit takes its trained network, its encoder of the inputs and, for
+  /// the same data, its split. Empty: the fit trains its own network.
   std::string network_from = "";
 
   std::string calibrate = "none";     // none or conformal
   double calibration_fraction = 0.1;  // share of all examples to calibrate on; unused without calibration
-  /// Number of folds that estimate the noise of a regression if validation rows are few or contradict it; 0:
-  /// none (workflow/noise_folds.h).
+  /// Number of folds of the cross-fitting that estimates the noise of a regression. It runs only if there are
+  /// few validation rows or they show that the sd is too small (workflow/noise_folds.h). 0: never.
   int64_t noise_folds = 5;
 };
 
-/// Returns what one example is according to the options. Throws std::invalid_argument for options of two
-/// kinds of input at once, and for `time` or `group` without `window`.
+/// Returns what one example is according to the options: images if `format` names an image format, text if
+/// `text` is set, windows if `window` is above 0, else a table row. Throws std::invalid_argument for options
+/// of two kinds of input at once, and for `time` or `group` without `window`.
 InputKind input_kind(const FitOptions& options);
 
-/// Returns the further texts of a missing cell: the comma-separated parts of FitOptions::na.
+/// Returns the texts in FitOptions::na, one by one: each entry is split at its commas, and empty texts are
+/// dropped. A cell with such a text counts as missing.
 std::vector<std::string> marks_of(const FitOptions& options);
 
-/// Throws std::invalid_argument if an option of another kind of input differs from its default, such as
-/// --horizon without --window.
+/// Throws std::invalid_argument if an option that this kind of input does not use differs from its default,
+/// such as --horizon without --window.
 void check_sections(const FitOptions& options, InputKind kind);
 
 /// Throws std::invalid_argument unless valid_fraction and test_fraction lie in [0, 1) and, with calibration,
 /// calibration_fraction in (0, 1).
 void check_fractions(const FitOptions& options);
 
-/// The first bytes of an IDX file of images: bytes in three dimensions.
+/// The first bytes of an IDX file of images: two zeros, 8 for elements of one byte, 3 for three dimensions
+/// (image, row, column).
 inline constexpr std::string_view kIdxImages("\0\0\x08\x03", 4);
 
-/// Returns the format of the images in a file: "idx" if its name contains "idx3", as in MNIST's
-/// train-images-idx3-ubyte.gz, or if it begins as such a file; else "", which stands for a table. A packed
-/// file is judged by its name alone (see format_of in data/images.h).
+/// Returns "idx" if the file holds images in IDX format: its name contains "idx3", as in MNIST's
+/// train-images-idx3-ubyte.gz, or it begins with kIdxImages. Else returns "": the file may be a table. A
+/// compressed file is judged by its name alone; format_of (data/images.h) also looks inside it.
 std::string image_format(const std::filesystem::path& path);
 
-/// The ends of the names of tables, in lower case.
+/// The endings of the names of table files, in lower case.
 inline constexpr std::array kTableEndings = {".csv",     ".csv.gz",  ".tsv",   ".tsv.gz",
                                              ".parquet", ".feather", ".arrow", ".ipc"};
 
-/// Returns whether the name ends as that of a table (kTableEndings), in capitals or not. read_table refuses
-/// others.
+/// Returns whether the name has one of kTableEndings, in upper or lower case. read_table refuses other files.
 bool is_table_name(const std::filesystem::path& path);
 
-/// Returns whether the name is that of a packed file, but not of a packed table (.csv.gz, .tsv.gz).
+/// Returns whether the name is that of a gzip file that is not a table: it ends in .gz, but not in .csv.gz or
+/// .tsv.gz.
 bool is_packed_data(const std::filesystem::path& path);
 
 inline constexpr const char *kColumnSection = "Target and columns",

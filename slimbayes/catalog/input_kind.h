@@ -15,7 +15,8 @@ constexpr std::string_view name_of(InputKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-/// Returns the word for one example of this kind in messages. A text is a row of its table.
+/// Returns the word for one example of this kind in messages: "row", "window" or "image". A text is called a
+/// row, because it is a cell in a row of a table.
 constexpr std::string_view noun_of(InputKind kind) {
   constexpr std::string_view kNouns[] = {"row", "window", "image", "row"};
   return kNouns[static_cast<size_t>(kind)];

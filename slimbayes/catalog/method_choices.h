@@ -8,20 +8,23 @@
 
 namespace slimbayes {
 
-/// Choices of a fit that depend on its method, which the target's task may still decide.
+/// Choices of a user that can be turned into options only when the method is known. The target's column may
+/// decide the method, so they are kept until the data have been read.
 struct MethodChoices {
-  std::string preset;  // "paper", or "" for the defaults
-  bool tune = false;   // tune every option that has a grid and is not among the given ones
+  std::string preset;  // "paper": the options of the method's paper; "": the defaults
+  bool tune = false;   // tune every option that has a grid and that the user did not set
 };
 
-/// The options that such choices lead to.
+/// The options of one method after the choices were applied.
 struct ChosenOptions {
-  nlohmann::json options;         // every option of the method: preset_options()
-  std::vector<std::string> tune;  // options that a search chooses: tunable_options(); empty without `tune`
+  nlohmann::json options;         // every option of the method, with preset and defaults
+  std::vector<std::string> tune;  // options that a grid search chooses; empty without MethodChoices::tune
 };
 
-/// Returns the options of a method that `given` and the choices lead to. The command line calls it where a
-/// flag names the method, a fit once its method is known. Throws as preset_options and tunable_options.
+/// Applies the choices to a method: the defaults, overwritten by the preset, overwritten by `given`, which
+/// are the options that the user set. The command line calls it early for a method that a flag names;
+/// otherwise the fit calls it once the data have decided the method. Throws as preset_options and
+/// tunable_options.
 ChosenOptions choose_options(const MethodInfo& method, const nlohmann::json& given,
                              const MethodChoices& choices);
 

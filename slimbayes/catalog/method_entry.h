@@ -10,24 +10,24 @@
 
 namespace slimbayes {
 
-// What the families' methods.cpp write a MethodInfo with.
+// Helpers with which the methods.cpp of each family builds its MethodInfo entries.
 
-/// Returns all kinds of input, for a method that reads them through its network.
+/// Returns all kinds of input. Use it for a method whose network can be chosen to suit the kind of input.
 std::vector<InputKind> every_input();
 
-/// Returns all tasks, for a method that takes any likelihood.
+/// Returns all tasks. Use it for a method that works with every likelihood.
 std::vector<TaskKind> every_task();
 
-/// Returns the facts that methods with a network have in common: every kind of input (images only if the
-/// method classifies), inputs scaled to min-max, resumable.
+/// Returns a MethodInfo with the fields that all methods with a network share: it reads every kind of input
+/// (images only if `tasks` contains classification), scales inputs to min-max and can be resumed.
 MethodInfo network_method(std::string name, std::vector<TaskKind> tasks = {TaskKind::regression});
 
 /// Returns the preset "paper", the settings of the method's paper, from several groups of options. Later
 /// groups overwrite earlier ones.
 Preset paper_preset(std::initializer_list<nlohmann::json> groups);
 
-/// Sets the docs of the options O and the function that checks them. Both derive from describe(O&). Set the
-/// name before: messages begin with it.
+/// Fills in MethodInfo::options and MethodInfo::resolve from the options struct O, whose describe() lists all
+/// options. Set the method's name before, because error messages begin with it.
 template <class O>
 MethodInfo with_options(MethodInfo info) {
   info.options = option_docs<O>();

@@ -130,7 +130,7 @@ const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& opt
 std::string ood_score(const MethodInfo& info, const nlohmann::json& options) {
   const SdParts parts = inner_method(info, options).parts;
   if (parts == SdParts::sum_only) return "total_sd";
-  // The members of an ensemble disagree, whatever they tell of their own.
+  // Even if the members have no epistemic part of their own, the disagreement of their means is one.
   return parts == SdParts::noise_only && info.parts != SdParts::members ? "" : "epistemic_sd";
 }
 

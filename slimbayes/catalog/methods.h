@@ -18,15 +18,16 @@ namespace slimbayes {
 enum class SdParts : uint8_t {
   calibrated,  // aleatoric and epistemic variance; each part is calibrated, not only their sum
   noise_only,  // one aleatoric variance for all rows and no epistemic part
-  draws,       // the epistemic part is the spread of draws of the weights, the aleatoric part one variance
-  members,     // of an ensemble: the members' parts and their disagreement
-  sum_only  // only the sum is trained for; the "epistemic" part is mostly noise that varies with the inputs
+  draws,       // epistemic: the spread over draws of the weights; aleatoric: one variance for all rows
+  members,     // an ensemble: the parts of its members, plus their disagreement as epistemic
+  sum_only     // training fits only the sum; the "epistemic" part is mostly noise that varies with the inputs
 };
 
-/// Explains to a user what the parts mean; no full stop at the end.
+/// Returns a sentence that explains the two parts to a user, without a full stop at the end.
 std::string_view meaning_of(SdParts parts);
 
-/// Options of a method with a name, for --preset.
+/// A named set of options of a method, which --preset selects. Options that it does not contain keep their
+/// defaults.
 struct Preset {
   std::string name;
   nlohmann::json options;
@@ -43,32 +44,34 @@ struct MethodInfo {
   std::string input_scale;        // how the encoder scales numeric inputs: "min-max" or "standard"
 
   SdParts parts = SdParts::calibrated;
-  bool variance_grows_away = false;  // true: the paper claims that the variance grows away from the data
+  bool variance_grows_away = false;  // the paper claims that the variance grows away from the data
 
-  bool seeded = true;          // false: deterministic, every seed gives the same bits
+  bool seeded = true;          // false: every seed gives the same bits, no random numbers are drawn
   bool resumable = false;      // true: writes checkpoints while it fits
-  bool updates = false;        // true: an ExactPosterior, which learns rows without a new training
-  bool takes_network = false;  // true: the fit can start from a trained network (FitContext::start)
-  /// Training options that have an effect on a fit that starts from a trained network. Empty for a method
-  /// that keeps the network as it is.
+  bool updates = false;        // true: can learn and forget rows without training (ExactPosterior)
+  bool takes_network = false;  // true: can take the trained network of another fit (--network-from)
+  /// Training options that still have an effect if the fit takes a trained network from another fit. Empty
+  /// for a method that does not train that network further.
   std::vector<std::string> trains_on;
-  /// Options that act after the training alone: a killed fit may go on from its checkpoint with other values.
+  /// Options that are used only after the network has been trained. A killed fit whose network is finished
+  /// may be resumed with other values of these options.
   std::vector<std::string> after_training;
-  /// The method whose fits cross-fit the noise of few rows in place of this one's, with the options that both
-  /// have (rich-bll: bll, so that both have one noise). Empty: the method itself.
+  /// The method that is fitted instead of this one when the noise of a small table is estimated by
+  /// cross-fitting; it gets the options that both methods have. For rich-bll it is bll, so that both have the
+  /// same noise. Empty: the method itself is fitted.
   std::string noise_of;
-  /// The option that names another method (ensemble: "of"). The options of that method are given in the same
-  /// object. Empty for a method that wraps none.
+  /// The name of the option that selects a wrapped method, such as "of" for ensemble. The options of the
+  /// wrapped method are given in the same object. Empty for a method that wraps none.
   std::string inner;
 
   std::vector<OptionDoc> options;  // the method's own options
   std::vector<Preset> presets;
-  /// Checks given options and returns all of them, with defaults filled in. Throws std::invalid_argument for
-  /// an unknown option or a value out of range.
+  /// Checks the given options and returns every option of the method, with defaults filled in. Throws
+  /// std::invalid_argument for an unknown option or a value out of range.
   std::function<nlohmann::json(const nlohmann::json& given)> resolve;
 };
 
-/// Returns every method, in the order in which listings show them: family by family.
+/// Returns every method, family by family, in the order in which listings show them.
 std::span<const MethodInfo> method_catalog();
 
 /// Finds a method by its name or an alias. Throws std::invalid_argument for an unknown name and suggests the
@@ -79,66 +82,69 @@ const MethodInfo& find_method(std::string_view name);
 /// counts, sv-rbf for events.
 const MethodInfo& default_method(TaskKind task);
 
-/// Returns the method of a fit that starts from a trained network when the user names none: rich-bll.
+/// Returns rich-bll: the method of a fit that takes a trained network (--network-from) when the user names no
+/// method.
 const MethodInfo& default_method_of_network();
 
-/// Returns the methods of default_method for help, such as "dbk for regression, vbll for classification".
+/// Returns the default method of every task as text for help, such as "dbk for regression, vbll for
+/// classification and counts".
 std::string default_methods_text();
 
-/// Returns the names, comma-separated, of the methods with a fact, such as &MethodInfo::updates.
+/// Returns the names, comma-separated, of the methods for which this boolean field, such as
+/// &MethodInfo::updates, is true.
 std::string methods_that(bool MethodInfo::*fact);
 
 /// Returns the names of the presets that at least one method has.
 std::vector<std::string> preset_names();
 
-/// Returns the preset with this name, of a method that wraps another (ensemble) that of the wrapped method.
-/// nullptr: there is none.
+/// Returns the preset of the method with this name, or nullptr if there is none. For a method that wraps
+/// another one (ensemble), returns the preset of the wrapped method, which `options` names.
 const Preset* find_preset(const MethodInfo& info, std::string_view name,
                           const nlohmann::json& options = nlohmann::json::object());
 
-/// Returns all options of a fit: the defaults, overwritten by those of the preset (if the method has it),
+/// Returns all options of the method: the defaults, overwritten by the preset if the method has it,
 /// overwritten by `given`. Throws std::invalid_argument for an unknown option or a value out of range.
 nlohmann::json preset_options(const MethodInfo& info, const std::string& preset, const nlohmann::json& given);
 
-/// Returns whether a method with these options can do a task. For a method that wraps another, both must be
-/// able to. Absent keys have their defaults.
+/// Returns whether the method can do the task. A method that wraps another one (ensemble) and the wrapped
+/// method, which `options` names, must both be able to. Options that are absent have their defaults.
 bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options = nlohmann::json::object());
 
-/// Returns whether a method with these options can read a kind of input. For a method that wraps another,
-/// both must be able to.
+/// Returns whether the method can read this kind of input. A method that wraps another one (ensemble) and the
+/// wrapped method, which `options` names, must both be able to.
 bool takes(const MethodInfo& info, InputKind kind, const nlohmann::json& options = nlohmann::json::object());
 
 /// Returns the names, comma-separated, of the methods that with default options take this task and kind of
 /// input.
 std::string methods_taking(TaskKind task, InputKind kind = InputKind::table);
 
-/// A method by its name, with all of its options.
+/// The name of a method, with a value for every one of its options.
 struct MethodChoice {
   std::string method;
   nlohmann::json options;
 };
 
-/// Returns the member method of a method that wraps another (ensemble), read from `options` or, if the key is
-/// absent, from its default; returns `info` itself for a method that wraps none. Throws std::invalid_argument
-/// when the options name an unknown method.
+/// Returns the wrapped method of a method such as ensemble: the one that `options` names, or the default one
+/// if the key is absent. For a method that wraps none, returns `info` itself. Throws std::invalid_argument if
+/// `options` names an unknown method.
 const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& options);
 
-/// Returns which output of a regression can detect out-of-distribution rows: "epistemic_sd" if the epistemic
-/// part measures the uncertainty of the model (for an ensemble it includes the members' disagreement),
-/// "total_sd" if it is mostly noise (SdParts::sum_only), "" if the method has only one noise variance for all
-/// rows.
+/// Returns the name of the output of a regression that can detect out-of-distribution rows: "epistemic_sd" if
+/// the epistemic part measures the uncertainty of the model (for an ensemble it includes the members'
+/// disagreement), "total_sd" if that part is mostly noise (SdParts::sum_only), "" if the method has only one
+/// noise variance for all rows and so cannot detect them.
 std::string ood_score(const MethodInfo& info, const nlohmann::json& options);
 
-/// Returns the docs of every option that may be given in the same object as `options`: the method's own
-/// options, then those of its inner method.
+/// Returns the descriptions of every option that may be given in the same object as `options`: those of the
+/// method itself, then those of the method that it wraps.
 std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options);
 
 /// Returns the names of the options that `fit --tune` chooses: the options with a grid that `given` does not
 /// set. Throws std::invalid_argument if there are none.
 std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann::json& given);
 
-/// Returns the tunable options of all methods with their grids for help: "alpha and beta over 0, 0.01, 0.1,
-/// 1".
+/// Returns the options of all methods that `fit --tune` can choose, with the values that it tries, as text
+/// for help: "alpha and beta over 0, 0.01, 0.1, 1".
 std::string grids_text();
 
 }  // namespace slimbayes

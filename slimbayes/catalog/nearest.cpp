@@ -1,5 +1,6 @@
-// Suggests the name that a user probably meant. The distance is the restricted Damerau-Levenshtein distance
-// (insert, delete, replace, swap neighbours), O(|a| |b|) per pair of words.
+// Suggests the name that a user probably meant. The distance between two words is the restricted
+// Damerau-Levenshtein distance: the number of letters to insert, delete or replace and of neighbours to swap.
+// A pair of words takes O(|a| |b|) operations.
 #include "slimbayes/catalog/nearest.h"
 
 #include <fmt/format.h>
@@ -31,7 +32,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string nearest_hint(std::string_view word, const std::vector<std::string>& known) {
   if (known.empty()) return "there are none";
-  const std::string_view bounded = word.substr(0, 64);  // bounds the time for a long, hostile word
+  const std::string_view bounded = word.substr(0, 64);  // limits the time for a very long word
   size_t best = std::string::npos;
   const std::string* nearest = nullptr;
   for (const std::string& candidate : known) {

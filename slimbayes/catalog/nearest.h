@@ -6,8 +6,9 @@
 
 namespace slimbayes {
 
-/// Returns the hint for an unknown word: "did you mean 'rank'?" if a known word begins with it or is near by
-/// edit distance (at most half of it differs), else a list of the known words (the first thirty).
+/// Returns the hint for an unknown word: "did you mean 'rank'?" if a known word begins with it, or differs
+/// from it by few edits (two, or a third of the word's length if that is more, but at most half of the longer
+/// word). Else returns a list of the known words, at most thirty.
 std::string nearest_hint(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace slimbayes

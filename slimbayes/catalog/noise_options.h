@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// Options of the noise variance of a Gaussian likelihood. The variance is a function of one trained scalar
-/// (core/noise_variance.h).
+/// Options of the noise variance of a Gaussian likelihood. Training fits one scalar, and noise_form chooses
+/// the function that turns it into the variance (core/noise_variance.h).
 struct NoiseOptions {
   double noise_start = 1e-2;
   double noise_floor = 1e-4;
@@ -17,8 +17,8 @@ struct NoiseOptions {
   bool operator==(const NoiseOptions&) const = default;
 };
 
-/// Describes the noise options of a method that trains the logarithm of the noise variance, and so has no
-/// noise_form. `rate` is the help text of noise_rate.
+/// Describes the noise options except noise_form, for a method that always trains the logarithm of the noise
+/// variance. `rate` is the help text of the option noise_rate.
 template <class V>
 void describe_log_noise(NoiseOptions& o, V& v,
                         const char* rate = "AdamW's peak rate of the logarithm of the noise variance") {
@@ -41,25 +41,28 @@ void describe(NoiseOptions& o, V& v) {
     Choices{{"exp", "softplus", "variance", "sd"}}, "experiments/noise_reading");
 }
 
-/// Returns noise options with a start of 0.1. Use them for objectives whose data term divides by the noise
-/// variance alone (SVGP, VBLL): from a start of 1e-2 the first gradients of the noise would be so large that
-/// AdamW's second moment keeps the noise almost constant for thousands of steps. The exact methods take them
-/// for the same reason: the first residuals are as large as the target, and the evidence divides them by the
-/// noise variance.
+/// Returns noise options whose initial variance is 0.1 instead of 1e-2. Use them for objectives whose data
+/// term divides by the noise variance alone, such as the evidence lower bounds of SVGP and VBLL. From a start
+/// of 1e-2 the first gradients of the noise would be so large that AdamW's second moment would keep the noise
+/// almost constant for thousands of steps. The methods that train on the exact evidence (dbk-exact,
+/// dkl-exact) have the same problem: their first residuals are as large as the target, and the evidence
+/// divides the squared residuals by the noise variance.
 inline NoiseOptions expected_noise() { return {0.1, 1e-4, 1e-2, "exp"}; }
 
-/// Returns the values that `fit --tune` tries for the weights alpha and beta (N appendix B.2).
+/// Returns the values that `fit --tune` tries for the loss weights alpha and beta, as in the deep basis
+/// kernel paper (N appendix B.2).
 inline Grid paper_grid() { return {{0, 0.01, 0.1, 1}}; }
 
-/// Returns the noise options of --preset paper (N appendix B) without noise_form: start 1e-2, floor 1e-6, and
-/// 1e-3, the learning rate of all other parameters.
+/// Returns the noise options of --preset paper except noise_form, from the deep basis kernel paper (N
+/// appendix B): initial variance 1e-2, floor 1e-6, and the learning rate 1e-3 of all other parameters.
 inline nlohmann::json paper_noise_values() {
   return {{"noise_start", 1e-2}, {"noise_floor", 1e-6}, {"noise_rate", 1e-3}};
 }
 
-/// Returns paper_noise_values() with noise_form "sd". N does not say which function of the noise variance is
-/// trained. Among six candidates, "sd" at N's learning rate comes nearest to the NLLs that N reports for VBLL
-/// and SV-DKL (experiments/noise_reading).
+/// Returns all noise options of --preset paper: paper_noise_values() and noise_form "sd". The deep basis
+/// kernel paper (N) does not say which function of the noise variance it trains. Among six functions that
+/// were tried, "sd" at N's learning rate comes nearest to the NLLs that N reports for VBLL and SV-DKL
+/// (experiments/noise_reading).
 inline nlohmann::json paper_noise() {
   nlohmann::json noise = paper_noise_values();
   noise["noise_form"] = "sd";

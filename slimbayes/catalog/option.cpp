@@ -51,7 +51,8 @@ namespace {
                                           expected, shown(value), hint));
 }
 
-// Accepts an integer written as a double, such as 1e4. Beyond 2^53 a double does not identify one integer.
+// Returns whether the value is a whole number. Accepts one that is written as a double, such as 1e4, but only
+// up to 2^53, because a larger double does not identify one integer.
 bool is_whole(const json& value) {
   if (value.is_number_integer()) return true;
   if (!value.is_number_float()) return false;

@@ -22,17 +22,18 @@ struct Choices {
   std::vector<std::string> words;
 };
 
-/// What help shows for the value of a free text, or for one entry of a list, such as COLUMN or FILE.
+/// The placeholder, such as COLUMN or FILE, that help shows for the value of an option that is a free text,
+/// or for one entry of a list.
 struct ValueName {
   std::string word;
 };
 
-/// The values that `fit --tune` tries.
+/// The values of an option that `fit --tune` tries.
 struct Grid {
   std::vector<double> values;
 };
 
-/// Facts on a numeric option that the workflow needs.
+/// Properties of a numeric option that the code around a fit needs, beside its bounds.
 struct OptionFacts {
   Grid grid = {};
   bool at_most_rows =
@@ -40,14 +41,14 @@ struct OptionFacts {
   bool gaussian_only = false;  // without Gaussian noise every value gives the same fit
 };
 
-/// The description of one option, shared by all front ends: command-line flag, JSON key, Python keyword,
-/// model file, docs. Each options struct is described in one place, by an overload of describe() for its
-/// type:
+/// The description of one option, from which all front ends derive it: the command-line flag, the JSON key,
+/// the Python keyword, the entry in the model file, the documentation. Each options struct has an overload of
+/// describe(), which is the only place that lists its options:
 ///   template <class V> void describe(DbkOptions& o, V& v) {
 ///     v("beta", o.beta, "weight of the KL term; raise it on small tables", Range{0, 1e6}, "N-15");
 ///   }
-/// After the help text comes what limits the value (Range, Choices, ValueName or nothing), then the source
-/// and, for numbers, OptionFacts or a Grid.
+/// The arguments are the name, the field, the help text, what limits the value (Range, Choices, ValueName or
+/// nothing), the source and, for numbers, OptionFacts or a Grid.
 struct OptionDoc {
   std::string name;            // as in JSON, with '_' between words; the command-line flag has '-' instead
   std::string type;            // "integer", "number", "boolean", "text" or "list" (of texts)
@@ -57,16 +58,17 @@ struct OptionDoc {
   std::optional<Range> range = {};        // bounds of a number; empty: none
   std::vector<std::string> choices = {};  // allowed texts; empty: any
   std::vector<double> grid = {};          // values that --tune tries; empty: the option cannot be tuned
-  bool at_most_rows = false, gaussian_only = false;  // see OptionFacts
-  std::string value_name = "";                       // what help shows for the value; empty: by the type
-  std::string section = "";  // heading in --help; empty: the section of the method's options
+  /// As in OptionFacts: refuse a value above the number of training rows; no effect without Gaussian noise.
+  bool at_most_rows = false, gaussian_only = false;
+  std::string value_name = "";  // placeholder in help; empty: chosen by the type
+  std::string section = "";     // heading in --help; empty: that of the method's own options
 };
 
 /// Formats a bound for messages and help: whole numbers below 1e15 in full (16777216), others with six digits
 /// (0.1, 1e-12).
 std::string number_text(double x);
 
-/// Returns the comma-separated parts of a list, without the blanks around them.
+/// Splits a list at its commas. Returns the parts without the blanks around them.
 std::vector<std::string> split_list(std::string_view list);
 
 namespace detail {
@@ -75,15 +77,15 @@ namespace detail {
 /// size.
 std::string shown(const nlohmann::json& value);
 
-/// Checks one value against its doc. Throws std::invalid_argument with option, constraint and value in the
-/// message.
+/// Checks that the value has the option's type and lies within its range or choices. Throws
+/// std::invalid_argument with `owner`, the option's name, the constraint and the value in the message.
 void check_option(const OptionDoc& doc, const nlohmann::json& value, std::string_view owner);
 
-/// Throws std::invalid_argument if `given` is not an object or has a key without a doc. The message suggests
-/// the nearest known key.
+/// Throws std::invalid_argument if `given` is not an object or has a key that is not the name of an option in
+/// `docs`. The message begins with `owner` and suggests the nearest known name.
 void check_keys(const nlohmann::json& given, const std::vector<OptionDoc>& docs, std::string_view owner);
 
-/// Returns the name of T in OptionDoc::type.
+/// Returns the name of the C++ type T as OptionDoc::type has it, such as "integer".
 template <class T>
 const char* option_type() {
   if constexpr (std::is_same_v<T, bool>) return "boolean";
@@ -93,7 +95,8 @@ const char* option_type() {
   return "text";
 }
 
-/// The visitor that describe() calls. It calls `body(const OptionDoc&, T& field)` for each option.
+/// The object that describe() calls once per option. It builds the OptionDoc from the arguments and calls
+/// `body(const OptionDoc&, T& field)`.
 template <class Body>
 struct OptionVisitor {
   Body body;
@@ -169,8 +172,8 @@ void visit_options(O& options, Body body) {
 
 }  // namespace detail
 
-/// Returns the docs of every option of O, in the order of its describe(). The values in `defaults` are the
-/// fallbacks.
+/// Returns the descriptions of every option of the struct O, in the order of its describe(). The field values
+/// of `defaults` become OptionDoc::fallback.
 template <class O>
 std::vector<OptionDoc> option_docs(O defaults = {}) {
   std::vector<OptionDoc> docs;
@@ -178,7 +181,7 @@ std::vector<OptionDoc> option_docs(O defaults = {}) {
   return docs;
 }
 
-/// Returns a JSON object with the value of every option.
+/// Returns a JSON object with the name and the value of every option.
 template <class O>
 nlohmann::json options_to_json(O options) {
   nlohmann::json json = nlohmann::json::object();
@@ -186,9 +189,9 @@ nlohmann::json options_to_json(O options) {
   return json;
 }
 
-/// Returns the defaults overwritten by `given`. Throws std::invalid_argument for an unknown key, a wrong type
-/// or a value out of range; the message begins with `owner`, the name that the user knows the options by,
-/// such as the method's.
+/// Returns an options struct with the defaults of O, overwritten by the values in `given`. Throws
+/// std::invalid_argument for an unknown key, a wrong type or a value out of range. The message begins with
+/// `owner`, a name that the user knows, such as the method's.
 template <class O>
 O options_from_json(const nlohmann::json& given, std::string_view owner) {
   detail::check_keys(given, option_docs<O>(), owner);

@@ -10,15 +10,17 @@ namespace slimbayes {
 /// What is predicted: a number, a class, a count, or where events happen.
 enum class TaskKind : uint8_t { regression, classification, counts, events };
 
-/// The distribution of the target given the latent functions. Classification has two: bernoulli for two
-/// classes with one latent function, softmax for any number of classes with one latent function per class.
+/// The distribution of the target given the latent functions, which are the outputs of the model before the
+/// likelihood. Classification has two: bernoulli for two classes with one latent function, softmax for any
+/// number of classes with one latent function per class.
 enum class LikelihoodKind : uint8_t { gaussian, bernoulli, softmax, poisson, cox };
 
 /// Returns the task of a likelihood: regression for gaussian, classification for bernoulli and softmax,
 /// counts for poisson, events for cox.
 TaskKind task_of(LikelihoodKind likelihood);
 
-/// Returns the name in options, reports and model files, such as "regression" or "poisson".
+/// Returns the name of a task or likelihood in options, reports and model files, such as "regression" or
+/// "poisson".
 std::string_view name_of(TaskKind task);
 std::string_view name_of(LikelihoodKind likelihood);
 

@@ -7,8 +7,8 @@
 
 namespace slimbayes {
 
-/// Options of a network that is trained on squared error or cross entropy: dnn itself, and the network whose
-/// mean a post-hoc method (bll, rich-bll) keeps.
+/// Options of a network that is trained on squared error or cross entropy. dnn is this network alone; other
+/// methods (bll, rich-bll, ntk-gp and others) train it first and then add a posterior.
 struct TrainedNetworkOptions {
   TrainingOptions training;
   NetworkOptions network;
@@ -30,9 +30,9 @@ void describe(TrainedNetworkOptions& o, V& v) {
     Range{1, 65536}, "R appendix C");
 }
 
-/// Returns the network for rows of shape `input` with a linear output layer of `outputs` numbers. `tokens` is
-/// the size of the vocabulary for text, else 0. Throws std::invalid_argument if the network cannot take such
-/// rows or the parametrisation.
+/// Returns the architecture for rows of shape `input`: the chosen network, then a linear output layer of
+/// `outputs` numbers. `tokens` is the size of the vocabulary for text, else 0. Throws std::invalid_argument
+/// if the network cannot take such rows or the parametrisation.
 NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Shape& input, int64_t tokens,
                                  int64_t outputs);
 

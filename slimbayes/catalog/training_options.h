@@ -7,8 +7,8 @@
 
 namespace slimbayes {
 
-/// Training options of the methods that train on mini-batches. The study in experiments/recipe chose the
-/// defaults.
+/// Training options of the methods that train on mini-batches. The defaults were chosen by the study in
+/// experiments/recipe.
 struct TrainingOptions {
   int64_t steps = 20000;
   int64_t epochs = 0;
@@ -55,7 +55,7 @@ void describe(TrainingOptions& o, V& v) {
     "slimbayes");
 }
 
-/// Returns the training options of --preset paper (N appendix B.2; docs/references.md lists the papers): 400
+/// Returns the training options of --preset paper, from the deep basis kernel paper (N appendix B.2): 400
 /// epochs, batches of 1024 rows, constant learning rate 1e-3, weight decay 1e-2, no early stopping.
 inline nlohmann::json paper_training() {
   return {{"epochs", 400},        {"batch", 1024},          {"learning_rate", 1e-3},

@@ -22,6 +22,7 @@ SplitOptions split_options(const FitOptions& o) {
           .test_fraction = o.test_fraction,
           .kind = o.split,
           .not_inputs = not_inputs,
+          .declared = o.categorical,
           .calibration_fraction = calibrated ? o.calibration_fraction : 0};
 }
 

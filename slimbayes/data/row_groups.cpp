@@ -48,8 +48,8 @@ double canonical(double x) {
 
 /// Returns whether the encoder is expected to drop the column as row labels, an identifier or free text. This
 /// uses all rows of the table, because the training rows are not known before the split.
-bool encoder_drops(const Column& column) {
-  if (is_row_label(column.name)) return true;
+bool encoder_drops(const Column& column, const std::vector<std::string>& declared) {
+  if (is_row_label(column.name) && std::ranges::find(declared, column.name) == declared.end()) return true;
   if (column.kind != ColumnKind::categorical) return false;
   std::vector<bool> seen(column.levels.size());
   size_t cells = 0, different = 0;
@@ -63,7 +63,8 @@ bool encoder_drops(const Column& column) {
   return is_free_text(cells, different);
 }
 
-std::vector<const Column*> input_columns(const Table& table, const std::vector<std::string>& not_inputs) {
+std::vector<const Column*> input_columns(const Table& table, const SplitOptions& options) {
+  const std::vector<std::string>& not_inputs = options.not_inputs;
   for (const std::string& name : not_inputs) {
     check(table.find(name), "split_rows", "columns of the table that are no inputs", name,
           nearest_hint(name, table.names()));
@@ -76,7 +77,7 @@ std::vector<const Column*> input_columns(const Table& table, const std::vector<s
   check(!inputs.empty(), "split_rows", "at least one input column", "none");
   std::vector<const Column*> encoded;
   std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(encoded),
-               [](const Column* column) { return !encoder_drops(*column); });
+               [&](const Column* column) { return !encoder_drops(*column, options.declared); });
   return encoded.empty() ? inputs : encoded;
 }
 
@@ -98,7 +99,7 @@ RowGroups parted(const RowGroups& groups, Alone alone) {
 }  // namespace
 
 RowGroups alike_rows(const Table& table, const SplitOptions& options) {
-  const std::vector<const Column*> inputs = input_columns(table, options.not_inputs);
+  const std::vector<const Column*> inputs = input_columns(table, options);
   std::vector<double> cells;
   std::unordered_map<XXH128_hash_t, int64_t, LowBits, SameHash> index;
   index.reserve(static_cast<size_t>(table.rows));

@@ -88,13 +88,15 @@ Batch JoinedSource::rows(const at::Tensor& indices, const RowContext& context) c
   check_indices(indices, "JoinedSource::rows");
   const int64_t n = first_->size();
   const at::Tensor in_second = indices >= n;
-  if (!in_second.any().item<bool>()) return first_->rows(indices, context);
-  if (in_second.all().item<bool>()) return second_->rows(indices - n, context);
+  // Each part has its own stream in every batch, so that the augmentation of a row does not depend on the
+  // rest of its batch.
+  const RowContext of_first{context.training, context.stream.split("first")},
+      of_second{context.training, context.stream.split("second")};
+  if (!in_second.any().item<bool>()) return first_->rows(indices, of_first);
+  if (in_second.all().item<bool>()) return second_->rows(indices - n, of_second);
   const at::Tensor places = at::cat({at::nonzero(~in_second), at::nonzero(in_second)}).squeeze(1);
-  Batch a =
-      first_->rows(indices.masked_select(~in_second), {context.training, context.stream.split("first")});
-  Batch b =
-      second_->rows(indices.masked_select(in_second) - n, {context.training, context.stream.split("second")});
+  Batch a = first_->rows(indices.masked_select(~in_second), of_first);
+  Batch b = second_->rows(indices.masked_select(in_second) - n, of_second);
   pad_alike(a, b);
   const at::Tensor order = at::argsort(places);
   const auto both = [&order](const at::Tensor& x, const at::Tensor& y) {

@@ -23,6 +23,9 @@ struct SplitOptions {
   ///   every column, because two missing cells need not stand for the same value.
   std::string kind;
   std::vector<std::string> not_inputs = {};  // the target and the ignored columns
+  /// Columns that the user declared to hold names (FitOptions::categorical). They are inputs whatever their
+  /// header is.
+  std::vector<std::string> declared = {};
   double calibration_fraction = 0;           // share of all rows, rounded up; it reduces the training part
   std::string_view noun = "row";    // the word for one example in notes
 };

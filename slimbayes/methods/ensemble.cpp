@@ -69,14 +69,15 @@ Members members_from(const TensorFile& file, const RegistryRow& method, const Da
 }
 
 /// Returns one summary for all members: epochs, steps and seconds are summed, the scores averaged, and each
-/// different note appears once. The best epoch and the jitter are the largest. The rows and the facts are
-/// those of the first member.
+/// different note appears once. The best epoch and the jitter are the largest. The rows are those of the
+/// first member, and so are the facts, each of which says so.
 Summary merged(const Members& members, const std::string& of) {
   Summary all = members.front()->summary();
   all.steps = all.epochs = 0;
   all.best_score = all.seconds = 0;
   all.notes = {fmt::format("{} members of {}; epochs and steps are their sums, the best score their mean",
                            members.size(), of)};
+  for (std::string& fact : all.facts) fact = "member 1: " + fact;
   for (const auto& member : members) {
     const Summary& one = member->summary();
     all.steps += one.steps;

@@ -56,6 +56,27 @@ TEST(Joined, RowsComeFromBothInTheOrderAsked) {
   EXPECT_EQ(joined(numbered(0, 3), {}).size(), 3);
 }
 
+/// Rows of one random number, drawn from the stream by the row's index as an augmentation is.
+class Varied : public Source {
+ public:
+  int64_t size() const override { return 3; }
+  Batch rows(const at::Tensor& indices, const RowContext& context) const override {
+    at::Tensor x = at::empty({indices.size(0), 1}, at::kDouble);
+    for (int64_t i = 0; i < indices.size(0); ++i)
+      x[i] = context.stream.split(static_cast<uint64_t>(indices[i].item<int64_t>())).normal({1});
+    return {{x}, x.squeeze(1)};
+  }
+};
+
+TEST(Joined, TheAugmentationOfARowDoesNotDependOnItsBatch) {
+  const Dataset all = joined({{}, std::make_shared<Varied>()}, {{}, std::make_shared<Varied>()});
+  const RowContext context{true, Stream(3)};
+  const at::Tensor whole = all.source->rows(at::arange(6), context).target;
+  for (int64_t i = 0; i < 6; ++i)
+    EXPECT_TRUE(at::equal(all.source->rows(at::tensor({i}, at::kLong), context).target[0], whole[i])) << i;
+  EXPECT_FALSE(whole[0].equal(whole[3]));  // the first rows of the two parts
+}
+
 TEST(Joined, TextsArePaddedAlike) {
   const Dataset a{{}, std::make_shared<Sentences>(std::vector<std::vector<int64_t>>{{5}, {6, 7}})},
       b{{}, std::make_shared<Sentences>(std::vector<std::vector<int64_t>>{{1, 2, 3}})};

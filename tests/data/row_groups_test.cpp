@@ -73,6 +73,20 @@ TEST(split_rows, an_identifier_does_not_part_identical_inputs) {
   EXPECT_EQ(split_rows(alone, options(0.2, 0.2), Stream(1)).test.size(), 24u);
 }
 
+TEST(split_rows, a_declared_column_without_a_name_is_an_input) {
+  std::vector<double> x, label, y;
+  for (int i = 0; i < 120; ++i) {
+    x.push_back(i / 4);
+    label.push_back(i % 2);
+    y.push_back(i);
+  }
+  const Table t = table_of({categories("Unnamed: 0", label, {"a", "b"}), numbers("x", x), numbers("y", y)});
+  SplitOptions without = options(0.2, 0.2), with = without;
+  with.declared = {"Unnamed: 0"};
+  EXPECT_EQ(alike_rows(t, without).count, 30);
+  EXPECT_EQ(alike_rows(t, with).count, 60);
+}
+
 TEST(split_rows, few_inputs_in_many_rows_are_split_one_by_one) {
   std::vector<double> x, y;
   for (int i = 0; i < 300; ++i) x.push_back(i % 3), y.push_back(i);

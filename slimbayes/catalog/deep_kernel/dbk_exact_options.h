@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// Options of `dbk-exact`: a deep basis kernel trained on the exact log evidence of all rows.
+/// Options of `dbk-exact`: a deep basis kernel, whose basis functions are computed from a network's output,
+/// trained on the exact log evidence of all rows.
 struct DbkExactOptions {
   FullBatchOptions training;
   int64_t chunk = 4096;

@@ -7,7 +7,9 @@
 
 namespace slimbayes {
 
-/// Options of `dbk`: a deep basis kernel trained with dPPGP (N-15).
+/// Options of `dbk`: a deep basis kernel, whose basis functions are computed from a network's output. It is
+/// trained on mini-batches with the objective dPPGP, which joins the log predictive density of each row with
+/// a trace regulariser and a KL term (equation 15 of the deep basis kernel paper, N).
 struct DbkOptions {
   TrainingOptions training;
   NetworkOptions network;

@@ -4,7 +4,8 @@
 
 namespace slimbayes {
 
-/// Options that weight the rows of a predictive objective early in training (Seitzer et al. 2022).
+/// Options that weight the rows early in training. They are for objectives that fit the predictive density of
+/// each row, which would otherwise give up rows that are hard to predict (Seitzer et al. 2022).
 struct FocusOptions {
   double focus = 0.5;
   double focus_until = 0.7;
@@ -21,7 +22,7 @@ void describe(FocusOptions& o, V& v) {
     "experiments/recipe");
 }
 
-/// Returns the focus options of --preset paper: all rows have the same weight.
+/// Returns the focus options of --preset paper: all rows always have the same weight.
 inline nlohmann::json paper_focus() { return {{"focus", 0.0}}; }
 
 }  // namespace slimbayes

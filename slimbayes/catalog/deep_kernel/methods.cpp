@@ -1,5 +1,5 @@
-// Deep kernels and sparse Gaussian processes: a network with basis functions or inducing points on top, or
-// inducing points at the inputs.
+// Deep kernels (basis functions or inducing points at the outputs of a network) and sparse Gaussian processes
+// (inducing points at the inputs themselves).
 #include "slimbayes/catalog/deep_kernel/dbk_exact_options.h"
 #include "slimbayes/catalog/deep_kernel/dbk_options.h"
 #include "slimbayes/catalog/deep_kernel/pp_dkl_options.h"
@@ -64,7 +64,7 @@ MethodInfo pp_dkl() {
 
 MethodInfo sv_rbf() {
   MethodInfo info = network_method("sv-rbf", every_task());
-  info.inputs = {InputKind::table};  // its kernel acts on the inputs, without a network
+  info.inputs = {InputKind::table};  // the kernel acts on table columns, without a network
   info.summary = "Sparse variational Gaussian process with an ARD RBF kernel at the inputs (SVGP).";
   info.paper = "N: deep basis kernels, objective N-5 (baseline SV-RBF; Hensman et al. 2013)";
   info.variance_grows_away = true;
@@ -78,8 +78,8 @@ MethodInfo sv_dbk() {
       "The earlier deep basis kernel: evidence lower bound with a trace regulariser and a diagonal "
       "correction.";
   info.paper = "E: low-rank deep kernels, sections 3.2 and 3.3";
-  // E section 4: a residual network of 128 units with tanh, batches of 256, at most 2,000 epochs, stopped
-  // after 200 epochs without a better validation NLL.
+  // The settings of the earlier deep basis kernel paper (E section 4): a residual network of 128 units with
+  // tanh, batches of 256, at most 2,000 epochs, stopped after 200 epochs without a better validation NLL.
   info.presets = {paper_preset({paper_training(),
                                 paper_noise(),
                                 {{"epochs", 2000},

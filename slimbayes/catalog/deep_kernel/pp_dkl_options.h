@@ -7,7 +7,9 @@
 
 namespace slimbayes {
 
-/// Options of `pp-dkl`: an RBF kernel on the network's outputs with inducing points, trained with PPGP (N-6).
+/// Options of `pp-dkl`: an RBF kernel with inducing points on the outputs of a network. It is trained on
+/// PPGP's objective, the predictive density of each row (Jankowiak et al. 2020; equation 6 of the deep basis
+/// kernel paper, N).
 struct PpDklOptions {
   TrainingOptions training;
   NetworkOptions network;

@@ -6,9 +6,10 @@
 
 namespace slimbayes {
 
-/// Options of `sv-dbk`, the deep basis kernel of the earlier paper (E): vbll's bound with a trace regulariser
-/// in training and a diagonal correction in prediction. To repeat E's ablations: for -c set alpha to 0 and
-/// correction to false, for -r set rank to 1, for -cr set all three.
+/// Options of `sv-dbk`, the method of the earlier deep basis kernel paper (E). It is trained on the evidence
+/// lower bound with a trace regulariser, and corrects the diagonal of the kernel in prediction. To repeat the
+/// ablations of E section 4: for "-c" set alpha to 0 and correction to false; for "-r" set rank to 1; for
+/// "-cr" set all three.
 struct SvDbkOptions {
   TrainingOptions training;
   NetworkOptions network;

@@ -6,7 +6,9 @@
 
 namespace slimbayes {
 
-/// Options of `sv-dkl`: an RBF kernel on the network's outputs with inducing points, trained with SVGP (N-5).
+/// Options of `sv-dkl`: an RBF kernel with inducing points on the outputs of a network. It is trained on the
+/// evidence lower bound of a sparse variational Gaussian process (SVGP; equation 5 of the deep basis kernel
+/// paper, N).
 struct SvDklOptions {
   TrainingOptions training;
   NetworkOptions network;

@@ -5,8 +5,8 @@
 
 namespace slimbayes {
 
-/// Options of `sv-rbf`: a sparse Gaussian process on the inputs themselves, without a network, trained with
-/// SVGP (N-5).
+/// Options of `sv-rbf`: a sparse variational Gaussian process (SVGP) on the inputs themselves, without a
+/// network. It is trained on the evidence lower bound (equation 5 of the deep basis kernel paper, N).
 struct SvRbfOptions {
   TrainingOptions training;
   int64_t rank = 128;

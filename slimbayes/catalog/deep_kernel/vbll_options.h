@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// Options of `vbll`: the same model as dbk, trained on the evidence lower bound.
+/// Options of `vbll`, a variational Bayesian last layer: the model of dbk, basis functions on a network's
+/// output with Gaussian weights, trained on the evidence lower bound.
 struct VbllOptions {
   TrainingOptions training;
   NetworkOptions network;

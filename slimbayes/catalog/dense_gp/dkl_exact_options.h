@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// Options of `dkl-exact`: a dense Gaussian process on a network's outputs. For small tables only: time grows
-/// with n^3 and memory with n^2.
+/// Options of `dkl-exact`: deep kernel learning, a Gaussian process with a dense kernel matrix whose inputs
+/// are the outputs of a network. For small tables only: time grows with n^3 and memory with n^2 (n rows).
 struct DklExactOptions {
   FullBatchOptions training;
   NetworkOptions network;

@@ -4,8 +4,9 @@
 
 namespace slimbayes {
 
-/// Options of `gp-exact`: a dense Gaussian process with an ARD RBF kernel, whose hyperparameters maximise the
-/// evidence. The reference method on small tables.
+/// Options of `gp-exact`: a Gaussian process with a dense kernel matrix and an RBF kernel with one
+/// lengthscale per input (ARD). Its hyperparameters maximise the evidence. It is the reference method on
+/// small tables.
 struct GpExactOptions {
   int64_t iterations = 60;
   int64_t evidence_rows = 2000;

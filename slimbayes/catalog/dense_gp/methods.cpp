@@ -1,4 +1,4 @@
-// Dense Gaussian processes: time n^3, memory n^2.
+// Methods with a dense kernel matrix of all training rows: time n^3, memory n^2.
 #include "slimbayes/catalog/dense_gp/dkl_exact_options.h"
 #include "slimbayes/catalog/dense_gp/gp_exact_options.h"
 #include "slimbayes/catalog/families.h"
@@ -9,7 +9,7 @@ namespace {
 
 MethodInfo dkl_exact() {
   MethodInfo info = network_method("dkl-exact");
-  info.inputs = {InputKind::table};  // the model file holds the training rows
+  info.inputs = {InputKind::table};  // tables only, because the model file stores the training rows
   info.summary =
       "Dense Gaussian process with an RBF kernel at a network's outputs: deep kernel learning for small "
       "tables (time n^3, memory n^2).";

@@ -5,7 +5,8 @@
 
 namespace slimbayes {
 
-/// Options of `bll`, a Bayesian last layer on top of a trained network.
+/// Options of `bll`: a network is trained, then the weights of its last layer get a Gaussian posterior (a
+/// Bayesian last layer).
 struct BllOptions {
   TrainedNetworkOptions network;
   LastLayerOptions posterior;

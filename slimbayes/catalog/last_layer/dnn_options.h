@@ -4,7 +4,7 @@
 
 namespace slimbayes {
 
-/// Options of `dnn`, the baseline: the network of the other methods with a linear output layer, trained on
+/// Options of `dnn`, the baseline without a posterior: a network with a linear output layer, trained on
 /// squared error or, for classes, on cross entropy.
 struct DnnOptions {
   TrainedNetworkOptions network;

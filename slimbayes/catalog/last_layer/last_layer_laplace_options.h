@@ -7,7 +7,8 @@
 
 namespace slimbayes {
 
-/// Options of `last-layer-laplace`, the Laplace approximation of a trained network's last layer.
+/// Options of `last-layer-laplace`: a network is trained, then the weights of its last layer get a Laplace
+/// approximation of their posterior.
 struct LastLayerLaplaceOptions {
   TrainedNetworkOptions network;
   PosteriorChoiceOptions choice = {"evidence", "mse", "select", 1};

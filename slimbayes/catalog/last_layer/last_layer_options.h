@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// How the hyperparameters of a posterior around a trained network are chosen (bll, rich-bll,
-/// last-layer-laplace, ntk-gp).
+/// Options on how the prior sd and the noise of a posterior are chosen. They belong to the methods that add a
+/// posterior to a trained network: bll, rich-bll, last-layer-laplace, ntk-gp.
 struct PosteriorChoiceOptions {
   std::string select = "nll";
   std::string noise = "select";
@@ -36,7 +36,7 @@ void describe(PosteriorChoiceOptions& o, V& v) {
     "R section 3.1");
 }
 
-/// How the posterior of a network's last layer is computed (bll, rich-bll).
+/// Options on how bll and rich-bll compute the posterior of a network's last layer.
 struct LastLayerOptions {
   PosteriorChoiceOptions choice;
   double class_noise = 0.1;

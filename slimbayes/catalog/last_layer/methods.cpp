@@ -1,4 +1,5 @@
-// A trained network, and the posteriors of its last layer: they keep the network's mean and add a variance.
+// dnn, a trained network without a posterior, and the methods that add a posterior to a trained network: they
+// keep its mean and add a variance.
 #include <algorithm>
 
 #include "slimbayes/catalog/families.h"
@@ -12,8 +13,8 @@
 namespace slimbayes {
 namespace {
 
-/// Returns the options of a posterior around a trained network that act after its training. `refit` is none:
-/// it decides how often the network is trained.
+/// Returns the options that are used only after the network has been trained: all except those of the
+/// network, of its training, and `refit`, which makes the network train a second time.
 std::vector<std::string> after_training(const std::vector<OptionDoc>& options) {
   std::vector<std::string> names;
   const std::vector<OptionDoc> training = option_docs<TrainedNetworkOptions>();
@@ -24,7 +25,8 @@ std::vector<std::string> after_training(const std::vector<OptionDoc>& options) {
   return names;
 }
 
-/// Sets the docs and checks of the options O of a posterior around a trained network.
+/// Fills in the options O of a method that adds a posterior to a trained network: their descriptions, their
+/// check, and which of them are used only after the training.
 template <class O>
 MethodInfo with_posterior_options(MethodInfo info) {
   info = with_options<O>(std::move(info));
@@ -32,7 +34,7 @@ MethodInfo with_posterior_options(MethodInfo info) {
   return info;
 }
 
-/// Returns the facts that the posteriors of a trained network's last layer have in common.
+/// Returns a MethodInfo with the fields that all methods share that add a posterior to a trained network.
 MethodInfo posterior_method(std::string name) {
   MethodInfo info = network_method(std::move(name), {TaskKind::regression, TaskKind::classification});
   info.input_scale = "standard";
@@ -40,9 +42,10 @@ MethodInfo posterior_method(std::string name) {
   return info;
 }
 
-/// Returns the settings of the paper R (appendix C) for the posteriors without the option `refit`: two layers
-/// of 50 units with ReLU in mu-P, Adam at 1e-3 with batches of 32 and gradients of norm 1 at most, up to
-/// 3,000 epochs; the noise is the validation MSE, the prior sd 1.
+/// Returns the settings of the Rich-BLL paper (R appendix C) for the methods that add a posterior to a
+/// trained network, except the option `refit`: two layers of 50 units with ReLU in mu-P, Adam at 1e-3 with
+/// batches of 32 and gradients of norm 1 at most, up to 3,000 epochs. The noise variance is the validation
+/// MSE, the prior sd is 1.
 nlohmann::json paper_posterior() {
   return {{"network", "mlp"},
           {"hidden", 50},
@@ -62,7 +65,8 @@ nlohmann::json paper_posterior() {
           {"prior_sd", 1.0}};
 }
 
-/// The paper trains the network again on all rows.
+/// Returns the option `refit`: as in the Rich-BLL paper, the network is trained again on training and
+/// validation rows. Only bll and rich-bll have it.
 nlohmann::json paper_refit() { return {{"refit", true}}; }
 
 MethodInfo dnn() {
@@ -86,7 +90,8 @@ MethodInfo rich_bll() {
       "Keeps a trained network's mean and adds the variance of its last layer, enriched by the gradients of "
       "all layers.";
   info.paper = "R: richer Bayesian last layers, section 3";
-  info.presets = {paper_preset({paper_posterior(), paper_refit(), {{"ridge", 0.0}}})};  // least squares
+  // The paper's regression of the gradients on the features is least squares, without a ridge.
+  info.presets = {paper_preset({paper_posterior(), paper_refit(), {{"ridge", 0.0}}})};
   return with_posterior_options<RichBllOptions>(std::move(info));
 }
 
@@ -116,7 +121,7 @@ MethodInfo ntk_gp() {
   MethodInfo info = posterior_method("ntk-gp");
   info.aliases = {"lla"};
   info.tasks = {TaskKind::regression};
-  info.inputs = {InputKind::table};  // the model file holds the training rows
+  info.inputs = {InputKind::table};  // tables only, because the model file stores the training rows
   info.summary =
       "Keeps a trained network's mean and adds the variance of a Gaussian process with its tangent kernel "
       "(time n^3, memory n^2).";

@@ -5,8 +5,9 @@
 
 namespace slimbayes {
 
-/// Options of `ntk-gp`, the Gaussian process with a trained network's tangent kernel. For small tables only:
-/// time grows with n^3 and memory with n^2.
+/// Options of `ntk-gp`: a network is trained, then the variance is that of a Gaussian process whose kernel is
+/// the network's neural tangent kernel, the inner products of its gradients. For small tables only: time
+/// grows with n^3 and memory with n^2 (n rows).
 struct NtkGpOptions {
   TrainedNetworkOptions network;
   PosteriorChoiceOptions choice;

@@ -7,7 +7,9 @@
 
 namespace slimbayes {
 
-/// Options of `rich-bll`, a Bayesian last layer whose prior knows the gradients of the whole network.
+/// Options of `rich-bll`: a Bayesian last layer on a trained network. The prior covariance of its weights is
+/// enriched by the gradients of the earlier layers, so that the variance also reflects the uncertainty of
+/// those layers.
 struct RichBllOptions {
   TrainedNetworkOptions network;
   LastLayerOptions posterior;

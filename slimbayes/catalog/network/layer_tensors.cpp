@@ -1,4 +1,5 @@
-// The tensors and matrices of each layer of catalog/network/layers.h. nn/layers.cpp computes with them.
+// Lists the tensors and the weight matrices of each kind of layer in catalog/network/layers.h. nn/layers.cpp
+// computes with these tensors.
 #include "slimbayes/catalog/network/layer_tensors.h"
 
 #include <cmath>
@@ -9,11 +10,11 @@ namespace slimbayes {
 
 namespace {
 
-/// Collects the tensors and maps of a network, layer by layer.
+/// Collects the tensors of a network, and the places where matrices act, layer by layer.
 struct Collector {
   std::vector<TensorShape> tensors;
   std::vector<MapSite> sites;
-  std::string layer = {};  // name of the layer to which tensors are added
+  std::string layer = {};  // name of the layer that is visited now
 
   void add(const std::string& name, std::vector<int64_t> sizes, const StartRule& start, double rate = 1) {
     tensors.push_back({layer + "." + name, layer, std::move(sizes), start, rate});
@@ -22,12 +23,13 @@ struct Collector {
     tensors.push_back(
         {layer + "." + name, layer, {size}, {StartRule::Kind::constant, value}, 1, /*buffer=*/true});
   }
-  /// Adds a matrix that has its own tensor.
+  /// Adds the place of a matrix that is a whole tensor with the same name.
   void add_site(const std::string& name, int64_t out, int64_t in, MapUse use, const std::string& bias = "") {
     const std::string full = layer + "." + name;
     sites.push_back({full, layer, out, in, use, bias.empty() ? "" : layer + "." + bias, full});
   }
-  /// Adds a matrix that consists of the rows from `first` on of the tensor "in_weight".
+  /// Adds the place of a [width, width] matrix that is a part of the tensor "in_weight": its rows from
+  /// `first` on.
   void add_part(const std::string& name, int64_t width, int64_t first) {
     sites.push_back({layer + "." + name, layer, width, width, MapUse::apply, layer + ".in_bias",
                      layer + ".in_weight", first});
@@ -39,7 +41,8 @@ StartRule uniform(int64_t fan_in) {
 }
 StartRule constant(double value) { return {StartRule::Kind::constant, value}; }
 
-/// Adds the weight of a layer with Scales, and its bias if it has one.
+/// Adds the tensors of a layer that has Scales (Linear, Conv2d): the weight, and the bias if there is one.
+/// Their initial values and learning rates come from the Scales.
 template <class Scaled>
 void add_scaled(const Scaled& of, const std::vector<int64_t>& sizes, int64_t fan_in, MapUse use,
                 Collector& to) {
@@ -95,7 +98,8 @@ void collect(const Attention&, const Shape& in, Collector& to) {
   to.add_site("out_weight", h, h, MapUse::apply, "out_bias");
 }
 
-// These layers have no tensors. visit_layers() visits the layers inside a residual.
+// These layers have no tensors of their own. visit_layers() also visits the layers inside a residual, so
+// Residual adds nothing here.
 void collect(const Activation&, const Shape&, Collector&) {}
 void collect(const Dropout&, const Shape&, Collector&) {}
 void collect(const Pool2d&, const Shape&, Collector&) {}

@@ -9,20 +9,20 @@
 
 namespace slimbayes {
 
-/// The layers of a network as data. A layer does not store the shape of its input, which follows from the
-/// layer before it (network_spec.h). To add a layer, add its struct here, its output shape in
-/// network_spec.cpp, its tensors in layer_tensors.cpp and its computation in nn/layers.cpp.
+/// This file describes the layers of a network as data. A layer does not store the shape of its input, which
+/// is the output shape of the layer before it (network_spec.h). To add a kind of layer, add its struct here,
+/// its output shape in network_spec.cpp, its tensors in layer_tensors.cpp and its computation in
+/// nn/layers.cpp.
 
-/// Multipliers, learning rates and initial values for the weight and the bias of one layer. parametrisation.h
-/// sets them for a whole network. The defaults give the layers of PyTorch.
+/// Factors and initial values for the weight and the bias of one layer. The defaults are those of PyTorch's
+/// layers; parametrised() (parametrisation.h) sets others for a whole network.
 struct Scales {
   double weight = 1, bias = 1;            // y = weight * (x W^T) + bias * b
-  double weight_rate = 1, bias_rate = 1;  // multiply the learning rate
-  double start = 0;  // > 0: W and b start at N(0, start^2); 0: at U(-1/sqrt(fan-in), 1/sqrt(fan-in))
+  double weight_rate = 1, bias_rate = 1;  // factors of the learning rate
+  double start = 0;  // > 0: W, b start at N(0, start^2); 0: uniform within 1/sqrt(fan-in) of 0
 };
 
-/// y = x W^T + b over the last axis of a vector or of each step of a sequence, with the multipliers of
-/// `scales`.
+/// y = x W^T + b, with the factors in `scales`. Acts on a vector, or on each step of a sequence.
 struct Linear {
   static constexpr const char* kind = "linear";
   int64_t out = 1;
@@ -36,25 +36,28 @@ struct Activation {
   std::string function = "silu";
 };
 
-/// Normalises over the last axis, with a trained scale and shift for each feature.
+/// Normalises the features of a vector, or of each step of a sequence, to mean 0 and variance 1. Then applies
+/// a trained scale and shift to each feature.
 struct LayerNorm {
   static constexpr const char* kind = "layer_norm";
 };
 
-/// Normalises over batch, height and width, with a trained scale and shift for each channel. Training uses
-/// the mean and variance of the batch and keeps running averages of them; prediction uses the averages.
+/// Normalises each channel of an image to mean 0 and variance 1 over batch, height and width. Then applies a
+/// trained scale and shift to each channel. Training uses the mean and variance of the batch and keeps
+/// running averages of them; prediction uses the averages.
 struct BatchNorm2d {
   static constexpr const char* kind = "batch_norm";
   double momentum = 0.1;
 };
 
-/// In training, sets a random share of the elements to zero and multiplies the others by 1 / (1 - rate).
+/// In training, sets a random share `rate` of the elements to zero and multiplies the others by 1 / (1 -
+/// rate), which keeps the mean. Prediction leaves the elements as they are, except in mc-dropout.
 struct Dropout {
   static constexpr const char* kind = "dropout";
   double rate = 0.1;
 };
 
-/// A square convolution over an image, with the multipliers of `scales`.
+/// A convolution with a square window over an image, with the factors in `scales`.
 struct Conv2d {
   static constexpr const char* kind = "conv2d";
   int64_t out = 1;
@@ -65,7 +68,7 @@ struct Conv2d {
   Scales scales = {};
 };
 
-/// Reduces each `size` x `size` square of an image to its maximum or mean. Pixels at the edge that do not
+/// Replaces each `size` x `size` square of an image by its maximum or mean. Pixels at the edge that do not
 /// fill a square are ignored.
 struct Pool2d {
   static constexpr const char* kind = "pool";
@@ -73,25 +76,26 @@ struct Pool2d {
   int64_t size = 2;
 };
 
-/// Turns an image into a vector: the mean of each channel.
+/// Turns an image into a vector with the mean of each channel. [c, h, w] -> [c]
 struct MeanOverImage {
   static constexpr const char* kind = "mean_over_image";
 };
 
-/// Turns an image into a vector of all its numbers.
+/// Turns an image into a vector of all its numbers. [c, h, w] -> [c h w]
 struct Flatten {
   static constexpr const char* kind = "flatten";
 };
 
-/// Turns tokens into a sequence: each step is the sum of a trained vector of its token and one of its
-/// position.
+/// Turns tokens into a sequence of vectors. Each step is the sum of two trained vectors: one for its token,
+/// one for its position. [t] -> [t, out]
 struct Embedding {
   static constexpr const char* kind = "embedding";
   int64_t tokens = 2;  // size of the vocabulary
   int64_t out = 1;
 };
 
-/// One LSTM layer; its output is the hidden state at every step. It does not skip padding.
+/// One LSTM layer. Its output is the hidden state at every step, also at steps that are padding. [t, d] ->
+/// [t, out]
 struct Lstm {
   static constexpr const char* kind = "lstm";
   int64_t out = 1;
@@ -103,36 +107,38 @@ struct Attention {
   int64_t heads = 1;
 };
 
-/// Turns a sequence into a vector: the mean over the steps that are not padding.
+/// Turns a sequence into a vector: the mean over the steps that are not padding. [t, d] -> [d]
 struct MeanOverSteps {
   static constexpr const char* kind = "mean_over_steps";
 };
 
-/// Turns a sequence into a vector: the last step that is not padding.
+/// Turns a sequence into a vector: the last step that is not padding. [t, d] -> [d]
 struct LastStep {
   static constexpr const char* kind = "last_step";
 };
 
 struct LayerSpec;
 
-/// y = shortcut(x) + body(x). An empty shortcut is the identity.
+/// y = shortcut(x) + body(x), where body and shortcut are chains of layers. An empty shortcut is the
+/// identity.
 struct Residual {
   static constexpr const char* kind = "residual";
   std::vector<LayerSpec> body;
   std::vector<LayerSpec> shortcut;
 };
 
-/// Any layer.
+/// A layer of any kind. It is a struct, not an alias of the variant, so that Residual can contain layers.
 struct LayerSpec
     : std::variant<Linear, Activation, LayerNorm, BatchNorm2d, Dropout, Conv2d, Pool2d, MeanOverImage,
                    Flatten, Embedding, Lstm, Attention, MeanOverSteps, LastStep, Residual> {
   using variant::variant;
 };
 
-/// The bounds of a layer's sizes.
+/// The bounds of a size of a layer, such as its number of output features.
 inline constexpr Range kSizes{1, 1 << 24};
 
-/// The bounds of a multiplier and of a factor of the learning rate: wide enough for every width in kSizes.
+/// The bounds of Scales: kMultipliers for the factors of weight and bias, kRates for the factors of their
+/// learning rates. They are wide enough for every width in kSizes.
 inline constexpr Range kMultipliers{1e-9, 1e9}, kRates{0, 1e9};
 
 template <class V>
@@ -200,6 +206,6 @@ void describe(MeanOverSteps&, V&) {}
 template <class V>
 void describe(LastStep&, V&) {}
 template <class V>
-void describe(Residual&, V&) {}  // body and shortcut are stored as layers, not as options
+void describe(Residual&, V&) {}  // no options: body and shortcut are stored as lists of layers
 
 }  // namespace slimbayes

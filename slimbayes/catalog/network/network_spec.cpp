@@ -1,6 +1,7 @@
-// A network as data. The model file holds it as JSON; network_from_json does not trust that JSON and checks
-// it. The output_of functions compute the shape of a layer's output from the shape of its input.
-// nn/layers.cpp takes all sizes from them.
+// Computes shapes of a network, and writes and reads a network as JSON for the model file. network_from_json
+// does not trust its input and checks everything. There is one output_of function per kind of layer; it
+// returns the shape of the layer's output for the shape of its input. nn/layers.cpp takes all sizes from
+// these functions.
 #include "slimbayes/catalog/network/network_spec.h"
 
 #include <fmt/format.h>
@@ -14,9 +15,9 @@ namespace {
 using detail::shown;
 using nlohmann::json;
 
-constexpr int kDeepest = 8;              // residuals within residuals
+constexpr int kDeepest = 8;              // most levels of residuals inside residuals
 constexpr double kMostNumbers = 0x1p26;  // most numbers in one row between two layers: 256 MB in float32
-constexpr int kMostLayers = 4096;        // layers of a network, including those in residuals
+constexpr int kMostLayers = 4096;        // most layers, including those in residuals
 
 [[noreturn]] void refuse(const std::string& expected, const std::string& received) {
   throw std::invalid_argument(
@@ -24,7 +25,7 @@ constexpr int kMostLayers = 4096;        // layers of a network, including those
                   expected, received));
 }
 
-/// The position, kind and input of a layer, for messages.
+/// Identifies a layer in error messages: by its position, its kind and the shape of its input.
 struct Place {
   const std::string& of;  // name of the layer, such as "3", or "3.0" within a residual; may be empty
   const char* kind;
@@ -54,8 +55,8 @@ double numbers_in(const Shape& shape) {
   return all;
 }
 
-/// Returns the shape after all `layers`. Throws std::invalid_argument if the output of a layer has more than
-/// kMostNumbers numbers.
+/// Returns the shape of a row after it has passed through all `layers`. Throws std::invalid_argument if a
+/// layer does not fit its input, or if its output has more than kMostNumbers numbers.
 Shape chained(const std::vector<LayerSpec>& layers, Shape shape, const std::string& place) {
   for (size_t i = 0; i < layers.size(); ++i) {
     const std::string name = place.empty() ? fmt::format("{}", i) : fmt::format("{}.{}", place, i);
@@ -141,8 +142,8 @@ Shape output_of(const Residual& layer, const Shape& in, const Place& place) {
   return body;
 }
 
-/// Returns the options of one layer. Omits Scales with default values, so that a layer without them is stored
-/// as it was before Scales existed.
+/// Returns the options of one layer as JSON. Leaves out options of Scales that have their default, so that a
+/// layer without special scales is stored as it was before Scales existed.
 template <class Layer>
 json options_of(const Layer& layer) {
   json options = options_to_json(layer);
@@ -172,8 +173,8 @@ json layers_to_json(const std::vector<LayerSpec>& layers) {
   return list;
 }
 
-/// Reads a list of layers that is nested in `depth` residuals. `left` is the number of layers that the
-/// network may still have.
+/// Reads a list of layers that lies inside `depth` residuals (0: the top level). `left` is the number of
+/// layers that the network may still have; it is decreased by one per layer.
 std::vector<LayerSpec> layers_from_json(const json& list, int depth, int& left);
 
 template <class Layer>
@@ -192,7 +193,8 @@ LayerSpec read_layer(json entry, int depth, int& left) {
   }
 }
 
-/// Reads a layer of this kind. Throws std::invalid_argument for an unknown kind.
+/// Reads a layer whose "kind" is `kind`, by trying every alternative of the variant from the I-th on. Throws
+/// std::invalid_argument for an unknown kind.
 template <size_t I = 0>
 LayerSpec layer_of_kind(const std::string& kind, const json& entry, int depth, int& left) {
   using Alternatives = LayerSpec::variant;

@@ -20,15 +20,15 @@ struct NetworkSpec {
 std::string kind_of(const LayerSpec& layer);
 
 /// Returns the shape of a layer's output for a row of shape `input`. Throws std::invalid_argument if the
-/// layer cannot take such a row; the message uses `place` as the layer's name.
+/// layer cannot take such a row. `place` is the name of the layer in the message, such as "3".
 Shape output(const LayerSpec& layer, const Shape& input, const std::string& place = "");
 
-/// Returns the shape of the network's output for one row. Throws std::invalid_argument with the name of the
-/// first layer that does not fit the layer before it.
+/// Returns the shape of the network's output for one row. Throws std::invalid_argument if a layer does not
+/// fit the output of the layer before it; the message names the first such layer.
 Shape output(const NetworkSpec& spec);
 
-/// Describes the network in one line per layer, such as "linear bias true out 64 -> a vector of 64". A
-/// residual is one line.
+/// Returns one line of text per layer, with its options and the shape of its output, such as "linear bias
+/// true out 64 -> a vector of 64". A residual is one line, without the layers inside it.
 std::vector<std::string> lines_of(const NetworkSpec& spec);
 
 /// Returns the architecture as JSON, which network_from_json reads.

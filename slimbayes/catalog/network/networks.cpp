@@ -23,8 +23,8 @@ Conv2d conv(int64_t out, int64_t kernel, int64_t stride) {
   return {out, kernel, stride, kernel / 2, /*bias=*/false};  // the following batch norm adds the bias
 }
 
-/// A network for small images such as 28 x 28 pixels: two blocks of conv, norm, relu, conv, norm, relu, pool
-/// with 3 x 3 convolutions, then a linear layer.
+/// Returns a network for small images such as 28 x 28 pixels: two blocks, then a linear layer with ReLU. Each
+/// block has two 3 x 3 convolutions, each with batch norm and ReLU, and a 2 x 2 max pooling.
 NetworkSpec convnet(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   NetworkSpec spec{input};
   for (int64_t width : {o.hidden / 2, o.hidden}) {
@@ -38,8 +38,9 @@ NetworkSpec convnet(const NetworkOptions& o, const Shape& input, int64_t /*token
   return spec;
 }
 
-/// The ResNet-18 of He et al. 2016 for small images, as used for CIFAR: the first layer is a 3 x 3
-/// convolution without pooling. Four stages of two residual blocks and the mean over the image follow.
+/// Returns the ResNet-18 of He et al. 2016 in its form for small images such as CIFAR: the first layer is a 3
+/// x 3 convolution without pooling. Four stages of two residual blocks follow, then the mean over the image.
+/// From the second stage on, each stage halves the image's sides and doubles the channels.
 NetworkSpec resnet18(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   NetworkSpec spec{input, {conv(o.hidden, 3, 1), BatchNorm2d{}, Activation{"relu"}}};
   int64_t width = o.hidden;
@@ -71,8 +72,9 @@ NetworkSpec lstm(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/
   return spec;
 }
 
-/// A pre-norm transformer (Xiong et al. 2020): `blocks` times x + Attention(LayerNorm x) and x +
-/// MLP(LayerNorm x), then a LayerNorm and the mean over the steps.
+/// Returns a pre-norm transformer (Xiong et al. 2020). `blocks` times, x is replaced by x +
+/// Attention(LayerNorm x) and then by x + MLP(LayerNorm x); a LayerNorm and the mean over the steps follow.
+/// Text is embedded first; a sequence of vectors first passes a linear layer.
 NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tokens) {
   NetworkSpec spec{input};
   if (input.tokens)
@@ -94,7 +96,7 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   return spec;
 }
 
-/// Returns "a", "a and b" or "a, b and c".
+/// Returns the names as text: "a", "a and b" or "a, b and c".
 std::string names_text(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size(); ++i)

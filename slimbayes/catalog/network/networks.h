@@ -11,7 +11,8 @@
 
 namespace slimbayes {
 
-/// Options of the network that computes the features for a method's kernel, basis or linear head.
+/// Options of the network whose outputs, called features, are the inputs of a method's kernel, basis
+/// functions or linear output layer.
 struct NetworkOptions {
   std::string network = "auto";
   std::string activation = "silu";
@@ -21,59 +22,62 @@ struct NetworkOptions {
   double dropout = 0;
 };
 
-/// Returns the residual network of N appendix B for vectors: Linear from `inputs` to `hidden` features,
-/// `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU. `activation` replaces SiLU. With a
-/// `dropout` above 0, each block ends in a Dropout layer.
+/// Returns the residual network for vectors of the deep basis kernel paper (N appendix B): Linear from
+/// `inputs` to `hidden` features, `blocks` times x + Linear(SiLU(Linear(LayerNorm x))), LayerNorm, SiLU.
+/// `activation` replaces SiLU. With a `dropout` above 0, each block ends in a Dropout layer.
 NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
                            const std::string& activation = "silu", double dropout = 0);
 
-/// Returns a plain network for vectors: `layers` times Linear and activation, each of width `hidden`. The
-/// paper E (docs/references.md), section 4, uses two layers of width 128 with tanh. Throws
-/// std::invalid_argument if `layers` is below 1. With a `dropout` above 0, a Dropout layer follows each
-/// activation.
+/// Returns a network without residuals for vectors: `layers` times Linear and activation, each of width
+/// `hidden`. With a `dropout` above 0, a Dropout layer follows each activation. The earlier deep basis kernel
+/// paper (E section 4) uses two layers of width 128 with tanh. Throws std::invalid_argument if `layers` is
+/// below 1.
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
                 double dropout = 0);
 
-/// A network that a user can choose, with all rules on it. To add a network, add a row in networks.cpp.
+/// One of the networks that a user can choose by the option `network`, with its limits. To add a network, add
+/// an entry in networks.cpp.
 struct NetworkInfo {
-  std::string name;                  // as in the option `network`
-  std::string doc;                   // what it is and when to take it, for help
-  std::vector<InputKind> inputs;     // kinds of input that it takes
-  std::vector<std::string> options;  // options of NetworkOptions that it uses, besides `network`
-  int64_t least_blocks = 0;          // fewest blocks or layers
-  bool parametrised = false;         // parametrised() takes it: mup and ntk are known for its layers
-  /// Makes the network for rows of shape `input`. `tokens` is the size of the vocabulary.
+  std::string name;                  // its value of the option `network`
+  std::string doc;                   // help text: what it is and when to take it
+  std::vector<InputKind> inputs;     // kinds of input that it can read
+  std::vector<std::string> options;  // fields of NetworkOptions that it uses, besides `network`
+  int64_t least_blocks = 0;          // least value of the option `blocks`
+  bool parametrised = false;         // true: the parametrisations mup and ntk can be applied to it
+  /// Builds the network for rows of shape `input`. `tokens` is the size of the vocabulary for text, else 0.
   NetworkSpec (*make)(const NetworkOptions& options, const Shape& input, int64_t tokens) = nullptr;
 };
 
-/// Returns every network. "auto" is the first one that takes the kind of input.
+/// Returns every network. "auto" stands for the first one that reads the kind of input.
 std::span<const NetworkInfo> network_catalog();
 
-/// Finds a network by its name; "auto" is decided by the kind of input. Throws std::invalid_argument for an
-/// unknown name and suggests the nearest known one.
+/// Finds a network by its name. For "auto", returns the first one that reads this kind of input. Throws
+/// std::invalid_argument for an unknown name and suggests the nearest known one.
 const NetworkInfo& find_network(const std::string& network, InputKind kind);
 
-/// Returns the network named by the options, for rows of shape `input`. `tokens` is the size of the
-/// vocabulary. Throws std::invalid_argument if the network cannot take such rows; the message lists the
-/// networks that can.
+/// Builds the network that the options name, for rows of shape `input`. `tokens` is the size of the
+/// vocabulary for text, else 0. Throws std::invalid_argument if the network cannot take such rows; the
+/// message lists the networks that can.
 NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
 
-/// Returns the names of the networks that take this kind of input. The first one is the choice of "auto".
+/// Returns the names of the networks that can read this kind of input. "auto" stands for the first one.
 std::vector<std::string> networks_for(InputKind kind);
 
-/// Returns the name of a network. For "auto" returns the name of the choice for this kind of input.
+/// Returns `network` itself, or for "auto" the name of the network that "auto" stands for with this kind of
+/// input.
 std::string network_name(const std::string& network, InputKind kind);
 
-/// Returns whether this network, which must not be "auto", uses this option of NetworkOptions.
+/// Returns whether the network uses this option of NetworkOptions. `network` must not be "auto".
 bool uses_option(const std::string& network, const std::string& option);
 
 /// Returns the names of the networks that use this option.
 std::vector<std::string> networks_using(const std::string& option);
 
-/// Returns the networks that parametrised() takes under every parametrisation, as text: "mlp and convnet".
+/// Returns the networks to which the parametrisations mup and ntk can be applied, as text: "mlp and convnet".
 std::string parametrised_networks();
 
-/// Throws std::invalid_argument unless the number of heads of a transformer divides its width.
+/// Throws std::invalid_argument unless `heads`, the number of attention heads, divides `hidden`, the width of
+/// a transformer. The message suggests a number that does.
 void check_heads(int64_t hidden, int64_t heads);
 
 namespace detail {

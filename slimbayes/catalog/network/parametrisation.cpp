@@ -1,6 +1,6 @@
-// Multipliers, initial values and learning rates as functions of the width. One pass over the layers tracks
-// the shape. The Scales of each Linear and Conv2d follow from its place in the network and the width of its
-// input.
+// Sets the factors, initial values and learning rates of layers as functions of the width. One pass over the
+// layers keeps track of the shape. The Scales of each Linear and Conv2d follow from its place in the network
+// (first, hidden or last) and the width of its input and output.
 #include "slimbayes/catalog/network/parametrisation.h"
 
 #include <fmt/format.h>
@@ -18,10 +18,10 @@ namespace slimbayes {
 
 namespace {
 
-/// The sizes that determine the scales of a layer.
+/// What the Scales of a layer depend on.
 struct LayerWidth {
-  double in, out;  // units, or channels of an image
-  double window;   // numbers of the input for each unit or channel: fan-in = in * window
+  double in, out;  // features of a vector, or channels of an image
+  double window;   // input numbers per feature or channel: fan-in = in * window
   bool first, last;
 };
 
@@ -45,13 +45,13 @@ inline constexpr bool keeps_widths =
     std::is_same_v<Layer, Flatten> || std::is_same_v<Layer, MeanOverImage> ||
     std::is_same_v<Layer, BatchNorm2d>;
 
-/// The state of the pass over the layers.
+/// The state of the pass over the layers: what the layers before have determined.
 struct Widths {
-  const std::string& name;  // of the parametrisation
+  const std::string& name;  // name of the parametrisation
   double reference;
-  Shape shape;         // of the input of the next layer
-  int64_t pixels = 1;  // numbers of a flattened image for each channel
-  bool first = true;   // whether no layer with Scales came before
+  Shape shape;         // shape of the next layer's input
+  int64_t pixels = 1;  // after a Flatten: pixels per channel; else 1
+  bool first = true;   // no layer with Scales has come yet
 
   void set(Scales& scales, int64_t in, int64_t out, int64_t window, bool last) {
     const LayerWidth width{static_cast<double>(in), static_cast<double>(out), static_cast<double>(window),
@@ -60,7 +60,8 @@ struct Widths {
     first = false;
   }
 
-  /// Sets the scales of the layer at `place`, then continues with its output.
+  /// Sets the Scales of the layer at position `place` if it has any, then sets `shape` to the shape of its
+  /// output. Throws std::invalid_argument for a kind of layer whose scales are not known.
   void pass(LayerSpec& layer, size_t place, bool last) {
     std::visit(
         [&](auto& one) {

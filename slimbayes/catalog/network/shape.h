@@ -7,9 +7,9 @@
 
 namespace slimbayes {
 
-/// The shape of one row inside a network, without the batch: {d} for a vector, {t, d} for a sequence of t
-/// vectors, {c, h, w} for an image, {t} with `tokens` set for a sequence of t tokens (whole numbers). t = -1
-/// means any length.
+/// The shape of one row inside a network, without the batch dimension: {d} for a vector, {t, d} for a
+/// sequence of t vectors, {c, h, w} for an image, {t} with `tokens` set for a sequence of t tokens (whole
+/// numbers). t = -1 means any length.
 struct Shape {
   std::vector<int64_t> sizes;
   bool tokens = false;
@@ -28,6 +28,6 @@ struct Shape {
 std::string text_of(const Shape& shape);
 
 nlohmann::json to_json(const Shape& shape);
-Shape shape_from_json(const nlohmann::json& json);  // throws std::invalid_argument
+Shape shape_from_json(const nlohmann::json& json);  // throws std::invalid_argument for an impossible shape
 
 }  // namespace slimbayes

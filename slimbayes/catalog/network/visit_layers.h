@@ -8,10 +8,11 @@
 
 namespace slimbayes {
 
-/// Calls each(layer, input, name) for every layer of a chain, including layers in residuals: first the
-/// residual itself, then its body, then its shortcut. `input` is the shape of one row at the first layer. The
-/// layers are named `name`.0, `name`.1, ...; the layers in a residual are named RESIDUAL.0, ... and
-/// RESIDUAL.shortcut.0, ... Throws std::invalid_argument if the layers do not fit each other.
+/// Calls each(layer, input, name) for every layer of a chain, including layers inside residuals. The order
+/// is: a residual itself, then its body, then its shortcut. `input` is the shape of one row before the layer.
+/// The layers are named `name`.0, `name`.1, ...; those inside a residual are named RESIDUAL.0, ... and
+/// RESIDUAL.shortcut.0, ..., where RESIDUAL is the name of the residual. Throws std::invalid_argument if a
+/// layer does not fit the output of the layer before it.
 template <class Each>
 void visit_layers(const std::vector<LayerSpec>& layers, Shape input, const std::string& name,
                   const Each& each) {
@@ -26,13 +27,14 @@ void visit_layers(const std::vector<LayerSpec>& layers, Shape input, const std::
   }
 }
 
-/// Calls each(layer, input, name) for every layer of a network.
+/// Calls each(layer, input, name) for every layer of a network, as above. The names begin with `prefix`.
 template <class Each>
 void visit_layers(const NetworkSpec& spec, const std::string& prefix, const Each& each) {
   visit_layers(spec.layers, spec.input, prefix, each);
 }
 
-/// Calls each(layer) for every layer, including layers in residuals; `each` may change the layer.
+/// Calls each(layer) for every layer of a chain, including layers inside residuals. `each` may change the
+/// layer.
 template <class Each>
 void change_layers(std::vector<LayerSpec>& layers, const Each& each) {
   for (LayerSpec& layer : layers) {

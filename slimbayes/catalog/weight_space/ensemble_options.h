@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// Options of `ensemble`, which averages several fits of one method. The same JSON object holds the options
-/// of that method.
+/// Options of `ensemble`, which averages several fits of one method, its members. The options of the members
+/// are given as further keys of the same JSON object.
 struct EnsembleOptions {
   int64_t members = 5;
   std::string of = "dnn";
@@ -21,8 +21,9 @@ void describe(EnsembleOptions& o, V& v) {
     "Lakshminarayanan et al. 2017");
 }
 
-/// Checks the options of an ensemble and of its members, which are keys of the same object, and fills in both
-/// defaults. Throws std::invalid_argument as every MethodInfo::resolve.
+/// Checks the options of an ensemble and of its members, which are keys of one object. Returns all of them,
+/// with defaults filled in. It is the MethodInfo::resolve of `ensemble`. Throws std::invalid_argument for an
+/// unknown option, a value out of range, or a member method that cannot be a member.
 nlohmann::json resolve_ensemble(const nlohmann::json& given);
 
 }  // namespace slimbayes

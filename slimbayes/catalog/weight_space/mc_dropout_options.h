@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// Options of `mc-dropout`: a network trained with dropout, whose masks are drawn in prediction too.
+/// Options of `mc-dropout`: a network trained with dropout. Its predictions average over random dropout
+/// masks.
 struct McDropoutOptions {
   TrainedNetworkOptions network = with_dropout();
   int64_t draws = 50;

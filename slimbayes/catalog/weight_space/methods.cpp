@@ -1,5 +1,5 @@
-// Methods whose answer is the average over several sets of weights: draws from a distribution of the weights,
-// or independent fits.
+// Methods whose answer is the average over several sets of weights: draws from a distribution of the weights
+// (mc-dropout, swag, bbb), or independent fits (ensemble).
 #include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/method_entry.h"
 #include "slimbayes/catalog/weight_space/bbb_options.h"
@@ -10,7 +10,8 @@
 namespace slimbayes {
 namespace {
 
-/// Returns the facts that the methods with draws of a network's weights have in common.
+/// Returns a MethodInfo with the fields that all methods share whose answer averages over draws of a
+/// network's weights.
 MethodInfo draws_method(std::string name) {
   MethodInfo info = network_method(std::move(name), {TaskKind::regression, TaskKind::classification});
   info.parts = SdParts::draws;
@@ -49,11 +50,11 @@ MethodInfo ensemble() {
   info.summary =
       "Averages several fits of one method (--of); the disagreement of their means adds to the epistemic "
       "variance.";
-  info.tasks = every_task();  // takes() also asks the member method
+  info.tasks = every_task();  // takes() checks that the member method can do the task too
   info.inputs = every_input();
   info.paper = "Lakshminarayanan, Pritzel and Blundell 2017 (deep ensembles)";
   info.parts = SdParts::members;
-  info.input_scale = "min-max";  // a fit uses that of the member method
+  info.input_scale = "min-max";  // shown by describe; a fit uses the scale of the member method
   info.resumable = true;
   info.inner = "of";
   info.options = option_docs<EnsembleOptions>();

@@ -6,7 +6,8 @@
 
 namespace slimbayes {
 
-/// Options of `swag`: a Gaussian around the average of the weights that further training visits.
+/// Options of `swag`: after the training, further epochs at a constant learning rate visit several sets of
+/// weights. The posterior is a Gaussian with their average and their covariance.
 struct SwagOptions {
   TrainedNetworkOptions network;
   int64_t averaged = 40;

@@ -163,7 +163,8 @@ std::optional<double> parse_datetime(std::string_view cell) {
     fraction = take_fraction(in);
   }
   int zone = take_zone(in);
-  if (!in.ok || !in.rest.empty() || hour > 24 || minute > 59 || second > 60) return std::nullopt;
+  const bool beyond = hour > 24 || (hour == 24 && (minute > 0 || second > 0 || fraction > 0));
+  if (!in.ok || !in.rest.empty() || beyond || minute > 59 || second > 60) return std::nullopt;
   return days + 3600 * hour + 60 * minute + second - zone + fraction;
 }
 

@@ -61,10 +61,6 @@ LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression)
   return {features, at::zeros({features.size(0)}, at::kDouble), {}};
 }
 
-int64_t most_class_rows(const LastLayerOptions& options, int64_t outputs) {
-  return options.class_rows * (outputs == 1 ? 2 : 1);
-}
-
 Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows) {
   const at::Tensor features = rows.features.to(at::kDouble);
   std::vector<at::Tensor> vars;

@@ -37,10 +37,6 @@ EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data);
 /// targets are 0 and have no effect: a classifier's mean stays the network's.
 LinearRows rows_of_output(const EvaluatedRows& rows, int64_t c, bool regression);
 
-/// Returns the largest number of rows that the posterior of one of `outputs` logits learns: the option
-/// class_rows, or twice as many for a single logit, which learns the rows of both classes.
-int64_t most_class_rows(const LastLayerOptions& options, int64_t outputs);
-
 /// Returns the network's outputs as the mean, and for each output the epistemic variance of its posterior.
 /// [b, k] each
 Latent latent_at(const std::vector<LinearPosterior>& outputs, const LastLayerRows& rows);

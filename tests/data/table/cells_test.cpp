@@ -35,6 +35,13 @@ TEST(parse_datetime, reads_dates_times_fractions_and_zones) {
   EXPECT_EQ(parse_datetime("2020-01-01T12:30:00-0130"), 1577887200.0);
 }
 
+TEST(parse_datetime, takes_midnight_as_the_end_of_a_day) {
+  EXPECT_EQ(parse_datetime("2020-01-01T24:00"), parse_datetime("2020-01-02"));
+  for (const char* beyond :
+       {"2020-01-01T24:01", "2020-01-01T24:00:01", "2020-01-01T24:00:00.5", "2020-01-01T25:00"})
+    EXPECT_EQ(parse_datetime(beyond), std::nullopt) << beyond;
+}
+
 TEST(parse_datetime, takes_offsets_of_at_most_fourteen_hours) {
   EXPECT_EQ(parse_datetime("2020-01-01T12:30-00:00"), 1577881800.0);
   EXPECT_EQ(parse_datetime("2020-01-01T12:30+14:00"), 1577881800.0 - 14 * 3600);
