@@ -14,9 +14,10 @@ namespace slimbayes {
 
 namespace {
 
-using Tensors = std::vector<at::Tensor>;  // one per part
+using Tensors = std::vector<at::Tensor>;  // one field of several predictives: one tensor per predictive
 
-/// Returns the values of one field over the parts.
+/// Returns one field of every part, for example the mean of each Regression. `field` maps a part to the
+/// field.
 template <class Answer, class Field>
 Tensors column(const std::vector<Answer>& parts, Field field) {
   Tensors all;
@@ -24,7 +25,9 @@ Tensors column(const std::vector<Answer>& parts, Field field) {
   return all;
 }
 
-/// Returns an answer in which every tensor is `join` of the corresponding tensors of the parts.
+/// Merges several predictives of one type into one of that type: each of its tensors is join(t), where t
+/// lists the corresponding tensors of the parts. `join` is for example a concatenation or an average. The
+/// field `zeroed` of the result is 0.
 template <class Join>
 Regression joined(const std::vector<Regression>& parts, Join join) {
   return {join(column(parts, [](const auto& p) { return p.mean; })),
@@ -53,8 +56,9 @@ int64_t zeroed_of(const std::vector<Answer>& parts) {
   return all;
 }
 
-/// Calls call(parts) with the parts as answers of their common type; `zeroed` of the result is the sum over
-/// parts.
+/// Checks that all parts hold the same type of predictive, such as Regression, and returns call(same), where
+/// `same` is the list of the parts as that type. The field `zeroed` of the result is the sum over the parts.
+/// Throws std::invalid_argument if `parts` is empty or the types differ; the message names `function`.
 template <class Call>
 Predictive over_parts(const std::vector<Predictive>& parts, const char* function, Call call) {
   check(!parts.empty(), function, "at least one part", "none");
@@ -75,7 +79,8 @@ Predictive over_parts(const std::vector<Predictive>& parts, const char* function
       parts.front());
 }
 
-/// Stacks parts, which must have equal shapes. [k, n, ...]
+/// Stacks k tensors of equal shape [n, ...] along a new first axis. Throws std::invalid_argument if the
+/// shapes differ. [k, n, ...]
 at::Tensor stacked(const Tensors& parts) {
   for (const at::Tensor& x : parts) check_shape(x, parts.front().sizes(), "mixture", "a part");
   return at::stack(parts);
@@ -85,8 +90,8 @@ at::Tensor average(const Tensors& parts) { return stacked(parts).mean(0); }
 
 Regression mixed(const std::vector<Regression>& parts) {
   Regression p = joined(parts, average);
-  // Deviations are taken before squares: the variance of nearly equal means is then not a difference of large
-  // numbers.
+  // The variance of the means is computed from the deviations. The formula E[x^2] - E[x]^2 would subtract two
+  // large, nearly equal numbers if the means are nearly equal, and lose digits.
   const at::Tensor means = stacked(column(parts, [](const auto& part) { return part.mean; }));
   p.epistemic_var = p.epistemic_var + (means - p.mean).square().mean(0);
   return p;
@@ -98,24 +103,26 @@ Classes mixed(const std::vector<Classes>& parts) {
   return p;
 }
 
-/// Let a_i be the log of the mean rate of part i, v_i its log_var, and E and var the mean and variance of the
-/// mixture. Then log E = log mean exp(a_i), and log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i). The
-/// second formula is relative to E, so that nothing overflows; expm1 and log1p keep the digits of a small
-/// variance.
+/// Returns the log-normal rate that has the mean E and the variance var of the mixture. Let a_i be the log of
+/// the mean rate of part i and v_i its log_var. Then log E = log mean exp(a_i), and the log_var of the result
+/// is log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i). The second formula is relative to E, so that
+/// nothing overflows. It is computed with expm1 and log1p, which keep the digits of a small variance.
 template <class Answer>
 requires requires(Answer p) { p.rate; }
 Answer mixed(const std::vector<Answer>& parts) {
   const at::Tensor log_var = stacked(column(parts, [](const auto& p) { return p.rate.log_var; }));
   const at::Tensor log_mean =
-      stacked(column(parts, [](const auto& p) { return p.rate.log_mean; })) + 0.5 * log_var;  // a
+      stacked(column(parts, [](const auto& p) { return p.rate.log_mean; })) + 0.5 * log_var;  // a_i [k, n]
   const double k = static_cast<double>(parts.size());
   const at::Tensor whole = at::logsumexp(log_mean, {0}) - std::log(k);
-  // By Jensen's inequality this is at least 0, except for rounding.
+  // The log_var of the result. It is at least 0 by Jensen's inequality; the clamp removes rounding errors
+  // below 0.
   const at::Tensor var = at::log1p(at::expm1(2 * (log_mean - whole) + log_var).mean(0)).clamp_min(0);
   return {{whole - 0.5 * var, var}};
 }
 
-/// The numbers of an answer by name, [n] each, in the order in which non_finite() checks them.
+/// The numbers of a predictive that non_finite() checks, in this order: pairs of a name, such as "sd", and
+/// its value in every row [n].
 using Numbers = std::vector<std::pair<const char*, at::Tensor>>;
 
 Numbers numbers_of(const Regression& p) {

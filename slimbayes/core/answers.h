@@ -13,66 +13,79 @@
 
 namespace slimbayes {
 
-/// Operations on an answer that work for every task. Each function dispatches to the active alternative.
+/// Functions on a predictive: the answer of a model for n rows (core/predictive.h). They work for every task,
+/// that is for regression, classes, counts and events. Predictive is a std::variant, and each function calls
+/// the version for the type that it holds.
 
-/// Returns the task that the answer belongs to.
+/// Returns the task of a predictive, for example TaskKind::regression for a Regression.
 TaskKind task_of(const Predictive& p);
 
-/// Returns the number of rows n.
+/// Returns the number of rows n of a predictive.
 int64_t row_count(const Predictive& p);
 
-/// Returns the answers to these rows [m] int64, in this order. `zeroed` is copied: it counts the rows of `p`,
-/// not those that were taken.
+/// Returns a predictive of only the rows whose indices `rows` [m] int64 lists, in that order. The result
+/// keeps the count `zeroed` of `p`, which stands for all rows of `p`: it is not known which rows it counted.
 Predictive take(const Predictive& p, const at::Tensor& rows);
 
-/// Joins answers to one task row after row, in the order of `parts`. Throws std::invalid_argument if `parts`
-/// is empty or the tasks differ.
+/// Joins several predictives of one task into one that has the rows of all of them, in the order of `parts`.
+/// Throws std::invalid_argument if `parts` is empty or the tasks differ.
 Predictive concatenated(const std::vector<Predictive>& parts);
 
-/// Returns the equally weighted mixture of answers to the same n rows, as an answer to the same task:
-/// regression  a Gaussian with the moments of the mixture (Lakshminarayanan et al. 2017, section 2.4): the
-///             average mean and aleatoric variance; the epistemic variance is the average epistemic variance
-///             plus the variance of the means (divided by the number of parts)
-/// classes     the average probabilities, the entropy of that average, and the average expected entropy; so
-///             the mutual information includes the disagreement of the parts
+/// Returns the equally weighted mixture of several predictives of the same n rows, for example of the members
+/// of an ensemble. The mixture is again a predictive of the same task:
+/// regression  a Gaussian with the mean and variance of the mixture (Lakshminarayanan et al. 2017, section
+///             2.4). Its mean and aleatoric variance are averages over the parts. Its epistemic variance is
+///             the average epistemic variance plus the variance of the means between the parts (divisor:
+///             number of parts).
+/// classes     the average probabilities, the entropy of these averages, and the average expected entropy.
+///             The mutual information therefore includes the disagreement of the parts.
 /// rates       for counts and intensities: a log-normal rate with the mean and variance of the mixture
-/// Throws std::invalid_argument for no parts, unequal shapes or different tasks.
+/// Throws std::invalid_argument if `parts` is empty, or if the shapes or tasks differ.
 Predictive mixture(const std::vector<Predictive>& parts);
 Regression mixture(const std::vector<Regression>& parts);
 
-/// Converts an answer to the user's units. Regression: y_user = shift + scale * y (see rescaled). Events:
-/// adds `shift` to the log intensity; `scale` is unused. Classes and counts are returned unchanged.
+/// Converts a predictive from the units in which a model is trained to the units of the user. Regression: the
+/// target y becomes shift + scale * y (see rescaled). Events: adds `shift` to the log intensity and does not
+/// use `scale`. Classes and counts have no units and are returned unchanged.
 Predictive in_units(const Predictive& p, double shift, double scale);
 
-/// Returns the mean over rows of -log p(y), in nats; y [n]. Returns no value for an intensity: the density of
-/// events needs the integral of the intensity over the domain (workflow/events.h).
+/// Returns the negative log likelihood, the mean over rows of -log p(y), in nats; y [n]. Returns nullopt for
+/// an intensity: the likelihood of events needs the integral of the intensity over the domain, which a
+/// predictive does not hold (events_report in workflow/events.h computes it).
 std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
 
-/// What report() needs in addition to the answer and the targets. Each task reads only its own fields.
+/// What report() needs besides the predictive and the targets. Each task reads only the fields that name it.
 struct ReportOptions {
   double level = 0.95;                    // level of the interval (regression, counts)
-  double target_sd = 1;                   // regression: sd of the target, for the standardised scores
-  std::optional<Interval> interval = {};  // regression: interval to score; absent: the Gaussian one
+  double target_sd = 1;                   // regression: sd of the target, for standardised metrics
+  std::optional<Interval> interval = {};  // regression: intervals to score; absent: Gaussian ones
   std::vector<std::string> levels = {};   // classes: the name of every class; required
-  std::optional<PredictionSet> set = {};  // classes: the sets of a calibrated model; absent: not scored
+  std::optional<PredictionSet> set = {};  // classes: prediction sets to score; absent: no set scores
 };
 
-/// Returns the metrics of the task: regression_report, counts_report, or classes_report with the names of all
-/// classes and of the most frequent class, and with set_report if there are sets. Throws
-/// std::invalid_argument for an intensity (workflow/events.h reports on events), and std::out_of_range if
-/// `levels` lacks a name.
+/// Compares a predictive with the targets y [n] and returns the metrics as a JSON object. Regression: MAE,
+/// RMSE, NLL, coverage and more (see regression_report). Counts: see counts_report. Classes: accuracy, NLL,
+/// calibration errors and more (see classes_report), to which are added "classes", the list of class names,
+/// "base_class" as a name, and the scores of options.set if it is given (see set_report). Throws
+/// std::invalid_argument for an intensity (events_report in workflow/events.h scores events), and unless
+/// `levels` has one name per class.
 nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOptions& options);
 
-/// Returns scores for out-of-distribution detection; larger means farther from the training data. [n] each
+/// Returns scores for out-of-distribution detection by name, [n] each. A larger score means farther from the
+/// training data.
 ///   regression           "epistemic_sd" or "total_sd", whichever `score` names; no score if `score` is ""
 ///   classes              "mutual_information", "entropy" and "max_softmax" (1 - the largest probability:
 ///                        maximum softmax probability, Hendrycks and Gimpel 2017)
-///   counts, intensities  "log_rate_sd"
+///   counts, intensities  "log_rate_sd", the sd of the log rate
+/// Throws std::invalid_argument if `score` is any other name for a regression; the other tasks ignore
+/// `score`.
 Scores scores(const Predictive& p, const std::string& score);
 
-/// Names, for each row, the first number of the answer that is not finite, such as "sd is inf"; the text is
-/// empty for a finite row. Checks the mean, the sd and its parts (or the corresponding numbers of the task),
-/// then the ends of `interval` if given. Use it to leave rows without a usable answer out. [n]
+/// Returns one text per row [n], which names the first number of the predictive that is NaN or infinite in
+/// that row, for example "sd is inf". The text is "" if all numbers of the row are finite. A regression is
+/// checked in the order mean, total sd, aleatoric sd, epistemic sd; other tasks have corresponding numbers.
+/// The ends of `interval` are checked last if it is given. Use it to leave out rows that have no usable
+/// predictive.
 std::vector<std::string> non_finite(const Predictive& p, const std::optional<Interval>& interval = {});
 
 }  // namespace slimbayes

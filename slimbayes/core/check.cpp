@@ -30,8 +30,9 @@ std::string text(at::IntArrayRef shape) {
   return out + "]";
 }
 
-/// Returns whether x is a small tensor in memory and every element is finite. A plain loop: three calls of
-/// the tensor library would take a large part of the time in which a single row is predicted.
+/// Returns true if x is a contiguous float32 or float64 tensor on the CPU with at most 1024 elements, all of
+/// them finite. On false, the caller must test x in another way. This shortcut is a plain loop: when a single
+/// row is predicted, three calls of the tensor library would take a large part of the time.
 bool is_small_and_finite(const at::Tensor& x) {
   constexpr int64_t kSmall = 1024;
   if (x.numel() > kSmall || !x.is_cpu() || !x.is_contiguous()) return false;
@@ -55,7 +56,8 @@ void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view fu
 
 void check_finite(const at::Tensor& x, std::string_view function, std::string_view name) {
   if (x.numel() == 0 || is_small_and_finite(x)) return;
-  // A finite sum implies that every element is finite; the exact test runs only if the sum is not.
+  // If the sum is finite, every element is finite. Only if the sum is not finite are the elements tested one
+  // by one, because the sum of finite elements may overflow.
   if (at::isfinite(x.sum()).item<bool>()) return;
   at::Tensor bad = at::isfinite(x.reshape({-1})).logical_not().nonzero();
   if (bad.numel() == 0) return;  // every element is finite, only their sum overflowed

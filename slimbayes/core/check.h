@@ -8,29 +8,30 @@
 
 namespace slimbayes {
 
-/// A computation that failed for numerical reasons, such as a factorisation or an optimisation. The message
-/// says what was expected, what was found (for a factorisation: the matrix size and the first failing pivot)
-/// and, where possible, what the user can do.
+/// Thrown if a computation fails for numerical reasons, for example a factorisation or an optimisation. The
+/// message says what was expected, what was found (for a factorisation: the matrix size and the first pivot
+/// that is not positive) and, where possible, what the user can do.
 class NumericalError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// Reports a mistake of the user: throws std::invalid_argument("[function] expected ...; received ...; hint")
-/// unless `ok`.
+/// Checks a condition that the user may have violated: throws std::invalid_argument("[function] expected ...;
+/// received ...; hint") unless `ok`. An empty hint is left out of the message.
 void check(bool ok, std::string_view function, std::string_view expected, std::string_view received,
            std::string_view hint = "");
 
-/// Reports a bug of the library itself: throws std::logic_error unless `ok`.
+/// Checks a condition that only a bug of the library can violate: throws std::logic_error unless `ok`. `what`
+/// says what went wrong.
 void internal_check(bool ok, std::string_view function, std::string_view what);
 
-/// Throws std::invalid_argument unless `x` is defined and has this shape; -1 stands for any size. `name` is
-/// the name of `x` in the message.
+/// Throws std::invalid_argument unless `x` is defined and has this shape; -1 in `shape` stands for any size.
+/// The message names `function` and calls the tensor `name`.
 void check_shape(const at::Tensor& x, at::IntArrayRef shape, std::string_view function,
                  std::string_view name);
 
-/// Throws std::invalid_argument unless every element is finite; the message says how many are not and where
-/// the first one is.
+/// Throws std::invalid_argument unless every element of `x` is finite. The message says how many elements are
+/// NaN or infinite and where the first of them is; it names `function` and calls the tensor `name`.
 void check_finite(const at::Tensor& x, std::string_view function, std::string_view name);
 
 }  // namespace slimbayes

@@ -1,15 +1,16 @@
-// Likelihoods of classes.
+// How expectations over the Gaussian posterior of the logits are computed.
 //
-// Bernoulli: the integrals are one-dimensional, so a Gauss rule works while the posterior of f is about as
-// wide as the sigmoid. Beside a wide posterior the sigmoid is a step that lies between two nodes of the rule.
-// The integral is then taken over a logistic variable L instead: sigmoid(f) = P(L < f), so E[sigmoid(f)] =
-// E_L[Phi((m - L) / s)], which is smooth on the scale 1 for every s. The trapezoid rule in L has an error
-// below rounding (Trefethen and Weideman, SIAM Review 2014). E[log P], whose gradient training takes at every
-// step, always uses the Gauss rule: softplus has a kink instead of a step.
-// Softmax: there is no one-dimensional form, so k logits per row are drawn. Draws come in pairs z and -z,
-// which cancels the error of every odd function of z, above all that of the mean logit. All rules have
-// positive weights, so Jensen's inequality holds for each, and the mutual information is never negative
-// except for the errors of the rules.
+// Bernoulli: with one logit f ~ N(m, s^2) every expectation is an integral over f. Gauss-Hermite quadrature
+// is accurate if s is at most a few times the width of the sigmoid. For a large s the sigmoid is a step that
+// falls between two nodes, and the quadrature fails. The integral is then taken over a logistic variable L
+// instead: sigmoid(f) = P(L < f), so E[sigmoid(f)] = E_L[Phi((m - L) / s)]. As a function of L this integrand
+// is smooth for every s, and the trapezoid rule has an error below rounding (Trefethen and Weideman, SIAM
+// Review 2014). E[log P] always uses Gauss-Hermite quadrature, because log P has a kink instead of a step and
+// training needs it and its gradient at every step.
+// Softmax: with k logits there is no one-dimensional integral, so the logits are drawn at random. Draws come
+// in pairs z and -z. This cancels the error of every odd function of z, above all that of the mean logit.
+// Quadrature and draws both average with positive weights. By Jensen's inequality the mutual information is
+// therefore never negative, except for quadrature errors.
 
 #include "slimbayes/core/class_likelihood.h"
 
@@ -27,7 +28,7 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kElements = int64_t{1} << 22;  // numbers in one block of draws
+constexpr int64_t kElements = int64_t{1} << 22;  // most elements of a block of draws, to limit memory
 
 at::Tensor log_one_plus_exp(const at::Tensor& f) { return f.clamp_min(0) + at::log1p(at::exp(-f.abs())); }
 
@@ -41,20 +42,20 @@ void check_many(const Latent& f, const char* function) {
   check_shape(f.epistemic_var, f.mean.sizes(), function, "epistemic_var");
 }
 
-// Returns f at the nodes. [b, q]
+// Returns the logit of each row at each quadrature node, mean + sd node. [b, q]
 at::Tensor at_nodes(const Latent& f, const Quadrature& rule) {
   at::Tensor nodes = rule.nodes.to(f.mean.scalar_type());
-  // The square root has no derivative at a variance of exactly 0; a tiny positive variance has a harmless
-  // one.
+  // At a variance of 0 the derivative of the square root is infinite, and gradients would be NaN. A tiny
+  // positive variance gives a finite derivative and leaves f unchanged.
   double tiny = f.mean.scalar_type() == at::kDouble ? 1e-300 : 1e-30;
   return f.mean.unsqueeze(1) + f.epistemic_var.clamp_min(tiny).sqrt().unsqueeze(1) * nodes;
 }
 
-constexpr double kWide = 9;    // variance of f above which the integral is over the logistic
-constexpr double kReach = 38;  // half-width of the trapezoid rule; e^-38 is below rounding
-constexpr double kStep = 0.5;
+constexpr double kWide = 9;    // variance of f above which the integral over L is used
+constexpr double kReach = 38;  // the trapezoid rule covers [-38, 38]; e^-38 is below rounding
+constexpr double kStep = 0.5;  // distance between two nodes of the trapezoid rule
 
-/// The nodes of the trapezoid rule and the logs of its weights. [q]
+/// The nodes of the trapezoid rule over the logistic variable L, and the logarithms of its weights. [q] each
 struct Line {
   at::Tensor nodes, log_weights;
 };
@@ -66,16 +67,19 @@ Line trapezoid() {
   return {nodes, weights.log()};
 }
 
-/// Returns log E[sigmoid(f)] for a wide posterior: the integral over L on the nodes, plus the part below the
-/// nodes. There L has the density e^L, and the part has the closed form E[e^min(f, -38)]. mean, sd [b]. [b]
+/// Returns log E[sigmoid(f)] for f ~ N(mean, sd^2) with a large sd, as the sum of two parts of the integral
+/// over the logistic variable L: the trapezoid rule for L in [-38, 38], and a closed form for L < -38. In
+/// that tail the density of L is e^L, which gives E[e^min(f, -38)]. mean, sd and the result have shape [b].
 at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   static const Line line = trapezoid();
   at::Tensor nodes = line.nodes.to(mean.scalar_type());
   at::Tensor log_density = line.log_weights.to(mean.scalar_type()) - nodes - 2 * log_one_plus_exp(-nodes);
   at::Tensor inside =
       at::logsumexp(log_density + at::special_log_ndtr((mean.unsqueeze(1) - nodes) / sd.unsqueeze(1)), 1);
-  // E[e^f; f < -38] = e^(mean + var / 2) Phi((-38 - mean - var) / sd). For a wide posterior the logs of both
-  // factors are large and cancel. Phi is then computed from erfcx, which does not contain the exponential.
+  // The tail splits at f = -38. Its part with f < -38 is E[e^f; f < -38] = e^(mean + var / 2) Phi(-a),
+  // a = sd - u. For a large sd the logs of these two factors are large and cancel. If a > 0, Phi(-a) is
+  // therefore written as erfcx(a / sqrt 2) e^(-a^2 / 2) / 2, so that the exponents can be added on paper:
+  // they give -38 - u^2 / 2.
   at::Tensor u = (-kReach - mean) / sd, a = sd - u;
   at::Tensor cancelled = at::special_erfcx(a.clamp_min(0) / std::numbers::sqrt2);
   at::Tensor far = -kReach - 0.5 * u.square() + at::log(0.5 * cancelled);
@@ -85,14 +89,15 @@ at::Tensor log_sigmoid_of_wide(const at::Tensor& mean, const at::Tensor& sd) {
   return at::logaddexp(inside, left_tail);
 }
 
-// Returns -p log p, which is 0 at p = 0.
+// Returns -p log p for each element, and 0 where p = 0.
 at::Tensor entropy_term(const at::Tensor& p) { return -at::special_xlogy(p, p); }
 
 at::Tensor entropy_of_sigmoid(const at::Tensor& f) {
   return entropy_term(at::sigmoid(f)) + entropy_term(at::sigmoid(-f));
 }
 
-// Returns a logit for each class: sigmoid(f) = softmax(-f / 2, f / 2) for one logit f. [n, C] float64
+// Returns one logit for each of the C classes in float64, without gradients. logits [n, 1] become (-f / 2,
+// f / 2), whose softmax is (sigmoid(-f), sigmoid(f)); logits [n, k] stay as they are. [n, C]
 at::Tensor logit_per_class(const at::Tensor& logits) {
   const at::Tensor f = logits.detach().to(at::kDouble);
   return f.size(1) == 1 ? at::cat({-f, f}, 1) / 2 : f;

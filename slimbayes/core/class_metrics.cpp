@@ -1,6 +1,7 @@
-// Metrics of class probabilities. NLL and Brier are proper scores (Gneiting and Raftery, JASA 2007). The
-// calibration error is that of the top label (Guo et al., On calibration of modern neural networks, ICML
-// 2017), by default in bins of equal mass, because bins of equal width may leave most bins empty.
+// Metrics of class probabilities. NLL and Brier score are proper scores: the true probabilities have the best
+// expected score (Gneiting and Raftery, JASA 2007). The calibration error looks only at the most probable
+// class of each row (Guo et al., On calibration of modern neural networks, ICML 2017). Bins of equal mass are
+// the default, because most bins of equal width may be empty.
 
 #include "slimbayes/core/class_metrics.h"
 
@@ -19,7 +20,8 @@ namespace {
 
 double mean_of(const at::Tensor& x) { return x.mean(at::kDouble).item<double>(); }
 
-// Checks that the rows match and y holds class numbers; returns y as int64. [n]
+// Returns y as int64 after checking that p and y have the same number of rows, at least one, that all
+// probabilities are finite, and that y holds class numbers. Otherwise throws std::invalid_argument. [n]
 at::Tensor checked(const Classes& p, const at::Tensor& y, const char* function) {
   check_shape(y, {-1}, function, "y");
   int64_t n = y.size(0);
@@ -63,7 +65,7 @@ CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins k
     at::Tensor less_confident = at::searchsorted(std::get<0>(confidence.sort()), confidence);
     bin = at::floor_divide(less_confident * bins, n);
   }
-  // [bins], each rows x |accuracy - mean confidence|
+  // For each bin, the number of its rows times |accuracy - mean confidence|. [bins]
   at::Tensor gap = at::bincount(bin, right - confidence, bins).abs();
   at::Tensor rows = at::bincount(bin, {}, bins).to(at::kDouble);
   return {gap.sum().item<double>() / static_cast<double>(n), (gap / rows.clamp_min(1)).max().item<double>()};
@@ -78,7 +80,7 @@ at::Tensor confusion(const Classes& p, const at::Tensor& y) {
 
 at::Tensor f1_scores(const at::Tensor& counts) {
   check_shape(counts, {-1, counts.dim() == 2 ? counts.size(0) : 0}, "f1_scores", "counts");
-  at::Tensor either = (counts.sum(0) + counts.sum(1)).to(at::kDouble);  // true + predicted rows [C]
+  at::Tensor either = (counts.sum(0) + counts.sum(1)).to(at::kDouble);  // TP + FN + TP + FP [C]
   return 2 * counts.diagonal().to(at::kDouble) / either;                // 0 / 0 gives NaN
 }
 

@@ -8,52 +8,58 @@
 
 namespace slimbayes {
 
-/// Metrics of class probabilities, computed over all rows in float64; y [n] holds class numbers 0 to C - 1.
-/// All throw std::invalid_argument for mismatched or empty inputs.
+/// Metrics of class probabilities, computed over all rows in float64. y [n] holds the true classes as numbers
+/// 0 to C - 1. All functions with p and y throw std::invalid_argument if their shapes do not match or if
+/// there are no rows.
 
-/// Returns the share of rows whose most probable class (among equals, the first) is y.
+/// Returns the accuracy: the share of rows whose most probable class is the true class y. If several classes
+/// are equally probable, the first counts.
 double accuracy(const Classes& p, const at::Tensor& y);
 
-/// Returns the mean of -log p_y. A probability that rounding made 0 counts as the smallest normal number
-/// (708 nats).
+/// Returns the negative log likelihood in nats: the mean over rows of -log p_y, where p_y is the probability
+/// of the true class. A p_y that rounding made 0 counts as the smallest normal double, which adds 708 nats
+/// for that row.
 double class_nll(const Classes& p, const at::Tensor& y);
 
-/// Returns the Brier score: the mean over rows of sum_c (p_c - [y = c])^2, in [0, 2].
+/// Returns the Brier score, the mean over rows of sum_c (p_c - [y = c])^2, where [y = c] is 1 for the true
+/// class and 0 for the others. It lies in [0, 2]; smaller is better.
 double brier(const Classes& p, const at::Tensor& y);
 
-/// How confidences are binned: with equal numbers of rows per bin (rows of equal confidence stay together),
-/// or into intervals of equal width.
+/// How rows are divided into bins by their confidence. equal_mass: bins with equal numbers of rows (rows of
+/// equal confidence stay together). equal_width: intervals of [0, 1] with equal width.
 enum class Bins { equal_mass, equal_width };
 
-/// The calibration error: the gap between the accuracy and the mean confidence (the largest probability)
-/// within bins.
+/// The calibration error of class probabilities. The confidence of a row is its largest probability. Rows are
+/// binned by confidence, and the gap of a bin is |accuracy - mean confidence| of its rows.
 struct CalibrationError {
-  double expected;  // ECE: mean gap over bins, weighted by their number of rows
-  double maximum;   // MCE: largest gap of a bin
+  double expected;  // ECE: mean of the gaps, weighted by the rows in each bin
+  double maximum;   // MCE: the largest gap
 };
 CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins kind = Bins::equal_mass,
                                    int64_t bins = 15);
 
 /// Returns the confusion matrix [C, C], int64: element (t, c) is the number of rows of true class t for which
-/// class c is predicted (the most probable; among equals, the first).
+/// class c is predicted. The predicted class is the most probable one; if several are equally probable, the
+/// first.
 at::Tensor confusion(const Classes& p, const at::Tensor& y);
 
-/// Returns the F1 score 2 TP / (2 TP + FP + FN) of each class, from a confusion matrix [C, C]. It is NaN for
-/// a class that is neither true nor predicted. [C]
+/// Returns the F1 score of each class, 2 TP / (2 TP + FP + FN), from a confusion matrix [C, C]. The score is
+/// NaN for a class that no row has and that is never predicted. [C]
 at::Tensor f1_scores(const at::Tensor& counts);
 
-/// Reports the metrics of a classification:
-///   n, accuracy, nll, brier  as above
-///   ece, mce, ece_width      calibration errors in 15 bins of equal mass; ece_width is the ECE in 15 of
-///                            equal width
-///   nll_constant             NLL of predicting the class frequencies of y for every row; absent if y has one
-///                            class
-///   base_class, base_rate    the most frequent class in y, and the accuracy of always predicting it
-///   f1_macro                 mean F1 over the classes that are true or predicted somewhere
-///   confusion                the confusion matrix, rows are true classes; absent for more than 100 classes
-///   f1, auroc, aupr          for two classes only, of the second class. f1 is absent if that class is
-///                            neither true nor predicted; auroc and aupr (of its probability) are absent
-///                            unless both classes occur in y
+/// Returns the metrics of a classification as a JSON object with these keys:
+///   n, accuracy, nll, brier  number of rows; accuracy(), class_nll() and brier()
+///   ece, mce                 expected and maximum calibration error in 15 bins of equal mass
+///   ece_width                expected calibration error in 15 bins of equal width
+///   nll_constant             NLL of predicting the class frequencies of y for every row, a baseline; absent
+///                            if y has one class
+///   base_class, base_rate    number of the most frequent class in y, and the accuracy of always predicting
+///                            it
+///   f1_macro                 mean F1 over the classes that are true or predicted in some row
+///   confusion                the confusion matrix, one list per true class; absent for more than 100 classes
+///   f1, auroc, aupr          only for two classes: scores of class 1 as the positive class. auroc and aupr
+///                            rank the rows by its probability and are absent unless both classes occur in y;
+///                            f1 is absent if it is NaN
 nlohmann::json classes_report(const Classes& p, const at::Tensor& y);
 
 }  // namespace slimbayes

@@ -1,23 +1,24 @@
 // Split conformal intervals, scaled by the predictive sd.
 //
-// Problem     A model's sd may be too small or too large everywhere; its intervals then miss their level.
-// Method      Score the rows held out for calibration by s = |y - mean| / sd. If a new row is exchangeable
-//             with these m, the rank of its score among the m + 1 is uniform, so its score is at most the
-//             k-th smallest with probability of at least k / (m + 1). So k = ceil((m + 1) level) gives an
-//             interval mean -+ s_(k) sd of that level, whatever the model, the noise or n (Vovk, Gammerman
-//             and Shafer 2005; Lei et al. 2018, section 5.2 for the scaling). Without ties the coverage
-//             exceeds the level by less than 1 / (m + 1).
-// Repeats     Rows with identical inputs are not exchangeable with a row of another input, but groups of
-//             identical inputs are exchangeable with each other. Each row of a group of n weighs 1 / n, so
-//             each group weighs 1; the new group weighs 1 at infinity. The quantile under these weights
-//             covers a row drawn from a new group (Lee, Barber and Willett 2023, hierarchical conformal
-//             prediction). Groups of one row give the rank above. Inputs that differ in the last digit form
-//             different groups: near-duplicates count as if they were independent, and the level is then
-//             missed.
-// Limits      The probability is over the calibration rows too: given these rows, the coverage is distributed
-//             as Beta(k, m + 1 - k). It holds on average over rows, not for every x. If a level needs more
-//             rows than there are, no finite interval has it.
-// Cost        O(m log m) once, O(1) per level.
+// Problem     The sd of a model may be too small or too large everywhere. Its intervals then contain the
+//             target less or more often than their level says.
+// Method      Compute the score s = |y - mean| / sd of each of the m rows held out for calibration. If a new
+//             row is exchangeable with these m, the rank of its score among all m + 1 is uniform, so its
+//             score is at most the k-th smallest with probability of at least k / (m + 1). With
+//             k = ceil((m + 1) level), the interval mean -+ s_(k) sd therefore has that level, whatever the
+//             model, the noise or m (Vovk, Gammerman and Shafer 2005; Lei et al. 2018, section 5.2 for the
+//             scaling). Without ties the coverage exceeds the level by less than 1 / (m + 1).
+// Repeats     Several rows with identical inputs are not exchangeable with a row of another input, but groups
+//             of identical inputs are exchangeable with each other. Each row of a group of n rows weighs
+//             1 / n, so each group weighs 1. The new group also weighs 1, with an infinite score. The
+//             quantile of the scores under these weights covers a row drawn from a new group (Lee, Barber and
+//             Willett 2023, hierarchical conformal prediction). If each group has one row, the quantile is
+//             s_(k) above. Inputs that differ only in the last digit form different groups and count as if
+//             they were independent; the coverage may then be below the level.
+// Limits      The probability is taken over the calibration rows too: once they are given, the coverage is
+//             distributed as Beta(k, m + 1 - k). It holds on average over rows, not for every x. If k exceeds
+//             m, no finite interval has the level.
+// Cost        O(m log m) once to sort the scores, then O(1) per level (O(m) if inputs repeat).
 #include "slimbayes/core/conformal.h"
 
 #include <ATen/ATen.h>
@@ -39,19 +40,22 @@ void check_level(double level, const char* function) {
   check(level > 0 && level < 1, function, "0 < level < 1", fmt::format("{}", level), "0.95 is usual");
 }
 
-/// Returns ceil((rows + 1) level); the rounding error of the product must not add a rank (20 * 0.95 is 19).
+/// Returns the rank ceil((rows + 1) level) of the score that becomes the factor. The factor 1 - 1e-14 keeps a
+/// rounding error of the product from raising the rank by 1: 20 * 0.95 must give 19.
 int64_t rank_of(int64_t rows, double level) {
   return static_cast<int64_t>(std::ceil(static_cast<double>(rows + 1) * level * (1 - 1e-14)));
 }
 
-/// Widens the half-width so that a row whose score equals the factor, which lies exactly on the edge, stays
-/// inside despite rounding; the coverage guarantee counts that row. mean -+ half rounds by half a unit in the
-/// last place, and the last bits of mean and sd differ between batch sizes and processors. [n]
+/// Returns the half-width of an interval, slightly widened. The coverage guarantee counts a row whose score
+/// equals the factor as covered, but that row lies exactly on the end of the interval, and rounding may put
+/// it outside: mean -+ half rounds by half a unit in the last place, and the last bits of mean and sd differ
+/// between batch sizes and processors. [n]
 at::Tensor widened(const at::Tensor& half, const at::Tensor& mean) {
   return half * (1 + 1e-9) + 4 * std::numeric_limits<double>::epsilon() * mean.abs();
 }
 
-/// Returns the scores [m] in the order of the rows.
+/// Returns the scores |y - mean| / sd in the order of the rows. Throws std::invalid_argument for invalid
+/// arguments (see conformal_scores). [m]
 at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   constexpr const char* kFunction = "conformal_scores";
   check_shape(y, {-1}, kFunction, "y");
@@ -67,7 +71,7 @@ at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   check(certain == 0, kFunction, "a predictive sd above 0 in every calibration row",
         fmt::format("{} of {} rows with an sd of 0", certain, m), "no factor widens an interval of width 0");
   const at::Tensor scores = (y.to(at::kDouble) - p.mean).abs() / variance.sqrt();
-  check_finite(scores, kFunction, "scores");  // a tiny sd may overflow the ratio
+  check_finite(scores, kFunction, "scores");  // the ratio overflows if sd is tiny
   return scores;
 }
 
@@ -131,9 +135,10 @@ double conformal_factor(const ConformalScores& scores, double level) {
   check_conformal_rows(scores.groups, level, m);
   if (scores.groups == m) return scores.value[rank_of(m, level) - 1].item<double>();
   const at::Tensor size = at::bincount(scores.group).to(at::kDouble);
-  // [m] cumulative weight of the rows up to each score
+  // Total weight of the rows up to each score; a row of a group of n rows weighs 1 / n. [m]
   const at::Tensor weight = size.reciprocal().index_select(0, scores.group).cumsum(0);
-  // Sums of 1 / n have rounding errors: a shortfall of a relative 1e-12 does not count as missing the level.
+  // Rounding may leave a sum of weights 1 / n slightly below its exact value, so the weight that is needed is
+  // lowered by a relative 1e-12.
   const double needed = static_cast<double>(scores.groups + 1) * level * (1 - 1e-12);
   const int64_t reached = (weight < needed).sum().item<int64_t>();
   return scores.value[std::min(reached, m - 1)].item<double>();

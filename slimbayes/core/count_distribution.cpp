@@ -1,16 +1,18 @@
-// The Poisson-lognormal count: one integral over f = m + s z, z ~ N(0, 1), without a closed form. The
-// trapezoid rule is used where the integrand is analytic and vanishes at both ends; its error is below
-// rounding once the step is a fraction of the narrowest feature (Trefethen and Weideman, SIAM Review 2014).
+// How probabilities of the Poisson-lognormal count are computed. Each is an integral over the log rate
+// f = m + s z, z ~ N(0, 1), that has no closed form. The trapezoid rule is used on integrands that are
+// analytic and vanish at both ends. Its error is below rounding once the step is a fraction of the width of
+// the narrowest feature (Trefethen and Weideman, SIAM Review 2014).
 //
-// log P(y): the integrand is log-concave, so the range of integration is centred on its mode, the root of
-// s (y - e^{m + s z}) = z. From any start the first Newton step lands right of the root, and the further
-// steps descend to it.
+// log P(y): the integrand is log-concave in z, so the nodes are spread around its mode, the root of
+// s (y - e^{m + s z}) = z. Newton's method finds the mode: from any start the first step ends to the right of
+// the root, and the following steps descend to it.
 //
 // P(y <= k) = E_z[Q(k + 1, e^{m + s z})], where Q is the regularised upper incomplete gamma function. As a
-// function of z, Q is a step of width 1 / (s sqrt(k + 1)). If that step is narrow, the integral is taken over
-// a gamma variable instead: Q(a, x) = P(G > x) for G ~ Gamma(a), so the probability equals E_u[Phi((u - m) /
-// s)], u = log G, which is smooth on the scale 1 / sqrt(a). An error function at each node is also cheaper
-// than a gamma function.
+// function of z, Q falls from 1 to 0 over a width of 1 / (s sqrt(k + 1)). If that width is too small for the
+// step of the rule, the integral is taken over a gamma variable instead: Q(a, x) = P(G > x) for G ~ Gamma(a),
+// so the probability equals E_u[Phi((u - m) / s)], u = log G. The density of u has the width 1 / sqrt(a),
+// which sets the step. This form is also cheaper: it needs an error function at each node instead of a gamma
+// function.
 
 #include "slimbayes/core/count_distribution.h"
 
@@ -28,9 +30,9 @@ namespace slimbayes {
 namespace {
 
 constexpr int64_t kSteps = 240;   // steps of the trapezoid rule
-constexpr double kTail = 38;      // e^-38 is below rounding
-constexpr double kSds = 9;        // a Gaussian beyond 9 sds is below rounding as well
-constexpr double kLogLarge = 30;  // log of the largest whole-number quantile; e^30 = 1e13
+constexpr double kTail = 38;      // a factor e^-38 is below rounding
+constexpr double kSds = 9;        // a Gaussian beyond 9 sds is below rounding
+constexpr double kLogLarge = 30;  // log of the largest quantile that is made whole; e^30 = 1e13
 constexpr int64_t kBlock = 4096;  // rows processed at a time
 
 void check_shapes(const Rate& rate, const char* function) {
@@ -46,7 +48,8 @@ void check_rate(const Rate& rate, const char* function) {
         "a negative one");
 }
 
-// Returns E_z[Q(k + 1, e^{m + s z})]. Arguments [b]
+// Returns P(y <= k) = E_z[Q(k + 1, e^{m + s z})] by the trapezoid rule over z. Use it for a small s. m, s, k
+// and the result have shape [b].
 at::Tensor cdf_over_rates(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
   at::Tensor z = at::arange(-kSds, kSds + 0.1, 0.5, at::kDouble), weight = at::exp(-0.5 * z.square());  // [q]
   at::Tensor rates = at::exp(m.unsqueeze(1) + s.unsqueeze(1) * z);  // [b, q]
@@ -54,14 +57,15 @@ at::Tensor cdf_over_rates(const at::Tensor& m, const at::Tensor& s, const at::Te
   return at::mv(cdf, weight / weight.sum());
 }
 
-// Returns points from -left to right, at equal shares of each row's range. [b, q]
+// Returns q evenly spaced points for each row, from -left to right. [b, q]
 at::Tensor spread(const at::Tensor& left, const at::Tensor& right) {
   at::Tensor share = at::linspace(0, 1, kSteps + 1, at::kDouble);
   return (left + right).unsqueeze(1) * share - left.unsqueeze(1);
 }
 
-// Returns E_u[Phi((u - m) / s)], where u is the log of a Gamma(a) variable, a = k + 1. The density of u,
-// exp(a u - e^u) / Gamma(a), falls as e^{a u} to the left of log a and faster to the right. Arguments [b]
+// Returns P(y <= k) = E_u[Phi((u - m) / s)] by the trapezoid rule over u, the log of a Gamma(a) variable,
+// a = k + 1. The density of u is exp(a u - e^u) / Gamma(a). To the left of log a it falls as e^{a u}, to the
+// right faster; the range of the nodes follows from this. m, s, k and the result have shape [b].
 at::Tensor cdf_over_gammas(const at::Tensor& m, const at::Tensor& s, const at::Tensor& k) {
   at::Tensor a = k + 1, sd = at::rsqrt(a);
   at::Tensor shift = spread(kTail / a + kSds * sd, (kSds * sd).clamp_max(4));  // u - log a [b, q]
@@ -72,7 +76,7 @@ at::Tensor cdf_over_gammas(const at::Tensor& m, const at::Tensor& s, const at::T
 
 at::Tensor cdf_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor& k) {
   at::Tensor s = v.sqrt(), least = k.clamp_min(0);
-  // At this threshold the steps of both rules are below half the width of their narrowest feature.
+  // At 0.35 both rules are accurate: their steps are below half the width of their narrowest feature.
   at::Tensor narrow = s * (least + 1).sqrt() > 0.35;
   at::Tensor out = at::zeros_like(m);
   for (bool dual : {false, true}) {
@@ -85,16 +89,17 @@ at::Tensor cdf_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor&
   return at::where(k < 0, 0.0, out);
 }
 
-// Returns the mode in z of y (m + s z) - e^{m + s z} - z^2 / 2. [b]
+// Returns the z at which the log of the integrand of P(y), y (m + s z) - e^{m + s z} - z^2 / 2, is largest.
+// Throws NumericalError if Newton's method does not converge. m, s, y and the result have shape [b].
 at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) {
-  // The start is the smallest of several upper bounds of the mode: z <= s y; if z > 0 the rate is below y, so
-  // z < (log y - m) / s; if the log rate f > 0, e^f = y + (m - f) / v <= y + m / v. Without the last bound a
-  // mean of 250 would take 250 steps.
+  // Newton's method starts from the smallest of three upper bounds of the mode: z <= s y; if z > 0, the rate
+  // is below y, so z < (log y - m) / s; if the log rate f > 0, e^f = y + (m - f) / v <= y + m / v. Without
+  // the last bound, m = 250 would take 250 steps.
   at::Tensor narrow = s.clamp_min(1e-150);
   at::Tensor limit = (at::log(y.clamp_min(1e-300)) - m) / narrow;
   at::Tensor above = at::log(y + m.clamp_min(0) / narrow.square()).clamp_min(0);
   at::Tensor z = at::minimum(at::minimum(s * y, limit).clamp_min(0), (above - m) / narrow);
-  for (int i = 0; i < 200; ++i) {  // far from the mode a step lowers the log rate by 1
+  for (int i = 0; i < 200; ++i) {  // far from the mode, a step lowers f by only 1
     at::Tensor rate = at::exp(m + s * z);
     at::Tensor step = (s * (y - rate) - z) / (1 + s * s * rate);
     z = z + step;
@@ -108,8 +113,10 @@ at::Tensor modes(const at::Tensor& m, const at::Tensor& s, const at::Tensor& y) 
 
 at::Tensor log_prob_block(const at::Tensor& m, const at::Tensor& v, const at::Tensor& y) {
   at::Tensor s = v.sqrt(), centre = modes(m, s, y), rate = at::exp(m + s * centre);
-  // The prior alone bounds the range by 9 sds. To the right of the mode the integrand falls at least as fast
-  // as a Gaussian of its curvature, to the left as the log of a Gamma(rate) variable does.
+  // The range of the nodes, in z to the right and left of the mode; outside it the integrand is below
+  // rounding. To the right the integrand falls at least as fast as a Gaussian with its curvature at the mode.
+  // To the left it falls at least as fast as the density of the log of a Gamma(rate) variable, and as its
+  // factor N(z; 0, 1), which limits the range to 9 sds.
   at::Tensor right = kSds * at::rsqrt(1 + v * rate);
   at::Tensor left = ((kTail / rate + kSds * at::rsqrt(rate)) / s).clamp_max(kSds);
   at::Tensor z = centre.unsqueeze(1) + spread(left, right);  // [b, q]
@@ -119,7 +126,8 @@ at::Tensor log_prob_block(const at::Tensor& m, const at::Tensor& v, const at::Te
   return at::logsumexp(log_joint, 1) + log_step - at::lgamma(y + 1);
 }
 
-// Applies body(m, v, x) to blocks of rows in float64. [n]
+// Returns body(m, v, x) for all rows, computed in blocks of kBlock rows to limit memory. m and v are the log
+// mean and log variance of the rows of a block, and x are its rows of `x`, all in float64. [n]
 template <class Body>
 at::Tensor in_blocks(const Rate& rate, const at::Tensor& x, Body body) {
   at::NoGradGuard no_grad;
@@ -132,7 +140,8 @@ at::Tensor in_blocks(const Rate& rate, const at::Tensor& x, Body body) {
   return parts.empty() ? at::empty({0}, at::kDouble) : at::cat(parts);
 }
 
-// Finds the quantile by doubling, then bisection; the answer always lies in (low, high]. [b]
+// Returns the least whole number k >= 0 with P(y <= k) >= p for each row. Doubles an upper bound until it is
+// large enough, then bisects; the quantile always lies in (low, high]. [b]
 at::Tensor quantile_block(const at::Tensor& m, const at::Tensor& v, double p) {
   at::Tensor low = at::full_like(m, -1), high = at::zeros_like(m);
   for (;;) {
@@ -177,9 +186,9 @@ at::Tensor poisson_lognormal_cdf(const Rate& rate, const at::Tensor& k) {
 at::Tensor poisson_lognormal_quantile(const Rate& rate, double p) {
   check_shapes(rate, "poisson_lognormal_quantile");
   check(p > 0 && p < 1, "poisson_lognormal_quantile", "0 < p < 1", std::to_string(p));
-  // The p-quantile of the log rate.
+  // The p-quantile of the log rate, which decides whether the quantile of the count can be found exactly.
   at::Tensor log_quantile = rate.log_mean + normal_quantile(p) * rate.log_var.sqrt();
-  // Also true for NaN: the exp() at the end passes it on to the result.
+  // "Not <=" instead of ">", so that a row with NaN counts as large; the exp() below then returns NaN for it.
   at::Tensor large = (log_quantile <= kLogLarge).logical_not();
   at::Tensor m = at::where(large, 0.0, rate.log_mean), v = at::where(large, 0.0, rate.log_var);
   at::Tensor whole = in_blocks(

@@ -1,5 +1,5 @@
-// Metrics of counts. The interval's ends are whole numbers, so even if the model is right its coverage is at
-// least the level and not equal to it.
+// Metrics of counts. Even if the model is right, the coverage of an interval of counts is usually above its
+// level, because the ends of the interval must be whole numbers.
 
 #include "slimbayes/core/count_metrics.h"
 
@@ -26,7 +26,8 @@ at::Tensor checked(const Counts& p, const at::Tensor& y, const char* function) {
   return y.to(at::kDouble);
 }
 
-/// Returns the NLL of one Poisson distribution with rate mean(y) for every row.
+/// Returns the NLL, mean over y [n], of one Poisson distribution with rate mean(y) for every row. It is the
+/// baseline nll_constant.
 double constant_nll(const at::Tensor& y) {
   at::Tensor rate = y.mean();
   return (rate - at::xlogy(rate, rate) + at::lgamma(y + 1).mean()).item<double>();

@@ -8,14 +8,17 @@
 
 namespace slimbayes {
 
-/// Metrics of counts, computed over all rows in float64; y [n] holds whole numbers >= 0. All throw
-/// std::invalid_argument for mismatched or empty inputs, and for a row whose rate overflows.
+/// Metrics of counts, computed over all rows in float64; y [n] holds whole numbers >= 0. Both functions throw
+/// std::invalid_argument if the shapes do not match or there are no rows, and std::invalid_argument or
+/// NumericalError if the rate of a row overflows.
 
-/// Returns the mean of -log P(y) under the Poisson-lognormal count, in nats.
+/// Returns the negative log likelihood in nats: the mean over rows of -log P(y), where y has the
+/// Poisson-lognormal distribution of its row.
 double count_nll(const Counts& p, const at::Tensor& y);
 
-/// Reports n, mae and rmse (both of the mean rate), nll, nll_constant (the NLL of one Poisson distribution
-/// with rate mean(y) for every row), and coverage, width and interval_score of the interval at `level`.
+/// Returns the metrics of predicted counts as a JSON object: n (rows); mae and rmse of the mean rate; nll;
+/// nll_constant, the NLL of one Poisson distribution with rate mean(y) for every row, a baseline; and
+/// coverage, width and interval_score of the intervals at `level`.
 nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level = 0.95);
 
 }  // namespace slimbayes

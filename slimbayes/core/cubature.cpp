@@ -1,24 +1,28 @@
-// Adaptive integrals of a non-negative function over the cube.
+// Adaptive integration of a non-negative function over the cube [-1, 1]^d.
 //
-// Problem     An intensity may hold most of its mass in a peak that lies between the nodes of any fixed rule.
-// Method      Boxes partition the cube, each with a value and an error. Each round halves the boxes with the
-//             largest errors, as many as account for the excess over the tolerance, all at once, so that one
-//             call of the integrand covers thousands of places.
+// Problem     An intensity may hold most of its integral in a peak that lies between the nodes of any fixed
+//             rule.
+// Method      The cube is divided into boxes. Each box has a value (its share of the integral) and an
+//             estimated error. Each round halves the boxes with the largest errors, so many that the errors
+//             of the other boxes sum to at most half the tolerance. All new boxes are evaluated in one call
+//             of the integrand, at thousands of places.
 //             Up to three axes: tensor products of a Gauss-Kronrod rule (15 nodes on one axis, 7 per axis on
-//             two or three). The error of a box is the change when the Gauss rule replaces Kronrod's on one
-//             axis, summed over the axes; the box is halved along the axis of the largest change.
-//             Beyond: uniform random points in each box and their standard error; the box is halved along the
-//             axis on which the means of its two halves differ most (Press and Farrar, Computers in Physics
-//             1990).
-// Peaks       A peak that no node of the first boxes sees has an error estimate of 0. So the integrand is
-//             also evaluated at the probes. If a probe's value is more than twice the greatest value at the
-//             nodes of its box, the nodes have not seen the probe's peak, and the volume of the box times the
-//             difference is added to its error until they have. Before the search ends (up to three axes),
-//             places just outside the boxes that hold most mass become probes too: the flank of a peak that
-//             small boxes have found may lie in a large neighbour.
-// Sources     Berntsen, Espelid and Genz (ACM TOMS 1991) for the scheme; the rules are Boost.Math's. No
-//             suitable library does all of this: Boost.Math's adaptive rules work on one axis and one place
-//             per call, and the library "cubature" is under the GPL, unlike this one.
+//             two or three). The Kronrod rule on one axis is replaced by the Gauss rule that it contains, and
+//             the change of the value is recorded. The error of a box is the sum of these changes over the
+//             axes; the box is halved along the axis with the largest change.
+//             More axes: uniform random points in each box; the error is the standard error of their mean.
+//             The box is halved along the axis on which the means of its two halves differ most (Press and
+//             Farrar, Computers in Physics 1990).
+// Peaks       If no node of a box lies on a peak, the estimated error of the box is 0. So the integrand is
+//             also evaluated at the probes, places given by the caller. If the value at a probe is more than
+//             twice the greatest value at the nodes of its box, the nodes have missed a peak, and the error
+//             of the box grows by its volume times the difference. The box is then halved until its nodes
+//             find the peak. At the end of the search (up to three axes) places just outside the boxes with
+//             the largest values become probes too: small boxes may have found a peak whose flank lies in a
+//             large neighbouring box.
+// Sources     Berntsen, Espelid and Genz (ACM TOMS 1991) for the scheme; the rules are those of Boost.Math.
+//             No suitable library does all of this: the adaptive rules of Boost.Math work on one axis and one
+//             place per call, and the library "cubature" is under the GPL, unlike this one.
 #include "slimbayes/core/cubature.h"
 
 #include <ATen/ATen.h>
@@ -38,14 +42,14 @@ namespace {
 
 using Integrand = std::function<at::Tensor(const at::Tensor& x)>;
 
-constexpr int64_t kRuleAxes = 3;   // on more axes a product rule has too many nodes
+constexpr int64_t kRuleAxes = 3;   // most axes for a product rule; on more it has too many nodes
 constexpr int64_t kDraws = 64;     // random points per box, on more than kRuleAxes axes
-constexpr int64_t kSplitAxes = 5;  // axes that the first boxes halve, on more than kRuleAxes axes
-constexpr int64_t kBusiest = 512;  // boxes whose surroundings are probed at the end
+constexpr int64_t kSplitAxes = 5;  // most axes halved by the first boxes, on more than kRuleAxes axes
+constexpr int64_t kBusiest = 512;  // boxes next to which places are probed at the end
 constexpr int kRounds = 500;       // limit on the rounds, never reached in practice
 
-/// Boxes (low and high corners [c, d]) with their value, error, axis to halve and greatest value at the
-/// nodes. [c]
+/// A list of c boxes. Each has its low and high corner [c, d], its estimated integral (value) and error, the
+/// axis along which it will be halved, and the greatest value of the integrand at its nodes ([c] each).
 struct Boxes {
   at::Tensor low, high;
   at::Tensor value, error, axis, greatest;
@@ -65,8 +69,8 @@ Boxes selected(const Boxes& a, const at::Tensor& which) {
   return {pick(a.low), pick(a.high), pick(a.value), pick(a.error), pick(a.axis), pick(a.greatest)};
 }
 
-/// A Gauss-Kronrod pair on [-1, 1]: the nodes, the Kronrod weights, and the weights of the Gauss rule, which
-/// uses every second node and is 0 on the others. [q]
+/// A Gauss-Kronrod pair on [-1, 1]: the nodes, their weights in the Kronrod rule, and their weights in the
+/// Gauss rule. The Gauss rule uses every second node; its weight is 0 at the others. [q] each
 struct RulePair {
   at::Tensor nodes, kronrod, gauss;
 };
@@ -76,8 +80,8 @@ RulePair pair_of() {
   using Kronrod = boost::math::quadrature::gauss_kronrod<double, q>;
   using Gauss = boost::math::quadrature::gauss<double, (q - 1) / 2>;
   RulePair pair{at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble), at::zeros({q}, at::kDouble)};
-  const size_t half = q / 2;            // odd, so the Gauss rule has a node at 0
-  for (size_t i = 0; i <= half; ++i) {  // Boost gives the nodes from 0 up
+  const size_t half = q / 2;            // odd for q = 7 and 15: the Gauss rule then has a node at 0
+  for (size_t i = 0; i <= half; ++i) {  // Boost lists the nodes >= 0, ascending
     for (size_t at : {half - i, half + i}) {
       const auto k = static_cast<int64_t>(at);
       pair.nodes[k] = (at < half ? -1 : 1) * Kronrod::abscissa()[i];
@@ -93,14 +97,16 @@ const RulePair& pair_for(int64_t d) {
   return d == 1 ? one : several;
 }
 
-/// Returns the outer product of one vector per axis. [q^d], the last axis varying fastest
+/// Returns the weights of a product rule: the outer product of d vectors [q], one per axis, flattened so that
+/// the last axis varies fastest. [q^d]
 at::Tensor product(const std::vector<at::Tensor>& axes) {
   at::Tensor all = axes[0];
   for (size_t i = 1; i < axes.size(); ++i) all = at::outer(all, axes[i]).reshape({-1});
   return all;
 }
 
-/// Sets value, error and axis of the boxes from values [c, q] at the nodes of a product rule.
+/// Sets the value, error and axis of c boxes by the Gauss-Kronrod rule, from the values of the
+/// integrand [c, q] at the q nodes of each box.
 void apply_rule(Boxes& boxes, const at::Tensor& values) {
   const int64_t d = boxes.low.size(1);
   const RulePair& pair = pair_for(d);
@@ -118,8 +124,9 @@ void apply_rule(Boxes& boxes, const at::Tensor& values) {
   boxes.axis = change.argmax(1);
 }
 
-/// Sets value, error and axis of the boxes from values [c, q] at random places. `share` [c, q, d] gives the
-/// places in shares of the sides of a box.
+/// Sets the value, error and axis of c boxes from the values of the integrand [c, q] at q random places in
+/// each box. `share` [c, q, d] gives the position of a place between the low (0) and the high (1) corner of
+/// its box.
 void apply_draws(Boxes& boxes, const at::Tensor& values, const at::Tensor& share) {
   const at::Tensor upper = (share > 0.5).to(at::kDouble), lower = 1 - upper, each = values.unsqueeze(2);
   auto mean_where = [&](const at::Tensor& in) { return (each * in).sum(1) / in.sum(1).clamp_min(1); };
@@ -160,8 +167,8 @@ class Search {
     return f_(x).to(at::kDouble);
   }
 
-  /// Returns the first boxes: 16 on one axis, 6 x 6 on two, 2 x 2 x 2 on three; beyond, up to five axes are
-  /// halved.
+  /// Returns the boxes of the first round, without values. One axis is cut into 16 pieces, two axes into 6
+  /// each and three into 2 each. On more axes the first kSplitAxes are halved.
   Boxes start() const {
     const int64_t pieces = d_ == 1 ? 16 : d_ == 2 ? 6 : 2;
     const int64_t cut = std::min(d_, d_ > kRuleAxes ? kSplitAxes : d_);
@@ -172,11 +179,12 @@ class Search {
     return {at::cat({low, -rest}, 1), at::cat({high, rest}, 1), {}, {}, {}, {}};
   }
 
-  /// Evaluates the integrand in these boxes and adds them to boxes_.
+  /// Evaluates the integrand in these boxes, sets their value, error, axis and greatest value, and appends
+  /// them to boxes_.
   void measure(Boxes boxes) {
     const int64_t c = boxes.size(), q = nodes_of_box();
     const bool rule = d_ <= kRuleAxes;
-    at::Tensor share;  // places in shares of the sides of a box, [c, q, d] or [1, q, d]
+    at::Tensor share;  // positions in a box, 0 to 1 on each axis, [c, q, d] or [1, q, d]
     if (rule) {
       const at::Tensor nodes = pair_for(d_).nodes;
       share = ((tensor_grid({nodes, nodes}, d_).nodes + 1) / 2).unsqueeze(0);
@@ -195,26 +203,28 @@ class Search {
     boxes_ = boxes_.low.defined() ? joined(boxes_, boxes) : boxes;
   }
 
-  /// If a probe's value is more than twice the greatest value at the nodes of its box, adds the volume of the
-  /// box times the difference to the error of the box. Returns the sum of what was added.
+  /// Raises the error of each box whose nodes have missed a peak, and returns the sum of all increases. A box
+  /// has missed a peak if a probe in it has more than twice the greatest value at its nodes. Its error then
+  /// grows by its volume times the difference.
   static double count_unseen(Boxes& boxes, const at::Tensor& probes, const at::Tensor& at_probes) {
     if (probes.size(0) == 0) return 0;
     const at::Tensor place = probes.unsqueeze(0);
     const at::Tensor inside =
         ((place >= boxes.low.unsqueeze(1)) & (place <= boxes.high.unsqueeze(1))).all(2);  // [c, p]
-    // A value that is NaN says nothing about its box: the error is then infinite.
+    // If the value at a probe is NaN, nothing is known about its box, so the error becomes infinite.
     const at::Tensor values = at::where(at_probes.isnan(), INFINITY, at_probes);
     const at::Tensor most = std::get<0>(at::where(inside, values.unsqueeze(0), 0.0).max(1));
     const at::Tensor missed =
         at::where(most > 2 * boxes.greatest, boxes.volume() * (most - boxes.greatest), 0.0);
-    // The nodes give no direction there, so the longest side is halved.
+    // Nodes that missed the peak cannot tell along which axis to halve, so the longest side is halved.
     boxes.axis = at::where(missed > boxes.error, (boxes.high - boxes.low).argmax(1), boxes.axis);
     boxes.error = boxes.error + missed;
     return missed.sum().item<double>();
   }
 
-  /// Adds probes a quarter of a side outside each face of the boxes that hold most mass. Returns the error
-  /// that they add.
+  /// Adds probes next to the kBusiest boxes with the largest values: outside each face, at a quarter of the
+  /// side's length. Raises the errors of the boxes that these probes show to be wrong (count_unseen) and
+  /// returns the sum of the increases.
   double look_about() {
     const auto busiest = std::get<1>(boxes_.value.topk(std::min(kBusiest, boxes_.size())));
     const Boxes some = selected(boxes_, busiest);
@@ -231,17 +241,18 @@ class Search {
   Integral total() const {
     const double value = boxes_.value.sum().item<double>();
     const at::Tensor e = boxes_.error;
-    // Errors of random points are independent between boxes; errors of a rule may all have one sign.
+    // The errors of random points in different boxes are independent, so their squares add up. The errors of
+    // a rule may all have the same sign, so they add up themselves.
     double error = (d_ > kRuleAxes ? e.square().sum().sqrt() : e.sum()).item<double>();
     if (!std::isfinite(value)) error = std::numeric_limits<double>::infinity();
     return {value, error, nodes_};
   }
 
-  /// Returns the fewest boxes without which the sum of errors is at most half the tolerance, at most `room`
-  /// of them.
+  /// Returns the indices of the boxes to halve: the fewest with the largest errors such that the errors of
+  /// all other boxes sum to at most half the tolerance. Returns at most `room` boxes.
   at::Tensor worst(double tolerance, int64_t room) const {
     const auto [error, order] = boxes_.error.sort(/*dim=*/0, /*descending=*/true);
-    const at::Tensor rest = error.sum() - error.cumsum(0);  // errors of the boxes after each one
+    const at::Tensor rest = error.sum() - error.cumsum(0);  // sum of the errors after each position
     const int64_t enough = (rest > tolerance / 2).sum().item<int64_t>() + 1;
     return order.narrow(0, 0, std::min({enough, room, boxes_.size()}));
   }
@@ -262,7 +273,7 @@ class Search {
   }
 
   const Integrand& f_;
-  at::Tensor probes_, at_probes_;  // [p, d], [p]
+  at::Tensor probes_, at_probes_;  // places [p, d], values there [p]
   int64_t d_, nodes_ = 0, drawn_ = 0;
   Boxes boxes_;
 };

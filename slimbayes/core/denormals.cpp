@@ -1,5 +1,5 @@
-// The only place of the library that sets how the processor treats denormal numbers (tests/house/house.py
-// names this file). The setting belongs to a thread, so each thread of the tensor library sets its own.
+// This is the only file that may set how the processor treats denormal numbers; tests/house/house.py enforces
+// it. The setting belongs to a thread, so it must be made in each thread of the tensor library.
 #include "slimbayes/core/denormals.h"
 
 #include <ATen/ATen.h>
@@ -12,15 +12,16 @@ namespace slimbayes {
 
 namespace {
 
-// Returns whether this thread treats denormal numbers as zero. ATen can set this but not report it.
+// Returns whether this thread treats denormal numbers as zero. ATen can change this setting but has no
+// function that reports it, so a division with a denormal result tests it.
 bool flushes() {
-  volatile float least = std::numeric_limits<float>::min();  // volatile: divided when the program runs
+  volatile float least = std::numeric_limits<float>::min();  // volatile: the compiler must not divide
   return least / 2 == 0;
 }
 
-// Sets it in every thread of the tensor library. at::parallel_for is inlined and would run in a single thread
-// if this file is compiled without OpenMP. A tensor iterator runs inside the library and starts its threads;
-// it gets one element for each of them.
+// Sets in every thread of the tensor library whether denormal numbers count as zero. at::parallel_for cannot
+// reach the threads: it is inlined and runs in a single thread if this file is compiled without OpenMP. A
+// tensor iterator runs inside the library and uses its threads; it gets one element per thread.
 void flush_everywhere(bool on) {
   at::globalContext().setFlushDenormal(on);
   at::Tensor each = at::empty({at::get_num_threads()}, at::kByte);

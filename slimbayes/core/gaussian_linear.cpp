@@ -1,23 +1,29 @@
 // The Gaussian linear posterior, computed from statistics.
 //
 // Problem: n rows with features phi, y = constant + phi^T w + noise, w ~ N(0, T T^T), noise ~ N(0, sigma2 D).
-// Wanted are mean, variance and log p(y) without any n x n matrix. Method: whiten with T, S_w = T^T S T, c_w
-// = T^T c, and factorise
-//   H = I + S_w / sigma2 = L L^T,   u = H^-1 c_w / sigma2,   weights = T u,   var(phi) = ||L^-1 T^T phi||^2.
-// H >= I, so it needs no jitter, and neither T nor the prior is ever inverted: a singular prior is fine. If
-// the prior is wide compared with the noise, S_w / sigma2 is so large that its rounding errors exceed I; then
-// the spectrum of S_w is used instead of L (identity_plus). With C = sigma2 D + Phi T T^T Phi^T, |C| =
-// sigma2^n |D| |H|, and with y counted from the constant
+// Find the predictive mean and variance and log p(y) without any n x n matrix.
+// Method: write w = T u with u ~ N(0, I). In these coordinates the statistics are S_w = T^T S T and
+// c_w = T^T c, and the posterior of u has the precision H:
+//   H = I + S_w / sigma2 = L L^T,   mean of u = H^-1 c_w / sigma2,
+//   mean of w = T (mean of u),      variance at phi = ||L^-1 T^T phi||^2.
+// Since H >= I, it needs no jitter, and since T is never inverted, the prior may be singular. If the prior is
+// wide compared with the noise, S_w / sigma2 is so large that its rounding errors exceed I; then the spectrum
+// of S_w is used instead of L (identity_plus).
+// Below, w and u are the posterior means. Evidence: let C = Cov(y) = sigma2 D + Phi T T^T Phi^T and let y
+// have the constant subtracted. Then |C| = sigma2^n |D| |H| and
 //   y^T C^-1 y = (yy - c_w^T H^-1 c_w / sigma2) / sigma2
-//              = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) / sigma2,
-// where the second form does not cancel but needs the rows. The constant by generalised least squares is
-// 1^T C^-1 y / 1^T C^-1 1; both parts come from the statistics. Its own variance, 1 / 1^T C^-1 1 under a flat
-// prior, adds (1 - 1^T C^-1 k(x))^2 / 1^T C^-1 1 to the variance of f(x) (eq. 2.42), where
+//              = (||D^-1/2 (y - Phi w)||^2 + sigma2 ||u||^2) / sigma2.
+// The second form loses no digits to cancellation but needs the rows.
+// Constant: generalised least squares gives 1^T C^-1 y / 1^T C^-1 1; numerator and denominator come from the
+// statistics. The constant has the variance 1 / 1^T C^-1 1 under a flat prior, which adds
+// (1 - 1^T C^-1 k(x))^2 / 1^T C^-1 1 to the variance of f(x) (eq. 2.42 of the source), where k(x) is the
+// prior covariance of y and f(x) and
 //   1^T C^-1 k(x) = (H^-1 T^T Phi^T D^-1 1)^T T^T phi / sigma2.
-// Gradients in closed form: dl/dS = -(T H^-1 T^T + w w^T) / (2 sigma2), dl/dc = w / sigma2,
+// Gradients of l = log p(y): dl/dS = -(T H^-1 T^T + w w^T) / (2 sigma2), dl/dc = w / sigma2,
 // dl/dlog sigma2 = (r - tr H^-1 - n + residuals / sigma2) / 2. The evidence depends on T only through S_w and
-// c_w, so scaling T by s scales S by s^2 and c by s. Cost O(n r^2) for the statistics, O(r^3) here. Source:
-// Rasmussen and Williams, Gaussian Processes for Machine Learning, sections 2.1, 2.7 and A.3.
+// c_w, so replacing T by s T has the same effect as replacing S by s^2 S and c by s c.
+// Cost: O(n r^2) for the statistics, O(r^3) here.
+// Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, sections 2.1, 2.7 and A.3.
 
 #include "slimbayes/core/gaussian_linear.h"
 
@@ -36,10 +42,11 @@ namespace slimbayes {
 
 namespace {
 
-// With more than rank / kRotateShare rows a fresh factorisation is cheaper than rotations.
+// If more than rank / kRotateShare rows are added or removed, a new factorisation of H is cheaper than an
+// update of its factor by rotations.
 constexpr int64_t kRotateShare = 8;
 
-// Returns x T. [b, r]
+// Returns x T, where T is the prior factor: row phi^T becomes the features of u in w = T u. x [b, r]. [b, r]
 at::Tensor whiten(const at::Tensor& x, const at::Tensor& prior_factor) {
   if (!prior_factor.defined()) return x;
   return prior_factor.dim() == 0 ? x * prior_factor : at::mm(x, prior_factor);
@@ -49,13 +56,13 @@ at::Tensor whiten_vector(const at::Tensor& x, const at::Tensor& prior_factor) {
   return whiten(x.unsqueeze(0), prior_factor).squeeze(0);
 }
 
-// Returns T x. [r]
+// Returns T x, where T is the prior factor: turns u [r] into the weights w = T u. [r]
 at::Tensor colour(const at::Tensor& x, const at::Tensor& prior_factor) {
   if (!prior_factor.defined()) return x;
   return prior_factor.dim() == 0 ? x * prior_factor : at::mv(prior_factor, x);
 }
 
-// Returns H^-1 x for a sum x over the rows. [r]
+// Returns H^-1 x, where x [r] is a weighted sum of whitened feature rows T^T phi, as solve() requires. [r]
 at::Tensor solve_vector(const IdentityPlus& precision, const at::Tensor& x) {
   return solve(precision, x.unsqueeze(1)).squeeze(1);
 }
@@ -68,8 +75,9 @@ LinearModel checked(const LinearModel& model, int64_t rank) {
   if (model.prior_factor.dim() != 0)
     check_shape(model.prior_factor, {rank, rank}, "linear_posterior", "prior_factor (or a scalar)");
   check_finite(model.prior_factor, "linear_posterior", "prior_factor");
-  // A factorisation returns its matrix column by column, a file holds it row by row, and products of the two
-  // round differently on some processors. Contiguous rows give the same bits for both.
+  // Stores T row by row. A factorisation returns its matrix column by column and a file holds it row by row,
+  // and on some processors products of the two layouts round differently. With one layout a model gives the
+  // same bits after it has been saved and read.
   out.prior_factor = model.prior_factor.detach().to(at::kDouble).contiguous();
   return out;
 }
@@ -82,7 +90,7 @@ IdentityPlus factorised(const LinearStatistics& s, const LinearModel& model) {
 
 struct Constant {
   double value;
-  at::Tensor response;  // as in LinearPosterior
+  at::Tensor response;  // see LinearPosterior::response
   double var;
 };
 
@@ -115,8 +123,9 @@ LinearPosterior finished(LinearStatistics s, LinearModel model, IdentityPlus pre
           .constant_var = constant.var};
 }
 
-// Returns ||D^-1/2 (y - constant - Phi w)||^2 from the statistics alone. This is a difference that loses
-// digits if the residuals are much smaller than y; residual_sum does not lose them, but needs the rows.
+// Returns the weighted residual sum of squares ||D^-1/2 (y - constant - Phi w)||^2 from the statistics alone.
+// It is computed as a difference, which loses digits if the residuals are much smaller than y. residual_sum()
+// does not lose them, but needs the rows.
 double residuals_from_statistics(const LinearPosterior& p) {
   LinearStatistics s = shifted(p.statistics, p.constant);
   double explained = s.c.dot(p.weights).item<double>();
@@ -124,7 +133,8 @@ double residuals_from_statistics(const LinearPosterior& p) {
   return s.yy - explained - penalty;  // yy - c^T w = residuals + sigma2 ||u||^2
 }
 
-// Returns the rows that are rotated into the factor of H: T^T phi / sqrt(d sigma2). [k, r]
+// Returns X = T^T phi / sqrt(d sigma2) of each row, so that adding or removing the rows changes H by X^T X.
+// cholesky_updated() and cholesky_downdated() take X. [k, r]
 at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
   at::Tensor phi = whiten(rows.features.detach().to(at::kDouble), model.prior_factor);
   if (rows.d.defined()) phi = phi / rows.d.detach().to(at::kDouble).sqrt().unsqueeze(1);
@@ -133,7 +143,7 @@ at::Tensor turns(const LinearModel& model, const LinearRows& rows) {
 
 LinearPosterior changed(LinearPosterior p, const LinearRows& rows, bool adds) {
   LinearStatistics s = adds ? added(std::move(p.statistics), rows) : removed(std::move(p.statistics), rows);
-  // Without rows, the statistics are exact zeros instead of sums of rounding errors.
+  // If no rows are left, start from exact zeros. The subtracted sums would hold rounding errors instead.
   if (s.n == 0) return linear_posterior(linear_statistics(s.rank(), s.y_shift), p.model);
   if (rows.y.size(0) * kRotateShare > s.rank() || !p.precision.factor.defined()) {
     IdentityPlus precision = factorised(s, p.model);
@@ -177,7 +187,7 @@ LinearPosterior removed(LinearPosterior p, const LinearRows& rows) {
 }
 
 void check_exact_mean(double yy, const LinearModel& model, const std::string& function) {
-  constexpr double kMost = 1e-6 / std::numeric_limits<double>::epsilon();  // noise sds
+  constexpr double kMost = 1e-6 / std::numeric_limits<double>::epsilon();  // in noise sds
   const double size = std::sqrt(yy / model.sigma2);
   check(size <= kMost, function,
         fmt::format("targets whose root sum of squares is at most {:.2g} noise sd, beside which other rows "
@@ -204,7 +214,7 @@ EvidenceGradient evidence_gradient(const LinearPosterior& p, std::optional<doubl
   double sigma2 = p.model.sigma2;
   LinearStatistics s = shifted(p.statistics, p.constant);
   at::Tensor half = solve_half(p.precision, at::eye(s.rank(), at::kDouble));   // H^-1/2
-  double trace = half.square().sum().item<double>();                           // tr H^-1
+  double trace = half.square().sum().item<double>();                           // trace of H^-1
   at::Tensor root = whiten(half, p.model.prior_factor.defined() ? p.model.prior_factor.t() : at::Tensor());
   double rss = residuals ? *residuals : residuals_from_statistics(p);
 

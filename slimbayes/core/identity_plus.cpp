@@ -12,7 +12,7 @@
 namespace slimbayes {
 
 IdentityPlus identity_plus(const at::Tensor& a, double c) {
-  constexpr double kModerate = 1e10;  // rounding in c A stays below 1e-5 of the identity
+  constexpr double kModerate = 1e10;  // up to this size, rounding errors of c A are below 1e-5
   check_shape(a, {-1, -1}, "identity_plus", "matrix");
   check(c >= 0 && std::isfinite(c), "identity_plus", "a finite c >= 0", fmt::format("{}", c));
   const at::Tensor scaled = c * a;

@@ -8,7 +8,8 @@ namespace slimbayes {
 
 namespace {
 
-// Calls call(alternative, f) with f [b, k] for a softmax, and with f [b] for the other alternatives.
+// Returns call(l, f), where l is the likelihood that the variant holds. A softmax gets f as [b, k]. For the
+// others f must be [b, 1] and is passed as [b]; otherwise throws std::invalid_argument.
 template <class Call>
 auto with_shape(const Likelihood& likelihood, const Latent& f, Call call) {
   return std::visit(

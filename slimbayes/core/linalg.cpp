@@ -1,17 +1,19 @@
-// Factorisations under one numerical policy.
+// Cholesky factorisations, all with the same treatment of numerical problems.
 //
-// Problem: a Gram matrix is positive definite on paper and singular in float64 (duplicated rows, dead
-// features), and LAPACK returns NaN for an input with NaN. Method: check for NaN first, then factorise the
-// matrix unchanged, and only if that fails add a jitter, which grows tenfold from 1e-12 of the mean diagonal;
-// the caller learns how much was added. Cost O(r^3 / 3) per attempt. Updates and downdates rotate one row x
-// at a time into the factor, column by column: each rotation zeroes x_j against L_jj (a hyperbolic rotation
-// for the downdate, in Chambers' mixed form, which is stable if the result is well conditioned). Cost O(r^2)
-// per row. Source: Golub and Van Loan, Matrix Computations, 4th ed., section 6.5. Several rows go block by
-// block instead, as matrix products in U = L^T: with P = X_j U_jj^-1 for the columns j of a block, t those
-// after it and R the upper Cholesky factor of I +- P^T P,
+// Problem: in exact arithmetic a Gram matrix is positive definite, but in float64 it may be singular
+// (duplicated rows, dead features). LAPACK returns NaN for an input with NaN.
+// Method: check for NaN first, then factorise the matrix unchanged. Only if that fails add a jitter, which
+// grows tenfold from 1e-12 of the mean diagonal; the caller learns how much was added. Cost: O(r^3 / 3) per
+// attempt.
+// Updates and downdates (adding or removing x x^T) rotate one row x at a time into the factor, column by
+// column. Each rotation makes x_j zero by combining it with L_jj. A downdate uses hyperbolic rotations in
+// Chambers' mixed form, which is stable if the result is well conditioned. Cost: O(r^2) per row. Source:
+// Golub and Van Loan, Matrix Computations, 4th ed., section 6.5.
+// Many rows X are instead rotated into U = L^T block by block, as matrix products. Let j be the columns of a
+// block, t the columns after it, P = X_j U_jj^-1, and R the upper Cholesky factor of I +- P^T P. Then
 //   U_jj <- R U_jj,  U_jt <- V = R^-T (U_jt +- P^T X_t),  X_t <- X_t - P (I + R)^-1 (U_jt + V).
-// This is a block Householder transformation (a hyperbolic one for the downdate): it keeps
-// U_jt^T U_jt +- X_t^T X_t and makes X_j zero. As in the mixed form, the new X comes from the new U.
+// This is a block Householder transformation (a hyperbolic one for the downdate): U_jt^T U_jt +- X_t^T X_t
+// does not change, and X_j becomes zero. As in the mixed form, the new X is computed from the new U.
 
 #include "slimbayes/core/linalg.h"
 
@@ -31,8 +33,9 @@ namespace slimbayes {
 
 namespace {
 
-// Returns the first pivot that is not positive: the Schur complement of the largest leading block that
-// factorised.
+// Returns the pivot of a failed Cholesky factorisation, for the error message. `column` is the first column
+// whose pivot is not positive. The pivot is what remains of the diagonal element after the columns before it
+// are eliminated (a Schur complement).
 double failed_pivot(const at::Tensor& a, int64_t column) {
   double diagonal = a[column][column].item<double>();
   if (column == 0) return diagonal;
@@ -46,15 +49,15 @@ void require_no_nan(const at::Tensor& a, const char* function) {
   at::Tensor lower = a.detach().tril();
   if (at::isfinite(lower.sum()).item<bool>()) return;
   int64_t bad = at::isfinite(lower).logical_not().sum().item<int64_t>();
-  if (bad == 0) return;  // the sum overflowed
+  if (bad == 0) return;  // every element is finite, only the sum overflowed
   throw NumericalError(
       fmt::format("[{2}] expected finite numbers; received a {0} x {0} matrix with {1} NaN or infinite "
                   "elements; look for NaN in the inputs, or lower the learning rate",
                   a.size(0), bad, function));
 }
 
-// Rotates one row x into U = L^T [r, r], whose rows are contiguous: sign +1 adds x x^T, -1 removes it.
-// Overwrites x.
+// Replaces U = L^T [r, r] by the factor of U^T U + sign x x^T, where sign is +1 or -1. x [r] is overwritten.
+// The rows of U must be contiguous. Throws NumericalError if the result is not positive definite.
 void rotate_in(double* u, double* x, int64_t r, double sign) {
   for (int64_t j = 0; j < r; ++j) {
     double* row = u + j * r;
@@ -74,8 +77,8 @@ void rotate_in(double* u, double* x, int64_t r, double sign) {
   }
 }
 
-// Returns R, upper triangular, R^T R = I +- P^T P for p = P. Throws NumericalError if that matrix is not
-// positive definite.
+// Returns the upper triangular R with R^T R = I + sign P^T P, where sign is +1 or -1. Throws NumericalError
+// if that matrix is not positive definite.
 at::Tensor turned_identity(const at::Tensor& p, const at::Tensor& identity, double sign) {
   auto [factor, info] = at::linalg_cholesky_ex(at::addmm(identity, p.t(), p, 1, sign), /*upper=*/true);
   if (info.item<int>() != 0)
@@ -87,13 +90,14 @@ at::Tensor turned_identity(const at::Tensor& p, const at::Tensor& identity, doub
   return factor;
 }
 
-// Rotates several rows [k, r] into U = L^T [r, r]. Measured at r = 512 and k = 32: a wider block computes
-// more, a narrower one makes more calls.
+// Replaces U = L^T [r, r] by the factor of U^T U + sign X^T X for X = `rows` [k, r], as described at the head
+// of the file. The block size was measured at r = 512 and k = 32: wider blocks need more arithmetic, narrower
+// ones more calls.
 void rotate_in_by_blocks(const at::Tensor& u, const at::Tensor& rows, double sign) {
   constexpr int64_t kBlock = 48;
   const int64_t r = u.size(0), k = rows.size(0);
   const at::Tensor identity = at::eye(kBlock, u.options());
-  // Holds the old rows of U of one block, and X below them, so that one product reads both.
+  // A buffer for the old rows of U of one block, with X below them, so that one product reads both.
   const at::Tensor both = at::empty({kBlock + k, r}, u.options()), x = both.narrow(0, kBlock, k).copy_(rows);
   for (int64_t j = 0; j < r; j += kBlock) {
     const int64_t size = std::min(r - j, kBlock), after = j + size, left = r - after;
@@ -104,7 +108,7 @@ void rotate_in_by_blocks(const at::Tensor& u, const at::Tensor& rows, double sig
     const at::Tensor turn = turned_identity(p, eye, sign);
     diagonal.copy_(at::mm(turn, diagonal));
     if (left == 0) return;
-    const at::Tensor of_both = solve_lower(turn.t(), at::cat({eye, p.t() * sign}, 1));  // R^-T [I, +-P^T]
+    const at::Tensor of_both = solve_lower(turn.t(), at::cat({eye, p.t() * sign}, 1));  // R^-T [I, sign P^T]
     const at::Tensor of_sum = at::linalg_solve_triangular(turn + eye, p, /*upper=*/true, /*left=*/false);
     const at::Tensor rest = both.narrow(0, kBlock - size, size + k).narrow(1, after, left);
     at::Tensor sum = rest.narrow(0, 0, size), x_rest = rest.narrow(0, size, k),
@@ -116,10 +120,11 @@ void rotate_in_by_blocks(const at::Tensor& u, const at::Tensor& rows, double sig
   }
 }
 
-// Rotates rows [k, r] into U = L^T [r, r], whose rows are contiguous.
+// Replaces U = L^T [r, r] by the factor of U^T U + sign X^T X for X = `rows` [k, r], row by row or in blocks,
+// whichever is faster. The rows of U must be contiguous.
 void rotate_rows_in(const at::Tensor& u, const at::Tensor& rows, double sign) {
-  constexpr int64_t kSeveral = 8;   // rows from which the calls of the products cost less than the rotations
-  constexpr int64_t kAtOnce = 256;  // most rows that are held in addition to U
+  constexpr int64_t kSeveral = 8;   // least number of rows for which blocks are faster
+  constexpr int64_t kAtOnce = 256;  // most rows in one buffer, to limit memory
   const int64_t k = rows.size(0), r = u.size(0);
   if (k >= kSeveral) {
     for (int64_t low = 0; low < k; low += kAtOnce)
@@ -139,7 +144,8 @@ at::Tensor rotated(at::Tensor factor, const at::Tensor& rows, double sign, const
   check(factor.scalar_type() == at::kDouble, function, "a float64 factor",
         at::toString(factor.scalar_type()));
   check_finite(rows, function, "rows");
-  // LAPACK's factors lie column by column, so that the rows of U = L^T are contiguous; others are copied so.
+  // rotate_rows_in() needs U = L^T with contiguous rows, that is L stored column by column. Factors from
+  // LAPACK are stored like this; any other factor is copied into this layout.
   const bool by_columns = factor.stride(0) == 1 && factor.stride(1) == r;
   at::Tensor out = by_columns ? writable(std::move(factor))
                               : at::empty_strided({r, r}, {1, r}, factor.options()).copy_(factor.detach());
@@ -191,7 +197,7 @@ at::Tensor cholesky_downdated(at::Tensor factor, const at::Tensor& rows) {
 
 RoundedVariance rounded_variance(const at::Tensor& var, const at::Tensor& scale) {
   at::Tensor known = scale.isfinite();
-  at::Tensor fits = (var >= -1e-10 * scale) | known.logical_not();  // false for a NaN with a finite scale
+  at::Tensor fits = (var >= -1e-10 * scale) | known.logical_not();  // false if only var is NaN
   if (!fits.all().item<bool>())
     throw NumericalError(fmt::format(
         "[rounded_variance] expected variances above -1e-10 of their scale; received {} of {} below, or NaN; "

@@ -1,8 +1,9 @@
 // Sufficient statistics of a Gaussian linear model.
 //
-// Every sum is a product of columns of X = D^-1/2 [Phi, y - shift, 1]. So a batch costs one small Gram
-// matrix, O(b r^2) in float64, and neither Phi [n, r] nor any n x n matrix is held. A change of shift is
-// exact algebra on the sums; a constant mean is subtracted from them in the same way.
+// Every statistic is a product of two columns of X = D^-1/2 [Phi, y - y_shift, 1]. A batch of b rows
+// therefore costs one product of small matrices, O(b r^2) in float64, and neither Phi [n, r] nor any n x n
+// matrix is kept in memory. The statistics for another y_shift, or for y with a constant subtracted, follow
+// from the sums without the rows.
 
 #include "slimbayes/core/linear_statistics.h"
 

@@ -6,17 +6,19 @@
 
 namespace slimbayes {
 
-/// Observed rows of a linear model: y = features w + noise, noise ~ N(0, sigma2 d).
+/// Rows with targets for a linear model: y = phi^T w + noise, noise ~ N(0, sigma2 d), where phi are the
+/// features of a row.
 struct LinearRows {
-  at::Tensor features;  // [b, r]
+  at::Tensor features;  // [b, r] one row phi^T each
   at::Tensor y;         // [b]
   at::Tensor d;         // [b] relative noise variance, > 0; undefined means 1 everywhere
 };
 
-/// The sufficient statistics of n rows for the weights of a linear model, in float64 and without sigma2. They
-/// are additive: statistics of disjoint rows add up, so they can be computed from mini-batches, shards or
-/// several machines. The sums use y - y_shift in place of y; choose y_shift near the mean of y to keep
-/// digits.
+/// The sufficient statistics of n rows for a linear model: all that a posterior of the weights needs from the
+/// rows, in float64 and independent of sigma2. Phi [n, r] are the features, D the diagonal matrix of d, 1 the
+/// vector of ones, and y stands for y - y_shift; choose y_shift near the mean of y to keep digits. Every
+/// field but y_shift is a sum over rows, so the statistics of different rows can be computed apart (in
+/// mini-batches or on several machines) and added.
 struct LinearStatistics {
   at::Tensor S;          // [r, r] Phi^T D^-1 Phi
   at::Tensor c;          // [r] Phi^T D^-1 y
@@ -25,32 +27,35 @@ struct LinearStatistics {
   double ones_y = 0;     // 1^T D^-1 y
   double ones_ones = 0;  // 1^T D^-1 1
   double log_det_d = 0;  // log |D|
-  int64_t n = 0;
-  double y_shift = 0;
+  int64_t n = 0;         // number of rows
+  double y_shift = 0;    // what was subtracted from every y
 
   int64_t rank() const { return S.size(0); }
 };
 
-/// Returns the statistics of zero rows. Throws std::invalid_argument unless rank > 0.
+/// Returns statistics without any rows, to which rows can be added. `rank` is the number of features r.
+/// Throws std::invalid_argument unless rank > 0.
 LinearStatistics linear_statistics(int64_t rank, double y_shift = 0);
 
-/// Return the statistics with these rows added, or removed (they must have been added before). Rows may have
-/// any floating type; they are converted to float64 before the products. Gradients are not tracked. Cost O(b
-/// r^2). Both throw std::invalid_argument for shapes that do not fit, for features, y or d that are not
-/// finite, and unless every d is > 0; removed() also throws if `rows` holds more rows than `s`. In a loop
-/// write `s = added(std::move(s), rows)`: S is then updated in place, not copied (see writable).
+/// Return the statistics after these rows have been added, or removed; only rows that were added may be
+/// removed. Rows may have any floating type and are converted to float64 first. Without gradients. Cost
+/// O(b r^2). Both throw std::invalid_argument if a shape does not fit, if features, y or d are not finite, or
+/// if a d is not > 0; removed() also if `rows` holds more rows than `s`. In a loop write
+/// `s = added(std::move(s), rows)`: S is then updated in place instead of copied (see writable).
 LinearStatistics added(LinearStatistics s, const LinearRows& rows);
 LinearStatistics removed(LinearStatistics s, const LinearRows& rows);
 
-/// Returns the statistics of the rows of both `a` and `b`, with the shift of `a`. Throws
-/// std::invalid_argument if the ranks differ.
+/// Returns the statistics of the rows of `a` and the rows of `b` together, with the y_shift of `a`. Throws
+/// std::invalid_argument if the numbers of features differ.
 LinearStatistics merged(const LinearStatistics& a, const LinearStatistics& b);
 
-/// Returns the statistics as if each row counted `factor` times, for `n` rows in all. Use it to estimate the
-/// sums of n rows from a sample of n / factor of them. Throws std::invalid_argument unless factor > 0.
+/// Returns an estimate of the statistics of n rows from the statistics `s` of a random sample of n / factor
+/// of them: multiplies every sum by `factor` and sets the number of rows to `n`. Throws std::invalid_argument
+/// unless factor > 0.
 LinearStatistics scaled(const LinearStatistics& s, double factor, int64_t n);
 
-/// Returns the statistics of the same rows for another y_shift. Exact up to rounding.
+/// Returns the statistics of the same rows for another y_shift, computed from the sums alone. It is exact up
+/// to rounding. Use it to subtract a fitted constant from y.
 LinearStatistics shifted(const LinearStatistics& s, double y_shift);
 
 }  // namespace slimbayes

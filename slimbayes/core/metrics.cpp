@@ -1,8 +1,11 @@
-// Metrics of Gaussian answers.
+// Metrics of Gaussian predictives.
 //
-// The proper scores follow Gneiting and Raftery, Strictly proper scoring rules, prediction, and estimation
-// (JASA 2007). For y = mean + sd z, CRPS = sd (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt pi). The interval score
-// is the width plus 2 / (1 - level) times the distance by which y falls outside.
+// NLL, CRPS and interval score are proper scores (Gneiting and Raftery, Strictly proper scoring rules,
+// prediction, and estimation, JASA 2007): the true distribution has the best expected score. The continuous
+// ranked probability score for y = mean + sd z is
+//   CRPS = sd (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt pi).
+// The interval score is the width of the interval plus 2 / (1 - level) times the distance of y from the
+// interval.
 
 #include "slimbayes/core/metrics.h"
 
@@ -21,7 +24,8 @@ namespace {
 
 double mean_value(const at::Tensor& x) { return x.mean().item<double>(); }
 
-// Checks that the rows match and are finite; returns y in float64. [n]
+// Returns y in float64 after checking that p and y have the same number of rows, at least one, and that y and
+// the means are finite. Otherwise throws std::invalid_argument. [n]
 at::Tensor checked(const Regression& p, const at::Tensor& y, const char* function) {
   check_shape(y, {-1}, function, "y");
   int64_t n = y.size(0);
@@ -43,7 +47,8 @@ at::Tensor checked(const Interval& i, const at::Tensor& y, const char* function)
   return y.to(at::kDouble);
 }
 
-// Returns sqrt(total variance), after checking that it is positive. [n]
+// Returns the total predictive sd of each row. Throws std::invalid_argument unless every variance is finite
+// and > 0. [n]
 at::Tensor total_sd(const Regression& p, const char* function) {
   at::Tensor var = total_var(p).to(at::kDouble);
   check_finite(var, function, "variance");
@@ -109,7 +114,8 @@ double probability_of_misses(int64_t misses, int64_t n, double level) {
   check(misses >= 0 && misses <= n, "probability_of_misses", "0 <= misses <= n",
         fmt::format("{} of {}", misses, n));
   if (misses == 0) return 1;
-  // P(X >= k) = I_p(k, n - k + 1), the regularised incomplete beta function.
+  // The tail of a binomial variable X is P(X >= k) = I_p(k, n - k + 1), where I is the regularised incomplete
+  // beta function and p = 1 - level.
   const auto k = static_cast<double>(misses);
   return boost::math::ibeta(k, static_cast<double>(n) - k + 1, 1 - level);
 }

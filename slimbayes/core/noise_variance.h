@@ -8,8 +8,8 @@
 
 namespace slimbayes {
 
-/// The noise variance of a Gaussian likelihood as a function of its trained scalar theta. The option
-/// noise_form chooses the function:
+/// The noise variance of a Gaussian likelihood as a function of the scalar theta that the optimiser trains.
+/// The option noise_form chooses the function, and noise_floor is the floor:
 /// exp        exp(theta) + floor
 /// softplus   log(1 + exp(theta)) + floor
 /// variance   max(theta, floor)
@@ -19,19 +19,20 @@ class NoiseVariance {
   explicit NoiseVariance(const NoiseOptions& options) : options_(options) {}
 
   double operator()(double theta) const;
-  /// Returns the noise variance as a scalar in theta's type. Differentiable for the form exp alone; for the
-  /// others use gradient().
+  /// Returns the noise variance as a scalar tensor of theta's type. Only the form exp is differentiable; for
+  /// the other forms use gradient().
   at::Tensor operator()(const at::Tensor& theta) const;
 
-  /// Returns the theta whose noise variance is noise_start. Throws std::invalid_argument in the name of
-  /// `method` unless noise_start > noise_floor, and for a floor of 0 with the forms variance and sd, which
-  /// clamp.
+  /// Returns the initial theta, at which the noise variance is noise_start. Throws std::invalid_argument
+  /// unless noise_start > noise_floor, and if the floor is 0 with the form variance or sd, which would allow
+  /// a variance of 0. `method` is the name in the message.
   double start(const std::string& method) const;
 
-  /// Returns the derivative of the loss with respect to theta, given its derivative with respect to the
-  /// variance (scalars). Below the floor the clamped function is flat, and its true derivative is 0. A
-  /// gradient that would raise theta is nevertheless passed on, with the value that it has at the floor, so
-  /// that the noise can leave the floor again.
+  /// Returns the derivative of the loss with respect to theta, computed from grad_variance, the derivative
+  /// with respect to the variance (both scalars). In the forms variance and sd the function is constant below
+  /// the floor, where the true derivative is 0 and theta could never return. A gradient that would raise
+  /// theta is therefore passed on with the value that it has at the floor; for one that would lower theta, 0
+  /// is returned.
   at::Tensor gradient(const at::Tensor& theta, const at::Tensor& grad_variance) const;
 
  private:

@@ -1,15 +1,16 @@
 // Adaptive prediction sets by split conformal calibration.
 //
-// Problem     A classifier's probabilities may be wrong everywhere; a decision needs the classes that cannot
+// Problem     The probabilities of a classifier may be wrong. A decision needs the set of classes that cannot
 //             be ruled out.
-// Method      Rank the classes of a row by probability and sum the probabilities until they reach a
-//             threshold. The threshold is the conformal quantile of the sums at which the calibration rows
-//             reached their own class (Romano, Sesia and Candes 2020). The class at the threshold counts with
-//             a uniform random share u, so that the level is met exactly and not exceeded by up to a whole
-//             class. A model that is right more often than the level therefore gives some empty sets.
-// Randomness  u is a function of the row's inputs, so that an answer does not depend on the row's neighbours
-//             or its place in the batch. The score stays a fixed function of (x, y), which is all that
-//             exchangeability requires.
+// Method      Sort the classes of a row by descending probability and put them into the set until the sum of
+//             their probabilities reaches a threshold. The threshold is a conformal quantile: for each
+//             calibration row take the sum at which its true class enters the set (Romano, Sesia and Candes
+//             2020). Of the class at the threshold only a uniform random share u of its probability is
+//             counted. The coverage then equals the level instead of exceeding it by up to a whole class. The
+//             price: a model that is right more often than the level gives some empty sets.
+// Randomness  u is a function of the row's inputs, so that the set of a row does not depend on the other rows
+//             or on its place in the batch. The score is then a fixed function of (x, y), as exchangeability
+//             requires.
 #include "slimbayes/core/prediction_set.h"
 
 #include <ATen/ATen.h>
@@ -24,12 +25,13 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the score of every class. [n, C]
+/// Returns the conformity score that each class would have if it were the true class (see set_scores). Throws
+/// std::invalid_argument if shapes do not fit. [n, C]
 at::Tensor all_scores(const Classes& p, const at::Tensor& u, const char* function) {
   check_shape(p.probabilities, {-1, -1}, function, "probabilities");
   check_shape(u, {p.probabilities.size(0)}, function, "u");
   const auto [sorted, order] = at::sort(p.probabilities, /*stable=*/true, /*dim=*/1, /*descending=*/true);
-  const at::Tensor before = sorted.cumsum(1) - sorted;  // total probability of the more probable classes
+  const at::Tensor before = sorted.cumsum(1) - sorted;  // sum over the more probable classes
   return at::empty_like(sorted).scatter_(1, order, before + u.unsqueeze(1) * sorted);
 }
 
@@ -37,7 +39,7 @@ at::Tensor all_scores(const Classes& p, const at::Tensor& u, const char* functio
 
 at::Tensor row_uniforms(const at::Tensor& inputs) {
   const int64_t n = inputs.size(0);
-  const at::Tensor rows = (inputs.reshape({n, -1}) + 0).contiguous();  // turns -0 into 0
+  const at::Tensor rows = (inputs.reshape({n, -1}) + 0).contiguous();  // + 0 turns -0 into 0
   const auto* bytes = static_cast<const char*>(rows.const_data_ptr());
   const size_t width = static_cast<size_t>(rows.size(1)) * rows.element_size();
   const Stream stream = Stream(0).split("prediction set");
@@ -60,12 +62,13 @@ at::Tensor set_scores(const Classes& p, const at::Tensor& y, const at::Tensor& u
 
 PredictionSet prediction_set(const Classes& p, const at::Tensor& u, const ConformalScores& scores,
                              double level) {
-  // A score is a sum of C probabilities, and rounding must not exclude the calibration row at the threshold.
+  // The factor 1 + 1e-9 is for rounding: a score is a sum of C probabilities, and a class whose score equals
+  // the threshold must be in the set.
   return all_scores(p, u, "prediction_set") <= conformal_factor(scores, level) * (1 + 1e-9);
 }
 
 PredictionSet deterministic_set(const Classes& p, const ConformalScores& scores, double level) {
-  // The score grows with u: with u = 0 it is the least that the class can have.
+  // A score grows with u, so u = 0 gives every class its smallest score, and the largest sets.
   return prediction_set(p, at::zeros({p.probabilities.size(0)}, at::kDouble), scores, level);
 }
 

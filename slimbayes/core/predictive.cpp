@@ -22,7 +22,7 @@ void check_level(double level) {
 
 double normal_quantile(double p) {
   check(p > 0 && p < 1, "normal_quantile", "0 < p < 1", std::to_string(p));
-  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p);  // 2 p is exact
+  return -std::numbers::sqrt2 * boost::math::erfc_inv(2 * p);  // 2 p has no rounding error
 }
 
 at::Tensor total_var(const Regression& p) { return p.aleatoric_var + p.epistemic_var; }
@@ -30,7 +30,9 @@ at::Tensor total_var(const Regression& p) { return p.aleatoric_var + p.epistemic
 at::Tensor mutual_information(const Classes& p) {
   const double most = std::log(static_cast<double>(p.probabilities.size(-1)));
   at::Tensor difference = p.predictive_entropy - p.expected_entropy;
-  // For a row whose entropies are NaN, a NaN scale makes rounded_variance return NaN instead of throwing.
+  // The mutual information is at most log C. That is the scale by which rounded_variance() tells rounding
+  // errors from faults; a NaN scale makes it return NaN for a row whose entropies are NaN instead of
+  // throwing.
   return rounded_variance(difference, at::where(difference.isnan(), difference, most)).var;
 }
 

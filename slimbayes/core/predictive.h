@@ -9,8 +9,8 @@
 
 namespace slimbayes {
 
-/// The predictive of a regression: one Gaussian per row, float64. Intervals, scores and metrics are computed
-/// from it.
+/// The predictive of a regression: the distribution of the target of each row, a Gaussian with the given mean
+/// and the sum of the two variances. Float64.
 struct Regression {
   at::Tensor mean;           // [n] in units of the target
   at::Tensor aleatoric_var;  // [n] variance of the noise, in squared units of the target
@@ -18,86 +18,91 @@ struct Regression {
   int64_t zeroed = 0;        // rows whose epistemic variance rounding made negative; it was set to 0
 };
 
-/// The predictive of a classification: class probabilities per row, averaged over the posterior, and two
-/// entropies. Their difference is the epistemic part of the uncertainty (see mutual_information). Float64,
-/// nats.
+/// The predictive of a classification: the class probabilities of each row, averaged over the posterior, and
+/// two entropies. The difference of the entropies is the epistemic part of the uncertainty
+/// (mutual_information). Float64, entropies in nats.
 struct Classes {
   at::Tensor probabilities;       // [n, C], each row sums to 1
   at::Tensor predictive_entropy;  // [n] entropy of the averaged probabilities
-  at::Tensor expected_entropy;    // [n] posterior average of the entropy of the probabilities
-  int64_t zeroed = 0;             // negative variances set to 0, as Regression::zeroed
+  at::Tensor expected_entropy;    // [n] entropy of the probabilities, averaged over the posterior
+  int64_t zeroed = 0;             // variances of latent functions that rounding made negative; set to 0
 };
 
-/// A log-normal distribution of a rate, per row: the posterior of exp(f) for a Gaussian f. Float64.
+/// The distribution of a rate for each row: log-normal, because the rate is exp(f) for a latent function f
+/// with a Gaussian posterior. Float64.
 struct Rate {
   at::Tensor log_mean;  // [n] mean of the log rate
   at::Tensor log_var;   // [n] variance of the log rate, >= 0
 };
 
-/// The predictive of a count: y ~ Poisson(rate), with a log-normal rate.
+/// The predictive of a count in each row: y ~ Poisson(rate), where the rate itself is uncertain (log-normal).
 struct Counts {
   Rate rate;
-  int64_t zeroed = 0;  // negative variances set to 0, as Regression::zeroed
+  int64_t zeroed = 0;  // variances of latent functions that rounding made negative; set to 0
 };
 
-/// The predictive of events: the intensity of a Cox process (events per unit volume) at n places.
+/// The predictive of events (points of a Cox process): the distribution of the intensity, the expected number
+/// of events per unit volume, at n places.
 struct Intensity {
   Rate rate;
-  int64_t zeroed = 0;  // negative variances set to 0, as Regression::zeroed
+  int64_t zeroed = 0;  // variances of latent functions that rounding made negative; set to 0
 };
 
-/// The answer of every method: one alternative per task.
+/// What every method returns for n rows: the predictive of the task that it was fitted to.
 using Predictive = std::variant<Regression, Classes, Counts, Intensity>;
 
-/// Returns the aleatoric plus the epistemic variance. [n]
+/// Returns the total variance of each row, the aleatoric plus the epistemic variance. [n]
 at::Tensor total_var(const Regression& p);
 
-/// Returns the mutual information of class and latent function: predictive minus expected entropy, the
-/// epistemic part of the uncertainty. [n] >= 0, nats; NaN for a row whose entropies are NaN. Throws
-/// NumericalError if it is below 0 by more than rounding.
+/// Returns the mutual information of class and latent function for each row:
+/// predictive_entropy - expected_entropy. It measures the epistemic uncertainty. >= 0, in nats; NaN for a row
+/// whose entropies are NaN. Throws NumericalError if a difference is below 0 by more than rounding. [n]
 at::Tensor mutual_information(const Classes& p);
 
-/// Returns the most probable class of each row; among equals, the first. [n] int64
+/// Returns the number of the most probable class of each row; if several are equally probable, the first. [n]
+/// int64
 at::Tensor predicted_class(const Classes& p);
 
-/// Returns the mean of the rate, exp(log_mean + log_var / 2). [n]
+/// Returns the mean of the rate of each row, exp(log_mean + log_var / 2). [n]
 at::Tensor mean(const Rate& rate);
 
-/// Returns the variance of the rate, mean^2 (exp(log_var) - 1): the epistemic variance of counts and
-/// intensities. [n]
+/// Returns the variance of the rate of each row, mean^2 (exp(log_var) - 1). It is the epistemic variance of a
+/// count or an intensity. [n]
 at::Tensor var(const Rate& rate);
 
-/// Returns the variance of the count, mean + var of the rate: by the law of total variance, Poisson noise
-/// adds the mean rate. [n]
+/// Returns the total variance of the count of each row: the mean plus the variance of the rate. By the law of
+/// total variance, Poisson noise adds the mean of the rate. [n]
 at::Tensor total_var(const Counts& p);
 
-/// A central predictive interval per row.
+/// A central interval for each row: it leaves equal probability below and above.
 struct Interval {
-  at::Tensor lower, upper;  // [n] in units of the target, or of the intensity
+  at::Tensor lower, upper;  // [n] in the units of the target or the intensity
 };
 
-/// Returns mean -+ z sd with the total sd of the Gaussian answer. For a calibrated model use Model::interval
-/// instead. Throws std::invalid_argument unless 0 < level < 1.
+/// Returns the central Gaussian interval of each row at this level, mean -+ z sd with the total sd and the
+/// normal quantile z at (1 + level) / 2. For a model with conformal calibration use Model::interval instead.
+/// Throws std::invalid_argument unless 0 < level < 1.
 Interval gaussian_interval(const Regression& p, double level);
 
-/// Returns the interval of the Poisson-lognormal count: its ends are the whole numbers at which the cdf first
-/// reaches (1 -+ level) / 2. Throws std::invalid_argument unless 0 < level < 1.
+/// Returns the central interval of the count of each row. Its ends are the least whole numbers at which the
+/// cdf of the Poisson-lognormal count reaches (1 - level) / 2 and (1 + level) / 2. Throws
+/// std::invalid_argument unless 0 < level < 1.
 Interval interval(const Counts& p, double level);
 
-/// Returns the interval of the intensity between its log-normal quantiles (1 -+ level) / 2. Throws
-/// std::invalid_argument unless 0 < level < 1.
+/// Returns the central interval of the intensity at each place, between its log-normal quantiles at
+/// (1 - level) / 2 and (1 + level) / 2. Throws std::invalid_argument unless 0 < level < 1.
 Interval interval(const Intensity& p, double level);
 
-/// Converts the predictive of y into the predictive of shift + scale * y. Throws std::invalid_argument unless
-/// `scale` is finite and > 0 and `shift` is finite.
+/// Returns the predictive of shift + scale * y, given the predictive `p` of y. Throws std::invalid_argument
+/// unless `scale` is finite and > 0 and `shift` is finite.
 Regression rescaled(const Regression& p, double shift, double scale);
 
-/// Returns the standard normal quantile at p; the relative error is below 1e-12 for p > 1e-300. Throws
-/// std::invalid_argument unless 0 < p < 1.
+/// Returns the quantile of the standard normal distribution at probability p. The relative error is below
+/// 1e-12 for p > 1e-300. Throws std::invalid_argument unless 0 < p < 1.
 double normal_quantile(double p);
 
-/// Scores for out-of-distribution detection, by name: [n] each, float64. A larger score means farther from
-/// the training data.
+/// Scores for out-of-distribution detection: maps the name of a score to its value for each row, [n] float64.
+/// A larger score means farther from the training data.
 using Scores = std::map<std::string, at::Tensor>;
 
 }  // namespace slimbayes

@@ -1,9 +1,9 @@
-// The Gauss-Hermite rule by Golub and Welsch (Calculation of Gauss quadrature rules, Math. Comp. 1969): the
-// nodes are the eigenvalues of the symmetric tridiagonal matrix of the recurrence of the orthonormal
-// polynomials. The weights are 1 / sum_k p_k(x)^2, computed by that recurrence. The first elements of the
-// eigenvectors would give them too, but with an absolute error, and for 64 nodes the outermost weights are
-// 1e-49. Cost O(q^3), for q of a few dozen. Boost.Math, whose rules cubature.cpp uses, has no Gauss-Hermite
-// rule.
+// The Gauss-Hermite rule by the method of Golub and Welsch (Calculation of Gauss quadrature rules, Math.
+// Comp. 1969). The orthonormal Hermite polynomials p_k obey a three-term recurrence; the nodes are the
+// eigenvalues of its symmetric tridiagonal matrix. The weight at node x is 1 / sum_k p_k(x)^2, computed by
+// the recurrence. The eigenvectors would give the weights too, but with an error relative to the largest
+// weight, and for 64 nodes the outermost weights are as small as 1e-49. Cost O(q^3), meant for q of a few
+// dozen. Boost.Math, whose rules cubature.cpp uses, has no Gauss-Hermite rule.
 
 #include "slimbayes/core/quadrature.h"
 

@@ -1,13 +1,14 @@
 // Random numbers without state.
 //
-// Problem: results must not depend on the order in which parts of a program draw, on threads, or on what
-// another library did to a global generator. Method: a counter-based generator. Philox4x32-10 maps (key,
-// counter) to 128 bits by ten rounds of multiply and exchange. The i-th number of a stream lies in block
-// i / 2 of its key, so any element costs O(1) and a tensor can be filled in any order. A child stream's key
-// is also a block of the parent's key. The upper half of that block's counter holds a tag that the blocks of
-// numbers never carry, so the child's key is unrelated to its parent's numbers. Source: Salmon, Moraes, Dror
-// and Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). Bits are the same everywhere; normals are
-// the same up to the C library's log, sin and cos.
+// Problem: results must not depend on the order in which parts of a program draw numbers, on threads, or on
+// what another library did to a global generator.
+// Method: a counter-based generator. Philox4x32-10 maps a key and a counter to a block of 128 random bits by
+// ten rounds of multiplication and exchange. The key belongs to the stream, and block i / 2 holds the numbers
+// i and i + 1 (i even). Any number therefore costs O(1), and a tensor can be filled in any order. The key of
+// a child stream is also computed as a block under the parent's key. Half of that block's counter holds a tag
+// that blocks of numbers never have, so the child's key is unrelated to the parent's numbers.
+// Source: Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). The bits are
+// the same on every machine. Normal numbers are the same up to the log, sin and cos of the C library.
 
 #include "slimbayes/core/random.h"
 
@@ -37,7 +38,8 @@ Words block(uint64_t key, uint64_t counter, Tag tag = kNumbers, uint32_t extra =
   return {out[0] | static_cast<uint64_t>(out[1]) << 32, out[2] | static_cast<uint64_t>(out[3]) << 32};
 }
 
-// Maps bits to the midpoints of 2^52 cells of the unit interval: never 0, never 1.
+// Returns a number in (0, 1) from 64 random bits: the midpoint of one of 2^52 equal cells. It lies strictly
+// between 0 and 1, so its logarithm is finite.
 double unit(uint64_t bits) { return (static_cast<double>(bits >> 12) + 0.5) * 0x1p-52; }
 
 std::pair<double, double> uniforms(Words bits) { return {unit(bits[0]), unit(bits[1])}; }
@@ -51,10 +53,11 @@ std::pair<double, double> normals(Words bits) {  // Box and Muller 1958
 double narrowed(double x, double) { return x; }
 float narrowed(double x, float) {
   float y = static_cast<float>(x);
-  return x < 1.0 && y == 1.0f ? 1.0f - 0x1p-24f : y;  // a uniform stays below 1
+  return x < 1.0 && y == 1.0f ? 1.0f - 0x1p-24f : y;  // rounding must not give 1
 }
 
-/// Fills n numbers with the pairs draw(0), draw(1), ...
+/// Fills out[0], ..., out[n - 1] with the pairs of numbers that draw(0), draw(1), ... return; if n is odd,
+/// the last number of the last pair is not used.
 template <class Number, class Draw>
 void fill(Number* out, int64_t n, Draw draw) {
   for (int64_t i = 0; i < n; i += 2) {
@@ -83,7 +86,8 @@ Stream::Stream(uint64_t seed) : key_(seed) {}
 Stream Stream::split(uint64_t index) const { return Stream(block(key_, index, kIndex)[0]); }
 
 Stream Stream::split(std::string_view purpose) const {
-  // Eight bytes per block; the length in the counter distinguishes "a" from "a\0".
+  // Chains one block per eight bytes of the text: the bytes are the counter, and the output is the key of the
+  // next block. The length of the text is part of the counter, so that "a" and "a\0" give different streams.
   uint64_t key = key_;
   size_t at = 0;
   do {
@@ -118,7 +122,7 @@ at::Tensor Stream::permutation(int64_t n) const {
   check(n >= 0, "Stream::permutation", "n >= 0", std::to_string(n));
   at::Tensor out = at::arange(n, at::kLong);
   int64_t* p = out.mutable_data_ptr<int64_t>();
-  // The bias of taking the remainder is below n / 2^64.
+  // The remainder of 64 random bits is not exactly uniform, but its bias is below n / 2^64.
   for (int64_t i = n - 1; i > 0; --i)
     std::swap(p[i], p[bits(static_cast<uint64_t>(i)) % (static_cast<uint64_t>(i) + 1)]);
   return out;

@@ -8,26 +8,28 @@
 
 namespace slimbayes {
 
-/// A counter-based stream of random numbers (Random123's Philox4x32-10). A stream is a value without hidden
-/// state: its i-th number is a pure function of (key, i). So streams can be split, skipped and replayed in
-/// any order, on any machine.
+/// A stream of random numbers from a counter-based generator (Philox4x32-10 of the library Random123). A
+/// stream is a value without hidden state: its i-th number is a pure function of its key and i. Streams can
+/// therefore be split, skipped and replayed in any order and on any machine, with the same numbers.
 class Stream {
  public:
   explicit Stream(uint64_t seed);
 
-  /// Returns an independent stream for a purpose ("weights", "epoch") or an index.
+  /// Returns a stream whose numbers are independent of those of this stream and of its other splits. Give
+  /// each purpose ("weights", "epoch") or each index its own stream. Equal arguments give equal streams.
   Stream split(std::string_view purpose) const;
   Stream split(uint64_t index) const;
 
-  uint64_t bits(uint64_t i) const;   // the i-th 64 bits of the stream
+  uint64_t bits(uint64_t i) const;   // the i-th number as 64 random bits
   double uniform(uint64_t i) const;  // the i-th number, uniform in (0, 1)
   double normal(uint64_t i) const;   // the i-th number, N(0, 1) by Box-Muller
 
-  /// Returns a tensor of this shape filled with the numbers 0, 1, ... of the stream, in row-major order.
-  /// Throws std::invalid_argument unless `type` is float64 or float32.
+  /// Return a tensor of this shape filled with the numbers 0, 1, ... of the stream in row-major order:
+  /// uniform in (0, 1), or standard normal. Throw std::invalid_argument unless `type` is float64 or float32.
   at::Tensor uniform(at::IntArrayRef shape, at::ScalarType type = at::kDouble) const;
   at::Tensor normal(at::IntArrayRef shape, at::ScalarType type = at::kDouble) const;
-  // These overloads make a braced shape, even {n}, mean a tensor and never the n-th number.
+  // Overloads for a shape in braces: they make uniform({n}) mean a tensor of n numbers and not uniform(n),
+  // the n-th number.
   at::Tensor uniform(std::initializer_list<int64_t> shape, at::ScalarType type = at::kDouble) const {
     return uniform(at::IntArrayRef(shape), type);
   }

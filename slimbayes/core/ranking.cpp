@@ -1,5 +1,5 @@
-// Ranking metrics. Ranks are counted by binary search in the sorted scores, so ties are exact.
-// Cost O(n log n).
+// Ranking metrics. They sort the scores and count by binary search how many lie below a given score, so ties
+// are exact. Cost O(n log n).
 
 #include "slimbayes/core/ranking.h"
 
@@ -14,7 +14,8 @@ namespace slimbayes {
 
 namespace {
 
-// Returns the scores sorted, in float64.
+// Returns the scores in ascending order in float64. Throws std::invalid_argument unless they have shape [n],
+// n > 0, and are finite.
 at::Tensor sorted_scores(const at::Tensor& scores, const char* function) {
   check_shape(scores, {-1}, function, "scores");
   check(scores.size(0) > 0, function, "at least one score on each side", "none");
@@ -22,7 +23,8 @@ at::Tensor sorted_scores(const at::Tensor& scores, const char* function) {
   return std::get<0>(scores.to(at::kDouble).sort());
 }
 
-// Returns, for each value, how many of the sorted scores lie below it (if `right`: not above it).
+// Returns for each of `values` how many of the `sorted` scores are smaller, or, if `right`, how many are
+// smaller or equal.
 at::Tensor count_below(const at::Tensor& sorted, const at::Tensor& values, bool right) {
   return at::searchsorted(sorted, values, /*out_int32=*/false, right);
 }
@@ -42,8 +44,8 @@ double auroc_sd(int64_t negatives, int64_t positives) {
   return std::sqrt((n + m + 1) / (12 * n * m));
 }
 
-// Each positive adds 1 / positives to the recall, at the precision reached with its own score as the
-// threshold.
+// The recall grows by 1 / (number of positives) at each positive, so the average precision is the mean over
+// the positives of the precision with the positive's own score as the threshold.
 double average_precision(const at::Tensor& negative_scores, const at::Tensor& positive_scores) {
   at::Tensor negative = sorted_scores(negative_scores, "average_precision");
   at::Tensor positive = sorted_scores(positive_scores, "average_precision");
@@ -59,8 +61,8 @@ double false_positive_rate(const at::Tensor& negative_scores, const at::Tensor& 
   const at::Tensor negative = sorted_scores(negative_scores, kRate);
   const at::Tensor positive = sorted_scores(positive_scores, kRate);
   const int64_t n = positive.size(0);
-  // The threshold is the k-th largest positive, where k is the least number of positives that make up the
-  // share `recall`. The margin is for rounding.
+  // The threshold is the k-th largest score of a positive, where k positives are the fewest that make up the
+  // share `recall`. The factor 1 - 1e-12 keeps rounding from raising k by 1.
   const auto k = static_cast<int64_t>(std::ceil(recall * static_cast<double>(n) * (1 - 1e-12)));
   const at::Tensor threshold = positive.slice(0, n - k, n - k + 1);
   const auto rejected = count_below(negative, threshold, false).item<int64_t>();

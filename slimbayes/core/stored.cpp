@@ -18,7 +18,8 @@ constexpr std::pair<StoredType, at::ScalarType> kTypes[] = {
     {StoredType::f64, at::kDouble}, {StoredType::f32, at::kFloat}, {StoredType::i64, at::kLong},
     {StoredType::i32, at::kInt},    {StoredType::u8, at::kByte},   {StoredType::boolean, at::kBool}};
 
-// Placeholder for the file name in a DataError; read_contents() replaces it by the real one.
+// Stands for the name of the file in a DataError, because these functions do not know the name;
+// read_contents() replaces it by the real one.
 constexpr const char* kContents = "model file";
 
 }  // namespace

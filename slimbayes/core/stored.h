@@ -10,27 +10,28 @@
 
 namespace slimbayes {
 
-/// Returns a tensor's bytes as a file stores them (copied to the CPU, row-major). Throws
-/// std::invalid_argument for an element type that the file format does not support.
+/// Returns the type, shape and bytes of a tensor in the form in which a model file stores them (row-major, on
+/// the CPU). Throws std::invalid_argument if the file format has no such element type.
 StoredTensor to_stored(const at::Tensor& x);
 
-/// Runs `read`, which interprets the contents of a file, and turns its errors into one DataError that names
-/// the file. DataError, std::invalid_argument, NumericalError and exceptions of the JSON library are
-/// converted; the new message begins with `file`, such as "m.safetensors" or "the checkpoint 'm.ckpt'", and
-/// ends with `hint`.
+/// Runs `read`, a function that interprets the contents of a file, and turns the errors that bad contents
+/// cause into DataErrors that name the file. It catches DataError, std::invalid_argument, NumericalError and
+/// the exceptions of the JSON library. The message of the new DataError begins with `file`, such as
+/// "m.safetensors" or "the checkpoint 'm.ckpt'", and ends with `hint`, which says what the user can do.
 void read_contents(const std::string& file, const std::string& hint, const std::function<void()>& read);
 
-/// Returns the stored data as a new CPU tensor (a copy).
+/// Returns the stored array as a tensor on the CPU. The elements are copied.
 at::Tensor from_stored(const StoredTensor& stored);
 
-/// Returns the tensor of this name. Throws DataError if the file does not contain it.
+/// Returns the tensor that the file holds under this name. Throws DataError if there is none.
 at::Tensor stored_tensor(const TensorFile& file, const std::string& name);
 
-/// Returns the metadata value of this key. Throws DataError if the file does not contain it.
+/// Returns the metadata text that the file holds under this key. Throws DataError if there is none.
 const std::string& stored_text(const TensorFile& file, const std::string& key);
 
-/// Returns the metadata value of this key as JSON. Throws DataError if it is absent, malformed, or nested
-/// more than 32 deep (recursion over a deeper value could exhaust the stack).
+/// Returns the metadata text that the file holds under this key, parsed as JSON. Throws DataError if it is
+/// absent, is not JSON, or is nested more than 32 deep: functions that recurse over a deeper value could
+/// exhaust the stack.
 nlohmann::json stored_json(const TensorFile& file, const std::string& key);
 
 }  // namespace slimbayes

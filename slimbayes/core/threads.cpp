@@ -1,5 +1,5 @@
-// The only place of the library that sets the number of threads. It restores the earlier number, so that no
-// caller finds the process changed (tests/house/house.py names this file).
+// This is the only file that may set the number of threads; tests/house/house.py enforces it. The number
+// belongs to the process, so it is restored, and callers of the library find their own number unchanged.
 #include "slimbayes/core/threads.h"
 
 #include <ATen/ATen.h>

@@ -2,9 +2,10 @@
 
 namespace slimbayes {
 
-/// Sets the number of threads of the tensor library for its lifetime; the destructor restores the earlier
-/// number. The number belongs to the process: if two threads hold a scope at once, both use the number set
-/// last. 0 leaves the number as it is. Throws std::invalid_argument for a negative number.
+/// Sets the number of threads of the tensor library while an object of this class lives; the destructor
+/// restores the earlier number. 0 leaves the number unchanged. The number belongs to the whole process: if
+/// two threads hold a ThreadScope at once, the number set last applies to both. Throws std::invalid_argument
+/// for a negative number.
 class ThreadScope {
  public:
   explicit ThreadScope(int threads);
@@ -13,7 +14,7 @@ class ThreadScope {
   ThreadScope& operator=(const ThreadScope&) = delete;
 
  private:
-  int before_;
+  int before_;  // number of threads before the constructor
 };
 
 }  // namespace slimbayes

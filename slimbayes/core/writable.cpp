@@ -5,9 +5,10 @@
 namespace slimbayes {
 
 at::Tensor writable(at::Tensor x) {
-  // A storage that is not resizable lies in memory that somebody else owns, such as a mapped file.
+  // A storage that is not resizable uses memory that somebody else owns, such as a mapped file, so it must
+  // not be overwritten.
   const bool sole = x.use_count() == 1 && x.storage().use_count() == 1 && x.storage().resizable();
-  // A tensor of inference mode cannot be written after that mode ends.
+  // A tensor that was made in inference mode cannot be changed after that mode has ended.
   if (!sole || x.requires_grad() || x.is_inference()) return x.detach().clone();
   return x;
 }
