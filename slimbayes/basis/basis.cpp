@@ -4,7 +4,7 @@
 
 namespace slimbayes {
 
-// The .cpp file of each expansion defines its two functions.
+// Each expansion has a .cpp file of its own, which defines these two functions.
 std::vector<ParameterSpec> silu_parameters(const BasisStart& start);
 std::shared_ptr<const Basis> bind_silu(const std::string& prefix, const Network::Lookup& lookup);
 std::vector<ParameterSpec> rbf_parameters(const BasisStart& start);

@@ -20,31 +20,32 @@ struct Expansion {
   at::Tensor correction;
 };
 
-/// A feature expansion phi bound to tensors (N section 3.1): a differentiable function of its input and of
-/// the parameters to which it is bound.
+/// A feature expansion (N section 3.1): the function phi from the outputs g of a network to r features. It is
+/// bound to parameter tensors, and differentiable in g and in these parameters.
 class Basis {
  public:
   virtual ~Basis() = default;
-  virtual Expansion operator()(const at::Tensor& g) const = 0;  // g [b, h]
-  virtual int64_t inputs() const = 0;                           // h
-  virtual int64_t rank() const = 0;                             // r
+  virtual Expansion operator()(const at::Tensor& g) const = 0;  // phi(g) for g [b, h]
+  virtual int64_t inputs() const = 0;                           // h, the width of g
+  virtual int64_t rank() const = 0;                             // r, the number of features
   /// Jitter added to the diagonal of the matrix that the expansion factorises, as a share of its mean
-  /// diagonal; 0 if it factorises none, or if the plain factorisation succeeded.
+  /// diagonal. 0 if the expansion factorises no matrix, or if the factorisation succeeded without jitter.
   virtual double jitter() const { return 0; }
 };
 
 /// What the initial parameters of an expansion depend on. The parameters are named `prefix.*`, belong to
 /// `group`, and are float64.
 struct BasisStart {
-  int64_t hidden;  // h
-  int64_t rank;    // r
+  int64_t hidden;  // h, the width of the network's output
+  int64_t rank;    // r, the number of features
   std::string prefix, group;
   Stream stream;
 };
 
-/// Functions over the table of expansions: silu, rbf, linear, fourier. A new expansion is a file of its own
-/// and a row of the table in basis.cpp. basis_parameters returns the initial parameters, bind_basis the
-/// expansion bound to the tensors `prefix.*`. Both throw std::invalid_argument for an unknown name.
+/// There are four expansions: silu, rbf, linear and fourier. basis_parameters returns the initial parameters
+/// of the one called `name`; bind_basis returns this expansion bound to the tensors `prefix.*`. Both throw
+/// std::invalid_argument for an unknown name. To add an expansion, add a source file and a row of the table
+/// in basis.cpp.
 std::vector<ParameterSpec> basis_parameters(const std::string& name, const BasisStart& start);
 std::shared_ptr<const Basis> bind_basis(const std::string& name, const std::string& prefix,
                                         const Network::Lookup& lookup);

@@ -40,7 +40,7 @@ std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t 
 RoundedVariance missing_prior_var(const Expansion& phi, const at::Tensor& largest) {
   at::Tensor prior_var = phi.features.to(at::kDouble).square().sum(-1);
   if (phi.correction.defined()) {
-    // The correction was rounded to the network's type at most once, which keeps its sign.
+    // Rounding to the network's type kept the sign of the correction, so its sign can be checked here.
     at::Tensor correction = phi.correction.to(at::kDouble);
     return rounded_variance(correction, correction + prior_var);
   }

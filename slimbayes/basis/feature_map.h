@@ -17,8 +17,8 @@ namespace slimbayes {
 /// per row is not a vector.
 class FeatureMap {
  public:
-  /// Throws std::invalid_argument in the name of `method` if tensors, network and rank do not fit. A rank of
-  /// 0 takes the rank from the tensors.
+  /// Throws std::invalid_argument if tensors, network and rank do not fit; the message names `method`. If
+  /// `rank` is 0, the rank is that of the tensors.
   FeatureMap(const std::string& basis, int64_t rank, const NetworkSpec& spec, const Network::Lookup& lookup,
              const std::string& method);
 
@@ -40,17 +40,18 @@ class FeatureMap {
 std::vector<ParameterSpec> feature_parameters(const std::string& basis, int64_t rank, const NetworkSpec& spec,
                                               const Stream& stream);
 
-/// Returns c(x), float64 [b], the part of the prior variance that ||phi||^2 does not cover; prediction adds
-/// it.
+/// Returns c(x), the part of the prior variance of each row that ||phi||^2 does not cover. Prediction adds it
+/// to the variance. Float64. [b]
 /// - If phi has a correction (N-4), c is that correction. Throws NumericalError if it is negative by more
 ///   than rounding.
-/// - Otherwise, if `largest` is defined, c = max(largest, ||phi||^2) - ||phi||^2 for each row, where
-///   `largest` (scalar) is the largest ||phi||^2 of the training rows (E-12).
+/// - Otherwise, if `largest` is defined, c = max(largest, ||phi||^2) - ||phi||^2, where `largest` (scalar) is
+///   the largest ||phi||^2 of the training rows (E-12).
 /// - Otherwise c = 0.
 RoundedVariance missing_prior_var(const Expansion& phi, const at::Tensor& largest);
 
-/// Backpropagates the gradient of a loss through phi into the gradients of its parameters. grad_features
-/// [b, r]; grad_correction [b] or undefined, used only if the expansion has a correction.
+/// Backpropagates the gradient of a loss with respect to phi into the gradients of the parameters of
+/// expansion and network. grad_features [b, r]; grad_correction [b] or undefined, used only if phi has a
+/// correction.
 void backward(const Expansion& phi, const at::Tensor& grad_features, const at::Tensor& grad_correction);
 
 }  // namespace slimbayes

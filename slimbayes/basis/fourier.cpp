@@ -7,11 +7,11 @@
 #include "slimbayes/core/check.h"
 
 // fourier: phi(g) = s sqrt(2 / r) cos(W g + b), random Fourier features of an RBF kernel (Rahimi and Recht
-// 2007, algorithm 1), whose frequencies W, phases b and amplitude s are then learned. The papers N and E do
-// not use it.
+// 2007, algorithm 1), whose frequencies W, phases b and amplitude s are then learned. The papers N and E
+// (docs/references.md) do not use it.
 //
-// Start       W ~ N(0, 1 / h), the spectrum of an RBF kernel with lengthscale sqrt(h) (N appendix B's
-//             choice); b ~ U[0, 2 pi]; s = 1. Then E <phi(g), phi(g')> = exp(-||g - g'||^2 / (2 h)).
+// Start       W ~ N(0, 1 / h), the spectrum of an RBF kernel with lengthscale sqrt(h), as in N appendix B;
+//             b ~ U[0, 2 pi]; s = 1. Then E <phi(g), phi(g')> = exp(-||g - g'||^2 / (2 h)).
 
 namespace slimbayes {
 

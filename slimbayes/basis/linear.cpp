@@ -6,10 +6,10 @@
 #include "slimbayes/core/check.h"
 
 // linear: phi(g) = (W g + b) / sqrt(r), the outputs of the network's last linear layer as the basis (E
-// section 3.1).
+// section 3.1; docs/references.md lists the papers E and N). The division by sqrt(r) makes ||phi||^2
+// independent of r, as N appendix B does for silu.
 //
-// Start       as a default linear layer. The division makes ||phi||^2 independent of r, as N appendix B does
-//             for silu.
+// Start       W and b as in PyTorch's linear layer: U(-1/sqrt(h), 1/sqrt(h)).
 
 namespace slimbayes {
 

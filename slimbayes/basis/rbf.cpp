@@ -8,16 +8,20 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 
-// rbf: inducing points Z of an ARD RBF kernel k~ (N-12, N-16) on the network's outputs.
+// rbf: an RBF kernel k~ with one lengthscale l_j per input (ARD), approximated by inducing points Z (N-12,
+// N-16; docs/references.md lists the paper N). Its inputs u, v are the network's outputs.
 //
 //   k~(u, v) = a exp(-1/2 sum_j (u_j - v_j)^2 / l_j^2),   phi(g) = L^-1 k~_Z(g),   L L^T = K_ZZ
 //
 // The triangular L^-1 is used in place of K_ZZ^-1/2: the two differ by a rotation, which changes no
-// posterior. All computations are in float64, whatever the network's type: float32 distances give K_ZZ
-// eigenvalues of -2e-6. The gradient is in closed form, with G = dl/dphi (less 2 phi dl/dcorrection), M = G^T
-// Phi and A o B elementwise:
-//   dl/dK_xZ = G L^-1,   dl/dK_ZZ = -1/2 L^-T (tril M + strict tril M^T) L^-1
-// and, with W = dl/dK o K and u = g / l, v = Z / l,  dl/du = W v - (W 1) u  and likewise for v.
+// posterior. All computations are in float64, whatever the network's type: with distances in float32, K_ZZ
+// had eigenvalues of -2e-6.
+//
+// The gradient of the loss is in closed form. With G = dloss/dphi - 2 phi dloss/dcorrection, M = G^T Phi and
+// A o B for the product of elements:
+//   dloss/dK_xZ = G L^-1,   dloss/dK_ZZ = -1/2 L^-T (tril M + (strict tril M)^T) L^-1
+// and, with W = dloss/dK o K, u = g / l and v = Z / l:  dloss/du = W v - (W 1) u,  and likewise for v.
+//
 // K_ZZ gets a nugget of 1e-11 a on its diagonal, so that ||phi||^2 stays below k~(x, x). Without it, a matrix
 // that is numerically singular (many points in few inputs) may still factorise, and k~ - ||phi||^2 reaches
 // -1e-9.
@@ -39,7 +43,7 @@ at::Tensor gaussian(const at::Tensor& u, const at::Tensor& v, const at::Tensor& 
   return squares.clamp_min_(0).mul_(-0.5).exp_().mul_(amplitude);
 }
 
-/// The intermediate results of forward, float64.
+/// The intermediate results of RbfExpansion::forward, float64.
 struct Parts {
   at::Tensor u;       // g / l [b, h]
   at::Tensor v;       // Z / l [r, h]

@@ -5,9 +5,11 @@
 #include "slimbayes/basis/basis.h"
 #include "slimbayes/core/check.h"
 
-// silu: phi(g) = s * SiLU(W g + b) (N-13), the last hidden layer of a network as a basis.
+// silu: phi(g) = s * SiLU(W g + b) (N-13; docs/references.md lists the paper N), the last hidden layer of a
+// network as a basis.
 //
-// Start       N appendix B: W and b as in a default linear layer; s = random signs / sqrt(r).
+// Start       N appendix B: W and b as in PyTorch's linear layer, U(-1/sqrt(h), 1/sqrt(h));
+//             s = random signs / sqrt(r).
 
 namespace slimbayes {
 

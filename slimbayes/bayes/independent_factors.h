@@ -15,19 +15,21 @@ struct Factor {
   bool tokens = false;  // whether its first axis runs over the tokens of an embedding
 };
 
-/// What distinguishes one structure of independent factors from another: its factors, their start and their
-/// map.
+/// What defines a structure of independent factors: its factors, the initial locations of each, and how the
+/// drawn factors make a matrix.
 struct FactorForm {
   std::vector<Factor> factors;
-  /// Returns the initial locations of factor number `factor`. `start` as in Structure::parameters.
+  /// Returns the initial locations of factor number `factor`. `start` holds the values with which the site's
+  /// tensor would start in a deterministic network.
   std::function<at::Tensor(size_t factor, const at::Tensor& start, const Stream& stream)> start;
-  /// Makes the map from the drawn factors. `tokens` as in SiteDraw.
+  /// Makes the matrix from the drawn factors. `tokens` are the tokens of an embedding whose rows were drawn;
+  /// undefined: all.
   std::function<LinearMap(const std::vector<at::Tensor>& drawn, const at::Tensor& tokens)> map;
 };
 
 /// Returns a structure of these factors. Every element of a factor has the law and the prior of `plan`. A
-/// factor NAME has two parameters: its locations NAME, and its unconstrained scales NAME.spread with scale =
-/// softplus(spread).
+/// factor NAME has two parameters: its locations NAME, and its unconstrained scales NAME.spread, where scale
+/// = softplus(spread). `rate` multiplies the learning rate of both.
 std::unique_ptr<const Structure> independent_factors(const SitePlan& plan, double rate, FactorForm form);
 
 }  // namespace slimbayes

@@ -9,9 +9,9 @@
 
 namespace slimbayes {
 
-/// A family of distributions of one number, with a location and a scale. It is the posterior of one random
-/// weight. The functions work element by element on locations and scales of one shape. To add a law, add a
-/// row in law.cpp.
+/// A family of distributions of one number, given by a location and a scale. The posterior of every random
+/// weight belongs to such a family. The functions work element by element on locations and scales of one
+/// shape. To add a law, add a row in law.cpp.
 struct Law {
   std::string name;
   double sd;  // standard deviation at scale 1
@@ -19,7 +19,7 @@ struct Law {
   /// in location and scale.
   at::Tensor (*draw)(const at::Tensor& location, const at::Tensor& scale, const Stream& stream);
   at::Tensor (*log_density)(const at::Tensor& x, const at::Tensor& location, const at::Tensor& scale);
-  /// Returns KL(law || N(0, sd^2)) in closed form.
+  /// Returns KL(law || N(0, sd^2)) of each element in closed form.
   at::Tensor (*kl_to_normal)(const at::Tensor& location, const at::Tensor& scale, double sd);
 };
 

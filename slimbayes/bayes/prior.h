@@ -9,13 +9,13 @@
 
 namespace slimbayes {
 
-/// N(0, sd^2), independently for every random number at a site.
+/// The prior N(0, sd^2), independently for every random number at a site (a matrix or a vector of a network).
 struct NormalPrior {
   double sd = 1;
 };
 
-/// The mixture share N(0, wide^2) + (1 - share) N(0, narrow^2), independently for every random number at a
-/// site (Blundell et al. 2015, section 3.3). `wide` and `narrow` are sds.
+/// The prior share N(0, wide^2) + (1 - share) N(0, narrow^2), a mixture, independently for every random
+/// number at a site (Blundell et al. 2015, section 3.3). `wide` and `narrow` are standard deviations.
 struct MixturePrior {
   double share = 0.5;
   double wide = 1;
@@ -31,16 +31,16 @@ struct LawValues {
   const at::Tensor& draw;  // needed where the KL has no closed form; else may be undefined
 };
 
-/// Returns KL(law || prior) element by element. For a normal prior it is the closed form, else the unbiased
-/// estimate log q(draw) - log p(draw). Differentiable.
+/// Returns KL(posterior || prior) of each element. For a NormalPrior it is in closed form. For a MixturePrior
+/// it is the unbiased estimate log posterior(draw) - log prior(draw). Differentiable.
 at::Tensor kl_elements(const LawValues& q, const Prior& prior);
 
-/// Returns whether kl_elements() needs a draw for this prior.
+/// Returns whether kl_elements() needs LawValues::draw for this prior: true for a MixturePrior.
 bool needs_draw(const Prior& prior);
 
 nlohmann::json to_json(const Prior& prior);
-/// Throws std::invalid_argument for an unknown kind of prior, an sd that is not above 0, or a share outside
-/// [0, 1].
+/// Reads a prior from JSON. Throws std::invalid_argument for an unknown kind of prior, an sd that is not
+/// above 0, or a share outside [0, 1].
 Prior prior_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -18,22 +18,24 @@ struct DrawContext {
   at::Tensor tokens = {};
 };
 
-/// Weights the KL of an embedding's rows in one step.
+/// Weights the KL of the rows of an embedding in one training step.
 struct KlContext {
-  /// One factor for each row of an embedding, or for each drawn token: [u], in the type of the weights. If a
-  /// row occurs in c of the m batches of an epoch, give it the weight m / c in each of them: then an epoch
-  /// counts its KL once. Undefined: every row counts in every step.
+  /// [u] in the type of the weights: a factor for the KL of each drawn token's row, or of each row of the
+  /// embedding if all rows were drawn. Use it to give all weights the same KL over an epoch of m batches. The
+  /// KL of a weight outside the embedding is counted once per batch, m times in all. A row that occurs in
+  /// only c batches is counted m times, too, if its factor is m / c in each of them. Undefined: the KL of
+  /// every row of the embedding is counted in every batch.
   at::Tensor row_weights = {};
 };
 
 /// One draw of all random weights, with the numbers that kl() needs.
 struct WeightDraw {
   Binding binding;
-  std::vector<SiteDraw> sites;  // in the order of the plan
+  std::vector<SiteDraw> sites;  // one per random site, in the order of the network's tensors
 };
 
-/// A distribution over the weights of a network, bound to its parameter tensors. The object is immutable, but
-/// training may change the tensors.
+/// The posterior distribution over the weights of a network, bound to its parameter tensors. The object
+/// itself is immutable, but training may change the values of the tensors.
 class WeightPosterior {
  public:
   /// Returns one draw of the weights, with an autograd graph to the parameters. The same stream gives the
@@ -55,20 +57,24 @@ class WeightPosterior {
   std::vector<Site> sites_;
 };
 
-/// The description of a network's random weights: its layout and a plan. It holds no tensors.
+/// Which weights of a network are random and how: the network's layout and a plan. It holds no tensors;
+/// bound() adds them.
 class RandomWeights {
  public:
   /// Throws std::invalid_argument if the plan names a site that the network lacks, an unknown structure or
-  /// law, or a rank that is impossible at its site.
+  /// law, a rank that is impossible at its site, or only some of the matrices that share a tensor (the
+  /// queries, keys and values of an attention layer).
   RandomWeights(NetworkLayout layout, WeightPlan plan);
 
   const WeightPlan& plan() const { return plan_; }
 
-  /// Returns all parameters and buffers with their initial values. Deterministic tensors and locations are in
-  /// the group "network", scales in "spread", buffers in kBuffers.
+  /// Returns all parameters and buffers with their initial values. Deterministic tensors and the locations of
+  /// random weights are in the group "network", the scales of random weights in "spread", buffers in
+  /// kBuffers.
   std::vector<ParameterSpec> parameters(const Stream& stream) const;
 
-  /// Binds the distribution to tensors. Throws std::invalid_argument if a tensor has the wrong shape.
+  /// Binds the distribution to the tensors that `lookup` returns for the names of parameters(). Throws
+  /// std::invalid_argument if a tensor has the wrong shape.
   WeightPosterior bound(const Binding::Lookup& lookup) const;
 
  private:

@@ -18,22 +18,23 @@ namespace slimbayes {
 /// A place of a network whose values are random: a matrix, or a vector treated as a matrix of one column.
 struct RandomSite {
   std::string name;
-  std::vector<int64_t> sizes;  // sizes of its tensor
+  std::vector<int64_t> sizes;  // shape of its values
   int64_t out, in;             // rows and columns of the matrix
   bool tokens = false;         // whether its rows belong to the tokens of an embedding
-  double start_var = 0;        // variance of the network's usual initial values
+  double start_var = 0;        // variance of its initial values in a deterministic network
   double rate = 1;             // multiplies the learning rate
 };
 
-/// A draw of one site.
+/// One draw of the random values of a site.
 struct SiteDraw {
   LinearMap map;
   std::vector<at::Tensor> numbers;  // the random numbers behind the map, for kl()
   at::Tensor tokens;                // [u] the tokens whose rows were drawn; undefined: all
 };
 
-/// A rule that makes random maps from the parameters of a site. The functions take the parameters in the
-/// order of parameters(). To add a structure, add a source file with its maker and a row in structure.cpp.
+/// How the values of a site are random: which parameters are trained, how they give a random matrix, and what
+/// the KL to the prior is. The argument `parameters` of draw() and kl() has the order of the function
+/// parameters(). To add a structure, add a source file with its maker and a row in structure.cpp.
 class Structure {
  public:
   virtual ~Structure() = default;
@@ -52,14 +53,15 @@ class Structure {
 
   /// Returns the scalar KL(posterior || prior) of the site. `row_weights` multiply the KL of each row of an
   /// embedding, or of each drawn row if the draw has tokens; undefined: every row of the site counts once. If
-  /// the KL has no closed form, it is estimated from the numbers in `draw`. Differentiable.
+  /// the KL has no closed form, it is estimated from the numbers in `draw`; rows that were not drawn then
+  /// cannot count, and an undefined `row_weights` throws std::logic_error. Differentiable.
   virtual at::Tensor kl(std::span<const at::Tensor> parameters, const SiteDraw& draw,
                         const at::Tensor& row_weights) const = 0;
 };
 
 /// Returns the structure named by `plan`: "mean_field" (every element of the matrix is independent) or
 /// "low_rank" (W = A B^T with independent factors). Throws std::invalid_argument for an unknown name, a rank
-/// that the structure cannot have, or a structure of matrices at a vector.
+/// that the structure cannot have, or low_rank at a vector.
 std::unique_ptr<const Structure> make_structure(const RandomSite& site, const SitePlan& plan);
 
 }  // namespace slimbayes

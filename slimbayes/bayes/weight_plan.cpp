@@ -12,7 +12,7 @@ WeightPlan plan_for_all(const NetworkLayout& layout, const SitePlan& each) {
   for (const MapSite& site : layout.sites) {
     plan.sites[site.name] = each;
     if (site.bias.empty()) continue;
-    SitePlan bias = each;  // a vector has no factors
+    SitePlan bias = each;  // low_rank is for matrices only
     bias.structure = "mean_field";
     bias.rank = 0;
     plan.sites[site.bias] = bias;

@@ -10,13 +10,13 @@
 
 namespace slimbayes {
 
-/// Which distribution the values at one site of a network have.
+/// The distribution of the values at one site of a network, that is of a matrix or a vector.
 struct SitePlan {
-  std::string structure = "mean_field";  // bayes/structure.h
-  std::string law = "gaussian";          // bayes/law.h
+  std::string structure = "mean_field";  // "mean_field" or "low_rank" (structure.h)
+  std::string law = "gaussian";          // "gaussian" or "laplace" (law.h)
   Prior prior = NormalPrior{};
-  double start_scale = 0.01;  // the law's scale at the start, for every random number
-  int64_t rank = 0;           // for structures with factors; 0 for all others
+  double start_scale = 0.01;  // initial scale of every random number
+  int64_t rank = 0;           // rank r of low_rank; 0 for mean_field
 };
 
 /// Which weights of a network are random. The keys are names of sites: a matrix of map_sites(), or the tensor
@@ -31,8 +31,8 @@ struct WeightPlan {
 WeightPlan plan_for_all(const NetworkLayout& layout, const SitePlan& each);
 
 nlohmann::json to_json(const WeightPlan& plan);
-/// Throws std::invalid_argument for a member that is absent, of the wrong type or out of range. RandomWeights
-/// checks whether the plan fits a network.
+/// Reads a plan from JSON. Throws std::invalid_argument for a member that is absent, of the wrong type or out
+/// of range. Whether the plan fits a network is checked by RandomWeights.
 WeightPlan weight_plan_from_json(const nlohmann::json& json);
 
 }  // namespace slimbayes

@@ -11,15 +11,17 @@
 
 namespace slimbayes {
 
-/// The tensors and matrix sites of a network. Their order here is the order of the values in a Binding.
+/// The tensors of a network and its matrix sites (MapSite: the places where a matrix acts). A Binding holds
+/// its values in the same order.
 struct NetworkLayout {
   std::string prefix;
-  std::vector<TensorShape> tensors;  // shapes_of()
-  std::vector<MapSite> sites;        // map_sites()
+  std::vector<TensorShape> tensors;  // all tensors, from shapes_of()
+  std::vector<MapSite> sites;        // all matrix sites, from map_sites()
 
   NetworkLayout(const NetworkSpec& spec, const std::string& prefix);
 
-  /// Returns the place of a tensor or a site by its name. Throws std::logic_error if there is none.
+  /// Returns the index in `tensors` or `sites` of the entry with this name. Throws std::logic_error if there
+  /// is none.
   size_t tensor(const std::string& name) const;
   size_t site(const std::string& name) const;
 };

@@ -16,9 +16,9 @@ namespace {
 using Layer = Network::Layer;
 using Pass = Network::Pass;
 
-/// The places of one layer's tensors and maps in a binding.
+/// Finds the tensors and matrix sites of one layer. A place is an index in Binding::tensors or Binding::maps.
 struct Places {
-  const std::string& layer;  // its name
+  const std::string& layer;  // its full name, such as "network.0"
   const NetworkLayout& layout;
 
   size_t tensor(const char* name) const { return layout.tensor(layer + "." + name); }
@@ -34,8 +34,8 @@ at::Tensor bias_of(const Pass& pass, const std::optional<size_t>& place) {
   return place ? pass.binding.tensors[*place] : at::Tensor();
 }
 
-/// Appends a tap to the pass if the caller asked for taps. `tap` holds every field but `input`, `output` and
-/// `parameters`. Undefined tensors in `parameters` are left out.
+/// Records the layer's input x, output y and `parameters` as a Tap if the caller of the pass asked for taps.
+/// `tap` holds all other fields. Undefined tensors in `parameters` are left out.
 void record(const Pass& pass, const Tap& tap, const std::vector<at::Tensor>& parameters, const at::Tensor& x,
             const at::Tensor& y) {
   if (pass.taps == nullptr) return;
@@ -46,7 +46,7 @@ void record(const Pass& pass, const Tap& tap, const std::vector<at::Tensor>& par
   own.output = y;
 }
 
-/// Returns a tap that holds only its name, kind and multipliers.
+/// Returns a tap that holds only the layer's name, kind and multipliers.
 Tap tap_of(const std::string& layer, const char* kind, const Scales& scales = {}) {
   Tap tap{layer, kind, {}, {}};
   tap.weight_scale = scales.weight;
@@ -61,7 +61,7 @@ at::Tensor times(const at::Tensor& x, double factor) { return factor == 1 || !x.
 
 Layer made(const Linear& layer, const Shape& in, const Places& at) {
   const Tap tap = tap_of(at.layer, Linear::kind, layer.scales);
-  const bool widens = in.width() <= layer.out;  // the multiplier is applied to the smaller side
+  const bool widens = in.width() <= layer.out;  // the multiplier is applied to the smaller of x and y
   return [=, scales = layer.scales, weight = at.map("weight"), place = at.bias(layer.bias)](
              const at::Tensor& x, const Pass& pass) {
     const LinearMap& map = pass.binding.maps[weight];
@@ -138,7 +138,7 @@ Layer made(const Conv2d& layer, const Shape& in, const Places& at) {
     const at::Tensor matrix = dense(pass.binding.maps[weight_place]), bias = bias_of(pass, bias_place);
     const at::Tensor weight = matrix.dim() == 4 ? matrix : matrix.view(sizes);
     at::Tensor y = at::conv2d(x, times(weight, layer.scales.weight), times(bias, layer.scales.bias),
-                              layer.stride, layer.padding);  // the weight is the smaller of the two
+                              layer.stride, layer.padding);  // scales the weight: usually smaller than x
     record(pass, tap, {weight, bias}, x, y);
     return y;
   };
@@ -188,7 +188,7 @@ Layer made(const Lstm& layer, const Shape&, const Places& at) {
   };
 }
 
-/// The places of an attention layer's tensors and maps.
+/// The indices in a Binding of an attention layer's tensors and maps.
 struct AttentionPlaces {
   size_t in_weight, in_bias, out_bias;  // tensors
   std::array<size_t, 3> in;             // maps: queries, keys, values

@@ -21,7 +21,8 @@ at::Tensor applied(const ScaledMap& map, const at::Tensor& x, const at::Tensor& 
   return bias.defined() ? y + bias : y;
 }
 
-/// Returns the positions of `tokens` in `held`, the ascending tokens whose rows a map holds.
+/// Returns the row of each of `tokens` in a map that holds only the rows of the tokens `held` (ascending). If
+/// `held` is undefined, the map holds the rows of all tokens, and the tokens themselves are returned.
 at::Tensor places(const at::Tensor& held, const at::Tensor& tokens) {
   return held.defined() ? at::searchsorted(held, tokens) : tokens;
 }

@@ -11,8 +11,8 @@ namespace slimbayes {
 /// A matrix W [out, in], stored as it is.
 struct DenseMap {
   at::Tensor weight;  // [out, in]; a convolution's [out, channels, kernel, kernel] is read as [out, in]
-  /// [u] int64, ascending: the tokens of an embedding whose rows `weight` [u, in] holds. Undefined: all
-  /// tokens.
+  /// Defined if `weight` [u, in] holds only some rows of an embedding: the tokens of these rows, [u] int64
+  /// ascending. Undefined: `weight` holds all rows.
   at::Tensor tokens = {};
 };
 
@@ -31,18 +31,18 @@ struct ScaledMap {
   at::Tensor r;       // [in]
 };
 
-/// A matrix [out, in] in one of its forms. Layers call the functions below and do not know the form.
+/// A matrix [out, in] in one of three forms. Layers call the functions below and do not know the form.
 using LinearMap = std::variant<DenseMap, FactoredMap, ScaledMap>;
 
 /// Returns x W^T: x [..., in] -> [..., out]. Adds `bias` [out] if it is defined.
 at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias = {});
 
-/// Returns the rows of W at the indices `tokens`: [...] int64 -> [..., in]. A map that holds only some tokens
-/// must hold each of these.
+/// Returns the rows of W at the indices `tokens`: [...] int64 -> [..., in]. If the map holds only the rows of
+/// some tokens, `tokens` must be among them.
 at::Tensor rows(const LinearMap& map, const at::Tensor& tokens);
 
-/// Returns W [out, in]; for a convolution, in the shape of its tensor. Throws std::logic_error for a map that
-/// holds only some tokens.
+/// Returns W as one tensor [out, in]. The DenseMap of a convolution gives [out, channels, kernel, kernel].
+/// Throws std::logic_error if the map holds only the rows of some tokens.
 at::Tensor dense(const LinearMap& map);
 
 /// Returns the sizes {out, in} of W.

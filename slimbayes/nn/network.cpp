@@ -24,7 +24,7 @@ Stream layer_stream(Stream root, std::string_view name) {
   return root;
 }
 
-/// Returns initial values in float64.
+/// Draws the initial values of a tensor by its rule (StartRule). Float64.
 at::Tensor started(const TensorShape& tensor, const Stream& stream) {
   switch (tensor.start.kind) {
     case StartRule::Kind::uniform:

@@ -15,9 +15,10 @@
 namespace slimbayes {
 
 /// Returns the parameters and buffers of a network with their initial values, in float64, named
-/// `prefix.0.weight`, ... Weights and biases start at U(-1/sqrt(n), 1/sqrt(n)), where n is the fan-in (for an
-/// LSTM the size of its hidden state), as in PyTorch, or as the layer's Scales say. Norms start at scale 1
-/// and shift 0, embeddings at N(0, 1/out). Buffers are in the group kBuffers.
+/// `prefix.0.weight`, ... Weights and biases start at U(-1/sqrt(n), 1/sqrt(n)), as in PyTorch, where n is the
+/// fan-in (for an LSTM the size of its hidden state); if Scales::start is set, they start at N(0, start^2).
+/// Norms start at scale 1 and shift 0, embeddings at N(0, 1/out). Parameters are in the group `group`,
+/// buffers in kBuffers.
 std::vector<ParameterSpec> network_parameters(const NetworkSpec& spec, const std::string& prefix,
                                               const std::string& group, const Stream& stream);
 std::vector<ParameterSpec> network_parameters(const NetworkLayout& layout, const std::string& group,
@@ -26,7 +27,8 @@ std::vector<ParameterSpec> network_parameters(const NetworkLayout& layout, const
 /// A batch of rows that goes into a network.
 struct Input {
   at::Tensor x;  // [b, ...], where ... is the spec's input shape
-  /// [b, t] bool, false for padding: the real steps of a sequence come first. Undefined: there is no padding.
+  /// [b, t] bool for sequences of different lengths: true for real steps, which come first, false for the
+  /// padding after them. Undefined: there is no padding.
   at::Tensor mask;
 
   Input(at::Tensor rows, at::Tensor steps = {}) : x(std::move(rows)), mask(std::move(steps)) {}
@@ -34,20 +36,21 @@ struct Input {
 
 /// The mode of one forward pass.
 struct ForwardContext {
-  bool training = false;  // true: dropout is active; batch norms use the batch's statistics and average them
+  bool training = false;  // true: dropout is active; batch norms use and average a batch's statistics
   Stream stream{0};       // random numbers of the dropout layers
   /// true: dropout is also active outside training, with one mask for all rows (Monte Carlo dropout). One
   /// mask is one draw of the network, so the answer to a row does not depend on the other rows of its batch.
   bool dropout_draw = false;
 };
 
-/// The input and output of one trained map in a forward pass. Use it to compute Gram matrices of gradients,
-/// OOD scores or spectra. Every parameter of a network belongs to exactly one tap. An attention layer has two
-/// taps of the kind "linear", "LAYER.in" and "LAYER.out"; an lstm has one tap for all of its steps.
+/// The record of one layer with parameters in a forward pass: its input, output and parameters.
+/// Network::traced returns these records. Use them to compute Gram matrices of gradients, OOD scores or
+/// spectra. Every parameter of a network belongs to exactly one tap. An attention layer has two taps of the
+/// kind "linear", named "LAYER.in" and "LAYER.out"; an lstm has one tap for all of its steps.
 struct Tap {
   std::string layer;         // the layer's name
   std::string kind;          // "linear", "conv2d", "layer_norm", "batch_norm", "embedding" or "lstm"
-  at::Tensor input, output;  // [b, ...]; the multipliers are applied between them
+  at::Tensor input, output;  // [b, ...]; `output` includes the multipliers
 
   // What the gradient of the parameters needs besides input and output:
   std::vector<at::Tensor> parameters = {};      // as the binding holds them: weight, then bias if any
@@ -56,7 +59,7 @@ struct Tap {
   std::vector<at::Tensor> statistics = {};      // of a "batch_norm": running mean and variance, each [c]
 };
 
-/// The result of Network::traced.
+/// The output of a network and the taps of the pass that computed it.
 struct Traced {
   at::Tensor output;
   std::vector<Tap> taps;  // in the order in which the layers run
@@ -78,10 +81,10 @@ class Network {
   at::Tensor operator()(const Input& input, const Binding& binding,
                         const ForwardContext& context = {}) const;  // [b, out]
 
-  /// Returns the output as operator() does, and the input and output of every tapped layer.
+  /// Returns the output as operator() does, and a tap for every layer with parameters.
   Traced traced(const Input& input, const Binding& binding, const ForwardContext& context = {}) const;
 
-  /// What a forward pass gives to every layer.
+  /// What a forward pass hands to every layer besides the layer's input.
   struct Pass {
     const at::Tensor& mask;
     const Binding& binding;
@@ -97,7 +100,7 @@ class Network {
   std::vector<Layer> layers_;
 };
 
-/// A network with one binding, for weights that are not random.
+/// A network together with one fixed set of weights.
 class BoundNetwork {
  public:
   /// Throws std::invalid_argument if the spec's layers do not fit each other or a tensor has a wrong shape.

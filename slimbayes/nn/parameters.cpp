@@ -12,8 +12,8 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the parameters in memory order: groups by first appearance; within a group, parameters with equal
-/// factors side by side, again by first appearance.
+/// Returns the parameters in memory order: the groups in the order in which they first appear in `specs`;
+/// within a group, parameters with the same factors (rate and decay) side by side, again by first appearance.
 std::vector<const ParameterSpec*> memory_order(const std::vector<ParameterSpec>& specs) {
   std::vector<std::string> groups;
   std::vector<std::tuple<std::string, double, double>> stretches;

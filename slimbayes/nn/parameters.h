@@ -22,7 +22,8 @@ struct ParameterSpec {
   double decay = 1;   // multiplies the weight decay of the group
 };
 
-/// Neighbouring parameters of one group with equal factors. The optimiser updates a block in one call.
+/// Parameters of one group that are neighbours in memory and have the same factors `rate` and `decay`. The
+/// optimiser updates a block in one call.
 struct ParameterBlock {
   std::string group;
   double rate, decay;           // the factors of ParameterSpec

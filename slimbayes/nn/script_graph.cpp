@@ -1,6 +1,7 @@
-// Changes the graph of a TorchScript module so that it also returns the input of its last layer, because C++
-// has no forward hooks. Calls are inlined. Walking back from the output finds the linear node that computes
-// it. The input of this node becomes a further output.
+// Changes the graph of a TorchScript module so that it also returns the inputs and outputs of its last layer.
+// C++ has no forward hooks that could record them. All calls are inlined first. A search from the graph's
+// output backwards then finds the linear operation that computes it; its inputs and outputs are registered as
+// further outputs of the graph.
 #include "slimbayes/nn/script_graph.h"
 
 #include <ATen/ATen.h>
@@ -24,7 +25,8 @@ namespace jit = torch::jit;
 
 constexpr const char *kScriptGraph = "module", *kForwardMethod = "forward";
 
-/// Returns the object behind a value of the graph if the value is the module, a submodule or an attribute.
+/// Returns the object that a value of the graph stands for, if it is the module, a submodule or an attribute;
+/// otherwise nothing. `self` is the graph's input for the module.
 std::optional<c10::IValue> attribute(const jit::Value* value, const jit::Value* self,
                                      const jit::Module& module) {
   if (value == self) return c10::IValue(module._ivalue());
@@ -46,8 +48,8 @@ std::vector<jit::Node*> nodes_of(jit::Block* block) {
   return all;
 }
 
-/// Replaces attributes that are not tensors, such as `training` or the module's options, by their values.
-/// Keeps attributes that the graph sets.
+/// Replaces attributes that are not tensors, such as `training` or the module's options, by constants.
+/// Attributes that the graph itself sets are kept.
 void fold_attributes(jit::Graph& graph, const jit::Module& module) {
   std::set<std::string> changing;
   for (jit::Node* node : nodes_of(graph.block()))
@@ -61,8 +63,8 @@ void fold_attributes(jit::Graph& graph, const jit::Module& module) {
   }
 }
 
-/// Returns a copy of the graph of `forward` without calls and without the branches that evaluation never
-/// takes.
+/// Returns a copy of the graph of `forward` in which all calls are inlined and the branches that evaluation
+/// mode never takes are removed.
 std::shared_ptr<jit::Graph> graph_of(const jit::Module& module) {
   const auto forward = module.find_method(kForwardMethod);
   check(forward.has_value(), kScriptGraph, "a module with a forward", "one without");
@@ -73,7 +75,7 @@ std::shared_ptr<jit::Graph> graph_of(const jit::Module& module) {
   return graph;
 }
 
-/// Throws for dropout or batch norm that was traced in training mode.
+/// Throws std::invalid_argument if the graph has a dropout or batch norm that was traced in training mode.
 void check_evaluates(const jit::Graph& graph) {
   for (jit::Node* node : nodes_of(const_cast<jit::Graph&>(graph).block())) {
     const std::string name = node->kind().toUnqualString();
@@ -88,7 +90,8 @@ void check_evaluates(const jit::Graph& graph) {
   }
 }
 
-/// Returns whether an operation keeps all numbers of the output in their order. verified() checks the shape.
+/// Returns whether an operation only changes the shape of a tensor: all numbers stay, in the same order.
+/// ScriptNetwork::verified checks the shape that results.
 bool reshapes(const jit::Node* node) {
   static const std::set<c10::Symbol> kinds = {c10::aten::squeeze,   c10::aten::view,
                                               c10::aten::reshape,   c10::aten::flatten,
@@ -96,14 +99,14 @@ bool reshapes(const jit::Node* node) {
   return kinds.contains(node->kind());
 }
 
-/// The linear map that computes the output of a graph.
+/// The operation that computes the output of a graph as hidden weight^T + bias, and its operands.
 struct OutputLayer {
   jit::Node* node;
   jit::Value *hidden, *weight, *bias;  // bias: nullptr without one
 };
 
-/// Returns the layer if the node is aten::linear(hidden, weight, bias) or aten::addmm(bias, hidden,
-/// weight.t()); else nullopt.
+/// Returns the operation and its operands if the node is aten::linear(hidden, weight, bias) or
+/// aten::addmm(bias, hidden, weight.t()); else nullopt.
 std::optional<OutputLayer> linear_at(jit::Node* node) {
   const auto optional = [](jit::Value* bias) {
     return bias->type()->kind() == c10::TypeKind::NoneType ? nullptr : bias;
@@ -115,7 +118,8 @@ std::optional<OutputLayer> linear_at(jit::Node* node) {
   return {};
 }
 
-/// Finds the linear map with this weight by walking back from the output over reshapes.
+/// Finds the linear operation that computes the graph's output by walking back from the output over reshapes.
+/// Throws std::invalid_argument if there is another operation on the way, or if its weight is not `weight`.
 OutputLayer output_layer(const jit::Graph& graph, const jit::Module& module, const at::Tensor& weight,
                          const std::string& path) {
   const std::string expected = fmt::format("a module that returns the output of its layer '{}'", path);
@@ -144,7 +148,7 @@ OutputLayer output_layer(const jit::Graph& graph, const jit::Module& module, con
   }
 }
 
-/// Returns whether the graph also reads this tensor outside the last layer.
+/// Returns whether an operation other than the last layer also reads this tensor.
 bool shared(const at::Tensor& tensor, const OutputLayer& layer, jit::Graph& graph,
             const jit::Module& module) {
   for (jit::Node* node : nodes_of(graph.block())) {

@@ -12,7 +12,8 @@ struct Module;
 
 namespace slimbayes {
 
-/// The program of a TorchScript module, with calls inlined and branches on the module's own options resolved.
+/// The graph (program) of a TorchScript module in evaluation mode, with all calls inlined and the branches on
+/// the module's own options decided, together with the bias of its last layer.
 struct ScriptGraph {
   /// Inputs: the module, the rows, further inputs of forward. Outputs: the module's output, then the inputs
   /// and the outputs of its last layer.

@@ -1,7 +1,7 @@
 // A TorchScript module as a network that also returns the inputs of its last layer (nn/script_graph).
 //
-// The graph is run by the plain interpreter. torch::jit::Module::forward would profile the first calls and
-// then run optimised code, so that equal calls would not give equal bits.
+// The interpreter runs the graph directly. torch::jit::Module::forward would profile the first calls and then
+// run optimised code, so that repeated calls with the same rows could return different bits.
 #include "slimbayes/nn/script_network.h"
 
 #include <ATen/ATen.h>
@@ -60,7 +60,7 @@ jit::Module module_from(const std::vector<std::byte>& archive, const std::string
   }
 }
 
-/// The parameters of a module, each once, with the first of its names.
+/// The parameters of a module. A tensor with several names appears once, with the first of its names.
 struct NamedParameters {
   std::vector<std::string> names;
   std::vector<at::Tensor> tensors;
@@ -77,7 +77,7 @@ NamedParameters parameters_of(const jit::Module& module) {
   return all;
 }
 
-/// Returns at most three names and how many more there are.
+/// Returns a text with at most three of the names, and how many more there are.
 std::string some_of(const std::vector<std::string>& names) {
   constexpr size_t kShown = 3;
   if (names.size() <= kShown) return fmt::format("{}", fmt::join(names, ", "));
@@ -89,7 +89,8 @@ std::optional<at::Tensor> tensor_of(const jit::Module& module, const char* name)
   return module.attr(name).toTensor();
 }
 
-/// Returns the weight of the layer at `path`.
+/// Returns the weight of the linear layer at `path`. Throws std::invalid_argument if there is no such layer
+/// or it is not linear; the message suggests a similar name.
 at::Tensor weight_at(const jit::Module& module, const std::string& path) {
   std::vector<std::string> linear;
   for (const auto& [name, layer] : module.named_modules()) {
@@ -109,7 +110,8 @@ at::Tensor weight_at(const jit::Module& module, const std::string& path) {
   return {};
 }
 
-/// Returns the values for forward's inputs other than the rows.
+/// Returns the default values of the inputs of forward that follow the rows. Throws std::invalid_argument if
+/// one has no default value.
 std::vector<c10::IValue> other_inputs(const jit::Module& module) {
   const auto forward = module.find_method(kForward);
   check(forward.has_value(), kModule, "a module with a forward", "one without", "save the whole network");
@@ -129,14 +131,14 @@ struct ScriptNetwork::State {
   std::vector<std::byte> archive;
   std::string last_layer;
   jit::Module module;               // holds the parameters
-  std::vector<c10::IValue> others;  // forward's inputs other than the rows
-  jit::Code code;                   // outputs: module's, hidden, last layer's
+  std::vector<c10::IValue> others;  // default values of forward's other inputs
+  jit::Code code;                   // what run() executes
   at::Tensor weight, bias;
-  std::vector<std::string> names;  // of the parameters
+  std::vector<std::string> names;  // names of `parameters`
   std::vector<at::Tensor> parameters;
   std::vector<std::string> untrained;  // names of parameters that were frozen in training
 
-  /// Returns the module's output, hidden and the layer's output.
+  /// Runs the module at rows x. Returns its output, then the inputs and the outputs of its last layer.
   std::vector<at::Tensor> run(const at::Tensor& x) const;
 };
 

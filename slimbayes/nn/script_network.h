@@ -40,7 +40,7 @@ class ScriptNetwork {
   /// Reads the bytes of such a file. Error messages call it `name`.
   static ScriptNetwork from_bytes(std::vector<std::byte> archive, const std::string& last_layer,
                                   const std::string& name = "the module");
-  /// Copies a module that exists in this process.
+  /// Makes a network from a copy of a module that this process holds in memory.
   static ScriptNetwork of(const torch::jit::Module& module, const std::string& last_layer);
 
   /// Evaluates the module at rows x [b, ...]. With gradients enabled the results have a graph to
@@ -59,8 +59,8 @@ class ScriptNetwork {
   /// last layer shares with an earlier layer is included.
   const std::vector<at::Tensor>& parameters() const;
   at::ScalarType type() const;                    // float32 or float64
-  const std::string& last_layer() const;          // its path
-  const std::vector<std::byte>& archive() const;  // what from_bytes reads
+  const std::string& last_layer() const;          // the last layer's path
+  const std::vector<std::byte>& archive() const;  // the module's file, for from_bytes
 
  private:
   struct State;

@@ -14,7 +14,7 @@ namespace slimbayes {
 /// Trained parameters and buffers by name, each a tensor of its own rather than a view of a flat buffer.
 using Weights = std::map<std::string, at::Tensor>;
 
-/// Copies every parameter and buffer, without gradients.
+/// Returns a copy of every parameter and buffer, without gradients.
 Weights snapshot(const Parameters& parameters);
 
 /// Returns every tensor of a model file. Throws std::invalid_argument if an element is not finite.
@@ -22,8 +22,8 @@ Weights weights_from(const TensorFile& file);
 /// Adds every weight to the file's tensors.
 void store(const Weights& weights, TensorFile& file);
 
-/// Returns a lookup that converts these weights to `type`. `weights` must outlive it. The lookup throws
-/// DataError for an unknown name.
+/// Returns a function that looks up a weight by name and converts it to `type`. `weights` must outlive it.
+/// The function throws DataError for an unknown name.
 Network::Lookup as_type(const Weights& weights, at::ScalarType type);
 
 }  // namespace slimbayes

@@ -1,13 +1,17 @@
-// A^T A = Q^T K_m Q without the n x p matrix of gradients, and the choice among four ways to get it.
+// Computes A^T A = Q^T K_m Q without the n x p matrix Phi_m of gradients, by one of four ways (routes), and
+// chooses among them. K_m = Phi_m Phi_m^T holds the inner products of the rows' gradients.
 //
 // The route gram evaluates K_m in tiles of 256 x 256 rows from the layers' inputs and deltas
-// (layer_gradients.cpp, kernel_tile.cpp) and adds Q_i^T K_ij Q_j. K_m is symmetric: the tiles above the
-// diagonal count twice, as M + M^T with the diagonal tiles halved. Cost for an MLP with layers of width w:
-// n^2 / 2 (4 w + r) multiply-adds per layer and r. If the gradients of all rows fit into 128 MB they are
-// computed once. Otherwise the rows are cut into ranges, which are compared pair by pair; the gradients of
-// the second range of a pair are computed again for each first range. The route sums (layer_sums.cpp) costs r
-// p multiply-adds per row and a forward and a backward pass: it wins where there are many rows or many
-// positions. The two routes for networks whose layers are not known are in vector_products.cpp.
+// (layer_gradients.cpp, kernel_tile.cpp) and adds up the products Q_i^T K_ij Q_j. K_m is symmetric, so only
+// the tiles on and above the diagonal are computed. With M their sum, in which the tiles on the diagonal have
+// the weight 1/2, the result is M + M^T. Cost for an MLP with l layers of width w, besides the forward and
+// backward passes: n^2 / 2 (4 w l + 2 r) operations. If the gradients of all rows fit into 128 MB they are
+// computed once. Otherwise the rows are cut into ranges, and each range is compared with itself and every
+// later one; the gradients of the later range are computed anew for each such pair.
+//
+// The route sums (layer_sums.cpp) costs 2 r p operations per row and a forward and a backward pass. It wins
+// where there are many rows (its cost grows with n, that of gram with n^2) or many positions. The two routes
+// for networks whose layers are not known are in vector_products.cpp.
 #include "slimbayes/ntk/enrichment.h"
 
 #include <ATen/ATen.h>
@@ -29,12 +33,13 @@ namespace slimbayes {
 
 namespace {
 
-constexpr double kLeastEigenvalue = 1e-10;  // of Phi^T Phi, as a share of the largest, that is inverted
+constexpr double kLeastEigenvalue = 1e-10;  // as a share of the largest; smaller eigenvalues count as 0
 
 using Blocks = std::vector<GradientBlock>;
 
-/// Adds Q_i^T K_ij Q_j for the blocks i of x and j of y to m; if x is y, for the pairs with i <= j, halving
-/// the blocks on the diagonal.
+/// Adds the sum of Q_i^T K_ij Q_j over the blocks i of x and j of y to m [r, r]. If x and y are the same
+/// object, only the pairs with i <= j are added, and those with i = j count half: layer_gram adds the
+/// transpose.
 void add_tiles(const Blocks& x, const Blocks& y, const at::Tensor& q, const at::Tensor& m) {
   const bool same = &x == &y;
   for (size_t i = 0; i < x.size(); ++i) {
@@ -62,7 +67,7 @@ at::Tensor layer_gram(const PlannedRows& planned, const at::Tensor& q, int64_t k
   return half + half.t();
 }
 
-/// The floating-point operations of the exact routes.
+/// The number of floating-point operations that each exact route takes.
 struct Flops {
   double gram, sums, weighted;
 };
@@ -72,13 +77,14 @@ Flops flops_of(const PlannedRows& planned, int64_t columns, int64_t kept) {
   const auto n = static_cast<double>(rows.size), r = static_cast<double>(columns),
              p = static_cast<double>(model.parameter_count());
   const double ranges = std::ceil(n / static_cast<double>(rows_at_once(plan, model, rows.size, kept)));
-  const double row = 2 * plan.forward_flops + plan.gradient_flops;  // forward, backward to the taps, vectors
+  const double row = 2 * plan.forward_flops + plan.gradient_flops;  // forward, backward, gradient vectors
   return {n * row * (ranges + 1) / 2 + n * n / 2 * (plan.pair_flops + 2 * r) + 2 * n * r * r,
           n * (row + plan.forming_flops + r * plan.column_flops) + 2 * p * r * r,
           n * plan.forward_flops * (1 + 2 * r) + 2 * p * r * r};
 }
 
-/// Returns the route for a matrix q of r columns, with the reason, and without the result.
+/// Returns the route for a matrix q of r columns and the reason for it; the field `gram` stays undefined.
+/// Throws std::invalid_argument if the options ask for gram or sums and a layer is not known.
 Enrichment route_of(const PlannedRows& planned, int64_t r, const EnrichmentOptions& options) {
   const auto& [model, rows, plan] = planned;
   const double held = 8.0 * static_cast<double>(r) * static_cast<double>(model.parameter_count());
@@ -152,7 +158,7 @@ double enrichment_flops(const GradientModel& model, const GradientRows& rows, in
   const at::NoGradGuard no_grad;
   PlannedRows planned{model, rows, gradient_plan(model, rows)};
   GradientPlan& plan = planned.plan;
-  // The cost of unknown layers is not known; a pass uses each parameter at least once.
+  // The operations of unknown layers are not known. A forward pass uses each parameter at least once.
   plan.forward_flops = std::max(plan.forward_flops, 2.0 * static_cast<double>(model.parameter_count()));
   const Flops flops = flops_of(planned, columns, options.kept);
   const std::string route = route_of(planned, columns, options).route;

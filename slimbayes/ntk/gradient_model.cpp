@@ -49,11 +49,12 @@ GradientModel gradient_model(const ScriptNetwork& network) {
   GradientModel model;
   model.parameters = network.parameters();
   model.output = [network](const Input& input) {
-    // The module's own output would not do: an earlier layer may share the last layer's weight, and its
-    // gradient would then include that of the last layer. network.weight() has no gradient.
+    // The output is computed here and not taken from the module. An earlier layer may share the last layer's
+    // weight, and the module's output would add the last layer's gradient to that of the earlier layer.
+    // network.weight() has no gradient.
     const at::Tensor output = at::linear(network(input.x).hidden, network.weight(), network.bias());
     if (output.requires_grad() || network.parameters().empty()) return output;
-    return output + 0 * network.parameters()[0].sum();  // no gradient reaches a parameter: they are all 0
+    return output + 0 * network.parameters()[0].sum();  // no parameter is used: all gradients are 0
   };
   return model;
 }

@@ -1,6 +1,8 @@
-// Inner products of parameter gradients from what a block holds. For a linear layer on vectors, whose
-// gradient is s delta a^T, <s delta_i a_i^T, s delta_j a_j^T> = s^2 <a_i, a_j> <delta_i, delta_j>: two matrix
-// products and a product of their elements replace vectors of in * out numbers.
+// Inner products of parameter gradients, computed from the inputs a and the deltas that a GradientBlock
+// holds. (delta is the gradient of the network's output with respect to the layer's output.) For a linear
+// layer on vectors the gradient of the weight is s delta a^T, and <s delta_i a_i^T, s delta_j a_j^T> = s^2
+// <a_i, a_j> <delta_i, delta_j>. So two matrix products and a product of their elements give the inner
+// products, and gradients of in * out numbers are not formed.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -11,10 +13,11 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kTilePositions = 1024;  // rows times positions of one product: about 8 MB in float64
+constexpr int64_t kTilePositions = 1024;  // most rows times positions of each factor: about 8 MB in float64
 
-/// Returns the terms of K for every pair of positions; K is their sum over the positions. The tensors of x
-/// are [b_x, p_x, ...], those of y [b_y, p_y, ...]. [b_x p_x, b_y p_y]
+/// Returns one term for each pair of a position of a row of x and a position of a row of y. K of the two rows
+/// is the sum of their p_x p_y terms. x has b_x rows of p_x positions, y has b_y rows of p_y.
+/// [b_x p_x, b_y p_y]
 at::Tensor position_products(const LayerGradients& x, const LayerGradients& y) {
   const at::Tensor products = at::mm(x.delta.flatten(0, 1), y.delta.flatten(0, 1).t());
   if (x.form == GradientForm::tokens)
@@ -25,7 +28,7 @@ at::Tensor position_products(const LayerGradients& x, const LayerGradients& y) {
   return inputs.mul_(products);
 }
 
-/// Returns rows [from, to) of a layer's gradients.
+/// Returns the part of a layer's gradients that belongs to the rows [from, to).
 LayerGradients rows_of(const LayerGradients& x, int64_t from, int64_t to) {
   LayerGradients part = x;
   part.input = x.input.slice(0, from, to);
@@ -33,7 +36,8 @@ LayerGradients rows_of(const LayerGradients& x, int64_t from, int64_t to) {
   return part;
 }
 
-/// Adds the layer's part of K to `out` [b_x, b_y], in pieces that bound the number of position pairs.
+/// Adds the layer's part of K to `out` [b_x, b_y]. Works in pieces of rows, so that the memory for the pairs
+/// of positions is bounded.
 void add_by_position(const LayerGradients& x, const LayerGradients& y, const at::Tensor& out) {
   const int64_t p_x = x.delta.size(1), p_y = y.delta.size(1);
   const int64_t step_x = std::max<int64_t>(1, kTilePositions / p_x),

@@ -1,11 +1,12 @@
 // The gradients of a network's output with respect to the parameters of each layer, row by row.
 //
 // In evaluation mode the rows of a batch are independent. So the gradient of the sum of their outputs with
-// respect to a layer's output holds each row's own delta, and one backward pass serves the whole batch. With
-// the layer's input a from the tap, the gradient of a weight is sum_p delta_p a_p^T (Goodfellow 2015,
-// arXiv:1510.01799); the inner products of such gradients need no gradient at all if a layer has few
-// positions (kernel_tile.cpp). Layers with many positions and few weights, such as convolutions, form the
-// gradient of each row instead. A padded step has delta = 0, because no output depends on it.
+// respect to a layer's output holds the gradient of each row, its delta, and one backward pass serves the
+// whole batch. With the layer's input a, which the forward pass records (Tap), the gradient of a weight is
+// the sum of delta_p a_p^T over the positions p (Goodfellow 2015, arXiv:1510.01799). If a layer has few
+// positions, the inner products of such gradients are computed without forming them (kernel_tile.cpp). For a
+// layer with many positions and few weights, such as a convolution, the gradient of each row is formed. A
+// padded step has delta = 0, because no output depends on it.
 #include "slimbayes/ntk/layer_gradients.h"
 
 #include <ATen/ATen.h>
@@ -24,11 +25,11 @@ namespace slimbayes {
 
 namespace {
 
-constexpr double kBatchBytes = 64 << 20;  // of the taps of one forward pass, their gradients and copies
-constexpr int64_t kOpaqueBatch = 128;     // rows of a forward pass of a module without taps
+constexpr double kBatchBytes = 64 << 20;  // of the tensors that one pass records, their gradients and copies
+constexpr int64_t kOpaqueBatch = 128;     // rows of a forward pass if the layers are not known
 
-/// The sizes of a layer's recorded input and output (Tap): positions of a row, and inputs and outputs of each
-/// position.
+/// The sizes of a layer's recorded input and output (Tap): the number of positions of a row, and the numbers
+/// of inputs and outputs at each position.
 struct TapSizes {
   int64_t positions, in, out;
 };
@@ -43,8 +44,8 @@ TapSizes sizes_of(const Tap& tap) {
   return {y.dim() == 3 ? y.size(1) : 1, in, y.size(-1)};
 }
 
-/// Returns whether there is a formula for this kind of tap, and its parameters have the sizes that the
-/// formula assumes.
+/// Returns whether there is a formula for the gradients of this kind of layer, and the layer's parameters
+/// have the sizes that the formula assumes.
 bool knows(const Tap& tap) {
   const auto& p = tap.parameters;
   if (tap.kind == Embedding::kind) return p.size() == 2;
@@ -54,8 +55,8 @@ bool knows(const Tap& tap) {
   return p[0].numel() == sizes.in * sizes.out && (p.size() == 1 || p[1].numel() == sizes.out);
 }
 
-/// Names the first parameter that is not in exactly one tap of a known kind, for a message; empty if there is
-/// none.
+/// Describes, for a message, the first layer without a formula, constant weight, or parameter that is not in
+/// exactly one layer. Empty if there is none.
 std::string unknown_among(const GradientModel& model, const std::vector<Tap>& taps) {
   std::map<const c10::TensorImpl*, int> found;
   for (const at::Tensor& one : model.parameters) found[one.unsafeGetTensorImpl()] = 0;
@@ -73,7 +74,7 @@ std::string unknown_among(const GradientModel& model, const std::vector<Tap>& ta
   return "";
 }
 
-/// Adds the form and the costs of one tap to the plan.
+/// Adds the form and the costs of one layer to the plan.
 void plan_tap(const Tap& tap, GradientPlan& plan) {
   const auto [positions, in, out] = sizes_of(tap);
   const double p = static_cast<double>(positions), a = static_cast<double>(in), d = static_cast<double>(out);
@@ -102,8 +103,8 @@ void plan_tap(const Tap& tap, GradientPlan& plan) {
   plan.forms.push_back(form);
 }
 
-/// Returns how many rows one forward pass takes, from the memory of one row's taps: activations, their
-/// gradients, and unfolded images.
+/// Returns how many rows one forward pass takes so that its memory stays within kBatchBytes. The memory of a
+/// row is that of its recorded activations, their gradients, and images unfolded into windows.
 int64_t batch_for(const std::vector<Tap>& taps, size_t element_size) {
   double numbers = 1, unfolded = 0;
   for (const Tap& tap : taps) {
@@ -116,7 +117,8 @@ int64_t batch_for(const std::vector<Tap>& taps, size_t element_size) {
   return std::clamp<int64_t>(static_cast<int64_t>(rows), 1, kTileRows);
 }
 
-/// Returns [b, positions, in] and the same for deltas, from vectors, sequences and images.
+/// Returns x as [b, positions, numbers]: a vector has one position, a sequence its steps, an image its
+/// pixels.
 at::Tensor by_position(const at::Tensor& x) {
   if (x.dim() == 2) return x.unsqueeze(1);
   return x.dim() == 3 ? x : x.flatten(2).transpose(1, 2);
@@ -138,9 +140,9 @@ LayerGradients of_product(const Tap& tap, const at::Tensor& delta, GradientForm 
   return {form, {}, bias ? at::cat({weight, d.sum(1).mul_(t)}, 1) : weight};
 }
 
-/// Returns the gradients of scale and shift: the sums over positions of delta * x^ and of delta, where x^ is
-/// the normalised input. x^ is computed from the input again: dividing the output by a small scale would lose
-/// digits.
+/// Returns the gradients of a norm's scale and shift: the sums over positions of delta * x^ and of delta,
+/// where x^ is the normalised input. x^ is computed from the input again, because dividing the output by a
+/// small scale would lose digits.
 LayerGradients of_norm(const Tap& tap, const at::Tensor& delta) {
   at::Tensor x;
   if (tap.kind == LayerNorm::kind) {
@@ -168,7 +170,8 @@ LayerGradients of_positions(const Tap& tap, const at::Tensor& delta) {
 
 using Layers = std::vector<LayerGradients>;
 
-/// Computes the gradients of one batch.
+/// Returns the gradients of the rows [from, to) by layer; an embedding has two entries, for its weight and
+/// its positions. Runs one forward and one backward pass.
 Layers batch_gradients(const PlannedRows& planned, int64_t from, int64_t to) {
   const auto& [model, rows, plan] = planned;
   Traced traced;
@@ -201,7 +204,7 @@ Layers batch_gradients(const PlannedRows& planned, int64_t from, int64_t to) {
   return layers;
 }
 
-/// Computes the gradients of a model whose layers are not known: one backward pass for each row.
+/// Returns the gradients of a model whose layers are not known, by one backward pass for each row.
 Layers row_by_row(const GradientModel& model, const GradientRows& rows, int64_t from, int64_t to) {
   const at::AutoGradMode with_graph(true);
   const at::Tensor all =
@@ -220,7 +223,7 @@ Layers row_by_row(const GradientModel& model, const GradientRows& rows, int64_t 
   return {{GradientForm::vector, {}, all}};
 }
 
-/// Joins the batches of one block. Sequences of a shorter batch are padded with delta = 0.
+/// Joins the batches of one block. The sequences of a batch with fewer steps are padded, with delta = 0.
 Layers joined(std::vector<Layers> batches) {
   if (batches.size() == 1) return std::move(batches.front());
   Layers all = batches.front();

@@ -1,10 +1,11 @@
-// A^T A for A = Phi_m^T Q, layer by layer: with G_l [n, p_l] the gradients of layer l, A^T A is the sum of
-// (Q^T G_l) (Q^T G_l)^T. Q^T G_l is summed over blocks of rows.
+// Computes A^T A for A = Phi_m^T Q layer by layer. G_l [n, p_l] holds the rows' gradients with respect to the
+// parameters of layer l, and A^T A is the sum over l of (Q^T G_l) (Q^T G_l)^T. Each Q^T G_l is summed over
+// blocks of rows.
 //
-// A linear layer on vectors has g_i = s delta_i a_i^T, so that row c of Q^T G_l is (diag(q_c) delta)^T a: one
-// product of [r * out, b] with [b, in], r p_l multiply-adds per row, and no gradient of a row is formed.
-// Layers with several positions form each row's gradient first, the cost of a backward pass. Products are in
-// the type of the model, the sums over blocks are float64.
+// A linear layer on vectors has the gradient g_i = s delta_i a_i^T, so that row c of Q^T G_l is s (diag(q_c)
+// delta)^T a. This is one product of [r * out, b] with [b, in] for all c, or r p_l multiply-adds per row, and
+// no gradient of a row is formed. For layers with several positions each row's gradient is formed first, at
+// the cost of a backward pass. Products are in the type of the model, the sums over blocks are float64.
 #include "slimbayes/ntk/layer_sums.h"
 
 #include <ATen/ATen.h>
@@ -19,15 +20,17 @@ namespace slimbayes {
 
 namespace {
 
-// Numbers of a temporary, which then fits into the cache; more if a single row and column need more.
+// The most numbers that a temporary tensor holds, so that it fits into the processor's cache. A single row
+// and column may need more.
 constexpr int64_t kPieceNumbers = 1 << 18;
-// Numbers of the rows' gradients that are formed at once: a matrix product with few rows would be slow.
+// The most numbers of the rows' gradients that are formed at once. This is more than kPieceNumbers, because a
+// matrix product with few rows would be slow.
 constexpr int64_t kFormedNumbers = 1 << 22;
 
 /// Returns how many units of `size` numbers fit into kPieceNumbers, at least one.
 int64_t units(int64_t size) { return std::max<int64_t>(1, kPieceNumbers / std::max<int64_t>(1, size)); }
 
-/// Q^T G of one layer, empty until the first block.
+/// The sum Q^T G_l of one layer. The tensors are undefined until the first block is added.
 struct LayerSum {
   at::Tensor weight;    // product: [r, out, in]; vector: [r, numbers]
   at::Tensor bias;      // [r, out] of a product with a bias
@@ -36,7 +39,7 @@ struct LayerSum {
 
 at::Tensor zeros(at::IntArrayRef sizes) { return at::zeros(sizes, at::kDouble); }
 
-/// Adds Q^T G for gradients as vectors.
+/// Adds Q^T G to `sum` [r, numbers] for gradients G [b, numbers] that are held as vectors.
 void add_vectors(const at::Tensor& gradients, const at::Tensor& q, const at::Tensor& sum) {
   const int64_t step = units(q.size(1));
   for (int64_t k = 0; k < gradients.size(1); k += step) {

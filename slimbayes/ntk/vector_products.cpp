@@ -1,10 +1,13 @@
-// A^T A for A = Phi_m^T Q by vector-Jacobian products, for networks whose layers are not known.
+// Computes A^T A for A = Phi_m^T Q by vector-Jacobian products, for networks whose layers are not known.
 //
-// Column c of A is the gradient of sum_i Q_ic f(x_i). One graph per batch serves r backward passes, and the
-// columns of all batches are summed before they are multiplied. That sum has r p numbers. The sketch S A
-// needs q instead of p per column: S is linear, so the hashed gradients of the batches can be summed, too,
-// and E[(S A)^T (S A)] = A^T A. An element's variance is at most (|a|^2 |b|^2 + <a, b>^2) / q for columns a,
-// b, so the expected squared Frobenius error is at most (tr^2 + ||M||_F^2) / q <= 2 tr(M)^2 / q.
+// Column c of A is the gradient of sum_i Q_ic f(x_i), where f(x_i) is the chosen output of row i. One
+// autograd graph per batch serves r backward passes. The columns are summed over all batches, which takes r p
+// numbers, and then multiplied with each other.
+//
+// The sketch replaces A by S A, which has `kept` numbers per column instead of p. S is linear, so the
+// sketches of the batches' gradients can be summed, too, and E[(S A)^T (S A)] = A^T A. For columns a and b of
+// A the variance of an element is at most (|a|^2 |b|^2 + <a, b>^2) / kept. So with M = A^T A the expected
+// squared Frobenius error is at most (tr(M)^2 + ||M||_F^2) / kept <= 2 tr(M)^2 / kept.
 #include "slimbayes/ntk/vector_products.h"
 
 #include <ATen/ATen.h>
@@ -18,10 +21,11 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kSquareColumns = 1 << 16;  // parameters of one product: r * 0.5 MB
+constexpr int64_t kSquareColumns = 1 << 16;  // columns of X in one product: r * 0.5 MB
 
-/// Calls add(c, gradients) for each batch and each column c of q, with the gradients of sum_i q_ic f(x_i)
-/// over the batch by parameter, undefined where the output does not depend on the parameter.
+/// Calls add(c, gradients) for each batch and each column c of q. `gradients` holds, for each parameter, the
+/// gradient of sum_i q_ic f(x_i) over the rows i of the batch, where f(x_i) is the chosen output. It is
+/// undefined where the outputs do not depend on the parameter.
 void for_each_product(const PlannedRows& planned, const at::Tensor& q,
                       const std::function<void(int64_t, const std::vector<at::Tensor>&)>& add) {
   const auto& [model, rows, plan] = planned;
@@ -42,7 +46,8 @@ void for_each_product(const PlannedRows& planned, const at::Tensor& q,
   }
 }
 
-/// Adds a gradient to its sketch: out[h(k)] += s(k) g[k]. `hashes` hold 2 h(k) + [s(k) < 0].
+/// Adds a gradient g of n numbers to its sketch `out`: out[h(k)] += s(k) g[k]. `hashes` holds the bucket h(k)
+/// and the sign s(k) as 2 h(k) + [s(k) < 0].
 template <class Number>
 void add_hashed(const Number* gradient, const int32_t* hashes, int64_t n, double* out) {
   for (int64_t k = 0; k < n; ++k) {

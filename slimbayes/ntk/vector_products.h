@@ -5,17 +5,19 @@
 
 namespace slimbayes {
 
-/// Adds X X^T to `gram` [r, r] for a wide X [r, numbers], in pieces that fit the memory of a product.
+/// Adds X X^T to `gram` [r, r] for a wide X [r, numbers]. Takes the columns of X in pieces to bound the
+/// memory of a product.
 void add_square(const at::Tensor& x, const at::Tensor& gram);
 
-/// Returns A^T A for A = Phi_m^T Q by r backward passes per batch of the plan: the gradient of
-/// sum_i Q_ic f(x_i) is column c of A. The layers need not be known. Holds A, which has r * p numbers. `q` is
-/// [n, r] float64. [r, r] float64
+/// Returns A^T A for A = Phi_m^T Q by r backward passes for each batch: column c of A is the gradient of
+/// sum_i Q_ic f(x_i), where f(x_i) is the chosen output of row i. The layers need not be known. Holds A,
+/// which has r * p numbers. `q` is [n, r] float64. [r, r] float64
 at::Tensor weighted_gram(const PlannedRows& planned, const at::Tensor& q);
 
-/// Approximates A^T A by the same backward passes. Each gradient is reduced at once to `kept` numbers by a
-/// count sketch (Charikar et al. 2002): its element k is added to bucket h(k) with sign s(k), both of which
-/// number k of the stream decides. Holds r * kept numbers, and 4 bytes for each parameter. [r, r] float64
+/// Approximates A^T A by the backward passes of weighted_gram. Each gradient is reduced at once to `kept`
+/// numbers by a count sketch (Charikar et al. 2002): its element k is added to bucket h(k) with sign s(k).
+/// The k-th random number of the stream decides both. Holds r * kept numbers, and 4 bytes for each parameter.
+/// [r, r] float64
 at::Tensor sketched_gram(const PlannedRows& planned, const at::Tensor& q, int64_t kept, const Stream& stream);
 
 }  // namespace slimbayes

@@ -5,11 +5,14 @@
 
 #include "slimbayes/core/check.h"
 
-// The evidence depends on the rows only through S = Phi^T Phi and c = Phi^T (y - constant). So with G = dl/dS
-// and g = dl/dc of pass 1, the gradient of a row is 2 G phi + (y - constant) g. Pass 2 therefore needs only
-// that row, and only one batch at a time has an autograd graph. The trace adds alpha / noise phi to the
-// gradient of every row, and subtracts alpha n / noise phi from that of the row with the maximum. A
-// correction adds 1 / noise phi, through its own graph.
+// The evidence l depends on the features only through S = Phi^T Phi and c = Phi^T (y - constant). Let G =
+// dl/dS and g = dl/dc be its derivatives, which are known after pass 1. Then the gradient with respect to the
+// features phi of one row is 2 G phi + (y - constant) g. So pass 2 can take the rows batch by batch, and only
+// one batch at a time has an autograd graph.
+//
+// The term -trace / (2 noise) of the bound adds alpha / noise phi to the gradient of every row, and subtracts
+// alpha n / noise phi from that of the row with the largest ||phi||^2. The derivative with respect to the
+// correction of a row is -1 / (2 noise); the autograd graph of the correction carries it on to phi.
 
 namespace slimbayes {
 

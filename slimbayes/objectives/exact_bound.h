@@ -4,27 +4,30 @@
 
 namespace slimbayes {
 
-/// What pass 1 of exact training collects: sums over all rows, and the largest ||phi||^2. The network must
-/// not change during the pass. Batches may be added in any order; the result is the same up to rounding.
+/// Exact training reads all rows twice in each step. Pass 1 collects these sums over all rows, and the
+/// maximum of ||phi||^2, where phi are the features of a row. The network must not change during the pass.
+/// Batches may be added in any order; the result is the same up to rounding.
 struct ExactSums {
   LinearStatistics statistics;
   double correction = 0;    // sum of k~(x, x) - ||phi||^2
   double prior_var = 0;     // sum of ||phi||^2
   double largest = 0;       // max of ||phi||^2
-  int64_t largest_row = 0;  // the first row with that maximum
+  int64_t largest_row = 0;  // index of the first row with that maximum
 };
 
 /// Returns the sums of zero rows.
 ExactSums exact_sums(int64_t rank);
 
-/// Returns the sums with these rows added. `first` is the number of the first of these rows in the whole
-/// data; correction [b] or undefined. Gradients are not tracked. Throws NumericalError for features that are
-/// not finite.
+/// Returns the sums with these rows added. `first` is the index in the whole data of the first of these rows;
+/// `correction` [b] is that of the expansion, undefined if it has none. Gradients are not tracked. Throws
+/// NumericalError for features that are not finite.
 ExactSums added(const ExactSums& sums, const LinearRows& rows, const at::Tensor& correction, int64_t first);
 
-/// The bound log p(y) - trace / (2 noise_var) with trace = sum correction + alpha sum (max ||phi||^2 -
-/// ||phi||^2): N-11, N-3 or E-11. The constant mean is the optimal one (generalised least squares), so it has
-/// no gradient.
+/// The bound evidence - penalty, which exact training maximises: log p(y) - trace / (2 noise_var), where
+/// trace sums correction + alpha (max ||phi||^2 - ||phi||^2) over all rows. Without corrections and with
+/// alpha = 0 it is the log evidence (N-11); with the corrections of inducing points it is the collapsed bound
+/// (N-3); the term with alpha is the trace regulariser (E-11). The constant mean is the optimal one
+/// (generalised least squares), so it has no gradient.
 struct ExactBound {
   LinearPosterior posterior;
   EvidenceGradient evidence_gradient;
@@ -35,18 +38,20 @@ struct ExactBound {
   int64_t largest_row = 0;
 };
 
-/// Computes the bound and its gradients from the sums of all rows. Throws as linear_posterior does.
+/// Computes the bound and its gradients from the sums of all rows. Throws std::invalid_argument and
+/// NumericalError as linear_posterior does.
 ExactBound exact_bound(const ExactSums& sums, double noise_var, double alpha);
 
-/// Pass 2 of exact training: the derivative of evidence - penalty with respect to the features and
-/// corrections of a batch, in closed form. It equals automatic differentiation of the bound over all rows at
-/// once.
+/// The result of pass 2 of exact training for a batch: the derivative of evidence - penalty with respect to
+/// the features and corrections of its rows, in closed form. Automatic differentiation of the bound over all
+/// rows at once would give the same.
 struct ExactRowGradient {
   at::Tensor features;    // [b, r] float64
   at::Tensor correction;  // scalar, the same for every row
 };
 
-/// Returns the gradient for these rows; `first` is the number of the first of them, as in added().
+/// Returns the gradient for these rows. `first` is the index in the whole data of the first of them, as in
+/// added().
 ExactRowGradient row_gradient(const ExactBound& bound, const LinearRows& rows, int64_t first);
 
 }  // namespace slimbayes

@@ -6,21 +6,23 @@
 #include <cmath>
 #include <numbers>
 
-// With A = Phi L, u_i = |A_i|^2 + correction_i and e_i = y_i - mean_i, the data term is the mean over the b
-// rows of
+// Notation: Phi [b, r] are the features of the batch, L is the Cholesky factor of the posterior covariance of
+// the weights, A = Phi L, u_i = |A_i|^2 + correction_i is the variance of f at row i, and e_i = y_i - mean_i
+// the error of its mean. The data term of the loss is the mean over the b rows of
 //   predictive  1/2 (log 2 pi v_i + e_i^2 / v_i), v_i = u_i + noise
 //               d/du_i = (1 - e_i^2 / v_i) / (2 b v_i) = d/dnoise_i, d/dmean_i = -e_i / (b v_i)
 //   expected    1/2 (log 2 pi noise + (e_i^2 + u_i) / noise)
 //               d/du_i = 1 / (2 b noise), d/dmean_i = -e_i / (b noise),
 //               d/dnoise_i = (1 - (e_i^2 + u_i) / noise) / (2 b noise)
-// The trace regulariser, alpha times the mean over the batch of (max_j |Phi_j|^2 - |Phi_i|^2) / (2 noise),
-// adds alpha / noise (1[i = argmax_j |Phi_j|^2] - 1/b) Phi_i to the gradient with respect to Phi_i.
+// where d/dnoise_i is the part of row i in the derivative with respect to the one noise variance. The trace
+// regulariser, alpha times the mean over the batch of (max_j |Phi_j|^2 - |Phi_i|^2) / (2 noise), adds alpha /
+// noise (1[i = argmax_j |Phi_j|^2] - 1/b) Phi_i to the gradient with respect to Phi_i.
 
 namespace slimbayes {
 
 namespace {
 
-/// The data term and its derivatives, per row.
+/// The data term of each row before averaging, and the derivatives of its mean over the batch.
 struct DataGradient {
   at::Tensor loss;        // [b], not yet averaged
   at::Tensor grad_var;    // d/du [b]

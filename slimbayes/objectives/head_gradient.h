@@ -4,9 +4,10 @@
 
 namespace slimbayes {
 
-/// What distinguishes the objectives of the deep kernels. As {data, alpha, beta} they are: dPPGP {predictive,
-/// alpha, beta}; PPGP {predictive, 0, beta}; VBLL {expected, 0, 1}; SV-DBK {expected, 1, 1}; SVGP {expected,
-/// 0, 1}. PPGP and SVGP also add the correction of inducing points to the variance.
+/// The choices by which the training objectives of deep kernels differ. As {data, alpha, beta} the methods
+/// use: dPPGP {predictive, alpha, beta}; PPGP {predictive, 0, beta}; VBLL {expected, 0, 1}; SV-DBK {expected,
+/// 1, 1}; SVGP {expected, 0, 1}. PPGP and SVGP use inducing points, whose correction is added to the variance
+/// of f.
 struct HeadObjective {
   DataTerm data = DataTerm::predictive;
   /// Weight of the trace regulariser for Gaussian noise (equations N-15 and E-11): with M the largest
@@ -16,7 +17,7 @@ struct HeadObjective {
   double beta = 1;  // weight of the KL term
 };
 
-/// A batch as the head sees it.
+/// A batch as the head (the Bayesian linear model on the features) sees it.
 struct HeadBatch {
   at::Tensor features;    // phi [b, r]
   at::Tensor correction;  // [b]; undefined if the expansion has none
@@ -26,14 +27,14 @@ struct HeadBatch {
 
 /// The parameters of the head for Gaussian noise.
 struct HeadValues {
-  VariationalPosterior posterior;  // of one function
+  VariationalPosterior posterior;  // q(w) of one function, k = 1
   at::Tensor offset;               // [1]
   at::Tensor noise_var;            // scalar
 };
 
-/// A loss with its gradient in closed form, computed without a graph: what a training step needs.
-/// grad_features and grad_correction continue back through the expansion; the other gradients belong to the
-/// head.
+/// The loss of a batch and its gradient, in closed form and without an autograd graph. The caller propagates
+/// grad_features and grad_correction back through the expansion and the network. The other gradients are
+/// those of the head's parameters.
 struct HeadGradient {
   VariationalLoss loss;
   at::Tensor grad_features;      // [b, r]
@@ -45,12 +46,12 @@ struct HeadGradient {
   at::Tensor grad_noise_var;     // scalar
 };
 
-/// Returns the loss and gradient of the Gaussian objectives. With focus = 0 the gradient in every argument
-/// equals automatic differentiation of variational_bound plus the trace. With focus > 0, row i of a
-/// predictive data term has the weight v_i^focus / mean(v^focus), where v are the predictive variances, held
-/// constant (Seitzer et al. 2022, eq. 5). So rows with a large predicted variance keep their gradient, and
-/// focus = 1 moves the mean as squared error does. An expected data term has one variance for all rows and
-/// ignores `focus`.
+/// Returns the loss and gradient of the objectives for Gaussian noise. With focus = 0 the gradient in every
+/// argument equals automatic differentiation of variational_bound plus the trace regulariser. With focus > 0,
+/// row i of a predictive data term has the weight v_i^focus / mean(v^focus), where v are the predictive
+/// variances, held constant (Seitzer et al. 2022, eq. 5). Without these weights a row with a large predicted
+/// variance hardly moves the mean; with focus = 1 it moves the mean as under the squared error. An expected
+/// data term has one variance for all rows and ignores `focus`.
 HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const HeadObjective& objective,
                            double focus = 0);
 

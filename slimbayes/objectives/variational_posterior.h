@@ -12,7 +12,7 @@ namespace slimbayes {
 struct VariationalPosterior {
   at::Tensor mean;          // m [k, r]
   at::Tensor log_diagonal;  // log L_ii [k, r]
-  /// [k, r, r]; the strictly lower triangles are those of the L_c, the rest is ignored
+  /// [k, r, r]; the strictly lower triangles are those of the L_c, the rest is ignored.
   at::Tensor lower;
 
   at::Tensor factor() const;  // L [k, r, r]
@@ -21,7 +21,7 @@ struct VariationalPosterior {
   /// phi||^2. features [b, r], offset [k]. [b, k]
   Latent latent(const at::Tensor& features, const at::Tensor& offset) const;
 
-  /// Returns the same posterior from a factor() that was computed before.
+  /// Returns the same as the function above. `factor` is the result of factor(), which may serve many calls.
   Latent latent(const at::Tensor& features, const at::Tensor& offset, const at::Tensor& factor) const;
 
   /// Returns the sum over c of KL(q_c || N(0, I)) = 1/2 (||m_c||^2 + ||L_c||_F^2 - 2 sum_i log L_c,ii - r).

@@ -9,29 +9,29 @@ namespace slimbayes {
 
 /// The progress of a fit, reported after every validation and at most once a second in between.
 struct Progress {
-  int64_t step, steps;    // steps done, budget
-  int64_t epoch, epochs;  // epochs done, budget
+  int64_t step, steps;    // steps done; steps of the whole budget
+  int64_t epoch, epochs;  // epochs done; epochs of the whole budget
   double loss;            // mean training loss since the last validation
   double score, best;     // last and best validation score; NaN before the first and without validation rows
   double steps_per_second;
   double seconds;             // training time so far, earlier runs included
   int64_t rounds_since_best;  // validations since the best score
-  Remaining left;             // estimate of the rest
+  Remaining left;             // estimated time to the end
 };
 
-/// Lets a caller watch and stop a fit. Its functions are called within FlushDenormals. The default
-/// implementation does nothing.
+/// Lets a caller watch and stop a fit. The default implementation does nothing. When train() calls
+/// these functions, denormal numbers count as zero (FlushDenormals).
 class Callback {
  public:
   virtual ~Callback() = default;
   virtual void report(const Progress&) {}
-  /// Called before each part of a fit that has several parts (ensemble members, tuning candidates, noise
-  /// folds). The argument names the part, such as "2/5" or "fold 2/5".
+  /// Called before each part of a fit that has several parts (ensemble members, tuning candidates, the folds
+  /// that estimate the noise). The argument names the part, such as "2/5" or "fold 2/5".
   virtual void stage(const std::string&) {}
-  /// Called with one sentence for the log: about the data before training, about the score or failure of each
-  /// tuning candidate, and whenever a checkpoint cannot be written.
+  /// Called with one sentence for the log, for example about the data before training, about the score or
+  /// failure of a tuning candidate, or about a checkpoint that cannot be written.
   virtual void note(const std::string&) {}
-  /// Called before every step. Return true to end the fit; it keeps the best parameters so far.
+  /// Called before every training step. Return true to end the fit; it keeps the best parameters so far.
   virtual bool stop() { return false; }
 };
 

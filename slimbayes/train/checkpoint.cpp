@@ -27,15 +27,17 @@ bool is_part(const std::string& name, const std::string& stem) {
 /// Formats a double so that it reads back to the same bits, also NaN and infinities, which JSON lacks.
 std::string exact(double x) { return fmt::format("{:a}", x); }
 
-/// Returns the JSON object at the start of a fingerprint (a FitSeries appends text to it), or a discarded
-/// value if there is none.
+/// Returns the JSON object with which a fingerprint starts. The text that FitSeries appends to a fingerprint,
+/// such as ", ensemble 3", is left out. Returns a discarded value (is_discarded()) if there is no JSON.
 nlohmann::json parts_of(const std::string& fingerprint) {
   constexpr int kDeepest = 32;
   const std::string front = fingerprint.substr(0, fingerprint.rfind('}') + 1);
   return nlohmann::json::parse(nests_at_most(front, kDeepest) ? front : "", nullptr, false);
 }
 
-/// Returns the names of the keys in which two fingerprints differ, comma-separated.
+/// Returns the names of the keys in which two fingerprints differ, comma-separated. If one of them is not an
+/// object, returns a general list. If no key differs, returns "kind": the fingerprints then differ in the
+/// text that FitSeries appends.
 std::string difference(const nlohmann::json& found, const nlohmann::json& own) {
   std::string names;
   if (!found.is_object() || !own.is_object()) return "data, options, seed or threads";

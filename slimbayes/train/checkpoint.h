@@ -12,26 +12,28 @@
 
 namespace slimbayes {
 
-/// The state of a training between two steps, without its parameters and the optimiser's moments. Together
-/// they determine all later steps, because batches depend only on the stream and the epoch's number.
+/// The state of a training between two steps, except for the parameters and the optimiser's moments, which
+/// save_checkpoint takes from the problem and the optimiser. This state, the parameters and the moments
+/// together determine all later steps, because batches depend only on the stream and the epoch's number.
 struct TrainState {
   int64_t step = 0;                // steps done
   double loss = 0;                 // sum of the losses since the last validation, for reports
   std::vector<double> since_best;  // validation scores of the rounds after the best one
-  std::vector<double> scores;      // of every validation, for the schedule
-  double seconds = 0;              // training time of the earlier runs that this one resumes
+  std::vector<double> scores;      // scores of all validations so far, for the schedule
+  double seconds = 0;              // training time before this run; in a file, of all runs so far
   Summary summary;
   std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty without a finite score so far
 };
 
-/// Throws std::invalid_argument if `found`, the fingerprint in the file that `what` names, differs from the
-/// fit's `own`. If both are JSON objects, the message names the keys that differ.
+/// Throws std::invalid_argument if a file's fingerprint `found` differs from the fingerprint `own` of this
+/// fit. The message says that `what` was expected, such as "the checkpoint 'm.ckpt' of this fit", and ends
+/// with `hint`. If both fingerprints are JSON objects, it names the keys that differ.
 void check_fingerprint(const std::string& found, const std::string& own, const std::string& what,
                        const std::string& hint);
 
-/// remove_checkpoint removes a checkpoint and the checkpoints of its parts (`path`.<i>, fit_series.h);
-/// remove_parts removes only the parts. Neither reports an error: directories and files that cannot be
-/// removed stay.
+/// remove_checkpoint removes the checkpoint at `path` and the checkpoints of its parts: the files `path`.<i>
+/// of a series of fits (fit_series.h). remove_parts removes only the parts. Neither reports an error:
+/// directories and files that cannot be removed stay.
 void remove_checkpoint(const std::filesystem::path& path);
 void remove_parts(const std::filesystem::path& path);
 
@@ -40,10 +42,11 @@ void remove_parts(const std::filesystem::path& path);
 void save_checkpoint(const CheckpointPolicy& policy, const TrainProblem& problem, const AdamW& optimiser,
                      const TrainState& state);
 
-/// Restores parameters and optimiser in place from policy.path and returns the state. Returns nothing if
-/// there is no file or policy.resume is false. Throws std::invalid_argument if the file belongs to another
-/// fit. Throws DataError if it is damaged or cannot come from a fit of this problem over `steps` steps. If it
-/// throws, problem and optimiser are unchanged.
+/// Restores the parameters of `problem` and the optimiser in place from the file policy.path and returns the
+/// rest of the state. Returns nothing if there is no file or policy.resume is false. Throws
+/// std::invalid_argument if the file belongs to another fit. Throws DataError if the file is damaged or
+/// cannot come from a fit of this problem over `steps` steps. If it throws, problem and optimiser are
+/// unchanged.
 std::optional<TrainState> load_checkpoint(const CheckpointPolicy& policy, TrainProblem& problem,
                                           AdamW& optimiser, int64_t steps, int64_t steps_per_epoch);
 

@@ -37,27 +37,28 @@ class CheckpointReader {
   /// Returns a whole number in [low, high] from the metadata.
   int64_t count(const std::string& key, int64_t low, int64_t high) const;
 
-  /// Returns a number from the metadata, written by fmt's {:a}. It may be NaN or infinite.
+  /// Returns a number from the metadata. It is written in hexadecimal (fmt's {:a}), which keeps every bit,
+  /// and may be NaN or infinite.
   double number(const std::string& key) const;
 
-  /// Returns a float64 tensor of at most `longest` numbers. They may be NaN or infinite.
+  /// Returns the numbers of a float64 tensor [m], m <= `longest`. They may be NaN or infinite.
   std::vector<double> numbers(const std::string& name, int64_t longest) const;
 
-  /// Returns a tensor with the shape and type of `own`. All its elements are finite.
+  /// Returns the tensor of this name, which must have the shape and type of `own` and only finite elements.
   at::Tensor like(const std::string& name, const at::Tensor& own) const;
 
-  /// Returns the optimiser's state in the layout of AdamW::state(): first and second moments in turn, then
-  /// the step count. `own` is the state of this fit's optimiser. Second moments and the count must not be
-  /// negative.
+  /// Returns the optimiser's state in the layout of AdamW::state(): the first and second moments of each
+  /// group, then the step count. `own` is the state of this fit's optimiser, which gives the shapes. Second
+  /// moments and the count must not be negative.
   std::vector<at::Tensor> moments(const std::vector<at::Tensor>& own) const;
 
   /// Returns the parameters and buffers at the best score, in the layout of changing_tensors(); empty if the
   /// file has none. `own` are the changing_tensors() of this fit.
   std::vector<at::Tensor> best(const std::vector<at::Tensor>& own) const;
 
-  /// Returns the summary with its best score. It must belong to an unfinished fit (stopped is "budget") of
-  /// `rows` rows with at most `epoch` epochs done. The best score must be finite if, and only if, the file
-  /// has best parameters.
+  /// Returns the training summary and its best score. The summary must belong to an unfinished fit (`stopped`
+  /// is "budget") of `rows` rows with at most `epoch` epochs done. The best score must be finite if, and only
+  /// if, the file has best parameters.
   Summary summary(int64_t rows, int64_t epoch) const;
 
  private:

@@ -3,21 +3,22 @@
 #include <algorithm>
 #include <numeric>
 
-// Scores are losses: lower is better. A score that rises steadily indicates overfitting. rises_steadily tests
-// the latest scores over three quarters of the patience, cut into six strips (criterion UP of Prechelt, Early
-// stopping - but when?, 1998). If the scores are pure noise, all scores of a strip of five exceed all scores
-// of another with probability 1/252. Testing over half of the patience would be too short: with ten
-// validation rows, a score rose for 20 rounds and reached its best value in round 23. A score that does not
-// rise steadily gets the whole patience.
+// Scores are losses: lower is better. Scores that rise steadily after the best one indicate overfitting, so a
+// training may then stop before its patience is used up. The test for such a rise is criterion UP of
+// Prechelt, Early stopping - but when?, 1998: it cuts the latest scores, as many as three quarters of the
+// patience, into six strips. False alarms are rare: if the scores are pure noise, all scores of a strip of
+// five exceed all scores of another strip with probability 1/252. Half of the patience would be too short: in
+// a fit with ten validation rows the score rose for 20 rounds and reached its best value in round 23. A score
+// that does not rise steadily gets the whole patience.
 
 namespace slimbayes {
 
 namespace {
 
-/// Returns whether the scores since the best one rise steadily. A strip is an eighth of the patience. The
-/// means of the last six strips must increase, and all scores of the last strip must exceed all scores of the
-/// first. Returns false if a strip has fewer than five scores, or if the number of scores is not a multiple
-/// of the strip's length.
+/// Returns whether the scores since the best one rise steadily. A strip holds as many scores as an eighth of
+/// the patience. The means of the last six strips must increase, and all scores of the last strip must exceed
+/// all scores of the first. Returns false if a strip has fewer than five scores. Also returns false unless
+/// the number of scores is a multiple of the strip's length, so that the test is made once per strip.
 bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
   constexpr int64_t kOfPatience = 8, kStrips = 6, kShortest = 5;
   const int64_t strip = patience / kOfPatience, n = std::ssize(since_best);

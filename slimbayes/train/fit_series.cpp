@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kTraining = "training";  // CheckpointPolicy::of_training
+constexpr const char* kTraining = "training";  // metadata key of the fingerprint of the training alone
 
 }  // namespace
 
@@ -31,8 +31,8 @@ std::optional<TensorFile> FitSeries::start(int64_t fits) const {
     const std::string hint = "repeat the first command with --resume, or remove the file";
     const CheckpointReader read(record, policy_.path);
     check(read.text("kind") == kind_, "train", what, "one of another kind of fit", hint);
-    // A record without a finished fit holds no results. The training of the first fit may then continue even
-    // if options that act after the training have changed.
+    // A record without a finished fit holds no results. So only the fingerprint of the training must agree:
+    // the first fit may go on even if options that act after the training have changed.
     const bool empty = read.count("done", 0, fits) == 0;
     const bool apart = record.metadata.contains(kTraining);
     check_fingerprint(read.text(empty && apart ? kTraining : "fingerprint"),

@@ -4,8 +4,9 @@
 
 namespace slimbayes {
 
-/// Returns the default plan: a permutation of the rows, cut into `batches` batches of nearly equal size. (A
-/// small last batch would change the trace term of a bound, which takes the maximum over a batch.)
+/// Returns the default plan: a permutation of the rows, cut into `batches` batches of nearly equal size. The
+/// sizes are nearly equal because the trace regulariser of some objectives (HeadObjective::alpha) takes a
+/// maximum over the batch, which would tend to be smaller in a small last batch.
 BatchPlan plan_of_equal_batches(int64_t rows, int64_t batches);
 
 /// Returns a plan whose batches contain rows of similar length, so that little of a batch is padding. The

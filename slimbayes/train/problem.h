@@ -30,17 +30,18 @@ struct StepContext {
   Stream stream{0};   // random numbers of this step, such as dropout's
 };
 
-/// An epoch that begins, with its batches as row indices.
+/// What TrainProblem::before_epoch is told about the epoch that begins.
 struct EpochContext {
-  int64_t epoch, epochs;                   // number of this epoch, from 0; the budget
-  const std::vector<at::Tensor>& batches;  // [b] int64 each
+  int64_t epoch, epochs;                   // number of this epoch, from 0; epochs of the fit
+  const std::vector<at::Tensor>& batches;  // row indices of each batch, [b] int64
 };
 
 /// Fills the groups' gradients from a batch and returns the loss. The gradient may come from any algorithm,
 /// such as a mini-batch, two-pass or sharpness-aware step. Without TrainProblem::source the batch is empty.
 using GradientStep = std::function<double(const Batch& batch, const StepContext&)>;
 
-/// Returns the batches of an epoch, each as row indices [b] int64. The result must depend only on the stream.
+/// Returns the batches of an epoch, each as row indices [b] int64. The result must depend only on `stream`,
+/// the random numbers of the epoch.
 using BatchPlan = std::function<std::vector<at::Tensor>(const Stream& stream)>;
 
 /// A training problem as the trainer sees it: flat buffers, a gradient step and a validation score. The
@@ -64,11 +65,12 @@ struct TrainProblem {
   /// Called after the last step of every epoch with that step's context, before the validation. It may change
   /// groups and buffers, for example update an average of the weights. If empty, nothing is called.
   std::function<void(const StepContext& last)> after_epoch = {};
-  /// Returns the validation score; lower is better. If empty, the last parameters are kept.
+  /// Returns the validation score; lower is better. If empty, nothing is validated and the last parameters
+  /// are kept.
   std::function<double()> validate;
-  /// The number of epochs at the start whose validations neither choose the parameters nor count towards
-  /// patience. Use it if the objective changes during training, for example while a KL term is warmed up:
-  /// then only parameters of the final objective are chosen.
+  /// The number of epochs that must be done before a validation counts. An earlier validation neither chooses
+  /// the parameters nor counts towards patience. Use it if the objective changes during training, for example
+  /// while a KL term is warmed up: then only parameters of the final objective are chosen.
   int64_t select_from = 0;
   std::string score = "standardised validation NLL";  // the name of what validate() returns (Summary::score)
 };

@@ -20,7 +20,8 @@ struct KlSchedule {
   int64_t ramp = 0;  // epochs of the rise; the last one has weight 1
 
   double weight(int64_t epoch) const;  // epoch from 0
-  /// Returns TrainProblem::select_from: validations count after the first epoch with weight 1.
+  /// Returns the value for TrainProblem::select_from: 0 if the weight is always 1, otherwise the number of
+  /// epochs up to and including the first one with weight 1.
   int64_t select_from() const;
 };
 

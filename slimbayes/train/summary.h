@@ -14,10 +14,10 @@ namespace slimbayes {
 /// it).
 enum class Stopped : uint8_t { budget, patience, time, interrupted, converged, failure };
 
-/// Returns the name in reports and model files, such as "budget".
+/// Returns the reason's name in reports and model files, such as "budget".
 std::string_view name_of(Stopped stopped);
 
-/// The record of a fit in plain numbers, saved in the model file.
+/// What a fit did: its rows, steps, score and notes. The model file saves it.
 struct Summary {
   int64_t rows = 0, valid_rows = 0;
   int64_t steps = 0, epochs = 0, best_epoch = 0;
@@ -31,10 +31,11 @@ struct Summary {
   /// fits give equal files.
   double seconds = 0;
   Stopped stopped = Stopped::budget;
-  /// Jitter that the factorisation behind the predictions needed, as a share of its mean diagonal.
+  /// The jitter with which the Cholesky factorisation behind the predictions succeeded: a number added to the
+  /// diagonal of the matrix, as a share of its mean diagonal. 0: none was needed.
   double jitter = 0;
   std::vector<std::string> notes;  // sentences that the user should read, such as warnings
-  std::vector<std::string> facts;  // sentences about what the fit chose; a comparison omits them
+  std::vector<std::string> facts;  // sentences about what the fit chose, such as a prior sd; not warnings
 
   /// Returns the summary in one line of text. `noun` is the word for one example: "row", "window", "image".
   std::string brief(std::string_view noun = "row") const;

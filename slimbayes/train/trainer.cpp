@@ -22,8 +22,8 @@
 
 // The training loop of all gradient-trained methods. An epoch is one seeded permutation of the rows, cut into
 // batches (plan.h). Epochs are grouped into rounds (training_plan.h), and each round ends with a validation.
-// A budget of 150 or more epochs has 150 to 299 rounds, so a patience of 40 rounds is an eighth to a quarter
-// of the budget. A large table with fewer epochs has fewer rounds.
+// With a budget in steps, a fit of 150 or more epochs has 150 to 299 rounds, so the default patience of 40
+// rounds is an eighth to a quarter of the budget. A large table with fewer epochs has fewer rounds.
 
 namespace slimbayes {
 
@@ -32,8 +32,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kReportEvery = std::chrono::seconds(1);
-constexpr int kSavingShare = 20;  // pause after a save, in durations of the save: 5 % of the time
-constexpr int kRarest = 10;       // longest pause, in intervals (every_seconds)
+constexpr int kSavingShare = 20;  // a pause lasts at least this many times its save, so saving takes 5 %
+constexpr int kRarest = 10;       // longest such pause, as a multiple of every_seconds
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// Returns every_seconds as a duration, limited so that ten times its value does not overflow.
@@ -98,8 +98,8 @@ class Run {
     return spent;
   }
 
-  /// Runs round(). A numerical failure stops the training and keeps the best parameters; if there are none
-  /// yet, it is rethrown. Returns false if training must end.
+  /// Runs one round. Returns false if training must end. A numerical failure ends the training and keeps the
+  /// best parameters so far; if there are none yet, it is rethrown.
   bool round_or_failure() {
     try {
       return round();
@@ -204,7 +204,8 @@ class Run {
                        seconds(), std::ssize(state_.since_best), remaining(standing(rate))});
   }
 
-  /// Without validation there is no patience: only the budget and the time limit end the fit.
+  /// Returns the state of the training for remaining(). Without validation its patience is 0 (no limit),
+  /// because only validation scores use patience up.
   Standing standing(double steps_per_second) const {
     return {state_.step,
             plan_.steps,

@@ -11,16 +11,17 @@
 
 namespace slimbayes {
 
-/// Where and how often a fit saves its state. A killed fit that is resumed gives the same bits as an
-/// undisturbed one.
+/// Where and how often a fit saves its state. A fit that is killed and resumed gives the same model, bit for
+/// bit, as a fit that ran through.
 struct CheckpointPolicy {
   std::filesystem::path path;  // empty: no checkpoints
   bool resume = false;         // true: continue from the file at `path` if it exists
   std::string fingerprint;     // identifies the fit; a file with another fingerprint is refused
   /// Time between two checkpoints, in seconds; longer if writing one is slow. They are written between steps.
   double every_seconds = 2;
-  /// Identifies the training alone. Options that act only after the training (MethodInfo::after_training) are
-  /// not part of it, so a training can resume after they have changed. Empty: same as `fingerprint`.
+  /// The fingerprint of the training alone. It leaves out options that act only after the training
+  /// (MethodInfo::after_training), so a training can resume after they have changed. Empty: same as
+  /// `fingerprint`.
   std::string training = {};
 
   const std::string& of_training() const { return training.empty() ? fingerprint : training; }

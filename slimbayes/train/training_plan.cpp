@@ -15,7 +15,7 @@ int64_t batch_size(const TrainingOptions& options, int64_t rows) {
 }
 
 TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const BatchPlan& batches) {
-  constexpr int64_t kRounds = 150;  // a budget in steps has fewer than twice as many rounds
+  constexpr int64_t kRounds = 150;  // a long budget in steps has kRounds to 2 kRounds - 1 rounds
   check(rows > 0, "train", "at least one training row", "none");
   check(options.batch >= 0 && options.steps > 0 && options.epochs >= 0, "train",
         "steps > 0, epochs >= 0 and batch >= 0",

@@ -7,7 +7,8 @@
 
 namespace slimbayes {
 
-/// The division of a training's budget into epochs, rounds and steps. A round ends with a validation.
+/// The division of a training's budget into epochs (passes over the rows), rounds (epochs up to the next
+/// validation) and steps.
 struct TrainingPlan {
   int64_t steps_per_epoch, epochs, epochs_per_round, steps;
 };
@@ -16,10 +17,11 @@ struct TrainingPlan {
 /// `rows`.
 int64_t batch_size(const TrainingOptions& options, int64_t rows);
 
-/// Returns the plan of a training on `rows` rows. With a budget in epochs every epoch is validated, as in the
-/// papers. With a budget in steps a round is one epoch, or several on a small table: there are at most 299
-/// rounds, so that validation does not cost more than the steps. `batches` is the problem's own batch plan,
-/// if it has one. Throws std::invalid_argument for no rows or options out of range.
+/// Returns the plan of a training on `rows` rows. With a budget in epochs (options.epochs > 0) every epoch
+/// ends with a validation, as in the papers N and E. With a budget in steps a round is one epoch, or several
+/// on a small table: there are at most 299 rounds, so that validation does not cost more than the steps.
+/// `batches` is the problem's own batch plan, if it has one. Throws std::invalid_argument for no rows or
+/// options out of range.
 TrainingPlan training_plan(const TrainingOptions& options, int64_t rows, const BatchPlan& batches = {});
 
 }  // namespace slimbayes
