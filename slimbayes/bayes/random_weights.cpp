@@ -13,7 +13,9 @@ namespace {
 
 RandomSite random_site(const std::string& name, const MapSite* map, const TensorShape& tensor) {
   const bool whole = map == nullptr || map->name == map->tensor;
-  RandomSite site{name, tensor.sizes, tensor.sizes[0], 1, false, tensor.start.variance(), tensor.rate};
+  RandomSite site{
+      name,       tensor.sizes, tensor.sizes[0], 1, /*matrix=*/map != nullptr, false, tensor.start.variance(),
+      tensor.rate};
   if (map != nullptr) {
     site.out = map->out;
     site.in = map->in;

@@ -16,7 +16,7 @@ namespace {
 
 struct StructureRow {
   const char* name;
-  bool vectors;  // whether the structure can stand at a vector
+  bool any;  // whether the structure can stand at a tensor that is no matrix of a layer
   std::unique_ptr<const Structure> (*make)(const RandomSite& site, const SitePlan& plan);
 };
 
@@ -34,8 +34,9 @@ std::unique_ptr<const Structure> make_structure(const RandomSite& site, const Si
         fmt::format("one of the structures {} at '{}'",
                     fmt::join(kStructures | std::views::transform(&StructureRow::name), ", "), site.name),
         plan.structure);
-  check(row->vectors || site.sizes.size() > 1, "weight_plan",
-        fmt::format("the structure mean_field at '{}', a vector", site.name), plan.structure);
+  check(row->any || site.matrix, "weight_plan",
+        fmt::format("the structure mean_field at '{}', which is no matrix of a layer", site.name),
+        plan.structure);
   return row->make(site, plan);
 }
 

@@ -15,11 +15,13 @@
 
 namespace slimbayes {
 
-/// A place of a network whose values are random: a matrix, or a vector treated as a matrix of one column.
+/// A place of a network whose values are random: a matrix of a layer, or another tensor (a bias, the scales
+/// of a norm, the positions of tokens), which counts as a matrix of one column.
 struct RandomSite {
   std::string name;
   std::vector<int64_t> sizes;  // shape of its values
   int64_t out, in;             // rows and columns of the matrix
+  bool matrix = true;          // whether it is a matrix of a layer (MapSite)
   bool tokens = false;         // whether its rows belong to the tokens of an embedding
   double start_var = 0;        // variance of its initial values in a deterministic network
   double rate = 1;             // multiplies the learning rate
@@ -61,7 +63,7 @@ class Structure {
 
 /// Returns the structure named by `plan`: "mean_field" (every element of the matrix is independent) or
 /// "low_rank" (W = A B^T with independent factors). Throws std::invalid_argument for an unknown name, a rank
-/// that the structure cannot have, or low_rank at a vector.
+/// that the structure cannot have, or low_rank at a tensor that is no matrix of a layer.
 std::unique_ptr<const Structure> make_structure(const RandomSite& site, const SitePlan& plan);
 
 }  // namespace slimbayes

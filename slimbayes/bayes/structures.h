@@ -13,7 +13,7 @@ namespace slimbayes {
 std::unique_ptr<const Structure> make_mean_field(const RandomSite& site, const SitePlan& plan);
 
 /// Returns the structure W = A B^T with A [out, r] and B [in, r], in which all elements of A and B are
-/// independent (Toure and Stephens 2026, arXiv:2602.00387). Its draws are FactoredMaps. The locations of A
+/// independent (Toure and Stephens, docs/references.md). Its draws are FactoredMaps. The locations of A
 /// and B start at N(0, s^2) with s = (v / r)^1/4. W then starts with the variance v of the initial values in
 /// a deterministic network. Throws std::invalid_argument unless 1 <= rank <= min(out, in), or if v is 0.
 std::unique_ptr<const Structure> make_low_rank(const RandomSite& site, const SitePlan& plan);

@@ -53,6 +53,7 @@ Scores input_scores(const InputEncoder& encoder, const Examples& examples, const
   }
   if (const auto far = outside(encoder, examples)) return named(far->beyond, far->distance);
   if (!std::holds_alternative<ImageEncoder>(encoder)) return {};
+  check(mean.defined(), "input_scores", "the mean of the training images", "none");
   std::vector<at::Tensor> distance;
   over_images(dataset_of(encoder, examples, false), [&](const at::Tensor& x) {
     distance.push_back((x - mean).square().mean({1, 2, 3}).sqrt());

@@ -200,7 +200,14 @@ TEST(RandomWeights, RefusesAPlanThatDoesNotFit) {
             "[low_rank] expected a rank from 1 to 3 at 'net.0.weight', a matrix of 4 x 3; received 0");
   EXPECT_EQ(refusal("net.0.weight", four),
             "[low_rank] expected a rank from 1 to 3 at 'net.0.weight', a matrix of 4 x 3; received 4");
-  EXPECT_NE(refusal("net.0.bias", zero).find("mean_field at 'net.0.bias', a vector"), std::string::npos);
+  EXPECT_NE(refusal("net.0.bias", zero).find("mean_field at 'net.0.bias', which is no matrix of a layer"),
+            std::string::npos);
+  const Network text({{{3}, true}, {Embedding{10, 4}, MeanOverSteps{}}}, "net");
+  const SitePlan one{.structure = "low_rank", .rank = 1};
+  EXPECT_NE(said([&] {
+              RandomWeights(text.layout(), {{{"net.0.positions", one}}});
+            }).find("which is no matrix of a layer"),
+            std::string::npos);
   EXPECT_NE(refusal("net.0.weight", {.structure = "circulant"}).find("mean_field, low_rank"),
             std::string::npos);
   EXPECT_NE(refusal("net.0.weight", {.law = "cauchy"}).find("gaussian, laplace"), std::string::npos);

@@ -24,7 +24,7 @@ TEST(InputScores, OfImagesAreDistancesFromTheMeanImage) {
   const Scores scores = input_scores(encoder, fresh, mean);
   EXPECT_EQ(scores.size(), 1u);
   EXPECT_TRUE(at::allclose(scores.at("distance"), z.square().mean({1, 2, 3}).sqrt(), 1e-5, 1e-6));
-  EXPECT_TRUE(input_scores(encoder, fresh, {}).empty());  // a model file without the mean
+  EXPECT_THROW(input_scores(encoder, fresh, {}), std::invalid_argument);
 }
 
 TEST(InputScores, OfATableAreThoseOfOutside) {
