@@ -40,7 +40,7 @@ void log_failures(const std::vector<MethodRuns>& results) {
 
 int run_command(const CompareRequest& request) {
   CompareRequest r = request;
-  r.fit.threads = kAllCores;       // run_checked (run.cpp) set the threads already
+  r.fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
   std::vector<std::string> notes;  // notes on the data
   Examples data = read_training(r.data, r.fit, data_source(), &notes);
   for (const std::string& note : notes) log_note(note);

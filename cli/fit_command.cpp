@@ -70,7 +70,7 @@ FitInputs read_inputs(const FitRequest& r) {
   std::vector<std::string> notes;
   const std::shared_ptr<const Model> network = network_asked(r.fit);
   FitOptions fit = network ? with_network_from(r.fit, *network) : r.fit;
-  fit.threads = kAllCores;  // run_checked set the threads for the whole command, reports included
+  fit.threads = kThreadsOfProcess;  // run_checked set the threads for the whole command, reports included
   Examples train = read_training(r.train, fit, data_source(), &notes);
   ResolvedFit request = resolve_fit(train, fit, {r.preset, r.tune}, network);
   train = examples_of(std::move(train), request.fit);

@@ -46,7 +46,8 @@ double shortened(double x, int digits, int side) {
 }
 
 /// Rounds the numbers of a column to nine significant digits. A number next to a small sd keeps more: enough
-/// to resolve the sd to seven digits. `sd` holds the sd of each row; nullptr: the table has none.
+/// to resolve the sd to seven digits. Lower bounds are rounded down and upper bounds up, so that rounding
+/// never narrows an interval. `sd` holds the sd of each row; nullptr: the table has none.
 void shorten(Column& column, const std::vector<double>* sd) {
   if (column.kind != ColumnKind::numeric) return;
   const auto is = [&](const std::string& name) {

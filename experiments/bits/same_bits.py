@@ -13,6 +13,7 @@ import argparse
 import csv
 import gzip
 import hashlib
+import json
 import os
 import pathlib
 import shlex
@@ -22,8 +23,6 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DATA = pathlib.Path(os.environ.get("SLIMBAYES_DATA", ROOT / "../shared/data")).resolve()
 ROWS = 2000
-METHODS = ["dbk", "dbk-exact", "vbll", "sv-dkl", "pp-dkl", "sv-rbf", "sv-dbk", "dkl-exact", "gp-exact", "dnn", "rich-bll", "bll",
-           "last-layer-laplace", "ntk-gp", "mc-dropout", "swag", "bbb", "ensemble"]
 SHORT = {"gp-exact": ["--evidence-rows", "200"], "mc-dropout": ["--dropout", "0.1", "--draws", "5"], "bbb": ["--draws", "5"],
          "ensemble": ["--members", "2"], "swag": ["--draws", "5"], "ntk-gp": ["--max-rows", "5000"]}
 NO_STEPS = {"gp-exact"}
@@ -70,6 +69,11 @@ def run(tool, arguments):
     return done.returncode, done.stderr.strip().splitlines()[-1:] if done.returncode else []
 
 
+def methods_of(tool):
+    listed = subprocess.run([*tool, "methods", "--json"], check=True, capture_output=True, text=True).stdout
+    return [one["name"] for one in json.loads(listed)]
+
+
 def answer(tool, method, name, data, out):
     """The bytes of the predictions, or the last line of the refusal."""
     train, test, flags, steps = INPUTS[name]
@@ -90,16 +94,17 @@ def main():
     parser.add_argument("before")
     parser.add_argument("after")
     parser.add_argument("--only", nargs="*", default=list(INPUTS), choices=list(INPUTS))
-    parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
+    parser.add_argument("--methods", nargs="*", help="default: every method of AFTER")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("/tmp/same_bits"))
     options = parser.parse_args()
+    methods = options.methods or methods_of(shlex.split(options.after))
     data = options.folder / "data"
     if not data.exists():
         data.mkdir(parents=True)
         make_data(data)
     failed = 0
     for name in options.only:
-        for method in options.methods:
+        for method in methods:
             answers = []
             for side in ("before", "after"):
                 kept = options.folder / side / f"{method}-{name}.answer"

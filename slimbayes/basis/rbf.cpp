@@ -8,25 +8,29 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
 
-// rbf: an RBF kernel k~ with one lengthscale l_j per input (ARD), approximated by inducing points Z (N-12,
-// N-16; docs/references.md lists the paper N). Its inputs u, v are the network's outputs.
+// rbf: an RBF kernel k~ with one lengthscale l_j per input (ARD) and amplitude a, approximated by r inducing
+// points Z [r, h] (N-12, N-16; docs/references.md lists the paper N). Its inputs g, g' are outputs of the
+// network, vectors of h numbers.
 //
-//   k~(u, v) = a exp(-1/2 sum_j (u_j - v_j)^2 / l_j^2),   phi(g) = L^-1 k~_Z(g),   L L^T = K_ZZ
+//   k~(g, g') = a exp(-1/2 sum_j (g_j - g'_j)^2 / l_j^2),   phi(g) = L^-1 k~_Z(g),   L L^T = K_ZZ,
+//   correction(g) = a - ||phi(g)||^2
 //
 // The triangular L^-1 is used in place of K_ZZ^-1/2: the two differ by a rotation, which changes no
 // posterior. All computations are in float64, whatever the network's type: with distances in float32, K_ZZ
 // had eigenvalues of -2e-6.
 //
-// The gradient of the loss is in closed form. With G = dloss/dphi - 2 phi dloss/dcorrection, M = G^T Phi and
-// A o B for the product of elements:
+// The gradient of the loss is in closed form. Phi [b, r] has one row phi^T for each row of the batch. With
+// G = dloss/dPhi - 2 (dloss/dcorrection) Phi, row by row, M = G^T Phi and A o B for the product of elements:
 //   dloss/dK_xZ = G L^-1,   dloss/dK_ZZ = -1/2 L^-T (tril M + (strict tril M)^T) L^-1
-// and, with W = dloss/dK o K, u = g / l and v = Z / l:  dloss/du = W v - (W 1) u,  and likewise for v.
+// Write u = g / l and v = Z / l for the scaled inputs and points, W = dloss/dK_xZ o K_xZ, and 1 for the
+// vector of ones. Then dloss/du = W v - (W 1) u. The gradient for v has the same form, with a part from K_xZ
+// and one from K_ZZ.
 //
 // K_ZZ gets a nugget of 1e-11 a on its diagonal, so that ||phi||^2 stays below k~(x, x). Without it, a matrix
 // that is numerically singular (many points in few inputs) may still factorise, and k~ - ||phi||^2 reaches
 // -1e-9.
 //
-// Start       N appendix B: Z ~ U[-1, 1]^h, every l = sqrt(h), a = 1.
+// Initial values (N appendix B): Z ~ U[-1, 1]^h, every l = sqrt(h), a = 1.
 
 namespace slimbayes {
 

@@ -5,11 +5,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 #include <ranges>
 #include <stdexcept>
+#include <vector>
 
 namespace slimbayes {
 
@@ -44,11 +44,11 @@ at::Tensor laplace_kl(const at::Tensor& location, const at::Tensor& scale, doubl
          (0.5 * (kLogTwoPi + std::log(var)) - 1);
 }
 
-const std::array<Law, 2>& laws() {
-  static const std::array<Law, 2> all{{
+const std::vector<Law>& laws() {
+  static const std::vector<Law> all = {
       {"gaussian", 1, gaussian_draw, gaussian_log_density, gaussian_kl},
       {"laplace", std::numbers::sqrt2, laplace_draw, laplace_log_density, laplace_kl},
-  }};
+  };
   return all;
 }
 

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <ranges>
 
 #include "slimbayes/bayes/structures.h"
@@ -20,17 +20,17 @@ struct StructureRow {
   std::unique_ptr<const Structure> (*make)(const RandomSite& site, const SitePlan& plan);
 };
 
-constexpr std::array<StructureRow, 2> kStructures{{
+constexpr StructureRow kStructures[] = {
     {"mean_field", true, make_mean_field},
     {"low_rank", false, make_low_rank},
-}};
+};
 
 }  // namespace
 
 std::unique_ptr<const Structure> make_structure(const RandomSite& site, const SitePlan& plan) {
   const auto row =
       std::ranges::find_if(kStructures, [&](const auto& one) { return plan.structure == one.name; });
-  check(row != kStructures.end(), "weight_plan",
+  check(row != std::end(kStructures), "weight_plan",
         fmt::format("one of the structures {} at '{}'",
                     fmt::join(kStructures | std::views::transform(&StructureRow::name), ", "), site.name),
         plan.structure);

@@ -8,8 +8,8 @@
 
 namespace slimbayes {
 
-// Checks of the options of a fit that need no data. The command line runs them before it loads the tensor
-// library, and fit_model runs them again for other callers. Each check throws std::invalid_argument.
+// Checks of the options of a fit that need no data. The command line runs them early, before it loads the
+// tensor library; resolve_fit runs them again for every fit. Each check throws std::invalid_argument.
 
 /// Checks that the options on the target, the likelihood and the columns fit each other and the kind of
 /// input. For example, images must have neither a target column nor a likelihood, and events (likelihood cox)

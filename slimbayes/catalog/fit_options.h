@@ -20,6 +20,9 @@ namespace slimbayes {
 /// more threads, and the threads would wait for each other while the machine does other work.
 inline constexpr int kThreadsOfMethod = -1;
 
+/// The value of FitOptions::threads that keeps the process's number of threads, for a caller that has set it.
+inline constexpr int kThreadsOfProcess = 0;
+
 /// Upper limits of the options below: kLongestWindow for the rows of a window and of the horizon, kMostWords
 /// for the words of a vocabulary, kLongestText for the tokens of a text.
 inline constexpr int64_t kLongestWindow = 100000, kMostWords = int64_t{1} << 24,

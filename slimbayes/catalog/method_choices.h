@@ -22,9 +22,8 @@ struct ChosenOptions {
 };
 
 /// Applies the choices to a method: the defaults, overwritten by the preset, overwritten by `given`, which
-/// are the options that the user set. The command line calls it early for a method that a flag names;
-/// otherwise the fit calls it once the data have decided the method. Throws as preset_options and
-/// tunable_options.
+/// are the options that the user set. The command line calls it early, with the likely method if none is
+/// named; resolve_fit calls it again with the final method. Throws as preset_options and tunable_options.
 ChosenOptions choose_options(const MethodInfo& method, const nlohmann::json& given,
                              const MethodChoices& choices);
 

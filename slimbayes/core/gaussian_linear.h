@@ -52,11 +52,12 @@ at::Tensor mean(const LinearPosterior& p, const at::Tensor& features);
 at::Tensor epistemic_var(const LinearPosterior& p, const at::Tensor& features);
 
 /// Return the posterior after k rows have been added, or removed; sigma2 and T stay the same. The cost is
-/// O(k r^2) for few rows. If k > r / 8, or if the prior is so wide that `precision` holds a spectrum
-/// (identity_plus), H is factorised anew in O(r^3). removed() throws NumericalError if the remaining matrix
-/// is not positive definite. In a loop write `p = added(std::move(p), rows)`: S and the factor of H are then
-/// updated in place if no other tensor shares them (see writable), and `p` is lost if the call throws.
-/// Without std::move they are copied, and `p` keeps its value.
+/// O(k r^2) for few rows. If k > r / 8, or if the prior is so wide that `precision` holds an
+/// eigendecomposition instead of a Cholesky factor (identity_plus), H is factorised anew in O(r^3). removed()
+/// throws NumericalError if the remaining matrix is not positive definite. In a loop write `p =
+/// added(std::move(p), rows)`: S and the factor of H are then updated in place if no other tensor shares them
+/// (see writable), and `p` is lost if the call throws. Without std::move they are copied, and `p` keeps its
+/// value.
 LinearPosterior added(LinearPosterior p, const LinearRows& rows);
 LinearPosterior removed(LinearPosterior p, const LinearRows& rows);
 

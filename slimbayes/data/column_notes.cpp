@@ -98,9 +98,11 @@ Odd odd_cells(const Column& column, const std::vector<int64_t>& rows) {
   odd.high = extremes(column, rows, 1);
   odd.low = extremes(column, rows, -1);
   // The odd cells at one end are found with the odd cells at the other end left out: if a column has both
-  // -999 and 999, neither looks odd beside the other. The loop tries each number b of odd values at the low
-  // end until the results for both ends agree. Odd cells at both ends must be rare, because otherwise a
-  // column with few different values would have some.
+  // -999 and 999, neither looks odd beside the other. For each number b of odd values at the low end, the
+  // loop finds the number a at the high end, and checks that the low end without these a values has b odd
+  // values again. It stops at the first such pair other than a = b = 0; if there is none, no cell is odd. If
+  // both ends have odd cells, together they may be at most a tenth of all cells: otherwise cells of a column
+  // with few different values would be called odd.
   for (size_t b = 0; odd.odd_high + odd.odd_low == 0 && b <= kFewValues && b < odd.low.size(); ++b) {
     const size_t a = stretching(odd.high, -odd.low[b].value, cells);
     const bool rare = a == 0 || b == 0 ||

@@ -35,8 +35,9 @@ struct EncoderOptions {
 /// Turns the columns of a table into features, which are numbers. It is fitted on training rows only and
 /// saved with the model.
 /// - A numeric, boolean or date-time column gives one feature, which is scaled but never clamped.
-/// - A categorical column gives one feature per level (one-hot). A level not seen in training gives zeros. Of
-///   more than 64 levels, the 63 most frequent have a feature each and the others share one.
+/// - A categorical column gives one feature per level (one-hot). If training has more than 64 levels, the 63
+///   most frequent have a feature each, and all other levels share the feature "other". A level not seen in
+///   training sets "other" if the column has it, and gives zeros otherwise.
 /// - A column with missing training cells also gives an indicator feature `name (missing)`. A missing number
 ///   is imputed with the training mean, a missing category with zeros.
 /// - A column that is constant on the training rows gives no feature but the indicator, if it has missing

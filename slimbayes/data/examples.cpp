@@ -41,8 +41,8 @@ class Hash {
   std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state_;
 };
 
-/// Returns the text from the last "; " on if all reasons end with it, else "". This is where a reason gives
-/// its advice.
+/// Returns the part of the first reason that starts at its last "; ", if all reasons end with the same part;
+/// else "". This part is the advice of a reason.
 std::string shared_end(const std::vector<BadRow>& bad) {
   const std::string& first = bad.front().reason;
   const size_t cut = first.rfind("; ");

@@ -51,9 +51,9 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
                              const FitContext& context, std::string_view method);
 
 /// Returns a TorchScript module as a trained network. The module's outputs are the target of a regression, or
-/// the logits of classes. The noise variance is its mean squared error on the validation rows (without them,
-/// on the training rows). Throws std::invalid_argument for a wrong number of outputs, and if
-/// ScriptNetwork::verified rejects the module on the first 8 training rows.
+/// the logits of classes. For a regression, the noise variance is its mean squared error on the validation
+/// rows (without them, on the training rows). Throws std::invalid_argument for a wrong number of outputs, and
+/// if ScriptNetwork::verified rejects the module on the first 8 training rows.
 TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method);
 
 /// Returns the network that a method starts from: context.start if given; else a network from

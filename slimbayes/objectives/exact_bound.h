@@ -18,9 +18,10 @@ struct ExactSums {
 /// Returns the sums of zero rows.
 ExactSums exact_sums(int64_t rank);
 
-/// Returns the sums with these rows added. `first` is the index in the whole data of the first of these rows;
-/// `correction` [b] is that of the expansion, undefined if it has none. Gradients are not tracked. Throws
-/// NumericalError for features that are not finite.
+/// Returns the sums with these rows added. `first` is the index of the first of these rows in the whole data.
+/// `correction` [b] holds k~(x, x) - ||phi||^2 of each row (Expansion::correction in basis/basis.h); it is an
+/// undefined tensor if phi does not approximate a kernel k~. Gradients are not tracked. Throws NumericalError
+/// for features that are not finite.
 ExactSums added(const ExactSums& sums, const LinearRows& rows, const at::Tensor& correction, int64_t first);
 
 /// The bound evidence - penalty, which exact training maximises: log p(y) - trace / (2 noise_var), where

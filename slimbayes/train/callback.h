@@ -31,7 +31,8 @@ class Callback {
   /// Called with one sentence for the log, for example about the data before training, about the score or
   /// failure of a tuning candidate, or about a checkpoint that cannot be written.
   virtual void note(const std::string&) {}
-  /// Called before every training step. Return true to end the fit; it keeps the best parameters so far.
+  /// Called before every training step and between the parts of a fit. Return true to end the fit; it keeps
+  /// the best parameters so far.
   virtual bool stop() { return false; }
 };
 

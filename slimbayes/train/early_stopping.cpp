@@ -15,10 +15,11 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns whether the scores since the best one rise steadily. A strip holds as many scores as an eighth of
-/// the patience. The means of the last six strips must increase, and all scores of the last strip must exceed
-/// all scores of the first. Returns false if a strip has fewer than five scores. Also returns false unless
-/// the number of scores is a multiple of the strip's length, so that the test is made once per strip.
+/// Returns whether the scores since the best one rise steadily. A strip is patience / 8 consecutive
+/// scores, rounded down. The means of the last six strips must increase, and all scores of the last strip
+/// must exceed all scores of the first. Returns false if a strip has fewer than five scores. Also returns
+/// false unless the number of scores is a multiple of the strip's length, so that the test is made once per
+/// strip.
 bool rises_steadily(const std::vector<double>& since_best, int64_t patience) {
   constexpr int64_t kOfPatience = 8, kStrips = 6, kShortest = 5;
   const int64_t strip = patience / kOfPatience, n = std::ssize(since_best);

@@ -5,7 +5,7 @@
 //   encode_examples  fits the encoder; encodes training and validation examples               (fit_encoding)
 //   fitted_method    fits the method, tunes it if requested; estimates the noise variance     (here)
 //                    by cross-fitting if the validation rows do not determine it reliably
-//   recorded         collects the parts of the model                                          (here)
+//   parts_of_model   collects the parts of the model                                          (here)
 //   calibrated       scores the calibration examples with the model                           (here)
 //
 // A fit can take the trained network of an earlier model (--network-from) instead of training one. It runs
@@ -106,8 +106,8 @@ std::vector<int64_t> learned_rows(const ResolvedFit& request, const FitData& dat
 }
 
 /// Collects the parts of the model. Its calibration stays empty; calibrated() adds it.
-ModelParts recorded(const ResolvedFit& request, const FitData& data, EncodedExamples encoded,
-                    FittedMethod made) {
+ModelParts parts_of_model(const ResolvedFit& request, const FitData& data, EncodedExamples encoded,
+                          FittedMethod made) {
   ModelParts parts;
   if (request.method->updates) parts.learned = learned_rows(request, data, encoded, *made.fitted);
   parts.method = request.method->name;
@@ -158,7 +158,7 @@ Model fit_resolved(const ResolvedFit& request, const FitData& data, Callback* ca
   FittedMethod made =
       fitted_method(request, *method, data, encoded, dealt.grouped,
                     {Stream(request.fit.seed), callback, std::move(checkpoint), {}, networks});
-  ModelParts parts = recorded(request, data, std::move(encoded), std::move(made));
+  ModelParts parts = parts_of_model(request, data, std::move(encoded), std::move(made));
   return calibrated(std::move(parts), data.examples, dealt.calibration_groups);
 }
 

@@ -39,7 +39,7 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   all.update({{"data", data.hash},
               {"validation data", data.valid ? hash_of(*data.valid) : ""},
               {"method", request.method->name},
-              {"options", request.method->resolve(request.fit.options)},  // as the user gave them
+              {"options", request.method->resolve(request.fit.options)},  // before the data complete them
               {"seed", request.fit.seed},
               {"tuning", request.fit.tune},
               {"threads", at::get_num_threads()}});
@@ -56,17 +56,13 @@ std::optional<fs::file_time_type> stamp(const fs::path& path) {
   return failed ? std::nullopt : std::optional(time);
 }
 
-/// Checks that the model and its checkpoint can be written. If an older model file denies permissions to
-/// group and others, adds these to the umask of this process, so that the new files deny them too. Returns
-/// `model`.
-const fs::path& keep_denials_of(const fs::path& model) {
-  check_writable(model);
-  check_writable(model.string() + ".ckpt");
+/// If an older model file denies permissions to group and others, adds these to the umask of this process, so
+/// that the new files deny them too.
+void deny_as_before(const fs::path& model) {
   struct stat info {};
-  if (::stat(model.c_str(), &info) != 0) return model;
+  if (::stat(model.c_str(), &info) != 0) return;
   const mode_t mask = ::umask(077);
   ::umask(mask | (~info.st_mode & 077));
-  return model;
 }
 
 /// Returns the finished model of the fit with this fingerprint, if the file at `path` holds it. Returns
@@ -148,8 +144,12 @@ FitFile::FitFile(fs::path model, bool resume, double checkpoint_every)
     : model_(std::move(model)),
       checkpoint_(model_.string() + ".ckpt"),
       resume_(resume),
-      checkpoint_every_(checkpoint_every),
-      lock_(keep_denials_of(model_)) {}
+      checkpoint_every_(checkpoint_every) {
+  check_writable(model_);
+  check_writable(checkpoint_);
+  deny_as_before(model_);
+  lock_.emplace(model_);
+}
 
 /// The checkpoint file of a fit, compared with its state before the fit by its time of last change.
 class FitFile::Checkpoint {
@@ -213,7 +213,7 @@ void FitFile::announce(const Checkpoint& checkpoint, const std::vector<std::stri
         fmt::format("starting anew; {} of an unfinished fit will be overwritten (--resume goes on "
                     "from it)",
                     checkpoint_.string()));
-  if (!lock_.held()) callback.note("this file system has no locks: let no second fit write the same --model");
+  if (!lock_->held()) callback.note("this file system has no locks: let no second fit write the same --model");
   for (const std::string& note : notes) callback.note(note);
 }
 

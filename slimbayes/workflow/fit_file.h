@@ -61,7 +61,7 @@ class FitFile {
   std::filesystem::path model_, checkpoint_;
   bool resume_;
   double checkpoint_every_;
-  FileLock lock_;
+  std::optional<FileLock> lock_;  // set by the constructor, after its checks
 };
 
 }  // namespace slimbayes

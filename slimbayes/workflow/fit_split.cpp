@@ -44,7 +44,7 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
 /// Splits the examples so that the training part has every class. The result's notes begin with two notes
 /// where they apply: that a column of two whole numbers was taken as classes, and that the task chose the
 /// method.
-SplitRows split_by_task(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
+SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const FitOptions& fit) {
   SplitRows split = split_examples(examples, fit);
   split.notes.push_back(keep_classes_in_training(examples, fit, split));
   std::vector<std::string> first;
@@ -63,8 +63,7 @@ DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
   FitOptions fit = request.fit;
   if (data.valid != nullptr) fit.valid_fraction = 0;
   DealtExamples dealt;
-  dealt.split =
-      request.network ? split_around(request, data, fit) : split_by_task(request, data.examples, fit);
+  dealt.split = request.network ? split_around(request, data, fit) : split_anew(request, data.examples, fit);
   dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);
   check_training(*request.method, request.options, dealt.split);
   dealt.grouped =

@@ -26,8 +26,9 @@ struct ResolvedFit;
 /// or the method of `fit` cannot start from a trained network.
 std::shared_ptr<const Model> network_asked(const FitOptions& fit);
 
-/// Returns the same options as with_network_from(given) in workflow/model.h, for a model that has been read
-/// already: those on examples, columns and split come from `network`, the others from `given`.
+/// Returns the options for a fit that takes the trained network of the model `network`: the options on
+/// examples, columns and split come from that model, the others from `given`. with_network_from(given) in
+/// model.h reads the model first.
 FitOptions with_network_from(const FitOptions& given, const Model& network);
 
 /// Returns `options` without those options of the network and its training that are not in `given`, the

@@ -6,9 +6,25 @@
 
 #include "slimbayes/core/predictive.h"
 #include "slimbayes/method/method.h"
-#include "slimbayes/workflow/noise_folds.h"
 
 namespace slimbayes {
+
+/// The least number of validation rows that determine the noise reliably. With NoiseFolds::grouped, rows with
+/// identical inputs count once. If there are fewer, the noise is estimated by cross-fitting.
+inline constexpr int64_t kEnoughRows = 30;
+
+/// How the noise of a fit is estimated by cross-fitting, and the words of the notes on it.
+struct NoiseFolds {
+  int64_t folds = 5;    // 0: no cross-fitting
+  bool grouped = true;  // rows with identical inputs share a fold
+  Stream deal{0};       // decides which rows are in which fold
+  /// False: no folds are fitted. Set it to false for windows, which overlap, for rows that are not in memory,
+  /// and for a fit with the network of another model, because that network has seen the rows of all folds.
+  bool possible = true;
+  std::string_view noun = "row";  // the word for one example in notes
+  bool splits = true;             // notes may advise a larger validation fraction
+  int64_t known = 0;              // validation rows that gave the noise of a network from another model
+};
 
 /// Cross-fitting fits the method once more for each fold. It is used for at most kMostRows training rows:
 /// larger tables can give up more validation rows instead, which costs less. It needs at least kFewestGroups

@@ -11,9 +11,18 @@
 #include "slimbayes/data/folds.h"
 #include "slimbayes/method/method.h"
 #include "slimbayes/train/fit_series.h"
-#include "slimbayes/workflow/noise_folds.h"
+#include "slimbayes/workflow/noise_doubt.h"
+#include "slimbayes/workflow/noise_estimate.h"
+#include "slimbayes/workflow/tuning.h"
 
 namespace slimbayes {
+
+/// The main fit, tuned or not, and the estimate of its noise (empty if the noise was not cross-fitted and
+/// there is no note on it).
+struct CrossFitted {
+  Tuned main;
+  NoiseEstimate noise;
+};
 
 /// The cross-fitting of the noise in progress (fit_with_noise_folds): the main fit, then the fit of each
 /// fold. After each fit the state is written to the record of a checkpoint (FitSeries), so a run that is

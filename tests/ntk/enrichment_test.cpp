@@ -44,7 +44,7 @@ TEST(Enrichment, TheNetworksCoverEveryParameterAndForm) {
       offset += parameter.numel();
     }
     const GradientPlan plan = gradient_plan(model, rows);
-    EXPECT_EQ(plan.unknown, "") << network.name;
+    ASSERT_EQ(plan.unknown, "") << network.name;
     const Traced traced = model.traced(rows.inputs(0, 1));
     for (size_t i = 0; i < traced.taps.size(); ++i) seen.insert({traced.taps[i].kind, plan.forms[i]});
   }
