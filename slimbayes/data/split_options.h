@@ -26,7 +26,7 @@ struct SplitOptions {
   /// Columns that the user declared to hold names (FitOptions::categorical). They are inputs whatever their
   /// header is.
   std::vector<std::string> declared = {};
-  double calibration_fraction = 0;           // share of all rows, rounded up; it reduces the training part
+  double calibration_fraction = 0;  // share of all rows, rounded up; it reduces the training part
   std::string_view noun = "row";    // the word for one example in notes
 };
 

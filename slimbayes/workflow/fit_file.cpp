@@ -213,7 +213,8 @@ void FitFile::announce(const Checkpoint& checkpoint, const std::vector<std::stri
         fmt::format("starting anew; {} of an unfinished fit will be overwritten (--resume goes on "
                     "from it)",
                     checkpoint_.string()));
-  if (!lock_->held()) callback.note("this file system has no locks: let no second fit write the same --model");
+  if (!lock_->held())
+    callback.note("this file system has no locks: let no second fit write the same --model");
   for (const std::string& note : notes) callback.note(note);
 }
 
