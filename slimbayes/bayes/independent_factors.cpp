@@ -1,6 +1,7 @@
 #include "slimbayes/bayes/independent_factors.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 
@@ -12,21 +13,28 @@ namespace {
 
 std::string spread_of(const Factor& factor) { return factor.name + ".spread"; }
 
+/// Returns the value of a spread: softplus of it is `scale`.
+double spread_for(double scale) { return std::log(std::expm1(scale)); }
+
 class IndependentFactors : public Structure {
  public:
   IndependentFactors(const SitePlan& plan, double rate, FactorForm form)
-      : law_(find_law(plan.law)),
-        prior_(plan.prior),
-        start_spread_(std::log(std::expm1(plan.start_scale))),
-        rate_(rate),
-        form_(std::move(form)) {}
+      : law_(find_law(plan.law)), plan_(plan), rate_(rate), form_(std::move(form)) {}
 
   std::vector<ParameterSpec> parameters(const at::Tensor& start, const Stream& stream) const override {
     std::vector<ParameterSpec> all;
     for (size_t i = 0; i < form_.factors.size(); ++i) {
       const Factor& factor = form_.factors[i];
-      all.push_back({factor.name, "network", form_.start(i, start, stream.split(factor.name)), rate_});
-      all.push_back({spread_of(factor), "spread", at::full(factor.sizes, start_spread_, at::kDouble), rate_});
+      at::Tensor location = form_.start(i, start, stream.split(factor.name));
+      double scale = plan_.start_scale;
+      if (plan_.start_ratio > 0) scale = plan_.start_ratio * location.square().mean().sqrt().item<double>();
+      all.push_back({factor.name, "network", std::move(location), rate_});
+      if (!factor.random) continue;
+      check(scale > 0, "weight_plan",
+            fmt::format("initial locations of '{}' that are not all 0", factor.name), "zeros",
+            "set start_scale in place of start_ratio");
+      all.push_back(
+          {spread_of(factor), "spread", at::full(factor.sizes, spread_for(scale), at::kDouble), rate_});
     }
     return all;
   }
@@ -35,7 +43,7 @@ class IndependentFactors : public Structure {
     std::vector<std::pair<std::string, std::vector<int64_t>>> all;
     for (const Factor& factor : form_.factors) {
       all.emplace_back(factor.name, factor.sizes);
-      all.emplace_back(spread_of(factor), factor.sizes);
+      if (factor.random) all.emplace_back(spread_of(factor), factor.sizes);
     }
     return all;
   }
@@ -43,49 +51,68 @@ class IndependentFactors : public Structure {
   SiteDraw draw(std::span<const at::Tensor> parameters, const Stream& stream,
                 const at::Tensor& tokens) const override {
     SiteDraw drawn{DenseMap{}, {}, tokens};
-    for (size_t i = 0; i < form_.factors.size(); ++i) {
-      const auto [location, scale] = values_of(i, parameters, tokens);
-      drawn.numbers.push_back(law_.draw(location, scale, stream.split(form_.factors[i].name)));
-    }
+    for (const Values& one : values_of(parameters, tokens))
+      drawn.numbers.push_back(one.scale.defined()
+                                  ? law_.draw(one.location, one.scale, stream.split(one.factor->name))
+                                  : one.location);
     drawn.map = form_.map(drawn.numbers, tokens);
     return drawn;
   }
 
   at::Tensor kl(std::span<const at::Tensor> parameters, const SiteDraw& draw,
                 const at::Tensor& row_weights) const override {
+    const bool weighted = row_weights.defined(), some = draw.tokens.defined();
+    const std::vector<Values> all = values_of(parameters, weighted ? draw.tokens : at::Tensor());
     at::Tensor sum;
-    for (size_t i = 0; i < form_.factors.size(); ++i) {
-      const bool weighted = row_weights.defined() && form_.factors[i].tokens;
-      const bool some = draw.tokens.defined() && form_.factors[i].tokens;
-      internal_check(weighted || !some || !needs_draw(prior_), "Structure::kl",
+    for (size_t i = 0; i < all.size(); ++i) {
+      const auto& [factor, location, scale] = all[i];
+      if (!factor->random) continue;
+      internal_check(weighted || !some || !factor->tokens || !needs_draw(plan_.prior), "Structure::kl",
                      "the KL of rows that were not drawn has no closed form");
-      const auto [location, scale] = values_of(i, parameters, weighted ? draw.tokens : at::Tensor());
-      const at::Tensor elements = kl_elements({law_, location, scale, draw.numbers[i]}, prior_);
-      const at::Tensor own = weighted ? (elements.flatten(1).sum(1) * row_weights).sum() : elements.sum();
+      const at::Tensor elements = kl_elements({law_, location, scale, draw.numbers[i]}, plan_.prior);
+      const at::Tensor own = weighted && factor->tokens
+                                 ? (elements.reshape({elements.size(0), -1}).sum(1) * row_weights).sum()
+                                 : elements.sum();
       sum = sum.defined() ? sum + own : own;
     }
     return sum;
   }
 
+  void rows_to_prior(std::span<const at::Tensor> parameters, const at::Tensor& tokens) const override {
+    size_t next = 0;
+    for (const Factor& factor : form_.factors) {
+      const size_t own = next;
+      next += factor.random ? 2 : 1;
+      if (!factor.random || !factor.tokens) continue;
+      parameters[own].index_fill_(0, tokens, 0);
+      parameters[own + 1].index_fill_(0, tokens, spread_for(nearest_scale(law_, plan_.prior)));
+    }
+  }
+
  private:
   struct Values {
-    at::Tensor location, scale;
+    const Factor* factor;
+    at::Tensor location, scale;  // scale: undefined for a factor that is not random
   };
 
-  /// Returns the locations and scales of a factor. If `tokens` is defined and the factor has one row per
+  /// Returns the locations and scales of all factors. If `tokens` is defined and a factor has one row per
   /// token, returns the rows of these tokens only.
-  Values values_of(size_t factor, std::span<const at::Tensor> parameters, const at::Tensor& tokens) const {
-    at::Tensor location = parameters[2 * factor], spread = parameters[2 * factor + 1];
-    if (tokens.defined() && form_.factors[factor].tokens) {
-      location = at::embedding(location, tokens);
-      spread = at::embedding(spread, tokens);
+  std::vector<Values> values_of(std::span<const at::Tensor> parameters, const at::Tensor& tokens) const {
+    std::vector<Values> all;
+    size_t next = 0;
+    for (const Factor& factor : form_.factors) {
+      const auto taken = [&] {
+        const at::Tensor& value = parameters[next++];
+        return tokens.defined() && factor.tokens ? value.index_select(0, tokens) : value;
+      };
+      Values& one = all.emplace_back(Values{&factor, taken(), {}});
+      if (factor.random) one.scale = at::softplus(taken());
     }
-    return {location, at::softplus(spread)};
+    return all;
   }
 
   const Law& law_;
-  Prior prior_;
-  double start_spread_;  // softplus(start_spread_) = SitePlan::start_scale
+  SitePlan plan_;
   double rate_;
   FactorForm form_;
 };

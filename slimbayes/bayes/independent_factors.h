@@ -8,11 +8,12 @@
 
 namespace slimbayes {
 
-/// A random tensor whose elements are independent.
+/// A tensor behind a random matrix. Its elements are random and independent, or trained like ordinary weights.
 struct Factor {
   std::string name;
   std::vector<int64_t> sizes;
   bool tokens = false;  // whether its first axis runs over the tokens of an embedding
+  bool random = true;   // false: the factor is one trained tensor without a law, a prior and a KL
 };
 
 /// What defines a structure of independent factors: its factors, the initial locations of each, and how the
@@ -27,9 +28,11 @@ struct FactorForm {
   std::function<LinearMap(const std::vector<at::Tensor>& drawn, const at::Tensor& tokens)> map;
 };
 
-/// Returns a structure of these factors. Every element of a factor has the law and the prior of `plan`. A
-/// factor NAME has two parameters: its locations NAME, and its unconstrained scales NAME.spread, where scale
-/// = softplus(spread). `rate` multiplies the learning rate of both.
+/// Returns a structure of these factors. Every element of a random factor has the law and the prior of `plan`. A
+/// random factor NAME has two parameters: its locations NAME, and its unconstrained scales NAME.spread, where
+/// scale = softplus(spread). At the start every scale is plan.start_scale or, if plan.start_ratio is above 0,
+/// that share of the root mean square of the factor's locations. A factor that is not random has the parameter
+/// NAME alone. `rate` multiplies the learning rates.
 std::unique_ptr<const Structure> independent_factors(const SitePlan& plan, double rate, FactorForm form);
 
 }  // namespace slimbayes

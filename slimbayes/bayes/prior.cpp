@@ -33,6 +33,25 @@ at::Tensor kl_elements(const LawValues& q, const Prior& prior) {
   return std::visit([&](const auto& one) { return kl_of(q, one); }, prior);
 }
 
+double nearest_scale(const Law& law, const Prior& prior) {
+  const auto* normal = std::get_if<NormalPrior>(&prior);
+  // KL(law || N(0, sd^2)) = (law.sd scale)^2 / (2 sd^2) - log scale + a constant, least at law.sd scale = sd.
+  return (normal != nullptr ? normal->sd : std::get<MixturePrior>(prior).wide) / law.sd;
+}
+
+Prior matched_to_dense(const Prior& dense, int64_t rank) {
+  // If v is the variance of `dense`, that of a factor's element must be sqrt(v / r): (r v)^(-1/4) times the sd.
+  const auto factor = [rank](double var) { return std::pow(static_cast<double>(rank) * var, -0.25); };
+  if (const auto* normal = std::get_if<NormalPrior>(&dense))
+    return NormalPrior{normal->sd * factor(normal->sd * normal->sd)};
+  MixturePrior mixture = std::get<MixturePrior>(dense);
+  const double by = factor(mixture.share * mixture.wide * mixture.wide +
+                           (1 - mixture.share) * mixture.narrow * mixture.narrow);
+  mixture.wide *= by;
+  mixture.narrow *= by;
+  return mixture;
+}
+
 bool needs_draw(const Prior& prior) { return std::holds_alternative<MixturePrior>(prior); }
 
 nlohmann::json to_json(const Prior& prior) {

@@ -1,6 +1,7 @@
 #include "slimbayes/bayes/random_weights.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -62,10 +63,12 @@ bool RandomWeights::fixed(const TensorShape& tensor) const {
   return std::ranges::none_of(sites_, [&](const Site& site) { return site.tensor == &tensor; });
 }
 
-std::vector<ParameterSpec> RandomWeights::parameters(const Stream& stream) const {
+std::vector<ParameterSpec> RandomWeights::parameters(const Stream& stream,
+                                                     const Binding::Lookup& trained) const {
   std::vector<ParameterSpec> all;
   for (ParameterSpec& own : network_parameters(*layout_, "network", stream)) {
     const TensorShape& tensor = layout_->tensors[layout_->tensor(own.name)];
+    if (trained) own.start = trained(own.name).to(at::kDouble);
     if (fixed(tensor)) {
       all.push_back(std::move(own));
       continue;
@@ -129,6 +132,16 @@ at::Tensor WeightPosterior::kl(const WeightDraw& draw, const KlContext& context)
     sum = sum.defined() ? sum + own : own;
   }
   return sum;
+}
+
+void WeightPosterior::rows_to_prior(const at::Tensor& tokens) const {
+  at::NoGradGuard no_grad;
+  for (const Site& site : sites_)
+    if (site.tokens) site.structure->rows_to_prior(site.parameters, tokens);
+}
+
+bool WeightPosterior::has_tokens() const {
+  return std::ranges::any_of(sites_, [](const Site& site) { return site.tokens; });
 }
 
 at::Tensor tokens_of(const at::Tensor& x) {

@@ -23,6 +23,7 @@ struct StructureRow {
 constexpr StructureRow kStructures[] = {
     {"mean_field", true, make_mean_field},
     {"low_rank", false, make_low_rank},
+    {"rank_one", false, make_rank_one},
 };
 
 }  // namespace

@@ -23,11 +23,10 @@ WeightPlan plan_for_all(const NetworkLayout& layout, const SitePlan& each) {
 nlohmann::json to_json(const WeightPlan& plan) {
   nlohmann::json json = nlohmann::json::object();
   for (const auto& [name, site] : plan.sites)
-    json[name] = {{"structure", site.structure},
-                  {"law", site.law},
-                  {"prior", to_json(site.prior)},
-                  {"start_scale", site.start_scale},
-                  {"rank", site.rank}};
+    json[name] = {{"structure", site.structure},     {"law", site.law},
+                  {"prior", to_json(site.prior)},    {"start_scale", site.start_scale},
+                  {"start_ratio", site.start_ratio}, {"start", site.start},
+                  {"damping", site.damping},         {"rank", site.rank}};
   return json;
 }
 
@@ -36,9 +35,20 @@ WeightPlan weight_plan_from_json(const nlohmann::json& json) {
   WeightPlan plan;
   for (const auto& [name, member] : json.items()) {
     const JsonReader reader(member, "weight_plan");
-    SitePlan site{reader.text("structure"), reader.text("law"), prior_from_json(reader.value("prior")),
-                  reader.number("start_scale"), reader.count("rank", 0, int64_t{1} << 24)};
+    SitePlan site{.structure = reader.text("structure"),
+                  .law = reader.text("law"),
+                  .prior = prior_from_json(reader.value("prior")),
+                  .start_scale = reader.number("start_scale"),
+                  .start_ratio = reader.number("start_ratio"),
+                  .start = reader.text("start"),
+                  .damping = reader.number("damping"),
+                  .rank = reader.count("rank", 0, int64_t{1} << 24)};
     check(site.start_scale > 0, "weight_plan", "a start_scale above 0", fmt::format("{}", site.start_scale));
+    check(site.start_ratio >= 0, "weight_plan", "a start_ratio of at least 0",
+          fmt::format("{}", site.start_ratio));
+    check(site.damping > 0, "weight_plan", "a damping above 0", fmt::format("{}", site.damping));
+    check(site.start == "random" || site.start == "svd", "weight_plan", "the start random or svd",
+          site.start);
     plan.sites[name] = site;
   }
   return plan;

@@ -12,11 +12,16 @@ namespace slimbayes {
 
 /// The distribution of the values at one site of a network, that is of a matrix or a vector.
 struct SitePlan {
-  std::string structure = "mean_field";  // "mean_field" or "low_rank" (structure.h)
+  std::string structure = "mean_field";  // "mean_field", "low_rank" or "rank_one" (structure.h)
   std::string law = "gaussian";          // "gaussian" or "laplace" (law.h)
   Prior prior = NormalPrior{};
   double start_scale = 0.01;  // initial scale of every random number
-  int64_t rank = 0;           // rank r of low_rank; 0 for mean_field
+  /// Above 0: the initial scale of a factor is this share of the root mean square of its initial locations, in
+  /// place of start_scale.
+  double start_ratio = 0;
+  std::string start = "random";  // how low_rank starts: "random", or "svd" of the tensor's initial values
+  double damping = 1;            // multiplies the initial locations of low_rank that start at random
+  int64_t rank = 0;              // rank r of low_rank; 0 for others
 };
 
 /// Which weights of a network are random. The keys are names of sites: a matrix of map_sites(), or the tensor

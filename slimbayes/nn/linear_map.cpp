@@ -34,7 +34,8 @@ at::Tensor looked_up(const FactoredMap& map, const at::Tensor& tokens) {
   return at::matmul(at::embedding(map.a, places(map.tokens, tokens)), map.b.t());
 }
 at::Tensor looked_up(const ScaledMap& map, const at::Tensor& tokens) {
-  return at::embedding(map.weight, tokens) * at::embedding(map.s.unsqueeze(1), tokens) * map.r;
+  const at::Tensor held = places(map.tokens, tokens);
+  return at::embedding(map.weight, held) * at::embedding(map.s.unsqueeze(1), held) * map.r;
 }
 
 at::Tensor whole(const DenseMap& map) {
@@ -45,7 +46,10 @@ at::Tensor whole(const FactoredMap& map) {
   internal_check(!map.tokens.defined(), "dense", "the map holds the rows of some tokens");
   return map.a.mm(map.b.t());
 }
-at::Tensor whole(const ScaledMap& map) { return map.s.unsqueeze(1) * map.weight * map.r; }
+at::Tensor whole(const ScaledMap& map) {
+  internal_check(!map.tokens.defined(), "dense", "the map holds the rows of some tokens");
+  return map.s.unsqueeze(1) * map.weight * map.r;
+}
 
 }  // namespace
 

@@ -26,9 +26,10 @@ struct FactoredMap {
 
 /// A matrix whose rows and columns are scaled: W_ij = s_i r_j V_ij.
 struct ScaledMap {
-  at::Tensor weight;  // V [out, in]
-  at::Tensor s;       // [out]
-  at::Tensor r;       // [in]
+  at::Tensor weight;       // V [out, in]
+  at::Tensor s;            // [out]
+  at::Tensor r;            // [in]
+  at::Tensor tokens = {};  // as DenseMap::tokens, for the rows of `weight` and `s`
 };
 
 /// A matrix [out, in] in one of three forms. Layers call the functions below and do not know the form.

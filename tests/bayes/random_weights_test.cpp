@@ -69,6 +69,7 @@ at::Tensor output_of_dense(const Example& example, const WeightDraw& draw) {
 TEST(RandomWeights, ADrawIsTheNetworkOfItsDenseMatrices) {
   for (const Example& example : examples()) {
     for (const SitePlan& plan : {SitePlan{}, SitePlan{.structure = "low_rank", .start_scale = 0.1, .rank = 2},
+                                 SitePlan{.structure = "rank_one", .start_scale = 0.1},
                                  SitePlan{.law = "laplace", .prior = MixturePrior{}}}) {
       const Posterior q(example.spec, plan);
       const WeightDraw draw = q.bound.draw(Stream(3));
@@ -86,7 +87,7 @@ TEST(RandomWeights, ADrawIsTheNetworkOfItsDenseMatrices) {
 TEST(RandomWeights, GradientsReachEveryParameter) {
   for (const Example& example : examples()) {
     const Network network(example.spec, "net");
-    for (const char* structure : {"mean_field", "low_rank"}) {
+    for (const char* structure : {"mean_field", "low_rank", "rank_one"}) {
       const RandomWeights random(
           network.layout(),
           plan_for_all(network.layout(), {.structure = structure, .rank = structure[0] == 'l' ? 2 : 0}));
@@ -139,7 +140,8 @@ TEST(RandomWeights, TheKlSumsOverAllNumbers) {
 
 TEST(RandomWeights, DrawsTheTokensOfABatchAlone) {
   const Example text = examples()[2];
-  for (const SitePlan& plan : {SitePlan{}, SitePlan{.structure = "low_rank", .rank = 2}}) {
+  for (const SitePlan& plan :
+       {SitePlan{}, SitePlan{.structure = "low_rank", .rank = 2}, SitePlan{.structure = "rank_one"}}) {
     const Posterior q(text.spec, plan);
     const at::Tensor tokens = tokens_of(text.x);
     EXPECT_TRUE(at::equal(tokens, at::tensor({1, 2, 5, 9}, at::kLong)));
@@ -208,7 +210,7 @@ TEST(RandomWeights, RefusesAPlanThatDoesNotFit) {
               RandomWeights(text.layout(), {{{"net.0.positions", one}}});
             }).find("which is no matrix of a layer"),
             std::string::npos);
-  EXPECT_NE(refusal("net.0.weight", {.structure = "circulant"}).find("mean_field, low_rank"),
+  EXPECT_NE(refusal("net.0.weight", {.structure = "circulant"}).find("mean_field, low_rank, rank_one"),
             std::string::npos);
   EXPECT_NE(refusal("net.0.weight", {.law = "cauchy"}).find("gaussian, laplace"), std::string::npos);
   const Network attention({{{4, 6}}, {Attention{2}}}, "net");
@@ -229,15 +231,21 @@ TEST(RandomWeights, RefusesFactorsOfOtherShapes) {
 
 TEST(WeightPlan, SurvivesItsJson) {
   const WeightPlan plan{
-      {{"net.0.weight", {"low_rank", "laplace", MixturePrior{}, 0.02, 3}}, {"net.0.bias", {}}}};
+      {{"net.0.weight",
+        {"low_rank", "laplace", MixturePrior{}, 0.02, /*start_ratio=*/0.1, "svd", /*damping=*/0.5, 3}},
+       {"net.0.bias", {}}}};
   EXPECT_EQ(to_json(weight_plan_from_json(to_json(plan))), to_json(plan));
   EXPECT_THROW(weight_plan_from_json(nlohmann::json::array()), std::invalid_argument);
   nlohmann::json broken = to_json(plan);
   broken["net.0.weight"]["rank"] = -1;
   EXPECT_THROW(weight_plan_from_json(broken), std::invalid_argument);
   broken["net.0.weight"]["rank"] = 3;
-  broken["net.0.bias"]["start_scale"] = 0;
-  EXPECT_THROW(weight_plan_from_json(broken), std::invalid_argument);
+  const nlohmann::json faults = {{"start_scale", 0}, {"start_ratio", -1}, {"start", "cold"}, {"damping", 0}};
+  for (const auto& [key, value] : faults.items()) {
+    nlohmann::json bad = to_json(plan);
+    bad["net.0.bias"][key] = value;
+    EXPECT_THROW(weight_plan_from_json(bad), std::invalid_argument) << key;
+  }
 }
 
 }  // namespace
