@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <ranges>
 #include <stdexcept>
 #include <vector>
 
@@ -55,12 +53,13 @@ const std::vector<Law>& laws() {
 }  // namespace
 
 const Law& find_law(const std::string& name) {
-  const auto found = std::ranges::find(laws(), name, &Law::name);
-  if (found == laws().end())
-    throw std::invalid_argument(fmt::format("[law] expected one of {}; received '{}'",
-                                            fmt::join(laws() | std::views::transform(&Law::name), ", "),
-                                            name));
-  return *found;
+  std::vector<std::string> known;
+  for (const Law& law : laws()) {
+    if (law.name == name) return law;
+    known.push_back(law.name);
+  }
+  throw std::invalid_argument(
+      fmt::format("[law] expected one of {}; received '{}'", fmt::join(known, ", "), name));
 }
 
 }  // namespace slimbayes

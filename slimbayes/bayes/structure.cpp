@@ -3,10 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <iterator>
-#include <ranges>
-
 #include "slimbayes/bayes/structures.h"
 #include "slimbayes/core/check.h"
 
@@ -29,12 +25,14 @@ constexpr StructureRow kStructures[] = {
 }  // namespace
 
 std::unique_ptr<const Structure> make_structure(const RandomSite& site, const SitePlan& plan) {
-  const auto row =
-      std::ranges::find_if(kStructures, [&](const auto& one) { return plan.structure == one.name; });
-  check(row != std::end(kStructures), "weight_plan",
-        fmt::format("one of the structures {} at '{}'",
-                    fmt::join(kStructures | std::views::transform(&StructureRow::name), ", "), site.name),
-        plan.structure);
+  const StructureRow* row = nullptr;
+  std::vector<std::string> known;
+  for (const StructureRow& one : kStructures) {
+    if (plan.structure == one.name) row = &one;
+    known.emplace_back(one.name);
+  }
+  check(row != nullptr, "weight_plan",
+        fmt::format("one of the structures {} at '{}'", fmt::join(known, ", "), site.name), plan.structure);
   check(row->any || site.matrix, "weight_plan",
         fmt::format("the structure mean_field at '{}', which is no matrix of a layer", site.name),
         plan.structure);

@@ -34,7 +34,7 @@ std::string nearest_hint(std::string_view word, const std::vector<std::string>& 
   if (known.empty()) return "there are none";
   const std::string_view bounded = word.substr(0, 64);  // limits the time for a very long word
   size_t best = std::string::npos;
-  const std::string* nearest = nullptr;
+  const std::string* nearest = &known.front();
   for (const std::string& candidate : known) {
     const bool begins = bounded.size() >= 3 && candidate.starts_with(bounded);
     const size_t distance = begins ? 1 : edit_distance(bounded, candidate);

@@ -77,7 +77,7 @@ at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
 
 }  // namespace
 
-ConformalScores::ConformalScores(at::Tensor scores)
+ConformalScores::ConformalScores(const at::Tensor& scores)
     : ConformalScores(scores, at::arange(scores.numel(), at::kLong)) {}
 
 ConformalScores::ConformalScores(at::Tensor scores, const at::Tensor& of) : value(std::move(scores)) {

@@ -18,7 +18,7 @@ struct ConformalScores {
   ConformalScores() = default;
   /// Makes each row a group of its own. Throws std::invalid_argument unless `scores` has shape [m] and is in
   /// ascending order.
-  ConformalScores(at::Tensor scores);
+  ConformalScores(const at::Tensor& scores);
   /// Makes one group of all rows that have the same number in `group` [m]. The numbers may be any; they are
   /// replaced by 0, 1, ... Throws std::invalid_argument unless `scores` and `group` have shape [m] and
   /// `scores` is in ascending order.

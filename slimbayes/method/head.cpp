@@ -40,6 +40,13 @@ Head head_from_json(const nlohmann::json& json) {
   return head;
 }
 
+void check_outputs(const Head& head, const NetworkSpec& spec, std::string_view method) {
+  const Shape out = output(spec);
+  check(out.is_vector() && out.width() == head.outputs, method,
+        fmt::format("a network that ends in {} outputs, as its head says", head.outputs), text_of(out),
+        "the model file is damaged");
+}
+
 void check_head(const Head& head, const Task& task, std::string_view function, std::string_view hint) {
   const auto shown = [](LikelihoodKind likelihood, int64_t outputs) {
     return fmt::format("{} ({}) with {} output{}", name_of(task_of(likelihood)), name_of(likelihood), outputs,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/task.h"
 #include "slimbayes/core/predictive.h"
 #include "slimbayes/data/task.h"
@@ -38,6 +39,10 @@ Head head_of(const Task& task);
 nlohmann::json to_json(const Head& head);
 /// Throws std::invalid_argument for an unknown likelihood, or a number of outputs or a noise out of range.
 Head head_from_json(const nlohmann::json& json);
+
+/// Throws std::invalid_argument unless the network ends in a vector of the head's outputs. `method` is the
+/// name in the message. Use it for a network from a model file.
+void check_outputs(const Head& head, const NetworkSpec& spec, std::string_view method);
 
 /// Throws std::invalid_argument unless the head has the likelihood and the number of outputs of this task.
 /// The message begins with `function` and ends with `hint`, an advice to the user.

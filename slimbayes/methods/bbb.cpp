@@ -1,5 +1,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -15,6 +16,7 @@
 #include "slimbayes/method/network_problem.h"
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/train/schedule.h"
+#include "slimbayes/train/training_plan.h"
 
 // bbb: Bayes by Backprop, a mean-field posterior over the weights (Blundell et al. 2015).
 //
@@ -119,6 +121,11 @@ class BbbMethod : public Method {
                                             {"noise", {options_.noise.noise_rate}}},
                                            rows, training);
     const KlSchedule schedule{options_.kl_zero, options_.kl_ramp};
+    const int64_t epochs = training_plan(training, rows.size(), problem.plan).epochs;
+    check(schedule.select_from() <= epochs, kBbb,
+          fmt::format("kl_zero and kl_ramp of together at most the {} epochs of this fit", epochs),
+          fmt::format("{} and {}", options_.kl_zero, options_.kl_ramp),
+          "lower them, or raise --epochs or --steps");
     double kl_weight = 0;
     problem.select_from = schedule.select_from();
     problem.before_epoch = [&](const EpochContext& at) {
@@ -185,6 +192,7 @@ std::unique_ptr<Method> make_bbb(const nlohmann::json& options) {
 
 std::unique_ptr<Fitted> load_bbb(const TensorFile& file) {
   NetworkFile net = network_file(file);
+  check_outputs(net.head, net.spec, kBbb);
   auto options = options_from_json<BbbOptions>(net.options, kBbb);
   return std::make_unique<BbbFitted>(std::move(options), std::move(net),
                                      weight_plan_from_json(stored_json(file, kPlan)));

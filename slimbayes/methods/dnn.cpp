@@ -33,15 +33,11 @@ class DnnFitted : public Fitted {
   DnnFitted(const DnnOptions& options, TrainedNetwork trained)
       : options_(options),
         trained_(std::make_shared<TrainedNetwork>(std::move(trained))),
-        network_(trained_->spec, "network", as_type(trained_->weights, at::kFloat)) {
-    const Shape out = output(trained_->spec);
-    check(out.is_vector() && out.width() == trained_->head.outputs, kDnn,
-          fmt::format("a network that ends in {} outputs, as its head says", trained_->head.outputs),
-          text_of(out), "the model file is damaged");
-  }
+        network_(trained_->spec, "network", as_type(trained_->weights, at::kFloat)) {}
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
     NetworkFile net = network_file(file);
+    check_outputs(net.head, net.spec, kDnn);
     check(!net.head.is_regression() || net.head.noise_var > 0, kDnn, "a noise variance above 0",
           fmt::format("{}", net.head.noise_var), "the model file is damaged");
     TrainedNetwork trained{std::move(net.spec), std::move(net.weights), net.head, std::move(net.summary)};

@@ -98,6 +98,7 @@ std::unique_ptr<Method> make_mc_dropout(const nlohmann::json& options) {
 
 std::unique_ptr<Fitted> load_mc_dropout(const TensorFile& file) {
   NetworkFile net = network_file(file);
+  check_outputs(net.head, net.spec, kMcDropout);
   const double noise_var = stored_noise(net.weights, net.head, kMcDropout);
   TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), net.head, std::move(net.summary)};
   return std::make_unique<McDropoutFitted>(options_from_json<McDropoutOptions>(net.options, kMcDropout),

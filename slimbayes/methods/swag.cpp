@@ -257,6 +257,7 @@ std::unique_ptr<Method> make_swag(const nlohmann::json& options) {
 
 std::unique_ptr<Fitted> load_swag(const TensorFile& file) {
   NetworkFile net = network_file(file);
+  check_outputs(net.head, net.spec, kSwag);
   const Network::Lookup lookup = as_type(net.weights, at::kDouble);
   const double noise_var = stored_noise(net.weights, net.head, kSwag);
   TrainedNetwork trained{std::move(net.spec), network_weights(net.weights), net.head, std::move(net.summary)};

@@ -205,6 +205,15 @@ at::Tensor attended(const at::Tensor& x, const Binding& binding, const Attention
   return at::cat(parts, -1) + bias;
 }
 
+/// Returns the matrices of the queries, keys and values, one below the other. [3 h, h]
+at::Tensor joint_weight(const Binding& binding, const AttentionPlaces& places) {
+  const at::Tensor& joint = binding.tensors[places.in_weight];
+  if (joint.defined()) return joint;
+  std::vector<at::Tensor> parts;
+  for (const size_t place : places.in) parts.push_back(dense(binding.maps[place]));
+  return at::cat(parts);
+}
+
 Layer made(const Attention& layer, const Shape& in, const Places& at) {
   const AttentionPlaces places{at.tensor("in_weight"),
                                at.tensor("in_bias"),
@@ -217,7 +226,8 @@ Layer made(const Attention& layer, const Shape& in, const Places& at) {
     const int64_t b = x.size(0), t = x.size(1);
     const auto& [tensors, maps] = pass.binding;
     const at::Tensor projected = attended(x, pass.binding, places);
-    record(pass, in_tap, {tensors[places.in_weight], tensors[places.in_bias]}, x, projected);
+    if (pass.taps != nullptr)
+      record(pass, in_tap, {joint_weight(pass.binding, places), tensors[places.in_bias]}, x, projected);
     const at::Tensor all = projected.view({b, t, 3, heads, h / heads}).permute({2, 0, 3, 1, 4});
     std::optional<at::Tensor> mask;
     if (pass.mask.defined()) mask = pass.mask.view({b, 1, 1, t});

@@ -19,7 +19,7 @@ struct TrainState {
   int64_t step = 0;                // steps done
   double loss = 0;                 // sum of the losses since the last validation, for reports
   std::vector<double> since_best;  // validation scores of the rounds after the best one
-  std::vector<double> scores;      // scores of all validations so far, for the schedule
+  std::vector<double> scores;      // scores of all validations that count (select_from), for the schedule
   double seconds = 0;              // training time before this run; in a file, of all runs so far
   Summary summary;
   std::vector<at::Tensor> best;  // changing_tensors() at the best score; empty without a finite score so far

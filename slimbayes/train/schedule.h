@@ -8,9 +8,9 @@
 namespace slimbayes {
 
 /// Returns the factor in [0, 1] by which the schedule multiplies the learning rate at `step` of `steps`.
-/// `scores` are all validation scores so far. Only the schedule "plateau" uses them: like PyTorch's
-/// ReduceLROnPlateau, it halves the rate after more than five scores in a row that are not below the best
-/// earlier score.
+/// `scores` are all validation scores that count so far (TrainProblem::select_from). Only the schedule
+/// "plateau" uses them: like PyTorch's ReduceLROnPlateau, it halves the rate after more than five scores in a
+/// row that are not below the best earlier score.
 double schedule_factor(const TrainingOptions& options, int64_t step, int64_t steps,
                        const std::vector<double>& scores = {});
 

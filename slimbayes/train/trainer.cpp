@@ -178,8 +178,8 @@ class Run {
   double validate(bool may_be_chosen) {
     if (!problem_.validate) return kNan;
     double score = problem_.validate();
-    state_.scores.push_back(score);
     if (!may_be_chosen) return score;
+    state_.scores.push_back(score);
     Summary& summary = state_.summary;
     if (std::isfinite(score) && (std::isnan(summary.best_score) || score < summary.best_score)) {
       summary.best_score = score;

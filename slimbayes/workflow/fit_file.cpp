@@ -1,5 +1,6 @@
 #include "slimbayes/workflow/fit_file.h"
 
+#include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,6 +10,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "slimbayes/data/row_hash.h"
+#include "slimbayes/method/trained_network.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/storage/error.h"
 #include "slimbayes/train/checkpoint.h"
@@ -34,6 +37,18 @@ struct Fingerprints {
   std::string fit, training;
 };
 
+/// Returns a hash of the weights of the trained network from which the fit starts; "" without such a network.
+std::string network_hash(const ResolvedFit& request) {
+  if (request.network == nullptr) return "";
+  std::vector<int64_t> bits;
+  for (const auto& [name, weight] : request.network->fitted().network()->weights) {
+    const at::Tensor own = weight.to(at::kDouble).contiguous();
+    const auto* first = static_cast<const int64_t*>(own.const_data_ptr());
+    bits.insert(bits.end(), first, first + own.numel());
+  }
+  return fmt::format("{:x}", hash_of_rows(bits));
+}
+
 Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
   json all = options_to_json(request.fit);
   all.update({{"data", data.hash},
@@ -42,7 +57,8 @@ Fingerprints fingerprints(const ResolvedFit& request, const FitData& data) {
               {"options", request.method->resolve(request.fit.options)},  // before the data complete them
               {"seed", request.fit.seed},
               {"tuning", request.fit.tune},
-              {"threads", at::get_num_threads()}});
+              {"network", network_hash(request)},
+              {"threads", request.threads > 0 ? request.threads : at::get_num_threads()}});
   const auto text = [&] { return all.dump(-1, ' ', false, json::error_handler_t::replace); };
   Fingerprints prints{text(), ""};
   for (const std::string& name : request.method->after_training) all["options"].erase(name);

@@ -83,7 +83,7 @@ TEST(RandomWeights, ADrawIsTheNetworkOfItsDenseMatrices) {
   }
 }
 
-// Both the outputs and the KL reach every trained parameter.
+// The outputs reach every trained parameter, and the KL every spread.
 TEST(RandomWeights, GradientsReachEveryParameter) {
   for (const Example& example : examples()) {
     const Network network(example.spec, "net");

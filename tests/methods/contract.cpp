@@ -145,7 +145,7 @@ void odd_data(const Subject& subject, const Fitted& fitted) {
 void rows_apart(const Subject& subject, const Fitted& fitted) {
   Dataset data = toy(101, 3);
   Regression whole = answer(fitted, data);
-  require(close(whole, answer(fitted, data, {7})), "answers that depend on the batch size");
+  require(close(whole, answer(fitted, data, {5})), "answers that depend on the batch size");  // 21 batches
   at::Tensor order = Stream(9).permutation(101);
   Regression p = answer(fitted, data.subset(order));
   at::Tensor back = at::argsort(order);

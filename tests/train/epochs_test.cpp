@@ -121,30 +121,40 @@ TEST(Train, AnnouncesEachEpochWithItsBatches) {
   EXPECT_EQ(epochs, (std::vector<int64_t>{1, 2}));
 }
 
+/// Returns the values after 16 epochs of this schedule whose validations get worse but for the last, which is
+/// the best. So the parameters of the last epoch are kept, and they show the learning rates.
+at::Tensor after_a_plateau(const std::string& schedule, Toy& toy, int64_t select_from = 0,
+                           Callback* callback = nullptr, const CheckpointPolicy& policy = {}) {
+  TrainingOptions options = few_epochs(16);
+  options.schedule = schedule;
+  options.patience = 0;
+  toy.validate = [&toy] {  // epoch by epoch, also after a resume: 4 steps each
+    const auto epoch = static_cast<double>(toy.seen.size() / 4);
+    return epoch == 16 ? 0 : epoch;
+  };
+  TrainProblem problem = toy.problem();
+  problem.select_from = select_from;
+  train(problem, options, Stream(7), callback, policy);
+  return toy.value;
+}
+
 // The rate of "plateau" depends on the scores, which a checkpoint keeps.
 TEST(Train, APlateauHalvesTheRateAlsoAfterAResume) {
-  TrainingOptions options = few_epochs(16);
-  options.schedule = "plateau";
-  options.patience = 0;
-  const auto worse = [n = 0.0]() mutable { return n += 1; };
-  Toy whole, cut;
-  whole.validate = worse;
-  whole.fit(options);
+  Toy plateau, constant, cut;
+  const at::Tensor whole = after_a_plateau("plateau", plateau);
+  EXPECT_FALSE(at::equal(whole, after_a_plateau("constant", constant)));
   const CheckpointPolicy policy{scratch("plateau.ckpt"), true, "f", 0};
   StopAt callback(42);
-  cut.validate = worse;
-  cut.fit(options, &callback, policy);
-  cut.fit(options, nullptr, policy);
-  EXPECT_TRUE(at::equal(whole.value, cut.value));
-  Toy constant;
-  options.schedule = "constant";
-  constant.validate = [n = 0.0]() mutable { return n -= 1; };
-  Toy falling;
-  falling.validate = [n = 0.0]() mutable { return n -= 1; };
-  constant.fit(options);
-  options.schedule = "plateau";
-  falling.fit(options);
-  EXPECT_TRUE(at::equal(constant.value, falling.value));
+  after_a_plateau("plateau", cut, 0, &callback, policy);
+  EXPECT_TRUE(at::equal(whole, after_a_plateau("plateau", cut, 0, nullptr, policy)));
+}
+
+// The first epochs, whose objective is another one, must not set a score that later ones cannot reach.
+TEST(Train, APlateauCountsNoScoreBeforeSelectFrom) {
+  Toy plateau, constant, all;
+  const at::Tensor late = after_a_plateau("plateau", plateau, 12);
+  EXPECT_TRUE(at::equal(late, after_a_plateau("constant", constant, 12)));  // four scores are no plateau
+  EXPECT_FALSE(at::equal(late, after_a_plateau("plateau", all)));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 TEST(NetworkFrom, AFileWhoseNetworkIsForAnotherTaskIsRefused) {
   TensorFile file = fit_model(steps(200), small("dnn")).to_file();
   file.metadata["head"] = R"({"likelihood": "softmax", "outputs": 3, "noise_var": 0.0})";
-  EXPECT_THROW(Model::from_file(file, "dnn"), std::exception);
+  EXPECT_THROW(Model::from_file(file, "dnn"), DataError);
   file.metadata.erase("head");
   EXPECT_THROW(Model::from_file(file, "dnn"), DataError);  // of an earlier version
 }
