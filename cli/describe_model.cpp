@@ -161,6 +161,16 @@ std::string line_of(const std::string& name, const json& value, InputKind kind) 
 
 }  // namespace
 
+/// Returns whether the tensor of this name in a model file is no trained parameter: rows or sums of them,
+/// what is known of the training data, running averages, or the noise of the target.
+bool is_data(const std::string& name) {
+  constexpr std::string_view kParts[] = {"data.",        "statistics.", "calibration.", "learned.",
+                                         "events.",      "images.",     "prior_factor", "sampled",
+                                         "running_mean", "running_var", "noise_var",    "log_noise"};
+  return std::ranges::any_of(kParts,
+                             [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
+
 json model_facts(const std::string& path) {
   const TensorFile file = read_tensor_file(path);
   check_model_kind(file, path);
@@ -184,10 +194,7 @@ json model_facts(const std::string& path) {
       continue;
     }
     tensors[name] = tensor.shape;
-    const bool is_data =
-        name.find("data.") != std::string::npos || name.find("statistics.") != std::string::npos;
-    if (is_data || name.starts_with("calibration.")) continue;
-    parameters += size;
+    if (!is_data(name)) parameters += size;
   }
   facts["parameters"] = parameters;
   facts["rows"] = rows;

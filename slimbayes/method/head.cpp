@@ -11,14 +11,19 @@ namespace slimbayes {
 
 at::Tensor Head::loss(const at::Tensor& output, const at::Tensor& y) const {
   if (is_regression()) return (output.squeeze(-1) - y).square();
+  if (likelihood == LikelihoodKind::poisson) {
+    const at::Tensor log_rate = output.squeeze(-1);
+    return log_rate.exp() - y * log_rate + at::lgamma(y + 1);
+  }
   if (outputs == 1)
     return at::binary_cross_entropy_with_logits(output.squeeze(-1), y, {}, {}, at::Reduction::None);
   return at::nll_loss(at::log_softmax(output, -1), y.to(at::kLong), {}, at::Reduction::None);
 }
 
 Predictive Head::answer(const at::Tensor& of_network) const {
-  if (!is_regression()) return classes_of_logits(of_network);
+  if (is_classes()) return classes_of_logits(of_network);
   const at::Tensor mean = of_network.squeeze(-1);
+  if (likelihood == LikelihoodKind::poisson) return Counts{{mean, at::zeros_like(mean)}};
   return Regression{mean, at::full_like(mean, noise_var), at::zeros_like(mean)};
 }
 

@@ -13,8 +13,8 @@
 
 namespace slimbayes {
 
-/// What a network's outputs mean: the target of a regression, or the logits of classes. The model file of
-/// every network holds its head. Deep kernels also store one for counts and events, for which loss() and
+/// What a network's outputs mean: the target of a regression, the logits of classes, or the log rate of
+/// counts. The model file of every network holds its head. Deep kernels store one too; for events loss() and
 /// answer() are not used.
 struct Head {
   LikelihoodKind likelihood = LikelihoodKind::gaussian;
@@ -24,8 +24,11 @@ struct Head {
   double noise_var = 0;
 
   bool is_regression() const { return likelihood == LikelihoodKind::gaussian; }
+  bool is_classes() const {
+    return likelihood == LikelihoodKind::bernoulli || likelihood == LikelihoodKind::softmax;
+  }
 
-  /// Returns the loss of each row: the squared error of a regression, or the cross entropy of classes.
+  /// Returns the loss of each row: the squared error of a regression, or -log P(y) of classes and counts.
   /// Training keeps the parameters with the least mean loss on the validation rows. output [b, k], y [b]. [b]
   at::Tensor loss(const at::Tensor& output, const at::Tensor& y) const;
 

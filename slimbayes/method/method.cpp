@@ -1,5 +1,7 @@
 #include "slimbayes/method/method.h"
 
+#include <ATen/ATen.h>
+
 #include <utility>
 
 #include "slimbayes/core/class_likelihood.h"
@@ -10,7 +12,7 @@ namespace slimbayes {
 
 Scores Fitted::ood(const Dataset& data) const {
   const auto trained = network();
-  if (!trained || trained->head.is_regression()) return {};
+  if (!trained || !trained->head.is_classes()) return {};
   const BoundNetwork logits(trained->spec, "network", as_type(trained->weights, at::kFloat));
   const Latent f = latent_rows(data, trained->spec.input, at::kFloat, {}, "ood", [&](const Input& input) {
     const at::Tensor mean = logits(input).to(at::kDouble);

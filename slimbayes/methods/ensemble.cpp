@@ -77,7 +77,7 @@ Summary merged(const Members& members, const std::string& of) {
   all.best_score = all.seconds = 0;
   all.notes = {fmt::format("{} members of {}; epochs and steps are their sums, the best score their mean",
                            members.size(), of)};
-  for (std::string& fact : all.facts) fact = "member 1: " + fact;
+  for (std::string& fact : all.facts) fact.insert(0, "member 1: ");
   for (const auto& member : members) {
     const Summary& one = member->summary();
     all.steps += one.steps;

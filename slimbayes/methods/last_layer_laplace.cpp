@@ -285,8 +285,9 @@ std::unique_ptr<Fitted> load_last_layer_laplace(const TensorFile& file) {
   const at::Tensor rows = stored_tensor(file, "statistics.n");
   check_shape(rows, {}, kLastLayerLaplace, "statistics.n");
   matrix.n = rows.to(at::kLong).item<int64_t>();
-  check(matrix.n >= 0, kLastLayerLaplace, "a number of rows", std::to_string(matrix.n),
-        "the model file is damaged");
+  constexpr int64_t kMostRows = int64_t{1} << 53;  // leaves room for the rows of updates
+  check(matrix.n >= 0 && matrix.n <= kMostRows, kLastLayerLaplace, "a number of rows",
+        std::to_string(matrix.n), "the model file is damaged");
   const double prior_sd = stored_positive(lookup, kLaplacePriorSd, kLastLayerLaplace);
   auto network = std::make_shared<const TrainedNetwork>(
       TrainedNetwork{std::move(net.spec), network_weights(net.weights), net.head, net.summary});

@@ -38,6 +38,16 @@ std::unique_ptr<Method> make_swag(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_swag(const TensorFile& file);
 std::unique_ptr<Method> make_bbb(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_bbb(const TensorFile& file);
+std::unique_ptr<Method> make_full_rank(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_full_rank(const TensorFile& file);
+std::unique_ptr<Method> make_low_rank(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_low_rank(const TensorFile& file);
+std::unique_ptr<Method> make_low_rank_svd(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_low_rank_svd(const TensorFile& file);
+std::unique_ptr<Method> make_low_rank_laplace(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_low_rank_laplace(const TensorFile& file);
+std::unique_ptr<Method> make_rank_1(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_rank_1(const TensorFile& file);
 std::unique_ptr<Method> make_ensemble(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ensemble(const TensorFile& file);
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
@@ -63,6 +73,11 @@ constexpr RegistryRow kRows[] = {
     {"mc-dropout", make_mc_dropout, load_mc_dropout},
     {"swag", make_swag, load_swag},
     {"bbb", make_bbb, load_bbb},
+    {"full-rank", make_full_rank, load_full_rank},
+    {"low-rank", make_low_rank, load_low_rank},
+    {"low-rank-svd", make_low_rank_svd, load_low_rank_svd},
+    {"low-rank-laplace", make_low_rank_laplace, load_low_rank_laplace},
+    {"rank-1", make_rank_1, load_rank_1},
     {"ensemble", make_ensemble, load_ensemble},
 };
 

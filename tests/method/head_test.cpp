@@ -32,6 +32,17 @@ TEST(Head, LossIsTheSquaredErrorOrMinusTheLogProbability) {
   }
 }
 
+TEST(Head, OfCountsIsAPoissonDistribution) {
+  const Head head{LikelihoodKind::poisson, 1};
+  const at::Tensor log_rate = Stream(2).normal({3, 1}), y = at::tensor({0.0, 2.0, 5.0}, at::kDouble);
+  const at::Tensor rate = log_rate.squeeze(1).exp();
+  const at::Tensor expected = rate - y * rate.log() + at::tensor({1.0, 2.0, 120.0}, at::kDouble).log();
+  EXPECT_TRUE(at::allclose(head.loss(log_rate, y), expected, 1e-12, 1e-12));
+  const auto counts = std::get<Counts>(head.answer(log_rate));
+  EXPECT_TRUE(at::equal(counts.rate.log_mean, log_rate.squeeze(1)));
+  EXPECT_TRUE((counts.rate.log_var == 0).all().item<bool>());
+}
+
 TEST(Head, SurvivesItsJsonAndRefusesAnotherTask) {
   const Head head{LikelihoodKind::softmax, 3};
   EXPECT_EQ(to_json(head_from_json(to_json(head))), to_json(head));

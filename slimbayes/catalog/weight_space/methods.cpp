@@ -1,11 +1,13 @@
 // Methods whose answer is the average over several sets of weights: draws from a distribution of the weights
-// (mc-dropout, swag, bbb), or independent fits (ensemble).
+// (mc-dropout, swag, bbb and the low-rank networks), or independent fits (ensemble).
 #include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/method_entry.h"
-#include "slimbayes/catalog/weight_space/bbb_options.h"
 #include "slimbayes/catalog/weight_space/ensemble_options.h"
+#include "slimbayes/catalog/weight_space/full_rank_options.h"
+#include "slimbayes/catalog/weight_space/low_rank_options.h"
 #include "slimbayes/catalog/weight_space/mc_dropout_options.h"
 #include "slimbayes/catalog/weight_space/swag_options.h"
+#include "slimbayes/catalog/weight_space/variational_options.h"
 
 namespace slimbayes {
 namespace {
@@ -41,7 +43,50 @@ MethodInfo bbb() {
   info.aliases = {"bayes-by-backprop"};
   info.summary = "A network whose weights have independent Gaussian posteriors (Bayes by Backprop).";
   info.paper = "Blundell et al. 2015 (baseline of R section 4)";
-  return with_options<BbbOptions>(std::move(info));
+  return with_options<VariationalOptions>(std::move(info));
+}
+
+/// Returns the facts of a method that trains a distribution over the weights and also takes counts.
+MethodInfo variational_method(std::string name, std::string summary, std::string paper) {
+  MethodInfo info =
+      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  info.parts = SdParts::draws;
+  info.summary = std::move(summary);
+  info.paper = std::move(paper);
+  return info;
+}
+
+MethodInfo full_rank() {
+  return with_options<FullRankOptions>(variational_method(
+      "full-rank", "A network with independent random weights, the dense rival of low-rank.",
+      "Blundell et al. 2015 (baseline of Toure and Stephens)"));
+}
+
+MethodInfo low_rank() {
+  return with_options<LowRankOptions>(
+      variational_method("low-rank", "A network whose matrices are products A B^T of random factors.",
+                         "Toure and Stephens: singular Bayesian neural networks, sections 2 and 3"));
+}
+
+MethodInfo low_rank_svd() {
+  MethodInfo info =
+      variational_method("low-rank-svd", "low-rank, started at the singular vectors of a trained network.",
+                         "Toure and Stephens, appendix F.9");
+  info.takes_network = true;
+  info.trains_on = {"steps",  "epochs",    "batch",    "learning_rate", "schedule",
+                    "warmup", "clip_norm", "patience", "time_limit"};
+  return with_options<LowRankOptions>(std::move(info));
+}
+
+MethodInfo low_rank_laplace() {
+  return with_options<LowRankOptions>(
+      variational_method("low-rank-laplace", "low-rank with Laplace distributions in place of Gaussians.",
+                         "Toure and Stephens, section 2"));
+}
+
+MethodInfo rank_1() {
+  return with_options<RankOneOptions>(variational_method(
+      "rank-1", "A network whose matrices are scaled by random vectors.", "Dusenberry et al. 2020"));
 }
 
 MethodInfo ensemble() {
@@ -64,6 +109,9 @@ MethodInfo ensemble() {
 
 }  // namespace
 
-std::vector<MethodInfo> weight_space_methods() { return {mc_dropout(), swag(), bbb(), ensemble()}; }
+std::vector<MethodInfo> weight_space_methods() {
+  return {mc_dropout(),       swag(),   bbb(),     full_rank(), low_rank(), low_rank_svd(),
+          low_rank_laplace(), rank_1(), ensemble()};
+}
 
 }  // namespace slimbayes

@@ -27,16 +27,10 @@ at::Tensor GroupedSum::mean() const {
 }
 
 void RunningMixture::add(const Predictive& answer) {
-  const bool classes = std::holds_alternative<Classes>(answer);
-  internal_check(classes || std::holds_alternative<Regression>(answer), "RunningMixture",
-                 "draws of networks answer regressions and classes");
-  internal_check(count_ == 0 || classes == classes_, "RunningMixture", "answers to two tasks");
-  classes_ = classes;
+  internal_check(count_ == 0 || answer.index() == task_, "RunningMixture", "answers to two tasks");
+  task_ = answer.index();
   ++count_;
-  if (classes)
-    collect(std::get<Classes>(answer));
-  else
-    collect(std::get<Regression>(answer));
+  std::visit([this](const auto& one) { collect(one); }, answer);
 }
 
 void RunningMixture::collect(const Regression& answer) {
@@ -44,14 +38,7 @@ void RunningMixture::collect(const Regression& answer) {
   first_.add(answer.mean);
   second_.add(answer.aleatoric_var);
   third_.add(answer.epistemic_var);
-  if (!centre_.defined()) {
-    centre_ = answer.mean.clone();
-    squares_ = at::zeros_like(centre_);
-    return;
-  }
-  const at::Tensor before = answer.mean - centre_;
-  centre_.add_(before / static_cast<double>(count_));
-  squares_.add_(before * (answer.mean - centre_));
+  spread(answer.mean);
 }
 
 void RunningMixture::collect(const Classes& answer) {
@@ -60,9 +47,33 @@ void RunningMixture::collect(const Classes& answer) {
   second_.add(answer.expected_entropy);
 }
 
+void RunningMixture::collect(const Counts& answer) {
+  if (count_ == 1) first_rate_ = answer.rate.log_mean.clone();
+  spread((answer.rate.log_mean - first_rate_).exp());
+}
+
+void RunningMixture::collect(const Intensity&) {
+  internal_check(false, "RunningMixture", "draws of networks answer no events");
+}
+
+void RunningMixture::spread(const at::Tensor& mean) {
+  if (count_ == 1) {
+    centre_ = mean.clone();
+    squares_ = at::zeros_like(centre_);
+    return;
+  }
+  const at::Tensor before = mean - centre_;
+  centre_.add_(before / static_cast<double>(count_));
+  squares_.add_(before * (mean - centre_));
+}
+
 Predictive RunningMixture::mixture() const {
   internal_check(count_ > 0, "RunningMixture", "a mixture of nothing");
-  if (classes_) {
+  if (first_rate_.defined()) {  // the log-normal rate with the mean and the variance of the rates
+    const at::Tensor log_var = at::log1p(squares_ / static_cast<double>(count_) / centre_.square());
+    return Counts{{first_rate_ + centre_.log() - 0.5 * log_var, log_var}};
+  }
+  if (!centre_.defined()) {
     const at::Tensor p = first_.mean();
     return Classes{p, -at::special_xlogy(p, p).sum(-1), second_.mean(), zeroed_};
   }

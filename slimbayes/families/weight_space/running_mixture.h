@@ -22,8 +22,8 @@ class GroupedSum {
 
 /// The equally weighted mixture of several answers to the same rows, like mixture() of core/answers.h. It
 /// keeps running sums instead of the answers, so that the memory does not grow with their number. Takes
-/// answers to a regression or a classification. The variance of a regression's means follows Welford's
-/// update, which is never negative.
+/// answers to a regression, a classification, or counts of which every answer knows the rate (log_var 0). The
+/// variance of the means follows Welford's update, which is never negative.
 class RunningMixture {
  public:
   /// Adds one answer. Throws std::logic_error if its task differs from that of the first answer.
@@ -35,11 +35,15 @@ class RunningMixture {
  private:
   void collect(const Regression& answer);
   void collect(const Classes& answer);
+  void collect(const Counts& answer);
+  void collect(const Intensity& answer);
+  void spread(const at::Tensor& mean);  // Welford's update
 
-  bool classes_ = false;
+  size_t task_ = 0;  // Predictive::index() of the answers
   int64_t count_ = 0, zeroed_ = 0;
   GroupedSum first_, second_, third_;  // averages: of mean and variances, or of probabilities and entropy
-  at::Tensor centre_, squares_;        // regression: mean of the means, sum of squared deviations
+  at::Tensor first_rate_;              // log rate of the first answer; rates count relative to it
+  at::Tensor centre_, squares_;        // mean of the means or rates, sum of squared deviations
 };
 
 }  // namespace slimbayes

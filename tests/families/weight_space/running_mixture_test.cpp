@@ -51,6 +51,21 @@ TEST(RunningMixture, IsTheMixtureOfAllAnswers) {
   }
 }
 
+TEST(RunningMixture, OfCountsHasTheMeanAndTheVarianceOfTheRates) {
+  for (double shift : {0.0, 600.0}) {  // rates of e^600 have squares that overflow
+    std::vector<Predictive> all;
+    RunningMixture running;
+    for (uint64_t s = 0; s < 50; ++s) {
+      const at::Tensor log_rate = shift + 0.3 * Stream(3).split(s).normal({kMixedRows});
+      all.emplace_back(Counts{{log_rate, at::zeros_like(log_rate)}});
+      running.add(all.back());
+    }
+    const auto p = std::get<Counts>(running.mixture()), q = std::get<Counts>(mixture(all));
+    EXPECT_TRUE(at::allclose(p.rate.log_mean, q.rate.log_mean, 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(p.rate.log_var, q.rate.log_var, 1e-10, 1e-12));
+  }
+}
+
 // Sums of squares would lose the variance of answers that are far from 0.
 TEST(RunningMixture, KeepsASmallSpreadFarFromZero) {
   RunningMixture running;

@@ -1,0 +1,310 @@
+#include "slimbayes/families/weight_space/variational_network.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "slimbayes/bayes/random_weights.h"
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/noise_variance.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/families/weight_space/token_counts.h"
+#include "slimbayes/families/weight_space/weight_draws.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/network_problem.h"
+#include "slimbayes/method/trained_network.h"
+#include "slimbayes/train/checkpoint_reader.h"
+#include "slimbayes/train/fit_series.h"
+#include "slimbayes/train/schedule.h"
+#include "slimbayes/train/training_plan.h"
+
+// Networks with random weights, trained on the evidence lower bound.
+//
+// Model       The weights w have a prior, independent for every random number (bayes/). y = network_w(x) +
+// noise;
+//             for classes the outputs are logits, for counts the log rate.
+// Estimator   A distribution q(w) as the plan of the method says. Each step draws one network for its batch
+// of b
+//             rows and follows the gradient of -log p(y | w) / b + beta / n KL(q || prior). kl_zero and
+//             kl_ramp raise the weight of the KL over the epochs. The noise variance is trained. The
+//             parameters with the best validation NLL of at most 8 draws are kept, without the KL and only
+//             after it has its full weight. The network of the mean weights is not used for this score: its
+//             activations differ from those of the draws.
+// Text        A step draws the rows of the batch's tokens only, and weights the KL of each row so that an
+// epoch
+//             counts it once (token_counts.h). The rows of tokens that training lacks are set to the prior:
+//             otherwise they would keep their small initial sd, and unknown words would look certain.
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kPlan = "weight_plan";    // in the model file
+constexpr const char* kLogNoise = "log_noise";  // only for a regression
+constexpr int64_t kValidationDraws = 8;         // draws of the weights for one validation score
+constexpr double kUniformStart = 0.2;
+
+/// Returns the random stream for draw s of the weights in validation and prediction. It is the same for every
+/// model, so that equal parameters give equal answers.
+Stream draw_stream(int64_t s) { return Stream(0).split("draw").split(static_cast<uint64_t>(s)); }
+
+/// Returns `draws` draws of the network's weights, each a network. `network` and `weights` must outlive the
+/// result.
+WeightDraws draws_of(const Network& network, const WeightPosterior& weights, const Shape& input,
+                     int64_t draws) {
+  return {input, draws, [&network, &weights](int64_t s) {
+            at::NoGradGuard no_grad;
+            return [&network, binding = weights.draw(draw_stream(s)).binding](const Input& rows) {
+              return network(rows, binding);
+            };
+          }};
+}
+
+/// Returns the size of the vocabulary of the network's embedding; 0 if it has none.
+int64_t vocabulary_of(const NetworkLayout& layout) {
+  for (const MapSite& site : layout.sites)
+    if (site.use == MapUse::rows) return site.out;
+  return 0;
+}
+
+/// Returns -log p(y | f) of each row. A regression omits the constant of the Gaussian. `noise` is undefined
+/// for other tasks.
+at::Tensor negative_log_density(const Head& head, const at::Tensor& noise, const at::Tensor& output,
+                                const at::Tensor& y) {
+  const at::Tensor loss = head.loss(output, y);
+  return head.is_regression() ? 0.5 * (loss / noise + noise.log()) : loss;
+}
+
+class VariationalFitted : public Fitted {
+ public:
+  VariationalFitted(VariationalNetwork method, NetworkFile net, WeightPlan plan)
+      : method_(std::move(method)),
+        net_(std::move(net)),
+        plan_(std::move(plan)),
+        network_(net_.spec, "network"),
+        weights_(RandomWeights(network_.layout(), plan_).bound(as_type(net_.weights, at::kFloat))),
+        head_(net_.head) {
+    if (!head_.is_regression()) return;
+    const at::Tensor theta = as_type(net_.weights, at::kDouble)(kLogNoise);
+    check_shape(theta, {}, method_.method, kLogNoise);
+    head_.noise_var = NoiseVariance(method_.variational.noise)(theta.item<double>());
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    return predict_by_draws(draws_of(network_, weights_, net_.spec.input, method_.variational.draws), head_,
+                            data, options, method_.method);
+  }
+
+  TensorFile save() const override {
+    TensorFile file = to_file(net_);
+    file.metadata[kPlan] = to_json(plan_).dump();
+    return file;
+  }
+
+  const Summary& summary() const override { return net_.summary; }
+
+ private:
+  VariationalNetwork method_;
+  NetworkFile net_;
+  WeightPlan plan_;
+  Network network_;
+  WeightPosterior weights_;
+  Head head_;  // with the trained noise
+};
+
+/// One fit: the network, the distribution over its weights, and the training problem with its steps.
+class VariationalFit {
+ public:
+  VariationalFit(const VariationalNetwork& method, const Split& split, NetworkSpec spec, const Stream& start,
+                 const TrainedNetwork* trained)
+      : method_(method),
+        rows_(training_rows(split.train, method.method)),
+        held_out_(validation_rows(split.valid, rows_, method.method)),
+        head_(head_of(rows_.schema.task)),
+        spec_(std::move(spec)),
+        network_(spec_, "network"),
+        random_(network_.layout(), method.plan(network_.layout())),
+        parameters_(started(start, trained)),
+        weights_(random_.bound([this](const std::string& name) { return parameters_[name]; })) {
+    if (!weights_.has_tokens()) return;
+    tokens_.emplace(rows_, vocabulary_of(network_.layout()));
+    weights_.rows_to_prior(tokens_->unseen());
+  }
+
+  Summary train(const FitContext& context) {
+    const TrainingOptions& training = method_.variational.network.training;
+    TrainProblem problem = network_problem(parameters_,
+                                           {{"network", {training.learning_rate}},
+                                            {"spread", {training.learning_rate}},
+                                            {"noise", {method_.variational.noise.noise_rate}}},
+                                           rows_, training);
+    const KlSchedule schedule{method_.variational.kl_zero, method_.variational.kl_ramp};
+    const int64_t epochs = training_plan(training, rows_.size(), problem.plan).epochs;
+    check(schedule.select_from() <= epochs, method_.method,
+          fmt::format("kl_zero and kl_ramp of together at most the {} epochs of this fit", epochs),
+          fmt::format("{} and {}", schedule.zero, schedule.ramp), "lower them, or raise --epochs or --steps");
+    problem.select_from = schedule.select_from();
+    problem.before_epoch = [&](const EpochContext& at) {
+      kl_weight_ = schedule.weight(at.epoch) * method_.variational.beta / static_cast<double>(rows_.size());
+      if (tokens_) tokens_->count(at.batches);
+    };
+    problem.step = [this](const Batch& batch, const StepContext& at) { return step(batch, at); };
+    if (held_out_.size() > 0)
+      problem.validate = [this, y = targets_of(held_out_)] { return validation_nll(y); };
+    Summary summary = slimbayes::train(problem, training, context.stream.split("train"), context.callback,
+                                       context.checkpoint);
+    summary.valid_rows = held_out_.size();
+    return summary;
+  }
+
+  std::unique_ptr<Fitted> fitted(Summary summary) const {
+    return std::make_unique<VariationalFitted>(
+        method_, NetworkFile{method_.options, head_, spec_, snapshot(parameters_), std::move(summary)},
+        random_.plan());
+  }
+
+ private:
+  Parameters started(const Stream& stream, const TrainedNetwork* trained) const {
+    Binding::Lookup from;
+    if (trained != nullptr) from = as_type(trained->weights, at::kDouble);
+    std::vector<ParameterSpec> all = random_.parameters(stream, from);
+    if (method_.start == VariationalNetwork::Start::uniform) {
+      for (size_t i = 0; i + 1 < all.size(); ++i) {
+        if (all[i + 1].group != "spread") continue;  // only locations have a spread, which follows them
+        const Stream own = stream.split("uniform").split(all[i].name);
+        all[i].start = kUniformStart * (2 * own.uniform(all[i].start.sizes()) - 1);
+      }
+    }
+    if (head_.is_regression())
+      all.push_back(
+          {kLogNoise, "noise",
+           at::full({}, NoiseVariance(method_.variational.noise).start(method_.method), at::kDouble)});
+    return {all, at::kFloat};
+  }
+
+  /// Returns the trained noise variance; undefined for other tasks than regression.
+  at::Tensor noise() const {
+    if (!head_.is_regression()) return {};
+    return NoiseVariance(method_.variational.noise)(parameters_[kLogNoise]);
+  }
+
+  double step(const Batch& batch, const StepContext& at) {
+    const Input input = input_of(batch);
+    const at::Tensor tokens = tokens_ ? tokens_of(input.x) : at::Tensor();
+    const WeightDraw draw = weights_.draw(at.stream.split("weights"), {tokens});
+    const at::Tensor output = network_(input, draw.binding, {true, at.stream});
+    at::Tensor loss = negative_log_density(head_, noise(), output, batch.target.to(at::kFloat)).mean();
+    if (kl_weight_ > 0)
+      loss = loss + kl_weight_ * weights_.kl(draw, {tokens_ ? tokens_->row_weights(tokens) : at::Tensor()});
+    loss.backward();
+    return loss.item<double>();
+  }
+
+  double validation_nll(const at::Tensor& y) const {
+    at::NoGradGuard no_grad;
+    Head now = head_;
+    if (head_.is_regression()) now.noise_var = noise().to(at::kDouble).item<double>();
+    const WeightDraws draws =
+        draws_of(network_, weights_, spec_.input, std::min(method_.variational.draws, kValidationDraws));
+    return *mean_nll(predict_by_draws(draws, now, held_out_, {}, method_.method), y);
+  }
+
+  const VariationalNetwork& method_;
+  Dataset rows_, held_out_;
+  Head head_;
+  NetworkSpec spec_;
+  Network network_;
+  RandomWeights random_;
+  Parameters parameters_;
+  WeightPosterior weights_;
+  std::optional<TokenCounts> tokens_;  // of the training rows; only for a random embedding
+  double kl_weight_ = 0;               // of this epoch, per row
+};
+
+class VariationalMethod : public Method {
+ public:
+  explicit VariationalMethod(VariationalNetwork method) : method_(std::move(method)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    const bool trained = method_.start == VariationalNetwork::Start::trained;
+    return trained ? fit_around(split, context) : fit_from(split, context, nullptr);
+  }
+
+ private:
+  std::unique_ptr<Fitted> fit_from(const Split& split, const FitContext& context,
+                                   const TrainedNetwork* trained) const {
+    const Schema& schema = split.train.schema;
+    VariationalFit fit(method_, split,
+                       trained != nullptr ? trained->spec
+                                          : trained_network_spec(method_.variational.network, schema.input,
+                                                                 schema.tokens, schema.task.outputs),
+                       context.stream.split("start"), trained);
+    Summary summary = fit.train(context);
+    return fit.fitted(std::move(summary));
+  }
+
+  /// Takes or trains the network that the weights start from, then trains the distribution. A killed fit that
+  /// resumes does not repeat a finished first training.
+  std::unique_ptr<Fitted> fit_around(const Split& split, const FitContext& context) const {
+    const FitSeries series(context.checkpoint, method_.method, context.callback);
+    std::optional<TrainedNetwork> first;
+    const auto record = series.start(2);
+    if (record && record->metadata.at("done") == "1") {
+      read_contents(series.name(), kCheckpointHint, [&] {
+        NetworkFile net = network_file(*record);
+        first = TrainedNetwork{std::move(net.spec), std::move(net.weights), net.head, std::move(net.summary)};
+      });
+    } else {
+      if (context.callback) context.callback->stage("1/2");
+      first =
+          starting_network(method_.variational.network, split,
+                           part_of(context, context.stream.split("network"), series.part(0)), method_.method);
+      if (first->summary.stopped != Stopped::interrupted)
+        series.keep(
+            to_file(NetworkFile{method_.options, first->head, first->spec, first->weights, first->summary}),
+            1);
+    }
+    if (first->summary.stopped == Stopped::interrupted) return untrained(split, context, *first);
+    if (context.callback) context.callback->stage("2/2");
+    return fit_from(split, part_of(context, context.stream, series.part(1)), &*first);
+  }
+
+  /// Returns the model of a fit that was interrupted in its first training: the distribution at its start,
+  /// around the network so far, with the network's noise.
+  std::unique_ptr<Fitted> untrained(const Split& split, const FitContext& context,
+                                    const TrainedNetwork& first) const {
+    VariationalNetwork method = method_;
+    NoiseOptions& noise = method.variational.noise;
+    noise.noise_start = std::max(first.head.noise_var, 2 * noise.noise_floor);
+    const VariationalFit fit(method, split, first.spec, context.stream.split("start"), &first);
+    return fit.fitted(first.summary);
+  }
+
+  VariationalNetwork method_;
+};
+
+}  // namespace
+
+Prior prior_of(const VariationalOptions& options) {
+  if (options.prior == "normal") return NormalPrior{options.weight_prior_sd};
+  return MixturePrior{.wide = options.weight_prior_sd, .narrow = options.narrow_prior_sd};
+}
+
+std::unique_ptr<Method> variational_method(VariationalNetwork network) {
+  return std::make_unique<VariationalMethod>(std::move(network));
+}
+
+std::unique_ptr<Fitted> load_variational(VariationalNetwork network, const TensorFile& file) {
+  NetworkFile net = network_file(file);
+  check_outputs(net.head, net.spec, network.method);
+  return std::make_unique<VariationalFitted>(std::move(network), std::move(net),
+                                             weight_plan_from_json(stored_json(file, kPlan)));
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "slimbayes/bayes/weight_plan.h"
+#include "slimbayes/catalog/weight_space/variational_options.h"
+#include "slimbayes/method/method.h"
+
+namespace slimbayes {
+
+/// What distinguishes the methods that train a distribution over the weights of a network.
+struct VariationalNetwork {
+  /// Where the locations of the weights start.
+  enum class Start : uint8_t {
+    random,   // at the values that a network without a distribution would draw
+    uniform,  // at U(-0.2, 0.2) for every matrix and bias, the start of the paper's mean-field baseline
+    trained   // at the weights of a trained network: FitContext::start, or one that the fit trains first
+  };
+
+  std::string method;      // name in the catalogue
+  nlohmann::json options;  // every option of the method, for the model file
+  VariationalOptions variational;
+  /// Returns which weights of the network are random, and how.
+  std::function<WeightPlan(const NetworkLayout& layout)> plan;
+  Start start = Start::random;
+};
+
+/// Returns the prior that these options describe.
+Prior prior_of(const VariationalOptions& options);
+
+/// Returns the method that trains the distribution on the evidence lower bound.
+std::unique_ptr<Method> variational_method(VariationalNetwork network);
+
+/// Reads a fitted network from a model file. `network` must be made from the options in that file. Throws
+/// DataError or std::invalid_argument for a file that does not fit.
+std::unique_ptr<Fitted> load_variational(VariationalNetwork network, const TensorFile& file);
+
+}  // namespace slimbayes

@@ -1,0 +1,38 @@
+#include "slimbayes/catalog/weight_space/full_rank_options.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/families/weight_space/variational_network.h"
+
+// full-rank: the mean-field network with which Toure and Stephens compare low-rank.
+//
+// Model       Independent weights, with the same prior options as low-rank.
+// Estimator   Independent Gaussians (families/weight_space/variational_network.cpp), as bbb. The option
+// `start`
+//             offers the start of the paper's baseline, U(-0.2, 0.2).
+// Cost        Two numbers for every weight, and one random number for every weight and step.
+// When        To compare with low-rank. bbb is the same model with the options of Rich-BLL's baseline.
+
+namespace slimbayes {
+
+namespace {
+
+VariationalNetwork full_rank(const nlohmann::json& options) {
+  const auto o = options_from_json<FullRankOptions>(options, "full-rank");
+  using Start = VariationalNetwork::Start;
+  return {"full-rank", options_to_json(o), o.variational,
+          [v = o.variational](const NetworkLayout& layout) {
+            return plan_for_all(layout, {.prior = prior_of(v), .start_scale = v.start_sd});
+          },
+          o.start == "uniform" ? Start::uniform : Start::random};
+}
+
+}  // namespace
+
+std::unique_ptr<Method> make_full_rank(const nlohmann::json& options) {
+  return variational_method(full_rank(options));
+}
+
+std::unique_ptr<Fitted> load_full_rank(const TensorFile& file) {
+  return load_variational(full_rank(stored_json(file, "options")), file);
+}
+
+}  // namespace slimbayes

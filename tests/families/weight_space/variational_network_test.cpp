@@ -1,0 +1,134 @@
+// Networks with random weights against the deterministic network, and the numbers that they hold.
+#include "slimbayes/families/weight_space/variational_network.h"
+
+#include <ATen/ATen.h>
+#include <c10/util/accumulate.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/bayes/random_weights.h"
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/families/weight_space/low_rank_plan.h"
+#include "slimbayes/methods/registry.h"
+#include "slimbayes/storage/error.h"
+#include "tests/methods/contract.h"
+#include "tests/methods/task_contract.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+const json kNet = {{"network", "mlp"}, {"hidden", 12}, {"blocks", 2}, {"steps", 200}};
+
+json with(json more) {
+  json all = kNet;
+  all.update(more);
+  return all;
+}
+
+/// Returns how many numbers a plan trains in an MLP of these widths.
+int64_t parameters_of(const std::vector<int64_t>& widths, const WeightPlan& plan) {
+  NetworkSpec spec{{{widths[0]}}};
+  for (size_t i = 1; i < widths.size(); ++i) spec.layers.push_back(Linear{widths[i]});
+  int64_t count = 0;
+  const Network network(spec, "network");
+  for (const ParameterSpec& one : RandomWeights(network.layout(), plan).parameters(Stream(0)))
+    count += one.start.numel();
+  return count;
+}
+
+NetworkLayout layout_of(const std::vector<int64_t>& widths) {
+  NetworkSpec spec{{{widths[0]}}};
+  for (size_t i = 1; i < widths.size(); ++i) spec.layers.push_back(Linear{widths[i]});
+  return Network(spec, "network").layout();
+}
+
+WeightPlan without_biases(WeightPlan plan) {
+  std::erase_if(plan.sites, [](const auto& one) { return one.first.ends_with(".bias"); });
+  return plan;
+}
+
+WeightPlan factored(const std::vector<int64_t>& widths, int64_t rank, const char* which) {
+  LowRankOptions options;
+  options.rank = rank;
+  options.factored = which;
+  return low_rank_plan(layout_of(widths), options, "gaussian", "random");
+}
+
+// Tables 1, 14 and 20 of Toure and Stephens. MNIST's biases are deterministic.
+TEST(VariationalNetwork, HoldsAsManyNumbersAsThePaperCounts) {
+  const std::vector<int64_t> clinical = {44, 128, 128, 1}, mnist = {784, 1200, 1200, 10},
+                             toy = {1, 100, 100, 1};
+  const auto dense = [](const std::vector<int64_t>& widths) { return plan_for_all(layout_of(widths), {}); };
+  EXPECT_EQ(parameters_of(clinical, {}), 22401);
+  EXPECT_EQ(parameters_of(clinical, dense(clinical)), 44802);
+  EXPECT_EQ(parameters_of(clinical, factored(clinical, 15, "all")), 13612);
+  EXPECT_EQ(parameters_of(mnist, without_biases(dense(mnist))), 4788010);
+  EXPECT_EQ(parameters_of(mnist, without_biases(factored(mnist, 25, "all"))), 245810);
+  EXPECT_EQ(parameters_of(mnist, without_biases(plan_for_all(layout_of(mnist), {.structure = "rank_one"}))),
+            2406398);
+  EXPECT_EQ(parameters_of(toy, dense(toy)), 20802);
+  EXPECT_EQ(parameters_of(toy, factored(toy, 16, "smaller")), 7202);
+}
+
+// Full rank without spread, started at a trained network, is that network.
+TEST(VariationalNetwork, OfFullRankWithoutSpreadAnswersAsTheTrainedNetwork) {
+  const Dataset data = contract::toy(50, 9);
+  for (const Split& split : {contract::toy_split(), contract::task_split(LikelihoodKind::softmax)}) {
+    const auto dnn = registry_row("dnn").make(kNet)->fit(split, {Stream(5)});
+    const json options = with({{"rank", 12},
+                               {"factored", "all"},
+                               {"start_share", 1e-9},
+                               {"start_sd", 1e-9},
+                               {"steps", 1},
+                               {"learning_rate", 1e-8},
+                               {"beta", 0}});
+    const auto fitted =
+        registry_row("low-rank-svd").make(options)->fit(split, {Stream(6), nullptr, {}, dnn->network()});
+    const Predictive mine = fitted->predict(split.valid), theirs = dnn->predict(split.valid);
+    if (const auto* p = std::get_if<Regression>(&mine)) {
+      EXPECT_TRUE(at::allclose(p->mean, std::get<Regression>(theirs).mean, 1e-4, 1e-5));
+      EXPECT_LT(p->epistemic_var.max().item<double>(), 1e-10);
+    } else {
+      EXPECT_TRUE(at::allclose(std::get<Classes>(mine).probabilities, std::get<Classes>(theirs).probabilities,
+                               1e-4, 1e-5));
+    }
+  }
+}
+
+TEST(VariationalNetwork, OfCountsBeatsAConstantRate) {
+  const Split split = contract::task_split(LikelihoodKind::poisson);
+  const at::Tensor y = split.valid.all().target;
+  const at::Tensor rate = split.train.all().target.mean().log().expand_as(y);
+  const double constant = *mean_nll(Counts{{rate, at::zeros_like(rate)}}, y);
+  for (const char* method : {"low-rank", "full-rank"}) {
+    const auto fitted = registry_row(method).make(with({{"steps", 600}}))->fit(split, {Stream(5)});
+    const auto answer = std::get<Counts>(fitted->predict(split.valid));
+    EXPECT_LT(*mean_nll(answer, y), constant - 0.1) << method;
+    EXPECT_GT(answer.rate.log_var.min().item<double>(), 0) << method;
+  }
+}
+
+TEST(VariationalNetwork, RefusesFactorsOfOtherShapesAndAPlanWithoutItsSite) {
+  const auto& row = registry_row("low-rank");
+  const TensorFile file = row.make(with({{"rank", 3}}))->fit(contract::toy_split(), {Stream(5)})->save();
+  TensorFile wrong = file;
+  wrong.tensors.at("network.2.weight.a") = to_stored(at::zeros({12, 5}));
+  EXPECT_THROW(row.load(wrong), std::invalid_argument);
+  TensorFile absent = file;
+  absent.tensors.erase("network.2.weight.b.spread");
+  EXPECT_THROW(row.load(absent), DataError);
+  TensorFile other = file;
+  json plan = json::parse(other.metadata.at("weight_plan"));
+  plan["network.9.weight"] = plan.at("network.2.weight");
+  other.metadata["weight_plan"] = plan.dump();
+  EXPECT_THROW(row.load(other), std::invalid_argument);
+  EXPECT_THROW(row.make({{"rank", 0}}), std::invalid_argument);
+  EXPECT_THROW(row.make({{"draws", 0}}), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace slimbayes
