@@ -13,8 +13,9 @@
 // Cost        r (out + in) multiplications for each row and matrix in place of out * in, and as many random
 //             numbers a step. The model has fewer numbers than the network without a distribution if
 //             r < out in / (2 (out + in)).
-// When        For a Bayesian network that is smaller than a plain one: large matrices with quickly falling
-//             singular values (`slimbayes rank-advice` shows them).
+// When        For a Bayesian network that is smaller than a plain one: large matrices whose singular values
+// fall
+//             quickly.
 // Deviations  The prior is matched to that of a matrix without factors (--match-prior), and matrices that
 // would
 //             not get smaller have independent weights (--factored).

@@ -23,7 +23,7 @@ void describe(LowRankOptions& o, V& v) {
   describe(o.variational, v);
   v("rank", o.rank,
     "columns of the factors A and B of a matrix A B^T; at most the smaller side of the matrix. Raise it if a "
-    "network without factors (dnn) is more accurate; `slimbayes rank-advice` reads it off a trained network",
+    "network without factors (dnn) is more accurate",
     Range{1, 65536}, "Toure and Stephens, section 2");
   v("factored", o.factored,
     "which matrices are products of factors. smaller: those that have fewer numbers so; all: every matrix, "
