@@ -6,8 +6,7 @@
 //
 // Model       Independent weights, with the same prior options as low-rank.
 // Estimator   Independent Gaussians (families/weight_space/variational_network.cpp), as bbb. The option
-// `start`
-//             offers the start of the paper's baseline, U(-0.2, 0.2).
+//             `start` offers the start of the paper's baseline, U(-0.2, 0.2).
 // Cost        Two numbers for every weight, and one random number for every weight and step.
 // When        To compare with low-rank. bbb is the same model with the options of Rich-BLL's baseline.
 

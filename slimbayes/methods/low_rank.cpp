@@ -5,20 +5,17 @@
 // low-rank: a network whose matrices are products of random factors (Toure and Stephens, sections 2 and 3).
 //
 // Model       W = A B^T with A [out, r] and B [in, r], whose elements have independent priors. Elements of W
-// in
-//             one row or one column are correlated, since they share factors (Lemma 3.5).
+//             in one row or one column are correlated, since they share factors (Lemma 3.5).
 // Estimator   Independent Gaussians for the elements of A and B
-// (families/weight_space/variational_network.cpp).
-//             x W^T is computed as (x B) A^T, so W is never formed, except in an LSTM or a convolution.
+//             (families/weight_space/variational_network.cpp). x W^T is computed as (x B) A^T, so W is never
+//             formed, except in an LSTM or a convolution.
 // Cost        r (out + in) multiplications for each row and matrix in place of out * in, and as many random
-//             numbers a step. The model has fewer numbers than the network without a distribution if
-//             r < out in / (2 (out + in)).
+//             numbers a step. The model has fewer numbers than the network without a distribution if r < out
+//             in / (2 (out + in)).
 // When        For a Bayesian network that is smaller than a plain one: large matrices whose singular values
-// fall
-//             quickly.
+//             fall quickly.
 // Deviations  The prior is matched to that of a matrix without factors (--match-prior), and matrices that
-// would
-//             not get smaller have independent weights (--factored).
+//             would not get smaller have independent weights (--factored).
 
 namespace slimbayes {
 

@@ -7,8 +7,7 @@
 //
 // Model       As low-rank.
 // Estimator   As low-rank, but every element of A and B has a Laplace distribution, whose tails are heavier:
-// the
-//             draws are near the location more often, and far from it more often.
+//             the draws are near the location more often, and far from it more often.
 // When        To see whether the shape of the posterior matters.
 
 namespace slimbayes {

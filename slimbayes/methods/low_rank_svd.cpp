@@ -8,8 +8,7 @@
 // Estimator   As low-rank. A and B start at the best approximation of rank r of each trained matrix, from its
 //             singular value decomposition; other weights start at their trained values.
 // Cost        That of dnn, then that of low-rank. --network-from takes the network of a model instead of
-// training
-//             one.
+//             training one.
 // When        For a network that is trained already, or if low-rank trains slowly from its random start.
 
 namespace slimbayes {

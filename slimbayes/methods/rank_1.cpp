@@ -5,8 +5,7 @@
 // rank-1: matrices scaled by random vectors (Dusenberry et al. 2020).
 //
 // Model       W = diag(1 + s) V diag(1 + r). s [out] and r [in] have independent priors with mean 0; V and
-// the
-//             biases are trained and not random.
+//             the biases are trained and not random.
 // Estimator   Independent Gaussians for s and r (families/weight_space/variational_network.cpp).
 // Cost        That of dnn per step, and out + in random numbers for each matrix.
 // When        As a baseline: uncertainty for few additional numbers.

@@ -11,7 +11,8 @@ def test_compare_takes_the_methods_that_take_the_target(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "c"], [[i % 7, i * i % 5, "ab"[i % 7 > 3]] for i in range(60)])
     report = json.loads(ok(tmp_path, "compare", "t.csv", "--target", "c", "--seeds", 1, "--steps", 10, "--rank", 5, "--threads", 1, "--json"))
     assert [each["method"] for each in report["methods"]] == ["vbll", "sv-dkl", "sv-rbf", "sv-dbk", "dnn", "rich-bll", "bll",
-                                                              "last-layer-laplace", "mc-dropout", "swag", "bbb", "ensemble"]
+                                                              "last-layer-laplace", "mc-dropout", "swag", "bbb", "full-rank", "low-rank",
+                                                              "low-rank-svd", "low-rank-laplace", "rank-1", "ensemble"]
     assert all(len(each["runs"]) == 1 for each in report["methods"])
 
 
@@ -39,7 +40,7 @@ def test_methods_without_the_task_name_those_with_it(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled(["a", "b"] * 15))
     for method in ("dbk", "pp-dkl", "gp-exact"):
         line = refused(tmp_path, "fit", "t.csv", "--target", "y", "--method", method)
-        assert "classification" in line and "dnn, rich-bll, bll, last-layer-laplace, mc-dropout, swag, bbb, ensemble take it (--method)" in line
+        assert "classification" in line and "dnn, rich-bll, bll, last-layer-laplace, mc-dropout, swag, bbb, full-rank, low-rank, low-rank-svd, low-rank-laplace, rank-1, ensemble take it (--method)" in line
 
 
 def test_the_target_chooses_the_method(tmp_path):

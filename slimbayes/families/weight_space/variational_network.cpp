@@ -14,6 +14,7 @@
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/weight_space/token_counts.h"
+#include "slimbayes/families/weight_space/variational_fitted.h"
 #include "slimbayes/families/weight_space/weight_draws.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
@@ -26,45 +27,24 @@
 
 // Networks with random weights, trained on the evidence lower bound.
 //
-// Model       The weights w have a prior, independent for every random number (bayes/). y = network_w(x) +
-// noise;
-//             for classes the outputs are logits, for counts the log rate.
+// Model       The weights w have a prior, independent for every random number (bayes/), and
+//             y = network_w(x) + noise. For classes the outputs are logits, for counts the log rate.
 // Estimator   A distribution q(w) as the plan of the method says. Each step draws one network for its batch
-// of b
-//             rows and follows the gradient of -log p(y | w) / b + beta / n KL(q || prior). kl_zero and
+//             of b rows and follows the gradient of -log p(y | w) / b + beta / n KL(q || prior). kl_zero and
 //             kl_ramp raise the weight of the KL over the epochs. The noise variance is trained. The
 //             parameters with the best validation NLL of at most 8 draws are kept, without the KL and only
 //             after it has its full weight. The network of the mean weights is not used for this score: its
 //             activations differ from those of the draws.
 // Text        A step draws the rows of the batch's tokens only, and weights the KL of each row so that an
-// epoch
-//             counts it once (token_counts.h). The rows of tokens that training lacks are set to the prior:
-//             otherwise they would keep their small initial sd, and unknown words would look certain.
+//             epoch counts it once (token_counts.h). The rows of tokens that training lacks are set to the
+//             prior: otherwise they would keep their small initial sd, and unknown words would look certain.
 
 namespace slimbayes {
 
 namespace {
 
-constexpr const char* kPlan = "weight_plan";    // in the model file
-constexpr const char* kLogNoise = "log_noise";  // only for a regression
-constexpr int64_t kValidationDraws = 8;         // draws of the weights for one validation score
+constexpr int64_t kValidationDraws = 8;  // draws of the weights for one validation score
 constexpr double kUniformStart = 0.2;
-
-/// Returns the random stream for draw s of the weights in validation and prediction. It is the same for every
-/// model, so that equal parameters give equal answers.
-Stream draw_stream(int64_t s) { return Stream(0).split("draw").split(static_cast<uint64_t>(s)); }
-
-/// Returns `draws` draws of the network's weights, each a network. `network` and `weights` must outlive the
-/// result.
-WeightDraws draws_of(const Network& network, const WeightPosterior& weights, const Shape& input,
-                     int64_t draws) {
-  return {input, draws, [&network, &weights](int64_t s) {
-            at::NoGradGuard no_grad;
-            return [&network, binding = weights.draw(draw_stream(s)).binding](const Input& rows) {
-              return network(rows, binding);
-            };
-          }};
-}
 
 /// Returns the size of the vocabulary of the network's embedding; 0 if it has none.
 int64_t vocabulary_of(const NetworkLayout& layout) {
@@ -80,43 +60,6 @@ at::Tensor negative_log_density(const Head& head, const at::Tensor& noise, const
   const at::Tensor loss = head.loss(output, y);
   return head.is_regression() ? 0.5 * (loss / noise + noise.log()) : loss;
 }
-
-class VariationalFitted : public Fitted {
- public:
-  VariationalFitted(VariationalNetwork method, NetworkFile net, WeightPlan plan)
-      : method_(std::move(method)),
-        net_(std::move(net)),
-        plan_(std::move(plan)),
-        network_(net_.spec, "network"),
-        weights_(RandomWeights(network_.layout(), plan_).bound(as_type(net_.weights, at::kFloat))),
-        head_(net_.head) {
-    if (!head_.is_regression()) return;
-    const at::Tensor theta = as_type(net_.weights, at::kDouble)(kLogNoise);
-    check_shape(theta, {}, method_.method, kLogNoise);
-    head_.noise_var = NoiseVariance(method_.variational.noise)(theta.item<double>());
-  }
-
-  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_by_draws(draws_of(network_, weights_, net_.spec.input, method_.variational.draws), head_,
-                            data, options, method_.method);
-  }
-
-  TensorFile save() const override {
-    TensorFile file = to_file(net_);
-    file.metadata[kPlan] = to_json(plan_).dump();
-    return file;
-  }
-
-  const Summary& summary() const override { return net_.summary; }
-
- private:
-  VariationalNetwork method_;
-  NetworkFile net_;
-  WeightPlan plan_;
-  Network network_;
-  WeightPosterior weights_;
-  Head head_;  // with the trained noise
-};
 
 /// One fit: the network, the distribution over its weights, and the training problem with its steps.
 class VariationalFit {
@@ -164,7 +107,7 @@ class VariationalFit {
   }
 
   std::unique_ptr<Fitted> fitted(Summary summary) const {
-    return std::make_unique<VariationalFitted>(
+    return variational_fitted(
         method_, NetworkFile{method_.options, head_, spec_, snapshot(parameters_), std::move(summary)},
         random_.plan());
   }
@@ -298,13 +241,6 @@ Prior prior_of(const VariationalOptions& options) {
 
 std::unique_ptr<Method> variational_method(VariationalNetwork network) {
   return std::make_unique<VariationalMethod>(std::move(network));
-}
-
-std::unique_ptr<Fitted> load_variational(VariationalNetwork network, const TensorFile& file) {
-  NetworkFile net = network_file(file);
-  check_outputs(net.head, net.spec, network.method);
-  return std::make_unique<VariationalFitted>(std::move(network), std::move(net),
-                                             weight_plan_from_json(stored_json(file, kPlan)));
 }
 
 }  // namespace slimbayes
