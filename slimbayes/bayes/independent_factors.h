@@ -8,7 +8,8 @@
 
 namespace slimbayes {
 
-/// A tensor behind a random matrix. Its elements are random and independent, or trained like ordinary weights.
+/// A tensor behind a random matrix. Its elements are random and independent, or trained like ordinary
+/// weights.
 struct Factor {
   std::string name;
   std::vector<int64_t> sizes;
@@ -28,11 +29,11 @@ struct FactorForm {
   std::function<LinearMap(const std::vector<at::Tensor>& drawn, const at::Tensor& tokens)> map;
 };
 
-/// Returns a structure of these factors. Every element of a random factor has the law and the prior of `plan`. A
-/// random factor NAME has two parameters: its locations NAME, and its unconstrained scales NAME.spread, where
-/// scale = softplus(spread). At the start every scale is plan.start_scale or, if plan.start_ratio is above 0,
-/// that share of the root mean square of the factor's locations. A factor that is not random has the parameter
-/// NAME alone. `rate` multiplies the learning rates.
+/// Returns a structure of these factors. Every element of a random factor has the law and the prior of
+/// `plan`. A random factor NAME has two parameters: its locations NAME, and its unconstrained scales
+/// NAME.spread, where scale = softplus(spread). At the start every scale is plan.start_scale or, if
+/// plan.start_ratio is above 0, that share of the root mean square of the factor's locations. A factor that
+/// is not random has the parameter NAME alone. `rate` multiplies the learning rates.
 std::unique_ptr<const Structure> independent_factors(const SitePlan& plan, double rate, FactorForm form);
 
 }  // namespace slimbayes

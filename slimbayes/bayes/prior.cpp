@@ -40,7 +40,8 @@ double nearest_scale(const Law& law, const Prior& prior) {
 }
 
 Prior matched_to_dense(const Prior& dense, int64_t rank) {
-  // If v is the variance of `dense`, that of a factor's element must be sqrt(v / r): (r v)^(-1/4) times the sd.
+  // If v is the variance of `dense`, that of a factor's element must be sqrt(v / r): (r v)^(-1/4) times the
+  // sd.
   const auto factor = [rank](double var) { return std::pow(static_cast<double>(rank) * var, -0.25); };
   if (const auto* normal = std::get_if<NormalPrior>(&dense))
     return NormalPrior{normal->sd * factor(normal->sd * normal->sd)};

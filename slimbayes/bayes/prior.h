@@ -40,8 +40,9 @@ at::Tensor kl_elements(const LawValues& q, const Prior& prior);
 double nearest_scale(const Law& law, const Prior& prior);
 
 /// Returns the prior of the elements of A [m, r] and B [n, r] for which those of A B^T have the variance that
-/// `dense` gives to the elements of a matrix: the sds of `dense` times a common factor. Var (A B^T)_ij = r v^2
-/// if v is the variance of an element of A and B. Without this match the variance would grow with the rank.
+/// `dense` gives to the elements of a matrix: the sds of `dense` times a common factor. Var (A B^T)_ij = r
+/// v^2 if v is the variance of an element of A and B. Without this match the variance would grow with the
+/// rank.
 Prior matched_to_dense(const Prior& dense, int64_t rank);
 
 /// Returns whether kl_elements() needs LawValues::draw for this prior: true for a MixturePrior.

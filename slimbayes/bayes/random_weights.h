@@ -45,8 +45,8 @@ class WeightPosterior {
   /// Returns the scalar KL(posterior || prior), summed over all sites. `draw` is the draw used in this step.
   at::Tensor kl(const WeightDraw& draw, const KlContext& context = {}) const;
 
-  /// Sets the rows of these tokens [u] int64 in every random embedding to the prior (Structure::rows_to_prior).
-  /// It changes the values of the parameter tensors.
+  /// Sets the rows of these tokens [u] int64 in every random embedding to the prior
+  /// (Structure::rows_to_prior). It changes the values of the parameter tensors.
   void rows_to_prior(const at::Tensor& tokens) const;
 
   /// Returns whether an embedding is random.
@@ -77,8 +77,8 @@ class RandomWeights {
 
   /// Returns all parameters and buffers with their initial values. Deterministic tensors and the locations of
   /// random weights are in the group "network", the scales of random weights in "spread", buffers in
-  /// kBuffers. With `trained`, the weights of a trained network by name, all values start from these instead of
-  /// random ones (SitePlan::start says how a structure starts from them).
+  /// kBuffers. With `trained`, the weights of a trained network by name, all values start from these instead
+  /// of random ones (SitePlan::start says how a structure starts from them).
   std::vector<ParameterSpec> parameters(const Stream& stream, const Binding::Lookup& trained = {}) const;
 
   /// Binds the distribution to the tensors that `lookup` returns for the names of parameters(). Throws

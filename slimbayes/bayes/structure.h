@@ -60,15 +60,16 @@ class Structure {
   virtual at::Tensor kl(std::span<const at::Tensor> parameters, const SiteDraw& draw,
                         const at::Tensor& row_weights) const = 0;
 
-  /// Sets the parameters of these tokens' rows of an embedding [u] int64 so that their posterior is as near to
-  /// the prior as the law allows. Use it for tokens that no training row contains: the data say nothing about
-  /// them, so their rows would keep the values of the start.
+  /// Sets the parameters of these tokens' rows of an embedding [u] int64 so that their posterior is as near
+  /// to the prior as the law allows. Use it for tokens that no training row contains: the data say nothing
+  /// about them, so their rows would keep the values of the start.
   virtual void rows_to_prior(std::span<const at::Tensor> parameters, const at::Tensor& tokens) const = 0;
 };
 
-/// Returns the structure named by `plan`: "mean_field" (every element of the matrix is independent), "low_rank"
-/// (W = A B^T with independent factors) or "rank_one" (W = diag(s) V diag(r) with random s and r). Throws std::invalid_argument for an unknown name, a rank
-/// that the structure cannot have, or a structure of factors at a tensor that is no matrix of a layer.
+/// Returns the structure named by `plan`: "mean_field" (every element of the matrix is independent),
+/// "low_rank" (W = A B^T with independent factors) or "rank_one" (W = diag(1 + s) V diag(1 + r) with random s
+/// and r). Throws std::invalid_argument for an unknown name, a rank that the structure cannot have, or a
+/// structure of factors at a tensor that is no matrix of a layer.
 std::unique_ptr<const Structure> make_structure(const RandomSite& site, const SitePlan& plan);
 
 }  // namespace slimbayes

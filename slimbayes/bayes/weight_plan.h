@@ -16,8 +16,8 @@ struct SitePlan {
   std::string law = "gaussian";          // "gaussian" or "laplace" (law.h)
   Prior prior = NormalPrior{};
   double start_scale = 0.01;  // initial scale of every random number
-  /// Above 0: the initial scale of a factor is this share of the root mean square of its initial locations, in
-  /// place of start_scale.
+  /// Above 0: the initial scale of a factor is this share of the root mean square of its initial locations,
+  /// in place of start_scale.
   double start_ratio = 0;
   std::string start = "random";  // how low_rank starts: "random", or "svd" of the tensor's initial values
   double damping = 1;            // multiplies the initial locations of low_rank that start at random

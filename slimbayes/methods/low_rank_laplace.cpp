@@ -2,8 +2,7 @@
 #include "slimbayes/families/weight_space/low_rank_plan.h"
 #include "slimbayes/families/weight_space/variational_network.h"
 
-// low-rank-laplace: low-rank with Laplace distributions in place of Gaussians (Toure and Stephens, section
-// 2).
+// low-rank-laplace: low-rank with Laplace distributions for Gaussians (Toure and Stephens, section 2).
 //
 // Model       As low-rank.
 // Estimator   As low-rank, but every element of A and B has a Laplace distribution, whose tails are heavier:

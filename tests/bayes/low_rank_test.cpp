@@ -25,8 +25,8 @@ struct OneLayer {
   at::Tensor draw(uint64_t s) const { return dense(bound().draw(Stream(7).split(s)).binding.maps[0]); }
 };
 
-// Lemma 3.5 of Toure and Stephens: elements of W = A B^T in one row have the covariance sum_k var_A mu_B mu_B',
-// in one column sum_k mu_A mu_A' var_B, and elsewhere 0.
+// Lemma 3.5 of Toure and Stephens: elements of W = A B^T in one row have the covariance sum_k var_A mu_B
+// mu_B', in one column sum_k mu_A mu_A' var_B, and elsewhere 0.
 TEST(LowRank, ElementsOfARowAndOfAColumnAreCorrelated) {
   constexpr int64_t kDraws = 100000;
   OneLayer q(3, 2, {.structure = "low_rank", .start_scale = 0.4, .rank = 2});
