@@ -9,27 +9,15 @@
 #include <system_error>
 #include <thread>
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
+#include "slimbayes/storage/memory.h"
 #include "slimbayes/workflow/resolved_fit.h"
 
 namespace slimbayes::cli {
 
 namespace {
-
-/// Makes malloc keep freed memory instead of returning it to the system. Every training step frees and
-/// allocates the same large tensors, so reusing their memory saves a tenth of the time.
-void keep_freed_memory() {
-#ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 64 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-#endif
-}
 
 /// Returns the number of threads for a request. 0 stands for as many as the tensor library takes by default.
 int threads_of(const Request& request) {

@@ -16,7 +16,8 @@ namespace {
 const double kLogTwoPi = std::log(2 * std::numbers::pi);
 
 at::Tensor gaussian_draw(const at::Tensor& mean, const at::Tensor& sd, const Stream& stream) {
-  return mean + sd * stream.normal(mean.sizes(), mean.scalar_type());
+  const bool small = mean.scalar_type() == at::kFloat;
+  return at::addcmul(mean, sd, small ? stream.normal_float32(mean.sizes()) : stream.normal(mean.sizes()));
 }
 at::Tensor gaussian_log_density(const at::Tensor& x, const at::Tensor& mean, const at::Tensor& sd) {
   return -0.5 * (((x - mean) / sd).square() + kLogTwoPi) - sd.log();

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "slimbayes/bayes/gaussian_kl.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/json_reader.h"
 
@@ -31,6 +32,12 @@ at::Tensor kl_of(const LawValues& q, const MixturePrior& prior) {
 
 at::Tensor kl_elements(const LawValues& q, const Prior& prior) {
   return std::visit([&](const auto& one) { return kl_of(q, one); }, prior);
+}
+
+at::Tensor kl_sum(const LawValues& q, const Prior& prior) {
+  const auto* normal = std::get_if<NormalPrior>(&prior);
+  if (normal != nullptr && q.law.name == "gaussian") return gaussian_kl_sum(q.location, q.scale, normal->sd);
+  return kl_elements(q, prior).sum();
 }
 
 double nearest_scale(const Law& law, const Prior& prior) {

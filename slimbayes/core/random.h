@@ -36,6 +36,10 @@ class Stream {
   at::Tensor normal(std::initializer_list<int64_t> shape, at::ScalarType type = at::kDouble) const {
     return normal(at::IntArrayRef(shape), type);
   }
+  /// Returns a float32 tensor of standard normal numbers, at a tenth of the cost of normal(). Number i is a
+  /// pure function of the key and i here too, but not that of normal(). Numbers lie within +-5.9. Use it for
+  /// draws of many weights.
+  at::Tensor normal_float32(at::IntArrayRef shape) const;
   at::Tensor permutation(int64_t n) const;  // random permutation of 0 to n - 1, [n] int64, Fisher-Yates
 
  private:

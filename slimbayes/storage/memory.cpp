@@ -4,6 +4,9 @@
 #include "slimbayes/storage/memory.h"
 
 #include <fmt/format.h>
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -90,6 +93,14 @@ uint64_t memory_at_hand(const fs::path& root) {
   const auto available = number_in(root / "proc/meminfo", "MemAvailable:");
   const uint64_t free = available ? *available * 1024 : kUnknown;
   return std::min({free, left_in_groups(root), address_space_at_hand(root)});
+}
+
+void keep_freed_memory() {
+#ifdef __GLIBC__
+  constexpr int kLargest = 1 << 25;  // 32 MB: glibc ignores larger values of this limit
+  mallopt(M_MMAP_THRESHOLD, kLargest);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+#endif
 }
 
 std::string bytes_text(uint64_t bytes) {

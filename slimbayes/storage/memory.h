@@ -17,6 +17,13 @@ uint64_t memory_at_hand(const std::filesystem::path& root = "/");
 /// largest uint64_t if no limit is set. `root`: see memory_at_hand.
 uint64_t address_space_at_hand(const std::filesystem::path& root = "/");
 
+/// Makes the C library keep memory that is freed for later allocations of this process (glibc; elsewhere it
+/// does nothing). A training step frees and allocates the same large tensors again and again; without this
+/// the kernel takes their pages back and clears new ones each time, which costs as much as the arithmetic on
+/// them. The process then keeps up to its peak of memory until it ends. Call it once, at the start of a
+/// program that trains or predicts.
+void keep_freed_memory();
+
 /// Formats a number of bytes for messages: "1.2 GB", "350 MB", "800 bytes". A GB has 2^30 bytes.
 std::string bytes_text(uint64_t bytes);
 

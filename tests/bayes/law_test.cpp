@@ -74,6 +74,23 @@ TEST(Prior, TheKlToAMixtureIsEstimatedWithoutBias) {
   }
 }
 
+// The sum in pieces and its gradient are those of the elements; more than one piece and an odd remainder.
+TEST(Prior, TheSummedKlOfGaussiansIsTheSumOfItsElements) {
+  const at::Tensor location = Stream(1).normal({33, 1001}).requires_grad_(),
+                   scale = Stream(2).uniform({33, 1001}).requires_grad_();
+  const LawValues q{find_law("gaussian"), location, scale, location};
+  const Prior prior = NormalPrior{0.7};
+  (3 * kl_sum(q, prior)).backward();
+  const at::Tensor to_location = location.grad().clone(), to_scale = scale.grad().clone();
+  location.mutable_grad().zero_();
+  scale.mutable_grad().zero_();
+  const at::Tensor elements = kl_elements(q, prior).sum();
+  (3 * elements).backward();
+  EXPECT_NEAR(kl_sum(q, prior).item<double>() / elements.item<double>(), 1, 1e-12);
+  EXPECT_TRUE(at::allclose(to_location, location.grad(), 1e-10, 1e-12));
+  EXPECT_TRUE(at::allclose(to_scale, scale.grad(), 1e-10, 1e-10));
+}
+
 TEST(Prior, SurvivesItsJson) {
   for (const Prior& prior : {Prior(NormalPrior{0.3}), Prior(MixturePrior{0.25, 2, 0.01})})
     EXPECT_EQ(to_json(prior_from_json(to_json(prior))), to_json(prior));

@@ -85,7 +85,8 @@ TEST(GaussianLinear, SeventeenUnequalBatchesEqualOne) {
   LinearPosterior once = linear_posterior(statistics(q.rows, 2), q.model), p = linear_posterior(s, q.model);
   EXPECT_LT(relative(mean(p, q.test), mean(once, q.test)), 1e-10);
   EXPECT_LT(relative(epistemic_var(p, q.test), epistemic_var(once, q.test)), 1e-10);
-  EXPECT_LT(relative(log_evidence(p), log_evidence(once)), 1e-10);
+  // The residual sum is a small difference of large sums; the processor decides how many digits are left.
+  EXPECT_LT(relative(log_evidence(p), log_evidence(once)), 1e-8);
 }
 
 void expect_same(const LinearPosterior& a, const LinearPosterior& b, const at::Tensor& test,

@@ -50,6 +50,28 @@ TEST(Random, BitsAreTheBlocksOfTheKey) {
   }
 }
 
+// The chunks hold 16,384 numbers, the first half by cosine, the second half by sine.
+TEST(Random, Float32NormalsAreStandardNormalAndDoNotDependOnTheirCount) {
+  const Stream stream(3);
+  const at::Tensor all = stream.normal_float32({7, 50000});
+  EXPECT_EQ(all.scalar_type(), at::kFloat);
+  for (const int64_t n : {1, 10, 1025, 8191, 8193, 16384, 16385, 40001})
+    EXPECT_TRUE(at::equal(stream.normal_float32({n}), all.flatten().narrow(0, 0, n))) << n;
+  EXPECT_EQ(stream.normal_float32({0}).numel(), 0);
+  EXPECT_FALSE(at::equal(Stream(4).normal_float32({100}), all.flatten().narrow(0, 0, 100)));
+
+  const at::Tensor z = all.flatten().to(at::kDouble);
+  const double n = static_cast<double>(z.numel());
+  EXPECT_NEAR(z.mean().item<double>(), 0, 5 / std::sqrt(n));
+  EXPECT_NEAR(z.square().mean().item<double>(), 1, 5 * std::sqrt(2 / n));
+  EXPECT_NEAR(z.pow(4).mean().item<double>(), 3, 5 * std::sqrt(96 / n));
+  for (const int64_t lag : {1, 512, 1024, 8192})  // neighbours, lanes, blocks, cosine and sine
+    EXPECT_NEAR((z.slice(0, lag) * z.slice(0, 0, -lag)).mean().item<double>(), 0, 5 / std::sqrt(n)) << lag;
+  for (const auto& [point, below] :
+       {std::pair{-2.0, 0.02275}, {-1.0, 0.15866}, {0.5, 0.69146}, {1.5, 0.93319}})
+    EXPECT_NEAR((z < point).to(at::kDouble).mean().item<double>(), below, 5 * std::sqrt(0.25 / n)) << point;
+}
+
 TEST(Random, TensorsHoldTheStreamsNumbersInOrder) {
   Stream s(3);
   at::Tensor u = s.uniform({5, 3}), z = s.normal({15});
