@@ -50,11 +50,13 @@ class IndependentFactors : public Structure {
 
   SiteDraw draw(std::span<const at::Tensor> parameters, const Stream& stream,
                 const at::Tensor& tokens) const override {
-    SiteDraw drawn{DenseMap{}, {}, tokens};
-    for (const Values& one : values_of(parameters, tokens))
+    SiteDraw drawn{DenseMap{}, {}, {}, tokens};
+    for (const Values& one : values_of(parameters, tokens)) {
       drawn.numbers.push_back(one.scale.defined()
                                   ? law_.draw(one.location, one.scale, stream.split(one.factor->name))
                                   : one.location);
+      drawn.scales.push_back(one.scale);
+    }
     drawn.map = form_.map(drawn.numbers, tokens);
     return drawn;
   }
@@ -62,17 +64,20 @@ class IndependentFactors : public Structure {
   at::Tensor kl(std::span<const at::Tensor> parameters, const SiteDraw& draw,
                 const at::Tensor& row_weights) const override {
     const bool weighted = row_weights.defined(), some = draw.tokens.defined();
-    const std::vector<Values> all = values_of(parameters, weighted ? draw.tokens : at::Tensor());
+    const bool drawn_rows = weighted || !some;  // whether the KL is that of the rows that were drawn
+    const std::vector<Values> all =
+        drawn_rows ? values_of(parameters, draw.tokens, draw.scales) : values_of(parameters, {});
     at::Tensor sum;
     for (size_t i = 0; i < all.size(); ++i) {
       const auto& [factor, location, scale] = all[i];
       if (!factor->random) continue;
       internal_check(weighted || !some || !factor->tokens || !needs_draw(plan_.prior), "Structure::kl",
                      "the KL of rows that were not drawn has no closed form");
-      const at::Tensor elements = kl_elements({law_, location, scale, draw.numbers[i]}, plan_.prior);
-      const at::Tensor own = weighted && factor->tokens
-                                 ? (elements.reshape({elements.size(0), -1}).sum(1) * row_weights).sum()
-                                 : elements.sum();
+      const LawValues q{law_, location, scale, draw.numbers[i]};
+      const at::Tensor own =
+          weighted && factor->tokens
+              ? (kl_elements(q, plan_.prior).reshape({location.size(0), -1}).sum(1) * row_weights).sum()
+              : kl_sum(q, plan_.prior);
       sum = sum.defined() ? sum + own : own;
     }
     return sum;
@@ -96,8 +101,10 @@ class IndependentFactors : public Structure {
   };
 
   /// Returns the locations and scales of all factors. If `tokens` is defined and a factor has one row per
-  /// token, returns the rows of these tokens only.
-  std::vector<Values> values_of(std::span<const at::Tensor> parameters, const at::Tensor& tokens) const {
+  /// token, returns the rows of these tokens only. `scales` are those of an earlier call, if any, so that
+  /// they are computed once for a draw and its KL.
+  std::vector<Values> values_of(std::span<const at::Tensor> parameters, const at::Tensor& tokens,
+                                const std::vector<at::Tensor>& scales = {}) const {
     std::vector<Values> all;
     size_t next = 0;
     for (const Factor& factor : form_.factors) {
@@ -105,8 +112,11 @@ class IndependentFactors : public Structure {
         const at::Tensor& value = parameters[next++];
         return tokens.defined() && factor.tokens ? value.index_select(0, tokens) : value;
       };
+      const size_t i = all.size();
       Values& one = all.emplace_back(Values{&factor, taken(), {}});
-      if (factor.random) one.scale = at::softplus(taken());
+      if (!factor.random) continue;
+      one.scale = scales.empty() ? at::softplus(taken()) : scales[i];
+      next += scales.empty() ? 0 : 1;
     }
     return all;
   }

@@ -12,19 +12,25 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns factor i (0: A, 1: B) of the best approximation A B^T of rank r of W [out, in]. [out or in, r]
+constexpr int64_t kMostRank = 65536;
+
+/// Returns factor i (0: A, 1: B) of the best approximation A B^T of rank r of W [out, in]. Columns beyond the
+/// smaller side of W are 0. [out or in, r]
 at::Tensor factor_of(const at::Tensor& w, size_t i, int64_t rank) {
   const auto [u, s, vt] = at::linalg_svd(w.to(at::kDouble), /*full_matrices=*/false);
   const at::Tensor vectors = i == 0 ? u : vt.t();
-  return vectors.narrow(1, 0, rank) * s.narrow(0, 0, rank).sqrt();
+  const int64_t own = std::min(rank, s.size(0));
+  at::Tensor factor = at::zeros({vectors.size(0), rank}, at::kDouble);
+  factor.narrow(1, 0, own).copy_(vectors.narrow(1, 0, own) * s.narrow(0, 0, own).sqrt());
+  return factor;
 }
 
 }  // namespace
 
 std::unique_ptr<const Structure> make_low_rank(const RandomSite& site, const SitePlan& plan) {
-  const int64_t most = std::min(site.out, site.in);
-  check(plan.rank >= 1 && plan.rank <= most, "low_rank",
-        fmt::format("a rank from 1 to {} at '{}', a matrix of {} x {}", most, site.name, site.out, site.in),
+  check(plan.rank >= 1 && plan.rank <= kMostRank, "low_rank",
+        fmt::format("a rank from 1 to {} at '{}', a matrix of {} x {}", kMostRank, site.name, site.out,
+                    site.in),
         fmt::format("{}", plan.rank));
   check(plan.start == "svd" || site.start_var > 0, "low_rank",
         fmt::format("initial values with a variance at '{}'", site.name), "a constant");

@@ -103,6 +103,8 @@ WeightPosterior RandomWeights::bound(const Binding::Lookup& lookup) const {
     std::vector<at::Tensor> values;
     for (const auto& [name, sizes] : site.structure->shapes()) values.push_back(checked(name, sizes));
     const bool map = site.map != nullptr;
+    for (const at::Tensor& value : values) posterior.numbers_ += value.numel();
+    if (map && site.map->use == MapUse::dense) posterior.numbers_ += site.map->out * site.map->in;
     posterior.sites_.push_back({site.structure, std::move(values), map, map && site.map->use == MapUse::dense,
                                 map && site.map->use == MapUse::rows,
                                 map ? layout_->site(site.name) : layout_->tensor(site.name)});
@@ -139,6 +141,8 @@ void WeightPosterior::rows_to_prior(const at::Tensor& tokens) const {
   for (const Site& site : sites_)
     if (site.tokens) site.structure->rows_to_prior(site.parameters, tokens);
 }
+
+int64_t WeightPosterior::numbers_at_most() const { return numbers_; }
 
 bool WeightPosterior::has_tokens() const {
   return std::ranges::any_of(sites_, [](const Site& site) { return site.tokens; });

@@ -49,6 +49,10 @@ class WeightPosterior {
   /// (Structure::rows_to_prior). It changes the values of the parameter tensors.
   void rows_to_prior(const at::Tensor& tokens) const;
 
+  /// Returns an upper bound of the numbers that a draw of all random weights has: as many as the parameters,
+  /// and the whole matrix where the layer needs it (MapUse::dense). Use it to bound the memory of draws.
+  int64_t numbers_at_most() const;
+
   /// Returns whether an embedding is random.
   bool has_tokens() const;
 
@@ -60,6 +64,7 @@ class WeightPosterior {
     bool is_map, dense, tokens;  // dense: the layer needs the whole matrix (MapUse::dense)
     size_t place;                // index in Binding::maps or Binding::tensors
   };
+  int64_t numbers_ = 0;
   Binding fixed_;  // deterministic tensors and maps
   std::vector<Site> sites_;
 };

@@ -31,6 +31,7 @@ struct RandomSite {
 struct SiteDraw {
   LinearMap map;
   std::vector<at::Tensor> numbers;  // the random numbers behind the map, for kl()
+  std::vector<at::Tensor> scales;   // the scale of each of `numbers`; undefined where it is not random
   at::Tensor tokens;                // [u] the tokens whose rows were drawn; undefined: all
 };
 

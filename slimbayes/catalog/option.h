@@ -172,6 +172,20 @@ void visit_options(O& options, Body body) {
 
 }  // namespace detail
 
+/// A visitor that passes every option on to `visitor` except the one named `left_out`. Use it in describe()
+/// for a struct that contains another one of whose options it has no use.
+template <class V>
+struct WithoutOption {
+  V& visitor;
+  std::string left_out;
+
+  void section(std::string name) { visitor.section(std::move(name)); }
+  template <class T, class... More>
+  void operator()(std::string name, T& field, More... more) {
+    if (name != left_out) visitor(std::move(name), field, std::move(more)...);
+  }
+};
+
 /// Returns the descriptions of every option of the struct O, in the order of its describe(). The field values
 /// of `defaults` become OptionDoc::fallback.
 template <class O>

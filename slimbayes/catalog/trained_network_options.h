@@ -12,6 +12,7 @@ namespace slimbayes {
 struct TrainedNetworkOptions {
   TrainingOptions training;
   NetworkOptions network;
+  std::string class_weights = "none";
   std::string parametrisation = "standard";
   int64_t reference_width = 50;
 };
@@ -20,6 +21,11 @@ template <class V>
 void describe(TrainedNetworkOptions& o, V& v) {
   describe(o.training, v);
   describe(o.network, v);
+  v("class_weights", o.class_weights,
+    "weight of a row in the loss of classes. balanced: every class counts equally, whatever its share; it "
+    "finds "
+    "more rows of a rare class, but the probabilities are those of equally frequent classes",
+    Choices{{"none", "balanced"}}, "King and Zeng 2001");
   v("parametrisation", o.parametrisation,
     "how initial weights and learning rates depend on the width. standard: as in PyTorch; mup: features and "
     "gradients keep their size at every width; ntk: the neural tangent parametrisation. mup and ntk are for "

@@ -23,7 +23,7 @@ TrainedNetwork NetworkCache::trained(const std::string& key, const std::function
   return network;
 }
 
-std::string training_key(const NetworkSpec& spec, const TrainingOptions& options, const Split& split,
+std::string training_key(const NetworkSpec& spec, const TrainedNetworkOptions& options, const Split& split,
                          const Stream& stream) {
   return fmt::format("{} {} {} rows {:x} {:x} stream {:x} {:x} threads {}",
                      name_of(split.train.schema.task.kind), to_json(spec).dump(),

@@ -35,7 +35,7 @@ class NetworkCache {
 
 /// Returns a text that is equal for two trainings only if both give the same bits. It holds the network, the
 /// options, hashes of the training and validation rows, the stream and the number of threads.
-std::string training_key(const NetworkSpec& spec, const TrainingOptions& options, const Split& split,
+std::string training_key(const NetworkSpec& spec, const TrainedNetworkOptions& options, const Split& split,
                          const Stream& stream);
 
 }  // namespace slimbayes

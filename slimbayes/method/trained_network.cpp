@@ -7,6 +7,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/network_cache.h"
 #include "slimbayes/method/network_problem.h"
 #include "slimbayes/method/stored_statistics.h"
@@ -20,6 +21,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   const TrainingOptions& training = how.options;
   const Task& task = rows.schema.task;
   const Head head = head_of(task);
+  const at::Tensor weights = class_weights(how.class_weights, rows, method);
   std::vector<ParameterSpec> start =
       network_parameters(spec, "network", "network", context.stream.split("start"));
   if (how.start != nullptr) {
@@ -27,15 +29,17 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   }
   const Parameters parameters(start, at::kFloat);
   const BoundNetwork network(spec, "network", [&](const std::string& name) { return parameters[name]; });
-  const auto loss_of = [&](const Input& input, const at::Tensor& y) { return head.loss(network(input), y); };
+  const auto loss_of = [&](const Input& input, const at::Tensor& y) {
+    return weighted(head.loss(network(input), y), y, weights);
+  };
 
   TrainProblem problem =
       network_problem(parameters, {{"network", {training.learning_rate, training.weight_decay}}}, rows,
                       training, head.is_regression() ? "MSE" : "NLL");
   problem.buffers.insert(problem.buffers.begin(), how.buffers.begin(), how.buffers.end());
   problem.step = [&](const Batch& batch, const StepContext& at) {
-    const at::Tensor output = network(input_of(batch), {true, at.stream});
-    at::Tensor loss = head.loss(output, batch.target.to(at::kFloat)).mean();
+    const at::Tensor output = network(input_of(batch), {true, at.stream}), y = batch.target.to(at::kFloat);
+    at::Tensor loss = weighted(head.loss(output, y), y, weights).mean();
     loss.backward();
     return loss.item<double>();
   };
@@ -92,9 +96,11 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   const Schema& schema = split.train.schema;
   if (!context.start) {
     const NetworkSpec spec = trained_network_spec(options, schema.input, schema.tokens, schema.task.outputs);
-    const auto train = [&] { return train_network(spec, split, {options.training}, context, method); };
+    const auto train = [&] {
+      return train_network(spec, split, {options.training, options.class_weights}, context, method);
+    };
     if (context.networks == nullptr) return train();
-    return context.networks->trained(training_key(spec, options.training, split, context.stream), train);
+    return context.networks->trained(training_key(spec, options, split, context.stream), train);
   }
   const TrainedNetwork& start = *context.start;
   check(!start.module || takes_modules, method, "a network whose layers are known", "a TorchScript module",

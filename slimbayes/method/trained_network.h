@@ -36,6 +36,7 @@ struct TrainedNetwork {
 /// How a network is trained.
 struct NetworkTraining {
   TrainingOptions options;
+  std::string class_weights = "none";  // TrainedNetworkOptions::class_weights
   bool validates = true;           // false: the last parameters are kept, whatever their validation score
   const Weights* start = nullptr;  // initial weights; nullptr: drawn from the stream
   /// Called after every epoch with all parameters in one vector [p], in the order of network_parameters().

@@ -17,9 +17,8 @@ namespace {
 
 VariationalNetwork bbb(const nlohmann::json& options) {
   const auto o = options_from_json<VariationalOptions>(options, "bbb");
-  return {"bbb", options_to_json(o), o, [o](const NetworkLayout& layout) {
-            return plan_for_all(layout, {.prior = prior_of(o), .start_scale = o.start_sd});
-          }};
+  return {"bbb", options_to_json(o), o,
+          [o](const NetworkLayout& layout) { return independent_plan(layout, o); }};
 }
 
 }  // namespace
@@ -27,7 +26,9 @@ VariationalNetwork bbb(const nlohmann::json& options) {
 std::unique_ptr<Method> make_bbb(const nlohmann::json& options) { return variational_method(bbb(options)); }
 
 std::unique_ptr<Fitted> load_bbb(const TensorFile& file) {
-  return load_variational(bbb(stored_json(file, "options")), file);
+  nlohmann::json options = stored_json(file, "options");
+  options.erase("weight_decay");  // of models of before 25 November 2026, which it did not change
+  return load_variational(bbb(options), file);
 }
 
 }  // namespace slimbayes

@@ -18,9 +18,7 @@ VariationalNetwork full_rank(const nlohmann::json& options) {
   const auto o = options_from_json<FullRankOptions>(options, "full-rank");
   using Start = VariationalNetwork::Start;
   return {"full-rank", options_to_json(o), o.variational,
-          [v = o.variational](const NetworkLayout& layout) {
-            return plan_for_all(layout, {.prior = prior_of(v), .start_scale = v.start_sd});
-          },
+          [v = o.variational](const NetworkLayout& layout) { return independent_plan(layout, v); },
           o.start == "uniform" ? Start::uniform : Start::random};
 }
 

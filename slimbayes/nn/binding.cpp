@@ -39,4 +39,19 @@ Binding bound(const NetworkLayout& layout, const Binding::Lookup& lookup) {
   return binding;
 }
 
+Binding stacked(const std::vector<Binding>& draws) {
+  Binding all;
+  for (size_t i = 0; i < draws.front().tensors.size(); ++i) {
+    std::vector<at::Tensor> own;
+    for (const Binding& one : draws) own.push_back(one.tensors[i]);
+    all.tensors.push_back(stacked(own));
+  }
+  for (size_t i = 0; i < draws.front().maps.size(); ++i) {
+    std::vector<LinearMap> own;
+    for (const Binding& one : draws) own.push_back(one.maps[i]);
+    all.maps.push_back(stacked(own));
+  }
+  return all;
+}
+
 }  // namespace slimbayes

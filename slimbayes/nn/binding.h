@@ -40,4 +40,10 @@ struct Binding {
 /// the layout.
 Binding bound(const NetworkLayout& layout, const Binding::Lookup& lookup);
 
+/// Returns the binding that computes with all of `draws`, S bindings of one layout, in one pass: a random
+/// tensor or matrix gets a leading axis S, what all draws share stays as it is. Of the layers that hold
+/// random weights only Linear, Embedding, Lstm and Attention can compute with it, and of the vectors only
+/// biases may be random.
+Binding stacked(const std::vector<Binding>& draws);
+
 }  // namespace slimbayes

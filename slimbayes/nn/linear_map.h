@@ -5,8 +5,12 @@
 #include <cstdint>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace slimbayes {
+
+/// The forms of a matrix below may also hold S matrices, the draws of a random one. Their tensors then have a
+/// leading axis S, except the tensors that all draws share. Layers pass all S matrices over a batch at once.
 
 /// A matrix W [out, in], stored as it is.
 struct DenseMap {
@@ -35,16 +39,30 @@ struct ScaledMap {
 /// A matrix [out, in] in one of three forms. Layers call the functions below and do not know the form.
 using LinearMap = std::variant<DenseMap, FactoredMap, ScaledMap>;
 
-/// Returns x W^T: x [..., in] -> [..., out]. Adds `bias` [out] if it is defined.
-at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias = {});
+/// Returns x W^T: x [..., in] -> [..., out]. Adds `bias` [out] if it is defined. For a map of S matrices the
+/// result is [S b, ..., out], draw after draw, where `rows` is b: x is [b, ..., in], the same rows for all
+/// draws, or [S b, ..., in].
+at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias = {}, int64_t rows = 0);
 
-/// Returns the rows of W at the indices `tokens`: [...] int64 -> [..., in]. If the map holds only the rows of
-/// some tokens, `tokens` must be among them.
+/// Returns y + bias: y [..., out], `bias` [out], or y [S b, ..., out], `bias` [S, out] for stacked draws.
+/// Returns y itself if `bias` is undefined.
+at::Tensor with_bias(const at::Tensor& y, const at::Tensor& bias);
+
+/// Returns the rows of W at the indices `tokens`: [b, ...] int64 -> [b, ..., in], or [S b, ..., in] for a map
+/// of S matrices. If the map holds only the rows of some tokens, `tokens` must be among them.
 at::Tensor rows(const LinearMap& map, const at::Tensor& tokens);
 
-/// Returns W as one tensor [out, in]. The DenseMap of a convolution gives [out, channels, kernel, kernel].
-/// Throws std::logic_error if the map holds only the rows of some tokens.
+/// Returns W as one tensor [out, in], or [S, out, in] for a map of S matrices. The DenseMap of a convolution
+/// gives [out, channels, kernel, kernel]. Throws std::logic_error if the map holds only the rows of some
+/// tokens.
 at::Tensor dense(const LinearMap& map);
+
+/// Returns one map of all matrices of `maps`, which must have one form and one shape. Tensors that all of
+/// them share are not copied.
+LinearMap stacked(const std::vector<LinearMap>& maps);
+
+/// Returns the tensors as one with a leading axis [S, ...]; if all are the same tensor, that one.
+at::Tensor stacked(const std::vector<at::Tensor>& tensors);
 
 /// Returns the sizes {out, in} of W.
 std::pair<int64_t, int64_t> sizes_of(const LinearMap& map);

@@ -31,6 +31,11 @@ at::Tensor started(const TensorShape& tensor, const Stream& stream) {
       return tensor.start.value * (2 * stream.uniform(tensor.sizes) - 1);
     case StartRule::Kind::normal:
       return tensor.start.value * stream.normal(tensor.sizes);
+    case StartRule::Kind::forget_gate: {
+      at::Tensor bias = at::zeros(tensor.sizes, at::kDouble);
+      bias.chunk(4)[1].fill_(tensor.start.value);
+      return bias;
+    }
     case StartRule::Kind::constant:
       break;
   }
@@ -61,7 +66,7 @@ Network::Network(const NetworkSpec& spec, const std::string& prefix)
 
 at::Tensor Network::run(const Input& input, const Binding& binding, const ForwardContext& context,
                         std::vector<Tap>* taps) const {
-  const Pass pass{input.mask, binding, context, taps};
+  const Pass pass{input.mask, binding, context, taps, input.x.size(0)};
   at::Tensor x = input.x;
   for (const Layer& layer : layers_) x = layer(x, pass);
   return x;

@@ -78,8 +78,9 @@ class Network {
 
   const NetworkLayout& layout() const { return *layout_; }
 
-  at::Tensor operator()(const Input& input, const Binding& binding,
-                        const ForwardContext& context = {}) const;  // [b, out]
+  /// Returns the outputs [b, out]; [S b, out] for a binding of S draws (stacked() in binding.h): those of the
+  /// first draw, then those of the second, and so on.
+  at::Tensor operator()(const Input& input, const Binding& binding, const ForwardContext& context = {}) const;
 
   /// Returns the output as operator() does, and a tap for every layer with parameters.
   Traced traced(const Input& input, const Binding& binding, const ForwardContext& context = {}) const;
@@ -90,6 +91,7 @@ class Network {
     const Binding& binding;
     const ForwardContext& context;
     std::vector<Tap>* taps;  // nullptr: nothing is recorded
+    int64_t rows;            // b, of the batch that goes into the network
   };
   using Layer = std::function<at::Tensor(const at::Tensor& x, const Pass& pass)>;
 

@@ -32,7 +32,8 @@ double schedule_factor(const TrainingOptions& options, int64_t step, int64_t ste
                        const std::vector<double>& scores) {
   if (options.schedule == "constant") return 1;
   if (options.schedule == "plateau") return plateau_factor(scores);
-  double rise = options.warmup * static_cast<double>(steps), now = static_cast<double>(step);
+  const double share = options.schedule == "cosine" ? 0 : options.warmup;
+  double rise = share * static_cast<double>(steps), now = static_cast<double>(step);
   if (now < rise) return (now + 1) / (rise + 1);
   double done = (now - rise) / std::max(static_cast<double>(steps) - rise, 1.0);
   return 0.5 * (1 + std::cos(std::numbers::pi * done));

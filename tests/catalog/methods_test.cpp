@@ -109,7 +109,8 @@ TEST(Methods, PresetsResolveAndThoseOfMembersAreFound) {
       for (const auto& item : preset.options.items()) EXPECT_EQ(options[item.key()], item.value());
     }
   }
-  EXPECT_EQ(preset_names(), std::vector<std::string>{"paper"});
+  EXPECT_EQ(preset_names(), (std::vector<std::string>{"paper", "paper-clinical", "paper-beijing", "paper-toy",
+                                                      "paper-sst2", "paper-mnist"}));
   EXPECT_EQ(preset_options(find_method("dbk"), "paper", {{"batch", 7}})["batch"], 7);  // given ones win
   const MethodInfo &ensemble = find_method("ensemble"), &gp = find_method("gp-exact");
   EXPECT_EQ(find_preset(ensemble, "paper", {{"of", "vbll"}}), find_preset(find_method("vbll"), "paper"));

@@ -60,7 +60,7 @@ TEST(Networks, EachTakesItsRowsAndEndsInAVector) {
     std::vector<std::string> names;
   } kinds[] = {{{{7}}, {"tabular_resnet", "mlp"}},
                {{{24, 9}}, {"lstm", "transformer"}},
-               {{{1, 28, 28}}, {"convnet", "resnet18"}},
+               {{{1, 28, 28}}, {"convnet", "resnet18", "mlp"}},
                {{{3, 33, 31}}, {"resnet18", "convnet"}},
                {{{50}, true}, {"transformer"}}};
   for (const auto& kind : kinds) {
@@ -81,7 +81,9 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
   const std::map<std::string, Shape> inputs = {{"tabular_resnet", {{7}}},   {"mlp", {{7}}},
                                                {"lstm", {{24, 9}}},         {"convnet", {{1, 28, 28}}},
                                                {"resnet18", {{3, 32, 32}}}, {"transformer", {{50}, true}}};
-  const json others = {{"activation", "tanh"}, {"hidden", 32}, {"blocks", 3}, {"heads", 2}, {"dropout", 0.1}};
+  const json others = {{"activation", "tanh"}, {"hidden", 32},        {"blocks", 3},
+                       {"heads", 2},           {"dropout", 0.1},      {"feedforward", 40},
+                       {"positions", false},   {"final_norm", false}, {"lstm_biases", "one"}};
   for (const auto& [name, input] : inputs) {
     const auto layers = [&, &name = name, &input = input](json given) {
       given["network"] = name;
@@ -100,6 +102,14 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
   expect_has(error_of([] { find_network("lstn", InputKind::windows); }), "did you mean 'lstm'?");
   EXPECT_EQ(network_name("auto", InputKind::windows), "lstm");
   EXPECT_EQ(network_name("mlp", InputKind::table), "mlp");
+}
+
+TEST(Networks, AnMlpTakesThePixelsOfAnImageAsAVector) {
+  const NetworkSpec spec = network_for({.network = "mlp", .hidden = 32, .blocks = 2}, {{1, 28, 28}});
+  NetworkSpec flat = mlp(784, 32, 2, "silu");
+  flat.layers.insert(flat.layers.begin(), Flatten{});
+  EXPECT_EQ(to_json(spec)["layers"], to_json(flat)["layers"]);
+  EXPECT_EQ(spec.input, (Shape{{1, 28, 28}}));
 }
 
 TEST(Networks, TheHeadsOfATransformerDivideItsWidth) {

@@ -38,7 +38,7 @@ TEST(Parametrised, TakesTheNetworksThatAreSaidToHaveIt) {
     spec.layers.push_back(Linear{1});
     EXPECT_EQ(refusal_of([&] { parametrised(spec, "mup"); }) == "no error", info.parametrised) << info.name;
   }
-  EXPECT_EQ(parametrised_networks(), "mlp and convnet");
+  EXPECT_EQ(parametrised_networks(), "convnet and mlp");
 }
 
 void expect_scales(const LayerSpec& layer, const Scales& expected) {
@@ -95,7 +95,7 @@ TEST(Parametrised, RefusalsNameTheLayerAndTheNetworks) {
   resnet.layers.push_back(Linear{1});
   const std::string message = refusal_of([&] { parametrised(resnet, "mup", 50); });
   EXPECT_NE(message.find("received the layer residual (1)"), std::string::npos) << message;
-  EXPECT_NE(message.find("the networks mlp and convnet can be 'mup'"), std::string::npos) << message;
+  EXPECT_NE(message.find("the networks convnet and mlp can be 'mup'"), std::string::npos) << message;
   EXPECT_NE(refusal_of([] { parametrised(with_output(3, 8, 1), "mupp", 50); }).find("did you mean 'mup'?"),
             std::string::npos);
   EXPECT_NE(refusal_of([] { parametrised(with_output(3, 8, 1), "mup", 0); }).find("at least 1"),

@@ -43,16 +43,17 @@ TEST(NetworkCache, DoesNotKeepATrainingThatWasInterruptedOrFailed) {
 TEST(NetworkCache, AKeyHoldsAllThatDecidesTheBits) {
   const NetworkSpec spec{{{2}}, {Linear{1}}};
   const Split split{rows(20, 1), rows(8, 2)};
-  const TrainingOptions options;
+  const TrainedNetworkOptions options;
   const std::string key = training_key(spec, options, split, Stream(3));
   EXPECT_EQ(training_key(spec, options, {rows(20, 1), rows(8, 2)}, Stream(3)), key);
-  TrainingOptions longer;
-  longer.steps += 1;
+  TrainedNetworkOptions longer, weighted;
+  longer.training.steps += 1;
+  weighted.class_weights = "balanced";
   Split classes = split;
   classes.train.schema.task.kind = TaskKind::classification;
   for (const std::string& other :
        {training_key({{{2}}, {Linear{2}}}, options, split, Stream(3)),
-        training_key(spec, longer, split, Stream(3)),
+        training_key(spec, longer, split, Stream(3)), training_key(spec, weighted, split, Stream(3)),
         training_key(spec, options, {rows(20, 4), split.valid}, Stream(3)),
         training_key(spec, options, {split.train, rows(8, 4)}, Stream(3)),
         training_key(spec, options, {split.train, {}}, Stream(3)),

@@ -44,5 +44,42 @@ TEST(LinearMap, OfSomeTokensGivesTheirRowsAndNoWholeMatrix) {
   EXPECT_THROW(dense(factored), std::logic_error);
 }
 
+/// Returns S draws of each form of a matrix. The V of a ScaledMap is shared.
+std::vector<std::vector<LinearMap>> draws_of_forms() {
+  const at::Tensor v = normal("v", {kOut, kIn});
+  std::vector<std::vector<LinearMap>> forms(3);
+  for (uint64_t s = 0; s < 4; ++s) {
+    const auto own = [s](const char* name, at::IntArrayRef sizes) {
+      return Stream(2).split(s).split(name).normal(sizes);
+    };
+    forms[0].emplace_back(DenseMap{own("w", {kOut, kIn})});
+    forms[1].emplace_back(FactoredMap{own("a", {kOut, kRank}), own("b", {kIn, kRank})});
+    forms[2].emplace_back(ScaledMap{v, own("s", {kOut}), own("r", {kIn})});
+  }
+  return forms;
+}
+
+TEST(LinearMap, StackedIsEveryDrawAfterTheOther) {
+  const at::Tensor x = normal("x", {2, 7, kIn}), bias = normal("bias", {4, kOut});
+  const at::Tensor own_rows = normal("own", {8, 7, kIn});
+  const at::Tensor tokens = at::tensor({4, 0, 0, 3, 1, 2}, at::kLong).view({2, 3});
+  for (const std::vector<LinearMap>& draws : draws_of_forms()) {
+    const LinearMap all = stacked(draws);
+    std::vector<at::Tensor> shared, apart, looked_up, whole;
+    for (int64_t s = 0; s < 4; ++s) {
+      const LinearMap& one = draws[static_cast<size_t>(s)];
+      shared.push_back(apply(one, x, bias[s]));
+      const at::Tensor own = own_rows.narrow(0, 2 * s, 2);
+      apart.push_back(apply(one, own));
+      looked_up.push_back(rows(one, tokens));
+      whole.push_back(dense(one));
+    }
+    EXPECT_TRUE(at::allclose(apply(all, x, bias, 2), at::cat(shared), 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(apply(all, own_rows, {}, 2), at::cat(apart), 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(rows(all, tokens), at::cat(looked_up), 1e-12, 1e-12));
+    EXPECT_TRUE(at::allclose(dense(all), at::stack(whole), 1e-12, 1e-12));
+  }
+}
+
 }  // namespace
 }  // namespace slimbayes

@@ -113,6 +113,14 @@ def test_embedding(tmp_path):
     compare(ours, put(module, ours, names), names, lambda m, x: nn.functional.embedding(x, m["weight"]) + m["positions"])
 
 
+def test_embedding_without_positions(tmp_path):
+    ours, _ = sample(tmp_path, [6], [{"kind": "embedding", "tokens": 5, "out": 3, "positions": False}], tokens=True)
+    module = nn.Embedding(5, 3, dtype=torch.float64)
+    names = {"n.0.weight": "weight"}
+    assert "before.n.0.positions" not in ours
+    compare(ours, put(module, ours, names), names)
+
+
 LSTM = {f"n.0.{kind}": f"{kind}_l0" for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
 
 
@@ -122,6 +130,17 @@ def test_lstm(tmp_path, sizes):
     module = put(nn.LSTM(sizes[1], 5, batch_first=True, dtype=torch.float64), ours, LSTM)
     compare(ours, module, LSTM, lambda m, x: m(x)[0])
     assert taps[0][0] == "n.0"
+
+
+def test_lstm_with_one_bias(tmp_path):
+    ours, _ = sample(tmp_path, [6, 3], [{"kind": "lstm", "out": 5, "biases": "one"}])
+    names = {ours_name: theirs for ours_name, theirs in LSTM.items() if theirs != "bias_hh_l0"}
+    module = put(nn.LSTM(3, 5, batch_first=True, dtype=torch.float64), ours, names)
+    with torch.no_grad():
+        module.bias_hh_l0.zero_()
+    assert "before.n.0.bias_hh" not in ours
+    assert ours["before.n.0.bias_ih"].tolist() == [0] * 5 + [1] * 5 + [0] * 10  # input, forget, cell, output
+    compare(ours, module, names, lambda m, x: m(x)[0])
 
 
 ATTENTION = {"n.0.in_weight": "in_proj_weight", "n.0.in_bias": "in_proj_bias", "n.0.out_weight": "out_proj.weight",

@@ -12,6 +12,9 @@ TEST(Schedule, OneCycleRisesThenFallsToZero) {
   EXPECT_NEAR(schedule_factor(options, 100, 1000), 1, 1e-12);
   EXPECT_NEAR(schedule_factor(options, 550, 1000), 0.5, 1e-12);
   EXPECT_LT(schedule_factor(options, 999, 1000), 1e-5);
+  options.schedule = "cosine";
+  EXPECT_EQ(schedule_factor(options, 0, 1000), 1);
+  EXPECT_NEAR(schedule_factor(options, 500, 1000), 0.5, 1e-12);
   options.schedule = "constant";
   EXPECT_EQ(schedule_factor(options, 999, 1000), 1);
 }

@@ -74,17 +74,18 @@ void collect(const Conv2d& layer, const Shape& in, Collector& to) {
 void collect(const Embedding& layer, const Shape& in, Collector& to) {
   const StartRule start{StartRule::Kind::normal, 1 / std::sqrt(static_cast<double>(layer.out))};
   to.add("weight", {layer.tokens, layer.out}, start);
-  to.add("positions", {in.sizes[0], layer.out}, start);
+  if (layer.positions) to.add("positions", {in.sizes[0], layer.out}, start);
   to.add_site("weight", layer.tokens, layer.out, MapUse::rows);
 }
 void collect(const Lstm& layer, const Shape& in, Collector& to) {
   const int64_t h = layer.out;
   to.add("weight_ih", {4 * h, in.width()}, uniform(h));
   to.add("weight_hh", {4 * h, h}, uniform(h));
-  to.add("bias_ih", {4 * h}, uniform(h));
-  to.add("bias_hh", {4 * h}, uniform(h));
+  const bool two = layer.biases == "two";
+  to.add("bias_ih", {4 * h}, two ? uniform(h) : StartRule{StartRule::Kind::forget_gate, 1});
+  if (two) to.add("bias_hh", {4 * h}, uniform(h));
   to.add_site("weight_ih", 4 * h, in.width(), MapUse::dense, "bias_ih");
-  to.add_site("weight_hh", 4 * h, h, MapUse::dense, "bias_hh");
+  to.add_site("weight_hh", 4 * h, h, MapUse::dense, two ? "bias_hh" : "");
 }
 void collect(const Attention&, const Shape& in, Collector& to) {
   const int64_t h = in.width();
@@ -121,7 +122,7 @@ Collector collected(const NetworkSpec& spec, const std::string& prefix) {
 }  // namespace
 
 double StartRule::variance() const {
-  if (kind == Kind::constant) return 0;
+  if (kind == Kind::constant || kind == Kind::forget_gate) return 0;
   return kind == Kind::normal ? value * value : value * value / 3;
 }
 

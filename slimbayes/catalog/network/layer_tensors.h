@@ -10,11 +10,13 @@ namespace slimbayes {
 
 /// The distribution of the initial values of a tensor's elements.
 struct StartRule {
-  enum class Kind { uniform, normal, constant };
+  enum class Kind { uniform, normal, constant, forget_gate };
   Kind kind;
-  double value;  // uniform: in [-value, value]; normal: N(0, value^2); constant: every element
+  /// uniform: in [-value, value]; normal: N(0, value^2); constant: every element; forget_gate: the elements
+  /// of an LSTM's forget gate, which are the second quarter of its bias, while the others are 0
+  double value;
 
-  double variance() const;  // variance of one initial value; 0 for a constant
+  double variance() const;  // variance of one initial value; 0 for constant and forget_gate
 };
 
 /// The name, the sizes and the initial values of one tensor of a network.

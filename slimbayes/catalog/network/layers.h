@@ -86,12 +86,13 @@ struct Flatten {
   static constexpr const char* kind = "flatten";
 };
 
-/// Turns tokens into a sequence of vectors. Each step is the sum of two trained vectors: one for its token,
-/// one for its position. [t] -> [t, out]
+/// Turns tokens into a sequence of vectors. Each step is a trained vector of its token, to which a trained
+/// vector of its position is added unless `positions` is false. [t] -> [t, out]
 struct Embedding {
   static constexpr const char* kind = "embedding";
   int64_t tokens = 2;  // size of the vocabulary
   int64_t out = 1;
+  bool positions = true;
 };
 
 /// One LSTM layer. Its output is the hidden state at every step, also at steps that are padding. [t, d] ->
@@ -99,6 +100,9 @@ struct Embedding {
 struct Lstm {
   static constexpr const char* kind = "lstm";
   int64_t out = 1;
+  /// "two": biases for the input and for the hidden state, uniform at the start, as in PyTorch. "one": a
+  /// single bias, 1 for the forget gate and 0 for the others at the start (Jozefowicz et al. 2015).
+  std::string biases = "two";
 };
 
 /// Multi-head self-attention: each step of a sequence attends to every step that is not padding.
@@ -192,10 +196,12 @@ template <class V>
 void describe(Embedding& o, V& v) {
   v("tokens", o.tokens, "different tokens", kSizes, "slimbayes");
   v("out", o.out, "features that go out", kSizes, "slimbayes");
+  v("positions", o.positions, "whether a vector for the position is added", "slimbayes");
 }
 template <class V>
 void describe(Lstm& o, V& v) {
   v("out", o.out, "size of the hidden state", kSizes, "slimbayes");
+  v("biases", o.biases, "biases of a gate", Choices{{"two", "one"}}, "Jozefowicz et al. 2015");
 }
 template <class V>
 void describe(Attention& o, V& v) {

@@ -65,20 +65,22 @@ NetworkSpec lstm(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/
   NetworkSpec spec{input};
   for (int64_t i = 0; i < std::max<int64_t>(1, o.blocks); ++i) {
     if (i > 0 && o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
-    spec.layers.push_back(Lstm{o.hidden});
+    spec.layers.push_back(Lstm{o.hidden, o.lstm_biases});
   }
-  add(spec.layers, {LastStep{}, LayerNorm{}});
+  spec.layers.push_back(LastStep{});
+  if (o.final_norm) spec.layers.push_back(LayerNorm{});
   if (o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
   return spec;
 }
 
 /// Returns a pre-norm transformer (Xiong et al. 2020). `blocks` times, x is replaced by x +
-/// Attention(LayerNorm x) and then by x + MLP(LayerNorm x); a LayerNorm and the mean over the steps follow.
+/// Attention(LayerNorm x) and then by x + MLP(LayerNorm x); a LayerNorm (final_norm) and the mean over the
+/// steps follow.
 /// Text is embedded first; a sequence of vectors first passes a linear layer.
 NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tokens) {
   NetworkSpec spec{input};
   if (input.tokens)
-    spec.layers.push_back(Embedding{tokens, o.hidden});
+    spec.layers.push_back(Embedding{tokens, o.hidden, o.positions});
   else
     spec.layers.push_back(Linear{o.hidden});
   const auto dropped = [&](Layers layers) {
@@ -87,12 +89,23 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   };
   spec.layers = dropped(std::move(spec.layers));
   if (o.blocks > 0) check_heads(o.hidden, o.heads);
+  const int64_t wide = o.feedforward > 0 ? o.feedforward : 4 * o.hidden;
   for (int64_t i = 0; i < o.blocks; ++i) {
     spec.layers.push_back(Residual{dropped({LayerNorm{}, Attention{o.heads}}), {}});
     spec.layers.push_back(
-        Residual{dropped({LayerNorm{}, Linear{4 * o.hidden}, Activation{"gelu"}, Linear{o.hidden}}), {}});
+        Residual{dropped({LayerNorm{}, Linear{wide}, Activation{"gelu"}, Linear{o.hidden}}), {}});
   }
-  add(spec.layers, {LayerNorm{}, MeanOverSteps{}});
+  if (o.final_norm) spec.layers.push_back(LayerNorm{});
+  spec.layers.push_back(MeanOverSteps{});
+  return spec;
+}
+
+/// Returns mlp() for the options. The pixels of an image count as a vector.
+NetworkSpec plain_layers(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
+  const Shape flat = input.is_image() ? output(Flatten{}, input) : input;
+  NetworkSpec spec = mlp(flat.width(), o.hidden, o.blocks, o.activation, o.dropout);
+  spec.input = input;
+  if (input.is_image()) spec.layers.insert(spec.layers.begin(), Flatten{});
   return spec;
 }
 
@@ -146,18 +159,10 @@ std::span<const NetworkInfo> network_catalog() {
            [](Options o, Input input, int64_t) {
              return tabular_resnet(input.sizes[0], o.hidden, o.blocks, o.activation, o.dropout);
            }},
-      {.name = "mlp",
-       .doc = "plain layers, for tables; rarely better",
-       .inputs = {table},
-       .options = {"activation", "hidden", "blocks", "dropout"},
-       .least_blocks = 1,
-       .parametrised = true,
-       .make = [](Options o, Input input,
-                  int64_t) { return mlp(input.sizes[0], o.hidden, o.blocks, o.activation, o.dropout); }},
       {.name = "lstm",
        .doc = "recurrent layers, for windows",
        .inputs = {windows},
-       .options = {"hidden", "blocks", "dropout"},
+       .options = {"hidden", "blocks", "final_norm", "lstm_biases", "dropout"},
        .least_blocks = 1,
        .make = lstm},
       {.name = "convnet",
@@ -174,8 +179,15 @@ std::span<const NetworkInfo> network_catalog() {
       {.name = "transformer",
        .doc = "self-attention, for text or windows",
        .inputs = {windows, text},
-       .options = {"hidden", "blocks", "heads", "dropout"},
-       .make = transformer}};
+       .options = {"hidden", "blocks", "heads", "feedforward", "positions", "final_norm", "dropout"},
+       .make = transformer},
+      {.name = "mlp",
+       .doc = "plain layers, for tables, where they are rarely better, or for the pixels of small images",
+       .inputs = {table, images},
+       .options = {"activation", "hidden", "blocks", "dropout"},
+       .least_blocks = 1,
+       .parametrised = true,
+       .make = plain_layers}};
   return catalog;
 }
 

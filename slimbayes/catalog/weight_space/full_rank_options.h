@@ -29,7 +29,8 @@ struct RankOneOptions {
 
 template <class V>
 void describe(RankOneOptions& o, V& v) {
-  describe(o.variational, v);
+  WithoutOption<V> of_matrices{v, "random_biases"};  // only the scales of the matrices are random
+  describe(o.variational, of_matrices);
 }
 
 }  // namespace slimbayes

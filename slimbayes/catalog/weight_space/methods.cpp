@@ -6,6 +6,7 @@
 #include "slimbayes/catalog/weight_space/full_rank_options.h"
 #include "slimbayes/catalog/weight_space/low_rank_options.h"
 #include "slimbayes/catalog/weight_space/mc_dropout_options.h"
+#include "slimbayes/catalog/weight_space/paper_presets.h"
 #include "slimbayes/catalog/weight_space/swag_options.h"
 #include "slimbayes/catalog/weight_space/variational_options.h"
 
@@ -41,16 +42,19 @@ MethodInfo swag() {
 MethodInfo bbb() {
   MethodInfo info = draws_method("bbb");
   info.aliases = {"bayes-by-backprop"};
+  info.presets.front().options.erase("weight_decay");  // the prior takes its place
   info.summary = "A network whose weights have independent Gaussian posteriors (Bayes by Backprop).";
   info.paper = "Blundell et al. 2015 (baseline of R section 4)";
   return with_options<VariationalOptions>(std::move(info));
 }
 
 /// Returns the facts of a method that trains a distribution over the weights and also takes counts.
-MethodInfo variational_method(std::string name, std::string summary, std::string paper) {
+MethodInfo variational_method(std::string name, std::string summary, std::string paper,
+                              PresetOptions presets) {
   MethodInfo info =
       network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts});
   info.parts = SdParts::draws;
+  info.presets = paper_presets(presets);
   info.summary = std::move(summary);
   info.paper = std::move(paper);
   return info;
@@ -59,34 +63,35 @@ MethodInfo variational_method(std::string name, std::string summary, std::string
 MethodInfo full_rank() {
   return with_options<FullRankOptions>(variational_method(
       "full-rank", "A network with independent random weights, the dense rival of low-rank.",
-      "Blundell et al. 2015 (baseline of Toure and Stephens)"));
+      "Blundell et al. 2015 (baseline of Toure and Stephens)", PresetOptions::full_rank));
 }
 
 MethodInfo low_rank() {
-  return with_options<LowRankOptions>(
-      variational_method("low-rank", "A network whose matrices are products A B^T of random factors.",
-                         "Toure and Stephens: singular Bayesian neural networks, sections 2 and 3"));
+  return with_options<LowRankOptions>(variational_method(
+      "low-rank", "A network whose matrices are products A B^T of random factors.",
+      "Toure and Stephens: singular Bayesian neural networks, sections 2 and 3", PresetOptions::low_rank));
 }
 
 MethodInfo low_rank_svd() {
   MethodInfo info =
       variational_method("low-rank-svd", "low-rank, started at the singular vectors of a trained network.",
-                         "Toure and Stephens, appendix F.9");
+                         "Toure and Stephens, appendix F.9", PresetOptions::low_rank_svd);
   info.takes_network = true;
   info.trains_on = {"steps",  "epochs",    "batch",    "learning_rate", "schedule",
-                    "warmup", "clip_norm", "patience", "time_limit"};
-  return with_options<LowRankOptions>(std::move(info));
+                    "warmup", "clip_norm", "patience", "time_limit",    "class_weights"};
+  return with_options<LowRankSvdOptions>(std::move(info));
 }
 
 MethodInfo low_rank_laplace() {
   return with_options<LowRankOptions>(
       variational_method("low-rank-laplace", "low-rank with Laplace distributions in place of Gaussians.",
-                         "Toure and Stephens, section 2"));
+                         "Toure and Stephens, section 2", PresetOptions::low_rank));
 }
 
 MethodInfo rank_1() {
-  return with_options<RankOneOptions>(variational_method(
-      "rank-1", "A network whose matrices are scaled by random vectors.", "Dusenberry et al. 2020"));
+  return with_options<RankOneOptions>(
+      variational_method("rank-1", "A network whose matrices are scaled by random vectors.",
+                         "Dusenberry et al. 2020", PresetOptions::rank_one));
 }
 
 MethodInfo ensemble() {

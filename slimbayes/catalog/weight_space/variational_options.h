@@ -19,13 +19,15 @@ struct VariationalOptions {
   double beta = 1;
   int64_t kl_zero = 0;
   int64_t kl_ramp = 0;
+  bool random_biases = true;
   int64_t draws = 30;
   NoiseOptions noise = expected_noise();
 };
 
 template <class V>
 void describe(VariationalOptions& o, V& v) {
-  describe(o.network, v);
+  WithoutOption<V> trained_by_the_bound{v, "weight_decay"};  // the prior takes its place
+  describe(o.network, trained_by_the_bound);
   v("prior", o.prior,
     "prior of every weight. normal: N(0, weight_prior_sd^2); mixture: this and N(0, narrow_prior_sd^2) with "
     "equal shares, which allows most weights to be near 0",
@@ -43,6 +45,7 @@ void describe(VariationalOptions& o, V& v) {
     Range{0, 1e7}, "slimbayes");
   v("kl_ramp", o.kl_ramp, "epochs after these in which the weight of the KL term rises linearly to beta",
     Range{0, 1e7}, "slimbayes");
+  v("random_biases", o.random_biases, "whether biases are random as the matrices are", "slimbayes");
   v("draws", o.draws, "draws of the weights per answer; the time of a prediction grows with them",
     Range{2, 10000}, "Blundell et al. 2015");
   describe_log_noise(o.noise, v);

@@ -1,18 +1,56 @@
 #include "slimbayes/families/weight_space/low_rank_plan.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "slimbayes/core/check.h"
 #include "slimbayes/families/weight_space/variational_network.h"
 
 namespace slimbayes {
 
+namespace {
+
+constexpr int64_t kMostRank = 65536;
+
+int64_t rank_in(const std::string& text) {
+  int64_t rank = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  check(whole && rank >= 1 && rank <= kMostRank, "layer_ranks", "ranks of at least 1, such as 14,20",
+        fmt::format("'{}'", text.substr(0, 40)));
+  return rank;
+}
+
+/// Returns the rank that the options give to the matrices of each layer, by the layer's name.
+std::map<std::string, int64_t> ranks_of(const NetworkLayout& layout, const LowRankOptions& options) {
+  std::vector<std::string> layers;
+  for (const MapSite& site : layout.sites)
+    if (layers.empty() || layers.back() != site.layer) layers.push_back(site.layer);
+  std::vector<std::string> given;
+  for (const std::string& entry : options.layer_ranks)  // the flag gives "14,20" as one entry
+    for (std::string& one : split_list(entry)) given.push_back(std::move(one));
+  check(given.size() <= layers.size(), "layer_ranks",
+        fmt::format("at most {} ranks, one for each layer with matrices", layers.size()),
+        fmt::format("{}", given.size()));
+  std::map<std::string, int64_t> ranks;
+  for (size_t i = 0; i < layers.size(); ++i)
+    ranks[layers[i]] = given.empty() ? options.rank : rank_in(given[std::min(i, given.size() - 1)]);
+  return ranks;
+}
+
+}  // namespace
+
 WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& options, const std::string& law,
                          const std::string& start) {
   const Prior prior = prior_of(options.variational);
-  WeightPlan plan =
-      plan_for_all(layout, {.law = law, .prior = prior, .start_scale = options.variational.start_sd});
+  const std::map<std::string, int64_t> ranks = ranks_of(layout, options);
+  WeightPlan plan = independent_plan(layout, options.variational, law);
   for (const MapSite& site : layout.sites) {
-    const int64_t rank = std::min({options.rank, site.out, site.in});
+    const int64_t least = std::min(site.out, site.in), asked = ranks.at(site.layer);
+    const int64_t rank = options.clip_rank ? std::min(asked, least) : asked;
     const bool smaller = rank * (site.out + site.in) < site.out * site.in;
     if (!smaller && options.factored == "smaller") continue;
     SitePlan& own = plan.sites[site.name];

@@ -46,4 +46,8 @@ class RunningMixture {
   at::Tensor centre_, squares_;        // mean of the means or rates, sum of squared deviations
 };
 
+/// Returns the equally weighted mixture of S answers to the same b rows, which stand one after the other in
+/// `answers` (S b rows). It is the mixture that RunningMixture makes of them, up to rounding.
+Predictive mixture_of_draws(const Predictive& answers, int64_t draws);
+
 }  // namespace slimbayes

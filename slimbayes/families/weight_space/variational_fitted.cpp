@@ -3,21 +3,19 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
+#include <optional>
 #include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/families/weight_space/draw_stack.h"
 
 namespace slimbayes {
 
 namespace {
 
 constexpr const char* kPlan = "weight_plan";  // in the model file
-
-/// Returns the random stream for draw s of the weights in validation and prediction. It is the same for every
-/// model, so that equal parameters give equal answers.
-Stream draw_stream(int64_t s) { return Stream(0).split("draw").split(static_cast<uint64_t>(s)); }
 
 class VariationalFitted : public Fitted {
  public:
@@ -28,6 +26,8 @@ class VariationalFitted : public Fitted {
         network_(net_.spec, "network"),
         weights_(RandomWeights(network_.layout(), plan_).bound(as_type(net_.weights, at::kFloat))),
         head_(net_.head) {
+    if (can_stack(net_.spec, network_.layout(), plan_))
+      stack_.emplace(network_, weights_, method_.variational.draws);
     if (!head_.is_regression()) return;
     const at::Tensor theta = as_type(net_.weights, at::kDouble)(kLogNoise);
     check_shape(theta, {}, method_.method, kLogNoise);
@@ -35,8 +35,9 @@ class VariationalFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_by_draws(draws_of(network_, weights_, net_.spec.input, method_.variational.draws), head_,
-                            data, options, method_.method);
+    WeightDraws draws = draws_of(network_, weights_, net_.spec.input, method_.variational.draws);
+    if (stack_) draws.together = [this](const Input& rows) { return (*stack_)(rows); };
+    return predict_by_draws(draws, head_, data, options, method_.method);
   }
 
   TensorFile save() const override {
@@ -53,7 +54,8 @@ class VariationalFitted : public Fitted {
   WeightPlan plan_;
   Network network_;
   WeightPosterior weights_;
-  Head head_;  // with the trained noise
+  Head head_;                       // with the trained noise
+  std::optional<DrawStack> stack_;  // refers to network_ and weights_
 };
 
 }  // namespace

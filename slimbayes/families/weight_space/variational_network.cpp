@@ -17,6 +17,7 @@
 #include "slimbayes/families/weight_space/variational_fitted.h"
 #include "slimbayes/families/weight_space/weight_draws.h"
 #include "slimbayes/method/batches.h"
+#include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/network_problem.h"
 #include "slimbayes/method/trained_network.h"
@@ -68,6 +69,7 @@ class VariationalFit {
                  const TrainedNetwork* trained)
       : method_(method),
         rows_(training_rows(split.train, method.method)),
+        class_weights_(class_weights(method.variational.network.class_weights, rows_, method.method)),
         held_out_(validation_rows(split.valid, rows_, method.method)),
         head_(head_of(rows_.schema.task)),
         spec_(std::move(spec)),
@@ -142,7 +144,8 @@ class VariationalFit {
     const at::Tensor tokens = tokens_ ? tokens_of(input.x) : at::Tensor();
     const WeightDraw draw = weights_.draw(at.stream.split("weights"), {tokens});
     const at::Tensor output = network_(input, draw.binding, {true, at.stream});
-    at::Tensor loss = negative_log_density(head_, noise(), output, batch.target.to(at::kFloat)).mean();
+    const at::Tensor y = batch.target.to(at::kFloat);
+    at::Tensor loss = weighted(negative_log_density(head_, noise(), output, y), y, class_weights_).mean();
     if (kl_weight_ > 0)
       loss = loss + kl_weight_ * weights_.kl(draw, {tokens_ ? tokens_->row_weights(tokens) : at::Tensor()});
     loss.backward();
@@ -155,11 +158,15 @@ class VariationalFit {
     if (head_.is_regression()) now.noise_var = noise().to(at::kDouble).item<double>();
     const WeightDraws draws =
         draws_of(network_, weights_, spec_.input, std::min(method_.variational.draws, kValidationDraws));
-    return *mean_nll(predict_by_draws(draws, now, held_out_, {}, method_.method), y);
+    const Predictive answer = predict_by_draws(draws, now, held_out_, {}, method_.method);
+    if (class_weights_.defined()) return weighted_nll(std::get<Classes>(answer), y, class_weights_);
+    return *mean_nll(answer, y);
   }
 
   const VariationalNetwork& method_;
-  Dataset rows_, held_out_;
+  Dataset rows_;
+  at::Tensor class_weights_;  // [C]; undefined: every row counts once
+  Dataset held_out_;
   Head head_;
   NetworkSpec spec_;
   Network network_;
@@ -237,6 +244,18 @@ class VariationalMethod : public Method {
 Prior prior_of(const VariationalOptions& options) {
   if (options.prior == "normal") return NormalPrior{options.weight_prior_sd};
   return MixturePrior{.wide = options.weight_prior_sd, .narrow = options.narrow_prior_sd};
+}
+
+WeightPlan independent_plan(const NetworkLayout& layout, const VariationalOptions& options,
+                            const std::string& law) {
+  WeightPlan plan =
+      plan_for_all(layout, {.law = law, .prior = prior_of(options), .start_scale = options.start_sd});
+  if (options.random_biases) return plan;
+  const auto is_matrix = [&](const std::string& name) {
+    return std::ranges::find(layout.sites, name, &MapSite::name) != layout.sites.end();
+  };
+  std::erase_if(plan.sites, [&](const auto& site) { return !is_matrix(site.first); });
+  return plan;
 }
 
 std::unique_ptr<Method> variational_method(VariationalNetwork network) {

@@ -31,6 +31,11 @@ struct VariationalNetwork {
 /// Returns the prior that these options describe.
 Prior prior_of(const VariationalOptions& options);
 
+/// Returns the plan in which every matrix is random with independent weights, and every bias too if
+/// options.random_biases. All have the law `law`, the prior of the options and their start_sd.
+WeightPlan independent_plan(const NetworkLayout& layout, const VariationalOptions& options,
+                            const std::string& law = "gaussian");
+
 /// Returns the method that trains the distribution on the evidence lower bound.
 std::unique_ptr<Method> variational_method(VariationalNetwork network);
 

@@ -13,9 +13,26 @@
 
 namespace slimbayes {
 
+namespace {
+
+constexpr int64_t kFewRows = 64;  // most rows that all draws answer in one pass
+
+int64_t rows_of(const std::vector<Input>& batches) {
+  int64_t rows = 0;
+  for (const Input& one : batches) rows += one.x.size(0);
+  return rows;
+}
+
+}  // namespace
+
 Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
                             const PredictOptions& options, std::string_view method) {
   const auto answers = [&](const std::vector<Input>& batches) {
+    const int64_t rows = rows_of(batches);
+    if (draws.together && batches.size() == 1 && rows > 0 && rows <= kFewRows) {
+      const Predictive all = head.answer(draws.together(batches[0]).to(at::kDouble));
+      return std::vector<Predictive>{mixture_of_draws(all, draws.draws)};
+    }
     std::vector<RunningMixture> mixtures(batches.size());
     for (int64_t s = 0; s < draws.draws; ++s) {
       const auto network = draws.network(s);

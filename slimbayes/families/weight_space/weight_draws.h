@@ -18,13 +18,17 @@ struct WeightDraws {
   /// Returns the network of draw s as a function from rows [b, ...] to outputs [b, k]. predict_by_draws calls
   /// it for each s, anew for every block of up to 16 batches of rows.
   std::function<std::function<at::Tensor(const Input& input)>(int64_t s)> network;
+  /// Returns the outputs of all draws for few rows [b, ...] in one pass, [S b, k]: those of the first draw,
+  /// then those of the second, and so on. Empty: the network can only answer draw by draw.
+  std::function<at::Tensor(const Input& input)> together = {};
 };
 
 /// Returns the equally weighted mixture of the answers of all draws (mixture() of core/answers.h). For a
 /// regression the epistemic variance is the variance of the outputs over the draws; the aleatoric variance is
 /// the noise variance of `head`. All draws answer one block of rows before the next block is read, and only
-/// running sums are kept. So the memory does not grow with S, and the rows are read once. Throws as
-/// predict_rows (method/batches.h); `method` is the name in messages.
+/// running sums are kept. So the memory does not grow with S, and the rows are read once. Few rows, for which
+/// most of the time goes into calls, are answered by WeightDraws::together. Throws as predict_rows
+/// (method/batches.h); `method` is the name in messages.
 Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
                             const PredictOptions& options, std::string_view method);
 

@@ -29,6 +29,35 @@ std::vector<Predictive> answers(int64_t count, bool classes, double shift = 0) {
   return all;
 }
 
+// Regression, classes and counts: S answers one after the other have the mixture of the S answers.
+TEST(MixtureOfDraws, IsTheMixtureOfTheAnswersOneAfterTheOther) {
+  std::vector<std::vector<Predictive>> tasks = {answers(5, false), answers(5, true), {}};
+  for (uint64_t s = 0; s < 5; ++s)
+    tasks[2].emplace_back(
+        Counts{{Stream(8).split(s).normal({kMixedRows}), at::zeros({kMixedRows}, at::kDouble)}});
+  for (const std::vector<Predictive>& all : tasks) {
+    RunningMixture running;
+    for (const Predictive& one : all) running.add(one);
+    const Predictive found = mixture_of_draws(concatenated(all), 5), expected = running.mixture();
+    const auto close = [](const at::Tensor& a, const at::Tensor& b) {
+      return at::allclose(a, b, 1e-10, 1e-12);
+    };
+    if (const auto* p = std::get_if<Regression>(&found)) {
+      const auto& q = std::get<Regression>(expected);
+      EXPECT_TRUE(close(p->mean, q.mean) && close(p->aleatoric_var, q.aleatoric_var));
+      EXPECT_TRUE(close(p->epistemic_var, q.epistemic_var));
+    } else if (const auto* classes = std::get_if<Classes>(&found)) {
+      const auto& q = std::get<Classes>(expected);
+      EXPECT_TRUE(close(classes->probabilities, q.probabilities));
+      EXPECT_TRUE(close(classes->predictive_entropy, q.predictive_entropy));
+      EXPECT_TRUE(close(classes->expected_entropy, q.expected_entropy));
+    } else {
+      const auto &p = std::get<Counts>(found).rate, &q = std::get<Counts>(expected).rate;
+      EXPECT_TRUE(close(p.log_mean, q.log_mean) && close(p.log_var, q.log_var));
+    }
+  }
+}
+
 TEST(RunningMixture, IsTheMixtureOfAllAnswers) {
   for (int64_t count : {1, 2, 5, 16, 17, 100}) {
     for (bool classes : {false, true}) {

@@ -74,6 +74,104 @@ TEST(VariationalNetwork, HoldsAsManyNumbersAsThePaperCounts) {
   EXPECT_EQ(parameters_of(toy, factored(toy, 16, "smaller")), 7202);
 }
 
+/// Returns how many numbers a method with a preset trains on rows of this shape, with two outputs.
+int64_t parameters_with(const std::string& method, const std::string& preset, const Shape& input,
+                        int64_t tokens) {
+  const MethodInfo& info = find_method(method);
+  const auto o = options_from_json<LowRankOptions>(preset_options(info, preset, json::object()), method);
+  const Network network(trained_network_spec(o.variational.network, input, tokens, 2), "network");
+  int64_t count = 0;
+  for (const ParameterSpec& one :
+       RandomWeights(network.layout(), low_rank_plan(network.layout(), o, "gaussian", "random"))
+           .parameters(Stream(0)))
+    count += one.start.numel();
+  return count;
+}
+
+// Table 8: a vocabulary of 30,522 words, 64 tokens, two logits; every matrix has rank 16, the head too.
+TEST(VariationalNetwork, HoldsAsManyNumbersAsThePaperCountsOnText) {
+  const Shape text{{64}, true};
+  constexpr int64_t kWords = 30522;
+  const auto preset = options_from_json<LowRankOptions>(
+      preset_options(find_method("low-rank"), "paper-sst2", json::object()), "low-rank");
+  const Network network(trained_network_spec(preset.variational.network, text, kWords, 2), "network");
+  const auto count = [&](const WeightPlan& plan) {
+    int64_t all = 0;
+    for (const auto& one : RandomWeights(network.layout(), plan).parameters(Stream(0)))
+      all += one.start.numel();
+    return all;
+  };
+  EXPECT_EQ(count({}), 9922562);
+  EXPECT_EQ(count(plan_for_all(network.layout(), {})), 19841028);
+  EXPECT_EQ(parameters_with("low-rank", "paper-sst2", text, kWords), 1470340);
+}
+
+TEST(LowRankPlan, TakesTheRanksOfTheLayersInTheirOrder) {
+  LowRankOptions options;
+  options.factored = "all";
+  const NetworkSpec spec{{{24, 15}}, {Lstm{64, "one"}, Lstm{64, "one"}, LastStep{}, Linear{1}}};
+  const NetworkLayout layout = Network(spec, "network").layout();
+  const auto ranks = [&](std::vector<std::string> given) {
+    options.layer_ranks = std::move(given);
+    std::vector<int64_t> found;
+    const WeightPlan plan = low_rank_plan(layout, options, "gaussian", "random");
+    for (const MapSite& site : layout.sites) found.push_back(plan.sites.at(site.name).rank);
+    return found;
+  };
+  EXPECT_EQ(ranks({"14,20"}), (std::vector<int64_t>{14, 14, 20, 20, 1}));  // the head has one output
+  EXPECT_EQ(ranks({"14", "20", "1"}), (std::vector<int64_t>{14, 14, 20, 20, 1}));
+  EXPECT_EQ(ranks({"99"}), (std::vector<int64_t>{15, 64, 64, 64, 1}));
+  EXPECT_EQ(ranks({}), (std::vector<int64_t>{15, 16, 16, 16, 1}));
+  options.clip_rank = false;
+  EXPECT_EQ(ranks({"20"}), (std::vector<int64_t>{20, 20, 20, 20, 20}));
+  for (const char* wrong : {"0", "14,", "x", "1,2,3,4", "2.5", "99999999999"})
+    EXPECT_THROW(ranks({wrong}), std::invalid_argument) << wrong;
+}
+
+// Without random biases a bias is one trained number.
+TEST(VariationalNetwork, MayHaveDeterministicBiases) {
+  VariationalOptions options;
+  options.random_biases = false;
+  for (const auto& [name, site] : independent_plan(layout_of({3, 4, 1}), options).sites)
+    EXPECT_TRUE(name.ends_with(".weight")) << name;
+  EXPECT_EQ(independent_plan(layout_of({3, 4, 1}), options).sites.size(), 2);
+}
+
+// A rare class gets more probability where every class counts equally.
+TEST(VariationalNetwork, ClassWeightsRaiseTheRareClass) {
+  const Split split = contract::task_split(LikelihoodKind::softmax);
+  const at::Tensor y = split.train.all().target;
+  const at::Tensor rows =
+      at::cat({(y == 0).nonzero().squeeze(1).slice(0, 0, 6), (y != 0).nonzero().squeeze(1)});
+  const Split rare{split.train.subset(rows), {}};
+  for (const char* method : {"dnn", "full-rank"}) {
+    const auto share = [&](const char* kind) {
+      const auto fitted = registry_row(method).make(with({{"class_weights", kind}}))->fit(rare, {Stream(5)});
+      return std::get<Classes>(fitted->predict(split.train)).probabilities.select(1, 0).mean().item<double>();
+    };
+    EXPECT_GT(share("balanced"), share("none") + 0.02) << method;
+    EXPECT_THROW(registry_row(method)
+                     .make(with({{"class_weights", "balanced"}}))
+                     ->fit(contract::toy_split(), {Stream(5)}),
+                 std::invalid_argument);
+  }
+}
+
+// A model answers few rows by all draws at once, many rows draw by draw.
+TEST(VariationalNetwork, AnswersFewRowsAsItAnswersMany) {
+  for (const char* method : {"low-rank", "rank-1"}) {
+    const auto fitted =
+        registry_row(method).make(with({{"draws", 70}}))->fit(contract::toy_split(), {Stream(5)});
+    const Dataset many = contract::toy(200, 9);
+    const auto all = std::get<Regression>(fitted->predict(many)),
+               few = std::get<Regression>(fitted->predict(many.subset(at::arange(64)))),
+               one = std::get<Regression>(fitted->predict(many.subset(at::arange(1))));
+    EXPECT_TRUE(at::allclose(few.mean, all.mean.narrow(0, 0, 64), 1e-4, 1e-5)) << method;
+    EXPECT_TRUE(at::allclose(few.epistemic_var, all.epistemic_var.narrow(0, 0, 64), 1e-3, 1e-7)) << method;
+    EXPECT_TRUE(at::allclose(one.mean, all.mean.narrow(0, 0, 1), 1e-4, 1e-5)) << method;
+  }
+}
+
 // Full rank without spread, started at a trained network, is that network.
 TEST(VariationalNetwork, OfFullRankWithoutSpreadAnswersAsTheTrainedNetwork) {
   const Dataset data = contract::toy(50, 9);

@@ -1,0 +1,35 @@
+#include "slimbayes/method/class_weights.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/method/batches.h"
+
+namespace slimbayes {
+
+at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method) {
+  if (kind == "none") return {};
+  const Task& task = rows.schema.task;
+  check(task.kind == TaskKind::classification, method, "classes for class_weights " + kind,
+        std::string(name_of(task.kind)), "leave --class-weights out");
+  const int64_t classes = std::max<int64_t>(2, task.outputs);
+  const at::Tensor count = at::bincount(targets_of(rows).to(at::kLong), {}, classes).to(at::kDouble);
+  const at::Tensor weights = static_cast<double>(rows.size()) / (static_cast<double>(classes) * count);
+  return at::where(count > 0, weights, 0.0).to(at::kFloat);
+}
+
+at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tensor& weights) {
+  return weights.defined() ? loss * weights.index_select(0, y.to(at::kLong)) : loss;
+}
+
+double weighted_nll(const Classes& p, const at::Tensor& y, const at::Tensor& weights) {
+  const at::Tensor label = y.to(at::kLong);
+  const at::Tensor own = p.probabilities.gather(1, label.unsqueeze(1)).squeeze(1);
+  const at::Tensor loss = -at::log(own.clamp_min(std::numeric_limits<double>::min()));
+  return weighted(loss, label, weights.to(at::kDouble)).mean().item<double>();
+}
+
+}  // namespace slimbayes

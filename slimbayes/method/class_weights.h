@@ -1,0 +1,27 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <string_view>
+
+#include "slimbayes/core/predictive.h"
+#include "slimbayes/data/dataset.h"
+
+namespace slimbayes {
+
+/// Returns the weight of each class in the loss, for the option class_weights. "balanced": n / (C n_c) for n
+/// rows, C classes and n_c rows of class c, so that the weights of all rows sum to n and those of each class
+/// to n / C; 0 for a class without rows. "none": undefined, every row counts once. Float32. [C] Throws
+/// std::invalid_argument if the task of `rows` is not a classification and `kind` is not "none"; `method` is
+/// the name in the message.
+at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method);
+
+/// Returns the loss of each row [b] times the weight of its class y [b]. If `weights` is undefined, returns
+/// the loss itself.
+at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tensor& weights);
+
+/// Returns the mean over rows of -log P(y), each times the weight of its class. y [n], `weights` [C].
+double weighted_nll(const Classes& p, const at::Tensor& y, const at::Tensor& weights);
+
+}  // namespace slimbayes
