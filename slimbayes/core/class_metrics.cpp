@@ -34,6 +34,22 @@ at::Tensor checked(const Classes& p, const at::Tensor& y, const char* function) 
   return y.to(at::kLong);
 }
 
+/// Returns the number of the bin of each row, from its confidence [n]. [n] int64
+at::Tensor bin_of(const at::Tensor& confidence, Bins kind, int64_t bins) {
+  if (kind == Bins::equal_width)  // bins are (low, high]
+    return (at::ceil(confidence * bins) - 1).clamp(0, bins - 1).to(at::kLong);
+  at::Tensor less_confident = at::searchsorted(std::get<0>(confidence.sort()), confidence);
+  return at::floor_divide(less_confident * bins, confidence.size(0));
+}
+
+/// Adds the expected calibration errors with numbers of bins other than 15 to the report.
+void add_other_bins(const Classes& p, const at::Tensor& y, nlohmann::json& report) {
+  for (int64_t bins : {10, 20, 30}) {
+    report[fmt::format("ece_{}", bins)] = calibration_error(p, y, Bins::equal_mass, bins).expected;
+    report[fmt::format("ece_width_{}", bins)] = calibration_error(p, y, Bins::equal_width, bins).expected;
+  }
+}
+
 }  // namespace
 
 double accuracy(const Classes& p, const at::Tensor& y) {
@@ -41,11 +57,13 @@ double accuracy(const Classes& p, const at::Tensor& y) {
   return mean_of(predicted_class(p) == label);
 }
 
-double class_nll(const Classes& p, const at::Tensor& y) {
+at::Tensor class_row_nll(const Classes& p, const at::Tensor& y) {
   at::Tensor label = checked(p, y, "class_nll");
-  at::Tensor own = p.probabilities.gather(1, label.unsqueeze(1)).squeeze(1);
-  return -mean_of(at::log(own.clamp_min(std::numeric_limits<double>::min())));
+  at::Tensor own = p.probabilities.to(at::kDouble).gather(1, label.unsqueeze(1)).squeeze(1);
+  return -at::log(own.clamp_min(std::numeric_limits<double>::min()));
 }
+
+double class_nll(const Classes& p, const at::Tensor& y) { return mean_of(class_row_nll(p, y)); }
 
 double brier(const Classes& p, const at::Tensor& y) {
   at::Tensor label = checked(p, y, "brier");
@@ -57,18 +75,41 @@ CalibrationError calibration_error(const Classes& p, const at::Tensor& y, Bins k
   at::Tensor label = checked(p, y, "calibration_error");
   check(bins > 0, "calibration_error", "bins > 0", std::to_string(bins));
   auto [confidence, top] = p.probabilities.max(1);
-  at::Tensor right = (top == label).to(at::kDouble), bin;
+  at::Tensor right = (top == label).to(at::kDouble), bin = bin_of(confidence, kind, bins);
   int64_t n = label.size(0);
-  if (kind == Bins::equal_width) {
-    bin = (at::ceil(confidence * bins) - 1).clamp(0, bins - 1).to(at::kLong);  // bins are (low, high]
-  } else {
-    at::Tensor less_confident = at::searchsorted(std::get<0>(confidence.sort()), confidence);
-    bin = at::floor_divide(less_confident * bins, n);
-  }
   // For each bin, the number of its rows times |accuracy - mean confidence|. [bins]
   at::Tensor gap = at::bincount(bin, right - confidence, bins).abs();
   at::Tensor rows = at::bincount(bin, {}, bins).to(at::kDouble);
   return {gap.sum().item<double>() / static_cast<double>(n), (gap / rows.clamp_min(1)).max().item<double>()};
+}
+
+Reliability reliability(const Classes& p, const at::Tensor& y, Bins kind, int64_t bins) {
+  at::Tensor label = checked(p, y, "reliability");
+  check(bins > 0, "reliability", "bins > 0", std::to_string(bins));
+  auto [confidence, top] = p.probabilities.to(at::kDouble).max(1);
+  at::Tensor bin = bin_of(confidence, kind, bins), rows = at::bincount(bin, {}, bins);
+  at::Tensor used = rows.nonzero().squeeze(1), held = rows.index_select(0, used);
+  const auto mean_in_bin = [&](const at::Tensor& x) {
+    return at::bincount(bin, x, bins).index_select(0, used) / held;
+  };
+  return {mean_in_bin(confidence), mean_in_bin((top == label).to(at::kDouble)), held};
+}
+
+nlohmann::json errors_report(const Classes& p, const at::Tensor& y, const Scores& uncertainty) {
+  const at::Tensor wrong = predicted_class(p) != checked(p, y, "errors_report"), right = ~wrong;
+  const int64_t n = y.size(0), errors = wrong.sum().item<int64_t>();
+  nlohmann::json report = {{"wrong", errors}, {"rate", static_cast<double>(errors) / static_cast<double>(n)}};
+  if (errors == 0 || errors == n) {
+    report["absent"] = errors == 0 ? "no row is wrong" : "no row is right";
+    return report;
+  }
+  for (const auto& [name, score] : uncertainty) {
+    check_shape(score, {n}, "errors_report", name);
+    const at::Tensor of_right = score.masked_select(right), of_wrong = score.masked_select(wrong);
+    report["aupr_err"][name] = average_precision(of_right, of_wrong);
+    report["aupr_succ"][name] = average_precision(-of_wrong, -of_right);
+  }
+  return report;
 }
 
 at::Tensor confusion(const Classes& p, const at::Tensor& y) {
@@ -95,6 +136,7 @@ nlohmann::json classes_report(const Classes& p, const at::Tensor& y) {
                            {"ece", mass.expected},
                            {"mce", mass.maximum},
                            {"ece_width", calibration_error(p, y, Bins::equal_width).expected}};
+  add_other_bins(p, y, report);
   at::Tensor share = at::bincount(label).to(at::kDouble) / y.size(0);
   if (double constant = -at::xlogy(share, share).sum().item<double>(); constant > 0)
     report["nll_constant"] = constant;

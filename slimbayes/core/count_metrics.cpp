@@ -35,9 +35,11 @@ double constant_nll(const at::Tensor& y) {
 
 }  // namespace
 
-double count_nll(const Counts& p, const at::Tensor& y) {
-  return -exact_mean(poisson_lognormal_log_prob(p.rate, checked(p, y, "count_nll")));
+at::Tensor count_row_nll(const Counts& p, const at::Tensor& y) {
+  return -poisson_lognormal_log_prob(p.rate, checked(p, y, "count_nll"));
 }
+
+double count_nll(const Counts& p, const at::Tensor& y) { return exact_mean(count_row_nll(p, y)); }
 
 nlohmann::json counts_report(const Counts& p, const at::Tensor& y, double level) {
   at::Tensor target = checked(p, y, "counts_report"), centre = mean(p.rate), error = target - centre;

@@ -14,6 +14,7 @@
 
 #include <boost/math/special_functions/beta.hpp>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "slimbayes/core/check.h"
@@ -57,6 +58,24 @@ at::Tensor total_sd(const Regression& p, const char* function) {
   return var.sqrt();
 }
 
+/// Returns the NLL of each row without its constant log(2 pi) / 2. [n]
+at::Tensor nll_without_constant(const Regression& p, const at::Tensor& y) {
+  at::Tensor residual = checked(p, y, "gaussian_nll") - p.mean, sd = total_sd(p, "gaussian_nll");
+  return sd.log() + 0.5 * (residual / sd).square();
+}
+
+const double kNllConstant = 0.5 * std::log(2 * std::numbers::pi);
+
+/// Returns |y - mean| / sd of each row, in ascending order. For a row of variance 0 it is 0 if y equals the
+/// mean, else infinite. [n]
+at::Tensor sorted_distances(const Regression& p, const at::Tensor& y, const char* function) {
+  const at::Tensor residual = (checked(p, y, function) - p.mean).abs(), var = total_var(p).to(at::kDouble);
+  check_finite(var, function, "variance");
+  check((var >= 0).all().item<bool>(), function, "variances of at least 0", "a negative one");
+  const at::Tensor certain = at::where(residual == 0, 0.0, std::numeric_limits<double>::infinity());
+  return std::get<0>(at::where(var > 0, residual / var.sqrt(), certain).sort());
+}
+
 }  // namespace
 
 double mean_absolute_error(const Regression& p, const at::Tensor& y) {
@@ -68,8 +87,11 @@ double root_mean_squared_error(const Regression& p, const at::Tensor& y) {
 }
 
 double gaussian_nll(const Regression& p, const at::Tensor& y) {
-  at::Tensor residual = checked(p, y, "gaussian_nll") - p.mean, sd = total_sd(p, "gaussian_nll");
-  return mean_value(sd.log() + 0.5 * (residual / sd).square()) + 0.5 * std::log(2 * std::numbers::pi);
+  return mean_value(nll_without_constant(p, y)) + kNllConstant;
+}
+
+at::Tensor gaussian_row_nll(const Regression& p, const at::Tensor& y) {
+  return nll_without_constant(p, y) + kNllConstant;
 }
 
 double crps(const Regression& p, const at::Tensor& y) {
@@ -130,14 +152,30 @@ at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins)
 
 CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points) {
   check(points > 0, "calibration_curve", "points > 0", std::to_string(points));
-  at::Tensor residual = checked(p, y, "calibration_curve") - p.mean;
-  at::Tensor distance = std::get<0>((residual / total_sd(p, "calibration_curve")).abs().sort());
+  at::Tensor distance = sorted_distances(p, y, "calibration_curve");
   at::Tensor level = at::arange(1, points + 1, at::kDouble) / (points + 1);
   at::Tensor radius = at::empty_like(level);
   for (int64_t i = 0; i < points; ++i) radius[i] = normal_quantile((1 + level[i].item<double>()) / 2);
   at::Tensor inside = at::searchsorted(distance, radius, /*out_int32=*/false, /*right=*/true);
   at::Tensor share = inside.to(at::kDouble) / y.size(0);
   return {level, share, mean_value((share - level).abs())};
+}
+
+Regression epistemic_part(const Regression& p) {
+  return {p.mean, at::zeros_like(p.aleatoric_var), p.epistemic_var, p.zeroed};
+}
+
+nlohmann::json epistemic_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
+  checked(p, y, "epistemic_report");
+  check(target_sd > 0 && std::isfinite(target_sd), "epistemic_report", "a finite target_sd > 0",
+        std::to_string(target_sd));
+  check_finite(p.epistemic_var, "epistemic_report", "epistemic_var");
+  if (!(p.epistemic_var > 0).any().item<bool>()) return nlohmann::json::object();
+  const Interval i = gaussian_interval(epistemic_part(p), level);
+  const double width = interval_width(i);
+  return {{"coverage_epistemic", coverage(i, y)},
+          {"width_epistemic", width},
+          {"width_epistemic_standardized", width / target_sd}};
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {

@@ -14,8 +14,9 @@ namespace slimbayes {
 /// rows.
 double mean_absolute_error(const Regression& p, const at::Tensor& y);
 double root_mean_squared_error(const Regression& p, const at::Tensor& y);
-double gaussian_nll(const Regression& p, const at::Tensor& y);  // mean of -log N(y; mean, total_var)
-double crps(const Regression& p, const at::Tensor& y);          // mean CRPS, in closed form
+double gaussian_nll(const Regression& p, const at::Tensor& y);          // mean of -log N(y; mean, total_var)
+at::Tensor gaussian_row_nll(const Regression& p, const at::Tensor& y);  // the NLL of each row [n]
+double crps(const Regression& p, const at::Tensor& y);                  // mean CRPS, in closed form
 double coverage(const Regression& p, const at::Tensor& y, double level);  // share of y inside the interval
 double interval_width(const Regression& p, double level);                 // mean width of the interval
 double interval_score(const Regression& p, const at::Tensor& y,
@@ -30,13 +31,19 @@ double interval_score(const Interval& i, const at::Tensor& y, double level);
 at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins);
 
 /// A calibration curve: the share of rows inside the central Gaussian interval at each of several levels. It
-/// lies on the diagonal, coverage = level, if the model is calibrated.
+/// lies on the diagonal, coverage = level, if the model is calibrated. A row of variance 0 is inside only if
+/// y equals its mean.
 struct CalibrationCurve {
   at::Tensor level;     // [points] evenly spaced in (0, 1)
   at::Tensor coverage;  // [points] share of rows inside the interval at each level
   double area;          // mean |coverage - level|; 0 for perfect calibration
 };
 CalibrationCurve calibration_curve(const Regression& p, const at::Tensor& y, int64_t points = 99);
+
+/// Returns the predictive with its aleatoric variance set to 0. Its intervals are about the latent function,
+/// not about the target, so they cover fewer targets than their level says. Some papers report them:
+/// intervals from the spread of the draws or of the members alone.
+Regression epistemic_part(const Regression& p);
 
 /// Returns the probability that at least `misses` of n independent intervals miss their target if each misses
 /// with probability 1 - level (a binomial tail). A small value says that the intervals do not hold their
@@ -54,6 +61,13 @@ double probability_of_misses(int64_t misses, int64_t n, double level);
 /// Throws std::invalid_argument unless `target_sd` is finite and > 0.
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
                                  double level = 0.95);
+
+/// Returns the coverage and the mean width of the Gaussian intervals of epistemic_part(p) at `level` as a
+/// JSON object: coverage_epistemic; width_epistemic in the target's units; width_epistemic_standardized, for
+/// the target divided by `target_sd`. Returns an empty object if the epistemic variance of every row is 0:
+/// the model has no epistemic part.
+nlohmann::json epistemic_report(const Regression& p, const at::Tensor& y, double target_sd,
+                                double level = 0.95);
 
 /// The intervals of n rows with the level that they were made for.
 struct LevelInterval {

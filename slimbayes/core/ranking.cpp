@@ -69,4 +69,20 @@ double false_positive_rate(const at::Tensor& negative_scores, const at::Tensor& 
   return 1 - static_cast<double>(rejected) / static_cast<double>(negative.size(0));
 }
 
+double true_positive_rate(const at::Tensor& negative_scores, const at::Tensor& positive_scores,
+                          double alarms) {
+  constexpr const char* kRate = "true_positive_rate";
+  check(alarms >= 0 && alarms < 1, kRate, "a share of false alarms of at least 0 and below 1",
+        fmt::format("{}", alarms));
+  const at::Tensor negative = sorted_scores(negative_scores, kRate);
+  const at::Tensor positive = sorted_scores(positive_scores, kRate);
+  const int64_t n = negative.size(0), m = positive.size(0);
+  // At most k negatives may be alarms, so the (k + 1)-th largest must not be one. The factor 1 + 1e-12 keeps
+  // rounding from lowering k by 1.
+  const auto k = static_cast<int64_t>(std::floor(alarms * static_cast<double>(n) * (1 + 1e-12)));
+  const at::Tensor quiet = negative.slice(0, n - 1 - k, n - k);
+  const auto missed = count_below(positive, quiet, true).item<int64_t>();
+  return static_cast<double>(m - missed) / static_cast<double>(m);
+}
+
 }  // namespace slimbayes

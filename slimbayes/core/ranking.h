@@ -29,4 +29,11 @@ double average_precision(const at::Tensor& negative_scores, const at::Tensor& po
 double false_positive_rate(const at::Tensor& negative_scores, const at::Tensor& positive_scores,
                            double recall = 0.95);
 
+/// Returns the share of positives that are found if the threshold is set so that at most a share `alarms` of
+/// the negatives are false alarms (0.05 gives TPR at 5 % FPR). A positive is found if its score is above that
+/// of every negative that must not be an alarm; a tie with such a negative does not count. A constant score
+/// gives 0. Throws std::invalid_argument unless 0 <= alarms < 1.
+double true_positive_rate(const at::Tensor& negative_scores, const at::Tensor& positive_scores,
+                          double alarms = 0.05);
+
 }  // namespace slimbayes

@@ -78,6 +78,42 @@ TEST(ClassMetrics, CalibrationErrorByHand) {
   EXPECT_NEAR(calibration_error(flat, mixed.flip(0)).maximum, 0, 1e-14);
 }
 
+TEST(ClassMetrics, ReliabilityByHand) {
+  // The confidences are .9 .9 .8 .6, the answers right 1 0 1 0.
+  Classes p = binary(row({0.9, 0.9, 0.8, 0.6}));
+  Reliability r = reliability(p, row({1, 0, 1, 0}), Bins::equal_mass, 2);
+  EXPECT_TRUE(at::allclose(r.confidence, row({0.7, 0.9})));
+  EXPECT_TRUE(at::equal(r.accuracy, row({0.5, 0.5})));
+  EXPECT_EQ(r.rows.sum().item<int64_t>(), 4);
+  // Of five bins of equal width, the two up to .4 are empty and left out.
+  Reliability width = reliability(p, row({1, 0, 1, 0}), Bins::equal_width, 5);
+  EXPECT_TRUE(at::allclose(width.confidence, row({0.6, 0.8, 0.9})));
+  EXPECT_TRUE(at::equal(width.accuracy, row({0, 1, 0.5})));
+  EXPECT_TRUE(at::equal(width.rows.to(at::kDouble), row({1, 1, 2})));
+  EXPECT_THROW(reliability(p, row({1, 0, 1, 0}), Bins::equal_mass, 0), std::invalid_argument);
+}
+
+TEST(ClassMetrics, ErrorsFoundByUncertaintyByHand) {
+  Classes p = binary(row({0.9, 0.8, 0.7, 0.6}));
+  const Scores scores = {{"s", row({1, 2, 2, 3})}, {"constant", row({5, 5, 5, 5})}};
+  nlohmann::json r = errors_report(p, row({1, 1, 0, 0}), scores);  // rows 3 and 4 are wrong
+  EXPECT_EQ(r["wrong"], 2);
+  EXPECT_DOUBLE_EQ(r["rate"], 0.5);
+  // Wrong rows from the highest score: 3 at precision 1; 2, tied with a right row, at 2 of 3.
+  EXPECT_DOUBLE_EQ(r["aupr_err"]["s"], 0.5 + 0.5 * 2 / 3);
+  EXPECT_DOUBLE_EQ(r["aupr_succ"]["s"], 0.5 + 0.5 * 2 / 3);
+  EXPECT_DOUBLE_EQ(r["aupr_err"]["constant"], 0.5);
+  nlohmann::json one = errors_report(p, row({1, 1, 1, 0}), scores);
+  EXPECT_DOUBLE_EQ(one["aupr_err"]["constant"], 0.25);
+  EXPECT_DOUBLE_EQ(one["aupr_succ"]["constant"], 0.75);
+  for (const at::Tensor& y : {row({1, 1, 1, 1}), row({0, 0, 0, 0})}) {
+    nlohmann::json none = errors_report(p, y, scores);
+    EXPECT_FALSE(none.contains("aupr_err") || none.contains("aupr_succ"));
+    EXPECT_EQ(none["absent"], none["wrong"] == 0 ? "no row is wrong" : "no row is right");
+  }
+  EXPECT_THROW(errors_report(p, row({1, 1, 1, 0}), {{"s", row({1, 2})}}), std::invalid_argument);
+}
+
 TEST(ClassMetrics, ACalibratedAnswerHasASmallError) {
   at::Tensor p = Stream(1).uniform({200'000}), y = (Stream(2).uniform({200'000}) < p).to(at::kDouble);
   for (Bins kind : {Bins::equal_mass, Bins::equal_width}) {
@@ -93,6 +129,11 @@ TEST(ClassMetrics, ReportHoldsTheContractsKeys) {
   EXPECT_EQ(many["n"], 5);
   for (const char* key : {"accuracy", "nll", "brier", "ece", "mce", "ece_width"})
     EXPECT_TRUE(many.contains(key));
+  for (int64_t bins : {10, 20, 30}) {
+    const auto ece = [&](Bins kind) { return calibration_error(kFiveClasses, kLabels, kind, bins).expected; };
+    EXPECT_EQ(many["ece_" + std::to_string(bins)], ece(Bins::equal_mass));
+    EXPECT_EQ(many["ece_width_" + std::to_string(bins)], ece(Bins::equal_width));
+  }
   EXPECT_FALSE(many.contains("auroc"));
   at::Tensor p = row({0.1, 0.4, 0.35, 0.8});
   nlohmann::json two = classes_report(binary(p), row({0, 0, 1, 1}));

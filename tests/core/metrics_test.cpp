@@ -124,6 +124,20 @@ TEST(Metrics, CalibrationCurveByHandAndItsArea) {
                 coverage(q, t, 0.01 * static_cast<double>(i + 1)), 1e-12);
 }
 
+TEST(Metrics, ARowWithoutVarianceIsInsideOnlyAtItsMean) {
+  Regression p{row({0, 0}), row({0, 0}), row({0, 0})};
+  const CalibrationCurve c = calibration_curve(p, row({0, 1e-9}), 9);
+  EXPECT_TRUE(at::equal(c.coverage, at::full({9}, 0.5, at::kDouble)));
+  EXPECT_THROW(calibration_curve({row({0}), row({-1}), row({0})}, row({0}), 9), std::invalid_argument);
+}
+
+TEST(Metrics, TheNllOfARowHasTheMeanNll) {
+  EXPECT_NEAR(gaussian_row_nll(kFive, kTargets).mean().item<double>(), gaussian_nll(kFive, kTargets), 1e-14);
+  Regression p{row({1}), row({3}), row({1})};  // sd 2, z = 1
+  EXPECT_NEAR(gaussian_row_nll(p, row({3})).item<double>(),
+              std::log(2) + 0.5 + 0.5 * std::log(2 * M_PI), 1e-15);
+}
+
 TEST(Metrics, ReportHoldsTheContractsKeys) {
   nlohmann::json r = regression_report(kFive, kTargets, 2, 0.9);
   EXPECT_EQ(r["n"], 5);

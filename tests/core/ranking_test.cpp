@@ -58,5 +58,20 @@ TEST(Ranking, FalsePositivesAtARecall) {
   EXPECT_THROW(false_positive_rate(negative, positive, 0), std::invalid_argument);
 }
 
+TEST(Ranking, PositivesFoundAtAShareOfFalseAlarms) {
+  const at::Tensor negative = row({1, 2, 3, 4, 4}), positive = row({0, 3.5, 4, 5});
+  EXPECT_DOUBLE_EQ(true_positive_rate(negative, positive, 0), 0.25);    // above 4: a tie does not count
+  EXPECT_DOUBLE_EQ(true_positive_rate(negative, positive, 0.2), 0.25);  // one 4 may be an alarm, one not
+  EXPECT_DOUBLE_EQ(true_positive_rate(negative, positive, 0.4), 0.75);  // above 3
+  EXPECT_DOUBLE_EQ(true_positive_rate(negative, positive, 0.59), 0.75);
+  EXPECT_DOUBLE_EQ(true_positive_rate(negative, positive, 0.6), 0.75);  // above 2
+  EXPECT_DOUBLE_EQ(true_positive_rate(row({1, 1}), row({1, 1, 1})), 0);
+  // 5 % of 20 is one alarm, although 0.05 * 20 is not exact for all multiples.
+  const at::Tensor many = at::arange(60, at::kDouble);
+  EXPECT_DOUBLE_EQ(true_positive_rate(many, row({55.5, 56.5, 57.5, 58.5})), 0.75);
+  EXPECT_THROW(true_positive_rate(negative, positive, 1), std::invalid_argument);
+  EXPECT_THROW(true_positive_rate(negative, row({})), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace slimbayes

@@ -1,0 +1,55 @@
+#include "slimbayes/core/separation_report.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+#include <string>
+
+#include "slimbayes/core/ranking.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Adds the ratio of the mean scores to the report, or the reason why there is none.
+void add_ratio(const std::string& name, const at::Tensor& inside, const at::Tensor& outside,
+               nlohmann::json& report) {
+  const double below = inside.mean(at::kDouble).item<double>(),
+               ratio = outside.mean(at::kDouble).item<double>() / below;
+  if ((inside < 0).any().item<bool>() || (outside < 0).any().item<bool>())
+    report["ratio_absent"][name] = "the score takes negative values";
+  else if (below == 0 || !std::isfinite(ratio))
+    report["ratio_absent"][name] = "the mean of the score over the data is 0";
+  else
+    report["ratio"][name] = ratio;
+}
+
+}  // namespace
+
+nlohmann::json separation_report(const Scores& inside, const Scores& outside) {
+  constexpr double kSds = 3;
+  const nlohmann::json none = nlohmann::json::object();
+  nlohmann::json report = {
+      {"auroc", none},   {"fpr95", none}, {"tpr5", none},         {"aupr_ood", none},
+      {"aupr_in", none}, {"ratio", none}, {"ratio_absent", none}, {"inverted", nlohmann::json::array()}};
+  for (const auto& [name, near] : inside) {
+    const at::Tensor& far = outside.at(name);
+    const double area = auroc(near, far);
+    report["auroc"][name] = area;
+    report["fpr95"][name] = false_positive_rate(near, far, 0.95);
+    report["tpr5"][name] = true_positive_rate(near, far, 0.05);
+    report["aupr_ood"][name] = average_precision(near, far);
+    report["aupr_in"][name] = average_precision(-far, -near);
+    add_ratio(name, near, far, report);
+    if (area < 0.5 - kSds * auroc_sd(near.size(0), far.size(0))) report["inverted"].push_back(name);
+    const int64_t n = near.size(0), m = far.size(0);
+    const double share = static_cast<double>(m) / static_cast<double>(n + m);
+    report.update({{"n", n}, {"n_foreign", m}, {"foreign_share", share}});
+    report["chance"] = {
+        {"auroc", 0.5}, {"fpr95", 0.95}, {"tpr5", 0.05}, {"aupr_ood", share}, {"aupr_in", 1 - share}};
+  }
+  report["aupr"] = report["aupr_ood"];
+  return report;
+}
+
+}  // namespace slimbayes
