@@ -1,21 +1,22 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "cli/commands.h"
 #include "cli/edge.h"
+#include "cli/plots.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/terminal.h"
+#include "cli/uncertainty_text.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/workflow/held_out.h"
 #include "slimbayes/workflow/persistence.h"
 #include "slimbayes/workflow/separation.h"
 #include "slimbayes/workflow/trust_notes.h"
+#include "slimbayes/workflow/uncertainty.h"
 
 namespace slimbayes::cli {
 namespace {
 
+namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// Handles the examples in `bad`, whose answer is not finite. Throws DataError for the first one; with
@@ -26,23 +27,6 @@ void check_answered(const EvaluateRequest& r, const Examples& examples, const st
     throw_bad_example(examples,
                       {bad.front().row, bad.front().reason + "; --on-bad-row skip leaves such rows out"});
   log_line("note: " + bad_examples_text(examples, bad, "left out"));
-}
-
-std::string separation_text(const json& ood, const std::string& source) {
-  std::string text = fmt::format("\ntelling {} from the data\n{:<18}  {:>6}  {:>6}  {:>6}\n", shown(source),
-                                 "score", "AUROC", "FPR@95", "AUPR");
-  for (const auto& item : ood["auroc"].items()) {
-    const bool inverted = std::ranges::find(ood["inverted"], json(item.key())) != ood["inverted"].end();
-    text += fmt::format("{:<18}  {:.4f}  {:.4f}  {:.4f}{}\n", item.key(), item.value().get<double>(),
-                        ood["fpr95"][item.key()].get<double>(), ood["aupr"][item.key()].get<double>(),
-                        inverted ? "  inverted: lower on the foreign data, not usable" : "");
-  }
-  text += "AUROC 0.5: told apart as by chance; FPR@95: false alarms of a detector that finds 95 % of them\n";
-  if (ood.contains("left_out"))
-    text += fmt::format(
-        "{} foreign rows, too far for any answer, are left out: the data are more foreign than this\n",
-        ood["left_out"].get<int64_t>());
-  return text;
 }
 
 /// Adds to the report how many rows lie outside the range of the training data, and how far, and logs a note.
@@ -78,6 +62,27 @@ json separation_of(const EvaluateRequest& r, const Model& model, const Scores& n
   throw std::invalid_argument(fmt::format("the foreign data '{}' (--ood): {}", r.ood, error.what()));
 }
 
+/// Returns the report as --json prints it: with what was asked for and, unless it is null, `ood`.
+json described(const EvaluateRequest& r, const Model& model, json report, const json& ood) {
+  report["method"] = model.method();
+  report["level"] = r.level;
+  if (model.calibration().groups > 0) report["calibration"] = "conformal";
+  if (report.contains("set_size")) report["sets"] = r.sets;
+  if (!r.split.empty()) report["split"] = r.split;
+  if (!ood.is_null()) report["ood"] = ood;
+  return report;
+}
+
+/// Prints the report as text, and the names of the plots.
+void print_text(const EvaluateRequest& r, const Model& model, const json& report, const json& ood,
+                const std::vector<fs::path>& plots) {
+  print(report_table(report, r.level, noun_of(kind_of(model.encoder()))));
+  print(selective_text(report, noun_of(kind_of(model.encoder()))));
+  if (!ood.is_null()) print(separation_text(ood, r.ood));
+  for (const fs::path& file : plots)
+    print(fmt::format("{}{}\n", &file == &plots.front() ? "\n" : "", shown(file.string())));
+}
+
 }  // namespace
 
 int run_command(const EvaluateRequest& r) {
@@ -99,9 +104,11 @@ int run_command(const EvaluateRequest& r) {
         "note: these data were fitted on, the training {}s are scored too; --split test scores what "
         "was held out",
         noun_of(data)));
+  const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task.kind);
   const Answers near = model.answers(data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
   json report = model.evaluate(data, near);
+  report.update(uncertainty_of(model, data, near));
   for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
   json ood;
   if (!r.ood.empty()) {
@@ -117,18 +124,11 @@ int run_command(const EvaluateRequest& r) {
     for (const std::string& note : trust_notes(model, {{report, rows, r.level, /*fresh=*/true}}))
       log_note(note);
   }
-  if (r.json) {
-    report["method"] = model.method();
-    report["level"] = r.level;
-    if (model.calibration().groups > 0) report["calibration"] = "conformal";
-    if (report.contains("set_size")) report["sets"] = r.sets;
-    if (!r.split.empty()) report["split"] = r.split;
-    if (!ood.is_null()) report["ood"] = ood;
-    print(report);
-    return kDone;
-  }
-  print(report_table(report, r.level, noun_of(data)));
-  if (!ood.is_null()) print(separation_text(ood, r.ood));
+  for (const fs::path& file : plots) write_plot(file, report);
+  if (r.json)
+    print(described(r, model, std::move(report), ood));
+  else
+    print_text(r, model, report, ood, plots);
   return kDone;
 }
 

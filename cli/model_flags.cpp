@@ -84,6 +84,12 @@ void add_evaluate(CLI::App& root, Parsed& p) {
          "distance: root mean square of (x - training mean) / training sd over the numeric columns of a\n"
          "row or window, or the pixels of an image")
       ->type_name("FILE");
+  app.add_option(
+         "--plots", p.evaluate.plots,
+         "folder for plots of the uncertainty: selective.svg, the error of the share of the rows that "
+         "are kept; of classes reliability.svg, the accuracy for each confidence; of numbers "
+         "calibration.svg, the coverage of each level")
+      ->type_name("DIR");
   add_column_changes(app, p.evaluate.rename, p.evaluate.fill, "DATA or the foreign data",
                      "each file is changed where it needs it, and a change that none needs is an error");
   add_on_bad_row(app, p.evaluate.on_bad_row,
@@ -98,8 +104,10 @@ void add_evaluate(CLI::App& root, Parsed& p) {
   app.footer(
       "Of windows the report has persistence, the last target seen, and seasonal persistence, the target a "
       "day "
-      "(else a week) before, beside the model.\n\nExamples:\n"
+      "(else a week) before, beside the model. The scores and plots of the uncertainty are explained in "
+      "docs/metrics.md; all of them, and the points of the plots, are in --json.\n\nExamples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
+      "  slimbayes evaluate model.safetensors houses.csv --split test --plots plots\n"
       "  slimbayes evaluate red.safetensors wine_red.csv --ood wine_white.csv --json\n"
       "  slimbayes evaluate m.safetensors here.csv --ood there.csv --rename Temp=temperature --fill site=B");
 }

@@ -83,6 +83,8 @@ bool is_model(const std::string& path) {
 std::string label_of(const std::string& key, const json& report, double level, std::string_view noun) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
+  if (key == "coverage_epistemic" || key == "width_epistemic")
+    return fmt::format("{} at {:g} %, epistemic sd alone", key.substr(0, key.find('_')), 100 * level);
   if (key == "base_rate") return fmt::format("base_rate, {} for every {}", class_name(report), noun);
   if (key == "f1") return fmt::format("f1 of {}", class_name(report, 1));
   if (key == "set_size") return "set_size, classes in a set";
@@ -141,12 +143,15 @@ std::string confusion_table(const json& report) {
 
 std::vector<std::string> metrics_of(const json& report) {
   std::vector<std::string> present;
+  const auto add = [&](const char* name) {
+    if (report.contains(name)) present.emplace_back(name);
+  };
   for (const char* name : {"accuracy", "base_rate",      "f1",          "f1_macro",      "mae",      "rmse",
                            "nll",      "nll_constant",   "nll_uniform", "brier",         "ece",      "mce",
                            "auroc",    "aupr",           "crps",        "coverage",      "set_size", "empty",
-                           "width",    "interval_score", "expected",    "expected_error"}) {
-    if (report.contains(name)) present.emplace_back(name);
-  }
+                           "width",    "interval_score", "expected",    "expected_error"})
+    add(name);
+  for (const char* name : {"coverage_epistemic", "width_epistemic"}) add(name);
   return present;
 }
 

@@ -44,6 +44,7 @@ struct EvaluateRequest {
   std::string model, data;
   std::string ood;                        // file of foreign data; empty: none
   std::string split;                      // part of the fit's data to score, such as "test"; empty: all
+  std::string plots;                      // folder for plots; empty: none
   std::vector<std::string> rename, fill;  // --rename and --fill, for both files
   std::string on_bad_row = "error";       // for rows without a finite answer: or "skip"
   double level = 0.95;

@@ -1,0 +1,119 @@
+// Plots of an evaluation: the error of the rows that selective prediction keeps, the reliability diagram of
+// classes, the calibration curve of a regression.
+#include "cli/plots.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+#include "cli/chart.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/storage/atomic_file.h"
+#include "slimbayes/storage/error.h"
+
+namespace slimbayes::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char *kSelective = "selective.svg", *kReliability = "reliability.svg",
+                     *kCalibration = "calibration.svg";
+constexpr const char* kColours[] = {"#2b6cb0", "#dd6b20", "#2f855a", "#805ad5"};
+constexpr double kHeadroom = 1.1;
+
+Mark line(const std::string& label, const std::string& colour, std::vector<double> x, std::vector<double> y) {
+  return {Mark::Kind::line, label, colour, 1, std::move(x), std::move(y), {}, false, 2};
+}
+
+Mark diagonal() {
+  return {Mark::Kind::line, "calibrated", "#718096", 1, {0, 1}, {0, 1}, {}, /*dashed=*/true, 1.2};
+}
+
+/// One line for each score: the error rate (classes) or the MAE of the kept rows, against the share kept in
+/// per cent.
+Chart selective_chart(const json& selective) {
+  const bool classes = selective.at("by").begin()->contains("accuracy");
+  std::vector<double> share = selective.at("share");
+  std::ranges::reverse(share);  // ascending
+  for (double& x : share) x *= 100;
+  Panel panel{"", classes ? "share of wrong answers" : "mean absolute error", {}};
+  double most = 0;
+  for (const auto& item : selective.at("by").items()) {
+    std::vector<double> risk = item.value().at(classes ? "accuracy" : "mae");
+    std::ranges::reverse(risk);
+    for (double& x : risk) x = classes ? 1 - x : x;
+    most = std::max(most, std::ranges::max(risk));
+    const size_t i = panel.marks.size();
+    panel.marks.push_back(line(item.key(), kColours[i % std::size(kColours)], share, risk));
+    panel.marks.back().dashed = i % 2 == 1;  // shows a line below it with the same points
+  }
+  return {"Only the most certain rows answered", "rows kept, %",
+          classes ? "error rate" : "MAE",        {share.front(), share.back()},
+          {0, most > 0 ? kHeadroom * most : 1},  {panel}};
+}
+
+/// One circle for each bin, its area proportional to the number of rows, and its distance from the diagonal.
+Chart reliability_chart(const json& report) {
+  constexpr double kLargest = 7;  // radius of the bin with most rows, in pixels
+  const json& bins = report.at("reliability");
+  const std::vector<double> confidence = bins.at("confidence"), accuracy = bins.at("accuracy"),
+                            rows = bins.at("rows");
+  Panel panel{"",
+              fmt::format("ECE {:.3f}; the area of a circle is its rows", report.at("ece").get<double>()),
+              {diagonal()}};
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double x = confidence[i];
+    panel.marks.push_back(line(i == 0 ? "gap" : "", "#dd6b20", {x, x}, {x, accuracy[i]}));
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const double radius = kLargest * std::sqrt(rows[i] / std::ranges::max(rows));
+    panel.marks.push_back({Mark::Kind::points,
+                           i == 0 ? "rows of a bin" : "",
+                           "#2b6cb0",
+                           0.8,
+                           {confidence[i]},
+                           {accuracy[i]},
+                           {},
+                           false,
+                           radius});
+  }
+  return {"Reliability of the most probable class", "confidence", "accuracy", {0, 1}, {0, 1}, {panel}};
+}
+
+Chart calibration_chart(const json& curve) {
+  const std::vector<double> level = curve.at("level");
+  Panel panel{"", fmt::format("mean distance {:.3f}", curve.at("area").get<double>()), {diagonal()}};
+  panel.marks.push_back(line("total sd", kColours[0], level, curve.at("coverage")));
+  if (curve.contains("coverage_epistemic"))
+    panel.marks.push_back(line("epistemic sd alone", kColours[1], level, curve.at("coverage_epistemic")));
+  return {"Coverage of the Gaussian intervals", "level", "share of rows inside", {0, 1}, {0, 1}, {panel}};
+}
+
+}  // namespace
+
+std::vector<fs::path> plot_files(const std::string& folder, TaskKind task) {
+  if (folder.empty()) return {};
+  check(task != TaskKind::events, "evaluate", "a model of numbers, classes or counts for --plots",
+        "one of events", "leave --plots out");
+  std::error_code failed;
+  fs::create_directories(folder, failed);
+  if (failed) throw DataError(folder, "expected a folder that can be made for --plots; " + failed.message());
+  std::vector<fs::path> files = {fs::path(folder) / kSelective};
+  if (task == TaskKind::classification) files.push_back(fs::path(folder) / kReliability);
+  if (task == TaskKind::regression) files.push_back(fs::path(folder) / kCalibration);
+  for (const fs::path& file : files) check_writable(file);
+  return files;
+}
+
+void write_plot(const fs::path& file, const json& report) {
+  const std::string name = file.filename().string();
+  const std::string image = svg(name == kReliability   ? reliability_chart(report)
+                                : name == kCalibration ? calibration_chart(report.at("calibration_curve"))
+                                                       : selective_chart(report.at("selective")));
+  write_atomically(file, std::as_bytes(std::span(image)));
+}
+
+}  // namespace slimbayes::cli
