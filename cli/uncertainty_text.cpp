@@ -16,10 +16,9 @@ using nlohmann::json;
 
 constexpr double kShownShares[] = {1, 0.9, 0.8, 0.7};
 
-/// Returns the number for a metric and a score, with four decimals; "-" if it is absent.
-std::string decimals(const json& report, const char* metric, const std::string& score) {
-  const json& numbers = report.at(metric);
-  return numbers.contains(score) ? fmt::format("{:.4f}", numbers.at(score).get<double>()) : "-";
+/// Returns the number with this key, with four decimals.
+std::string decimals(const json& numbers, const std::string& key) {
+  return fmt::format("{:.4f}", numbers.at(key).get<double>());
 }
 
 /// Returns the scores of a report in the order in which they are shown: the first score, then the others.
@@ -55,7 +54,7 @@ std::string errors_text(const json& report, std::string_view noun) {
   if (errors.contains("absent")) return text + ", so that there is nothing to tell apart\n";
   std::vector<std::vector<Cell>> rows = {{{"score"}, {"AUPR-Err"}, {"AUPR-Succ"}}};
   for (const std::string& score : scores_of(report.at("selective")))
-    rows.push_back({{score}, {decimals(errors, "aupr_err", score)}, {decimals(errors, "aupr_succ", score)}});
+    rows.push_back({{score}, {decimals(errors["aupr_err"], score)}, {decimals(errors["aupr_succ"], score)}});
   const auto rate = errors["rate"].get<double>();
   rows.push_back({{"by chance"}, {fmt::format("{:.4f}", rate)}, {fmt::format("{:.4f}", 1 - rate)}});
   return text + "\n" + text_table(rows);
@@ -92,29 +91,26 @@ std::string selective_text(const json& report, std::string_view noun) {
 }
 
 std::string separation_text(const json& ood, const std::string& source) {
-  constexpr const char* kLine = "{:<18}  {:>6}  {:>6}  {:>6}  {:>8}  {:>7}  {:>6}{}\n";
-  std::string text =
-      fmt::format("\ntelling {} from the data: {} foreign beside {}\n", shown(source),
-                  ood["n_foreign"].get<int64_t>(), ood["n"].get<int64_t>()) +
-      fmt::format(kLine, "score", "AUROC", "FPR@95", "TPR@5", "AUPR-OOD", "AUPR-In", "ratio", "");
+  constexpr const char* kMetrics[] = {"auroc", "fpr95", "tpr5", "aupr_ood", "aupr_in"};
+  std::vector<std::vector<Cell>> rows = {
+      {{"score"}, {"AUROC"}, {"FPR@95"}, {"TPR@5"}, {"AUPR-OOD"}, {"AUPR-In"}, {"ratio"}}};
   for (const auto& item : ood["auroc"].items()) {
     const std::string& score = item.key();
-    const bool inverted = std::ranges::find(ood["inverted"], json(score)) != ood["inverted"].end();
-    const std::string ratio = ood["ratio"].contains(score) ? rounded(ood["ratio"][score].get<double>()) : "-";
-    text += fmt::format(kLine, score, decimals(ood, "auroc", score), decimals(ood, "fpr95", score),
-                        decimals(ood, "tpr5", score), decimals(ood, "aupr_ood", score),
-                        decimals(ood, "aupr_in", score), ratio,
-                        inverted ? "  inverted: lower on the foreign data, not usable" : "");
+    std::vector<Cell>& line = rows.emplace_back(std::vector<Cell>{{score}});
+    for (const char* metric : kMetrics) line.push_back({decimals(ood[metric], score)});
+    line.push_back({ood["ratio"].contains(score) ? rounded(ood["ratio"][score].get<double>()) : "-"});
+    if (std::ranges::find(ood["inverted"], json(score)) != ood["inverted"].end())
+      line.push_back({"inverted: lower on the foreign data, not usable"});
   }
-  const json& chance = ood["chance"];
-  const auto by_chance = [&](const char* metric) {
-    return fmt::format("{:.4f}", chance[metric].get<double>());
-  };
-  text += fmt::format(kLine, "by chance", by_chance("auroc"), by_chance("fpr95"), by_chance("tpr5"),
-                      by_chance("aupr_ood"), by_chance("aupr_in"), "1", "");
-  text +=
-      "FPR@95: false alarms of a detector that finds 95 % of them; TPR@5: found at 5 % false alarms;\n"
-      "ratio: mean score of the foreign data over that of the data\n";
+  std::vector<Cell>& chance = rows.emplace_back(std::vector<Cell>{{"by chance"}});
+  for (const char* metric : kMetrics) chance.push_back({decimals(ood["chance"], metric)});
+  chance.push_back({"1"});
+  std::string text = fmt::format("\ntelling {} from the data: {} foreign beside {}\n", shown(source),
+                                 ood["n_foreign"].get<int64_t>(), ood["n"].get<int64_t>()) +
+                     text_table(rows) +
+                     "FPR@95: false alarms of a detector that finds 95 % of them\n"
+                     "TPR@5: share of them that is found at 5 % false alarms\n"
+                     "ratio: mean score of the foreign data over that of the data\n";
   if (ood.contains("left_out"))
     text += fmt::format(
         "{} foreign rows, too far for any answer, are left out: the data are more foreign than this\n",

@@ -104,7 +104,7 @@ TEST(Selective, AllRowsHaveThePlainMetricsOfEveryTask) {
 }
 
 TEST(Selective, TheRootIsTakenAfterTheExpectation) {
-  // 75 % of three rows are three, 70 % are three: use six tied rows, of which five are kept.
+  // Six tied rows, of which 70 % are five.
   const Regression p{at::zeros({6}, at::kDouble), at::ones({6}, at::kDouble), at::zeros({6}, at::kDouble)};
   const at::Tensor y = row({1, 2, 3, 4, 5, 6});
   const nlohmann::json report = selective_report(p, y, {{"s", at::zeros({6}, at::kDouble)}});
