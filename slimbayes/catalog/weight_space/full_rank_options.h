@@ -8,7 +8,7 @@ namespace slimbayes {
 
 /// Options of `full-rank`, the mean-field network to which low-rank is compared.
 struct FullRankOptions {
-  VariationalOptions variational;
+  VariationalOptions variational = with_less_kl();
   std::string start = "network";
 };
 
@@ -24,7 +24,7 @@ void describe(FullRankOptions& o, V& v) {
 
 /// Options of `rank-1`, a network whose matrices are scaled by random vectors.
 struct RankOneOptions {
-  VariationalOptions variational;
+  VariationalOptions variational = with_less_kl();
 };
 
 template <class V>

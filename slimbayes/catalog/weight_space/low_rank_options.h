@@ -11,13 +11,13 @@ namespace slimbayes {
 /// Options of `low-rank` and `low-rank-laplace`: networks whose matrices are products A B^T of random
 /// factors.
 struct LowRankOptions {
-  VariationalOptions variational;
+  VariationalOptions variational = with_less_kl();
   int64_t rank = 16;
   std::vector<std::string> layer_ranks;
   bool clip_rank = true;
   std::string factored = "smaller";
   bool match_prior = true;
-  double start_share = 0.1;
+  double start_share = 0.03;
   double damping = 1;
 };
 
@@ -49,7 +49,7 @@ void describe(LowRankOptions& o, V& v) {
     "factors at every rank. If not, the factors themselves have the prior, as in the paper",
     "slimbayes");
   v("start_share", o.start_share, "initial posterior sd of a factor, as a share of its initial locations",
-    Range{1e-9, 10}, "Toure and Stephens, appendix F.7");
+    Range{1e-9, 10}, "experiments/low_rank_defaults");
   v("damping", o.damping,
     "multiplies the initial locations of the factors; below 1 the network starts flatter", Range{1e-3, 10},
     "Toure and Stephens, appendix G");

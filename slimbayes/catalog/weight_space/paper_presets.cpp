@@ -37,7 +37,7 @@ std::vector<Experiment> experiments_on_rows_and_windows() {
             {"class_weights", "balanced"},
             {"beta", 32.0},
             {"draws", 512}},
-           {{"rank", 15}, {"damping", 0.55}}},
+           {{"rank", 15}, {"damping", 0.55}, {"start_share", 0.1}}},
           {"paper-beijing",
            {{"network", "lstm"},
             {"hidden", 64},
@@ -50,7 +50,7 @@ std::vector<Experiment> experiments_on_rows_and_windows() {
             {"beta", 0.09},
             {"start_sd", 0.079},
             {"draws", 150}},
-           {{"layer_ranks", json::array({"14", "20", "1"})}, {"damping", 0.55}}},
+           {{"layer_ranks", json::array({"14", "20", "1"})}, {"damping", 0.55}, {"start_share", 0.1}}},
           {"paper-toy",
            {{"network", "mlp"},
             {"activation", "tanh"},
@@ -58,7 +58,7 @@ std::vector<Experiment> experiments_on_rows_and_windows() {
             {"blocks", 2},
             {"beta", 1e-4},
             {"draws", 200}},
-           {{"rank", 16}, {"factored", "smaller"}}}};
+           {{"rank", 16}, {"factored", "smaller"}, {"start_share", 0.1}}}};
 }
 
 std::vector<Experiment> experiments_on_text_and_images() {
@@ -78,7 +78,7 @@ std::vector<Experiment> experiments_on_text_and_images() {
             {"kl_zero", 2},
             {"kl_ramp", 2},
             {"draws", 50}},
-           {{"rank", 16}, {"clip_rank", false}, {"damping", 0.85}}},
+           {{"rank", 16}, {"clip_rank", false}, {"damping", 0.85}, {"start_share", 0.1}}},
           {"paper-mnist",
            {{"network", "mlp"},
             {"activation", "relu"},
@@ -90,7 +90,7 @@ std::vector<Experiment> experiments_on_text_and_images() {
             {"kl_ramp", 20},
             {"random_biases", false},
             {"draws", 50}},
-           {{"rank", 25}, {"damping", 0.55}}}};
+           {{"rank", 25}, {"damping", 0.55}, {"start_share", 0.1}}}};
 }
 
 }  // namespace
