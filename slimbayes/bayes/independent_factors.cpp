@@ -83,6 +83,21 @@ class IndependentFactors : public Structure {
     return sum;
   }
 
+  /// The map of the locations: a law is symmetric about its location, the factors are independent, and the
+  /// matrix is linear in each of them.
+  LinearMap mean(std::span<const at::Tensor> parameters) const override {
+    std::vector<at::Tensor> locations;
+    for (const Values& one : values_of(parameters, {})) locations.push_back(one.location);
+    return form_.map(locations, {});
+  }
+
+  std::vector<FactorPosterior> factors(std::span<const at::Tensor> parameters) const override {
+    std::vector<FactorPosterior> all;
+    for (const Values& one : values_of(parameters, {}))
+      if (one.factor->random) all.push_back({"", one.location, one.scale});
+    return all;
+  }
+
   void rows_to_prior(std::span<const at::Tensor> parameters, const at::Tensor& tokens) const override {
     size_t next = 0;
     for (const Factor& factor : form_.factors) {

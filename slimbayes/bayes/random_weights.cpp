@@ -105,8 +105,8 @@ WeightPosterior RandomWeights::bound(const Binding::Lookup& lookup) const {
     const bool map = site.map != nullptr;
     for (const at::Tensor& value : values) posterior.numbers_ += value.numel();
     if (map && site.map->use == MapUse::dense) posterior.numbers_ += site.map->out * site.map->in;
-    posterior.sites_.push_back({site.structure, std::move(values), map, map && site.map->use == MapUse::dense,
-                                map && site.map->use == MapUse::rows,
+    posterior.sites_.push_back({site.name, site.structure, std::move(values), map,
+                                map && site.map->use == MapUse::dense, map && site.map->use == MapUse::rows,
                                 map ? layout_->site(site.name) : layout_->tensor(site.name)});
   }
   return posterior;
@@ -123,6 +123,29 @@ WeightDraw WeightPosterior::draw(const Stream& stream, const DrawContext& contex
       out.binding.maps[site.place] = site.dense ? LinearMap(DenseMap{dense(drawn.map)}) : drawn.map;
   }
   return out;
+}
+
+Binding WeightPosterior::mean() const {
+  Binding out = fixed_;
+  for (const Site& site : sites_) {
+    const LinearMap map = site.structure->mean(site.parameters);
+    if (!site.is_map)
+      out.tensors[site.place] = dense(map);
+    else
+      out.maps[site.place] = site.dense ? LinearMap(DenseMap{dense(map)}) : map;
+  }
+  return out;
+}
+
+std::vector<FactorPosterior> WeightPosterior::factors() const {
+  std::vector<FactorPosterior> all;
+  for (const Site& site : sites_) {
+    for (FactorPosterior& one : site.structure->factors(site.parameters)) {
+      one.site = site.name;
+      all.push_back(std::move(one));
+    }
+  }
+  return all;
 }
 
 at::Tensor WeightPosterior::kl(const WeightDraw& draw, const KlContext& context) const {

@@ -45,6 +45,12 @@ class WeightPosterior {
   /// Returns the scalar KL(posterior || prior), summed over all sites. `draw` is the draw used in this step.
   at::Tensor kl(const WeightDraw& draw, const KlContext& context = {}) const;
 
+  /// Returns the mean of every weight. A matrix is E[W], for example E[A] E[B]^T.
+  Binding mean() const;
+
+  /// Returns the posterior of all random numbers, site by site.
+  std::vector<FactorPosterior> factors() const;
+
   /// Sets the rows of these tokens [u] int64 in every random embedding to the prior
   /// (Structure::rows_to_prior). It changes the values of the parameter tensors.
   void rows_to_prior(const at::Tensor& tokens) const;
@@ -59,6 +65,7 @@ class WeightPosterior {
  private:
   friend class RandomWeights;
   struct Site {
+    std::string name;
     std::shared_ptr<const Structure> structure;
     std::vector<at::Tensor> parameters;
     bool is_map, dense, tokens;  // dense: the layer needs the whole matrix (MapUse::dense)

@@ -35,6 +35,12 @@ struct SiteDraw {
   at::Tensor tokens;                // [u] the tokens whose rows were drawn; undefined: all
 };
 
+/// The posterior of some independent random numbers of a site, of one law and one prior.
+struct FactorPosterior {
+  std::string site;            // the site's name
+  at::Tensor location, scale;  // of one shape, scale > 0
+};
+
 /// How the values of a site are random: which parameters are trained, how they give a random matrix, and what
 /// the KL to the prior is. The argument `parameters` of draw() and kl() has the order of the function
 /// parameters(). To add a structure, add a source file with its maker and a row in structure.cpp.
@@ -60,6 +66,13 @@ class Structure {
   /// cannot count, and an undefined `row_weights` throws std::logic_error. Differentiable.
   virtual at::Tensor kl(std::span<const at::Tensor> parameters, const SiteDraw& draw,
                         const at::Tensor& row_weights) const = 0;
+
+  /// Returns E[W], the mean of the site's matrix.
+  virtual LinearMap mean(std::span<const at::Tensor> parameters) const = 0;
+
+  /// Returns the posterior of all random numbers of the site, one entry for each factor, without the name of
+  /// the site. Use it to compute bounds of the KL; for training use kl().
+  virtual std::vector<FactorPosterior> factors(std::span<const at::Tensor> parameters) const = 0;
 
   /// Sets the parameters of these tokens' rows of an embedding [u] int64 so that their posterior is as near
   /// to the prior as the law allows. Use it for tokens that no training row contains: the data say nothing
