@@ -18,6 +18,8 @@ int run_command(const MergeRequest& request);
 int run_command(const CompareRequest& request);
 int run_command(const GenerateRequest& request);
 int run_command(const DemoRequest& request);
+int run_command(const RankAdviceRequest& request);
+int run_command(const BoundsRequest& request);
 
 /// Sets the memory limits that data_source() applies to all tables read from now on.
 void limit_tables(const TableLimits& limits);

@@ -163,6 +163,7 @@ void add_commands(CLI::App& root, Parsed& parsed, const Words& words) {
   add_fit(root, parsed, first == "fit" ? words : Words{});
   add_model_commands(root, parsed);
   add_compare(root, parsed, first == "compare" ? words : Words{});
+  add_theory_commands(root, parsed);
   add_other_commands(root, parsed);
 }
 

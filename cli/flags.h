@@ -29,6 +29,8 @@ struct Parsed {
   CompareRequest compare;
   GenerateRequest generate;
   DemoRequest demo;
+  RankAdviceRequest rank_advice;
+  BoundsRequest bounds;
   ListMethods methods;
   Describe describe;
   std::string compared = every_method();
@@ -45,9 +47,10 @@ struct Parsed {
 
 /// Add commands with their flags, help and examples to `root`. add_model_commands adds the commands that need
 /// a model file (predict, evaluate, update, forget, merge), add_other_commands adds methods, describe,
-/// generate and demo.
+/// generate and demo, add_theory_commands adds rank-advice and bounds.
 void add_model_commands(CLI::App& root, Parsed& parsed);
 void add_other_commands(CLI::App& root, Parsed& parsed);
+void add_theory_commands(CLI::App& root, Parsed& parsed);
 
 /// Adds every command with its flags, help and examples to `root`. `words` is the command line; fit and
 /// compare get the flags of the methods that it names.

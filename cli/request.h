@@ -92,9 +92,28 @@ struct DemoRequest {
   int64_t rows = 2000;    // rows of the synthetic data
 };
 
+struct RankAdviceRequest {
+  std::string model;
+  double energy = 0.9;  // share of the sum of squared singular values to keep
+  std::string plots;    // folder for spectra.svg; empty: none
+  bool json = false;
+};
+
+struct BoundsRequest {
+  std::string model, data;
+  std::string split;                      // part of the fit's data; empty: train, or all of other data
+  std::vector<int64_t> ranks;             // of the truncation; empty: by energy
+  double delta = 0.05;                    // probability with which the PAC-Bayes bound may fail
+  int64_t draws = 100, tried = 1;         // networks drawn for the risk; priors that were tried
+  double clip = 0;                        // error that counts as a full failure; 0: not given
+  double c0 = 1;                          // constant of the Gaussian complexity
+  std::vector<std::string> rename, fill;  // --rename and --fill
+  bool json = false;
+};
+
 struct Request {
   std::variant<FitRequest, PredictRequest, EvaluateRequest, UpdateRequest, MergeRequest, CompareRequest,
-               GenerateRequest, DemoRequest>
+               GenerateRequest, DemoRequest, RankAdviceRequest, BoundsRequest>
       command;
   int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;  // memory for reading tables, in bytes; 0: the library's default
