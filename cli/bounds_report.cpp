@@ -42,11 +42,10 @@ std::vector<Assumption> assumptions_of_truncation(const Truncation& truncation) 
        "one matrix is replaced, by its best approximation of the rank; for several, the bounds of the "
        "outputs "
        "add up"}};
-  if (truncation.mean_weights)
-    all.push_back(
-        {Status::violated,
-         "the answers are those of one network: they average drawn networks, and the bound is for the "
-         "network with the mean weights"});
+  if (truncation.averaged)
+    all.push_back({Status::violated,
+                   "the answers come from one network: they average several, and the bound is for this one "
+                   "alone (random weights: with their means)"});
   return all;
 }
 
@@ -94,6 +93,10 @@ std::string certificate_text(const json& bound) {
   text += fmt::format("expected loss of one drawn network on new rows at most {} (form of D.2: {}){}\n",
                       number("bound"), number("mcallester"),
                       bound["vacuous"].get<bool>() ? "; vacuous: every loss in [0, 1] is at most 1" : "");
+  if (bound.contains("held_out"))
+    text += fmt::format(
+        "at most {} without the prior, by the Chernoff bound, where the fit used these rows for nothing\n",
+        number("held_out"));
   if (bound["certificate"].get<bool>()) {
     text += "a certificate if the assumptions that are not verifiable hold\n";
     return text;
@@ -176,6 +179,7 @@ json bound_json(const Certificate& certificate, const std::string& network) {
               {"bound", bound.seeger},
               {"mcallester", bound.mcallester},
               {"vacuous", bound.seeger >= 1}});
+  if (certificate.held_out) out["held_out"] = *certificate.held_out;
   return out;
 }
 

@@ -50,4 +50,10 @@ PacBayesBound pac_bayes_bound(const PacBayesInput& input) {
   return bound;
 }
 
+double held_out_bound(const PacBayesInput& input) {
+  return kl_inverse(
+      pac_bayes_bound(input).sampled,
+      std::log(2 * static_cast<double>(input.tried) / input.delta) / static_cast<double>(input.rows));
+}
+
 }  // namespace slimbayes

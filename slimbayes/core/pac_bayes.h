@@ -44,4 +44,10 @@ struct PacBayesBound {
 /// not in (0, 1).
 PacBayesBound pac_bayes_bound(const PacBayesInput& input);
 
+/// Returns the bound of the true risk for a posterior that does not depend on the rows: kl_inverse(sampled,
+/// ln(2 tried / delta) / n) by the Chernoff bound, with `sampled` as in PacBayesBound. It needs no prior, so
+/// `input.kl` is not used. Use it for rows that no part of the fit has used; `tried` models may have been
+/// compared on them. Throws as pac_bayes_bound().
+double held_out_bound(const PacBayesInput& input);
+
 }  // namespace slimbayes

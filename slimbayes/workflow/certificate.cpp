@@ -164,6 +164,7 @@ Certificate certificate_of(const Model& model, const ModelNetwork& network, cons
                options.tried,
                options.delta};
   out.bound = pac_bayes_bound(out.input);
+  if (rows.part != "train" && rows.part != "valid") out.held_out = held_out_bound(out.input);
   out.assumptions = assumptions_of(model, network, rows, options);
   return out;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,6 +41,9 @@ struct Certificate {
   PacBayesInput input;
   PacBayesBound bound;
   std::vector<Assumption> assumptions;
+  /// held_out_bound() where no part of the fit used the rows: of the test and calibration part, and of other
+  /// data than those of the fit if they are new, which the model file does not tell.
+  std::optional<double> held_out = {};
 
   /// Returns whether no assumption is violated. The bound is then a certificate if the unknown ones hold.
   bool certified() const;

@@ -42,6 +42,7 @@ std::vector<ModelNetwork> networks_of(const Model& model) {
   const TensorFile file = model.fitted().save();
   add_network(file, model.fitted(), "", all);
   const MethodInfo& info = find_method(model.method());
+  for (ModelNetwork& one : all) one.averaged = info.parts == SdParts::draws;
   if (info.inner.empty()) return all;
   const RegistryRow& row = registry_row(inner_method(info, model.options()).name);
   for (size_t i = 0;; ++i) {  // the prefix of a member is that of methods/ensemble.cpp
@@ -49,6 +50,7 @@ std::vector<ModelNetwork> networks_of(const Model& model) {
     const TensorFile own{without_prefix(file.metadata, prefix), without_prefix(file.tensors, prefix)};
     if (own.metadata.empty()) return all;
     add_network(own, *row.load(own), fmt::format("member {}", i + 1), all);
+    if (!all.empty()) all.back().averaged = true;
   }
 }
 

@@ -19,6 +19,8 @@ struct ModelNetwork {
   /// Whether the outputs are the location of the answers: the mean of a regression, logits, log rates. False
   /// for a deep kernel, whose network makes features, and for swag, whose answers average other weights.
   bool answers = false;
+  /// Whether the answers average several networks: draws of the weights, or the members of an ensemble.
+  bool averaged = false;
 };
 
 /// Returns the networks of a model that have a matrix; none for a method without a network. An ensemble has

@@ -33,7 +33,7 @@ TEST(KlBound, OfAMixtureWithOneComponentIsTheKl) {
 }
 
 TEST(KlBound, IsAboveTheSampledKlToAMixture) {
-  constexpr int64_t kDraws = 200000;
+  constexpr int64_t kDraws = 50000;
   const Prior prior = MixturePrior{};
   for (const char* name : {"gaussian", "laplace"}) {
     const Law& law = find_law(name);

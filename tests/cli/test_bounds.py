@@ -55,7 +55,7 @@ def test_truncation_has_the_norms_of_the_weights(folder):
             assert math.isclose(rank["outputs"], one["input_norm"] * downstream * rank["sigma"], rel_tol=1e-9)
             assert rank["outputs"] <= rank["outputs_by_tail"] * (1 + 1e-12)
     assert [loss["name"] for loss in found["truncation"]["losses"]] == ["absolute error", "half squared error"]
-    assert not found["truncation"]["certificate"]
+    assert not found["truncation"]["certificate"] and status(found["truncation"], "come from one network") == []
     assert found["pac_bayes"]["no_bound"].startswith("dnn has no distribution of the weights")
 
 
@@ -101,8 +101,10 @@ def status(one, words):
 
 def test_only_rows_that_the_encoder_has_not_seen_give_a_certificate(folder):
     _, train = bounds(folder, "class", "c.csv")
+    assert "held_out" not in train["pac_bayes"]
     assert not train["pac_bayes"]["certificate"] and status(train["pac_bayes"], "the encoder") == ["violated"]
     _, test = bounds(folder, "class", "c.csv", "--split", "test")
+    assert test["pac_bayes"]["sampled_risk"] < test["pac_bayes"]["held_out"] < test["pac_bayes"]["bound"]
     assert test["pac_bayes"]["certificate"] and status(test["pac_bayes"], "the encoder") == ["holds"]
     assert status(test["pac_bayes"], "independent draws of one distribution") == ["not verifiable"]
     write_csv(folder / "new.csv", header(3), [[*row[:-1], "ab"[row[-1] > 0]] for row in toy_rows(50, inputs=3, seed=9)])
@@ -133,6 +135,7 @@ def test_numbers_need_a_clip_and_a_vacuous_bound_says_so(folder):
 
 def test_the_gaussian_complexity_is_a_value(folder):
     _, found = bounds(folder, "rank", "t.csv", "--split", "test", "--c0", "2")
+    assert status(found["truncation"], "come from one network") == ["violated"]
     one = found["gaussian_complexity"]
     silu = 1.09984
     weights = load_file(folder / "rank.safetensors")

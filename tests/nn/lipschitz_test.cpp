@@ -120,7 +120,9 @@ TEST(MatrixReaches, NameTheLayerWithoutABound) {
   const RandomNetwork net(spec);
   const std::vector<MatrixReach> all = matrix_reaches(spec, net.network.layout(), net.binding);
   ASSERT_EQ(all.size(), 8);
-  for (size_t i = 0; i < 7; ++i) EXPECT_EQ(all[i].downstream.unknown, "network.3 (lstm)");
+  EXPECT_EQ(all[0].downstream.unknown, "network.3 (lstm)");  // the layer nearest to the outputs
+  for (size_t i = 1; i < 5; ++i) EXPECT_EQ(all[i].downstream.unknown, "network.2 (attention)");
+  for (size_t i = 5; i < 7; ++i) EXPECT_EQ(all[i].downstream.unknown, "network.3 (lstm)");
   EXPECT_EQ(all[7].downstream.unknown, "");
   EXPECT_EQ(all[7].downstream.value, 1);
   const NetworkSpec inside{{{3}}, {Linear{3}, Residual{{LayerNorm{}, Linear{3}}, {}}, Linear{1}}};
