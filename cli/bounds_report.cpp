@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/terminal.h"
 #include "cli/text_table.h"
 

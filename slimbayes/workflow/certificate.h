@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "slimbayes/core/pac_bayes.h"
+#include "slimbayes/data/dataset.h"
 #include "slimbayes/workflow/model_networks.h"
 
 namespace slimbayes {
