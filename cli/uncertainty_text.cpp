@@ -8,6 +8,7 @@
 
 #include "cli/terminal.h"
 #include "cli/text_table.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes::cli {
 namespace {
