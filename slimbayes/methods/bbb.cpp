@@ -26,9 +26,7 @@ VariationalNetwork bbb(const nlohmann::json& options) {
 std::unique_ptr<Method> make_bbb(const nlohmann::json& options) { return variational_method(bbb(options)); }
 
 std::unique_ptr<Fitted> load_bbb(const TensorFile& file) {
-  nlohmann::json options = stored_json(file, "options");
-  options.erase("weight_decay");  // of models of before 25 November 2026, which it did not change
-  return load_variational(bbb(options), file);
+  return load_variational(bbb(stored_json(file, "options")), file);
 }
 
 }  // namespace slimbayes

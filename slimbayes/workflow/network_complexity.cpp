@@ -22,7 +22,7 @@ std::string uncovered(const NetworkSpec& spec) {
   for (size_t i = 0; i < spec.layers.size(); ++i) {
     const LayerSpec& layer = spec.layers[i];
     if (!std::holds_alternative<Linear>(layer) && !std::holds_alternative<Activation>(layer) &&
-        !std::holds_alternative<Dropout>(layer))
+        !std::holds_alternative<Dropout>(layer) && !std::holds_alternative<Flatten>(layer))
       return fmt::format("network.{} ({})", i, kind_of(layer));
   }
   return "";
@@ -71,9 +71,11 @@ NetworkComplexity complexity_of(const ModelNetwork& network, const Dataset& rows
   out.unknown = uncovered(network.file.spec);
   if (!out.unknown.empty()) return out;
   const std::vector<ComplexityLayer> matrices = matrices_of(network);
+  const bool image = network.file.spec.input.is_image();
   at::Tensor gram;
   over_batches(rows, {}, [&](const Batch& batch) {
-    const at::Tensor x = batch.inputs.at(0).to(at::kDouble).flatten(0, -2);
+    const at::Tensor given = batch.inputs.at(0).to(at::kDouble);
+    const at::Tensor x = image ? given.flatten(1) : given.flatten(0, -2);  // one row of numbers for each vector
     const at::Tensor own = x.t().mm(x);
     gram = gram.defined() ? gram + own : own;
   });
