@@ -19,8 +19,10 @@ KEY = ["study", "data", "method", "seed", "flags"]
 METRICS = ["mae_standardized", "rmse_standardized", "nll_standardized", "crps_standardized", "width_standardized", "coverage"]
 # `nll` is in the target's units; the next two exist where the truth is known (generated data), the last with --ood.
 TRUTH = ["nll", "oracle_nll", "sd_correlation", "auroc"]
-FIELDS = (KEY + ["rows", "test_rows", "valid_score"] + METRICS + TRUTH
-          + ["steps", "stopped", "seconds", "memory_mb", "commit", "command", "recipe", "error"])
+# `scores`: all that evaluate reports, as JSON, of the sources of sources.py.
+# `valid_score` is the best of the training's rounds, `valid_nll_standardized` that of the finished model.
+FIELDS = (KEY + ["rows", "test_rows", "valid_score", "valid_nll_standardized"] + METRICS + TRUTH
+          + ["parameters", "scores", "steps", "stopped", "seconds", "memory_mb", "commit", "command", "recipe", "error"])
 
 
 def key(row):

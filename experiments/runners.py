@@ -21,7 +21,10 @@ import subprocess
 import sys
 import tempfile
 
-from results import METRICS, as_text, differences, recorded
+import source_fit
+import sources
+from reports import of_report, of_summary, of_valid
+from results import as_text, differences, recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEST_ROWS = 20000  # of generated data
@@ -109,7 +112,7 @@ class Runner:
             cell, program = dict(cell, method="dnn", flags=shlex.join(split)), {"method": cell["method"], "options": rest}
         elif ":" in cell["data"]:
             own = GENERATED_OWN
-        answer = self._dry_run(self._command(cell, "table", own, "model"))
+        answer = self._dry_run(self.command(cell, "table", own, "model"))
         return answer | program if answer else {}
 
     def _dry_run(self, command):
@@ -131,6 +134,8 @@ class Runner:
     def _measure(self, cell, work):
         if cell["method"] in RIVALS:
             return self._rival(cell, work)
+        if cell["data"] in sources.SOURCES:
+            return source_fit.measured(self, cell, work, sources.SOURCES[cell["data"]])
         return self._generated(cell, work) if ":" in cell["data"] else self._table(cell, work)
 
     def _around(self, cell, table, network, model):
@@ -150,8 +155,10 @@ class Runner:
                 os.replace(model.with_suffix(".new"), model)
         return model
 
-    def _command(self, cell, table, own, model):
-        command = [self.tool, "fit", table, "--target", "y", "--method", cell["method"], "--seed", cell["seed"],
+    def command(self, cell, table, own, model):
+        source = sources.SOURCES.get(cell["data"])
+        target, own = (source.fit, []) if source else (("--target", "y"), own)
+        command = [self.tool, "fit", table, *target, "--method", cell["method"], "--seed", cell["seed"],
                    "--threads", "1", "--json", "--model", model]
         flags = shlex.split(cell["flags"])
         given = {flag for flag in flags if flag.startswith("--")}
@@ -160,7 +167,7 @@ class Runner:
         return command + flags + self.extra
 
     def _fit(self, cell, table, own, work):
-        return json.loads(work.measured(self._command(cell, table, own, work.folder / "m.safetensors")))
+        return json.loads(work.measured(self.command(cell, table, own, work.folder / "m.safetensors")))
 
     def _table(self, cell, work):
         flags, foreign = taken(cell["flags"], "--ood")
@@ -169,11 +176,11 @@ class Runner:
         if base:
             network = self._network(base, work)
             answer = json.loads(work.measured(self._around(own, self._path(cell), network, model)))
-            work.command = f"{as_shown(self._command(base, self._path(cell), TABLE_OWN, network))} && {work.command}"
+            work.command = f"{as_shown(self.command(base, self._path(cell), TABLE_OWN, network))} && {work.command}"
         else:
             answer = self._fit(own, self._path(cell), TABLE_OWN, work)
         auroc = self._auroc(cell, model, foreign, work) if foreign else {}
-        return {**of_summary(answer["summary"]), **of_report(answer["test"]), **auroc}
+        return {**of_summary(answer["summary"]), **of_valid(answer), **of_report(answer["test"]), **auroc}
 
     def _auroc(self, cell, model, foreign, work):
         """Of the sd that the method offers for foreign rows, all of them, against its test rows."""
@@ -239,16 +246,6 @@ def as_shown(command):
     """The command without the folders of this machine."""
     words = [pathlib.Path(word).name if isinstance(word, pathlib.Path) else word for word in command]
     return shlex.join([pathlib.Path(words[0]).name, *words[1:]])
-
-
-def of_summary(summary):
-    score = summary["best_score"]
-    return {"rows": summary["rows"], "steps": summary["steps"], "stopped": summary["stopped"],
-            "seconds": round(summary["seconds"], 1), "valid_score": "" if score is None else round(score, 5)}
-
-
-def of_report(report):
-    return {"test_rows": report["n"], **{m: round(report[m], 5) for m in METRICS + ["nll"] if report.get(m) is not None}}
 
 
 def columns(path):

@@ -1,0 +1,29 @@
+"""How one cell is run whose data is a source of sources.py: fitted, evaluated with the foreign data, described."""
+
+import csv
+import json
+
+from reports import flat, of_report, of_summary, of_valid
+
+
+def measured(runner, cell, work, source):
+    """All that evaluate reports, as JSON in one column: a score that the tool adds needs no column of its own."""
+    files, model = source.files(runner.data, work.folder), work.folder / "m.safetensors"
+    valid = work.folder / "valid.csv"
+    own = ["--valid", valid] if valid.exists() else []
+    answer = json.loads(work.measured([*runner.command(cell, files.train, [], model), *own]))
+    foreign = ["--ood", files.foreign] if files.foreign else []
+    report = json.loads(work.quiet([runner.tool, "evaluate", model, files.test or files.train, *source.evaluate, *foreign, "--json"]))
+    if source.predicted:
+        report |= source.predicted(lambda table: predictions(runner.tool, model, table, work), work.folder)
+    known = json.loads(work.quiet([runner.tool, "describe", model, "--json"]))
+    return {**of_summary(answer["summary"]), **of_valid(answer), **of_report(report), "parameters": known["parameters"],
+            "scores": json.dumps(flat(report), sort_keys=True)}
+
+
+def predictions(tool, model, table, work):
+    """The rows that predict writes for the table."""
+    out = work.folder / "p.csv"
+    work.quiet([tool, "predict", model, table, "--out", out])
+    with open(out, newline="") as file:
+        return list(csv.DictReader(file))

@@ -1,0 +1,130 @@
+"""Where the data of the studies of low-rank networks (S) lie, and what fit and evaluate must be told of them.
+
+A cell names its source in the column `data`. A source that no file of the data folder holds as it is (a group taken out of
+training, every eighth row, the toy curve) is written into the folder of the cell, with the same bytes each time.
+"""
+
+import csv
+import gzip
+import math
+import random
+from typing import Callable, NamedTuple
+
+
+class Files(NamedTuple):
+    """Tables or images: to fit on; to test on, None where a part of the first is held out; foreign ones, None without."""
+    train: object
+    test: object = None
+    foreign: object = None
+
+
+class Source(NamedTuple):
+    files: Callable  # (data folder, folder of the cell) to Files
+    fit: tuple = ()
+    evaluate: tuple = ()
+    predicted: Callable | None = None  # (model, folder of the cell, tool) to further scores
+
+
+def table(path):
+    """The header and the rows of a .csv.gz."""
+    with gzip.open(path, "rt", newline="") as file:
+        reader = csv.reader(file)
+        return next(reader), list(reader)
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    return path
+
+
+def without(header, rows, column):
+    at = header.index(column)
+    return [*header[:at], *header[at + 1:]], [[*row[:at], *row[at + 1:]] for row in rows]
+
+
+def support2(data, folder):
+    """Patients in coma are foreign: neither their rows nor the column that names them are seen in training."""
+    header, rows = table(data / "support2.csv.gz")
+    at = header.index("dz_coma")
+    own = [row for row in rows if row[at] != "1"]
+    foreign = [row for row in rows if row[at] == "1"]
+    return Files(write(folder / "support2.csv", *without(header, own, "dz_coma")), None,
+                 write(folder / "coma.csv", *without(header, foreign, "dz_coma")))
+
+
+def beijing(data, folder):
+    """Foreign: the year 2014 of Guangzhou, in whose windows of 24 hours the draws of an LSTM take minutes."""
+    header, rows = table(data / "guangzhou_pm25.csv.gz")
+    at = header.index("year")
+    return Files(data / "beijing_pm25.csv.gz", None,
+                 write(folder / "guangzhou_2014.csv", header, [row for row in rows if row[at] == "2014"]))
+
+
+def every(step, rows):
+    return rows[::step]
+
+
+def sst2(step):
+    """Every `step`-th phrase and every `step`-th foreign text; the whole development set."""
+    def files(data, folder):
+        header, rows = table(data / "sst2_train.csv.gz")
+        foreign_header, foreign = table(data / "agnews_test.csv.gz")
+        return Files(write(folder / "sst2.csv", header, every(step, rows)), data / "sst2_dev.csv.gz",
+                     write(folder / "agnews.csv", foreign_header, every(step, foreign)))
+    return files
+
+
+def images(own, foreign):
+    def files(data, folder):
+        name = "-images-idx3-ubyte.gz"
+        return Files(data / own / f"train{name}", data / own / f"t10k{name}", data / foreign / f"t10k{name}")
+    return files
+
+
+TOY_NOISE = 0.02
+
+
+def toy_curve(x, noise):
+    """S eq. 35: the same noise inside the sines and added."""
+    return x + 0.3 * math.sin(2 * math.pi * (x + noise)) + 0.3 * math.sin(4 * math.pi * (x + noise)) + noise
+
+
+def toy_rows(n, low, high, seed):
+    draw = random.Random(seed)
+    xs = [draw.uniform(low, high) for _ in range(n)]
+    return [[x, toy_curve(x, draw.gauss(0, TOY_NOISE))] for x in xs]
+
+
+def toy(data, folder):
+    """S appendix I.3.1: 1,024 rows in [-.1, .6], 2,048 test rows in [-.25, .85]; a quarter as many rows to validate."""
+    write(folder / "valid.csv", ["x", "y"], toy_rows(256, -0.1, 0.6, 2))
+    return Files(write(folder / "toy.csv", ["x", "y"], toy_rows(1024, -0.1, 0.6, 1)),
+                 write(folder / "test.csv", ["x", "y"], toy_rows(2048, -0.25, 0.85, 3)))
+
+
+WIDTH = 2 * 1.6448536269514722  # sds between the 5 % and the 95 % quantile of a Gaussian
+
+
+def toy_widths(predict, folder):
+    """The median width of the epistemic 5-95 % range in S's two regions, and its ratio (S Table 20)."""
+    medians = {}
+    for name, low, high in (("in", 0.0, 0.5), ("out", 0.5, 1.5)):
+        xs = [[low + (high - low) * i / 200] for i in range(201)]
+        answers = predict(write(folder / f"grid_{name}.csv", ["x"], xs))
+        medians[name] = sorted(WIDTH * float(row["sd_epistemic"]) for row in answers)[100]
+    ratio = {"width_ratio": medians["out"] / medians["in"]} if medians["in"] > 0 else {}
+    return {"width_in": medians["in"], "width_out": medians["out"], **ratio}
+
+
+SOURCES = {
+    "support2": Source(support2, ("--target", "label", "--likelihood", "bernoulli", "--test-fraction", "0.1"), ("--split", "test")),
+    "beijing": Source(beijing, ("--target", "pm2.5", "--window", "24", "--time", "year,month,day,hour", "--ignore", "No", "--scale", "standard",
+                                "--na=-9999", "--valid-fraction", "0.15", "--test-fraction", "0.15"),
+                      ("--split", "test", "--rename", "PM_US Post=pm2.5,Iprec=Ir", "--fill", "Is=0")),
+    **{f"sst2-{step}": Source(sst2(step), ("--target", "label", "--text", "text", "--longest", "64", "--vocabulary", "30522",
+                                           "--valid-fraction", "0.05")) for step in (1, 2, 4, 8)},
+    "mnist": Source(images("mnist", "fashion-mnist"), ("--valid-fraction", "0.16667")),
+    "fashion": Source(images("fashion-mnist", "mnist"), ("--valid-fraction", "0.16667")),
+    "toy": Source(toy, ("--target", "y", "--target-scale", "centred"), (), toy_widths),
+}
