@@ -10,6 +10,8 @@ import itertools
 import pathlib
 
 import cells_r
+import cells_s
+import cells_s_papers
 from claims import EXACT_LIMIT, SIZES
 from results import KEY
 
@@ -159,13 +161,13 @@ def conformal():
 
 
 def main():
-    for study in (table1, noise_reading, rank, noise, sensitivity, scaling, e_table1, ten_tables, conformal, *cells_r.STUDIES):
+    for study in (table1, noise_reading, rank, noise, sensitivity, scaling, e_table1, ten_tables, conformal, *cells_r.STUDIES, *cells_s.STUDIES, *cells_s_papers.STUDIES):
         path = HERE / study.__name__ / "cells.csv"
         path.parent.mkdir(exist_ok=True)
         with open(path, "w", newline="") as file:
             writer = csv.DictWriter(file, KEY, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(study())
+            writer.writerows({tuple(each.values()): each for each in study()}.values())  # a cell that two parts name stands once
 
 
 if __name__ == "__main__":

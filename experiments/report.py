@@ -14,6 +14,8 @@ import pathlib
 
 import claims
 import report_r
+import report_s
+import report_s_own
 from front import between_marks, front, front_r
 from make_cells import READINGS
 from pages import page, verdicts
@@ -230,7 +232,8 @@ def main():
     both = load(HERE / "table1", HERE / "ten_tables", runner=now)
     found += ten_tables(load(HERE / "ten_tables", runner=now), both)
     noise_reading(load(HERE / "noise_reading", runner=now))
-    found += report_r.write(now)
+    found += report_r.write(now) + report_s.write()
+    report_s_own.write()
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN, claims.UNTESTED))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
     between_marks(FRONT_PAGE, front(both) + front_r(load(HERE / "r_table2", runner=now)))
@@ -261,10 +264,15 @@ OVERVIEW = """# Experiments
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |
 | [likelihoods](likelihoods/README.md) | classes, counts and events on data |
 | [wheel](wheel/README.md) | R Table 3: exploration on the wheel bandit |
+| [low_rank_defaults](low_rank_defaults/README.md), [low_rank_six](low_rank_six/README.md) | what the defaults of low-rank rest on; low-rank beside the others, untuned |
+| [s_table1](s_table1/README.md), [s_table2](s_table2/README.md), [s_table3](s_table3/README.md) | S Tables 1 to 3: patients, air quality, sentences, each with foreign data |
+| [s_table15](s_table15/README.md), [s_table17](s_table17/README.md), [s_toy](s_toy/README.md) | S Tables 14 to 20: MNIST, Fashion-MNIST, a curve |
+| [s_ablations](s_ablations/README.md) | rank, start, law, weight of the KL and prior on S's clinical network |
 | [bits](bits/README.md) | the same fit on other processors |
 
 N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. R: the paper of Rich-BLL, richer
-Bayesian last layers ([references](../docs/references.md)); its spread, and ours beside it, is the standard error. `make_cells.py` writes the
+Bayesian last layers ([references](../docs/references.md)); its spread, and ours beside it, is the standard error. S: Toure and Stephens, Singular Bayesian
+neural networks; its claims are decided by differences seed by seed, with Student's t. `make_cells.py` writes the
 cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's, likelihoods' and wheel's pages have
 programs of their own, the recipe's is written by hand. Verdicts compare means over the seeds measured so far, whose number
 stands in brackets in each table, by one rule in both directions: a difference of less than the larger spread over seeds

@@ -15,7 +15,8 @@ from run import ROOT
 from scores import Scores
 
 STUDIES = ["table1", "noise_reading", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1", "r_table2", "r_rivals", "r_noise",
-           "r_table4", "r_table6"]
+           "r_table4", "r_table6", "low_rank_defaults", "low_rank_six", "s_ablations", "s_table1", "s_table2", "s_table3", "s_table15",
+           "s_table17", "s_toy"]
 
 
 @pytest.fixture
