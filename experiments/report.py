@@ -267,6 +267,7 @@ OVERVIEW = """# Experiments
 | [low_rank_defaults](low_rank_defaults/README.md), [low_rank_six](low_rank_six/README.md) | what the defaults of low-rank rest on; low-rank beside the others, untuned |
 | [s_table1](s_table1/README.md), [s_table2](s_table2/README.md), [s_table3](s_table3/README.md) | S Tables 1 to 3: patients, air quality, sentences, each with foreign data |
 | [s_table15](s_table15/README.md), [s_table17](s_table17/README.md), [s_toy](s_toy/README.md) | S Tables 14 to 20: MNIST, Fashion-MNIST, a curve |
+| [s_figures](s_figures/README.md) | S Figures 5, 7, 9, 15, 16, 20: spectra, selective prediction, calibration, the curve |
 | [s_ablations](s_ablations/README.md) | rank, start, law, weight of the KL and prior on S's clinical network |
 | [bits](bits/README.md) | the same fit on other processors |
 
