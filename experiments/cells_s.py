@@ -28,7 +28,7 @@ ONE_AT_A_TIME = [{"start-share": "0.03"}, {"start-sd": "0.001"}, {"start-share":
 # Both spreads start ten times smaller, since each helped alone. The others around this.
 COLD = BETTER | {"start-share": "0.01", "start-sd": "0.001"}
 COMBINED = [{}, {"beta": "0.1"}, {"start-share": "0.03", "start-sd": "0.003"}, {"beta": "0.1", "start-share": "0.03", "start-sd": "0.003"},
-            {"learning-rate": "0.01"}, {"start-share": "0.03"}, {"rank": "32"}, {"beta": "0.03"}, {"weight-prior-sd": "0.1"}]
+            {"beta": "0.3"}, {"beta": "1"}, {"learning-rate": "0.01"}, {"start-share": "0.03"}, {"rank": "32"}, {"beta": "0.03"}, {"weight-prior-sd": "0.1"}]
 FOUR = ["concrete", "kin8nm", "energy", "elevators"]
 
 
@@ -67,7 +67,8 @@ def low_rank_defaults():
     yield from betas(*seeds[0])
     yield from rivals(*seeds[0])
     yield from changed(*seeds[0], BETTER, ONE_AT_A_TIME[:2], FOUR)
-    yield from changed(*seeds[0], COLD, COMBINED[:4], FOUR[:2])
+    yield from changed(*seeds[0], COLD, COMBINED[:6], FOUR[:2])
+    yield from changed(*seeds[0], COLD, COMBINED[1:4], FOUR)
     yield from changed(*seeds[0], COLD, COMBINED, FOUR)
     yield from changed(*seeds[1], COLD, COMBINED[:4], FOUR)
     yield from rivals(*seeds[1])

@@ -62,9 +62,18 @@ experiments/report.py
 ```
 
 Which start, which weight of the KL and which rank does `low-rank` need on a table? Each cell is a fit of 2,000 steps, a tenth of
-the default, so that the study takes about an hour of one core. Six tables, a split for each seed (72 to 90 % of the rows train). Each
+the default, so that a seed takes about an hour of one core. Six tables, a split for each seed, 80 % of the rows train. Each
 cell writes out the options that vary, so a changed default does not make it stale. The choice rests on the validation NLL; the NLL is in
-standardised units. A low NLL is better."""
+standardised units. A low NLL is better. Seconds were measured on a busy machine and say nothing.
+
+## What follows
+
+Two defaults of the time were wrong, and together: the weight of the KL (beta 1) and the sd that the weights start with (start_share 0.1,
+start_sd 0.01). With both, the validation score gets worse as soon as the spreads grow, and the fit keeps an early epoch whose spreads
+are still where they started. A smaller start lowers the validation NLL at every beta that was tried with both starts. With it, beta 0.1
+and 0.01 do not differ by a decided amount, and the intervals of 0.1 cover more (0.943 against 0.917, four tables). So: beta 0.1, start_share 0.01, start_sd 0.001. With them low-rank has no decided difference from dnn,
+vbll or dbk on four tables at one seed; the ensemble is ahead on all four (undecided). Not answered yet: rank, prior, matching, learning rate, draws and the ramp of
+the KL (cells not measured), and whether the choice lasts for 20,000 steps, where the spreads have time to grow by themselves."""
 
 
 def low_rank_defaults():
@@ -75,7 +84,7 @@ def low_rank_defaults():
     rivals = [name for name in names if any(row["study"] == "rivals" and variant_of(row) == name for row in rows)]
     betas = sorted((n for n in names if n.startswith("beta") and "," not in n), key=lambda n: -float(n.split()[1]))
     others = [name for name in names if name not in (*long, *rivals, *betas)]
-    reference, winner = "beta 0.01", "beta 0.01, start-share 0.01, start-sd 0.001"
+    reference, winner = "beta 0.01", "beta 0.1, start-share 0.01, start-sd 0.001"
     parts = [DEFAULTS, state("low_rank_defaults", folder),
              "## Weight of the KL\n\n" + RULE.format(reference=reference) + "\n\n" + comparison(rows, reference, betas),
              "## The other options\n\n" + comparison(rows, reference, [reference, *others])]
