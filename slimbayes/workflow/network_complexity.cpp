@@ -75,7 +75,7 @@ NetworkComplexity complexity_of(const ModelNetwork& network, const Dataset& rows
   at::Tensor gram;
   over_batches(rows, {}, [&](const Batch& batch) {
     const at::Tensor given = batch.inputs.at(0).to(at::kDouble);
-    const at::Tensor x = image ? given.flatten(1) : given.flatten(0, -2);  // one row of numbers for each vector
+    const at::Tensor x = image ? given.flatten(1) : given.flatten(0, -2);  // a row for each vector
     const at::Tensor own = x.t().mm(x);
     gram = gram.defined() ? gram + own : own;
   });

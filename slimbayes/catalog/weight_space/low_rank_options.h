@@ -17,7 +17,7 @@ struct LowRankOptions {
   bool clip_rank = true;
   std::string factored = "smaller";
   bool match_prior = true;
-  double start_share = 0.03;
+  double start_share = 0.01;
   double damping = 1;
 };
 

@@ -25,11 +25,11 @@ struct VariationalOptions {
 };
 
 /// Returns the defaults of full-rank, rank-1 and the low-rank methods: those of VariationalOptions but for a
-/// hundredth of the KL term and a smaller start. With the whole KL term such a network learns the data no
+/// tenth of the KL term and a smaller start. With the whole KL term such a network learns the data no
 /// better than its prior allows (experiments/low_rank_defaults). bbb keeps the bound itself.
 inline VariationalOptions with_less_kl() {
   VariationalOptions options;
-  options.beta = 0.01;
+  options.beta = 0.1;
   options.start_sd = 0.001;
   return options;
 }

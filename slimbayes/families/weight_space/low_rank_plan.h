@@ -11,8 +11,8 @@ namespace slimbayes {
 /// B^T of random factors; the other matrices and the biases have independent weights. The factors have
 /// `options.rank` columns, or as many as `options.layer_ranks` says for their layer, and fewer if a side of
 /// the matrix is smaller and `options.clip_rank` is true. `law` is the law of all random numbers, `start`
-/// that of SitePlan. Throws std::invalid_argument for layer_ranks that are no ranks or more than the layers with
-/// matrices.
+/// that of SitePlan. Throws std::invalid_argument for layer_ranks that are no ranks or more than the layers
+/// with matrices.
 WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& options, const std::string& law,
                          const std::string& start);
 
