@@ -90,7 +90,8 @@ std::vector<Fact> facts_of(const Progress& p) {
                              {fmt::format("loss {:.4g}", p.loss), 5}};
   if (!std::isnan(p.score)) {
     facts.push_back({fmt::format("valid {:.4g}", p.score), 2});
-    facts.push_back({fmt::format("(best {:.4g})", p.best), 4});
+    const std::string best = std::isnan(p.best) ? "(none chosen yet)" : fmt::format("(best {:.4g})", p.best);
+    facts.push_back({best, 4});
   }
   facts.push_back({fmt::format("{:.0f} steps/s", p.steps_per_second), 6});
   facts.push_back({end_of(p), 1});

@@ -12,6 +12,15 @@
 namespace slimbayes::cli {
 namespace {
 
+/// Returns the names of the methods that have a preset of this name.
+std::vector<std::string> methods_with(const std::string& preset) {
+  std::vector<std::string> names;
+  for (const MethodInfo& method : method_catalog())
+    if (std::ranges::find(method.presets, preset, &Preset::name) != method.presets.end())
+      names.push_back(method.name);
+  return names;
+}
+
 /// Returns `defaults` overwritten by the flags for FitOptions. The options of the method are not read here.
 FitOptions fit_options(const OptionFlags& flags, const FitOptions& defaults) {
   nlohmann::json given = flags.set_options(option_docs(defaults));
@@ -135,8 +144,8 @@ EarlyFit fit_of(const Parsed& p) {
     check_method(method, chosen.options, *kind, task);
   }
   if (!r.preset.empty() && find_preset(method, r.preset, chosen.options) == nullptr)
-    misuse(fmt::format("expected a method with the preset '{}'; received '{}'; leave --preset out", r.preset,
-                       method.name));
+    misuse(fmt::format("expected a method with the preset '{}'; received '{}'; {} have it (--method)",
+                       r.preset, method.name, fmt::join(methods_with(r.preset), ", ")));
   return {std::move(r), &method, std::move(chosen), !named && !task};
 }
 

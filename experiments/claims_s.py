@@ -96,7 +96,7 @@ class Measured:
 
 
 def judged(order, measured):
-    """The claim with each rival's difference, which is positive where the ordering is as stated."""
+    """The claim with the difference from each rival; "(no)" marks one that contradicts the ordering."""
     signs, numbers = [], []
     for other in order.others:
         found = paired.difference(measured.by_seed(order.a, order.metric), measured.by_seed(other, order.metric))

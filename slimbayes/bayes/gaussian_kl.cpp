@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "slimbayes/core/check.h"
+
 namespace slimbayes {
 
 namespace {
@@ -60,6 +62,7 @@ struct KlSum : torch::autograd::Function<KlSum> {
 }  // namespace
 
 at::Tensor gaussian_kl_sum(const at::Tensor& location, const at::Tensor& scale, double prior_sd) {
+  check_shape(scale, location.sizes(), "gaussian_kl_sum", "scale");
   return KlSum::apply(location, scale, prior_sd);
 }
 

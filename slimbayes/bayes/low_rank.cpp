@@ -6,13 +6,12 @@
 
 #include "slimbayes/bayes/independent_factors.h"
 #include "slimbayes/bayes/structures.h"
+#include "slimbayes/catalog/weight_space/low_rank_options.h"
 #include "slimbayes/core/check.h"
 
 namespace slimbayes {
 
 namespace {
-
-constexpr int64_t kMostRank = 65536;
 
 /// Returns factor i (0: A, 1: B) of the best approximation A B^T of rank r of W [out, in]. Columns beyond the
 /// smaller side of W are 0. [out or in, r]

@@ -23,8 +23,7 @@ void describe(TrainedNetworkOptions& o, V& v) {
   describe(o.network, v);
   v("class_weights", o.class_weights,
     "weight of a row in the loss of classes. balanced: every class counts equally, whatever its share; it "
-    "finds "
-    "more rows of a rare class, but the probabilities are those of equally frequent classes",
+    "finds more rows of a rare class, but the probabilities are those of equally frequent classes",
     Choices{{"none", "balanced"}}, "King and Zeng 2001");
   v("parametrisation", o.parametrisation,
     "how initial weights and learning rates depend on the width. standard: as in PyTorch; mup: features and "

@@ -41,7 +41,8 @@ void describe(TrainingOptions& o, V& v) {
     "one-cycle: linear warm-up, then a cosine to zero; cosine: without the warm-up; constant: the papers' "
     "rate; plateau: half the rate after more than five validations without a better score",
     Choices{{"one-cycle", "cosine", "constant", "plateau"}}, "experiments/recipe");
-  v("warmup", o.warmup, "share of the steps in which the rate rises", Range{0, 1}, "experiments/recipe");
+  v("warmup", o.warmup, "share of the steps in which the rate of one-cycle rises", Range{0, 1},
+    "experiments/recipe");
   v("clip_norm", o.clip_norm,
     "largest Euclidean norm of a step's gradient: longer ones are scaled down; set it if the loss of an lstm "
     "or transformer jumps; 0: no limit",

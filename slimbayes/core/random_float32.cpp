@@ -80,13 +80,10 @@ struct Lanes {
 /// the first half of `out`, and angles, in (0, 2 pi], to the second half.
 using Uniforms = void (*)(uint64_t key, uint64_t chunk, int64_t n, float* out);
 
-[[gnu::optimize("O3")]] void plain_uniforms(uint64_t key, uint64_t chunk, int64_t n, float* out) {
-  uniforms_of(key, chunk, n, out);
-}
+void plain_uniforms(uint64_t key, uint64_t chunk, int64_t n, float* out) { uniforms_of(key, chunk, n, out); }
 
 #ifdef __x86_64__
-[[gnu::optimize("O3"), gnu::target("avx512f,avx512dq")]] void wide_uniforms(uint64_t key, uint64_t chunk,
-                                                                            int64_t n, float* out) {
+[[gnu::target("avx512f,avx512dq")]] void wide_uniforms(uint64_t key, uint64_t chunk, int64_t n, float* out) {
   uniforms_of(key, chunk, n, out);
 }
 #endif

@@ -18,8 +18,10 @@ void add_ratio(const std::string& name, const at::Tensor& inside, const at::Tens
                ratio = outside.mean(at::kDouble).item<double>() / below;
   if ((inside < 0).any().item<bool>() || (outside < 0).any().item<bool>())
     report["ratio_absent"][name] = "the score takes negative values";
-  else if (below == 0 || !std::isfinite(ratio))
+  else if (below == 0)
     report["ratio_absent"][name] = "the mean of the score over the data is 0";
+  else if (!std::isfinite(ratio))
+    report["ratio_absent"][name] = "the ratio is too large for a number";
   else
     report["ratio"][name] = ratio;
 }

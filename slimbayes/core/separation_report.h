@@ -7,7 +7,7 @@
 namespace slimbayes {
 
 /// Returns how well scores for out-of-distribution detection separate foreign rows from others, as a JSON
-/// object. `near` holds the scores of the n other rows, `far` those of the m foreign ones.
+/// object. `inside` holds the scores of the n other rows, `outside` those of the m foreign ones.
 ///   n, n_foreign   n and m
 ///   foreign_share  m / (n + m)
 ///   chance         an object with the value of an uninformative score for each metric below: auroc .5, fpr95
@@ -27,7 +27,7 @@ namespace slimbayes {
 ///             rows is 0
 /// `inverted` lists the scores that are lower on foreign rows by more than chance explains (an AUROC more
 /// than 3 sd below 0.5). Throws std::invalid_argument if a score has no rows on one side or is not finite,
-/// and std::out_of_range if `far` lacks a score of `near`.
-nlohmann::json separation_report(const Scores& near, const Scores& far);
+/// and std::out_of_range if `outside` lacks a score of `inside`.
+nlohmann::json separation_report(const Scores& inside, const Scores& outside);
 
 }  // namespace slimbayes

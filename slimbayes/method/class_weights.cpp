@@ -17,7 +17,7 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
         std::string(name_of(task.kind)), "leave --class-weights out");
   const int64_t classes = std::max<int64_t>(2, task.outputs);
   const at::Tensor count = at::bincount(targets_of(rows).to(at::kLong), {}, classes).to(at::kDouble);
-  const at::Tensor weights = static_cast<double>(rows.size()) / (static_cast<double>(classes) * count);
+  const at::Tensor weights = static_cast<double>(rows.size()) / ((count > 0).sum() * count);
   return at::where(count > 0, weights, 0.0).to(at::kFloat);
 }
 

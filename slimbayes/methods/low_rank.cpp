@@ -12,7 +12,7 @@
 // Cost        r (out + in) multiplications for each row and matrix in place of out * in, and as many random
 //             numbers a step. The model has fewer numbers than the network without a distribution if r < out
 //             in / (2 (out + in)).
-// When        For a Bayesian network that is smaller than a plain one: large matrices whose singular values
+// When        For a Bayesian neural network smaller than a plain one: large matrices whose singular values
 //             fall quickly.
 // Deviations  The prior is matched to that of a matrix without factors (--match-prior), and matrices that
 //             would not get smaller have independent weights (--factored).
@@ -23,9 +23,12 @@ namespace {
 
 VariationalNetwork low_rank(const nlohmann::json& options) {
   const auto o = options_from_json<LowRankOptions>(options, "low-rank");
-  return {"low-rank", options_to_json(o), o.variational,
+  return {"low-rank",
+          options_to_json(o),
+          o.variational,
           [o](const NetworkLayout& layout) { return low_rank_plan(layout, o, "gaussian", "random"); },
-          VariationalNetwork::Start::random};
+          VariationalNetwork::Start::random,
+          note_on_factors};
 }
 
 }  // namespace

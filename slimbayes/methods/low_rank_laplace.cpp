@@ -15,9 +15,12 @@ namespace {
 
 VariationalNetwork low_rank_laplace(const nlohmann::json& options) {
   const auto o = options_from_json<LowRankOptions>(options, "low-rank-laplace");
-  return {"low-rank-laplace", options_to_json(o), o.variational,
+  return {"low-rank-laplace",
+          options_to_json(o),
+          o.variational,
           [o](const NetworkLayout& layout) { return low_rank_plan(layout, o, "laplace", "random"); },
-          VariationalNetwork::Start::random};
+          VariationalNetwork::Start::random,
+          note_on_factors};
 }
 
 }  // namespace

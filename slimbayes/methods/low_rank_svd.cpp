@@ -17,11 +17,14 @@ namespace {
 
 VariationalNetwork low_rank_svd(const nlohmann::json& options) {
   const auto o = options_from_json<LowRankSvdOptions>(options, "low-rank-svd");
-  return {"low-rank-svd", options_to_json(o), o.low_rank.variational,
+  return {"low-rank-svd",
+          options_to_json(o),
+          o.low_rank.variational,
           [own = o.low_rank](const NetworkLayout& layout) {
             return low_rank_plan(layout, own, "gaussian", "svd");
           },
-          VariationalNetwork::Start::trained};
+          VariationalNetwork::Start::trained,
+          note_on_factors};
 }
 
 }  // namespace

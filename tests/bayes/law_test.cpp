@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "slimbayes/bayes/gaussian_kl.h"
 #include "slimbayes/bayes/prior.h"
 
 namespace slimbayes {
@@ -87,6 +88,11 @@ TEST(Prior, TheSummedKlOfGaussiansIsTheSumOfItsElements) {
   const at::Tensor elements = kl_elements(q, prior).sum();
   (3 * elements).backward();
   EXPECT_NEAR(kl_sum(q, prior).item<double>() / elements.item<double>(), 1, 1e-12);
+  const at::Tensor small_location = location.detach().to(at::kFloat),
+                   small_scale = scale.detach().to(at::kFloat);  // as in training
+  const LawValues small{find_law("gaussian"), small_location, small_scale, small_location};
+  EXPECT_NEAR(kl_sum(small, prior).item<double>() / elements.item<double>(), 1, 1e-5);
+  EXPECT_THROW(gaussian_kl_sum(location, scale.narrow(0, 0, 3), 0.7), std::invalid_argument);
   EXPECT_TRUE(at::allclose(to_location, location.grad(), 1e-10, 1e-12));
   EXPECT_TRUE(at::allclose(to_scale, scale.grad(), 1e-10, 1e-10));
 }

@@ -62,6 +62,9 @@ TEST(LowRank, OfFullRankWithoutSpreadIsTheTrainedMatrix) {
                        trained);
   const at::Tensor values = at::linalg_svdvals(w);  // Eckart and Young: no rank-3 matrix is nearer
   EXPECT_NEAR((three.draw(1) - w).norm().item<double>(), values.narrow(0, 3, 2).norm().item<double>(), 1e-9);
+  const OneLayer beyond(5, 5, {.structure = "low_rank", .start_scale = 1e-12, .start = "svd", .rank = 7},
+                        trained);  // more columns than the matrix has
+  EXPECT_TRUE(at::allclose(beyond.draw(1), w, 1e-9, 1e-9));
   const at::Tensor wide = Stream(5).normal({3, 6});
   const OneLayer flat(6, 3, {.structure = "low_rank", .start_scale = 1e-12, .start = "svd", .rank = 3},
                       [&](const std::string&) { return wide; });

@@ -231,6 +231,8 @@ TEST(RandomWeights, RefusesAPlanThatDoesNotFit) {
   const SitePlan zero{.structure = "low_rank", .rank = 0};
   EXPECT_EQ(refusal("net.0.weight", zero),
             "[low_rank] expected a rank from 1 to 65536 at 'net.0.weight', a matrix of 4 x 3; received 0");
+  const SitePlan wide{.structure = "low_rank", .rank = 65537};
+  EXPECT_NE(refusal("net.0.weight", wide).find("received 65537"), std::string::npos);
   EXPECT_NE(refusal("net.0.bias", zero).find("mean_field at 'net.0.bias', which is no matrix of a layer"),
             std::string::npos);
   const Network text({{{3}, true}, {Embedding{10, 4}, MeanOverSteps{}}}, "net");

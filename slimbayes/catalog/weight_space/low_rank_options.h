@@ -8,6 +8,9 @@
 
 namespace slimbayes {
 
+/// The largest rank of a random matrix A B^T.
+inline constexpr int64_t kMostRank = 65536;
+
 /// Options of `low-rank` and `low-rank-laplace`: networks whose matrices are products A B^T of random
 /// factors.
 struct LowRankOptions {
@@ -27,16 +30,16 @@ void describe(LowRankOptions& o, V& v) {
   v("rank", o.rank,
     "columns of the factors A and B of a matrix A B^T. Raise it if a "
     "network without factors (dnn) is more accurate",
-    Range{1, 65536}, "Toure and Stephens, section 2");
+    Range{1, kMostRank}, "Toure and Stephens, section 2");
   v("layer_ranks", o.layer_ranks,
     "ranks of the layers that have matrices, in their order, such as 14,20 for two layers of an lstm, in "
     "place of one rank for all; the last one holds for the layers that remain. `rank-advice` prints such a "
     "list for a trained network",
     ValueName{"RANK"}, "slimbayes");
   v("clip_rank", o.clip_rank,
-    "whether a rank above the smaller side of a matrix becomes that side. If not, the factors keep all "
-    "columns, "
-    "which adds random numbers but no freedom",
+    "whether a rank above the smaller side of a matrix becomes that side. If not, which needs --factored "
+    "all, "
+    "the factors keep all columns: more random numbers without more freedom",
     "slimbayes");
   v("factored", o.factored,
     "which matrices are products of factors. smaller: those that have fewer numbers so; all: every matrix, "

@@ -25,8 +25,9 @@ struct VariationalOptions {
 };
 
 /// Returns the defaults of full-rank, rank-1 and the low-rank methods: those of VariationalOptions but for a
-/// tenth of the KL term and a smaller start. With the whole KL term such a network learns the data no
-/// better than its prior allows (experiments/low_rank_defaults). bbb keeps the bound itself.
+/// tenth of the KL term and a smaller start. With the whole KL term and the larger start the validation score
+/// gets worse as soon as the sds grow, so that an early epoch is kept (experiments/low_rank_defaults, for
+/// low-rank; the others take the same by analogy). bbb keeps the bound itself.
 inline VariationalOptions with_less_kl() {
   VariationalOptions options;
   options.beta = 0.1;
@@ -46,12 +47,11 @@ void describe(VariationalOptions& o, V& v) {
     Range{1e-6, 1e6}, "Blundell et al. 2015");
   v("narrow_prior_sd", o.narrow_prior_sd, "the smaller sd of a mixture; e^-6 in the paper", Range{1e-9, 1e6},
     "Toure and Stephens, appendix G");
-  v("start_sd", o.start_sd, "initial posterior sd of every weight", Range{1e-9, 10},
-    "experiments/low_rank_defaults");
+  v("start_sd", o.start_sd, "initial posterior sd of every weight", Range{1e-9, 10}, "slimbayes");
   v("beta", o.beta,
-    "weight of the KL term; 1 is the bound itself, less fits the data more closely and widens the error bars "
-    "less",
-    Range{0, 1e6}, "experiments/low_rank_defaults", paper_grid());
+    "weight of the KL term; 1 is the bound itself. A smaller weight fits the data more closely and gives "
+    "smaller error bars",
+    Range{0, 1e6}, "Blundell et al. 2015", paper_grid());
   v("kl_zero", o.kl_zero,
     "epochs at the start without the KL term, in which the network learns the data before the prior counts. "
     "No validation before the end of kl_zero and kl_ramp chooses the parameters",

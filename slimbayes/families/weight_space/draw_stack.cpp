@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
+#include <utility>
 #include <vector>
 
 #include "slimbayes/catalog/network/visit_layers.h"
@@ -30,13 +30,15 @@ Binding drawn(const WeightPosterior& weights, int64_t first, int64_t last) {
 
 struct DrawStack::Kept {
   std::once_flag once;
-  std::vector<Binding> parts;  // the draws in parts of kAtOnce; empty: they are too large
+  std::vector<Binding> parts;  // the draws in parts of kAtOnce
 };
 
 Stream draw_stream(int64_t s) { return Stream(0).split("draw").split(static_cast<uint64_t>(s)); }
 
-bool can_stack(const NetworkSpec& spec, const NetworkLayout& layout, const WeightPlan& plan) {
-  bool can = true;
+bool can_stack(const NetworkSpec& spec, const NetworkLayout& layout, const WeightPlan& plan,
+               const WeightPosterior& weights, int64_t draws) {
+  const auto is_random = [&](const MapSite& site) { return plan.sites.contains(site.name); };
+  bool can = weights.numbers_at_most() <= kMostKept / draws && std::ranges::all_of(layout.sites, is_random);
   visit_layers(spec, "network", [&](const LayerSpec& layer, const Shape&, const std::string&) {
     can = can && !std::holds_alternative<Conv2d>(layer);
   });
@@ -56,13 +58,12 @@ DrawStack::~DrawStack() = default;
 
 at::Tensor DrawStack::operator()(const Input& rows) const {
   std::call_once(kept_->once, [&] {
-    if (weights_.numbers_at_most() * draws_ > kMostKept) return;
-    for (int64_t s = 0; s < draws_; s += kAtOnce) kept_->parts.push_back(drawn(weights_, s, draws_));
+    std::vector<Binding> parts;
+    for (int64_t s = 0; s < draws_; s += kAtOnce) parts.push_back(drawn(weights_, s, draws_));
+    kept_->parts = std::move(parts);
   });
   std::vector<at::Tensor> outputs;
   for (const Binding& part : kept_->parts) outputs.push_back(network_(rows, part));
-  for (int64_t s = 0; kept_->parts.empty() && s < draws_; s += kAtOnce)
-    outputs.push_back(network_(rows, drawn(weights_, s, draws_)));
   return at::cat(outputs);
 }
 

@@ -13,14 +13,16 @@ namespace slimbayes {
 /// model, so that equal parameters give equal answers.
 Stream draw_stream(int64_t s);
 
-/// Returns whether all draws of a network with this plan can be computed in one pass (stacked() of
-/// nn/binding.h): it has no convolution, and of its vectors only biases are random.
-bool can_stack(const NetworkSpec& spec, const NetworkLayout& layout, const WeightPlan& plan);
+/// Returns whether a DrawStack can hold `draws` draws of a network with this plan and compute with them
+/// (stacked() of nn/binding.h): the network has no convolution, all its matrices are random, of its vectors at
+/// most biases are, and the draws take at most 128 MB.
+bool can_stack(const NetworkSpec& spec, const NetworkLayout& layout, const WeightPlan& plan,
+               const WeightPosterior& weights, int64_t draws);
 
 /// All draws of a network's weights, for passes with all of them at once. Use it to answer few rows: S passes
-/// over one row spend most of their time in calls, one pass over S draws spends it in matrix products.
-/// The draws are made at the first use and kept if they take at most 128 MB, else made anew for each pass.
-/// Safe to use from several threads.
+/// over one row spend most of their time in draws and calls, one pass over S draws spends it in matrix
+/// products. The draws are made at the first use and kept, so later passes need no random numbers. Safe to
+/// use from several threads.
 class DrawStack {
  public:
   /// `network` and `weights` must outlive the object; can_stack() must hold for them.

@@ -13,14 +13,12 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kMostRank = 65536;
-
 int64_t rank_in(const std::string& text) {
   int64_t rank = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  check(whole && rank >= 1 && rank <= kMostRank, "layer_ranks", "ranks of at least 1, such as 14,20",
-        fmt::format("'{}'", text.substr(0, 40)));
+  check(whole && rank >= 1 && rank <= kMostRank, "layer_ranks",
+        fmt::format("ranks from 1 to {}, such as 14,20", kMostRank), fmt::format("'{}'", text.substr(0, 40)));
   return rank;
 }
 
@@ -45,6 +43,8 @@ std::map<std::string, int64_t> ranks_of(const NetworkLayout& layout, const LowRa
 
 WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& options, const std::string& law,
                          const std::string& start) {
+  check(options.clip_rank || options.factored == "all", "clip_rank", "--factored all with --clip-rank false",
+        "--factored " + options.factored, "a matrix whose rank is not clipped does not get smaller");
   const Prior prior = prior_of(options.variational);
   const std::map<std::string, int64_t> ranks = ranks_of(layout, options);
   WeightPlan plan = independent_plan(layout, options.variational, law);
@@ -62,6 +62,14 @@ WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& opti
     if (options.match_prior) own.prior = matched_to_dense(prior, rank);
   }
   return plan;
+}
+
+std::string note_on_factors(const WeightPlan& plan) {
+  const auto factored = [](const auto& site) { return site.second.rank > 0; };
+  if (std::ranges::any_of(plan.sites, factored)) return "";
+  return "no matrix is a product of factors, because none would have fewer parameters so: lower --rank, take "
+         "a "
+         "wider network (--hidden), or use --factored all";
 }
 
 }  // namespace slimbayes

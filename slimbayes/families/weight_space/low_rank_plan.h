@@ -16,4 +16,7 @@ namespace slimbayes {
 WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& options, const std::string& law,
                          const std::string& start);
 
+/// Returns a note if no matrix of the plan is a product of factors, else "".
+std::string note_on_factors(const WeightPlan& plan);
+
 }  // namespace slimbayes

@@ -26,7 +26,7 @@ class VariationalFitted : public Fitted {
         network_(net_.spec, "network"),
         weights_(RandomWeights(network_.layout(), plan_).bound(as_type(net_.weights, at::kFloat))),
         head_(net_.head) {
-    if (can_stack(net_.spec, network_.layout(), plan_))
+    if (can_stack(net_.spec, network_.layout(), plan_, weights_, method_.variational.draws))
       stack_.emplace(network_, weights_, method_.variational.draws);
     if (!head_.is_regression()) return;
     const at::Tensor theta = as_type(net_.weights, at::kDouble)(kLogNoise);

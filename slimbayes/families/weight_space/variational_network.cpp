@@ -109,6 +109,8 @@ class VariationalFit {
   }
 
   std::unique_ptr<Fitted> fitted(Summary summary) const {
+    const std::string note = method_.note ? method_.note(random_.plan()) : "";
+    if (!note.empty()) summary.notes.push_back(note);
     return variational_fitted(
         method_, NetworkFile{method_.options, head_, spec_, snapshot(parameters_), std::move(summary)},
         random_.plan());

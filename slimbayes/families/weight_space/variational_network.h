@@ -26,6 +26,8 @@ struct VariationalNetwork {
   /// Returns which weights of the network are random, and how.
   std::function<WeightPlan(const NetworkLayout& layout)> plan;
   Start start = Start::random;
+  /// Returns a note to the user on the plan of a fit, or "". Empty: there is never one.
+  std::function<std::string(const WeightPlan& plan)> note = {};
 };
 
 /// Returns the prior that these options describe.

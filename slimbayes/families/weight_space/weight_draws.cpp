@@ -15,12 +15,14 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kFewRows = 64;  // most rows that all draws answer in one pass
-
-int64_t rows_of(const std::vector<Input>& batches) {
-  int64_t rows = 0;
-  for (const Input& one : batches) rows += one.x.size(0);
-  return rows;
+/// Returns whether all draws answer these rows in one pass: at most 64 rows, and fewer if they are long
+/// sequences, so that the activations stay small.
+bool is_small(const std::vector<Input>& batches, const Shape& input) {
+  constexpr int64_t kFewRows = 64, kFewSteps = 1024;
+  if (batches.size() != 1) return false;
+  const at::Tensor& x = batches[0].x;
+  const int64_t steps = input.tokens || input.is_sequence() ? x.size(1) : 1;
+  return x.size(0) > 0 && x.size(0) <= kFewRows && x.size(0) * steps <= kFewSteps;
 }
 
 }  // namespace
@@ -28,8 +30,7 @@ int64_t rows_of(const std::vector<Input>& batches) {
 Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
                             const PredictOptions& options, std::string_view method) {
   const auto answers = [&](const std::vector<Input>& batches) {
-    const int64_t rows = rows_of(batches);
-    if (draws.together && batches.size() == 1 && rows > 0 && rows <= kFewRows) {
+    if (draws.together && is_small(batches, draws.input)) {
       const Predictive all = head.answer(draws.together(batches[0]).to(at::kDouble));
       return std::vector<Predictive>{mixture_of_draws(all, draws.draws)};
     }

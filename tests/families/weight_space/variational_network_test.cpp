@@ -124,8 +124,10 @@ TEST(LowRankPlan, TakesTheRanksOfTheLayersInTheirOrder) {
   EXPECT_EQ(ranks({}), (std::vector<int64_t>{15, 16, 16, 16, 1}));
   options.clip_rank = false;
   EXPECT_EQ(ranks({"20"}), (std::vector<int64_t>{20, 20, 20, 20, 20}));
-  for (const char* wrong : {"0", "14,", "x", "1,2,3,4", "2.5", "99999999999"})
+  for (const char* wrong : {"0", "14,", "x", "1,2,3,4", "2.5", "70000", "99999999999"})
     EXPECT_THROW(ranks({wrong}), std::invalid_argument) << wrong;
+  options.factored = "smaller";
+  EXPECT_THROW(ranks({}), std::invalid_argument);  // a rank that is not clipped needs "all"
 }
 
 // Without random biases a bias is one trained number.
