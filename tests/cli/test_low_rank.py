@@ -92,7 +92,7 @@ def test_a_rank_that_factors_nothing_is_noted(folder):
 
 def test_a_preset_of_other_methods_names_them(folder):
     line = refused(folder, "fit", "toy.csv", "--target", "y", "--preset", "paper-clinical", "--model", "m")
-    assert "low-rank, low-rank-svd, low-rank-laplace, rank-1 have it (--method)" in line
+    assert "full-rank, low-rank, low-rank-svd, low-rank-laplace, rank-1 have it (--method)" in line
 
 
 def test_class_weights_and_a_class_that_training_lacks(tmp_path):
