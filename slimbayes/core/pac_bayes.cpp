@@ -43,7 +43,8 @@ PacBayesBound pac_bayes_bound(const PacBayesInput& input) {
         fmt::format("{}", input.delta));
   const auto n = static_cast<double>(input.rows), tried = static_cast<double>(input.tried);
   PacBayesBound bound{};
-  bound.sampled = kl_inverse(input.risk, std::log(2 / input.delta) / static_cast<double>(input.draws));
+  bound.sampled =
+      kl_inverse(input.risk, std::log(2 * tried / input.delta) / static_cast<double>(input.draws));
   bound.complexity = (input.kl + std::log(4 * tried * std::sqrt(n) / input.delta)) / n;
   bound.seeger = kl_inverse(bound.sampled, bound.complexity);
   bound.mcallester = std::min(1.0, bound.sampled + std::sqrt(bound.complexity / 2));

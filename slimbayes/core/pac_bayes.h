@@ -26,7 +26,7 @@ struct PacBayesInput {
 /// The bound of the true risk of a network drawn from the posterior, and its parts. It holds with probability
 /// 1 - delta over the rows and the draws. Half of delta pays for the draws, half for the rows.
 struct PacBayesBound {
-  double sampled;     // bound of the posterior's risk on the rows: kl_inverse(risk, ln(2 / delta) / S)
+  double sampled;     // bound of the posterior's risk on the rows: kl_inverse(risk, ln(2 tried / delta) / S)
   double complexity;  // (KL + ln(4 tried sqrt(n) / delta)) / n
   double seeger;      // kl_inverse(sampled, complexity) (Seeger 2002, Maurer 2004)
   double mcallester;  // sampled + sqrt(complexity / 2), at most 1: Theorem D.2 of Toure and Stephens
@@ -34,7 +34,8 @@ struct PacBayesBound {
 
 /// Returns the bound. It holds for n independent rows of one distribution, a loss in [0, 1], and a prior that
 /// was fixed without these rows; the posterior may depend on them in any way. For several priors it holds for
-/// all of them at once (union bound). Assumes nothing else, in particular not that the posterior is optimal.
+/// all of them and their posteriors at once: the union bound covers both the rows and the draws. Assumes
+/// nothing else, in particular not that the posterior is optimal.
 ///
 /// Source: ln(2 sqrt(n) / delta) is Maurer's constant for the kl form. The risk of the posterior on the rows
 /// is the mean of S independent numbers in [0, 1], so the Chernoff bound P(mean <= p - t) <=
@@ -47,7 +48,8 @@ PacBayesBound pac_bayes_bound(const PacBayesInput& input);
 /// Returns the bound of the true risk for a posterior that does not depend on the rows: kl_inverse(sampled,
 /// ln(2 tried / delta) / n) by the Chernoff bound, with `sampled` as in PacBayesBound. It needs no prior, so
 /// `input.kl` is not used. Use it for rows that no part of the fit has used; `tried` models may have been
-/// compared on them. Throws as pac_bayes_bound().
+/// compared on them, each by draws of its own: the union bound covers the rows and the draws. Throws as
+/// pac_bayes_bound().
 double held_out_bound(const PacBayesInput& input);
 
 }  // namespace slimbayes

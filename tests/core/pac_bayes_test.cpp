@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -49,7 +50,7 @@ TEST(KlInverse, RefusesWhatIsNoMean) {
 
 TEST(PacBayesBound, FollowsItsFormula) {
   const PacBayesBound bound = pac_bayes_bound({0, 50, 30, 1000, 4, 0.1});
-  const double sampled = 1 - std::exp(-std::log(2 / 0.1) / 50);
+  const double sampled = 1 - std::exp(-std::log(2 * 4 / 0.1) / 50);
   const double complexity = (30 + std::log(4 * 4 * std::sqrt(1000.0) / 0.1)) / 1000;
   EXPECT_NEAR(bound.sampled, sampled, 1e-14);
   EXPECT_NEAR(bound.complexity, complexity, 1e-14);
@@ -93,9 +94,34 @@ TEST(PacBayesBound, ItsConstantIsAboveMaurersSum) {
   }
 }
 
+/// Returns the probability that `sampled` for `tried` priors is below the risk p of the posterior, if the
+/// loss of each of `draws` drawn networks is 1 with probability p, else 0.
+double miss(double p, int draws, int64_t tried, double delta) {
+  double sum = 0;
+  for (int k = 0; k <= draws; ++k) {
+    if (pac_bayes_bound({static_cast<double>(k) / draws, draws, 0, 100, tried, delta}).sampled >= p) continue;
+    sum += std::exp(std::lgamma(draws + 1) - std::lgamma(k + 1) - std::lgamma(draws - k + 1) +
+                    k * std::log(p) + (draws - k) * std::log1p(-p));
+  }
+  return sum;
+}
+
+TEST(PacBayesBound, TheDrawsOfEveryTriedPriorAreCovered) {
+  // 50 posteriors, each with 20 draws of its own. Half of delta is for the event that one is missed.
+  constexpr int kTried = 50;
+  constexpr double kDelta = 0.2;
+  double most_if_one = 0;
+  for (int i = 1; i < 100; ++i) {
+    const double p = i / 100.0 + 0.003;  // not a quotient of draws
+    EXPECT_LE(1 - std::pow(1 - miss(p, 20, kTried, kDelta), kTried), kDelta / 2) << p;
+    most_if_one = std::max(most_if_one, 1 - std::pow(1 - miss(p, 20, 1, kDelta), kTried));
+  }
+  EXPECT_GT(most_if_one, kDelta);  // the bound for one prior does not hold for 50 at once
+}
+
 TEST(HeldOutBound, NeedsNoPrior) {
   const PacBayesInput input{0, 50, 1e6, 1000, 4, 0.1};
-  const double sampled = 1 - std::exp(-std::log(2 / 0.1) / 50);
+  const double sampled = 1 - std::exp(-std::log(2 * 4 / 0.1) / 50);
   const double found = held_out_bound(input);
   EXPECT_NEAR(bernoulli_kl(sampled, found), std::log(2 * 4 / 0.1) / 1000, 1e-12);
 }
