@@ -11,8 +11,11 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the energy of the first 1, 2, ..., k singular values. [k]
-at::Tensor energy_sums(const at::Tensor& s) { return s.square().cumsum(0); }
+/// Returns the shares of the energy that ranks 1, 2, ..., k keep. All 1 for a matrix of zeros. [k]
+at::Tensor energy_shares(const at::Tensor& s) {
+  const at::Tensor sums = s.square().cumsum(0);
+  return sums[-1].item<double>() == 0 ? at::ones_like(sums) : sums / sums[-1];
+}
 
 /// Returns the singular values after the r-th. [max(0, k - r)]
 at::Tensor after(const at::Tensor& s, int64_t rank) {
@@ -29,19 +32,15 @@ at::Tensor singular_values(const at::Tensor& matrix) {
 }
 
 double energy_kept(const at::Tensor& s, int64_t rank) {
-  const at::Tensor sums = energy_sums(s);
-  const double all = sums[-1].item<double>();
-  if (all == 0) return 1;
-  if (rank < 1) return 0;
-  return sums[std::min(rank, s.size(0)) - 1].item<double>() / all;
+  const at::Tensor shares = energy_shares(s);
+  if (rank < 1) return spectral_tail(s, 0) == 0 ? 1 : 0;
+  return shares[std::min(rank, s.size(0)) - 1].item<double>();
 }
 
 int64_t rank_for_energy(const at::Tensor& s, double share) {
   check(share > 0 && share <= 1, "rank_for_energy", "a share above 0 and at most 1",
         fmt::format("{}", share));
-  const at::Tensor sums = energy_sums(s);
-  const int64_t below = (sums < share * sums[-1]).sum().item<int64_t>();
-  return std::min(below + 1, s.size(0));
+  return (energy_shares(s) < share).sum().item<int64_t>() + 1;  // the last share is 1
 }
 
 int64_t largest_saving_rank(int64_t m, int64_t n) { return (m * n - 1) / (m + n); }

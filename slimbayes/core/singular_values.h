@@ -16,12 +16,13 @@ at::Tensor singular_values(const at::Tensor& matrix);
 /// keeps, in [0, 1]. 1 for a matrix of zeros.
 double energy_kept(const at::Tensor& s, int64_t rank);
 
-/// Returns the least rank, at least 1, at which energy_kept() is at least `share`, in (0, 1]. Use it to
-/// choose the rank of a low-rank network from a trained one.
+/// Returns the least rank, at least 1, at which energy_kept() is at least `share`: energy_kept(s, r) >= share
+/// holds for the returned r and no smaller one, to the last bit. Use it to choose the rank of a low-rank
+/// network from a trained one. Throws std::invalid_argument unless `share` is in (0, 1].
 int64_t rank_for_energy(const at::Tensor& s, double share);
 
-/// Returns the largest rank r at which factors [m, r] and [n, r] have fewer numbers than the matrix, that is
-/// r (m + n) < m n; 0 if there is none.
+/// Returns the largest rank r at which factors [m, r] and [n, r] have fewer parameters than the matrix, that
+/// is r (m + n) < m n; 0 if there is none.
 int64_t largest_saving_rank(int64_t m, int64_t n);
 
 /// Returns the Frobenius norm of what the best approximation of rank r lacks, the root of the sum of squares

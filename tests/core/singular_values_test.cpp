@@ -49,6 +49,18 @@ TEST(RankForEnergy, IsTheLeastRankThatKeepsTheShare) {
   EXPECT_THROW(rank_for_energy(s, 0), std::invalid_argument);
 }
 
+TEST(RankForEnergy, AgreesWithEnergyKeptToTheLastBit) {
+  for (uint64_t i = 0; i < 200; ++i) {
+    const at::Tensor s = singular_values(Stream(5).split(i).normal({7, 5}));
+    for (int64_t rank = 1; rank <= 5; ++rank) {
+      const double share = energy_kept(s, rank);
+      EXPECT_EQ(rank_for_energy(s, share), rank);
+      if (rank == 5) continue;
+      EXPECT_EQ(rank_for_energy(s, std::nextafter(share, 2)), rank + 1);
+    }
+  }
+}
+
 TEST(LargestSavingRank, IsTheLastOneWithFewerNumbers) {
   for (int64_t m = 1; m < 20; ++m)
     for (int64_t n = 1; n < 20; ++n) {
