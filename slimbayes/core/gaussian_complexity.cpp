@@ -31,6 +31,11 @@ SampledMean one_layer_complexity(const at::Tensor& gram, int64_t rows, const Com
                                  const Stream& stream, int64_t draws) {
   check(draws >= 2 && rows >= 1, "gaussian_complexity", "at least two draws and one row",
         fmt::format("{} and {}", draws, rows));
+  check_shape(gram, {-1, -1}, "gaussian_complexity", "gram");
+  check_shape(gram, {gram.size(0), gram.size(0)}, "gaussian_complexity", "gram");
+  check(gram.scalar_type() == at::kDouble, "gaussian_complexity", "a gram in float64",
+        at::toString(gram.scalar_type()));
+  check_finite(gram, "gaussian_complexity", "gram");
   const auto [values, vectors] = at::linalg_eigh(gram);
   const at::Tensor root = vectors * values.clamp_min(0).sqrt();  // root root^T = gram; [d, d]
   const int64_t d = gram.size(0), r = std::min({layer.rank, layer.out, d});

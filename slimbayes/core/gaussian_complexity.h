@@ -24,7 +24,8 @@ struct ComplexityLayer {
 /// j >= 2 lack the norms of the layers before them and the first has C_1 twice, so that scaling one matrix
 /// does not scale the value. Use it to compare networks. It is never a certificate: C0 is a constant that the
 /// source does not give, and Gaussian factors have no bounded support, which E.4 assumes. `input_norm` is
-/// |X|_F, the root of the sum of squares of all inputs of all n rows. `layers` must not be empty.
+/// |X|_F, the root of the sum of squares of all inputs of all n rows. Throws std::invalid_argument if
+/// `layers` is empty, for less than one row and for a `c0` that is not above 0.
 double complexity_value(const std::vector<ComplexityLayer>& layers, double input_norm, int64_t rows,
                         double c0);
 
@@ -37,8 +38,12 @@ struct SampledMean {
 /// d] of spectral norm at most `spectral` and rank at most `rank`. The supremum over W is attained at the
 /// first `rank` singular vectors, so the complexity is spectral / n times the mean sum of the first `rank`
 /// singular values of G [h, n] X with G standard normal. `gram` is X^T X [d, d] float64: G X has the law of
-/// Z gram^1/2 with Z [h, d] standard normal. Averages over `draws` >= 2 draws. It is at most spectral
-/// sqrt(rank h) |X|_F / n.
+/// Z gram^1/2 with Z [h, d] standard normal. Averages over `draws` draws. It is at most spectral
+/// sqrt(rank h) |X|_F / n. Costs O(d^3 + draws h d min(h, d)). Throws std::invalid_argument unless `gram` is
+/// [d, d], float64 and finite, and for less than two draws or one row.
+///
+/// Source: Gaussian complexity as in Bartlett and Mendelson 2002, without the factor 2 and the absolute value
+/// there; the supremum is von Neumann's trace inequality.
 SampledMean one_layer_complexity(const at::Tensor& gram, int64_t rows, const ComplexityLayer& layer,
                                  const Stream& stream, int64_t draws);
 

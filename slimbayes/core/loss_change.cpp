@@ -1,9 +1,13 @@
 #include "slimbayes/core/loss_change.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+
+#include "slimbayes/core/check.h"
 
 namespace slimbayes {
 
@@ -24,6 +28,7 @@ LossSlope cross_entropy_slope(double gradient, bool one_logit) {
 }
 
 double loss_change(const LossSlope& slope, double change) {
+  check(change >= 0, "loss_change", "a change of at least 0", fmt::format("{}", change));
   if (change == 0) return 0;  // infinity times 0 is no number
   return std::min(slope.lipschitz * change, slope.gradient * change + slope.smoothness / 2 * change * change);
 }

@@ -6,6 +6,9 @@ namespace slimbayes {
 
 /// How fast a loss can change with the outputs z of a network (Euclidean norm). A number that is infinite
 /// gives no bound.
+///
+/// Source: Toure and Stephens, C.5, for the Lipschitz constants; Boehning 1992 for the curvature of cross
+/// entropy. No function here throws but loss_change().
 struct LossSlope {
   double lipschitz;   // L: |loss(z') - loss(z)| <= L |z' - z| for all z and z'
   double gradient;    // G: the largest norm of the gradient at the network's own outputs on the rows
@@ -26,7 +29,8 @@ LossSlope half_square_slope(double gradient);
 LossSlope cross_entropy_slope(double gradient, bool one_logit);
 
 /// Returns the most by which the loss of a row can change if the outputs change by at most `change` >= 0 in
-/// the Euclidean norm: min(L change, G change + beta change^2 / 2).
+/// the Euclidean norm: min(L change, G change + beta change^2 / 2), the second by Taylor's theorem. Throws
+/// std::invalid_argument unless `change` is at least 0 (a NaN is not).
 double loss_change(const LossSlope& slope, double change);
 
 }  // namespace slimbayes

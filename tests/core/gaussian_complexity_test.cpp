@@ -34,6 +34,20 @@ TEST(ComplexityValue, RefusesNoLayersAndNoConstant) {
   EXPECT_THROW(complexity_value({{}}, 1, 1, 0), std::invalid_argument);
 }
 
+TEST(OneLayerComplexity, RefusesWhatIsNoGram) {
+  const auto with = [](const at::Tensor& gram, int64_t draws) {
+    return one_layer_complexity(gram, 3, {1, 1, 1, 1}, Stream(1), draws);
+  };
+  const at::Tensor gram = at::eye(2, at::kDouble);
+  EXPECT_GT(with(gram, 2).mean, 0);
+  EXPECT_THROW(with(gram, 1), std::invalid_argument);
+  EXPECT_THROW(with(at::Tensor(), 2), std::invalid_argument);
+  EXPECT_THROW(with(gram[0], 2), std::invalid_argument);
+  EXPECT_THROW(with(gram.narrow(0, 0, 1), 2), std::invalid_argument);
+  EXPECT_THROW(with(gram.to(at::kFloat), 2), std::invalid_argument);
+  EXPECT_THROW(with(gram / 0, 2), std::invalid_argument);
+}
+
 TEST(OneLayerComplexity, OfOneNumberIsAHalfNormalMean) {
   // One output, one input: 2 / n times E|g . x| = 2 / n sqrt(2 / pi) |x|, with |x|^2 = 9.
   const SampledMean found =

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 
 #include "slimbayes/core/random.h"
 
@@ -20,6 +21,11 @@ TEST(LossChange, OfTheAbsoluteErrorIsAttainedOnTheDiagonal) {
   EXPECT_DOUBLE_EQ(loss_change(absolute_slope(4), change.norm().item<double>()),
                    change.abs().sum().item<double>());
   EXPECT_EQ(loss_change(absolute_slope(4), 0), 0);
+}
+
+TEST(LossChange, RefusesWhatIsNoNorm) {
+  EXPECT_THROW(loss_change(half_square_slope(3), -0.1), std::invalid_argument);
+  EXPECT_THROW(loss_change(half_square_slope(3), std::nan("")), std::invalid_argument);
 }
 
 TEST(LossChange, OfHalfSquaresIsAttainedAlongTheError) {
