@@ -32,7 +32,7 @@ json advice_json(const MatrixAdvice& one) {
           {"layer", one.layer},
           {"out", one.out},
           {"in", one.in},
-          {"numbers", one.out * one.in},
+          {"parameters", one.out * one.in},
           {"singular_values", one.values},
           {"kept", kept},
           {"ranks", shares},
@@ -74,7 +74,7 @@ std::string energy_table(const RankAdvice& advice) {
 }
 
 std::string advice_table(const RankAdvice& advice) {
-  std::vector<std::vector<Cell>> rows = {{{"matrix"}, {"size"}, {"numbers"}}};
+  std::vector<std::vector<Cell>> rows = {{{"matrix"}, {"size"}, {"parameters"}}};
   for (const auto& at : advice.matrices.front().for_share)
     rows[0].push_back({fmt::format("{:g} %", 100 * at.first)});
   for (const char* title : {"rank", "saves up to", "saved"}) rows[0].push_back({title});
@@ -92,11 +92,12 @@ std::string advice_table(const RankAdvice& advice) {
 std::string suggestion(const RankAdvice& advice) {
   std::string text = fmt::format(
       "\n90 %, 95 %, 99 %: the least rank that keeps this share of the sum of squared singular values; rank: "
-      "that of {:g} %\nsaves up to: the largest rank with fewer numbers than the matrix; saved: at the rank, "
-      "negative if factors have more\n\n",
+      "that of {:g} %\nsaves up to: the largest rank with fewer parameters than the matrix; saved: at the "
+      "rank, negative if factors have more\n\n",
       100 * advice.energy);
   if (advice.rank == 0)
-    text += "no matrix has fewer numbers as factors of these ranks: a low-rank network saves nothing here\n";
+    text +=
+        "no matrix has fewer parameters as factors of these ranks: a low-rank network saves nothing here\n";
   else
     text += fmt::format("--method low-rank --rank {}\n", advice.rank);
   return text + fmt::format("--method low-rank --layer-ranks {}\n", fmt::join(advice.layer_ranks, ","));

@@ -23,7 +23,7 @@ void add_rank_advice(CLI::App& root, Parsed& p) {
   app.add_flag("--json", r.json, "print one JSON object, with every singular value");
   app.footer(
       "Reads every matrix of the network (of random weights the mean, E[A] E[B]^T of factors). A rank saves "
-      "numbers where r (m + n) < m n. The last lines can be pasted after `slimbayes fit`. The ranks are a "
+      "parameters where r (m + n) < m n. The last lines can be pasted after `slimbayes fit`. The ranks are a "
       "start for a search on validation data: a network that is trained with factors may need fewer or "
       "more.\n\nExamples:\n"
       "  slimbayes fit houses.csv --target price --method dnn --model dnn.safetensors\n"

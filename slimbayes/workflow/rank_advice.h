@@ -18,15 +18,15 @@ struct MatrixAdvice {
   std::vector<std::pair<int64_t, double>> kept;       // rank and the share of the energy that it keeps
   std::vector<std::pair<double, int64_t>> for_share;  // share of the energy and the least rank that keeps it
   int64_t rank;                                       // the least rank that keeps the asked share
-  int64_t largest_saving;                             // the largest rank that saves numbers; 0: none does
-  int64_t saved;  // numbers saved at `rank`; negative if factors have more
+  int64_t largest_saving;                             // the largest rank that saves parameters; 0: none
+  int64_t saved;  // parameters saved at `rank`; negative if factors have more
 };
 
 /// Advice on the ranks of a low-rank network.
 struct RankAdvice {
   double energy;                       // the asked share
   std::vector<MatrixAdvice> matrices;  // of every network, in the order of the layers
-  /// The largest advised rank of those matrices whose factors then save numbers; 0: there is none.
+  /// The largest advised rank of those matrices whose factors then save parameters; 0: there is none.
   int64_t rank;
   /// For each layer with matrices, in order: the largest advised rank of its matrices, over all networks.
   std::vector<int64_t> layer_ranks;

@@ -38,7 +38,7 @@ def expect_numpy(found, matrix, energy):
     for share, rank in [*((one["energy"], one["rank"]) for one in found["ranks"]), (energy, found["rank"])]:
         assert kept[rank - 1] >= share - 1e-9 and (rank == 1 or kept[rank - 2] < share + 1e-9)
     m, n = matrix.shape
-    assert found["numbers"] == m * n and found["saved"] == m * n - found["rank"] * (m + n)
+    assert found["parameters"] == m * n and found["saved"] == m * n - found["rank"] * (m + n)
     assert found["largest_saving_rank"] == max(r for r in range(m * n) if r == 0 or r * (m + n) < m * n)
 
 
