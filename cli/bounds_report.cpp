@@ -112,11 +112,11 @@ std::string certificate_text(const json& bound) {
 std::string complexity_text(const json& bound) {
   return fmt::format(
       "{} with C0 = {}, |X|_F = {}; of the first matrix alone, exact but for sampling: {} (standard error "
-      "{})\n"
+      "{}, {} draws)\n"
       "not a certificate: a value to compare networks with\n",
       rounded(bound["value"].get<double>()), rounded(bound["c0"].get<double>()),
       rounded(bound["input_norm"].get<double>()), rounded(bound["first_matrix"].get<double>()),
-      rounded(bound["first_matrix_se"].get<double>()));
+      rounded(bound["first_matrix_se"].get<double>()), bound["first_matrix_draws"].get<int64_t>());
 }
 
 }  // namespace
@@ -205,7 +205,8 @@ json bound_json(const NetworkComplexity& complexity, double c0, const std::strin
               {"input_norm", complexity.input_norm},
               {"layers", norms},
               {"first_matrix", complexity.first.mean},
-              {"first_matrix_se", complexity.first.se}});
+              {"first_matrix_se", complexity.first.se},
+              {"first_matrix_draws", complexity.draws}});
   return out;
 }
 

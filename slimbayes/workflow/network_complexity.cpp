@@ -15,7 +15,8 @@ namespace slimbayes {
 
 namespace {
 
-constexpr int64_t kComplexityDraws = 200;
+constexpr double kMostDraws = 200, kLeastDraws = 8;
+constexpr double kDrawsWork = 5e9;  // h d min(h, d) times the draws
 
 /// Returns the name of the first layer that the value does not cover; "" if there is none.
 std::string uncovered(const NetworkSpec& spec) {
@@ -65,6 +66,12 @@ std::vector<ComplexityLayer> with_activations(std::vector<ComplexityLayer> layer
 
 }  // namespace
 
+int64_t complexity_draws(int64_t out, int64_t in) {
+  const auto h = static_cast<double>(out), d = static_cast<double>(in);
+  return static_cast<int64_t>(
+      std::clamp(std::floor(kDrawsWork / (h * d * std::min(h, d))), kLeastDraws, kMostDraws));
+}
+
 NetworkComplexity complexity_of(const ModelNetwork& network, const Dataset& rows, double c0) {
   const at::NoGradGuard no_grad;
   NetworkComplexity out;
@@ -82,8 +89,9 @@ NetworkComplexity complexity_of(const ModelNetwork& network, const Dataset& rows
   out.layers = with_activations(matrices, network.file.spec);
   out.input_norm = std::sqrt(gram.trace().item<double>());
   out.value = complexity_value(out.layers, out.input_norm, rows.size(), c0);
+  out.draws = complexity_draws(matrices.front().out, gram.size(0));
   out.first = one_layer_complexity(gram, rows.size(), matrices.front(), Stream(0).split("complexity"),
-                                   kComplexityDraws);
+                                   out.draws);
   return out;
 }
 

@@ -110,7 +110,7 @@ TEST(Truncation, OfFeaturesHasNoLoss) {
 TEST(RankAdvice, OfKnownMatrices) {
   ModelNetwork network = network_with({{{2}}, {Linear{2}, Linear{1}}}, {LikelihoodKind::gaussian, 1, 0.1});
   network.file.weights["network.0.weight"] = at::diag(at::tensor({3.0, 1.0}, at::kDouble));  // energy 9 of 10
-  const RankAdvice advice = rank_advice({network}, 0.9);
+  const RankAdvice advice = rank_advice({network}, 0.89);
   EXPECT_EQ(advice.layer_ranks, (std::vector<int64_t>{1, 1}));
   EXPECT_EQ(rank_advice({network}, 0.91).layer_ranks, (std::vector<int64_t>{2, 1}));
   EXPECT_EQ(advice.rank, 0);  // factors of 2 x 2 and 1 x 2 save nothing
@@ -125,7 +125,16 @@ TEST(NetworkComplexity, OfOneMatrixIsTheExactCaseAndItsBound) {
   const at::Tensor x = at::tensor({2.0, 0.0, 0.0, 0.0}, at::kDouble).view({2, 2});
   const NetworkComplexity found = complexity_of(network, regression_data(x, at::zeros({2}, at::kDouble)), 3);
   EXPECT_NEAR(found.value, 2.0 / 2 * 5, 1e-12);
+  EXPECT_EQ(found.draws, 200);
   EXPECT_NEAR(found.first.mean, std::sqrt(2 / M_PI) * found.value, 5 * found.first.se);  // one direction
+}
+
+TEST(ComplexityDraws, KeepTheWorkBelowTheLimit) {
+  EXPECT_EQ(complexity_draws(12, 3), 200);
+  EXPECT_EQ(complexity_draws(1200, 784), 8);
+  EXPECT_EQ(complexity_draws(784, 1200), 8);
+  EXPECT_EQ(complexity_draws(400, 500), 62);  // 62 * 400 * 500 * 400 = 4.96e9
+  EXPECT_EQ(complexity_draws(1 << 20, 1 << 20), 8);
 }
 
 TEST(NetworkComplexity, OfOtherLayersIsRefusedInWords) {
