@@ -97,7 +97,7 @@ std::string certificate_text(const json& bound) {
                       bound["vacuous"].get<bool>() ? "; vacuous: every loss in [0, 1] is at most 1" : "");
   if (bound.contains("held_out"))
     text += fmt::format(
-        "at most {} without the prior, by the Chernoff bound, where the fit used these rows for nothing\n",
+        "at most {} without the prior, by the Chernoff bound; valid if no part of the fit used these rows\n",
         number("held_out"));
   if (bound["certificate"].get<bool>()) {
     text += "a certificate if the assumptions that are not verifiable hold\n";
@@ -189,8 +189,7 @@ json bound_json(const NetworkComplexity& complexity, double c0, const std::strin
   json out = entry(
       "gaussian_complexity", network,
       "Toure and Stephens, E.17 after Pinto et al. 2025, with every term carrying all norms (as printed it "
-      "is "
-      "wrong)",
+      "is wrong)",
       {{Status::violated,
         "the factors have bounded support (E.4): those of Gaussian and Laplace laws have not"},
        {Status::violated, "the norms C_i were fixed before the rows: they are those of the mean weights"},
