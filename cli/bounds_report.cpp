@@ -42,12 +42,15 @@ std::vector<Assumption> assumptions_of_truncation(const Truncation& truncation) 
        "other rows have no larger norms and slopes: the bound is proven for these rows only"},
       {Status::holds,
        "one matrix is replaced, by its best approximation of the rank; for several, the bounds of the "
-       "outputs "
-       "add up"}};
+       "outputs add up"}};
+  if (!truncation.answers)
+    all.push_back({Status::violated,
+                   "the answers are the outputs of the network: it makes features, or the answers add a "
+                   "posterior mean or come from other weights; the bound is for the outputs alone"});
   if (truncation.averaged)
     all.push_back({Status::violated,
-                   "the answers come from one network: they average several, and the bound is for this one "
-                   "alone (random weights: with their means)"});
+                   "the answers come from one network alone: they average over several networks or over "
+                   "Gaussian logits, and the bound is for this network (random weights: with their means)"});
   return all;
 }
 
@@ -135,8 +138,8 @@ json bound_json(const Truncation& truncation) {
     out["losses"].push_back(one);
   }
   if (truncation.losses.empty())
-    out["no_loss"] =
-        "the outputs of the network are not the answers, or their loss (of counts) has no Lipschitz constant";
+    out["no_loss"] = truncation.answers ? "the loss of counts has no Lipschitz constant"
+                                        : "the outputs of the network are not the answers";
   out["matrices"] = json::array();
   for (const MatrixTruncation& matrix : truncation.matrices) {
     json one = {{"name", matrix.name}};

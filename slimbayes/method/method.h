@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -27,6 +28,13 @@ struct PredictOptions {
   /// Whether a pass through the network builds an autograd graph. A method sets it if its answer needs a
   /// gradient with respect to the inputs or the weights.
   bool gradients = false;
+};
+
+/// How the answers of a fitted method follow from the outputs z of its network().
+enum class NetworkUse : uint8_t {
+  location,  // z is the location of the answer: the mean of a regression, logits, log rates
+  averaged,  // the answer averages over a distribution around z: draws of the network, Gaussian logits
+  corrected  // the location is z plus a term that does not come from the network
 };
 
 /// A fitted method: the result of Method::fit, able to predict. Immutable; safe to share between threads.
@@ -62,9 +70,13 @@ class Fitted {
   /// (MethodInfo::updates), else nullptr.
   virtual const ExactPosterior* exact_posterior() const { return nullptr; }
 
-  /// Returns the network that computes the mean of the answers, if the method trains one with a linear output
-  /// layer; else nullptr. Another fit can start from this network (FitContext::start).
+  /// Returns the network that computes the mean of the answers (network_use()), if the method trains one with
+  /// a linear output layer; else nullptr. Another fit can start from this network (FitContext::start).
   virtual std::shared_ptr<const TrainedNetwork> network() const { return nullptr; }
+
+  /// Returns how the answers follow from the outputs of network(). Has no meaning where network() is nullptr.
+  /// Use it before you say something about the answers from the network alone (workflow/model_networks.h).
+  virtual NetworkUse network_use() const { return NetworkUse::location; }
 };
 
 /// A fitted method whose posterior is computed exactly from sums over the rows. So it can learn rows, forget

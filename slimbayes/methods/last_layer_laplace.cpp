@@ -145,6 +145,7 @@ class LaplaceFitted : public ExactPosterior {
 
   const Summary& summary() const override { return summary_; }
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
+  NetworkUse network_use() const override { return NetworkUse::averaged; }
 
  private:
   /// Returns the covariance of each row's logits minus their mean over the classes. Softmax ignores a common

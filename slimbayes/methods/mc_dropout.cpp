@@ -59,6 +59,7 @@ class McDropoutFitted : public Fitted {
 
   const Summary& summary() const override { return trained_->summary; }
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
+  NetworkUse network_use() const override { return NetworkUse::averaged; }
 
  private:
   McDropoutOptions options_;

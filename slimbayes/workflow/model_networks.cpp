@@ -31,7 +31,9 @@ void add_network(const TensorFile& file, const Fitted& fitted, const std::string
   ModelNetwork one{name, network_file(file), {}, false};
   if (map_sites(one.file.spec, "network").empty()) return;
   if (file.metadata.contains(kStoredPlan)) one.plan = weight_plan_from_json(stored_json(file, kStoredPlan));
-  one.answers = one.plan.has_value() || fitted.network() != nullptr;
+  const bool network = fitted.network() != nullptr;
+  one.answers = one.plan.has_value() || (network && fitted.network_use() != NetworkUse::corrected);
+  one.averaged = network && fitted.network_use() == NetworkUse::averaged;
   to.push_back(std::move(one));
 }
 
@@ -42,7 +44,8 @@ std::vector<ModelNetwork> networks_of(const Model& model) {
   const TensorFile file = model.fitted().save();
   add_network(file, model.fitted(), "", all);
   const MethodInfo& info = find_method(model.method());
-  for (ModelNetwork& one : all) one.averaged = info.parts == SdParts::draws;
+  if (info.parts == SdParts::draws)
+    for (ModelNetwork& one : all) one.averaged = true;
   if (info.inner.empty()) return all;
   const RegistryRow& row = registry_row(inner_method(info, model.options()).name);
   for (size_t i = 0;; ++i) {  // the prefix of a member is that of methods/ensemble.cpp

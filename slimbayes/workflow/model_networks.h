@@ -17,9 +17,11 @@ struct ModelNetwork {
   NetworkFile file;                // layers, head, and the tensors of the method
   std::optional<WeightPlan> plan;  // of a method with random weights
   /// Whether the outputs are the location of the answers: the mean of a regression, logits, log rates. False
-  /// for a deep kernel, whose network makes features, and for swag, whose answers average other weights.
+  /// for a deep kernel, whose network makes features; for swag, whose answers average other weights; and for
+  /// bll and rich-bll with mean = "posterior", whose answers add a term (NetworkUse::corrected).
   bool answers = false;
-  /// Whether the answers average several networks: draws of the weights, or the members of an ensemble.
+  /// Whether the answers average over a distribution around the outputs (draws of the weights or Gaussian
+  /// logits, NetworkUse::averaged) or over the members of an ensemble.
   bool averaged = false;
 };
 

@@ -84,7 +84,7 @@ Truncation truncation_of(const ModelNetwork& network, const Dataset& rows,
   const NetworkLayout layout(network.file.spec, "network");
   const Binding weights = mean_weights(network);
   const Extremes found = extremes_of(network, weights, rows, has_losses);
-  Truncation out{network.name, network.averaged, {}, {}};
+  Truncation out{network.name, network.answers, network.averaged, {}, {}};
   if (has_losses) out.losses = losses_of(network, rows.schema.task, found.gradient);
   const std::vector<MatrixReach> reaches = matrix_reaches(network.file.spec, layout, weights);
   for (size_t i = 0; i < reaches.size(); ++i) {

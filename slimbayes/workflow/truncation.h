@@ -39,7 +39,7 @@ struct MatrixTruncation {
 /// The bounds for a network.
 struct Truncation {
   std::string network;              // ModelNetwork::name
-  bool averaged;                    // ModelNetwork::averaged
+  bool answers, averaged;           // as in ModelNetwork
   std::vector<BoundedLoss> losses;  // none if the outputs are not the location of the answers, or for counts
   std::vector<MatrixTruncation> matrices;
 };

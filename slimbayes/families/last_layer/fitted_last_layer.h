@@ -67,6 +67,11 @@ class FittedLastLayer : public ExactPosterior {
   TensorFile save() const override;
   const Summary& summary() const override { return summary_; }
   std::shared_ptr<const TrainedNetwork> network() const override { return trained_; }
+  /// Classes: averaged, over independent Gaussian logits. A regression: corrected with mean = "posterior".
+  NetworkUse network_use() const override {
+    if (!regression()) return NetworkUse::averaged;
+    return posterior_mean() ? NetworkUse::corrected : NetworkUse::location;
+  }
   const PosteriorChoice& choice() const { return choice_; }
 
  private:
