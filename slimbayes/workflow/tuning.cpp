@@ -236,6 +236,7 @@ void check_tuning_report(const nlohmann::json& report) {
     });
   };
   const JsonReader read(report, kWhere);
+  read.texts("options");
   const json& tried = read.value("tried");
   check(tried.is_array() && std::ranges::all_of(tried, is_entry), kWhere,
         "a list of what was tried, each with values and a valid_nll or why it failed", "others");
