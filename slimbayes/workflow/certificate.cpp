@@ -7,7 +7,7 @@
 //          may not: neither the prior of the weights, nor the layers, nor the ranks, nor the encoder, which
 //          decides what function some weights compute.
 // When     On training rows the encoder has seen the rows, so the bound is no certificate there. Rows that
-//          the fit did not use for the encoder (--split valid or test) give one.
+//          the fit did not use for the encoder (--split valid or test, without --scale-on all) give one.
 // Cost     `draws` passes over the rows.
 // Source   Toure and Stephens, appendix D; Seeger 2002, Maurer 2004, Langford and Caruana 2001.
 #include "slimbayes/workflow/certificate.h"
@@ -18,6 +18,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "slimbayes/bayes/kl_bound.h"
 #include "slimbayes/core/check.h"
@@ -28,6 +29,10 @@ namespace slimbayes {
 namespace {
 
 using Status = Assumption::Status;
+
+/// The option that --tune searches and that changes the posterior alone; it is the weight of the training
+/// loss's KL term.
+constexpr const char* kPosteriorOption = "beta";
 
 /// Returns the loss of each row, in [0, 1]. z [b, k] float64, y [b] float64 as encoded. [b]
 at::Tensor unit_losses(const Head& head, const Task& task, const at::Tensor& z, const at::Tensor& y,
@@ -85,7 +90,15 @@ Assumption about_rows(const Model& model, const BoundRows& rows) {
                                std::string(rows.part.empty() ? ", and the fit has not seen them" : "")};
 }
 
-Assumption about_encoder(const BoundRows& rows) {
+/// Other data than those of the fit are unknown: the model file does not tell whether they hold rows of the
+/// fit. With --network-from the encoder is that of another fit, whose rows the file does not tell either;
+/// training rows count as its rows, as they are where both fits have the same data.
+Assumption about_encoder(const Model& model, const BoundRows& rows) {
+  const FitOptions& fit = model.fit_options();
+  if (!rows.part.empty() && fit.scale_on == "all")
+    return {Status::violated,
+            "the prior does not depend on the rows: the encoder scaled the inputs by every row, held-out "
+            "rows too (--scale-on all), and the prior is one over functions of encoded inputs"};
   if (rows.part == "train")
     return {
         Status::violated,
@@ -93,6 +106,10 @@ Assumption about_encoder(const BoundRows& rows) {
         "target) was fitted on them, and the prior is one over functions of encoded inputs; --split valid "
         "or test takes rows that the encoder has not seen"};
   if (rows.part.empty()) return {Status::unknown, "the encoder was not fitted on any of the rows"};
+  if (!fit.network_from.empty())
+    return {Status::unknown,
+            "the encoder was not fitted on these rows: it came with the network (--network-from), and the "
+            "model file does not tell which rows that fit had"};
   return {Status::holds, "the encoder was not fitted on these rows"};
 }
 
@@ -105,15 +122,45 @@ Assumption about_weights(const ModelNetwork& network) {
                       fixed.size() > 1 ? ", ..." : "")};
 }
 
-Assumption about_prior(const Model& model, int64_t tried) {
-  const nlohmann::json& tuning = model.tuning();
-  if (tuning.is_object() && tuning.at("options") != nlohmann::json{"beta"} &&
-      std::ssize(tuning.at("tried")) > tried)
+/// Returns the options that --tune searched and that change the prior or the network.
+std::vector<std::string> tuned_prior_options(const nlohmann::json& tuning) {
+  auto names = tuning.at("options").get<std::vector<std::string>>();
+  std::erase(names, kPosteriorOption);
+  return names;
+}
+
+/// Returns how many priors --tune tried: the combinations that differ in these options.
+int64_t priors_tried(const nlohmann::json& tuning, const std::vector<std::string>& names) {
+  std::set<nlohmann::json> different;
+  for (const nlohmann::json& entry : tuning.at("tried")) {
+    nlohmann::json values = nlohmann::json::array();
+    for (const std::string& name : names) values.push_back(entry.value(name, nlohmann::json()));
+    different.insert(values);
+  }
+  return std::ssize(different);
+}
+
+/// The assumption on what --tune did, for a model that was tuned. The search scores fits on the validation
+/// rows, and the fits depend on the training rows; it never sees the calibration and test rows.
+Assumption about_tuning(const nlohmann::json& tuning, const std::string& part, int64_t tried) {
+  const std::vector<std::string> names = tuned_prior_options(tuning);
+  if (names.empty()) return {Status::holds, "--tune chose no option of the prior or the network"};
+  const int64_t priors = priors_tried(tuning, names);
+  const std::string what = fmt::format("--tune tried {} combinations of {}", priors, fmt::join(names, ", "));
+  if (priors <= tried)
+    return {Status::holds, fmt::format("{}, not more than the {} of --ranks-tried", what, tried)};
+  if (part == "train" || part == "valid")
     return {Status::violated,
-            fmt::format("at most {} priors were tried: --tune tried {} combinations of {}; "
-                        "state them by --ranks-tried",
-                        tried, tuning.at("tried").size(),
-                        fmt::join(tuning.at("options").get<std::vector<std::string>>(), ", "))};
+            fmt::format("at most {} priors were tried: {}; state them by --ranks-tried", tried, what)};
+  if (part.empty())
+    return {Status::unknown,
+            fmt::format("{} and chose by rows that are not among these: if they are, state the combinations "
+                        "by --ranks-tried",
+                        what)};
+  return {Status::holds, what + " and chose by the validation rows, not by these"};
+}
+
+Assumption about_prior(int64_t tried) {
   return {
       Status::unknown,
       fmt::format("the prior (sds, layers, sizes, ranks) was chosen without the rows, or as one of at most "
@@ -125,16 +172,24 @@ std::vector<Assumption> assumptions_of(const Model& model, const ModelNetwork& n
                                        const CertificateOptions& options) {
   std::vector<Assumption> all = {
       about_rows(model, rows),
-      about_encoder(rows),
-      about_prior(model, options.tried),
+      about_encoder(model, rows),
+      about_prior(options.tried),
       about_weights(network),
       {Status::holds, "the drawn networks are independent of the training and of its choice of parameters"}};
+  if (model.tuning().is_object())
+    all.push_back(about_tuning(model.tuning(), rows.part, options.tried));
   const bool classes = network.file.head.is_classes();
   if (classes)
     all.push_back({Status::unknown, "the classes were known before the rows"});
   else
     all.push_back({Status::unknown, "the clip was chosen without the rows"});
   return all;
+}
+
+/// Returns whether no part of the fit used the rows, or for other data may have used none of them.
+bool unused(const Model& model, const BoundRows& rows) {
+  if (rows.part == "train" || rows.part == "valid") return false;
+  return rows.part.empty() || about_encoder(model, rows).status == Status::holds;
 }
 
 }  // namespace
@@ -164,7 +219,7 @@ Certificate certificate_of(const Model& model, const ModelNetwork& network, cons
                options.tried,
                options.delta};
   out.bound = pac_bayes_bound(out.input);
-  if (rows.part != "train" && rows.part != "valid") out.held_out = held_out_bound(out.input);
+  if (unused(model, rows)) out.held_out = held_out_bound(out.input);
   out.assumptions = assumptions_of(model, network, rows, options);
   return out;
 }

@@ -42,8 +42,9 @@ struct Certificate {
   PacBayesInput input;
   PacBayesBound bound;
   std::vector<Assumption> assumptions;
-  /// held_out_bound() where no part of the fit used the rows: of the test and calibration part, and of other
-  /// data than those of the fit if they are new, which the model file does not tell.
+  /// held_out_bound() where no part of the fit used the rows: of the test and calibration part unless the
+  /// encoder saw them or may have (--scale-on all, --network-from), and of other data than those of the fit,
+  /// for which it holds if they are new. The model file does not tell whether they are.
   std::optional<double> held_out = {};
 
   /// Returns whether no assumption is violated. The bound is then a certificate if the unknown ones hold.
