@@ -60,17 +60,21 @@ def test_truncation_has_the_norms_of_the_weights(folder):
 
 
 def test_the_certificate_has_the_numbers_of_its_formula(folder):
-    _, found = bounds(folder, "class", "c.csv", "--split", "test", "--draws", "40", "--delta", "0.1", "--ranks-tried", "3")
+    # A network of eleven weights, whose KL is small for 200 rows, so that the bound is clearly below 1.
+    done = run(folder, "fit", "c.csv", "--target", "y", "--method", "low-rank", "--steps", "600", "--rank", "1", "--network", "mlp",
+               "--hidden", "2", "--blocks", "1", "--beta", "1", "--threads", "1", "--test-fraction", "0.5", "--model", "little.safetensors")
+    assert done.returncode == 0, done.stderr
+    _, found = bounds(folder, "little", "c.csv", "--split", "test", "--draws", "400", "--delta", "0.1", "--ranks-tried", "3")
     one = found["pac_bayes"]
-    assert one["rows"] == 200 and one["draws"] == 40 and one["tried"] == 3 and 0 <= one["risk"] < 0.3
+    assert one["rows"] == 200 and one["draws"] == 400 and one["tried"] == 3 and 0 <= one["risk"] < 0.6
     assert math.isclose(one["complexity"], (one["kl"] + math.log(4 * 3 * math.sqrt(200) / 0.1)) / 200, rel_tol=1e-12)
 
     def kl(q, p):
         return sum(a * math.log(a / b) for a, b in [(q, p), (1 - q, 1 - p)] if a > 0)
 
-    assert math.isclose(kl(one["risk"], one["sampled_risk"]), math.log(2 / 0.1) / 40, rel_tol=1e-6)
-    if one["bound"] < 1:
-        assert math.isclose(kl(one["sampled_risk"], one["bound"]), one["complexity"], rel_tol=1e-6)
+    assert math.isclose(kl(one["risk"], one["sampled_risk"]), math.log(2 * 3 / 0.1) / 400, rel_tol=1e-6)
+    assert not one["vacuous"] and one["bound"] < 0.95
+    assert math.isclose(kl(one["sampled_risk"], one["bound"]), one["complexity"], rel_tol=1e-6)
     assert one["risk"] <= one["sampled_risk"] <= one["bound"] <= one["mcallester"] + 1e-12
 
 
@@ -100,7 +104,7 @@ def status(one, words):
 
 
 def test_only_rows_that_the_encoder_has_not_seen_give_a_certificate(folder):
-    _, train = bounds(folder, "class", "c.csv")
+    report_of_train, train = bounds(folder, "class", "c.csv")
     assert "held_out" not in train["pac_bayes"]
     assert not train["pac_bayes"]["certificate"] and status(train["pac_bayes"], "the encoder") == ["violated"]
     _, test = bounds(folder, "class", "c.csv", "--split", "test")
@@ -111,9 +115,53 @@ def test_only_rows_that_the_encoder_has_not_seen_give_a_certificate(folder):
     report, new = bounds(folder, "class", "new.csv")
     assert "split" not in report and status(new["pac_bayes"], "the encoder") == ["not verifiable"]
     text = run(folder, "bounds", "class.safetensors", "c.csv").stdout
-    assert text.startswith("200 train rows") or " train rows" in text.splitlines()[0]
+    assert text.splitlines()[0] == f"{report_of_train['rows']} train rows"
     assert "not a certificate: violated: " in text and "source: " in text and "assumes (not verifiable): " in text
     assert "a certificate if the assumptions" in run(folder, "bounds", "class.safetensors", "c.csv", "--split", "test").stdout
+
+
+def test_an_encoder_that_saw_every_row_gives_no_certificate(folder):
+    words = ["--target", "y", "--method", "low-rank", "--steps", "20", "--rank", "3", "--scale-on", "all", "--test-fraction", "0.5"]
+    done = run(folder, "fit", "c.csv", "--model", "all.safetensors", *words, *SMALL)
+    assert done.returncode == 0, done.stderr
+    for part in ["train", "valid", "test"]:
+        one = bounds(folder, "all", "c.csv", "--split", part, "--draws", "2")[1]["pac_bayes"]
+        assert status(one, "the encoder") == ["violated"] and not one["certificate"] and "held_out" not in one
+    assert "--scale-on all" in run(folder, "bounds", "all.safetensors", "c.csv", "--split", "test").stdout
+
+
+def test_an_encoder_of_another_model_is_not_verifiable(folder):
+    split = ["--test-fraction", "0.5", "--steps", "20", "--model"]
+    done = run(folder, "fit", "c.csv", "--target", "y", "--method", "dnn", *SMALL, *split, "source.safetensors")
+    assert done.returncode == 0, done.stderr
+    done = run(folder, "fit", "c.csv", "--network-from", "source.safetensors", "--method", "low-rank-svd", "--rank", "3", "--threads",
+               "1", "--steps", "20", "--model", "around.safetensors")
+    assert done.returncode == 0, done.stderr
+    one = bounds(folder, "around", "c.csv", "--split", "test", "--draws", "2")[1]["pac_bayes"]
+    assert status(one, "the encoder") == ["not verifiable"] and "held_out" not in one
+    assert status(bounds(folder, "around", "c.csv", "--draws", "2")[1]["pac_bayes"], "the encoder") == ["violated"]
+
+
+def test_tuning_of_the_posterior_alone_costs_nothing(folder):
+    done = run(folder, "fit", "c.csv", "--target", "y", "--method", "low-rank", "--steps", "10", "--rank", "3", "--tune", "--model",
+               "tuned.safetensors", "--test-fraction", "0.5", *SMALL)
+    assert done.returncode == 0, done.stderr
+    one = bounds(folder, "tuned", "c.csv", "--draws", "2")[1]["pac_bayes"]
+    assert status(one, "--tune chose no option of the prior") == ["holds"]
+
+
+def test_a_posterior_mean_is_not_the_networks_answer(folder):
+    for model, data, words in [("mean", "t.csv", ["--method", "rich-bll", "--mean", "posterior"]),
+                               ("laplace", "c.csv", ["--method", "last-layer-laplace"])]:
+        done = run(folder, "fit", data, "--target", "y", "--steps", "40", "--model", f"{model}.safetensors", *words, *SMALL)
+        assert done.returncode == 0, done.stderr
+    _, found = bounds(folder, "mean", "t.csv")
+    assert found["truncation"]["losses"] == [] and "not the answers" in found["truncation"]["no_loss"]
+    assert status(found["truncation"], "the answers are the outputs of the network") == ["violated"]
+    _, found = bounds(folder, "laplace", "c.csv")
+    assert [loss["name"] for loss in found["truncation"]["losses"]] == ["cross entropy"]
+    assert status(found["truncation"], "come from one network") == ["violated"]
+    assert status(found["truncation"], "the answers are the outputs of the network") == []
 
 
 def test_trained_weights_that_are_not_random_are_no_certificate(folder):
@@ -128,9 +176,12 @@ def test_numbers_need_a_clip_and_a_vacuous_bound_says_so(folder):
     _, found = bounds(folder, "rank", "t.csv", "--split", "test", "--clip", "2")
     one = found["pac_bayes"]
     assert "in the target's units" in one["loss"] and 0 < one["risk"] < 1
-    assert one["vacuous"] == (one["bound"] >= 1)
-    text = run(folder, "bounds", "rank.safetensors", "t.csv", "--split", "test", "--clip", "2").stdout
-    assert ("vacuous" in text) == one["vacuous"]
+    assert not one["vacuous"]
+    words = ["--split", "test", "--clip", "1e-9"]  # every error is a full failure
+    one = bounds(folder, "rank", "t.csv", *words)[1]["pac_bayes"]
+    assert one["risk"] == 1 and one["bound"] == 1 and one["vacuous"]
+    assert "; vacuous: " in run(folder, "bounds", "rank.safetensors", "t.csv", *words).stdout
+    assert "vacuous" not in run(folder, "bounds", "class.safetensors", "c.csv", "--split", "test").stdout
 
 
 def test_the_gaussian_complexity_is_a_value(folder):
