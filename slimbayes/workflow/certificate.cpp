@@ -176,8 +176,7 @@ std::vector<Assumption> assumptions_of(const Model& model, const ModelNetwork& n
       about_prior(options.tried),
       about_weights(network),
       {Status::holds, "the drawn networks are independent of the training and of its choice of parameters"}};
-  if (model.tuning().is_object())
-    all.push_back(about_tuning(model.tuning(), rows.part, options.tried));
+  if (model.tuning().is_object()) all.push_back(about_tuning(model.tuning(), rows.part, options.tried));
   const bool classes = network.file.head.is_classes();
   if (classes)
     all.push_back({Status::unknown, "the classes were known before the rows"});

@@ -90,8 +90,8 @@ NetworkComplexity complexity_of(const ModelNetwork& network, const Dataset& rows
   out.input_norm = std::sqrt(gram.trace().item<double>());
   out.value = complexity_value(out.layers, out.input_norm, rows.size(), c0);
   out.draws = complexity_draws(matrices.front().out, gram.size(0));
-  out.first = one_layer_complexity(gram, rows.size(), matrices.front(), Stream(0).split("complexity"),
-                                   out.draws);
+  out.first =
+      one_layer_complexity(gram, rows.size(), matrices.front(), Stream(0).split("complexity"), out.draws);
   return out;
 }
 

@@ -19,8 +19,9 @@ using Status = Assumption::Status;
 using nlohmann::json;
 
 /// Returns a model of a small low-rank network, with this change of its options.
-Model low_rank(const std::function<void(FitOptions&)>& change = [](FitOptions&) {},
-               const std::string& method = "low-rank") {
+Model low_rank(
+    const std::function<void(FitOptions&)>& change = [](FitOptions&) {},
+    const std::string& method = "low-rank") {
   FitOptions fit = small(method);
   fit.options = {{"steps", 20}, {"hidden", 4}, {"blocks", 1}, {"network", "mlp"}, {"rank", 1}};
   fit.test_fraction = 0.2;

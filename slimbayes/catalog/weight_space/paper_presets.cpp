@@ -9,7 +9,8 @@ namespace {
 using nlohmann::json;
 
 /// What the experiments of the paper have in common. The prior sds are 1 and e^-6; the other reading of the
-/// text, the variances 1 and e^-6, is narrow_prior_sd 0.0498. The curve's text states variances, 2^2 and e^-6.
+/// text, the variances 1 and e^-6, is narrow_prior_sd 0.0498. The curve's text states variances: 2^2 and
+/// e^-6.
 json common() {
   return {{"batch", 64},
           {"learning_rate", 1e-3},

@@ -14,8 +14,8 @@ namespace slimbayes {
 Stream draw_stream(int64_t s);
 
 /// Returns whether a DrawStack can hold `draws` draws of a network with this plan and compute with them
-/// (stacked() of nn/binding.h): the network has no convolution, all its matrices are random, of its vectors at
-/// most biases are, and the draws take at most 128 MB.
+/// (stacked() of nn/binding.h): the network has no convolution, all its matrices are random, of its vectors
+/// at most biases are, and the draws take at most 128 MB.
 bool can_stack(const NetworkSpec& spec, const NetworkLayout& layout, const WeightPlan& plan,
                const WeightPosterior& weights, int64_t draws);
 

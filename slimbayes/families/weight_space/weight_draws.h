@@ -26,9 +26,9 @@ struct WeightDraws {
 /// Returns the equally weighted mixture of the answers of all draws (mixture() of core/answers.h). For a
 /// regression the epistemic variance is the variance of the outputs over the draws; the aleatoric variance is
 /// the noise variance of `head`. All draws answer one block of rows before the next block is read, and only
-/// running sums are kept. So the memory does not grow with S, and the rows are read once. If there are at most
-/// 64 rows (and at most 1024 steps of sequences), WeightDraws::together answers them, whose activations grow
-/// with S. Throws as predict_rows (method/batches.h); `method` is the name in messages.
+/// running sums are kept. So the memory does not grow with S, and the rows are read once. If there are at
+/// most 64 rows (and at most 1024 steps of sequences), WeightDraws::together answers them, whose activations
+/// grow with S. Throws as predict_rows (method/batches.h); `method` is the name in messages.
 Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
                             const PredictOptions& options, std::string_view method);
 
