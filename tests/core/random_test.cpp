@@ -72,6 +72,25 @@ TEST(Random, Float32NormalsAreStandardNormalAndDoNotDependOnTheirCount) {
     EXPECT_NEAR((z < point).to(at::kDouble).mean().item<double>(), below, 5 * std::sqrt(0.25 / n)) << point;
 }
 
+// The first numbers of a chunk are those of Random123's own Philox, lane by lane: words 0 and 2 of counter i
+// make number i, words 1 and 3 number 512 + i.
+TEST(Random, Float32NormalsAreTheBlocksOfTheLibrary) {
+  constexpr int64_t kLanes = 512;
+  constexpr uint32_t kTag = 3;
+  const at::Tensor found = Stream(0x299f31d0a4093822u).normal_float32({2 * kLanes});
+  const auto unit = [](uint32_t word) { return ((word >> 8) + 0.5) * 0x1p-24; };
+  for (const uint32_t i : {0u, 1u, 17u, 511u}) {
+    const philox4x32_ctr_t counter = {{i, 0, kTag, 0}};
+    const philox4x32_key_t key = {{0xa4093822, 0x299f31d0}};
+    const philox4x32_ctr_t out = philox4x32(counter, key);
+    for (const int64_t half : {0, 1}) {
+      const auto j = static_cast<size_t>(half);
+      const double expected = std::sqrt(-2 * std::log(unit(out[j]))) * std::cos(2 * M_PI * unit(out[j + 2]));
+      EXPECT_NEAR(found[half * kLanes + i].item<double>(), expected, 1e-5) << i << " " << half;
+    }
+  }
+}
+
 TEST(Random, TensorsHoldTheStreamsNumbersInOrder) {
   Stream s(3);
   at::Tensor u = s.uniform({5, 3}), z = s.normal({15});
