@@ -134,8 +134,8 @@ TEST(Metrics, ARowWithoutVarianceIsInsideOnlyAtItsMean) {
 TEST(Metrics, TheNllOfARowHasTheMeanNll) {
   EXPECT_NEAR(gaussian_row_nll(kFive, kTargets).mean().item<double>(), gaussian_nll(kFive, kTargets), 1e-14);
   Regression p{row({1}), row({3}), row({1})};  // sd 2, z = 1
-  EXPECT_NEAR(gaussian_row_nll(p, row({3})).item<double>(),
-              std::log(2) + 0.5 + 0.5 * std::log(2 * M_PI), 1e-15);
+  EXPECT_NEAR(gaussian_row_nll(p, row({3})).item<double>(), std::log(2) + 0.5 + 0.5 * std::log(2 * M_PI),
+              1e-15);
 }
 
 TEST(Metrics, ReportHoldsTheContractsKeys) {
