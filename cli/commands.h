@@ -32,4 +32,9 @@ DataSource data_source();
 /// so far.
 void log_interrupted(const Model& model);
 
+/// Returns Model::answers() and meanwhile shows on stderr how much is done (AnswerProgress). `title` begins
+/// the line.
+Answers answers_with_progress(const std::string& title, const Model& model, const Examples& data,
+                              const AnswerRequest& ask);
+
 }  // namespace slimbayes::cli

@@ -53,7 +53,7 @@ Examples read_foreign(const EvaluateRequest& r, const Model& model, const Column
 /// `near` holds the scores of the evaluated data.
 json separation_of(const EvaluateRequest& r, const Model& model, const Scores& near,
                    const Examples& foreign) try {
-  const Answers far = model.answers(foreign);
+  const Answers far = answers_with_progress("evaluate --ood", model, foreign, {});
   check_answered(r, foreign, far.bad);
   json ood = separation(model, near, model.ood(foreign, far));
   if (!far.bad.empty()) ood["left_out"] = far.bad.size();
@@ -105,7 +105,7 @@ int run_command(const EvaluateRequest& r) {
         "was held out",
         noun_of(data)));
   const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task.kind);
-  const Answers near = model.answers(data, {{r.level}, r.sets == "deterministic"});
+  const Answers near = answers_with_progress("evaluate", model, data, {{r.level}, r.sets == "deterministic"});
   check_answered(r, data, near.bad);
   json report = model.evaluate(data, near);
   report.update(uncertainty_of(model, data, near));

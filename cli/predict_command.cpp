@@ -61,7 +61,7 @@ int run_command(const PredictRequest& r) {
           fmt::format("'{}'", r.keep.front()), "leave it out");
     kept = columns_named(r.keep, "predict", "--keep", *rows);
   }
-  const Answers a = model.answers(data, {levels_of(r), r.sets == "deterministic"});
+  const Answers a = answers_with_progress("predict", model, data, {levels_of(r), r.sets == "deterministic"});
   const std::optional<Outside> far = outside_of(model, data, r.keep_outside);
   check_answered(r, data, a.bad);
   TableOptions shown{std::move(kept), {}, r.parts};

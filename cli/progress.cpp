@@ -21,8 +21,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kLineEvery = std::chrono::seconds(4);
-constexpr auto kDrawEvery = std::chrono::milliseconds(100);
+constexpr std::chrono::milliseconds kLineEvery(4000);
+constexpr std::chrono::milliseconds kDrawEvery(100);
+constexpr std::chrono::seconds kSilent(2);
 constexpr size_t kBar = 24;
 constexpr int kEveryFact = 6;  // the highest rank of a Fact: all facts are shown
 
@@ -85,6 +86,11 @@ std::string end_of(const Progress& p) {
              : fmt::format("at most {} left", duration(p.left.seconds));
 }
 
+std::string speed_of(double steps_per_second) {
+  return steps_per_second < 10 ? fmt::format("{:.2g} steps/s", steps_per_second)
+                               : fmt::format("{:.0f} steps/s", steps_per_second);
+}
+
 std::vector<Fact> facts_of(const Progress& p) {
   std::vector<Fact> facts = {{fmt::format("epoch {}/{}", p.epoch, p.epochs), 3},
                              {fmt::format("loss {:.4g}", p.loss), 5}};
@@ -93,7 +99,7 @@ std::vector<Fact> facts_of(const Progress& p) {
     const std::string best = std::isnan(p.best) ? "(none chosen yet)" : fmt::format("(best {:.4g})", p.best);
     facts.push_back({best, 4});
   }
-  facts.push_back({fmt::format("{:.0f} steps/s", p.steps_per_second), 6});
+  facts.push_back({speed_of(p.steps_per_second), 6});
   facts.push_back({end_of(p), 1});
   return facts;
 }
@@ -179,6 +185,28 @@ void ProgressPrinter::report(const Progress& progress) {
                          joined(facts_of(progress), kEveryFact)));
   }
   printed_ = now;
+}
+
+AnswerProgress::AnswerProgress(std::string title)
+    : title_(shown(std::move(title))), started_(Clock::now()), printed_(started_) {}
+
+AnswerProgress::~AnswerProgress() {
+  if (drawn_) std::fputs("\r\x1b[K", stderr);
+}
+
+void AnswerProgress::report(double share) {
+  const auto now = Clock::now();
+  const auto width = terminal_width(STDERR_FILENO);
+  if (now - started_ < kSilent || now - printed_ < (width ? kDrawEvery : kLineEvery)) return;
+  printed_ = now;
+  const double spent = std::chrono::duration<double>(now - started_).count();
+  const std::string text =
+      fmt::format("{:3.0f} %  {} left", 100 * share, duration(spent * (1 / std::max(share, 1e-9) - 1)));
+  if (!width) return log_line(fmt::format("{} {}", title_, text));
+  std::string line = fmt::format("{}{} {}", title_, bar_of(share, kBar), text);
+  if (display_width(line) > *width - 1) line = text;
+  std::fputs(("\r" + line + "\x1b[K").c_str(), stderr);
+  drawn_ = true;
 }
 
 void log_line(const std::string& text) {

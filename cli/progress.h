@@ -42,6 +42,25 @@ class ProgressPrinter : public Callback {
   std::chrono::steady_clock::time_point printed_;
 };
 
+/// Prints how much of a long answer is done to stderr: on a terminal as one line that is redrawn, otherwise
+/// as a new line every few seconds. Prints nothing in the first two seconds.
+class AnswerProgress {
+ public:
+  /// `title` says what is answered, such as "predict".
+  explicit AnswerProgress(std::string title);
+  ~AnswerProgress();
+  AnswerProgress(const AnswerProgress&) = delete;
+  AnswerProgress& operator=(const AnswerProgress&) = delete;
+
+  /// Takes the share of the work that is done, in (0, 1].
+  void report(double share);
+
+ private:
+  std::string title_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point started_, printed_;
+};
+
 /// Writes a line to stderr, which is the log of the tool.
 void log_line(const std::string& text);
 

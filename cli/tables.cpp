@@ -44,4 +44,12 @@ void log_interrupted(const Model& model) {
         "on)");
 }
 
+Answers answers_with_progress(const std::string& title, const Model& model, const Examples& data,
+                              const AnswerRequest& ask) {
+  AnswerProgress shown(title);
+  PredictOptions options;
+  options.progress = [&shown](double share) { shown.report(share); };
+  return model.answers(data, ask, options);
+}
+
 }  // namespace slimbayes::cli

@@ -145,8 +145,16 @@ void over_batches(const Dataset& data, const PredictOptions& options,
                   const std::function<void(const Batch& batch)>& each) {
   const GradientMode mode(options.gradients);
   const int64_t n = data.size(), size = batch_rows(data.schema, std::max<int64_t>(1, options.batch));
-  if (n <= size) return each(data.all());
-  for (int64_t low = 0; low < n; low += size) each(data.rows(at::arange(low, std::min(n, low + size))));
+  if (n <= size) {
+    each(data.all());
+    if (options.progress) options.progress(1);
+    return;
+  }
+  for (int64_t low = 0; low < n; low += size) {
+    const int64_t high = std::min(n, low + size);
+    each(data.rows(at::arange(low, high)));
+    if (options.progress) options.progress(static_cast<double>(high) / static_cast<double>(n));
+  }
 }
 
 Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType type,
@@ -162,17 +170,25 @@ Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType 
 
 Predictive predict_groups(const Dataset& data, const Shape& input, at::ScalarType type,
                           const PredictOptions& options, std::string_view function,
-                          const std::function<std::vector<Predictive>(const std::vector<Input>&)>& answers) {
+                          const AnswerGroup& answers) {
   constexpr size_t kGroup = 16;
   check(options.batch > 0, function, "a batch of at least one row", std::to_string(options.batch));
   std::vector<Predictive> parts;
   std::vector<Input> group;
+  double share = 0;  // of the rows that are answered
   const auto answer_group = [&] {
     const GradientMode mode(options.gradients);
-    for (Predictive& one : answers(group)) parts.push_back(std::move(one));
+    double rows = 0;
+    for (const Input& one : group) rows += static_cast<double>(one.x.size(0));
+    const double after = share + rows / static_cast<double>(std::max<int64_t>(1, data.size()));
+    for (Predictive& one : answers(group, options.within(share, after).progress))
+      parts.push_back(std::move(one));
+    share = after;
     group.clear();
   };
-  over_batches(data, options, [&](const Batch& batch) {
+  PredictOptions silent = options;  // a batch that is read has not been answered
+  silent.progress = nullptr;
+  over_batches(data, silent, [&](const Batch& batch) {
     group.push_back(checked_input(batch, input, type, function));
     if (group.size() == kGroup) answer_group();
   });

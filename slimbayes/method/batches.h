@@ -57,7 +57,8 @@ double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss);
 
 /// Calls `each` on consecutive batches, without gradients unless `options` asks for them. A batch has at most
-/// options.batch rows, fewer if the rows are large. An empty dataset gives one empty batch.
+/// options.batch rows, fewer if the rows are large. An empty dataset gives one empty batch. After each batch
+/// calls options.progress with the share of the rows so far.
 void over_batches(const Dataset& data, const PredictOptions& options,
                   const std::function<void(const Batch& batch)>& each);
 
@@ -68,11 +69,16 @@ Predictive predict_rows(const Dataset& data, const Shape& input, at::ScalarType 
                         const PredictOptions& options, std::string_view function,
                         const std::function<Predictive(const Input& input)>& answer);
 
+/// Returns one answer for each of several batches. It may call `progress`, which may be empty, with the share
+/// of this work that is done, in (0, 1].
+using AnswerGroup = std::function<std::vector<Predictive>(const std::vector<Input>& batches,
+                                                          const std::function<void(double)>& progress)>;
+
 /// Works as predict_rows, but `answers` gets up to 16 batches in one call and returns one answer for each.
 /// Use it where something costly, such as a draw of all weights, serves many batches.
 Predictive predict_groups(const Dataset& data, const Shape& input, at::ScalarType type,
                           const PredictOptions& options, std::string_view function,
-                          const std::function<std::vector<Predictive>(const std::vector<Input>&)>& answers);
+                          const AnswerGroup& answers);
 
 /// Works as predict_rows, but `answer` returns the mean and variance of the k latent functions at the rows of
 /// a batch, [b, k] each. Returns those of all rows, [n, k] each.

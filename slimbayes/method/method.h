@@ -11,6 +11,7 @@
 #include "slimbayes/core/predictive.h"
 #include "slimbayes/core/random.h"
 #include "slimbayes/data/dataset.h"
+#include "slimbayes/method/predict_options.h"
 #include "slimbayes/storage/tensor_file.h"
 #include "slimbayes/train/callback.h"
 #include "slimbayes/train/summary.h"
@@ -21,14 +22,6 @@ namespace slimbayes {
 struct TrainedNetwork;  // method/trained_network.h
 class NetworkCache;     // method/network_cache.h
 class ExactPosterior;   // below
-
-/// How predictions are computed.
-struct PredictOptions {
-  int64_t batch = 4096;  // rows per batch: limits the memory; changes answers by float32 rounding at most
-  /// Whether a pass through the network builds an autograd graph. A method sets it if its answer needs a
-  /// gradient with respect to the inputs or the weights.
-  bool gradients = false;
-};
 
 /// How the answers of a fitted method follow from the outputs z of its network().
 enum class NetworkUse : uint8_t {

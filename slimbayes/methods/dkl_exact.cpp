@@ -51,7 +51,7 @@ class DklExactFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch needs two [b, n] matrices
+    const PredictOptions small = options.with_batch_at_most(1024);  // a batch needs two [b, n] matrices
     return predict_rows(data, spec_.input, at::kDouble, small, kDklExact,
                         [this](const Input& x) { return posterior_(network_(x)); });
   }

@@ -101,7 +101,11 @@ class EnsembleFitted : public Fitted {
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     std::vector<Predictive> answers;
-    for (const auto& member : members_) answers.push_back(member->predict(data, options));
+    const auto k = static_cast<double>(members_.size());
+    for (const auto& member : members_) {
+      const auto i = static_cast<double>(answers.size());
+      answers.push_back(member->predict(data, options.within(i / k, (i + 1) / k)));
+    }
     return mixture(answers);
   }
 

@@ -178,7 +178,7 @@ class GpExactFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    PredictOptions small{std::min<int64_t>(options.batch, 1024)};  // a batch needs two [b, n] matrices
+    const PredictOptions small = options.with_batch_at_most(1024);  // a batch needs two [b, n] matrices
     return predict_rows(data, {{rows_.x.size(1)}}, at::kDouble, small, kGpExact,
                         [this](const Input& x) { return posterior_(x.x); });
   }

@@ -55,7 +55,7 @@ LastLayer regression_of(const LastLayerLaplaceOptions& o) {
 /// Returns the options with a batch so small that the covariances of `outputs` logits at its rows fit in
 /// memory.
 PredictOptions bounded(const PredictOptions& options, int64_t outputs) {
-  return {std::min(options.batch, std::max<int64_t>(1, kCovariancesAtOnce / (outputs * outputs)))};
+  return options.with_batch_at_most(std::max<int64_t>(1, kCovariancesAtOnce / (outputs * outputs)));
 }
 
 /// Returns the class probabilities averaged over Gaussian logits with this mean and covariance. logits [b,

@@ -92,8 +92,9 @@ class NtkGpFitted : public Fitted {
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
-    return predict_rows(data, trained_->spec.input, at::kDouble,
-                        {std::min(options.batch, kBatch), /*gradients=*/true}, kNtkGp,
+    PredictOptions small = options.with_batch_at_most(kBatch);
+    small.gradients = true;
+    return predict_rows(data, trained_->spec.input, at::kDouble, small, kNtkGp,
                         [this](const Input& input) { return answer(input.x); });
   }
 

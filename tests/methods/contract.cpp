@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
@@ -154,6 +155,18 @@ void rows_apart(const Subject& subject, const Fitted& fitted) {
   require(close(whole, sorted), "answers that depend on the order of the rows");
 }
 
+void tells_progress(const Subject&, const Fitted& fitted) {
+  std::vector<double> shares;
+  PredictOptions options;
+  options.batch = 5;
+  options.progress = [&shares](double share) { shares.push_back(share); };
+  answer(fitted, toy(101, 3), options);  // 21 batches
+  require(shares.size() > 1 && shares.front() > 0, "no progress of a prediction");
+  for (size_t i = 1; i < shares.size(); ++i)
+    require(shares[i - 1] < shares[i], "progress that does not ascend");
+  require(std::abs(shares.back() - 1) < 1e-9, "progress that does not end at 1");
+}
+
 void learns_and_forgets(const Subject& subject, const Fitted& fitted) {
   const ExactPosterior* posterior = fitted.exact_posterior();
   require((posterior != nullptr) == subject.info->updates,
@@ -207,6 +220,7 @@ const std::vector<Clause>& clauses() {
                                           {"bad_input", bad_input},
                                           {"odd_data", odd_data},
                                           {"rows_apart", rows_apart},
+                                          {"tells_progress", tells_progress},
                                           {"learns_and_forgets", learns_and_forgets},
                                           {"leaves_the_world_alone", leaves_the_world_alone}};
   return all;

@@ -104,11 +104,12 @@ struct Fault {
   std::string name, clause;
 };
 
-const Fault kFaults[] = {{"float32", "shapes"},     {"negative", "positive_variance"},
-                         {"unseeded", "seeds"},     {"constant", "beats_constant"},
-                         {"shrinks", "grows_away"}, {"forgets", "persists"},
-                         {"careless", "bad_input"}, {"overflows", "odd_data"},
-                         {"batched", "rows_apart"}, {"meddles", "leaves_the_world_alone"}};
+const Fault kFaults[] = {{"float32", "shapes"},       {"negative", "positive_variance"},
+                         {"unseeded", "seeds"},       {"constant", "beats_constant"},
+                         {"shrinks", "grows_away"},   {"forgets", "persists"},
+                         {"careless", "bad_input"},   {"overflows", "odd_data"},
+                         {"batched", "rows_apart"},   {"meddles", "leaves_the_world_alone"},
+                         {"silent", "tells_progress"}};
 
 /// A fitted gp-exact with one deliberate fault.
 class BrokenFitted : public Fitted {
@@ -119,7 +120,9 @@ class BrokenFitted : public Fitted {
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     if (fault_ == "careless" && data.all().inputs[0].isnan().any().item<bool>())
       return inner_->predict(data.subset(at::zeros({1}, at::kLong)));
-    Regression p = std::get<Regression>(inner_->predict(data, options));
+    PredictOptions own = options;
+    if (fault_ == "silent") own.progress = nullptr;
+    Regression p = std::get<Regression>(inner_->predict(data, own));
     if (fault_ == "float32") p.mean = p.mean.to(at::kFloat);
     if (fault_ == "negative") p.epistemic_var = p.epistemic_var - 1;
     if (fault_ == "unseeded") p.mean = p.mean + 1e-9 * at::randn_like(p.mean);

@@ -29,7 +29,7 @@ bool is_small(const std::vector<Input>& batches, const Shape& input) {
 
 Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Dataset& data,
                             const PredictOptions& options, std::string_view method) {
-  const auto answers = [&](const std::vector<Input>& batches) {
+  const auto answers = [&](const std::vector<Input>& batches, const std::function<void(double)>& progress) {
     if (draws.together && is_small(batches, draws.input)) {
       const Predictive all = head.answer(draws.together(batches[0]).to(at::kDouble));
       return std::vector<Predictive>{mixture_of_draws(all, draws.draws)};
@@ -39,6 +39,7 @@ Predictive predict_by_draws(const WeightDraws& draws, const Head& head, const Da
       const auto network = draws.network(s);
       for (size_t i = 0; i < batches.size(); ++i)
         mixtures[i].add(head.answer(network(batches[i]).to(at::kDouble)));
+      if (progress) progress(static_cast<double>(s + 1) / static_cast<double>(draws.draws));
     }
     std::vector<Predictive> all;
     for (const RunningMixture& one : mixtures) all.push_back(one.mixture());
