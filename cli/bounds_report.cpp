@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/terminal.h"
@@ -62,6 +63,14 @@ std::string assumptions_text(const json& bound) {
   return text;
 }
 
+constexpr const char* kTruncationColumns =
+    "R: largest norm of the matrix's input over these rows\n"
+    "downstream: product of the Lipschitz constants of the layers after the matrix\n"
+    "sigma r+1, tail: spectral and Frobenius norm of what the rank leaves out\n"
+    "outputs: the most that the encoded outputs of a row can change: R x downstream x sigma r+1\n"
+    "by tail: the same with the tail in place of sigma r+1\n"
+    "then the most that each loss of a row can change; errors in the target's units\n";
+
 std::string truncation_text(const json& bound) {
   std::vector<std::vector<Cell>> rows = {
       {{"matrix"}, {"rank"}, {"R"}, {"downstream"}, {"sigma r+1"}, {"tail"}, {"outputs"}, {"by tail"}}};
@@ -73,7 +82,9 @@ std::string truncation_text(const json& bound) {
       without += fmt::format("{}: no bound: {}\n", name, matrix["no_bound"].get<std::string>());
       continue;
     }
+    const size_t before = rows.size();
     for (const json& rank : matrix["ranks"]) {
+      if (rank["tail"] == 0.0) continue;  // the rank leaves nothing out
       std::vector<Cell>& row =
           rows.emplace_back(std::vector<Cell>{{name}, {std::to_string(rank["rank"].get<int64_t>())}});
       for (const json* number : {&matrix["input_norm"], &matrix["downstream"], &rank["sigma"], &rank["tail"],
@@ -82,8 +93,9 @@ std::string truncation_text(const json& bound) {
       for (const json& loss : bound["losses"])
         row.push_back({rounded(rank["losses"][loss["name"].get<std::string>()].get<double>())});
     }
+    if (rows.size() == before) without += name + ": not changed, because it has no higher rank\n";
   }
-  return (rows.size() > 1 ? text_table(std::move(rows)) : "") + without +
+  return (rows.size() > 1 ? text_table(std::move(rows)) + kTruncationColumns : "") + without +
          (bound["losses"].empty() ? "no bound of a loss: " + bound["no_loss"].get<std::string>() + "\n" : "");
 }
 
@@ -106,10 +118,10 @@ std::string certificate_text(const json& bound) {
     text += "a certificate if the assumptions that are not verifiable hold\n";
     return text;
   }
-  for (const json& one : bound["assumptions"])
-    if (one["status"] == "violated")
-      text += fmt::format("not a certificate: violated: {}\n", shown(one["text"].get<std::string>()));
-  return text;
+  const auto violated = std::ranges::count(bound["assumptions"], json("violated"),
+                                           [](const json& one) { return one["status"]; });
+  return text + fmt::format("not a certificate: {} violated\n",
+                            violated == 1 ? "an assumption is" : fmt::format("{} assumptions are", violated));
 }
 
 std::string complexity_text(const json& bound) {

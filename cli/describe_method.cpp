@@ -53,8 +53,8 @@ std::string task_text(const MethodInfo& info) {
   std::vector<std::string> taken, others;
   for (TaskKind task : info.tasks) (takes(info, task) ? taken : others).emplace_back(name_of(task));
   if (others.empty()) return fmt::format("{}", fmt::join(taken, ", "));
-  return fmt::format("{}; with --{} {} also {}", fmt::join(taken, ", "), info.inner,
-                     default_method(TaskKind::classification).name, fmt::join(others, ", "));
+  return fmt::format("{}; also {} if the method of --{} takes them", fmt::join(taken, ", "),
+                     fmt::join(others, ", "), info.inner);
 }
 
 json method_facts(const MethodInfo& info, bool options) {

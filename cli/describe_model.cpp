@@ -137,6 +137,21 @@ std::string input_text(const json& encoder) {
                      fact("longest"));
 }
 
+/// Returns one line per matrix that the file holds as a product A B^T of random factors; "" if there is none.
+std::string factors_text(const json& tensors) {
+  constexpr std::string_view kA = ".a.spread";
+  std::string text;
+  for (const auto& item : tensors.items()) {
+    if (!item.key().ends_with(kA)) continue;
+    const std::string name = item.key().substr(0, item.key().size() - kA.size());
+    const json a = item.value(), b = tensors.value(name + ".b.spread", json());
+    if (a.size() != 2 || b.size() != 2) continue;
+    text += fmt::format("  {:<18} {} x {}, rank {}\n", shown(name), a[0].get<int64_t>(), b[0].get<int64_t>(),
+                        a[1].get<int64_t>());
+  }
+  return text.empty() ? "" : "\nmatrices as products of factors\n" + text;
+}
+
 /// Returns whether all parts of the split (training, validation, test) are empty. They are after an update,
 /// which gives up the split.
 bool no_split(const json& rows) {
@@ -248,6 +263,7 @@ std::string model_text(const json& facts) {
     }
     for (const auto& item : facts[group].items()) text += line_of(item.key(), item.value(), kind);
   }
+  text += factors_text(facts["tensors"]);
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }
 

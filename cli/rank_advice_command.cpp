@@ -93,7 +93,9 @@ std::string suggestion(const RankAdvice& advice) {
   std::string text = fmt::format(
       "\n90 %, 95 %, 99 %: the least rank that keeps this share of the sum of squared singular values; rank: "
       "that of {:g} %\nsaves up to: the largest rank with fewer parameters than the matrix; saved: at the "
-      "rank, negative if factors have more\n\n",
+      "rank, negative if factors have more (random weights: counted on their means, a sd each comes on top)\n"
+      "--rank: the largest of the ranks that save parameters, one for all matrices; --layer-ranks: one for "
+      "each layer\n\n",
       100 * advice.energy);
   if (advice.rank == 0)
     text +=

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -65,6 +66,17 @@ std::vector<BoundedLoss> losses_of(const ModelNetwork& network, const Task& task
   return {{"cross entropy", cross_entropy_slope(gradient, head.outputs == 1), 1}};
 }
 
+/// Throws std::invalid_argument if ranks are asked for and no matrix has a higher rank than the least of
+/// them.
+void check_ranks(const NetworkLayout& layout, const std::vector<int64_t>& ranks) {
+  if (ranks.empty()) return;
+  int64_t most = 0;
+  for (const MapSite& site : layout.sites) most = std::max(most, std::min(site.out, site.in));
+  const int64_t least = std::ranges::min(ranks);
+  check(least < most, "bounds", fmt::format("a rank below {}, the highest of a matrix here", most),
+        std::to_string(least));
+}
+
 RankBound bound_at(const at::Tensor& s, int64_t rank, double factor, const std::vector<BoundedLoss>& losses) {
   RankBound one{rank, spectral_tail(s, rank), frobenius_tail(s, rank), 0, 0, {}};
   one.output_change = factor * one.sigma;
@@ -82,6 +94,7 @@ Truncation truncation_of(const ModelNetwork& network, const Dataset& rows,
   const Head& head = network.file.head;
   const bool has_losses = network.answers && (head.is_regression() || head.is_classes());
   const NetworkLayout layout(network.file.spec, "network");
+  check_ranks(layout, ranks);
   const Binding weights = mean_weights(network);
   const Extremes found = extremes_of(network, weights, rows, has_losses);
   Truncation out{network.name, network.answers, network.averaged, {}, {}};

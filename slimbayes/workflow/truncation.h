@@ -52,8 +52,9 @@ struct Truncation {
 /// the mean weights. If several matrices are replaced at once, the outputs change by at most the sum of their
 /// bounds: truncation enlarges no spectral norm.
 ///
-/// `ranks` are the ranks to report; empty: the least that keep 90, 95 and 99 % of the energy. The rows must
-/// have targets. Computed in float64.
+/// `ranks` are the ranks to report; empty: the least that keep 90, 95 and 99 % of the energy. A matrix
+/// without a higher rank is not changed, so its bounds are 0. The rows must have targets. Computed in
+/// float64. Throws std::invalid_argument if the least of `ranks` changes no matrix, or if there are no rows.
 Truncation truncation_of(const ModelNetwork& network, const Dataset& rows, const std::vector<int64_t>& ranks);
 
 }  // namespace slimbayes

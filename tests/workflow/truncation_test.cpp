@@ -85,6 +85,14 @@ TEST(Truncation, NoNumberChangesByMoreThanItsBound) {
             bound.loss_changes[1]);
 }
 
+TEST(Truncation, RefusesRanksThatChangeNoMatrix) {
+  const ModelNetwork network =
+      network_with({{{4}}, {Linear{3}, Linear{1}}}, {LikelihoodKind::gaussian, 1, 0.1});
+  const Dataset rows = regression_data(Stream(2).normal({5, 4}), at::zeros({5}, at::kDouble));
+  EXPECT_NO_THROW(truncation_of(network, rows, {2, 99}));
+  EXPECT_THROW(truncation_of(network, rows, {3, 99}), std::invalid_argument);
+}
+
 TEST(Truncation, IsAttainedWhereTheInputIsTheLostDirection) {
   // W = diag(3, 2): rank 1 loses the second axis, on which the longest input lies. The output layer is 1 x 2.
   ModelNetwork network = network_with({{{2}}, {Linear{2}, Linear{1}}}, {LikelihoodKind::gaussian, 1, 0.1});

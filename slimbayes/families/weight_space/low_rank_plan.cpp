@@ -68,8 +68,7 @@ std::string note_on_factors(const WeightPlan& plan) {
   const auto factored = [](const auto& site) { return site.second.rank > 0; };
   if (std::ranges::any_of(plan.sites, factored)) return "";
   return "no matrix is a product of factors, because none would have fewer parameters so: lower --rank, take "
-         "a "
-         "wider network (--hidden), or use --factored all";
+         "a wider network (--hidden), or use --factored all";
 }
 
 }  // namespace slimbayes
