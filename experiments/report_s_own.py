@@ -94,15 +94,36 @@ def low_rank_defaults():
     (folder / "README.md").write_text("\n\n".join(part.rstrip() for part in parts) + "\n")
 
 
+def table_by_table(rows, metric, reference="low-rank"):
+    """Each method's difference from the reference on each table alone, over its splits."""
+    found = by_variant(rows, metric)
+    lines = []
+    for name, values in found.items():
+        if name == reference:
+            continue
+        own = [{key: value for key, value in values.items() if key[0] == table} for table in SIX]
+        lines.append([name, *[shown(paired.difference(one, found.get(reference, {}))) for one in own]])
+    return grid(["", *SIX], lines)
+
+
 def low_rank_six():
     folder = pages.HERE / "low_rank_six"
-    rows = results.read(folder / "results.csv")
+    every = results.read(folder / "results.csv")
+    rows = [row for row in every if row["study"] == "defaults"]
+    sizes = {}
+    for row in results.latest(every):
+        if row["study"] == "parameters" and row["parameters"]:
+            sizes.setdefault(row["method"], {})[row["data"]] = f"{int(row['parameters']):,}"
     parts = ["# Low-rank networks beside the other methods, untuned", "```\nexperiments/run.py experiments/low_rank_six/cells.csv\nexperiments/report.py\n```",
              state("low_rank_six", folder), "Six tables, five splits, every method by its defaults.",
              "## NLL\n\n" + RULE.format(reference="low-rank") + "\n\n" + comparison(rows, "low-rank", list(by_variant(rows, NLL)))]
     for title, metric in (("CRPS", "crps_standardized"), ("Coverage at 95 %", "coverage"), ("Seconds", "seconds")):
         found = by_variant(rows, metric)
         parts.append(f"## {title}\n\n" + grid(["", *SIX], [[name, *means(values, SIX)] for name, values in found.items()]))
+        if metric == "crps_standardized":
+            parts += [f"## {name}, table by table\n\nMean difference from `low-rank` over the splits ± standard error (number of pairs), negative where "
+                      f"the method is better than low-rank.\n\n{table_by_table(rows, one)}" for name, one in (("NLL", NLL), ("CRPS", metric))]
+    parts.append("## Parameters\n\n" + grid(["", *SIX], [[name, *[own.get(table, "") for table in SIX]] for name, own in sizes.items()]))
     (folder / "README.md").write_text("\n\n".join(part.rstrip() for part in parts) + "\n")
 
 

@@ -180,7 +180,8 @@ class Runner:
         else:
             answer = self._fit(own, self._path(cell), TABLE_OWN, work)
         auroc = self._auroc(cell, model, foreign, work) if foreign else {}
-        return {**of_summary(answer["summary"]), **of_valid(answer), **of_report(answer["test"]), **auroc}
+        known = json.loads(work.quiet([self.tool, "describe", model, "--json"]))
+        return {**of_summary(answer["summary"]), **of_valid(answer), **of_report(answer["test"]), **auroc, "parameters": known["parameters"]}
 
     def _auroc(self, cell, model, foreign, work):
         """Of the sd that the method offers for foreign rows, all of them, against its test rows."""
