@@ -85,10 +85,10 @@ class IndependentFactors : public Structure {
 
   /// The map of the locations: a law is symmetric about its location, the factors are independent, and the
   /// matrix is linear in each of them.
-  LinearMap mean(std::span<const at::Tensor> parameters) const override {
+  SiteMatrix mean(std::span<const at::Tensor> parameters) const override {
     std::vector<at::Tensor> locations;
     for (const Values& one : values_of(parameters, {})) locations.push_back(one.location);
-    return form_.map(locations, {});
+    return {form_.map(locations, {})};
   }
 
   std::vector<FactorPosterior> factors(std::span<const at::Tensor> parameters) const override {

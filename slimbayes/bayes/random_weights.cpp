@@ -12,11 +12,16 @@ namespace slimbayes {
 
 namespace {
 
-RandomSite random_site(const std::string& name, const MapSite* map, const TensorShape& tensor) {
+RandomSite random_site(const std::string& name, const MapSite* map, const TensorShape& tensor, bool bias) {
   const bool whole = map == nullptr || map->name == map->tensor;
-  RandomSite site{
-      name,       tensor.sizes, tensor.sizes[0], 1, /*matrix=*/map != nullptr, false, tensor.start.variance(),
-      tensor.rate};
+  RandomSite site{.name = name,
+                  .sizes = tensor.sizes,
+                  .out = tensor.sizes[0],
+                  .in = 1,
+                  .matrix = map != nullptr,
+                  .bias = bias,
+                  .start_var = tensor.start.variance(),
+                  .rate = tensor.rate};
   if (map != nullptr) {
     site.out = map->out;
     site.in = map->in;
@@ -33,7 +38,13 @@ RandomWeights::RandomWeights(NetworkLayout layout, WeightPlan plan)
   const auto add = [&](const std::string& name, const MapSite* map, const TensorShape& tensor) {
     const auto planned = plan_.sites.find(name);
     if (planned == plan_.sites.end()) return;
-    sites_.push_back({name, make_structure(random_site(name, map, tensor), planned->second), map, &tensor});
+    const TensorShape* bias = nullptr;
+    if (map != nullptr && !map->bias.empty() && takes_bias(planned->second)) {
+      bias = &layout_->tensors[layout_->tensor(map->bias)];
+      if (bias->sizes[0] != map->out) bias = nullptr;  // several matrices share it: it stays deterministic
+    }
+    sites_.push_back({name, make_structure(random_site(name, map, tensor, bias != nullptr), planned->second),
+                      map, &tensor, bias});
   };
   for (const TensorShape& tensor : layout_->tensors) {
     bool matrix = false;
@@ -60,7 +71,8 @@ RandomWeights::RandomWeights(NetworkLayout layout, WeightPlan plan)
 }
 
 bool RandomWeights::fixed(const TensorShape& tensor) const {
-  return std::ranges::none_of(sites_, [&](const Site& site) { return site.tensor == &tensor; });
+  return std::ranges::none_of(
+      sites_, [&](const Site& site) { return site.tensor == &tensor || site.bias == &tensor; });
 }
 
 std::vector<ParameterSpec> RandomWeights::parameters(const Stream& stream,
@@ -105,9 +117,15 @@ WeightPosterior RandomWeights::bound(const Binding::Lookup& lookup) const {
     const bool map = site.map != nullptr;
     for (const at::Tensor& value : values) posterior.numbers_ += value.numel();
     if (map && site.map->use == MapUse::dense) posterior.numbers_ += site.map->out * site.map->in;
-    posterior.sites_.push_back({site.name, site.structure, std::move(values), map,
-                                map && site.map->use == MapUse::dense, map && site.map->use == MapUse::rows,
-                                map ? layout_->site(site.name) : layout_->tensor(site.name)});
+    posterior.sites_.push_back({site.name,
+                                site.structure,
+                                std::move(values),
+                                map,
+                                map && site.map->use == MapUse::dense,
+                                map && site.map->use == MapUse::rows,
+                                map ? layout_->site(site.name) : layout_->tensor(site.name),
+                                {}});
+    if (site.bias != nullptr) posterior.sites_.back().bias = layout_->tensor(site.bias->name);
   }
   return posterior;
 }
@@ -121,6 +139,7 @@ WeightDraw WeightPosterior::draw(const Stream& stream, const DrawContext& contex
       out.binding.tensors[site.place] = dense(drawn.map);
     else
       out.binding.maps[site.place] = site.dense ? LinearMap(DenseMap{dense(drawn.map)}) : drawn.map;
+    if (site.bias) out.binding.tensors[*site.bias] = drawn.bias;
   }
   return out;
 }
@@ -128,11 +147,12 @@ WeightDraw WeightPosterior::draw(const Stream& stream, const DrawContext& contex
 Binding WeightPosterior::mean() const {
   Binding out = fixed_;
   for (const Site& site : sites_) {
-    const LinearMap map = site.structure->mean(site.parameters);
+    const auto [map, bias] = site.structure->mean(site.parameters);
     if (!site.is_map)
       out.tensors[site.place] = dense(map);
     else
       out.maps[site.place] = site.dense ? LinearMap(DenseMap{dense(map)}) : map;
+    if (site.bias) out.tensors[*site.bias] = bias;
   }
   return out;
 }

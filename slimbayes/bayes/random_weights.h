@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,7 @@ class WeightPosterior {
     std::vector<at::Tensor> parameters;
     bool is_map, dense, tokens;  // dense: the layer needs the whole matrix (MapUse::dense)
     size_t place;                // index in Binding::maps or Binding::tensors
+    std::optional<size_t> bias;  // index in Binding::tensors of the bias that the structure makes
   };
   int64_t numbers_ = 0;
   Binding fixed_;  // deterministic tensors and maps
@@ -103,6 +105,7 @@ class RandomWeights {
     std::shared_ptr<const Structure> structure;
     const MapSite* map;         // nullptr if the site is a vector
     const TensorShape* tensor;  // the tensor that the site replaces
+    const TensorShape* bias;    // the bias that its structure makes, too, or nullptr
   };
   bool fixed(const TensorShape& tensor) const;  // whether no random site replaces the tensor
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "slimbayes/bayes/structures.h"
 #include "slimbayes/core/check.h"
 
@@ -12,14 +14,16 @@ namespace {
 
 struct StructureRow {
   const char* name;
-  bool any;  // whether the structure can stand at a tensor that is no matrix of a layer
+  bool any;   // whether the structure can stand at a tensor that is no matrix of a layer
+  bool bias;  // whether it makes the bias of a layer, too
   std::unique_ptr<const Structure> (*make)(const RandomSite& site, const SitePlan& plan);
 };
 
 constexpr StructureRow kStructures[] = {
-    {"mean_field", true, make_mean_field},
-    {"low_rank", false, make_low_rank},
-    {"rank_one", false, make_rank_one},
+    {"mean_field", true, false, make_mean_field},
+    {"low_rank", false, false, make_low_rank},
+    {"rank_one", false, false, make_rank_one},
+    {"inducing", false, true, make_inducing},
 };
 
 }  // namespace
@@ -37,6 +41,11 @@ std::unique_ptr<const Structure> make_structure(const RandomSite& site, const Si
         fmt::format("the structure mean_field at '{}', which is no matrix of a layer", site.name),
         plan.structure);
   return row->make(site, plan);
+}
+
+bool takes_bias(const SitePlan& plan) {
+  return std::ranges::any_of(kStructures,
+                             [&](const StructureRow& one) { return one.bias && plan.structure == one.name; });
 }
 
 }  // namespace slimbayes

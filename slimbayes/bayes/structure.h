@@ -23,8 +23,15 @@ struct RandomSite {
   int64_t out, in;             // rows and columns of the matrix
   bool matrix = true;          // whether it is a matrix of a layer (MapSite)
   bool tokens = false;         // whether its rows belong to the tokens of an embedding
+  bool bias = false;           // whether the structure makes the layer's bias [out] too (takes_bias)
   double start_var = 0;        // variance of its initial values in a deterministic network
   double rate = 1;             // multiplies the learning rate
+};
+
+/// The values of a site.
+struct SiteMatrix {
+  LinearMap map;
+  at::Tensor bias = {};  // [out], where the structure makes it
 };
 
 /// One draw of the random values of a site.
@@ -33,6 +40,7 @@ struct SiteDraw {
   std::vector<at::Tensor> numbers;  // the random numbers behind the map, for kl()
   std::vector<at::Tensor> scales;   // the scale of each of `numbers`; undefined where it is not random
   at::Tensor tokens;                // [u] the tokens whose rows were drawn; undefined: all
+  at::Tensor bias = {};             // as in SiteMatrix
 };
 
 /// The posterior of some independent random numbers of a site, of one law and one prior.
@@ -67,11 +75,13 @@ class Structure {
   virtual at::Tensor kl(std::span<const at::Tensor> parameters, const SiteDraw& draw,
                         const at::Tensor& row_weights) const = 0;
 
-  /// Returns E[W], the mean of the site's matrix.
-  virtual LinearMap mean(std::span<const at::Tensor> parameters) const = 0;
+  /// Returns E[W], the mean of the site's matrix. Inducing weights with a flow have no closed form of it:
+  /// theirs is the mean given the image of the base's mean.
+  virtual SiteMatrix mean(std::span<const at::Tensor> parameters) const = 0;
 
   /// Returns the posterior of all random numbers of the site, one entry for each factor, without the name of
-  /// the site. Use it to compute bounds of the KL; for training use kl().
+  /// the site. Use it to compute bounds of the KL; for training use kl(). Throws std::invalid_argument for
+  /// inducing weights, whose numbers have no such form.
   virtual std::vector<FactorPosterior> factors(std::span<const at::Tensor> parameters) const = 0;
 
   /// Sets the parameters of these tokens' rows of an embedding [u] int64 so that their posterior is as near
@@ -82,8 +92,14 @@ class Structure {
 
 /// Returns the structure named by `plan`: "mean_field" (every element of the matrix is independent),
 /// "low_rank" (W = A B^T with independent factors) or "rank_one" (W = diag(1 + s) V diag(1 + r) with random s
-/// and r). Throws std::invalid_argument for an unknown name, a rank that the structure cannot have, or a
-/// structure of factors at a tensor that is no matrix of a layer.
+/// and r) or "inducing" (W given a small random matrix U). Throws std::invalid_argument for an unknown name,
+/// a rank that the structure cannot have, or a structure other than mean_field at a tensor that is no matrix
+/// of a layer.
 std::unique_ptr<const Structure> make_structure(const RandomSite& site, const SitePlan& plan);
+
+/// Returns whether the structure of this plan makes the bias of a layer as a last column of its matrix. The
+/// bias is then no site of its own. A bias that several matrices share (the queries, keys and values of an
+/// attention layer) stays deterministic.
+bool takes_bias(const SitePlan& plan);
 
 }  // namespace slimbayes

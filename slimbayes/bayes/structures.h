@@ -28,4 +28,16 @@ std::unique_ptr<const Structure> make_low_rank(const RandomSite& site, const Sit
 /// draws are ScaledMaps.
 std::unique_ptr<const Structure> make_rank_one(const RandomSite& site, const SitePlan& plan);
 
+/// Returns the structure in which W [out, in], with the bias as one more column, is the draw of a Gaussian
+/// given a random matrix U [M_out, M_in] of inducing weights (SitePlan::inducing; FiD-GP, references.md):
+///
+///   W = sd (E[W0 | U] + lambda noise),   U = L_r V L_c^T,   V = g(V0),   V0 Gaussian, g a flow or none
+///
+/// sd is that of the prior, W0 standard normal, and the noise is that of W0 given U ("matheron") or
+/// independent standard normal numbers ("reparam", another model). The parameters are, for the site NAME: the
+/// mean and the spread of V0 (NAME.inducing, NAME.inducing.spread), Z and D of both sides (NAME.z_rows,
+/// NAME.d_rows, ...), lambda (NAME.noise) and those of the flow (NAME.flow....). Its draws are DenseMaps.
+/// Throws std::invalid_argument for an embedding, a mixture prior, or a plan out of range.
+std::unique_ptr<const Structure> make_inducing(const RandomSite& site, const SitePlan& plan);
+
 }  // namespace slimbayes

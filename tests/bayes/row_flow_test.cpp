@@ -102,7 +102,7 @@ TEST(RowFlow, GoesBack) {
 }
 
 TEST(RowFlow, ItsDensityIntegratesToOneAndItsKlIsThatOfTheGrid) {
-  // q(v) = N(u; 0, I) / |det J| at v = g(u). Sum q and q log(q / p) over a grid in two dimensions, p = N(0, I),
+  // q(v) = N(u; 0, I) / |det J| at v = g(u). Sum q and q log(q / p) over a grid in 2-D, p = N(0, I),
   // and compare with the mean over draws of u: log q0(u) - log |det J| - log p(g(u)).
   const double log_2pi = std::log(2 * std::numbers::pi);
   const auto log_normal = [&](const at::Tensor& x) { return -0.5 * x.square().sum(-1) - log_2pi; };

@@ -1,0 +1,190 @@
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "slimbayes/bayes/inducing_conditional.h"
+#include "slimbayes/bayes/row_flow.h"
+#include "slimbayes/bayes/structures.h"
+#include "slimbayes/core/check.h"
+
+namespace slimbayes {
+
+namespace {
+
+/// Returns the value of which softplus is `x`.
+double softplus_inverse(double x) { return std::log(std::expm1(x)); }
+
+/// Returns the value of which cap * sigmoid is `x`.
+double capped_inverse(double x, double cap) { return std::log(x / (cap - x)); }
+
+RowFlowSpec flow_spec(const InducingPlan& plan) {
+  return {.features = plan.columns,
+          .layers = plan.flow == "paper" ? 5 : 1,
+          .certified = plan.flow == "certified"};
+}
+
+class Inducing : public Structure {
+ public:
+  Inducing(const RandomSite& site, const SitePlan& plan)
+      : site_(site), plan_(plan.inducing), prior_sd_(std::get<NormalPrior>(plan.prior).sd) {
+    if (plan_.flow != "none") flow_.emplace(flow_spec(plan_));
+  }
+
+  std::vector<ParameterSpec> parameters(const at::Tensor&, const Stream& stream) const override {
+    const Stream own = stream.split(site_.name);
+    std::vector<at::Tensor> flow;
+    if (flow_) flow = flow_->start(own.split("flow"));
+    std::vector<ParameterSpec> all;
+    for (auto& [name, sizes] : shapes()) {
+      const size_t i = all.size();
+      const bool spread = i == kSpread || i == kRowSd || i == kColumnSd || i == kNoise;
+      at::Tensor start;
+      if (i == kMean) start = own.split("mean").normal(sizes);
+      if (i == kSpread) start = at::full(sizes, capped_inverse(plan_.start_sd, plan_.most_sd), at::kDouble);
+      if (i == kRowZ || i == kColumnZ)
+        start = own.split(name).normal(sizes) / std::sqrt(static_cast<double>(sizes[0]));
+      if (i == kRowSd || i == kColumnSd)
+        start = at::full(sizes, softplus_inverse(plan_.start_diagonal), at::kDouble);
+      if (i == kNoise) start = at::full({}, capped_inverse(plan_.start_noise, plan_.most_noise), at::kDouble);
+      if (i > kNoise) start = flow[i - kNoise - 1];
+      all.push_back({name, spread ? "spread" : "network", std::move(start), site_.rate});
+    }
+    return all;
+  }
+
+  std::vector<std::pair<std::string, std::vector<int64_t>>> shapes() const override {
+    const auto& [name, r, c] = std::tie(site_.name, plan_.rows, plan_.columns);
+    std::vector<std::pair<std::string, std::vector<int64_t>>> all = {{name + ".inducing", {r, c}},
+                                                                     {name + ".inducing.spread", {r, c}},
+                                                                     {name + ".z_rows", {r, site_.out}},
+                                                                     {name + ".z_columns", {c, columns()}},
+                                                                     {name + ".d_rows", {r}},
+                                                                     {name + ".d_columns", {c}},
+                                                                     {name + ".noise", {}}};
+    if (flow_)
+      for (auto& [own, sizes] : flow_->shapes()) all.emplace_back(name + ".flow." + own, sizes);
+    return all;
+  }
+
+  SiteDraw draw(std::span<const at::Tensor> parameters, const Stream& stream,
+                const at::Tensor&) const override {
+    const Stream own = stream.split(site_.name);
+    const at::Tensor& mean = parameters[kMean];
+    const at::Tensor sd = plan_.most_sd * parameters[kSpread].sigmoid();
+    const at::Tensor e = own.split("u").normal_float32(mean.sizes()).to(mean.scalar_type());
+    const Whitened white = whitened(parameters, mean + sd * e);
+    SiteDraw drawn{DenseMap{}, {white.values, white.log_det}, {sd}, {}};
+    const auto [rows, columns] = sides(parameters);
+    const at::Tensor u = unwhitened(rows, columns, white.values), noise_scale = noise(parameters);
+    if (plan_.conditional == "matheron") {
+      MatheronNoise noise = matheron_noise(rows, columns, own);
+      for (at::Tensor* part : {&noise.w, &noise.e2, &noise.e3, &noise.e4})
+        *part = part->to(mean.scalar_type());
+      return with_matrix(std::move(drawn), matrix(conditional_draw(rows, columns, u, noise_scale, noise)));
+    }
+    const at::Tensor w = conditional_mean(rows, columns, u);
+    const at::Tensor own_noise = own.split("w").normal_float32(w.sizes()).to(w.scalar_type());
+    return with_matrix(std::move(drawn), matrix(w + noise_scale * own_noise));
+  }
+
+  /// KL(q(V) || N(0, I)) and the KL of the scaled conditional noise. Without a flow both in closed form; with
+  /// one, the entropy of the base is in closed form and the rest an estimate from the draw (eq. 11).
+  at::Tensor kl(std::span<const at::Tensor> parameters, const SiteDraw& draw,
+                const at::Tensor&) const override {
+    const at::Tensor of_noise = conditional_kl(noise(parameters), site_.out * columns());
+    const at::Tensor &mean = parameters[kMean], &sd = draw.scales[0];
+    if (!flow_) return of_noise + (0.5 * (sd.square() + mean.square() - 1) - sd.log()).sum();
+    const auto count = static_cast<double>(mean.numel());
+    return of_noise + 0.5 * draw.numbers[0].square().sum() - sd.log().sum() - draw.numbers[1] - 0.5 * count;
+  }
+
+  SiteMatrix mean(std::span<const at::Tensor> parameters) const override {
+    const auto [rows, columns] = sides(parameters);
+    const at::Tensor u = unwhitened(rows, columns, whitened(parameters, parameters[kMean]).values);
+    return matrix(conditional_mean(rows, columns, u));
+  }
+
+  std::vector<FactorPosterior> factors(std::span<const at::Tensor>) const override {
+    check(false, "weight_plan", "independent random numbers at every site",
+          fmt::format("inducing weights at '{}', whose matrix depends on all of them", site_.name));
+    return {};
+  }
+
+  void rows_to_prior(std::span<const at::Tensor>, const at::Tensor&) const override {
+    internal_check(false, "Structure::rows_to_prior", "inducing weights stand at no embedding");
+  }
+
+ private:
+  enum Place : size_t { kMean, kSpread, kRowZ, kColumnZ, kRowSd, kColumnSd, kNoise };
+
+  struct Whitened {
+    at::Tensor values;   // V [M_out, M_in]
+    at::Tensor log_det;  // of the flow, summed over the rows; 0 without one
+  };
+
+  int64_t columns() const { return site_.in + (site_.bias ? 1 : 0); }
+
+  at::Tensor noise(std::span<const at::Tensor> parameters) const {
+    return plan_.most_noise * parameters[kNoise].sigmoid();
+  }
+
+  std::pair<InducingSide, InducingSide> sides(std::span<const at::Tensor> parameters) const {
+    return {inducing_side(parameters[kRowZ], at::softplus(parameters[kRowSd])),
+            inducing_side(parameters[kColumnZ], at::softplus(parameters[kColumnSd]))};
+  }
+
+  Whitened whitened(std::span<const at::Tensor> parameters, const at::Tensor& u0) const {
+    if (!flow_) return {u0, at::zeros({}, u0.options())};
+    const RowFlow::Image image = (*flow_)(u0, parameters.subspan(kNoise + 1));
+    return {image.values, image.log_det.sum()};
+  }
+
+  /// Returns the layer's matrix and bias for W [out, in] or [out, in + 1] without the sd of the prior.
+  SiteMatrix matrix(const at::Tensor& w) const {
+    const at::Tensor scaled = prior_sd_ * w;
+    if (!site_.bias) return {DenseMap{scaled.reshape(site_.sizes)}};
+    return {DenseMap{scaled.narrow(1, 0, site_.in).reshape(site_.sizes)}, scaled.select(1, site_.in)};
+  }
+
+  static SiteDraw with_matrix(SiteDraw drawn, SiteMatrix values) {
+    drawn.map = std::move(values.map);
+    drawn.bias = std::move(values.bias);
+    return drawn;
+  }
+
+  RandomSite site_;
+  InducingPlan plan_;
+  double prior_sd_;
+  std::optional<RowFlow> flow_;
+};
+
+void check_plan(const RandomSite& site, const SitePlan& plan) {
+  const InducingPlan& own = plan.inducing;
+  const auto at = [&](const char* what) { return fmt::format("{} at '{}'", what, site.name); };
+  check(own.rows > 0 && own.columns > 0, "inducing", at("at least one inducing row and column"),
+        fmt::format("{} and {}", own.rows, own.columns));
+  check(!site.tokens, "inducing", "no inducing weights at an embedding", fmt::format("'{}'", site.name));
+  check(std::holds_alternative<NormalPrior>(plan.prior), "inducing", at("the prior normal"), "mixture");
+  check(own.conditional == "matheron" || own.conditional == "reparam", "inducing",
+        at("the conditional matheron or reparam"), own.conditional);
+  check(own.flow == "none" || own.flow == "certified" || own.flow == "paper", "inducing",
+        at("the flow none, certified or paper"), own.flow);
+  check(0 < own.start_noise && own.start_noise < own.most_noise, "inducing",
+        at("a start_noise between 0 and most_noise"), fmt::format("{}", own.start_noise));
+  check(0 < own.start_sd && own.start_sd < own.most_sd, "inducing", at("a start_sd between 0 and most_sd"),
+        fmt::format("{}", own.start_sd));
+  check(own.start_diagonal > 0, "inducing", at("a start_diagonal above 0"),
+        fmt::format("{}", own.start_diagonal));
+}
+
+}  // namespace
+
+std::unique_ptr<const Structure> make_inducing(const RandomSite& site, const SitePlan& plan) {
+  check_plan(site, plan);
+  return std::make_unique<Inducing>(site, plan);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,180 @@
+// Networks whose matrices are drawn from inducing weights.
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/bayes/inducing_conditional.h"
+#include "slimbayes/bayes/random_weights.h"
+#include "slimbayes/nn/weights.h"
+
+namespace slimbayes {
+namespace {
+
+SitePlan inducing(int64_t rows, int64_t columns, const std::string& conditional = "matheron",
+                  const std::string& flow = "none") {
+  InducingPlan own{.rows = rows, .columns = columns, .conditional = conditional, .flow = flow};
+  own.start_noise = 0.5, own.most_noise = 1;  // noise that a test can see
+  own.start_sd = 0.3, own.most_sd = 1;
+  return {.structure = "inducing", .prior = NormalPrior{0.5}, .inducing = own};
+}
+
+/// A distribution over the weights of a network, with parameters in float64.
+struct Bound {
+  Network network;
+  RandomWeights random;
+  std::map<std::string, at::Tensor> values;
+  WeightPosterior posterior;
+
+  Bound(const NetworkSpec& spec, const SitePlan& each)
+      : network(spec, "net"),
+        random(network.layout(), plan_for_all(network.layout(), each)),
+        values(started(random)),
+        posterior(random.bound([this](const std::string& name) { return values.at(name); })) {}
+
+  static std::map<std::string, at::Tensor> started(const RandomWeights& random) {
+    std::map<std::string, at::Tensor> all;
+    for (const ParameterSpec& one : random.parameters(Stream(2))) all[one.name] = one.start;
+    return all;
+  }
+};
+
+const NetworkSpec kOneLayer{{{3}}, {Linear{2}}};
+
+TEST(Inducing, ItsDrawsHaveTheMomentsOfTheModel) {
+  // vec [W b] = sd (T vec U + lambda noise), U = L_r V L_c^T, V = mean + s e. The noise has the conditional
+  // covariance of the prior (matheron) or the identity (reparam).
+  const at::NoGradGuard no_grad;
+  constexpr int64_t kDraws = 20000;
+  for (const char* conditional : {"matheron", "reparam"}) {
+    const Bound q(kOneLayer, inducing(3, 2, conditional));
+    const auto side = [&](const char* name) {
+      return inducing_side(q.values.at(std::string("net.0.weight.z_") + name),
+                           at::softplus(q.values.at(std::string("net.0.weight.d_") + name)));
+    };
+    const InducingSide rows = side("rows"), columns = side("columns");
+    const at::Tensor gain =
+        at::kron(at::matmul(rows.back.t(), rows.chol), at::matmul(columns.back.t(), columns.chol));
+    const at::Tensor explained =
+        at::kron(at::matmul(rows.z.t(), rows.back), at::matmul(columns.z.t(), columns.back));
+    const at::Tensor one = at::eye(8, at::kDouble);
+    const at::Tensor noise = std::string(conditional) == "matheron" ? one - explained : one;
+    const at::Tensor mean = 0.5 * at::mv(gain, q.values.at("net.0.weight.inducing").flatten());
+    const at::Tensor covariance = 0.25 * (0.09 * at::matmul(gain, gain.t()) + 0.25 * noise);
+    at::Tensor draws = at::empty({kDraws, 8}, at::kDouble);
+    for (int64_t s = 0; s < kDraws; ++s) {
+      const Binding w = q.posterior.draw(Stream(3).split(static_cast<uint64_t>(s))).binding;
+      draws[s] =
+          at::cat({dense(w.maps[0]), w.tensors[q.network.layout().tensor("net.0.bias")].unsqueeze(1)}, 1)
+              .flatten();
+    }
+    const at::Tensor off = draws - mean, sd = covariance.diag().sqrt();
+    EXPECT_LT((off.mean(0).abs() / sd).max().item<double>(), 5 / std::sqrt(static_cast<double>(kDraws)));
+    const at::Tensor found = at::matmul(off.t(), off) / kDraws;
+    EXPECT_LT(((found - covariance).abs() / at::outer(sd, sd)).max().item<double>(),
+              5 * std::sqrt(2.0 / kDraws));
+    const Binding centre = q.posterior.mean();
+    EXPECT_TRUE(at::allclose(dense(centre.maps[0]).flatten(), mean.view({2, 4}).narrow(1, 0, 3).reshape({-1}),
+                             1e-9, 1e-12));
+    EXPECT_TRUE(at::allclose(centre.tensors[q.network.layout().tensor("net.0.bias")],
+                             mean.view({2, 4}).select(1, 3), 1e-9, 1e-12));
+  }
+}
+
+TEST(Inducing, ANetworkOfDrawsIsThatOfItsMatrices) {
+  const at::NoGradGuard no_grad;
+  const NetworkSpec image{{{2, 6, 6}}, {Conv2d{4}, Activation{}, MeanOverImage{}, Linear{3}}};
+  const NetworkSpec steps{{{4, 6}}, {Lstm{5}, Attention{1}, MeanOverSteps{}, Linear{2}}};
+  const std::pair<NetworkSpec, at::Tensor> cases[] = {{image, Stream(1).normal({5, 2, 6, 6})},
+                                                      {steps, Stream(1).normal({5, 4, 6})}};
+  for (const auto& [spec, x] : cases) {
+    for (const char* flow : {"none", "certified", "paper"}) {
+      const Bound q(spec, inducing(3, 4, "matheron", flow));
+      const WeightDraw draw = q.posterior.draw(Stream(3));
+      const at::Tensor found = q.network(x, draw.binding);
+      EXPECT_TRUE(found.isfinite().all().item<bool>());
+      EXPECT_TRUE(at::equal(found, q.network(x, q.posterior.draw(Stream(3)).binding)));
+      EXPECT_FALSE(at::allclose(found, q.network(x, q.posterior.draw(Stream(4)).binding)));
+      EXPECT_TRUE(std::isfinite(q.posterior.kl(draw).item<double>()));
+    }
+  }
+}
+
+TEST(Inducing, GradientsReachEveryParameter) {
+  for (const char* flow : {"none", "certified", "paper"}) {
+    for (const char* conditional : {"matheron", "reparam"}) {
+      Bound q({{{3}}, {Linear{4}, Activation{"tanh"}, Linear{2}}}, inducing(3, 2, conditional, flow));
+      for (auto& [name, value] : q.values) {
+        if (name.find(".flow.") != std::string::npos) value += 0.1;  // the last layer starts at 0
+        value.requires_grad_();
+      }
+      const WeightDraw draw = q.posterior.draw(Stream(3));
+      const at::Tensor out = q.network(Stream(4).normal({6, 3}), draw.binding);
+      (out.square().sum() + q.posterior.kl(draw)).backward();
+      for (const auto& [name, value] : q.values)
+        EXPECT_GT(value.grad().abs().sum().item<double>(), 0) << name << " " << conditional << " " << flow;
+    }
+  }
+}
+
+TEST(Inducing, TheKlOfAFlowAtItsStartIsThatWithoutOne) {
+  // The flow starts as the identity: its estimate of the KL has the closed form as its mean.
+  const at::NoGradGuard no_grad;
+  constexpr int64_t kDraws = 4000;
+  for (const char* flow : {"certified", "paper"}) {
+    const Bound plain(kOneLayer, inducing(3, 2)), q(kOneLayer, inducing(3, 2, "matheron", flow));
+    for (const auto& [name, value] : plain.values) ASSERT_TRUE(at::equal(value, q.values.at(name))) << name;
+    const double expected = plain.posterior.kl(plain.posterior.draw(Stream(1))).item<double>();
+    at::Tensor found = at::empty({kDraws}, at::kDouble);
+    for (int64_t s = 0; s < kDraws; ++s)
+      found[s] = q.posterior.kl(q.posterior.draw(Stream(5).split(static_cast<uint64_t>(s)))).item<double>();
+    EXPECT_NEAR(found.mean().item<double>(), expected,
+                5 * found.std().item<double>() / std::sqrt(static_cast<double>(kDraws)));
+  }
+}
+
+TEST(Inducing, HasAsManyNumbersAsTheFormulaOfTheLayer) {
+  const auto count = [](const Bound& q) {
+    int64_t all = 0;
+    for (const auto& [name, value] : q.values) all += value.numel();
+    return all;
+  };
+  const int64_t r = 5, c = 4;
+  // M_out d_out + M_in d_in + 2 M_out M_in + (M_out + M_in) + 1; the bias is a column
+  EXPECT_EQ(count(Bound({{{3}}, {Linear{7}}}, inducing(r, c))), r * 7 + c * 4 + 2 * r * c + (r + c) + 1);
+  const NetworkSpec image{{{2, 6, 6}}, {Conv2d{.out = 8, .bias = false}, MeanOverImage{}}};
+  EXPECT_EQ(count(Bound(image, inducing(r, c))), r * 8 + c * 18 + 2 * r * c + (r + c) + 1);
+}
+
+TEST(Inducing, ThePlanIsStoredWithTheModel) {
+  const NetworkLayout layout(kOneLayer, "net");
+  const WeightPlan plan = plan_for_all(layout, inducing(3, 2, "reparam", "certified"));
+  ASSERT_EQ(plan.sites.size(), 1);  // the bias is no site of its own
+  const InducingPlan own = weight_plan_from_json(to_json(plan)).sites.at("net.0.weight").inducing;
+  EXPECT_EQ(own.rows, 3);
+  EXPECT_EQ(own.columns, 2);
+  EXPECT_EQ(own.conditional, "reparam");
+  EXPECT_EQ(own.flow, "certified");
+  EXPECT_EQ(own.most_sd, 1);
+}
+
+TEST(Inducing, RefusesPlansOutOfRange) {
+  const auto refused = [](const NetworkSpec& spec, const SitePlan& plan) {
+    const NetworkLayout layout(spec, "net");
+    EXPECT_THROW(RandomWeights(layout, plan_for_all(layout, plan)), std::invalid_argument);
+  };
+  refused(kOneLayer, inducing(0, 2));
+  refused(kOneLayer, inducing(2, 2, "exact"));
+  refused(kOneLayer, inducing(2, 2, "matheron", "planar"));
+  refused({{{3}, true}, {Embedding{10, 4}, MeanOverSteps{}, Linear{2}}}, inducing(2, 2));
+  SitePlan plan = inducing(2, 2);
+  plan.prior = MixturePrior{};
+  refused(kOneLayer, plan);
+  plan = inducing(2, 2);
+  plan.inducing.start_noise = 2;
+  refused(kOneLayer, plan);
+}
+
+}  // namespace
+}  // namespace slimbayes
