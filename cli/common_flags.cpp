@@ -19,8 +19,8 @@ void add_table_memory(CLI::App& app, uint64_t& bytes) {
   app.add_option(
          "--max-table-memory", bytes,
          "memory that reading a table may take, such as 500M or 8G [default: three quarters of what is at "
-         "hand; "
-         "a packed table may hold 256 MB, or 100 times its size (.gz), 1,000 times (.parquet, .feather)]")
+         "hand; a packed table may hold 256 MB, or 100 times its size (.gz), 1,000 times (.parquet, "
+         ".feather)]")
       ->type_name("SIZE")
       ->transform(byte_size());
 }

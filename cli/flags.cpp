@@ -131,8 +131,7 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   app.footer(
       "Mean ± sd over the fits. The best of each column is bold, * where there is no terminal; none where "
       "all show the same. Methods that start from the same trained network train it once; the seconds of "
-      "each "
-      "contain it.\n\n"
+      "each contain it.\n\n"
       "Examples:\n"
       "  slimbayes compare houses.csv --target price\n"
       "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json\n"

@@ -51,11 +51,9 @@ void add_predict(CLI::App& root, Parsed& p) {
       "Columns: mean, sd, lower, upper, in the target's units, with sd_aleatoric (noise in the data) and "
       "sd_epistemic (uncertainty of the model) after sd if the method tells them apart; at several levels "
       "lower_50, upper_50, ...; of classes p_CLASS, entropy, mutual_information, label, and the set of "
-      "plausible "
-      "classes of a calibrated model; of events mean, sd, lower, upper of the intensity; of windows before "
-      "them forecast_time, the time that "
-      "the answer is for (with Z, UTC, where DATA give offsets), and actual, the target at that time, where "
-      "DATA have it.\n\nExamples:\n"
+      "plausible classes of a calibrated model; of events mean, sd, lower, upper of the intensity; of "
+      "windows before them forecast_time, the time that the answer is for (with Z, UTC, where DATA give "
+      "offsets), and actual, the target at that time, where DATA have it.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
       "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head");
@@ -103,8 +101,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
   app.add_flag("--json", p.evaluate.json, "print one JSON object");
   app.footer(
       "Of windows the report has persistence, the last target seen, and seasonal persistence, the target a "
-      "day "
-      "(else a week) before, beside the model. The scores and plots of the uncertainty are explained in "
+      "day (else a week) before, beside the model. The scores and plots of the uncertainty are explained in "
       "docs/metrics.md; all of them, and the points of the plots, are in --json.\n\nExamples:\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test\n"
       "  slimbayes evaluate model.safetensors houses.csv --split test --plots plots\n"

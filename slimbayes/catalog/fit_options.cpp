@@ -109,9 +109,8 @@ std::string detail::network_from_help() {
     if (!info.trains_on.empty()) trainers += (trainers.empty() ? "" : ", ") + info.name;
   return fmt::format(
       "model file of an earlier fit. The new fit takes its trained network, its target and columns and, on "
-      "the "
-      "same data, its split. The method {} trains the network further; the others keep it as it is and add "
-      "their own posterior",
+      "the same data, its split. The method {} trains the network further; the others keep it as it is and "
+      "add their own posterior",
       trainers);
 }
 

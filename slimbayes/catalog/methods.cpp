@@ -29,8 +29,7 @@ std::string_view meaning_of(SdParts parts) {
       break;
     case SdParts::noise_only:
       return "aleatoric alone: one noise variance for all rows, estimated from the model's errors; there is "
-             "no "
-             "epistemic part";
+             "no epistemic part";
     case SdParts::draws:
       return "sd_epistemic is the spread of the draws of the weights, sd_aleatoric one noise sd for all "
              "rows; "
@@ -41,9 +40,8 @@ std::string_view meaning_of(SdParts parts) {
     case SdParts::sum_only:
       return "sd and the interval are what is trained for; their two parts (predict --parts) are not the "
              "aleatoric and the epistemic sd. sd_function is the spread |L^T phi(x)| of the function over "
-             "the "
-             "weights' posterior: it mostly fits noise that varies with the inputs, and it may shrink away "
-             "from the data. sd_noise is the rest, one noise sd for all rows";
+             "the weights' posterior: it mostly fits noise that varies with the inputs, and it may shrink "
+             "away from the data. sd_noise is the rest, one noise sd for all rows";
   }
   return "aleatoric and epistemic parts are calibrated apart";
 }

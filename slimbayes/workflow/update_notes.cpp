@@ -26,8 +26,7 @@ std::string far_targets(const Model& model, const Examples& rows) {
   if (!(sds > kMostSds)) return "";
   return fmt::format(
       "the targets of these {} lie far from the model's answers, by {:.3g} sd in the median (the median "
-      "target "
-      "is {:.4g}, the median answer {:.4g}): check that unit and columns are those of the training",
+      "target is {:.4g}, the median answer {:.4g}): check that unit and columns are those of the training",
       counted(y.size(0), noun_of(rows)), sds, median_of(y), median_of(p.mean));
 }
 

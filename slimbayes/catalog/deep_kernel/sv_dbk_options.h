@@ -34,8 +34,7 @@ void describe(SvDbkOptions& o, V& v) {
   v("beta", o.beta, "weight of the KL term; 1 is the bound itself", Range{0, 1e6}, "E-9", paper_grid());
   v("correction", o.correction,
     "in prediction, raise the prior variance of every row to the largest one of the training rows; false "
-    "with "
-    "alpha 0 is the paper's ablation -c",
+    "with alpha 0 is the paper's ablation -c",
     "E-12");
   describe(o.noise, v);
 }

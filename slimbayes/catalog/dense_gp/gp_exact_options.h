@@ -18,8 +18,7 @@ template <class V>
 void describe(GpExactOptions& o, V& v) {
   v("iterations", o.iterations,
     "L-BFGS iterations of a search for the hyperparameters: one search, or seven with at most 300 rows; "
-    "raise "
-    "it if the summary says that the search did not converge",
+    "raise it if the summary says that the search did not converge",
     Range{0, 1e6}, "N section 2");
   v("evidence_rows", o.evidence_rows,
     "largest number of rows, evenly spaced, that the hyperparameters are fitted to; the posterior uses all. "

@@ -86,8 +86,7 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   else
     throw std::invalid_argument(
         "[network] expected --positions false with texts, whose words have positions; received windows; "
-        "leave "
-        "--positions out");
+        "leave --positions out");
   const auto dropped = [&](Layers layers) {
     if (o.dropout > 0) layers.push_back(Dropout{o.dropout});
     return layers;

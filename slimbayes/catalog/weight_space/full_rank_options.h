@@ -17,8 +17,7 @@ void describe(FullRankOptions& o, V& v) {
   describe(o.variational, v);
   v("start", o.start,
     "initial locations. network: those of a plain network; uniform: between -0.2 and 0.2 for every weight, "
-    "the "
-    "paper's start, which a wide network hardly recovers from",
+    "the paper's start, which a wide network hardly recovers from",
     Choices{{"network", "uniform"}}, "Toure and Stephens, appendix G");
 }
 

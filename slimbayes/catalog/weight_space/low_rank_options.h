@@ -38,18 +38,15 @@ void describe(LowRankOptions& o, V& v) {
     ValueName{"RANK"}, "slimbayes");
   v("clip_rank", o.clip_rank,
     "whether a rank above the smaller side of a matrix becomes that side. If not, which needs --factored "
-    "all, "
-    "the factors keep all columns: more random numbers without more freedom",
+    "all, the factors keep all columns: more random numbers without more freedom",
     "slimbayes");
   v("factored", o.factored,
     "which matrices are products of factors. smaller: those that have fewer numbers so; all: every matrix, "
-    "as "
-    "in the paper. The others have independent weights",
+    "as in the paper. The others have independent weights",
     Choices{{"smaller", "all"}}, "slimbayes");
   v("match_prior", o.match_prior,
     "whether the prior of the factors is scaled so that the product has the prior variance of a matrix "
-    "without "
-    "factors at every rank. If not, the factors themselves have the prior, as in the paper",
+    "without factors at every rank. If not, the factors themselves have the prior, as in the paper",
     "slimbayes");
   v("start_share", o.start_share, "initial posterior sd of a factor, as a share of its initial locations",
     Range{1e-9, 10}, "experiments/low_rank_defaults");

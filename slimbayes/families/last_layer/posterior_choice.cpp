@@ -102,8 +102,7 @@ std::string class_prior_note(double prior_sd, double unit) {
            "hardly change away from the data; compare with --prior unit";
   if (prior_sd > kMostPriorSd * unit * (1 - 1e-9))
     return "the chosen prior sd is the largest of its range, 10 times that of --prior unit: the network is "
-           "too "
-           "sure of its classes; compare with --prior unit";
+           "too sure of its classes; compare with --prior unit";
   return "";
 }
 
