@@ -106,6 +106,22 @@ def table_by_table(rows, metric, reference="low-rank"):
     return grid(["", *SIX], lines)
 
 
+def decided(rows, metric, sign, reference="low-rank"):
+    """Where a method's difference from the reference is decided and has this sign: method, tables, by how much."""
+    found, parts = by_variant(rows, metric), []
+    for name, values in found.items():
+        if name == reference:
+            continue
+        tables = []
+        for table in SIX:
+            one = paired.difference({key: value for key, value in values.items() if key[0] == table}, found[reference])
+            if one is not None and one.sign == sign:
+                tables.append(f"{table} ({abs(one.mean):.3f})")
+        if tables:
+            parts.append(f"{name} on {', '.join(tables)}")
+    return "; ".join(parts) or "none"
+
+
 def low_rank_six():
     folder = pages.HERE / "low_rank_six"
     every = results.read(folder / "results.csv")
@@ -116,6 +132,8 @@ def low_rank_six():
             sizes.setdefault(row["method"], {})[row["data"]] = f"{int(row['parameters']):,}"
     parts = ["# Low-rank networks beside the other methods, untuned", "```\nexperiments/run.py experiments/low_rank_six/cells.csv\nexperiments/report.py\n```",
              state("low_rank_six", folder), "Six tables, five splits, every method by its defaults.",
+             *[f"By {name} low-rank is worse than: {decided(rows, one, -1)}. It is better than: {decided(rows, one, 1)}. Everything else is undecided."
+               for name, one in (("NLL", NLL), ("CRPS", "crps_standardized"))],
              "## NLL\n\n" + RULE.format(reference="low-rank") + "\n\n" + comparison(rows, "low-rank", list(by_variant(rows, NLL)))]
     for title, metric in (("CRPS", "crps_standardized"), ("Coverage at 95 %", "coverage"), ("Seconds", "seconds")):
         found = by_variant(rows, metric)
