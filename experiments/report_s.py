@@ -30,7 +30,7 @@ STUDIES = {
                  [("accuracy", "accuracy", "accuracy", 1), ("NLL", "nll", "nll", 1), ("AUROC-OOD", f"ood.auroc.{MI}", "auroc_ood", 1),
                   ("MI ratio", f"ood.ratio.{MI}", "mi_ratio", 1), ("AUPR-In", f"ood.aupr_in.{MI}", "aupr_in", 1),
                   ("AUPR-Succ", f"errors.aupr_succ.{MI}", "aupr_succ", 1), ("parameters", "parameters", "params", 1)]),
-    **{study: (title, f"10 epochs of 50. Foreign: {foreign}. S prints the Brier score of one class in ten on MNIST; ours is summed over the classes.",
+    **{study: (title, f"5 epochs of 50, 20 draws of 50. Foreign: {foreign}. S prints the Brier score of one class in ten on MNIST; ours is summed over the classes.",
                [("accuracy", "accuracy", "accuracy_pct", 100), ("NLL", "nll", "nll", 1), ("Brier", "brier", "brier", 1), ("ECE", "ece", "ece", 1),
                 ("ECE, equal width", "ece_width", "ece_ew_15", 1), ("AUROC-OOD", f"ood.auroc.{MI}", "", 1), ("parameters", "parameters", "params", 1)])
        for study, title, foreign in (("s_table15", "Tables 14 to 16 of S: MNIST", "Fashion-MNIST"),

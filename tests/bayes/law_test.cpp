@@ -97,6 +97,39 @@ TEST(Prior, TheSummedKlOfGaussiansIsTheSumOfItsElements) {
   EXPECT_TRUE(at::allclose(to_scale, scale.grad(), 1e-10, 1e-10));
 }
 
+// The sum that training uses has the value and the derivatives of the sum of kl_elements(), also for weights
+// that only one part of the mixture explains, and in more than one piece.
+TEST(Prior, TheSumForAMixtureIsThatOfTheElements) {
+  for (const MixturePrior& mixture :
+       {MixturePrior{}, MixturePrior{0.2, 2, 0.01}, MixturePrior{0.9, 0.1, 3}}) {
+    const Prior prior = mixture;
+    std::vector<std::vector<at::Tensor>> grads;
+    std::vector<double> values;
+    for (bool fast : {true, false}) {
+      const at::Tensor location = (Stream(1).normal({70000}) * 0.5).requires_grad_(),
+                       scale = (1e-3 + Stream(2).uniform({70000})).requires_grad_();
+      at::Tensor draw = location.detach() + 0.3 * Stream(3).normal({70000});
+      draw[0] = 0, draw[1] = 1e-5, draw[2] = 80, draw[3] = -80;
+      draw.requires_grad_();
+      const LawValues q{find_law("gaussian"), location, scale, draw};
+      const at::Tensor sum = fast ? kl_sum(q, prior) : kl_elements(q, prior).sum();
+      (2 * sum).backward();
+      values.push_back(sum.item<double>());
+      grads.push_back({location.grad(), scale.grad(), draw.grad()});
+    }
+    EXPECT_NEAR(values[0] / values[1], 1, 1e-12);
+    for (size_t i = 0; i < grads[0].size(); ++i)
+      EXPECT_TRUE(at::allclose(grads[0][i], grads[1][i], 1e-9, 1e-9)) << i;
+  }
+  const at::Tensor location = Stream(1).normal({5, 7}).to(at::kFloat), scale = at::full_like(location, 0.1),
+                   draw = location + 0.1 * Stream(2).normal({5, 7}).to(at::kFloat);
+  const LawValues q{find_law("gaussian"), location, scale, draw};
+  EXPECT_NEAR(kl_sum(q, MixturePrior{}).item<double>() / kl_elements(q, MixturePrior{}).sum().item<double>(),
+              1, 1e-5);
+  EXPECT_TRUE(std::isfinite(kl_sum(q, MixturePrior{1, 1, 0.01}).item<double>()));  // one part alone
+  EXPECT_THROW(gaussian_mixture_kl_sum(draw.narrow(0, 0, 2), location, scale, {}), std::invalid_argument);
+}
+
 TEST(Prior, SurvivesItsJson) {
   for (const Prior& prior : {Prior(NormalPrior{0.3}), Prior(MixturePrior{0.25, 2, 0.01})})
     EXPECT_EQ(to_json(prior_from_json(to_json(prior))), to_json(prior));
