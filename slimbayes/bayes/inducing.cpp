@@ -78,7 +78,9 @@ class Inducing : public Structure {
     const Whitened white = whitened(parameters, mean + sd * e);
     SiteDraw drawn{DenseMap{}, {white.values, white.log_det}, {sd}, {}};
     const auto [rows, columns] = sides(parameters);
-    const at::Tensor u = unwhitened(rows, columns, white.values), noise_scale = noise(parameters);
+    // The sd of the prior multiplies the small matrices, not W.
+    const at::Tensor u = prior_sd_ * unwhitened(rows, columns, white.values),
+                     noise_scale = prior_sd_ * noise(parameters);
     if (plan_.conditional == "matheron") {
       MatheronNoise noise = matheron_noise(rows, columns, own);
       for (at::Tensor* part : {&noise.w, &noise.e2, &noise.e3, &noise.e4})
@@ -87,7 +89,7 @@ class Inducing : public Structure {
     }
     const at::Tensor w = conditional_mean(rows, columns, u);
     const at::Tensor own_noise = own.split("w").normal_float32(w.sizes()).to(w.scalar_type());
-    return with_matrix(std::move(drawn), matrix(w + noise_scale * own_noise));
+    return with_matrix(std::move(drawn), matrix(at::addcmul(w, own_noise, noise_scale)));
   }
 
   /// KL(q(V) || N(0, I)) and the KL of the scaled conditional noise. Without a flow both in closed form; with
@@ -103,8 +105,8 @@ class Inducing : public Structure {
 
   SiteMatrix mean(std::span<const at::Tensor> parameters) const override {
     const auto [rows, columns] = sides(parameters);
-    const at::Tensor u = unwhitened(rows, columns, whitened(parameters, parameters[kMean]).values);
-    return matrix(conditional_mean(rows, columns, u));
+    const at::Tensor v = whitened(parameters, parameters[kMean]).values;
+    return matrix(conditional_mean(rows, columns, prior_sd_ * unwhitened(rows, columns, v)));
   }
 
   std::vector<FactorPosterior> factors(std::span<const at::Tensor>) const override {
@@ -142,11 +144,10 @@ class Inducing : public Structure {
     return {image.values, image.log_det.sum()};
   }
 
-  /// Returns the layer's matrix and bias for W [out, in] or [out, in + 1] without the sd of the prior.
+  /// Returns the layer's matrix and bias for W [out, in] or [out, in + 1].
   SiteMatrix matrix(const at::Tensor& w) const {
-    const at::Tensor scaled = prior_sd_ * w;
-    if (!site_.bias) return {DenseMap{scaled.reshape(site_.sizes)}};
-    return {DenseMap{scaled.narrow(1, 0, site_.in).reshape(site_.sizes)}, scaled.select(1, site_.in)};
+    if (!site_.bias) return {DenseMap{w.reshape(site_.sizes)}};
+    return {DenseMap{w.narrow(1, 0, site_.in).reshape(site_.sizes)}, w.select(1, site_.in)};
   }
 
   static SiteDraw with_matrix(SiteDraw drawn, SiteMatrix values) {

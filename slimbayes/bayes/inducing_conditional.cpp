@@ -18,6 +18,20 @@ at::Tensor root_of(const at::Tensor& gram, const at::Tensor& z) {
   return info.item<int64_t>() == 0 ? factor : z;
 }
 
+/// Returns K^-1 Z in the type of Z for the Cholesky factor of K. `wide` is Z in float64. In float32 the
+/// inverse of a well-conditioned K is rounded and applied in float32, which errs by about the condition number
+/// times 1e-7; else everything is computed in float64. The diagonal of the factor tells the condition number
+/// only roughly, hence the low limit.
+at::Tensor solved(const at::Tensor& factor, const at::Tensor& wide, const at::Tensor& z) {
+  constexpr double kWellConditioned = 1e3;
+  const at::Tensor diagonal = factor.detach().diag();
+  const double ratio = (diagonal.max() / diagonal.min()).item<double>();
+  if (z.scalar_type() != at::kFloat || ratio * ratio > kWellConditioned) {
+    return solve_cholesky(factor, wide).to(z.scalar_type());
+  }
+  return at::matmul(solve_cholesky(factor, at::eye(factor.size(0), factor.options())).to(at::kFloat), z);
+}
+
 }  // namespace
 
 InducingSide inducing_side(const at::Tensor& z, const at::Tensor& sd) {
@@ -28,12 +42,9 @@ InducingSide inducing_side(const at::Tensor& z, const at::Tensor& sd) {
   const Cholesky k = safe_cholesky(gram + d.square().diag());
   const at::Tensor own = k.jitter > 0 ? (d.square() + k.jitter).sqrt() : d;
   const auto as_given = [&](const at::Tensor& x) { return x.to(z.scalar_type()); };
-  return {z,
-          as_given(own),
-          as_given(k.factor),
-          as_given(solve_cholesky(k.factor, wide)),
-          as_given(root_of(gram, wide)),
-          k.jitter};
+  return {
+      z,       as_given(own), as_given(k.factor), solved(k.factor, wide, z), as_given(root_of(gram, wide)),
+      k.jitter};
 }
 
 at::Tensor unwhitened(const InducingSide& rows, const InducingSide& columns, const at::Tensor& v) {
@@ -58,7 +69,7 @@ at::Tensor conditional_draw(const InducingSide& rows, const InducingSide& column
   const at::Tensor of_w = at::matmul(at::matmul(rows.z, noise.w), columns.z.t());
   const at::Tensor prior_u = of_w + at::matmul(rows.root, noise.e2) * d_c +
                              d_r * (at::matmul(noise.e3, columns.root.t()) + noise.e4 * d_c);
-  return noise_scale * noise.w + conditional_mean(rows, columns, u - noise_scale * prior_u);
+  return at::addcmul(conditional_mean(rows, columns, u - noise_scale * prior_u), noise.w, noise_scale);
 }
 
 at::Tensor conditional_kl(const at::Tensor& noise_scale, int64_t dimensions) {

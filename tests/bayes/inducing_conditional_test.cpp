@@ -164,6 +164,7 @@ TEST(InducingConditional, StaysInFloat32AndNearFloat64) {
     return conditional_mean(inducing_side(z_r.to(type), sd.to(type)),
                             inducing_side(z_c.to(type), sd.to(type)), u.to(type));
   };
+  // 8 rows of 20 and 30 numbers: well-conditioned, so that the inverse is applied in float32
   const at::Tensor narrow = mean(at::kFloat);
   EXPECT_EQ(narrow.scalar_type(), at::kFloat);
   EXPECT_TRUE(at::allclose(narrow.to(at::kDouble), mean(at::kDouble), 1e-3, 1e-5));
