@@ -19,9 +19,9 @@ at::Tensor root_of(const at::Tensor& gram, const at::Tensor& z) {
 }
 
 /// Returns K^-1 Z in the type of Z for the Cholesky factor of K. `wide` is Z in float64. In float32 the
-/// inverse of a well-conditioned K is rounded and applied in float32, which errs by about the condition number
-/// times 1e-7; else everything is computed in float64. The diagonal of the factor tells the condition number
-/// only roughly, hence the low limit.
+/// inverse of a well-conditioned K is rounded and applied in float32, which errs by about the condition
+/// number times 1e-7; else everything is computed in float64. The diagonal of the factor tells the condition
+/// number only roughly, hence the low limit.
 at::Tensor solved(const at::Tensor& factor, const at::Tensor& wide, const at::Tensor& z) {
   constexpr double kWellConditioned = 1e3;
   const at::Tensor diagonal = factor.detach().diag();
