@@ -38,6 +38,8 @@ elif words[0] == "generate":
     pathlib.Path(value("--out")).write_text("x,y,true_mean,true_sd\\n0,1,1,0.5\\n1,2,2,1\\n")
 elif words[0] == "evaluate":
     print(json.dumps(report | {{"ood": {{"auroc": {{"distance": 0.1, "epistemic_sd": 0.9}}}}}}))
+elif words[0] == "describe":
+    print(json.dumps({{"parameters": 4321}}))
 elif words[0] == "predict":
     pathlib.Path(value("--out")).write_text("mean,sd\\n1,0.6\\n2,0.9\\n")
 """
@@ -92,7 +94,7 @@ def test_what_is_recorded(study):
     write_cells(study, [["s", "pol", "dbk", 0, "--rank 2 --test-fraction 0.2"]])
     (row,) = run(study, "--commit", "abc")
     assert row["nll_standardized"] == "0.5" and row["valid_score"] == "-1.5" and row["seconds"] == "1.2" and row["commit"] == "abc"
-    assert int(row["memory_mb"]) > 0
+    assert int(row["memory_mb"]) > 0 and row["parameters"] == "4321"
     assert row["command"] == ("tool fit pol.csv.gz --target y --method dbk --seed 0 --threads 1 --json --model m.safetensors "
                               "--rank 2 --test-fraction 0.2")
     assert str(study) not in json.dumps({**row, "data": ""})
