@@ -7,6 +7,7 @@
 
 #include "slimbayes/bayes/inducing_conditional.h"
 #include "slimbayes/bayes/random_weights.h"
+#include "slimbayes/bayes/row_flow.h"
 #include "slimbayes/nn/weights.h"
 
 namespace slimbayes {
@@ -46,7 +47,7 @@ TEST(Inducing, ItsDrawsHaveTheMomentsOfTheModel) {
   // vec [W b] = sd (T vec U + lambda noise), U = L_r V L_c^T, V = mean + s e. The noise has the conditional
   // covariance of the prior (matheron) or the identity (reparam).
   const at::NoGradGuard no_grad;
-  constexpr int64_t kDraws = 20000;
+  constexpr int64_t kDraws = 8000;
   for (const char* conditional : {"matheron", "reparam"}) {
     const Bound q(kOneLayer, inducing(3, 2, conditional));
     const auto side = [&](const char* name) {
@@ -131,6 +132,38 @@ TEST(Inducing, TheKlOfAFlowAtItsStartIsThatWithoutOne) {
       found[s] = q.posterior.kl(q.posterior.draw(Stream(5).split(static_cast<uint64_t>(s)))).item<double>();
     EXPECT_NEAR(found.mean().item<double>(), expected,
                 5 * found.std().item<double>() / std::sqrt(static_cast<double>(kDraws)));
+  }
+}
+
+TEST(Inducing, TheKlOfAFlowThatHasTrainedIsThatOfItsDensity) {
+  // KL(q(V) || N(0, I)) = E[log q0(V0) - log |det J| - log N(V; 0, I)], over draws of its own.
+  const at::NoGradGuard no_grad;
+  constexpr int64_t kDraws = 4000;
+  for (bool certified : {true, false}) {
+    const SitePlan plan = inducing(3, 2, "matheron", certified ? "certified" : "paper");
+    Bound q(kOneLayer, plan);
+    const std::string site = "net.0.weight.";
+    const RowFlow flow({.features = 2, .layers = certified ? 1 : 5, .certified = certified});
+    std::vector<at::Tensor> parameters;
+    for (const auto& [name, sizes] : flow.shapes()) {
+      at::Tensor& value = q.values.at(site + "flow." + name);
+      value += 0.4;
+      parameters.push_back(value);
+    }
+    const at::Tensor mean = q.values.at(site + "inducing"),
+                     sd = q.values.at(site + "inducing.spread").sigmoid();
+    const at::Tensor e = Stream(8).normal({kDraws, 3, 2});
+    const RowFlow::Image image = flow(mean + sd * e, parameters);
+    const at::Tensor terms =
+        (-0.5 * e.square() - sd.log() + 0.5 * image.values.square()).sum({1, 2}) - image.log_det.sum(1);
+    EXPECT_GT(image.log_det.abs().max().item<double>(), 0.1);
+    const double noise = conditional_kl(q.values.at(site + "noise").sigmoid(), 8).item<double>();
+    at::Tensor found = at::empty({kDraws}, at::kDouble);
+    for (int64_t s = 0; s < kDraws; ++s)
+      found[s] = q.posterior.kl(q.posterior.draw(Stream(5).split(static_cast<uint64_t>(s)))).item<double>();
+    const double error = std::hypot(found.std().item<double>(), terms.std().item<double>());
+    EXPECT_NEAR(found.mean().item<double>(), terms.mean().item<double>() + noise,
+                5 * error / std::sqrt(static_cast<double>(kDraws)));
   }
 }
 
