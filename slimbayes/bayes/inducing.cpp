@@ -14,6 +14,8 @@ namespace slimbayes {
 
 namespace {
 
+constexpr double kStartOfZ = 1e-3;  // initial sd of a row of Z that varies
+
 /// Returns the value of which softplus is `x`.
 double softplus_inverse(double x) { return std::log(std::expm1(x)); }
 
@@ -40,7 +42,8 @@ class Inducing : public Structure {
     std::vector<ParameterSpec> all;
     for (auto& [name, sizes] : shapes()) {
       const size_t i = all.size();
-      const bool spread = i == kSpread || i == kRowSd || i == kColumnSd || i == kNoise;
+      const bool spread =
+          i == kSpread || i == kRowSd || i == kColumnSd || i == kNoise || (i > kNoise && i < first_of_flow());
       at::Tensor start;
       if (i == kMean) start = own.split("mean").normal(sizes);
       if (i == kSpread) start = at::full(sizes, capped_inverse(plan_.start_sd, plan_.most_sd), at::kDouble);
@@ -49,7 +52,9 @@ class Inducing : public Structure {
       if (i == kRowSd || i == kColumnSd)
         start = at::full(sizes, softplus_inverse(plan_.start_diagonal), at::kDouble);
       if (i == kNoise) start = at::full({}, capped_inverse(plan_.start_noise, plan_.most_noise), at::kDouble);
-      if (i > kNoise) start = flow[i - kNoise - 1];
+      if (i > kNoise)
+        start = i < first_of_flow() ? at::full(sizes, softplus_inverse(kStartOfZ), at::kDouble)
+                                    : flow[i - first_of_flow()];
       all.push_back({name, spread ? "spread" : "network", std::move(start), site_.rate});
     }
     return all;
@@ -64,6 +69,10 @@ class Inducing : public Structure {
                                                                      {name + ".d_rows", {r}},
                                                                      {name + ".d_columns", {c}},
                                                                      {name + ".noise", {}}};
+    if (plan_.noisy_z) {
+      all.emplace_back(name + ".z_rows.spread", std::vector<int64_t>{r, 1});
+      all.emplace_back(name + ".z_columns.spread", std::vector<int64_t>{c, 1});
+    }
     if (flow_)
       for (auto& [own, sizes] : flow_->shapes()) all.emplace_back(name + ".flow." + own, sizes);
     return all;
@@ -77,7 +86,7 @@ class Inducing : public Structure {
     const at::Tensor e = own.split("u").normal_float32(mean.sizes()).to(mean.scalar_type());
     const Whitened white = whitened(parameters, mean + sd * e);
     SiteDraw drawn{DenseMap{}, {white.values, white.log_det}, {sd}, {}};
-    const auto [rows, columns] = sides(parameters);
+    const auto [rows, columns] = sides(parameters, &own);
     // The sd of the prior multiplies the small matrices, not W.
     const at::Tensor u = prior_sd_ * unwhitened(rows, columns, white.values),
                      noise_scale = prior_sd_ * noise(parameters);
@@ -104,7 +113,7 @@ class Inducing : public Structure {
   }
 
   SiteMatrix mean(std::span<const at::Tensor> parameters) const override {
-    const auto [rows, columns] = sides(parameters);
+    const auto [rows, columns] = sides(parameters, nullptr);
     const at::Tensor v = whitened(parameters, parameters[kMean]).values;
     return matrix(conditional_mean(rows, columns, prior_sd_ * unwhitened(rows, columns, v)));
   }
@@ -133,14 +142,25 @@ class Inducing : public Structure {
     return plan_.most_noise * parameters[kNoise].sigmoid();
   }
 
-  std::pair<InducingSide, InducingSide> sides(std::span<const at::Tensor> parameters) const {
-    return {inducing_side(parameters[kRowZ], at::softplus(parameters[kRowSd])),
-            inducing_side(parameters[kColumnZ], at::softplus(parameters[kColumnSd]))};
+  /// Returns the two sides. With a stream, each row of Z varies around its place if the plan says so.
+  std::pair<InducingSide, InducingSide> sides(std::span<const at::Tensor> parameters,
+                                              const Stream* stream) const {
+    const auto place = [&](Place z, size_t spread, const char* name) {
+      if (!plan_.noisy_z || stream == nullptr) return parameters[z];
+      const at::Tensor& own = parameters[z];
+      const at::Tensor e = stream->split(name).normal_float32(own.sizes()).to(own.scalar_type());
+      return own + at::softplus(parameters[spread]) * e;
+    };
+    return {inducing_side(place(kRowZ, kNoise + 1, "z_rows"), at::softplus(parameters[kRowSd])),
+            inducing_side(place(kColumnZ, kNoise + 2, "z_columns"), at::softplus(parameters[kColumnSd]))};
   }
+
+  /// Returns the place of the flow's first parameter.
+  size_t first_of_flow() const { return kNoise + (plan_.noisy_z ? 3 : 1); }
 
   Whitened whitened(std::span<const at::Tensor> parameters, const at::Tensor& u0) const {
     if (!flow_) return {u0, at::zeros({}, u0.options())};
-    const RowFlow::Image image = (*flow_)(u0, parameters.subspan(kNoise + 1));
+    const RowFlow::Image image = (*flow_)(u0, parameters.subspan(first_of_flow()));
     return {image.values, image.log_det.sum()};
   }
 

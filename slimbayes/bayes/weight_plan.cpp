@@ -32,7 +32,8 @@ nlohmann::json to_json(const InducingPlan& plan) {
           {"most_noise", plan.most_noise},
           {"start_sd", plan.start_sd},
           {"most_sd", plan.most_sd},
-          {"start_diagonal", plan.start_diagonal}};
+          {"start_diagonal", plan.start_diagonal},
+          {"noisy_z", plan.noisy_z ? 1 : 0}};
 }
 
 InducingPlan inducing_plan_from(const nlohmann::json& json) {
@@ -46,7 +47,8 @@ InducingPlan inducing_plan_from(const nlohmann::json& json) {
           .most_noise = reader.number("most_noise"),
           .start_sd = reader.number("start_sd"),
           .most_sd = reader.number("most_sd"),
-          .start_diagonal = reader.number("start_diagonal")};
+          .start_diagonal = reader.number("start_diagonal"),
+          .noisy_z = reader.count("noisy_z", 0, 1) == 1};
 }
 
 }  // namespace

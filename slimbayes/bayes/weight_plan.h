@@ -18,6 +18,7 @@ struct InducingPlan {
   double start_noise = 1e-3, most_noise = 0.03;  // lambda: initial value, limit
   double start_sd = 1e-3, most_sd = 0.1;         // sd of the whitened U: initial value, limit
   double start_diagonal = 1e-3;                  // initial D
+  bool noisy_z = false;  // whether each row of Z varies from draw to draw, with a trained sd
 };
 
 /// The distribution of the values at one site of a network, that is of a matrix or a vector.

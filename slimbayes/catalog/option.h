@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -50,11 +51,11 @@ struct OptionFacts {
 /// The arguments are the name, the field, the help text, what limits the value (Range, Choices, ValueName or
 /// nothing), the source and, for numbers, OptionFacts or a Grid.
 struct OptionDoc {
-  std::string name;            // as in JSON, with '_' between words; the command-line flag has '-' instead
-  std::string type;            // "integer", "number", "boolean", "text" or "list" (of texts)
-  std::string doc;             // help text
-  std::string source;          // where the option or its default comes from, such as a paper
-  nlohmann::json fallback;     // the default value
+  std::string name;         // as in JSON, with '_' between words; the command-line flag has '-' instead
+  std::string type;         // "integer", "number", "boolean", "text" or "list" (of texts)
+  std::string doc;          // help text
+  std::string source;       // where the option or its default comes from, such as a paper
+  nlohmann::json fallback;  // the default value
   std::optional<Range> range = {};        // bounds of a number; empty: none
   std::vector<std::string> choices = {};  // allowed texts; empty: any
   std::vector<double> grid = {};          // values that --tune tries; empty: the option cannot be tuned
@@ -172,17 +173,18 @@ void visit_options(O& options, Body body) {
 
 }  // namespace detail
 
-/// A visitor that passes every option on to `visitor` except the one named `left_out`. Use it in describe()
-/// for a struct that contains another one of whose options it has no use.
+/// A visitor that passes every option on to `visitor` except those named in `left_out`. Use it in describe()
+/// for a struct that contains another one of some of whose options it has no use.
 template <class V>
-struct WithoutOption {
+struct WithoutOptions {
   V& visitor;
-  std::string left_out;
+  std::vector<std::string> left_out;
 
   void section(std::string name) { visitor.section(std::move(name)); }
   template <class T, class... More>
   void operator()(std::string name, T& field, More... more) {
-    if (name != left_out) visitor(std::move(name), field, std::move(more)...);
+    if (std::ranges::find(left_out, name) == left_out.end())
+      visitor(std::move(name), field, std::move(more)...);
   }
 };
 

@@ -24,7 +24,7 @@ Weights with_batch_statistics(const NetworkSpec& spec, const Weights& weights, c
   if (averages.empty()) return out;
   NetworkSpec of_batch = spec;  // with momentum 1 a batch norm holds the last batch's statistics alone
   change_layers(of_batch.layers, [](LayerSpec& layer) {
-    if (auto* norm = std::get_if<BatchNorm2d>(&layer)) norm->momentum = 1;
+    if (auto* norm = std::get_if<BatchNorm>(&layer)) norm->momentum = 1;
   });
   const BoundNetwork network(of_batch, "network", as_type(out, at::kFloat));
   double seen = 0;

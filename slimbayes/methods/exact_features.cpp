@@ -47,7 +47,7 @@ std::vector<ParameterGroup> exact_groups(const Parameters& parameters, const Tra
 Input ExactFeatures::input(const Batch& batch) const { return input_of(batch, noise_theta.scalar_type()); }
 
 void check_exact_network(const NetworkSpec& spec, const std::string& method) {
-  check(!has_layer<BatchNorm2d>(spec), method, "a network without batch norms", "one with them",
+  check(!has_layer<BatchNorm>(spec), method, "a network without batch norms", "one with them",
         "name another --network, or another --method such as dbk");
 }
 

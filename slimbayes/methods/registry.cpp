@@ -48,6 +48,12 @@ std::unique_ptr<Method> make_low_rank_laplace(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_low_rank_laplace(const TensorFile& file);
 std::unique_ptr<Method> make_rank_1(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_rank_1(const TensorFile& file);
+std::unique_ptr<Method> make_fid_gp(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_fid_gp(const TensorFile& file);
+std::unique_ptr<Method> make_fid_gp_reparam(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_fid_gp_reparam(const TensorFile& file);
+std::unique_ptr<Method> make_ffg_u(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_ffg_u(const TensorFile& file);
 std::unique_ptr<Method> make_ensemble(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ensemble(const TensorFile& file);
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
@@ -78,6 +84,9 @@ constexpr RegistryRow kRows[] = {
     {"low-rank-svd", make_low_rank_svd, load_low_rank_svd},
     {"low-rank-laplace", make_low_rank_laplace, load_low_rank_laplace},
     {"rank-1", make_rank_1, load_rank_1},
+    {"fid-gp", make_fid_gp, load_fid_gp},
+    {"fid-gp-reparam", make_fid_gp_reparam, load_fid_gp_reparam},
+    {"ffg-u", make_ffg_u, load_ffg_u},
     {"ensemble", make_ensemble, load_ensemble},
 };
 

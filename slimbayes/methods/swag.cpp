@@ -95,7 +95,7 @@ Weights drawn(const NetworkSpec& spec, const Weights& weights, const Visited& vi
 /// network has no batch norms.
 at::Tensor norms_of_draws(const TrainedNetwork& trained, const Visited& visited, int64_t draws,
                           const Dataset& rows) {
-  if (!has_layer<BatchNorm2d>(trained.spec)) return {};
+  if (!has_layer<BatchNorm>(trained.spec)) return {};
   std::vector<at::Tensor> norms;
   for (int64_t s = 0; s < draws; ++s) {
     const Stream stream = Stream(0).split("norms").split(static_cast<uint64_t>(s));

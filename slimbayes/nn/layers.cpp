@@ -61,8 +61,8 @@ Layer made(const LayerNorm&, const Shape&, const Places& at) {
   };
 }
 
-Layer made(const BatchNorm2d& layer, const Shape&, const Places& at) {
-  return [tap = tap_of(at.layer, BatchNorm2d::kind), momentum = layer.momentum, w = at.tensor("weight"),
+Layer made(const BatchNorm& layer, const Shape&, const Places& at) {
+  return [tap = tap_of(at.layer, BatchNorm::kind), momentum = layer.momentum, w = at.tensor("weight"),
           b = at.tensor("bias"), m = at.tensor("running_mean"),
           v = at.tensor("running_var")](const at::Tensor& x, const Pass& pass) {
     const auto& tensors = pass.binding.tensors;

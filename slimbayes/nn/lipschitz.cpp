@@ -83,7 +83,7 @@ class Reaches {
   Constant of(const Activation& kind, const Shape&, const std::string&, const Constant&) {
     return {activation_constant(kind.function), ""};
   }
-  Constant of(const BatchNorm2d&, const Shape&, const std::string& layer, const Constant&) {
+  Constant of(const BatchNorm&, const Shape&, const std::string& layer, const Constant&) {
     const at::Tensor factor =
         tensor(layer + ".weight").abs() / (tensor(layer + ".running_var") + kNormEpsilon).sqrt();
     return {factor.max().item<double>(), ""};

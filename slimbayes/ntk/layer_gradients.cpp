@@ -35,7 +35,7 @@ struct TapSizes {
 };
 
 bool is_product(const Tap& tap) { return tap.kind == Linear::kind || tap.kind == Conv2d::kind; }
-bool is_norm(const Tap& tap) { return tap.kind == LayerNorm::kind || tap.kind == BatchNorm2d::kind; }
+bool is_norm(const Tap& tap) { return tap.kind == LayerNorm::kind || tap.kind == BatchNorm::kind; }
 
 TapSizes sizes_of(const Tap& tap) {
   const at::Tensor &x = tap.input, &y = tap.output;

@@ -45,6 +45,14 @@ double KlSchedule::weight(int64_t epoch) const {
   return std::min(1.0, static_cast<double>(epoch + 1 - zero) / static_cast<double>(ramp));
 }
 
+KlSchedule shortened(const KlSchedule& schedule, int64_t epochs) {
+  const int64_t rising = schedule.zero + schedule.ramp;
+  if (4 * rising <= 3 * epochs) return schedule;
+  const double share = 0.75 * static_cast<double>(epochs) / static_cast<double>(rising);
+  const auto scaled = [&](int64_t n) { return static_cast<int64_t>(share * static_cast<double>(n)); };
+  return {scaled(schedule.zero), scaled(schedule.ramp)};
+}
+
 int64_t KlSchedule::select_from() const {
   return zero == 0 && ramp == 0 ? 0 : zero + std::max<int64_t>(1, ramp);
 }

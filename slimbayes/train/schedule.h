@@ -25,4 +25,8 @@ struct KlSchedule {
   int64_t select_from() const;
 };
 
+/// Returns the schedule, shortened in proportion where it would leave less than a quarter of `epochs` with
+/// weight 1. The parameters are chosen among those epochs, so a schedule needs some.
+KlSchedule shortened(const KlSchedule& schedule, int64_t epochs);
+
 }  // namespace slimbayes

@@ -180,6 +180,23 @@ TEST(Inducing, HasAsManyNumbersAsTheFormulaOfTheLayer) {
   EXPECT_EQ(count(Bound(image, inducing(r, c))), r * 8 + c * 18 + 2 * r * c + (r + c) + 1);
 }
 
+TEST(Inducing, RowsOfZVaryAroundTheirPlace) {
+  // U is fixed and the noise of W almost 0, so what varies from draw to draw comes from Z.
+  const at::NoGradGuard no_grad;
+  SitePlan plan = inducing(3, 2);
+  plan.inducing.start_sd = plan.inducing.start_noise = 1e-9;
+  const auto difference = [&] {
+    Bound q(kOneLayer, plan);
+    for (auto& [name, value] : q.values)
+      if (name.find(".z_") != std::string::npos && name.ends_with(".spread")) value.fill_(-2);
+    const at::Tensor one = dense(q.posterior.draw(Stream(3)).binding.maps[0]);
+    return (one - dense(q.posterior.draw(Stream(4)).binding.maps[0])).abs().max().item<double>();
+  };
+  EXPECT_LT(difference(), 1e-7);
+  plan.inducing.noisy_z = true;
+  EXPECT_GT(difference(), 1e-3);
+}
+
 TEST(Inducing, ThePlanIsStoredWithTheModel) {
   const NetworkLayout layout(kOneLayer, "net");
   const WeightPlan plan = plan_for_all(layout, inducing(3, 2, "reparam", "certified"));

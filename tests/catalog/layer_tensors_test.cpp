@@ -75,7 +75,7 @@ TEST(VisitLayers, GoesIntoBodiesAndShortcuts) {
   EXPECT_EQ(names,
             (std::vector<std::string>{"n.0", "n.1", "n.1.0", "n.1.1", "n.1.shortcut.0", "n.1.shortcut.1"}));
   EXPECT_TRUE(has_layer<Dropout>(spec));
-  EXPECT_FALSE(has_layer<BatchNorm2d>(spec));
+  EXPECT_FALSE(has_layer<BatchNorm>(spec));
   NetworkSpec changed = spec;
   change_layers(changed.layers, [](LayerSpec& layer) {
     if (auto* dropout = std::get_if<Dropout>(&layer)) dropout->rate = 0;

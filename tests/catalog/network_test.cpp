@@ -54,6 +54,16 @@ TEST(Networks, MlpIsLinearAndActivationInTurn) {
   EXPECT_THROW(mlp(5, 16, 0, "tanh"), std::invalid_argument);
 }
 
+TEST(Networks, AnMlpTakesBatchNorms) {
+  const NetworkSpec spec = network_for(
+      {.network = "mlp", .activation = "tanh", .hidden = 100, .blocks = 3, .batch_norm = true}, {{1}});
+  std::vector<std::string> kinds;
+  for (const LayerSpec& layer : spec.layers) kinds.push_back(kind_of(layer));
+  EXPECT_EQ(kinds, (std::vector<std::string>{"linear", "batch_norm", "activation", "linear", "batch_norm",
+                                             "activation", "linear", "batch_norm", "activation"}));
+  EXPECT_EQ(to_json(network_from_json(to_json(spec))), to_json(spec));
+}
+
 TEST(Networks, EachTakesItsRowsAndEndsInAVector) {
   const struct {
     Shape input;

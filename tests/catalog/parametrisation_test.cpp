@@ -65,7 +65,7 @@ TEST(Parametrised, MupOfAnMlpIsTheAbcForm) {
 TEST(Parametrised, MupOfConvolutionsCountsChannels) {
   const NetworkSpec spec =
       parametrised({{{3, 8, 8}},
-                    {Conv2d{100}, BatchNorm2d{}, Activation{"relu"}, Conv2d{200}, Activation{"relu"},
+                    {Conv2d{100}, BatchNorm{}, Activation{"relu"}, Conv2d{200}, Activation{"relu"},
                      Pool2d{"max", 2}, Flatten{}, Linear{100}, Activation{"relu"}, Linear{10}}},
                    "mup", 50);
   expect_scales(spec.layers[0], {10, 10, std::sqrt(0.5), std::sqrt(0.5), 1 / std::sqrt(900.0)});

@@ -21,10 +21,9 @@ NetworkSpec normed() {
     return c;
   };
   Residual residual;
-  residual.body = {conv(5), BatchNorm2d{}, Activation{"relu"}};
-  residual.shortcut = {conv(5), BatchNorm2d{}};
-  return {Shape{{2, 6, 6}},
-          {conv(4), BatchNorm2d{}, Activation{"relu"}, residual, MeanOverImage{}, Linear{3}}};
+  residual.body = {conv(5), BatchNorm{}, Activation{"relu"}};
+  residual.shortcut = {conv(5), BatchNorm{}};
+  return {Shape{{2, 6, 6}}, {conv(4), BatchNorm{}, Activation{"relu"}, residual, MeanOverImage{}, Linear{3}}};
 }
 
 Dataset images(int64_t n) {
@@ -53,7 +52,7 @@ TEST(BatchStatistics, AreThoseOfTheInputsOfEachNorm) {
   const Traced traced = network.traced(input_of(rows.all()));
   int norms = 0;
   for (const Tap& tap : traced.taps) {
-    if (tap.kind != BatchNorm2d::kind) continue;
+    if (tap.kind != BatchNorm::kind) continue;
     ++norms;
     const at::Tensor x = tap.input.transpose(0, 1).flatten(1);  // [c, n h w]
     // A training pass divides by the biased variance, this one by the unbiased one: a share of 1 / 1,440 of
@@ -67,8 +66,8 @@ TEST(BatchStatistics, AreThoseOfTheInputsOfEachNorm) {
 
 TEST(BatchStatistics, WithoutNormsNothingChanges) {
   const NetworkSpec spec{Shape{{2, 6, 6}}, {MeanOverImage{}, Linear{3}}};
-  EXPECT_FALSE(has_layer<BatchNorm2d>(spec));
-  EXPECT_TRUE(has_layer<BatchNorm2d>(normed()));
+  EXPECT_FALSE(has_layer<BatchNorm>(spec));
+  EXPECT_TRUE(has_layer<BatchNorm>(normed()));
   const Weights before = starting_weights(spec),
                 after = with_batch_statistics(spec, before, images(5), Stream(3));
   for (const auto& [name, value] : before) EXPECT_TRUE(at::equal(after.at(name), value)) << name;

@@ -88,8 +88,8 @@ TEST(MatrixReaches, CountMultipliersAndResiduals) {
 
 TEST(MatrixReaches, BoundConvolutions) {
   expect_bounded({{{2, 6, 6}},
-                  {Conv2d{3, 3, 1, 1}, BatchNorm2d{}, Activation{"relu"}, Pool2d{"max", 2},
-                   Conv2d{4, 3, 2, 1}, Pool2d{"mean", 2}, Flatten{}, Linear{2}}},
+                  {Conv2d{3, 3, 1, 1}, BatchNorm{}, Activation{"relu"}, Pool2d{"max", 2}, Conv2d{4, 3, 2, 1},
+                   Pool2d{"mean", 2}, Flatten{}, Linear{2}}},
                  Stream(3).normal({10, 2, 6, 6}));
   expect_bounded({{{1, 4, 4}}, {Conv2d{3, 3, 1, 1}, MeanOverImage{}, Linear{2}}},
                  Stream(4).normal({10, 1, 4, 4}));

@@ -128,7 +128,7 @@ TEST(Network, EveryParameterBelongsToOneTap) {
 }
 
 TEST(Parameters, BuffersHaveNoGradient) {
-  const NetworkSpec spec{{{2, 4, 4}}, {BatchNorm2d{}, MeanOverImage{}}};
+  const NetworkSpec spec{{{2, 4, 4}}, {BatchNorm{}, MeanOverImage{}}};
   const Parameters p(network_parameters(spec, "net", "all", Stream(1)), at::kFloat);
   ASSERT_TRUE(p.has(kBuffers));
   EXPECT_EQ(p.values(kBuffers).numel(), 4);
@@ -137,6 +137,18 @@ TEST(Parameters, BuffersHaveNoGradient) {
   network(Stream(2).normal({3, 2, 4, 4}, at::kFloat), {true});
   EXPECT_NE(p.values(kBuffers)[2].item<float>(), 1);  // the running variance has moved
   EXPECT_FALSE(small().has(kBuffers));
+}
+
+TEST(Network, ABatchNormOfVectorsScalesEachFeatureOfTheBatch) {
+  const NetworkSpec spec{{{3}}, {BatchNorm{}}};
+  const Parameters p(network_parameters(spec, "net", "all", Stream(1)), at::kFloat);
+  const BoundNetwork network(spec, "net", [&](const std::string& name) { return p[name]; });
+  const at::Tensor x = 5 + 2 * Stream(2).normal({40, 3}, at::kFloat);
+  const at::Tensor z = (x - x.mean(0)) / (x.var(0, false) + 1e-5).sqrt();
+  EXPECT_TRUE(at::allclose(network(x, {true}), z, 1e-4, 1e-5));
+  EXPECT_NEAR(p["net.0.running_mean"].mean().item<double>(), 0.1 * x.mean().item<double>(), 1e-4);
+  const at::Tensor one = network(x.narrow(0, 0, 1));  // in prediction a row's answer needs no other rows
+  EXPECT_TRUE(at::equal(one, network(x).narrow(0, 0, 1)));
 }
 
 TEST(Parameters, GroupsLieSideBySide) {

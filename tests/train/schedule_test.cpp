@@ -52,5 +52,21 @@ TEST(KlSchedule, IsZeroThenRisesToOneAndChoosesFromThere) {
   }
 }
 
+TEST(KlSchedule, ShortensWhereAShortRunWouldNeverSeeTheWholeKl) {
+  const KlSchedule paper{100, 50};
+  EXPECT_EQ(shortened(paper, 200).select_from(), 150);
+  for (const int64_t epochs : {1, 2, 10, 40, 150, 199}) {
+    const KlSchedule one = shortened(paper, epochs);
+    EXPECT_LE(one.select_from(), epochs) << epochs;
+    if (epochs > 2) {
+      EXPECT_LE(4 * one.select_from(), 3 * epochs) << epochs;
+    }
+    EXPECT_EQ(one.weight(epochs - 1), 1) << epochs;
+  }
+  EXPECT_EQ(shortened(paper, 40).zero, 20);
+  EXPECT_EQ(shortened(paper, 40).ramp, 10);
+  EXPECT_EQ(shortened({}, 3).select_from(), 0);
+}
+
 }  // namespace
 }  // namespace slimbayes

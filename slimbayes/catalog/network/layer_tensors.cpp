@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "slimbayes/catalog/network/layer_labels.h"
 #include "slimbayes/catalog/network/visit_layers.h"
 
 namespace slimbayes {
@@ -60,7 +61,7 @@ void collect(const LayerNorm&, const Shape& in, Collector& to) {
   to.add("weight", {in.width()}, constant(1));
   to.add("bias", {in.width()}, constant(0));
 }
-void collect(const BatchNorm2d&, const Shape& in, Collector& to) {
+void collect(const BatchNorm&, const Shape& in, Collector& to) {
   const int64_t c = in.sizes[0];
   to.add("weight", {c}, constant(1));
   to.add("bias", {c}, constant(0));
@@ -131,7 +132,10 @@ std::vector<TensorShape> shapes_of(const NetworkSpec& spec, const std::string& p
 }
 
 std::vector<MapSite> map_sites(const NetworkSpec& spec, const std::string& prefix) {
-  return collected(spec, prefix).sites;
+  std::vector<MapSite> sites = collected(spec, prefix).sites;
+  const std::map<std::string, std::string> labels = layer_labels(spec, prefix);
+  for (MapSite& site : sites) site.label = labels.at(site.layer);
+  return sites;
 }
 
 }  // namespace slimbayes

@@ -44,9 +44,10 @@ struct MapSite {
   int64_t out;        // rows of the matrix; for an embedding, the size of the vocabulary
   int64_t in;         // columns of the matrix; for a convolution, channels * kernel^2
   MapUse use;
-  std::string bias;    // name of the bias tensor; empty: no bias
-  std::string tensor;  // name of the tensor that holds the matrix if weights are not random, ...
-  int64_t first = 0;   // ... and the row at which the matrix begins in it
+  std::string bias;        // name of the bias tensor; empty: no bias
+  std::string tensor;      // name of the tensor that holds the matrix if weights are not random, ...
+  int64_t first = 0;       // ... and the row at which the matrix begins in it
+  std::string label = {};  // what a person calls the layer, such as "layer2.1.conv2" (layer_labels.h)
 };
 
 /// Returns every tensor of a network, including buffers, in the order of visit_layers(). Their names begin

@@ -42,10 +42,10 @@ struct LayerNorm {
   static constexpr const char* kind = "layer_norm";
 };
 
-/// Normalises each channel of an image to mean 0 and variance 1 over batch, height and width. Then applies a
-/// trained scale and shift to each channel. Training uses the mean and variance of the batch and keeps
-/// running averages of them; prediction uses the averages.
-struct BatchNorm2d {
+/// Normalises each channel of an image to mean 0 and variance 1 over batch, height and width, or each feature
+/// of a vector over the batch. Then applies a trained scale and shift to each. Training uses the mean and
+/// variance of the batch and keeps running averages of them; prediction uses the averages.
+struct BatchNorm {
   static constexpr const char* kind = "batch_norm";
   double momentum = 0.1;
 };
@@ -133,8 +133,8 @@ struct Residual {
 
 /// A layer of any kind. It is a struct, not an alias of the variant, so that Residual can contain layers.
 struct LayerSpec
-    : std::variant<Linear, Activation, LayerNorm, BatchNorm2d, Dropout, Conv2d, Pool2d, MeanOverImage,
-                   Flatten, Embedding, Lstm, Attention, MeanOverSteps, LastStep, Residual> {
+    : std::variant<Linear, Activation, LayerNorm, BatchNorm, Dropout, Conv2d, Pool2d, MeanOverImage, Flatten,
+                   Embedding, Lstm, Attention, MeanOverSteps, LastStep, Residual> {
   using variant::variant;
 };
 
@@ -167,7 +167,7 @@ void describe(Activation& o, V& v) {
 template <class V>
 void describe(LayerNorm&, V&) {}
 template <class V>
-void describe(BatchNorm2d& o, V& v) {
+void describe(BatchNorm& o, V& v) {
   v("momentum", o.momentum, "weight of the newest batch in the running averages", Range{0, 1}, "slimbayes");
 }
 template <class V>

@@ -80,8 +80,8 @@ Shape output_of(const LayerNorm&, const Shape& in, const Place& place) {
   place.check(in.is_vector() || in.is_sequence(), "a vector or a sequence");
   return in;
 }
-Shape output_of(const BatchNorm2d&, const Shape& in, const Place& place) {
-  place.check(in.is_image(), "an image");
+Shape output_of(const BatchNorm&, const Shape& in, const Place& place) {
+  place.check(in.is_image() || in.is_vector(), "an image or a vector");
   return in;
 }
 Shape output_of(const Dropout&, const Shape& in, const Place& place) {

@@ -29,7 +29,7 @@ NetworkSpec convnet(const NetworkOptions& o, const Shape& input, int64_t /*token
   NetworkSpec spec{input};
   for (int64_t width : {o.hidden / 2, o.hidden}) {
     const int64_t out = std::max<int64_t>(1, width);
-    for (int i = 0; i < 2; ++i) add(spec.layers, {conv(out, 3, 1), BatchNorm2d{}, Activation{"relu"}});
+    for (int i = 0; i < 2; ++i) add(spec.layers, {conv(out, 3, 1), BatchNorm{}, Activation{"relu"}});
     const Shape here = output(spec);
     if (here.sizes[1] >= 2 && here.sizes[2] >= 2) spec.layers.push_back(Pool2d{"max", 2});
   }
@@ -42,15 +42,15 @@ NetworkSpec convnet(const NetworkOptions& o, const Shape& input, int64_t /*token
 /// x 3 convolution without pooling. Four stages of two residual blocks follow, then the mean over the image.
 /// From the second stage on, each stage halves the image's sides and doubles the channels.
 NetworkSpec resnet18(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
-  NetworkSpec spec{input, {conv(o.hidden, 3, 1), BatchNorm2d{}, Activation{"relu"}}};
+  NetworkSpec spec{input, {conv(o.hidden, 3, 1), BatchNorm{}, Activation{"relu"}}};
   int64_t width = o.hidden;
   for (int stage = 0; stage < 4; ++stage) {
     const int64_t out = o.hidden << stage;
     for (int block = 0; block < 2; ++block) {
       const int64_t stride = stage > 0 && block == 0 ? 2 : 1;
-      Residual residual{
-          {conv(out, 3, stride), BatchNorm2d{}, Activation{"relu"}, conv(out, 3, 1), BatchNorm2d{}}, {}};
-      if (stride != 1 || width != out) residual.shortcut = {conv(out, 1, stride), BatchNorm2d{}};
+      Residual residual{{conv(out, 3, stride), BatchNorm{}, Activation{"relu"}, conv(out, 3, 1), BatchNorm{}},
+                        {}};
+      if (stride != 1 || width != out) residual.shortcut = {conv(out, 1, stride), BatchNorm{}};
       spec.layers.push_back(std::move(residual));
       spec.layers.push_back(Activation{"relu"});
       width = out;
@@ -107,7 +107,7 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
 /// Returns mlp() for the options. The pixels of an image count as a vector.
 NetworkSpec plain_layers(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   const Shape flat = input.is_image() ? output(Flatten{}, input) : input;
-  NetworkSpec spec = mlp(flat.width(), o.hidden, o.blocks, o.activation, o.dropout);
+  NetworkSpec spec = mlp(flat.width(), o.hidden, o.blocks, o.activation, o.dropout, o.batch_norm);
   spec.input = input;
   if (input.is_image()) spec.layers.insert(spec.layers.begin(), Flatten{});
   return spec;
@@ -139,12 +139,14 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks, const
   return spec;
 }
 
-NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
-                double dropout) {
+NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation, double dropout,
+                bool batch_norm) {
   if (layers < 1) throw std::invalid_argument("[mlp] expected at least one layer; received none");
   NetworkSpec spec{{{inputs}}};
   for (int64_t layer = 0; layer < layers; ++layer) {
-    add(spec.layers, {Linear{hidden}, Activation{activation}});
+    spec.layers.push_back(Linear{hidden});
+    if (batch_norm) spec.layers.push_back(BatchNorm{});
+    spec.layers.push_back(Activation{activation});
     if (dropout > 0) spec.layers.push_back(Dropout{dropout});
   }
   return spec;
@@ -188,7 +190,7 @@ std::span<const NetworkInfo> network_catalog() {
       {.name = "mlp",
        .doc = "plain layers, for tables, where they are rarely better, or for the pixels of small images",
        .inputs = {table, images},
-       .options = {"activation", "hidden", "blocks", "dropout"},
+       .options = {"activation", "hidden", "blocks", "batch_norm", "dropout"},
        .least_blocks = 1,
        .parametrised = true,
        .make = plain_layers}};

@@ -23,6 +23,7 @@ struct NetworkOptions {
   bool positions = true;
   bool final_norm = true;
   std::string lstm_biases = "two";
+  bool batch_norm = false;
   double dropout = 0;
 };
 
@@ -33,11 +34,11 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
                            const std::string& activation = "silu", double dropout = 0);
 
 /// Returns a network without residuals for vectors: `layers` times Linear and activation, each of width
-/// `hidden`. With a `dropout` above 0, a Dropout layer follows each activation. The earlier deep basis kernel
-/// paper (E section 4) uses two layers of width 128 with tanh. Throws std::invalid_argument if `layers` is
-/// below 1.
+/// `hidden`. With a `dropout` above 0, a Dropout layer follows each activation; with `batch_norm`, a
+/// BatchNorm precedes it. The earlier deep basis kernel paper (E section 4) uses two layers of width 128 with tanh.
+/// Throws std::invalid_argument if `layers` is below 1.
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
-                double dropout = 0);
+                double dropout = 0, bool batch_norm = false);
 
 /// One of the networks that a user can choose by the option `network`, with its limits. To add a network, add
 /// an entry in networks.cpp.
@@ -121,6 +122,9 @@ void describe(NetworkOptions& o, V& v) {
     "two: biases for the input and for the hidden state, as in PyTorch; one: a single bias, which starts at "
     "1 for the forget gate, so that the state is kept at first",
     Choices{{"two", "one"}}, "Jozefowicz et al. 2015");
+  v("batch_norm", o.batch_norm,
+    "whether a batch norm precedes each activation of " + detail::users_text("batch_norm"),
+    "FiD-GP section 5.1");
   v("dropout", o.dropout, "share of the features set to zero in training", Range{0, 0.9},
     "Srivastava et al. 2014");
 }

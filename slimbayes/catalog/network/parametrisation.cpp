@@ -40,10 +40,9 @@ Scales mup(const LayerWidth& layer, double reference) {
 Scales ntk(const LayerWidth& layer) { return {.weight = 1 / std::sqrt(layer.in * layer.window), .start = 1}; }
 
 template <class Layer>
-inline constexpr bool keeps_widths =
-    std::is_same_v<Layer, Activation> || std::is_same_v<Layer, Dropout> || std::is_same_v<Layer, Pool2d> ||
-    std::is_same_v<Layer, Flatten> || std::is_same_v<Layer, MeanOverImage> ||
-    std::is_same_v<Layer, BatchNorm2d>;
+inline constexpr bool keeps_widths = std::is_same_v<Layer, Activation> || std::is_same_v<Layer, Dropout> ||
+                                     std::is_same_v<Layer, Pool2d> || std::is_same_v<Layer, Flatten> ||
+                                     std::is_same_v<Layer, MeanOverImage> || std::is_same_v<Layer, BatchNorm>;
 
 /// The state of the pass over the layers: what the layers before have determined.
 struct Widths {

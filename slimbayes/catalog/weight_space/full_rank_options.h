@@ -28,7 +28,7 @@ struct RankOneOptions {
 
 template <class V>
 void describe(RankOneOptions& o, V& v) {
-  WithoutOption<V> of_matrices{v, "random_biases"};  // only the scales of the matrices are random
+  WithoutOptions<V> of_matrices{v, {"random_biases"}};  // only the scales of the matrices are random
   describe(o.variational, of_matrices);
 }
 

@@ -4,6 +4,7 @@
 #include "slimbayes/catalog/method_entry.h"
 #include "slimbayes/catalog/weight_space/ensemble_options.h"
 #include "slimbayes/catalog/weight_space/full_rank_options.h"
+#include "slimbayes/catalog/weight_space/inducing_options.h"
 #include "slimbayes/catalog/weight_space/low_rank_options.h"
 #include "slimbayes/catalog/weight_space/mc_dropout_options.h"
 #include "slimbayes/catalog/weight_space/paper_presets.h"
@@ -94,6 +95,37 @@ MethodInfo rank_1() {
                          "Dusenberry et al. 2020", PresetOptions::rank_one));
 }
 
+/// Returns the facts of a method on inducing weights.
+MethodInfo inducing_method(std::string name, std::string summary, std::string paper) {
+  MethodInfo info =
+      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  info.parts = SdParts::draws;
+  info.summary = std::move(summary);
+  info.paper = std::move(paper);
+  return info;
+}
+
+MethodInfo fid_gp() {
+  MethodInfo info =
+      inducing_method("fid-gp", "A network whose weights are drawn given a few inducing weights with a flow.",
+                      "FiD-GP: flow-induced diagonal Gaussian processes, section 4");
+  info.presets = {inducing_preset()};
+  return with_options<FidGpOptions>(std::move(info));
+}
+
+MethodInfo fid_gp_reparam() {
+  MethodInfo info = inducing_method(
+      "fid-gp-reparam", "fid-gp with independent noise of the weights, another model.", "FiD-GP, section 4");
+  info.presets = {inducing_preset()};
+  return with_options<FidGpOptions>(std::move(info));
+}
+
+MethodInfo ffg_u() {
+  return with_options<InducingOptions>(
+      inducing_method("ffg-u", "Inducing weights with a Gaussian posterior, the baseline of fid-gp.",
+                      "Ritter et al. 2021 (baseline of FiD-GP)"));
+}
+
 MethodInfo ensemble() {
   MethodInfo info;
   info.name = "ensemble";
@@ -115,8 +147,8 @@ MethodInfo ensemble() {
 }  // namespace
 
 std::vector<MethodInfo> weight_space_methods() {
-  return {mc_dropout(),       swag(),   bbb(),     full_rank(), low_rank(), low_rank_svd(),
-          low_rank_laplace(), rank_1(), ensemble()};
+  return {mc_dropout(),       swag(),   bbb(),    full_rank(),      low_rank(), low_rank_svd(),
+          low_rank_laplace(), rank_1(), fid_gp(), fid_gp_reparam(), ffg_u(),    ensemble()};
 }
 
 }  // namespace slimbayes

@@ -102,6 +102,21 @@ std::vector<Experiment> experiments_on_text_and_images() {
 
 }  // namespace
 
+Preset inducing_preset() {
+  return {"paper",
+          {{"inducing_rows", 128},
+           {"inducing_columns", 128},
+           {"output_columns", 128},
+           {"flow", "paper"},
+           {"flow_layers", "convolutions"},
+           {"noisy_z", true},
+           {"epochs", 200},
+           {"batch", 100},
+           {"learning_rate", 1e-3},
+           {"schedule", "plateau"},
+           {"patience", 0}}};
+}
+
 std::vector<Preset> paper_presets(PresetOptions has) {
   std::vector<Experiment> all = experiments_on_rows_and_windows();
   for (Experiment& one : experiments_on_text_and_images()) all.push_back(std::move(one));

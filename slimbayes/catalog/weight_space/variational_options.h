@@ -37,7 +37,7 @@ inline VariationalOptions with_less_kl() {
 
 template <class V>
 void describe(VariationalOptions& o, V& v) {
-  WithoutOption<V> trained_by_the_bound{v, "weight_decay"};  // the prior takes its place
+  WithoutOptions<V> trained_by_the_bound{v, {"weight_decay"}};  // the prior takes its place
   describe(o.network, trained_by_the_bound);
   v("prior", o.prior,
     "prior of every weight. normal: N(0, weight_prior_sd^2); mixture: this and N(0, narrow_prior_sd^2) with "

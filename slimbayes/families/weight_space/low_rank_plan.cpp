@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/families/weight_space/variational_network.h"
 
 namespace slimbayes {
 
@@ -64,9 +63,9 @@ WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& opti
   return plan;
 }
 
-std::string note_on_factors(const WeightPlan& plan) {
+std::string note_on_factors(const TrainedPlan& trained) {
   const auto factored = [](const auto& site) { return site.second.rank > 0; };
-  if (std::ranges::any_of(plan.sites, factored)) return "";
+  if (std::ranges::any_of(trained.plan.sites, factored)) return "";
   return "no matrix is a product of factors, because none would have fewer parameters so: lower --rank, take "
          "a wider network (--hidden), or use --factored all";
 }

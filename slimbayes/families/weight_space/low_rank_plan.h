@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "slimbayes/bayes/weight_plan.h"
 #include "slimbayes/catalog/weight_space/low_rank_options.h"
+#include "slimbayes/families/weight_space/variational_network.h"
 
 namespace slimbayes {
 
@@ -17,6 +17,6 @@ WeightPlan low_rank_plan(const NetworkLayout& layout, const LowRankOptions& opti
                          const std::string& start);
 
 /// Returns a note if no matrix of the plan is a product of factors, else "".
-std::string note_on_factors(const WeightPlan& plan);
+std::string note_on_factors(const TrainedPlan& trained);
 
 }  // namespace slimbayes

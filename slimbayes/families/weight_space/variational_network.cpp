@@ -89,8 +89,9 @@ class VariationalFit {
                                             {"spread", {training.learning_rate}},
                                             {"noise", {method_.variational.noise.noise_rate}}},
                                            rows_, training);
-    const KlSchedule schedule{method_.variational.kl_zero, method_.variational.kl_ramp};
+    KlSchedule schedule{method_.variational.kl_zero, method_.variational.kl_ramp};
     const int64_t epochs = training_plan(training, rows_.size(), problem.plan).epochs;
+    if (method_.shortens_kl) schedule = shortened(schedule, epochs);
     check(schedule.select_from() <= epochs, method_.method,
           fmt::format("kl_zero and kl_ramp of together at most the {} epochs of this fit", epochs),
           fmt::format("{} and {}", schedule.zero, schedule.ramp), "lower them, or raise --epochs or --steps");
@@ -109,7 +110,8 @@ class VariationalFit {
   }
 
   std::unique_ptr<Fitted> fitted(Summary summary) const {
-    const std::string note = method_.note ? method_.note(random_.plan()) : "";
+    const std::string note =
+        method_.note ? method_.note({network_.layout(), random_.plan(), weights_, rows_.size()}) : "";
     if (!note.empty()) summary.notes.push_back(note);
     return variational_fitted(
         method_, NetworkFile{method_.options, head_, spec_, snapshot(parameters_), std::move(summary)},

@@ -5,11 +5,19 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "slimbayes/bayes/weight_plan.h"
+#include "slimbayes/bayes/random_weights.h"
 #include "slimbayes/catalog/weight_space/variational_options.h"
 #include "slimbayes/method/method.h"
 
 namespace slimbayes {
+
+/// A plan whose weights are trained.
+struct TrainedPlan {
+  const NetworkLayout& layout;
+  const WeightPlan& plan;
+  const WeightPosterior& weights;
+  int64_t rows;  // of the training
+};
 
 /// What distinguishes the methods that train a distribution over the weights of a network.
 struct VariationalNetwork {
@@ -26,8 +34,11 @@ struct VariationalNetwork {
   /// Returns which weights of the network are random, and how.
   std::function<WeightPlan(const NetworkLayout& layout)> plan;
   Start start = Start::random;
-  /// Returns a note to the user on the plan of a fit, or "". Empty: there is never one.
-  std::function<std::string(const WeightPlan& plan)> note = {};
+  /// Returns a note to the user on a fit, or "". Empty: there is never one.
+  std::function<std::string(const TrainedPlan& trained)> note = {};
+  /// Whether a fit with too few epochs for kl_zero and kl_ramp shortens them (shortened() in
+  /// train/schedule.h). If not, it refuses them.
+  bool shortens_kl = false;
 };
 
 /// Returns the prior that these options describe.

@@ -1,0 +1,23 @@
+#include "slimbayes/core/stored.h"
+#include "slimbayes/families/weight_space/inducing_network.h"
+
+// fid-gp-reparam: fid-gp with independent noise of the weights (FiD-GP, docs/references.md).
+//
+// Model       W given U is N(E[W | U], s^2 I) with the mean of fid-gp and the prior sd s. This is another
+//             model than fid-gp, not another way to draw from it: its noise ignores what U says of W.
+// Estimator   As fid-gp, with one random number for each weight.
+// Cost        As fid-gp, without the products of the noise.
+// When        To compare with fid-gp, or where its draws are too slow.
+
+namespace slimbayes {
+
+std::unique_ptr<Method> make_fid_gp_reparam(const nlohmann::json& options) {
+  return variational_method(inducing_network<FidGpOptions>("fid-gp-reparam", options, "reparam"));
+}
+
+std::unique_ptr<Fitted> load_fid_gp_reparam(const TensorFile& file) {
+  return load_variational(
+      inducing_network<FidGpOptions>("fid-gp-reparam", stored_json(file, "options"), "reparam"), file);
+}
+
+}  // namespace slimbayes
