@@ -7,6 +7,7 @@
 
 #include "cli/describe_text.h"
 #include "cli/encoder_text.h"
+#include "cli/layers_text.h"
 #include "cli/terminal.h"
 #include "slimbayes/catalog/network/networks.h"
 #include "slimbayes/storage/error.h"
@@ -137,21 +138,6 @@ std::string input_text(const json& encoder) {
                      fact("longest"));
 }
 
-/// Returns one line per matrix that the file holds as a product A B^T of random factors; "" if there is none.
-std::string factors_text(const json& tensors) {
-  constexpr std::string_view kA = ".a.spread";
-  std::string text;
-  for (const auto& item : tensors.items()) {
-    if (!item.key().ends_with(kA)) continue;
-    const std::string name = item.key().substr(0, item.key().size() - kA.size());
-    const json a = item.value(), b = tensors.value(name + ".b.spread", json());
-    if (a.size() != 2 || b.size() != 2) continue;
-    text += fmt::format("  {:<18} {} x {}, rank {}\n", shown(name), a[0].get<int64_t>(), b[0].get<int64_t>(),
-                        a[1].get<int64_t>());
-  }
-  return text.empty() ? "" : "\nmatrices as products of factors\n" + text;
-}
-
 /// Returns whether all parts of the split (training, validation, test) are empty. They are after an update,
 /// which gives up the split.
 bool no_split(const json& rows) {
@@ -179,9 +165,9 @@ std::string line_of(const std::string& name, const json& value, InputKind kind) 
 /// Returns whether the tensor of this name in a model file is no trained parameter: rows or sums of them,
 /// what is known of the training data, running averages, or the noise of the target.
 bool is_data(const std::string& name) {
-  constexpr std::string_view kParts[] = {"data.",        "statistics.", "calibration.", "learned.",
-                                         "events.",      "images.",     "prior_factor", "sampled",
-                                         "running_mean", "running_var", "noise_var",    "log_noise"};
+  constexpr std::string_view kParts[] = {
+      "data.",   "statistics.",  "calibration.", "learned.",  "events.",   "images.", "prior_factor",
+      "sampled", "running_mean", "running_var",  "noise_var", "log_noise", "ood."};
   return std::ranges::any_of(kParts,
                              [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
@@ -214,6 +200,7 @@ json model_facts(const std::string& path) {
   facts["parameters"] = parameters;
   facts["rows"] = rows;
   facts["tensors"] = tensors;
+  if (json layers = inducing_layers(facts); !layers.empty()) facts["layers"] = std::move(layers);
   return facts;
 }
 
@@ -263,7 +250,7 @@ std::string model_text(const json& facts) {
     }
     for (const auto& item : facts[group].items()) text += line_of(item.key(), item.value(), kind);
   }
-  text += factors_text(facts["tensors"]);
+  text += layers_text(facts);
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }
 

@@ -61,6 +61,24 @@ std::string errors_text(const json& report, std::string_view noun) {
   return text + "\n" + text_table(rows);
 }
 
+/// Returns what the score "residual" is worth beside its control, and the rank of its projectors.
+std::string projectors_text(const json& ood) {
+  std::string text;
+  if (ood.contains("residual_gain"))
+    text += fmt::format("residual beside gradient_norm, which needs no inducing weights: AUROC {:+.4f}\n",
+                        ood["residual_gain"].get<double>());
+  for (const json& one : ood.value("projectors", json::array())) {
+    text += fmt::format("residual at {}: the projector has rank {:.1f} of {}",
+                        shown(one["layer"].get<std::string>()), one["rank"].get<double>(),
+                        one["columns"].get<int64_t>());
+    const auto kept = one["kept"].get<int64_t>();
+    text += kept == 0 ? "\n"
+                      : fmt::format(
+                            " and leaves nothing; {} directions, 90 % of its energy, take its place\n", kept);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string selective_text(const json& report, std::string_view noun) {
@@ -112,6 +130,7 @@ std::string separation_text(const json& ood, const std::string& source) {
                      "FPR@95: false alarms of a detector that finds 95 % of them\n"
                      "TPR@5: share of them that is found at 5 % false alarms\n"
                      "ratio: mean score of the foreign data over that of the data\n";
+  text += projectors_text(ood);
   if (ood.contains("left_out"))
     text += fmt::format(
         "{} foreign rows, too far for any answer, are left out: the data are more foreign than this\n",

@@ -88,8 +88,8 @@ class Inducing : public Structure {
     SiteDraw drawn{DenseMap{}, {white.values, white.log_det}, {sd}, {}};
     const auto [rows, columns] = sides(parameters, &own);
     // The sd of the prior multiplies the small matrices, not W.
-    const at::Tensor u = prior_sd_ * unwhitened(rows, columns, white.values),
-                     noise_scale = prior_sd_ * noise(parameters);
+    drawn.numbers.push_back(unwhitened(rows, columns, white.values));
+    const at::Tensor u = prior_sd_ * drawn.numbers[2], noise_scale = prior_sd_ * noise(parameters);
     if (plan_.conditional == "matheron") {
       MatheronNoise noise = matheron_noise(rows, columns, own);
       for (at::Tensor* part : {&noise.w, &noise.e2, &noise.e3, &noise.e4})

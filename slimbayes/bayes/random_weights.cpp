@@ -144,6 +144,12 @@ WeightDraw WeightPosterior::draw(const Stream& stream, const DrawContext& contex
   return out;
 }
 
+std::vector<std::string> WeightPosterior::names() const {
+  std::vector<std::string> all;
+  for (const Site& site : sites_) all.push_back(site.name);
+  return all;
+}
+
 Binding WeightPosterior::mean() const {
   Binding out = fixed_;
   for (const Site& site : sites_) {

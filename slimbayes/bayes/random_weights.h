@@ -46,6 +46,9 @@ class WeightPosterior {
   /// Returns the scalar KL(posterior || prior), summed over all sites. `draw` is the draw used in this step.
   at::Tensor kl(const WeightDraw& draw, const KlContext& context = {}) const;
 
+  /// Returns the names of the random sites, in the order of WeightDraw::sites.
+  std::vector<std::string> names() const;
+
   /// Returns the mean of every weight. A matrix is E[W], for example E[A] E[B]^T.
   Binding mean() const;
 

@@ -37,7 +37,8 @@ std::unique_ptr<const Structure> make_rank_one(const RandomSite& site, const Sit
 /// independent standard normal numbers ("reparam", another model). The parameters are, for the site NAME: the
 /// mean and the spread of V0 (NAME.inducing, NAME.inducing.spread), Z and D of both sides (NAME.z_rows,
 /// NAME.d_rows, ...), lambda (NAME.noise), the sds of the rows of Z if these vary (NAME.z_rows.spread,
-/// ...) and those of the flow (NAME.flow....). Its draws are DenseMaps.
+/// ...) and those of the flow (NAME.flow....). Its draws are DenseMaps;
+/// SiteDraw::numbers holds V, the log determinant of the flow, and U.
 /// Throws std::invalid_argument for an embedding, a mixture prior, or a plan out of range.
 std::unique_ptr<const Structure> make_inducing(const RandomSite& site, const SitePlan& plan);
 

@@ -51,6 +51,9 @@ nlohmann::json separation_report(const Scores& inside, const Scores& outside) {
         {"auroc", 0.5}, {"fpr95", 0.95}, {"tpr5", 0.05}, {"aupr_ood", share}, {"aupr_in", 1 - share}};
   }
   report["aupr"] = report["aupr_ood"];
+  const nlohmann::json& area = report["auroc"];
+  if (area.contains("residual") && area.contains("gradient_norm"))
+    report["residual_gain"] = area["residual"].get<double>() - area["gradient_norm"].get<double>();
   return report;
 }
 

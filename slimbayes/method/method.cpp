@@ -21,6 +21,8 @@ Scores Fitted::ood(const Dataset& data) const {
   return {{"energy", energy(f.mean)}};
 }
 
+nlohmann::json Fitted::ood_facts() const { return nlohmann::json::object(); }
+
 std::unique_ptr<Fitted> Fitted::with_noise(double) const { return nullptr; }
 
 FitContext part_of(const FitContext& whole, const Stream& stream, CheckpointPolicy checkpoint) {

@@ -47,6 +47,10 @@ class Fitted {
   /// logits of network() for a classifier, else no scores. Costs one pass of the network. Throws as predict.
   virtual Scores ood(const Dataset& data) const;
 
+  /// Returns what a reader of the scores of ood() must know, as a JSON object; {} if there is nothing.
+  ///   projectors   a list, one object for each layer of "residual" (gradient_projection.h)
+  virtual nlohmann::json ood_facts() const;
+
   /// Returns the method's tensors and metadata. The loader in the registry reads them and gives identical
   /// predictions; after ExactPosterior::updated, the predictions are equal up to rounding.
   virtual TensorFile save() const = 0;

@@ -8,7 +8,9 @@ namespace slimbayes {
 nlohmann::json separation(const Model& model, const Scores& inside, const Scores& outside) {
   check(!inside.empty(), "evaluate", "a method that scores foreign rows, or numeric inputs, for --ood",
         model.method(), "fit with another --method");
-  return separation_report(inside, outside);
+  nlohmann::json report = separation_report(inside, outside);
+  report.update(model.fitted().ood_facts());
+  return report;
 }
 
 }  // namespace slimbayes

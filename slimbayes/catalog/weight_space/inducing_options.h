@@ -15,6 +15,7 @@ struct InducingOptions {
   double prior_scale = 1;
   int64_t inducing_rows = 0, inducing_columns = 0, output_columns = 0;
   std::vector<std::string> bayesian_layers = {"all"};
+  std::vector<std::string> ood_layers = {"auto"};
   double start_noise = 1e-3, most_noise = 0.03;
   double inducing_sd = 1e-3, most_inducing_sd = 0.1;
   double start_diagonal = 1e-3;
@@ -54,12 +55,12 @@ void describe(InducingOptions& o, V& v) {
   v("inducing_rows", o.inducing_rows,
     "rows of the inducing matrix of a layer; the output layer has as many as outputs. A layer of d inputs "
     "and "
-    "e outputs stores about rows * e + columns * d + 2 * rows * columns numbers. 0: a quarter of e, at least "
-    "16 (or e, if that is less) and at most 128",
+    "e outputs stores about rows * e + columns * d + 2 * rows * columns numbers. 0: a quarter of the "
+    "smaller of both, at least 16 and at most 128, but no more than e",
     Range{0, kMostInducing}, "FiD-GP table 6");
   v("inducing_columns", o.inducing_columns,
-    "columns of the inducing matrix of a layer. 0: as for the rows, with d in place of e. The mean of a "
-    "layer's matrix has at most this rank",
+    "columns of the inducing matrix of a layer. 0: as for the rows, but no more than d. The mean "
+    "of a layer's matrix has at most this rank",
     Range{0, kMostInducing}, "FiD-GP table 6");
   v("output_columns", o.output_columns,
     "columns of the inducing matrix of the output layer. 0: as inducing_columns", Range{0, kMostInducing},
@@ -68,6 +69,11 @@ void describe(InducingOptions& o, V& v) {
     "layers whose weights are random: all, or names such as layer2.1.conv2,layer4.1.conv2. A wrong name "
     "lists those of the network. The others are deterministic. The words of a text always are",
     ValueName{"LAYER"}, "FiD-GP section 6");
+  v("ood_layers", o.ood_layers,
+    "layers at which the out-of-distribution score of a classifier (evaluate --ood) is computed, with names "
+    "as "
+    "in bayesian_layers. auto: two of them, as in the paper where the network is its resnet18",
+    ValueName{"LAYER"}, "FiD-GP algorithm 2");
   v("start_noise", o.start_noise,
     "initial scale of a weight's own noise, given the inducing weights; 1 would be that of the prior",
     Range{1e-9, 10}, "FiD-GP section 4");

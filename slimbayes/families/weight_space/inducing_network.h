@@ -27,6 +27,7 @@ VariationalNetwork inducing_network(const std::string& method, const nlohmann::j
           .plan = [whole, conditional](
                       const NetworkLayout& layout) { return inducing_plan(layout, whole, conditional); },
           .note = note_on_kl,
+          .ood_layers = whole.inducing.ood_layers,
           .shortens_kl = true};
 }
 

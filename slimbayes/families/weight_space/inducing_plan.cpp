@@ -49,11 +49,12 @@ int64_t weights_of(const NetworkLayout& layout, const MapSite& site) {
   return site.out * (site.in + (bias ? 1 : 0));
 }
 
-/// Returns the number of inducing rows or columns for a side of this size: `given`, or for 0 a quarter of the
-/// side, but at least kFewest (or the side, if that is less) and at most kMost.
-int64_t inducing_size(int64_t given, int64_t side) {
+/// Returns the number of inducing rows or columns for one side of a matrix: `given`, or for 0 a quarter of the
+/// smaller side, at least kFewest and at most kMost, but no more than this side. The smaller side counts
+/// because it bounds the rank of the matrix.
+int64_t inducing_size(int64_t given, int64_t side, int64_t other) {
   constexpr int64_t kFewest = 16, kMost = 128;
-  return given > 0 ? given : std::min(side, std::clamp(side / 4, kFewest, kMost));
+  return given > 0 ? given : std::min(side, std::clamp(std::min(side, other) / 4, kFewest, kMost));
 }
 
 }  // namespace
@@ -77,8 +78,8 @@ WeightPlan inducing_plan(const NetworkLayout& layout, const FidGpOptions& option
     plan.sites[site.name] = {
         .structure = "inducing",
         .prior = NormalPrior{o.prior_scale / std::sqrt(static_cast<double>(inputs))},
-        .inducing = {.rows = is_output ? site.out : inducing_size(o.inducing_rows, site.out),
-                     .columns = inducing_size(columns, inputs),
+        .inducing = {.rows = is_output ? site.out : inducing_size(o.inducing_rows, site.out, inputs),
+                     .columns = inducing_size(columns, inputs, site.out),
                      .conditional = conditional,
                      .flow = flow ? options.flow : "none",
                      .start_noise = o.start_noise,

@@ -10,6 +10,7 @@
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/weight_space/draw_stack.h"
+#include "slimbayes/families/weight_space/gradient_projection.h"
 
 namespace slimbayes {
 
@@ -38,6 +39,17 @@ class VariationalFitted : public Fitted {
     WeightDraws draws = draws_of(network_, weights_, net_.spec.input, method_.variational.draws);
     if (stack_) draws.together = [this](const Input& rows) { return (*stack_)(rows); };
     return predict_by_draws(draws, head_, data, options, method_.method);
+  }
+
+  Scores ood(const Dataset& data) const override {
+    if (!head_.is_classes()) return {};
+    return projection_scores({network_, weights_, head_, net_.spec}, net_.weights, data);
+  }
+
+  nlohmann::json ood_facts() const override {
+    const nlohmann::json projectors = projection_facts(network_.layout(), net_.weights);
+    if (projectors.empty()) return nlohmann::json::object();
+    return {{"projectors", projectors}};
   }
 
   TensorFile save() const override {

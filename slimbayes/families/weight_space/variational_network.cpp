@@ -13,6 +13,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/noise_variance.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/families/weight_space/gradient_projection.h"
 #include "slimbayes/families/weight_space/token_counts.h"
 #include "slimbayes/families/weight_space/variational_fitted.h"
 #include "slimbayes/families/weight_space/weight_draws.h"
@@ -77,6 +78,8 @@ class VariationalFit {
         random_(network_.layout(), method.plan(network_.layout())),
         parameters_(started(start, trained)),
         weights_(random_.bound([this](const std::string& name) { return parameters_[name]; })) {
+    if (head_.is_classes() && !method.ood_layers.empty())
+      key_sites_ = key_sites(spec_, network_.layout(), random_.plan(), method.ood_layers);
     if (!weights_.has_tokens()) return;
     tokens_.emplace(rows_, vocabulary_of(network_.layout()));
     weights_.rows_to_prior(tokens_->unseen());
@@ -109,13 +112,16 @@ class VariationalFit {
     return summary;
   }
 
-  std::unique_ptr<Fitted> fitted(Summary summary) const {
+  /// `stream` draws what the model's out-of-distribution score needs.
+  std::unique_ptr<Fitted> fitted(Summary summary, const Stream& stream) const {
     const std::string note =
         method_.note ? method_.note({network_.layout(), random_.plan(), weights_, rows_.size()}) : "";
     if (!note.empty()) summary.notes.push_back(note);
-    return variational_fitted(
-        method_, NetworkFile{method_.options, head_, spec_, snapshot(parameters_), std::move(summary)},
-        random_.plan());
+    Weights all = snapshot(parameters_);
+    all.merge(projection_statistics({network_, weights_, head_, spec_}, key_sites_, rows_, stream));
+    return variational_fitted(method_,
+                              NetworkFile{method_.options, head_, spec_, std::move(all), std::move(summary)},
+                              random_.plan());
   }
 
  private:
@@ -177,8 +183,9 @@ class VariationalFit {
   RandomWeights random_;
   Parameters parameters_;
   WeightPosterior weights_;
-  std::optional<TokenCounts> tokens_;  // of the training rows; only for a random embedding
-  double kl_weight_ = 0;               // of this epoch, per row
+  std::optional<TokenCounts> tokens_;   // of the training rows; only for a random embedding
+  double kl_weight_ = 0;                // of this epoch, per row
+  std::vector<std::string> key_sites_;  // of the out-of-distribution score
 };
 
 class VariationalMethod : public Method {
@@ -200,7 +207,7 @@ class VariationalMethod : public Method {
                                                                  schema.tokens, schema.task.outputs),
                        context.stream.split("start"), trained);
     Summary summary = fit.train(context);
-    return fit.fitted(std::move(summary));
+    return fit.fitted(std::move(summary), context.stream.split("ood"));
   }
 
   /// Takes or trains the network that the weights start from, then trains the distribution. A killed fit that
@@ -237,7 +244,7 @@ class VariationalMethod : public Method {
     NoiseOptions& noise = method.variational.noise;
     noise.noise_start = std::max(first.head.noise_var, 2 * noise.noise_floor);
     const VariationalFit fit(method, split, first.spec, context.stream.split("start"), &first);
-    return fit.fitted(first.summary);
+    return fit.fitted(first.summary, context.stream.split("ood"));
   }
 
   VariationalNetwork method_;

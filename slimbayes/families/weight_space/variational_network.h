@@ -36,6 +36,9 @@ struct VariationalNetwork {
   Start start = Start::random;
   /// Returns a note to the user on a fit, or "". Empty: there is never one.
   std::function<std::string(const TrainedPlan& trained)> note = {};
+  /// The layers at which a classifier with inducing weights computes its out-of-distribution score
+  /// (key_sites() in gradient_projection.h). Empty: it has none.
+  std::vector<std::string> ood_layers = {};
   /// Whether a fit with too few epochs for kl_zero and kl_ramp shortens them (shortened() in
   /// train/schedule.h). If not, it refuses them.
   bool shortens_kl = false;

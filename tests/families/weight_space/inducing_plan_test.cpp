@@ -71,16 +71,21 @@ TEST(InducingPlan, ALayerHasTheNumbersOfTheFormula) {
 
 TEST(InducingPlan, SizesThatAreNotGivenFollowFromTheLayer) {
   FidGpOptions o;
-  const WeightPlan plan = inducing_plan(plain({8, 64, 2000, 3}), o, "matheron");
+  const WeightPlan plan = inducing_plan(plain({8, 64, 2000, 3, 1000}), o, "matheron");
   const InducingPlan &first = plan.sites.at("network.0.weight").inducing,
                      &second = plan.sites.at("network.1.weight").inducing,
-                     &last = plan.sites.at("network.2.weight").inducing;
+                     &third = plan.sites.at("network.2.weight").inducing,
+                     &last = plan.sites.at("network.3.weight").inducing;
   EXPECT_EQ(first.rows, 16);
   EXPECT_EQ(first.columns, 9);  // 8 inputs and the bias
-  EXPECT_EQ(second.rows, 128);
+  EXPECT_EQ(second.rows, 16);   // a quarter of the 65 columns
   EXPECT_EQ(second.columns, 16);
-  EXPECT_EQ(last.rows, 3);
-  EXPECT_EQ(last.columns, 128);
+  EXPECT_EQ(third.rows, 3);
+  EXPECT_EQ(third.columns, 16);
+  EXPECT_EQ(last.rows, 1000);  // as many as outputs
+  EXPECT_EQ(last.columns, 4);
+  const WeightPlan wide = inducing_plan(plain({600, 2000}), o, "matheron");
+  EXPECT_EQ(wide.sites.at("network.0.weight").inducing.columns, 128);
   EXPECT_NEAR(std::get<NormalPrior>(plan.sites.at("network.1.weight").prior).sd, 1 / std::sqrt(65.0), 1e-15);
   o.inducing.inducing_rows = 100;  // more than a side has: allowed
   EXPECT_EQ(inducing_plan(plain({8, 64, 3}), o, "matheron").sites.at("network.0.weight").inducing.rows, 100);

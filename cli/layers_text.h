@@ -1,0 +1,18 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace slimbayes::cli {
+
+/// Returns the sizes of the layers of a model with inducing weights, from the facts of its file (network and
+/// tensors), as a list of objects: `layer`, `out` and `in` of its matrix (with the bias as a column, if it is
+/// one), `rows` and `columns` of the inducing matrix, `parameters` that are stored, and those of a
+/// deterministic layer (`dense`). Empty for another model, and for a damaged file.
+nlohmann::json inducing_layers(const nlohmann::json& facts);
+
+/// Returns one line per matrix that the file holds in a smaller form: as a product A B^T of random factors,
+/// or by inducing weights, with the parameters and bytes of each; "" if there is none.
+std::string layers_text(const nlohmann::json& facts);
+
+}  // namespace slimbayes::cli

@@ -1,0 +1,166 @@
+#include "slimbayes/families/weight_space/gradient_projection.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/families/weight_space/inducing_plan.h"
+#include "tests/data/tables.h"
+
+namespace slimbayes {
+namespace {
+
+/// A classifier of images with inducing weights at their initial values, with batch norms that have seen some
+/// rows.
+struct Classifier {
+  NetworkSpec spec;
+  Network network;
+  WeightPlan plan;
+  RandomWeights random;
+  Parameters parameters;
+  WeightPosterior weights;
+  Head head{LikelihoodKind::softmax, 4};
+
+  explicit Classifier(int64_t hidden = 8, int64_t size = 0)
+      : spec(spec_of(hidden)),
+        network(spec, "network"),
+        plan(plan_of(network.layout(), size)),
+        random(network.layout(), plan),
+        parameters(random.parameters(Stream(1)), at::kFloat),
+        weights(random.bound([this](const std::string& name) { return parameters[name]; })) {}
+
+  static NetworkSpec spec_of(int64_t hidden) {
+    NetworkSpec spec = network_for({.network = "convnet", .hidden = hidden}, Shape{{1, 9, 7}});
+    spec.layers.push_back(Linear{4});
+    return spec;
+  }
+  static WeightPlan plan_of(const NetworkLayout& layout, int64_t size) {
+    FidGpOptions options;
+    options.inducing.inducing_rows = options.inducing.inducing_columns = size;
+    return inducing_plan(layout, options, "matheron");
+  }
+  MeanNetwork mean() const { return {network, weights, head, spec}; }
+};
+
+Dataset images(int64_t n, uint64_t seed) {
+  return class_data(Stream(seed).normal({n, 1, 9, 7}, at::kFloat), at::zeros({n}, at::kLong), 4);
+}
+
+const std::vector<std::string> kSites = {"network.3.weight", "network.10.weight"};
+
+TEST(GradientProjection, ARowHasItsScoresInEveryBatch) {
+  const Classifier c;
+  const Dataset rows = images(40, 2);
+  const Weights stored = projection_statistics(c.mean(), kSites, rows, Stream(3));
+  const Scores all = projection_scores(c.mean(), stored, rows);
+  const at::Tensor order = Stream(4).permutation(40);
+  const Scores shuffled = projection_scores(c.mean(), stored, rows.subset(order));
+  const Scores one = projection_scores(c.mean(), stored, rows.subset(at::tensor({7}, at::kLong)));
+  ASSERT_EQ(all.size(), 4U);
+  for (const auto& [name, score] : all) {
+    EXPECT_TRUE(score.isfinite().all().item<bool>()) << name;
+    EXPECT_TRUE(at::allclose(shuffled.at(name), score.index_select(0, order), 1e-4, 1e-7)) << name;
+    EXPECT_NEAR(one.at(name).item<double>(), score[7].item<double>(),
+                1e-4 * std::abs(score[7].item<double>()))
+        << name;
+  }
+}
+
+TEST(GradientProjection, TheNormIsThatOfTheFeatureTimesItsGradient) {
+  // The output layer's h are the logits: z = f * (softmax f - e_argmax), in closed form.
+  const Classifier c;
+  const Dataset rows = images(11, 2);
+  const std::vector<std::string> output = {"network.17.weight"};
+  const Weights stored = projection_statistics(c.mean(), output, rows, Stream(3));
+  at::NoGradGuard no_grad;
+  const at::Tensor f = c.network(rows.all().inputs[0], c.weights.mean()).to(at::kDouble);
+  const at::Tensor z = f * (f.softmax(-1) - at::one_hot(f.argmax(-1), 4).to(at::kDouble));
+  const Scores scores = projection_scores(c.mean(), stored, rows);
+  EXPECT_TRUE(at::allclose(scores.at("gradient_norm"), z.norm(2, 1), 1e-4, 1e-8));
+  EXPECT_TRUE(at::allclose(scores.at("energy"), -f.logsumexp(-1), 1e-5, 1e-6));
+  // r = (I - P) z~ with P as its formula says, by a dense inverse.
+  const at::Tensor u = stored.at("ood.network.17.weight.inducing").to(at::kDouble),
+                   b = stored.at("ood.network.17.weight.directions").to(at::kDouble);
+  const at::Tensor inside = at::matmul(z, b.t());
+  ASSERT_LT(u.size(0), u.size(1));
+  const double ridge = 1e-6 * at::linalg_eigvalsh(at::matmul(u, u.t())).max().item<double>();
+  const at::Tensor inverse = at::linalg_inv(at::matmul(u, u.t()) + ridge * at::eye(u.size(0), at::kDouble));
+  const at::Tensor p = at::matmul(at::matmul(u.t(), inverse), u);
+  const at::Tensor r = inside - at::matmul(inside, p);
+  EXPECT_TRUE(at::allclose(scores.at("residual"), r.norm(2, 1), 1e-3, 1e-7));
+  EXPECT_EQ(projection_facts(c.network.layout(), stored)[0]["kept"], 0);
+}
+
+TEST(GradientProjection, DirectionsAreOrthonormalOrZero) {
+  const Classifier c;
+  const Weights stored = projection_statistics(c.mean(), kSites, images(60, 2), Stream(3));
+  for (const std::string& site : kSites) {
+    const at::Tensor b = stored.at("ood." + site + ".directions").to(at::kDouble);
+    const at::Tensor gram = at::matmul(b, b.t());
+    const at::Tensor found = (gram.diag() > 0.5).to(at::kDouble);
+    EXPECT_GT(found.sum().item<double>(), 3);
+    EXPECT_TRUE(at::allclose(gram, found.diag(), 1e-4, 1e-4)) << site;
+  }
+}
+
+TEST(GradientProjection, AProjectorThatIsTheIdentityIsReplacedByPartOfItsEnergy) {
+  const Classifier c(16, 6);  // U is 6 x 6 at a layer of 8 x 73: of full rank
+  const Dataset rows = images(60, 2);
+  const Weights stored = projection_statistics(c.mean(), {"network.3.weight"}, rows, Stream(3));
+  const nlohmann::json facts = projection_facts(c.network.layout(), stored);
+  ASSERT_EQ(facts.size(), 1U);
+  EXPECT_EQ(facts[0]["layer"], "conv2");
+  EXPECT_EQ(facts[0]["columns"], 6);
+  EXPECT_GT(facts[0]["rank"], 5.5);
+  const int64_t kept = facts[0]["kept"];
+  const at::Tensor s = at::linalg_svdvals(stored.at("ood.network.3.weight.inducing")).square();
+  EXPECT_GE((s.narrow(0, 0, kept).sum() / s.sum()).item<double>(), 0.9);
+  EXPECT_LT((s.narrow(0, 0, kept - 1).sum() / s.sum()).item<double>(), 0.9);
+  const Scores scores = projection_scores(c.mean(), stored, rows);
+  EXPECT_GT(scores.at("residual").min().item<double>(), 0);
+  EXPECT_LE((scores.at("residual") - scores.at("gradient_norm")).max().item<double>(), 1e-12);
+}
+
+TEST(GradientProjection, NoiseOfTheWeightsMovesAResidualByItsNormAtMost) {
+  // The paper's lemma 1: W = T_row U T_col + E, r0(x) = |(I - P) g(T_row U T_col x)|, d(x) the same of W. With
+  // |x| = 1 and a g of Lipschitz constant 1, |d - r0| <= |E|, since I - P does not lengthen. No more follows.
+  const at::Tensor e = 0.3 * Stream(1).normal({5, 4}), mean = Stream(2).normal({5, 4}),
+                   u = Stream(3).normal({2, 5});
+  const at::Tensor p = at::matmul(u.t(), at::matmul(at::linalg_inv(at::matmul(u, u.t())), u));
+  const double norm = at::linalg_matrix_norm(e, 2).item<double>();
+  const auto residual = [&](const at::Tensor& x) {
+    const at::Tensor g = at::tanh(x);  // 1-Lipschitz
+    return (g - at::mv(p, g)).norm().item<double>();
+  };
+  double largest = 0;
+  for (uint64_t i = 0; i < 200; ++i) {
+    at::Tensor x = Stream(4).split(i).normal({4});
+    x = x / x.norm();
+    largest = std::max(largest, std::abs(residual(at::mv(mean + e, x)) - residual(at::mv(mean, x))));
+  }
+  EXPECT_LE(largest, norm);
+  EXPECT_GT(largest, 0.1 * norm);
+}
+
+TEST(GradientProjection, KeyLayersAreThoseOfThePaperOrInTheMiddleAndAtTheEnd) {
+  const Classifier c;
+  const auto sites = [&](const std::vector<std::string>& chosen) {
+    return key_sites(c.spec, c.network.layout(), c.plan, chosen);
+  };
+  EXPECT_EQ(sites({"auto"}), (std::vector<std::string>{"network.7.weight", "network.15.weight"}));
+  EXPECT_EQ(sites({"conv1,output"}), (std::vector<std::string>{"network.0.weight", "network.17.weight"}));
+  expect_has(error_of([&] { sites({"conv9"}); }), "received 'conv9'; they are conv1, conv2");
+  EXPECT_TRUE(key_sites(c.spec, c.network.layout(), {}, {"auto"}).empty());
+  NetworkSpec resnet = network_for({.network = "resnet18", .hidden = 4}, Shape{{3, 16, 16}});
+  resnet.layers.push_back(Linear{4});
+  const NetworkLayout layout(resnet, "network");
+  std::vector<std::string> labels;
+  for (const std::string& site : key_sites(resnet, layout, inducing_plan(layout, {}, "matheron"), {"auto"}))
+    labels.push_back(layout.sites[layout.site(site)].label);
+  EXPECT_EQ(labels, (std::vector<std::string>{"layer2.1.conv2", "layer4.1.conv2"}));
+}
+
+}  // namespace
+}  // namespace slimbayes
