@@ -255,8 +255,10 @@ Scores projection_scores(const MeanNetwork& of, const Weights& stored, const Dat
 }
 
 nlohmann::json projection_facts(const NetworkLayout& layout, const Weights& stored) {
+  std::vector<KeyLayer> layers = key_layers(stored);
+  std::ranges::sort(layers, {}, [&](const KeyLayer& layer) { return layout.site(layer.site); });
   nlohmann::json facts = nlohmann::json::array();
-  for (const KeyLayer& layer : key_layers(stored)) {
+  for (const KeyLayer& layer : layers) {
     const Projection p = projection_of(layer.inducing);
     facts.push_back({{"layer", layout.sites[layout.site(layer.site)].label},
                      {"columns", layer.inducing.size(1)},

@@ -56,7 +56,7 @@ Weights projection_statistics(const MeanNetwork& of, const std::vector<std::stri
 /// one backward pass.
 Scores projection_scores(const MeanNetwork& of, const Weights& stored, const Dataset& rows);
 
-/// Returns for each key layer an object: `layer` (its label), `columns` M_in, `rank` the trace of P, and
+/// Returns for each key layer, in the network's order, an object: `layer` (its label), `columns` M_in, `rank` the trace of P, and
 /// `kept`, the number k of directions that take the place of P, or 0 where P itself serves.
 nlohmann::json projection_facts(const NetworkLayout& layout, const Weights& stored);
 
