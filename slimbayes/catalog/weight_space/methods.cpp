@@ -2,6 +2,7 @@
 // (mc-dropout, swag, bbb and the low-rank networks), or independent fits (ensemble).
 #include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/method_entry.h"
+#include "slimbayes/catalog/weight_space/batch_ensemble_options.h"
 #include "slimbayes/catalog/weight_space/ensemble_options.h"
 #include "slimbayes/catalog/weight_space/full_rank_options.h"
 #include "slimbayes/catalog/weight_space/inducing_options.h"
@@ -126,6 +127,15 @@ MethodInfo ffg_u() {
                       "Ritter et al. 2021 (baseline of FiD-GP)"));
 }
 
+MethodInfo batch_ensemble() {
+  MethodInfo info =
+      network_method("batch-ensemble", {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  info.parts = SdParts::draws;
+  info.summary = "An ensemble whose members scale the rows and columns of one network's matrices.";
+  info.paper = "Wen, Tran and Ba 2020 (baseline of FiD-GP)";
+  return with_options<BatchEnsembleOptions>(std::move(info));
+}
+
 MethodInfo ensemble() {
   MethodInfo info;
   info.name = "ensemble";
@@ -148,7 +158,8 @@ MethodInfo ensemble() {
 
 std::vector<MethodInfo> weight_space_methods() {
   return {mc_dropout(),       swag(),   bbb(),    full_rank(),      low_rank(), low_rank_svd(),
-          low_rank_laplace(), rank_1(), fid_gp(), fid_gp_reparam(), ffg_u(),    ensemble()};
+          low_rank_laplace(), rank_1(), fid_gp(), fid_gp_reparam(), ffg_u(),    batch_ensemble(),
+          ensemble()};
 }
 
 }  // namespace slimbayes

@@ -1,0 +1,63 @@
+// batch-ensemble against the networks of its members, written out.
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <gtest/gtest.h>
+
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/methods/registry.h"
+#include "tests/methods/contract.h"
+
+namespace slimbayes {
+namespace {
+
+using contract::toy;
+
+constexpr int64_t kMembers = 3;
+
+std::unique_ptr<Fitted> trained(const nlohmann::json& more = nlohmann::json::object()) {
+  nlohmann::json options = {{"network", "mlp"}, {"hidden", 6}, {"blocks", 1},
+                            {"steps", 120},     {"batch", 10}, {"members", kMembers}};
+  options.update(more);
+  return registry_row("batch-ensemble").make(options)->fit({toy(80, 1), toy(30, 2)}, {});
+}
+
+TEST(BatchEnsemble, AveragesItsMembers) {
+  const at::NoGradGuard no_grad;
+  const auto model = trained();
+  const TensorFile file = model->save();
+  const Weights w = network_file(file).weights;
+  const Dataset rows = toy(9, 3);
+  const at::Tensor x = rows.all().inputs[0].to(at::kFloat);
+  const auto layer = [&](const std::string& name, const at::Tensor& in, int64_t k) {
+    const auto of = [&](const char* part) { return w.at(name + part); };
+    const at::Tensor matrix =
+        of(".weight") * of(".weight.members.s")[k].unsqueeze(1) * of(".weight.members.r")[k];
+    return at::linear(in, matrix, of(".bias.members")[k]);
+  };
+  std::vector<at::Tensor> means;
+  for (int64_t k = 0; k < kMembers; ++k)
+    means.push_back(layer("network.2", at::silu(layer("network.0", x, k)), k).squeeze(1).to(at::kDouble));
+  const at::Tensor all = at::stack(means);
+  const auto p = std::get<Regression>(model->predict(rows));
+  EXPECT_TRUE(at::allclose(p.mean, all.mean(0), 1e-5, 1e-6));
+  EXPECT_TRUE(at::allclose(p.epistemic_var, all.var(0, /*unbiased=*/false), 1e-4, 1e-7));
+  EXPECT_GT(p.epistemic_var.min().item<double>(), 0);
+}
+
+TEST(BatchEnsemble, SharesAllButTheScalesAndTheBiases) {
+  const Weights w = network_file(trained()->save()).weights;
+  const int64_t d = w.at("network.0.weight").size(1);
+  int64_t numbers = 0;
+  for (const auto& [name, tensor] : w)
+    if (name.starts_with("network.")) numbers += tensor.numel();
+  EXPECT_EQ(numbers, 6 * d + 6 + kMembers * ((6 + d) + (1 + 6) + 6 + 1));
+}
+
+TEST(BatchEnsemble, ABatchSmallerThanTheMembersTrainsSomeOfThem) {
+  const auto model = trained({{"batch", 2}, {"steps", 40}});
+  EXPECT_TRUE(std::get<Regression>(model->predict(toy(5, 3))).mean.isfinite().all().item<bool>());
+}
+
+}  // namespace
+}  // namespace slimbayes
