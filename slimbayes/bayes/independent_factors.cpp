@@ -49,7 +49,12 @@ class IndependentFactors : public Structure {
   }
 
   SiteDraw draw(std::span<const at::Tensor> parameters, const Stream& stream,
-                const at::Tensor& tokens) const override {
+                const DrawContext& context) const override {
+    const at::Tensor& tokens = context.tokens;
+    if (context.local && form_.local && law_.name == "gaussian" && !needs_draw(plan_.prior)) {
+      const Values own = values_of(parameters, tokens)[0];
+      return {LocalMap{own.location, own.scale, stream.split(own.factor->name)}, {{}}, {own.scale}, tokens};
+    }
     SiteDraw drawn{DenseMap{}, {}, {}, tokens};
     for (const Values& one : values_of(parameters, tokens)) {
       drawn.numbers.push_back(one.scale.defined()

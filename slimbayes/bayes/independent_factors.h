@@ -27,6 +27,9 @@ struct FactorForm {
   /// Makes the matrix from the drawn factors. `tokens` are the tokens of an embedding whose rows were drawn;
   /// undefined: all.
   std::function<LinearMap(const std::vector<at::Tensor>& drawn, const at::Tensor& tokens)> map;
+  /// Whether the matrix is its only factor, so that the outputs of a layer may be drawn in place of the
+  /// weights (DrawContext::local).
+  bool local = false;
 };
 
 /// Returns a structure of these factors. Every element of a random factor has the law and the prior of

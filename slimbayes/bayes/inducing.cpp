@@ -79,7 +79,7 @@ class Inducing : public Structure {
   }
 
   SiteDraw draw(std::span<const at::Tensor> parameters, const Stream& stream,
-                const at::Tensor&) const override {
+                const DrawContext&) const override {
     const Stream own = stream.split(site_.name);
     const at::Tensor& mean = parameters[kMean];
     const at::Tensor sd = plan_.most_sd * parameters[kSpread].sigmoid();

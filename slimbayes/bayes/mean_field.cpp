@@ -10,6 +10,7 @@ std::unique_ptr<const Structure> make_mean_field(const RandomSite& site, const S
   form.map = [](const std::vector<at::Tensor>& drawn, const at::Tensor& tokens) -> LinearMap {
     return DenseMap{drawn[0], tokens};
   };
+  form.local = true;
   return independent_factors(plan, site.rate, std::move(form));
 }
 

@@ -123,6 +123,7 @@ WeightPosterior RandomWeights::bound(const Binding::Lookup& lookup) const {
                                 map,
                                 map && site.map->use == MapUse::dense,
                                 map && site.map->use == MapUse::rows,
+                                map && (site.map->use == MapUse::apply || site.tensor->sizes.size() == 4),
                                 map ? layout_->site(site.name) : layout_->tensor(site.name),
                                 {}});
     if (site.bias != nullptr) posterior.sites_.back().bias = layout_->tensor(site.bias->name);
@@ -133,12 +134,14 @@ WeightPosterior RandomWeights::bound(const Binding::Lookup& lookup) const {
 WeightDraw WeightPosterior::draw(const Stream& stream, const DrawContext& context) const {
   WeightDraw out{fixed_, {}};
   for (const Site& site : sites_) {
-    SiteDraw& drawn = out.sites.emplace_back(
-        site.structure->draw(site.parameters, stream, site.tokens ? context.tokens : at::Tensor()));
+    SiteDraw& drawn = out.sites.emplace_back(site.structure->draw(
+        site.parameters, stream, {site.tokens ? context.tokens : at::Tensor(), context.local && site.local}));
     if (!site.is_map)
       out.binding.tensors[site.place] = dense(drawn.map);
+    else if (site.dense && !std::holds_alternative<LocalMap>(drawn.map))
+      out.binding.maps[site.place] = DenseMap{dense(drawn.map)};
     else
-      out.binding.maps[site.place] = site.dense ? LinearMap(DenseMap{dense(drawn.map)}) : drawn.map;
+      out.binding.maps[site.place] = drawn.map;
     if (site.bias) out.binding.tensors[*site.bias] = drawn.bias;
   }
   return out;

@@ -12,13 +12,6 @@
 
 namespace slimbayes {
 
-/// Restricts a draw to what one batch needs.
-struct DrawContext {
-  /// [u] int64, ascending: the tokens of the batch. Only these rows of an embedding are drawn, which saves
-  /// time and suffices for one pass over the batch. Undefined: all rows are drawn.
-  at::Tensor tokens = {};
-};
-
 /// Weights the KL of the rows of an embedding in one training step.
 struct KlContext {
   /// [u] in the type of the weights: a factor for the KL of each drawn token's row, or of each row of the
@@ -73,6 +66,7 @@ class WeightPosterior {
     std::shared_ptr<const Structure> structure;
     std::vector<at::Tensor> parameters;
     bool is_map, dense, tokens;  // dense: the layer needs the whole matrix (MapUse::dense)
+    bool local;                  // whether it is the matrix of a Linear or Conv2d
     size_t place;                // index in Binding::maps or Binding::tensors
     std::optional<size_t> bias;  // index in Binding::tensors of the bias that the structure makes
   };

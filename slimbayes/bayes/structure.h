@@ -28,6 +28,17 @@ struct RandomSite {
   double rate = 1;             // multiplies the learning rate
 };
 
+/// What a draw is for.
+struct DrawContext {
+  /// [u] int64, ascending: the tokens of the batch. Only these rows of an embedding are drawn, which saves
+  /// time and suffices for one pass over the batch. Undefined: all rows are drawn.
+  at::Tensor tokens = {};
+  /// Whether to draw the outputs of a Linear or Conv2d, each row's anew, in place of its weights
+  /// (LocalMap), where the structure can: mean_field with the Gaussian law. The gradients vary less
+  /// (Kingma, Salimans and Welling 2015). Use it in training only: a row's answer would depend on its batch.
+  bool local = false;
+};
+
 /// The values of a site.
 struct SiteMatrix {
   LinearMap map;
@@ -63,10 +74,10 @@ class Structure {
   /// Returns the name and sizes of each parameter without drawing initial values.
   virtual std::vector<std::pair<std::string, std::vector<int64_t>>> shapes() const = 0;
 
-  /// Returns a draw with an autograd graph to the parameters. `tokens` [u] int64, ascending: the rows of an
-  /// embedding to draw; undefined: all rows.
+  /// Returns a draw with an autograd graph to the parameters. The tokens of the context are undefined unless
+  /// the site is an embedding, and `local` is false unless it is the matrix of a Linear or Conv2d.
   virtual SiteDraw draw(std::span<const at::Tensor> parameters, const Stream& stream,
-                        const at::Tensor& tokens) const = 0;
+                        const DrawContext& context) const = 0;
 
   /// Returns the scalar KL(posterior || prior) of the site. `row_weights` multiply the KL of each row of an
   /// embedding, or of each drawn row if the draw has tokens; undefined: every row of the site counts once. If

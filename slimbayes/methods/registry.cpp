@@ -56,6 +56,8 @@ std::unique_ptr<Method> make_ffg_u(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ffg_u(const TensorFile& file);
 std::unique_ptr<Method> make_batch_ensemble(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_batch_ensemble(const TensorFile& file);
+std::unique_ptr<Method> make_f_sgvb_lrt(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_f_sgvb_lrt(const TensorFile& file);
 std::unique_ptr<Method> make_ensemble(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ensemble(const TensorFile& file);
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
@@ -90,6 +92,7 @@ constexpr RegistryRow kRows[] = {
     {"fid-gp-reparam", make_fid_gp_reparam, load_fid_gp_reparam},
     {"ffg-u", make_ffg_u, load_ffg_u},
     {"batch-ensemble", make_batch_ensemble, load_batch_ensemble},
+    {"f-sgvb-lrt", make_f_sgvb_lrt, load_f_sgvb_lrt},
     {"ensemble", make_ensemble, load_ensemble},
 };
 

@@ -97,7 +97,17 @@ Layer made(const Conv2d& layer, const Shape& in, const Places& at) {
   const std::vector<int64_t> sizes = {layer.out, in.sizes[0], layer.kernel, layer.kernel};
   return [=, weight_place = at.map("weight"), bias_place = at.tensor("bias", layer.bias)](const at::Tensor& x,
                                                                                           const Pass& pass) {
-    const at::Tensor matrix = dense(pass.binding.maps[weight_place]), bias = tensor_of(pass, bias_place);
+    const at::Tensor bias = tensor_of(pass, bias_place);
+    if (const auto* local = std::get_if<LocalMap>(&pass.binding.maps[weight_place])) {
+      const auto over = [&](const at::Tensor& rows, const at::Tensor& w, const at::Tensor& shift) {
+        return at::conv2d(rows, w, shift, layer.stride, layer.padding);
+      };
+      const at::Tensor mean =
+          over(x, times(local->mean, layer.scales.weight), times(bias, layer.scales.bias));
+      const at::Tensor sd = times(local->sd, layer.scales.weight);
+      return drawn_outputs(mean, over(x.square(), sd.square(), {}), local->stream);
+    }
+    const at::Tensor matrix = dense(pass.binding.maps[weight_place]);
     const at::Tensor weight = matrix.dim() == 4 ? matrix : matrix.view(sizes);
     at::Tensor y = at::conv2d(x, times(weight, layer.scales.weight), times(bias, layer.scales.bias),
                               layer.stride, layer.padding);  // scales the weight: usually smaller than x

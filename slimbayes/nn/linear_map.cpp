@@ -40,6 +40,11 @@ at::Tensor applied(const ScaledMap& map, const at::Tensor& x, const at::Tensor& 
   return with_bias(like_rows(at::linear(scaled, map.weight) * map.s.unsqueeze(1), x, rows), bias);
 }
 
+at::Tensor applied(const LocalMap& map, const at::Tensor& x, const at::Tensor& bias, int64_t) {
+  const at::Tensor var = at::linear(x.square(), map.sd.square());
+  return with_bias(drawn_outputs(at::linear(x, map.mean), var, map.stream), bias);
+}
+
 /// Returns the row of each of `tokens` in a map that holds only the rows of the tokens `held` (ascending). If
 /// `held` is undefined, the map holds the rows of all tokens, and the tokens themselves are returned.
 at::Tensor places(const at::Tensor& held, const at::Tensor& tokens) {
@@ -71,6 +76,15 @@ at::Tensor looked_up(const ScaledMap& map, const at::Tensor& tokens) {
   return like_tokens(flat * s.unsqueeze(2) * map.r.unsqueeze(1), tokens);
 }
 
+at::Tensor looked_up(const LocalMap&, const at::Tensor&) {
+  internal_check(false, "rows", "no values of the map are drawn");
+  return {};
+}
+
+at::Tensor whole(const LocalMap&) {
+  internal_check(false, "dense", "no values of the map are drawn");
+  return {};
+}
 at::Tensor whole(const DenseMap& map) {
   internal_check(!map.tokens.defined(), "dense", "the map holds the rows of some tokens");
   return map.weight;
@@ -99,6 +113,13 @@ LinearMap stacked_as(const std::vector<LinearMap>& maps, Part part) {
 
 at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bias, int64_t rows) {
   return std::visit([&](const auto& one) { return applied(one, x, bias, rows); }, map);
+}
+
+at::Tensor drawn_outputs(const at::Tensor& mean, const at::Tensor& var, const Stream& stream) {
+  const at::Tensor e = stream.normal_float32(mean.sizes()).to(mean.scalar_type());
+  // An input of zeros has no variance; the root has no derivative there, and its output does not depend on it.
+  const at::Tensor positive = var > 0;
+  return mean + at::where(positive, at::where(positive, var, 1.0).sqrt() * e, 0.0);
 }
 
 at::Tensor with_bias(const at::Tensor& y, const at::Tensor& bias) {
@@ -137,6 +158,8 @@ at::Tensor dense(const LinearMap& map) {
 }
 
 std::pair<int64_t, int64_t> sizes_of(const LinearMap& map) {
+  if (const auto* local = std::get_if<LocalMap>(&map))
+    return {local->mean.size(0), local->mean.numel() / local->mean.size(0)};
   if (const auto* factored = std::get_if<FactoredMap>(&map))
     return {factored->a.size(0), factored->b.size(0)};
   const at::Tensor& weight = std::holds_alternative<DenseMap>(map) ? std::get<DenseMap>(map).weight

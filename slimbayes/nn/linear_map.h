@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "slimbayes/core/random.h"
+
 namespace slimbayes {
 
 /// The forms of a matrix below may also hold S matrices, the draws of a random one. Their tensors then have a
@@ -36,8 +38,19 @@ struct ScaledMap {
   at::Tensor tokens = {};  // as DenseMap::tokens, for the rows of `weight` and `s`
 };
 
-/// A matrix [out, in] in one of three forms. Layers call the functions below and do not know the form.
-using LinearMap = std::variant<DenseMap, FactoredMap, ScaledMap>;
+/// A matrix whose elements are independent and Gaussian, of which no values are drawn: apply() draws the
+/// outputs, those of each row anew. Use it to train (DrawContext::local in bayes).
+struct LocalMap {
+  at::Tensor mean, sd;  // [out, in]; of a convolution [out, channels, kernel, kernel]
+  Stream stream{0};     // random numbers of one pass
+};
+
+/// A matrix [out, in] in one of four forms. Layers call the functions below and do not know the form.
+using LinearMap = std::variant<DenseMap, FactoredMap, ScaledMap, LocalMap>;
+
+/// Returns mean + sqrt(var) * e with standard normal e, the outputs of a LocalMap. Differentiable also where
+/// var is 0.
+at::Tensor drawn_outputs(const at::Tensor& mean, const at::Tensor& var, const Stream& stream);
 
 /// Returns x W^T: x [..., in] -> [..., out]. Adds `bias` [out] if it is defined. For a map of S matrices the
 /// result is [S b, ..., out], draw after draw, where `rows` is b: x is [b, ..., in], the same rows for all
@@ -49,15 +62,16 @@ at::Tensor apply(const LinearMap& map, const at::Tensor& x, const at::Tensor& bi
 at::Tensor with_bias(const at::Tensor& y, const at::Tensor& bias);
 
 /// Returns the rows of W at the indices `tokens`: [b, ...] int64 -> [b, ..., in], or [S b, ..., in] for a map
-/// of S matrices. If the map holds only the rows of some tokens, `tokens` must be among them.
+/// of S matrices. If the map holds only the rows of some tokens, `tokens` must be among them. Throws
+/// std::logic_error for a LocalMap.
 at::Tensor rows(const LinearMap& map, const at::Tensor& tokens);
 
 /// Returns W as one tensor [out, in], or [S, out, in] for a map of S matrices. The DenseMap of a convolution
 /// gives [out, channels, kernel, kernel]. Throws std::logic_error if the map holds only the rows of some
-/// tokens.
+/// tokens, and for a LocalMap.
 at::Tensor dense(const LinearMap& map);
 
-/// Returns one map of all matrices of `maps`, which must have one form and one shape. Tensors that all of
+/// Returns one map of all matrices of `maps`, which must have one form, not LocalMap, and one shape. Tensors that all of
 /// them share are not copied.
 LinearMap stacked(const std::vector<LinearMap>& maps);
 

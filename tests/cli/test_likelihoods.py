@@ -40,7 +40,7 @@ def test_methods_without_the_task_name_those_with_it(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled(["a", "b"] * 15))
     for method in ("dbk", "pp-dkl", "gp-exact"):
         line = refused(tmp_path, "fit", "t.csv", "--target", "y", "--method", method)
-        assert "classification" in line and "dnn, rich-bll, bll, last-layer-laplace, mc-dropout, swag, bbb, full-rank, low-rank, low-rank-svd, low-rank-laplace, rank-1, fid-gp, fid-gp-reparam, ffg-u, batch-ensemble, ensemble take it (--method)" in line
+        assert "classification" in line and "dnn, rich-bll, bll, last-layer-laplace, mc-dropout, swag, bbb, full-rank, low-rank, low-rank-svd, low-rank-laplace, rank-1, fid-gp, fid-gp-reparam, ffg-u, batch-ensemble, f-sgvb-lrt, ensemble take it (--method)" in line
 
 
 def test_the_target_chooses_the_method(tmp_path):

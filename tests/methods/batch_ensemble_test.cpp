@@ -23,8 +23,8 @@ std::unique_ptr<Fitted> trained(const nlohmann::json& more = nlohmann::json::obj
 }
 
 TEST(BatchEnsemble, AveragesItsMembers) {
-  const at::NoGradGuard no_grad;
   const auto model = trained();
+  const at::NoGradGuard no_grad;
   const TensorFile file = model->save();
   const Weights w = network_file(file).weights;
   const Dataset rows = toy(9, 3);

@@ -9,6 +9,7 @@
 #include "slimbayes/catalog/weight_space/low_rank_options.h"
 #include "slimbayes/catalog/weight_space/mc_dropout_options.h"
 #include "slimbayes/catalog/weight_space/paper_presets.h"
+#include "slimbayes/catalog/weight_space/sharpness_options.h"
 #include "slimbayes/catalog/weight_space/swag_options.h"
 #include "slimbayes/catalog/weight_space/variational_options.h"
 
@@ -136,6 +137,15 @@ MethodInfo batch_ensemble() {
   return with_options<BatchEnsembleOptions>(std::move(info));
 }
 
+MethodInfo f_sgvb_lrt() {
+  MethodInfo info =
+      network_method("f-sgvb-lrt", {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  info.parts = SdParts::draws;
+  info.summary = "full-rank, trained by sharpness-aware steps with drawn outputs in place of drawn weights.";
+  info.paper = "Nguyen et al. 2023 (baseline of FiD-GP)";
+  return with_options<SharpnessOptions>(std::move(info));
+}
+
 MethodInfo ensemble() {
   MethodInfo info;
   info.name = "ensemble";
@@ -157,9 +167,9 @@ MethodInfo ensemble() {
 }  // namespace
 
 std::vector<MethodInfo> weight_space_methods() {
-  return {mc_dropout(),       swag(),   bbb(),    full_rank(),      low_rank(), low_rank_svd(),
-          low_rank_laplace(), rank_1(), fid_gp(), fid_gp_reparam(), ffg_u(),    batch_ensemble(),
-          ensemble()};
+  return {mc_dropout(),       swag(),    bbb(),    full_rank(),      low_rank(), low_rank_svd(),
+          low_rank_laplace(), rank_1(),  fid_gp(), fid_gp_reparam(), ffg_u(),    batch_ensemble(),
+          f_sgvb_lrt(),       ensemble()};
 }
 
 }  // namespace slimbayes

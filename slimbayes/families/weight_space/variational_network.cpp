@@ -25,6 +25,7 @@
 #include "slimbayes/train/checkpoint_reader.h"
 #include "slimbayes/train/fit_series.h"
 #include "slimbayes/train/schedule.h"
+#include "slimbayes/train/sharpness_aware.h"
 #include "slimbayes/train/training_plan.h"
 
 // Networks with random weights, trained on the evidence lower bound.
@@ -104,6 +105,7 @@ class VariationalFit {
       if (tokens_) tokens_->count(at.batches);
     };
     problem.step = [this](const Batch& batch, const StepContext& at) { return step(batch, at); };
+    if (method_.sharpness > 0) problem.step = sharpness_aware(problem, {"network"}, method_.sharpness);
     if (held_out_.size() > 0)
       problem.validate = [this, y = targets_of(held_out_)] { return validation_nll(y); };
     Summary summary = slimbayes::train(problem, training, context.stream.split("train"), context.callback,
@@ -152,7 +154,7 @@ class VariationalFit {
   double step(const Batch& batch, const StepContext& at) {
     const Input input = input_of(batch);
     const at::Tensor tokens = tokens_ ? tokens_of(input.x) : at::Tensor();
-    const WeightDraw draw = weights_.draw(at.stream.split("weights"), {tokens});
+    const WeightDraw draw = weights_.draw(at.stream.split("weights"), {tokens, method_.local});
     const at::Tensor output = network_(input, draw.binding, {true, at.stream});
     const at::Tensor y = batch.target.to(at::kFloat);
     at::Tensor loss = weighted(negative_log_density(head_, noise(), output, y), y, class_weights_).mean();

@@ -39,6 +39,10 @@ struct VariationalNetwork {
   /// The layers at which a classifier with inducing weights computes its out-of-distribution score
   /// (key_sites() in gradient_projection.h). Empty: it has none.
   std::vector<std::string> ood_layers = {};
+  /// Whether training draws the outputs of layers in place of their weights (DrawContext::local).
+  bool local = false;
+  /// The radius of a sharpness-aware step (sharpness_aware() in train); 0: plain steps.
+  double sharpness = 0;
   /// Whether a fit with too few epochs for kl_zero and kl_ramp shortens them (shortened() in
   /// train/schedule.h). If not, it refuses them.
   bool shortens_kl = false;
