@@ -76,7 +76,7 @@ std::string domain_text(const json& encoder) {
 /// another.
 InputKind kind_of(const json& encoder) {
   const json kind = encoder.is_object() ? encoder.value("kind", json()) : json();
-  for (InputKind known : {InputKind::windows, InputKind::images, InputKind::text}) {
+  for (InputKind known : {InputKind::windows, InputKind::images, InputKind::text, InputKind::segmentation}) {
     if (kind == json(name_of(known))) return known;
   }
   return InputKind::table;

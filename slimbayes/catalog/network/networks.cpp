@@ -104,6 +104,41 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   return spec;
 }
 
+/// Appends a 3 x 3 convolution with batch norm and ReLU.
+void add_block(Layers& layers, int64_t out) {
+  add(layers, {conv(out, 3, 1), BatchNorm2d{}, Activation{"relu"}});
+}
+
+/// Returns the part of fcn() from the level `level` on: x + up(body(down x)) for an image x of `width` channels and
+/// these sides. Empty at the deepest level, and where a side cannot be halved.
+Layers level_below(const NetworkOptions& o, int64_t level, int64_t width, int64_t height, int64_t wide) {
+  if (level > o.blocks || height % 2 != 0 || wide % 2 != 0) return {};
+  const int64_t out = std::min(2 * width, o.hidden);
+  Residual skip{{Pool2d{"max", 2}}, {}};
+  add_block(skip.body, out);
+  add_block(skip.body, out);
+  if (o.dropout > 0) skip.body.push_back(Dropout{o.dropout});
+  add(skip.body, level_below(o, level + 1, out, height / 2, wide / 2));
+  add_block(skip.body, width);
+  skip.body.push_back(Upsample{2});
+  Layers layers = {std::move(skip)};
+  return layers;
+}
+
+/// Returns a fully convolutional network with skip connections for segmentation (Long, Shelhamer and Darrell 2015;
+/// sums as in LinkNet, Chaurasia and Culurciello 2017). It keeps the sides of the image. There are `blocks` levels
+/// below the image's own, each of which halves the sides and doubles the channels up to `hidden`; a level's result is
+/// enlarged and added to the features of the level above. The first level has a quarter of `hidden` channels, because
+/// it has the most pixels.
+NetworkSpec fcn(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
+  NetworkSpec spec{input};
+  const int64_t width = std::max<int64_t>(1, o.hidden / 4);
+  add_block(spec.layers, width);
+  add(spec.layers, level_below(o, 1, width, input.sizes[1], input.sizes[2]));
+  add_block(spec.layers, width);
+  return spec;
+}
+
 /// Returns mlp() for the options. The pixels of an image count as a vector.
 NetworkSpec plain_layers(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   const Shape flat = input.is_image() ? output(Flatten{}, input) : input;
@@ -121,9 +156,9 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-InputKind kind_of(const Shape& shape) {
+InputKind kind_of(const Shape& shape, bool by_pixel) {
   if (shape.tokens) return InputKind::text;
-  if (shape.is_image()) return InputKind::images;
+  if (shape.is_image()) return by_pixel ? InputKind::segmentation : InputKind::images;
   return shape.is_sequence() ? InputKind::windows : InputKind::table;
 }
 
@@ -191,7 +226,13 @@ std::span<const NetworkInfo> network_catalog() {
        .options = {"activation", "hidden", "blocks", "dropout"},
        .least_blocks = 1,
        .parametrised = true,
-       .make = plain_layers}};
+       .make = plain_layers},
+      {.name = "fcn",
+       .doc =
+           "convolutions that halve the image and enlarge it again, with skip connections, for segmentation",
+       .inputs = {segmentation},
+       .options = {"hidden", "blocks", "dropout"},
+       .make = fcn}};
   return catalog;
 }
 
@@ -246,14 +287,15 @@ void check_heads(int64_t hidden, int64_t heads) {
                   hidden, heads, fits));
 }
 
-NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens) {
-  const InputKind kind = kind_of(input);
+NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens, bool by_pixel) {
+  const InputKind kind = kind_of(input, by_pixel);
   const std::vector<std::string> known = networks_for(kind);
   const std::string name = network_name(options.network, kind);
   if (std::ranges::find(known, name) == known.end())
     throw std::invalid_argument(
-        fmt::format("[network] expected a network for {}; received '{}'; {} take it (--network)",
-                    text_of(input), name, fmt::join(known, " and ")));
+        fmt::format("[network] expected a network for {}; received '{}'; {} take{} it (--network)",
+                    by_pixel ? std::string(name_of(kind)) : text_of(input), name, fmt::join(known, " and "),
+                    known.size() == 1 ? "s" : ""));
   return find_network(name, kind).make(options, input, tokens);
 }
 

@@ -60,9 +60,11 @@ std::span<const NetworkInfo> network_catalog();
 const NetworkInfo& find_network(const std::string& network, InputKind kind);
 
 /// Builds the network that the options name, for rows of shape `input`. `tokens` is the size of the
-/// vocabulary for text, else 0. Throws std::invalid_argument if the network cannot take such rows; the
-/// message lists the networks that can.
-NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
+/// vocabulary for text, else 0. With `by_pixel` the rows are images, and the network keeps their height and
+/// width: its output has features for each pixel (InputKind::segmentation). Throws std::invalid_argument if
+/// the network cannot take such rows; the message lists the networks that can.
+NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0,
+                        bool by_pixel = false);
 
 /// Returns the names of the networks that can read this kind of input. "auto" stands for the first one.
 std::vector<std::string> networks_for(InputKind kind);

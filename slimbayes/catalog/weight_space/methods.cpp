@@ -16,7 +16,8 @@ namespace {
 /// Returns a MethodInfo with the fields that all methods share whose answer averages over draws of a
 /// network's weights.
 MethodInfo draws_method(std::string name) {
-  MethodInfo info = network_method(std::move(name), {TaskKind::regression, TaskKind::classification});
+  MethodInfo info =
+      segmenting(network_method(std::move(name), {TaskKind::regression, TaskKind::classification}));
   info.parts = SdParts::draws;
   info.presets = {paper_preset({paper_training()})};
   return info;
@@ -51,8 +52,8 @@ MethodInfo bbb() {
 /// Returns the facts of a method that trains a distribution over the weights and also takes counts.
 MethodInfo variational_method(std::string name, std::string summary, std::string paper,
                               PresetOptions presets) {
-  MethodInfo info =
-      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  MethodInfo info = segmenting(
+      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
   info.parts = SdParts::draws;
   info.presets = paper_presets(presets);
   info.summary = std::move(summary);
@@ -100,12 +101,13 @@ MethodInfo ensemble() {
   info.summary =
       "Averages several fits of one method (--of); the disagreement of their means adds to the epistemic "
       "variance.";
-  info.tasks = every_task();  // takes() checks that the member method can do the task too
-  info.inputs = every_input();
+  info.tasks = every_task();    // takes() checks that the member method can do the task too
+  info.inputs = every_input();  // takes() checks the member method here too
   info.paper = "Lakshminarayanan, Pritzel and Blundell 2017 (deep ensembles)";
   info.parts = SdParts::members;
   info.input_scale = "min-max";  // shown by describe; a fit uses the scale of the member method
   info.resumable = true;
+  info = segmenting(std::move(info));
   info.inner = "of";
   info.options = option_docs<EnsembleOptions>();
   info.resolve = resolve_ensemble;
