@@ -131,6 +131,8 @@ std::string input_text(const json& encoder) {
                        encoder.value("fill_gaps", json()) == true ? ", gaps filled" : "");
   }
   if (kind == "images") return fmt::format("images of {} (channels, height, width)", list("size"));
+  if (kind == "segmentation")
+    return fmt::format("images of {} (channels, height, width), a class for each pixel", list("size"));
   if (kind != "text") return "";
   const json words = encoder.value("words", json::array());
   return fmt::format("text in {}, {} words, at most {} tokens", fact("column"), words.size(),

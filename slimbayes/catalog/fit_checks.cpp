@@ -65,6 +65,8 @@ void check_network(const nlohmann::json& options, InputKind kind) {
 void check_columns(const FitOptions& fit, InputKind kind) {
   for (const std::string& mark : fit.na)
     require(is_utf8(mark), "texts in UTF-8 for --na", "other bytes", "name the mark as the file spells it");
+  require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
+          std::string(name_of(kind)), "leave --calibrate out");
   if (are_images(kind)) {
     require(fit.target.empty() && !fit.likelihood, "images, whose labels lie beside them",
             "a target or a likelihood", "leave --target and --likelihood out");

@@ -91,7 +91,11 @@ void check_same(const Examples& examples, const Answers& a) {
 void Model::check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
                                    const std::vector<BadRow>& bad) const {
   const auto middle_is_finite = [&] {
-    const at::Tensor x = at::zeros({1, static_cast<int64_t>(schema().features.size())}, at::kDouble);
+    std::vector<int64_t> sizes = schema().input.sizes;
+    if (schema().input.tokens) return false;
+    if (sizes.empty()) sizes.push_back(std::ssize(schema().features));
+    sizes.insert(sizes.begin(), 1);
+    const at::Tensor x = at::zeros(sizes, at::kDouble);
     return non_finite(answer_to(dataset_of(schema(), {{x}}), {})).front().empty();
   };
   if (!some_inside(outside(*parts_.encoder, examples), asked) && middle_is_finite()) return;

@@ -43,9 +43,8 @@ void check_task_asked(const Task& task, const ResolvedFit& request) {
   check_task(task, request.inner->name);
   check_task(task, request.method->name);
   const bool calibrates = task.kind == TaskKind::regression || task.kind == TaskKind::classification;
-  check(request.fit.calibrate == "none" || (calibrates && !task.grid), "fit",
-        "a regression or classes to calibrate", task.grid ? "segmentation" : name_of(task.kind),
-        "leave --calibrate out");
+  check(request.fit.calibrate == "none" || calibrates, "fit", "a regression or classes to calibrate",
+        name_of(task.kind), "leave --calibrate out");
 }
 
 /// Encodes validation data that come from a file of their own, and adds notes on what looks odd in them.

@@ -34,7 +34,7 @@ class LabelMaps : public testing::Test {
 };
 
 /// Returns records whose labels are i, i + 1, ... modulo 12 and whose planes hold 100, 101 and 102.
-std::string records(int64_t n) {
+std::string scene_records(int64_t n) {
   std::string all;
   for (int64_t i = 0; i < n; ++i) {
     for (int64_t p = 0; p < kCamvidPixels; ++p) all += static_cast<char>((i + p) % 12);
@@ -44,7 +44,7 @@ std::string records(int64_t n) {
 }
 
 TEST_F(LabelMaps, AreReadFromRecords) {
-  const Images images = read(records(3));
+  const Images images = read(scene_records(3));
   EXPECT_EQ(images.pixels.sizes(), at::IntArrayRef({3, 3, 96, 128}));
   EXPECT_EQ(images.labels.sizes(), at::IntArrayRef({3, 96, 128}));
   EXPECT_EQ(images.labels[2][1][3].item<int64_t>(), (2 + 128 + 3) % 12);
@@ -53,8 +53,8 @@ TEST_F(LabelMaps, AreReadFromRecords) {
   EXPECT_EQ(images.classes[8], "Car");
   EXPECT_EQ(format_of(path_), "camvid");
   EXPECT_EQ(take_images(images, {2}).classes, images.classes);
-  expect_has(error_of([&] { read(records(2).substr(9)); }), "expected records of 49152 bytes");
-  std::string strange = records(2);
+  expect_has(error_of([&] { read(scene_records(2).substr(9)); }), "expected records of 49152 bytes");
+  std::string strange = scene_records(2);
   strange[4 * kCamvidPixels + 5] = 77;
   expect_has(error_of([&] { read(strange); }),
              "expected labels up to 11, which means no class; received 77 in image 2");
@@ -72,7 +72,7 @@ Images scenes(int64_t n, int64_t height = 4, int64_t width = 6) {
   return images;
 }
 
-Batch everything(const Dataset& data, const RowContext& context = {}) {
+Batch all_of(const Dataset& data, const RowContext& context = {}) {
   return data.source->rows(at::arange(data.size()), context);
 }
 
@@ -84,12 +84,12 @@ TEST(ImageEncoder, OfLabelMapsHasAClassForEachPixel) {
   EXPECT_EQ(task.outputs, 3);
   EXPECT_EQ(task.grid, (PixelGrid{4, 6}));
   EXPECT_EQ(rows_per_example(task), 24);
-  const at::Tensor y = everything(encoder.dataset(images, true)).target;
+  const at::Tensor y = all_of(encoder.dataset(images, true)).target;
   ASSERT_EQ(y.sizes(), at::IntArrayRef({5, 24}));
   EXPECT_EQ(y[2][7].item<double>(), images.labels[2][1][1].item<double>());
   EXPECT_TRUE(y.select(1, 23).eq(kVoid).all().item<bool>());
   EXPECT_TRUE(at::equal(encoder.target(images), y));
-  EXPECT_FALSE(everything(encoder.dataset(images, false)).target.defined());
+  EXPECT_FALSE(all_of(encoder.dataset(images, false)).target.defined());
   const InputEncoder again = input_encoder_from_json(encoder.to_json());
   EXPECT_EQ(kind_of(again), InputKind::segmentation);
   EXPECT_EQ(schema_of(again).task.grid, task.grid);
@@ -122,11 +122,11 @@ TEST(ImageSource, MovesALabelMapWithItsImageAndReflectsTheEdge) {
   images.labels = (images.pixels.squeeze(1) / 60).to(at::kByte);  // nowhere void
   const ImageEncoder encoder = ImageEncoder::fit(images);
   const Dataset data = encoder.dataset(images, true, {2, true});
-  const at::Tensor plain = everything(data).inputs[0];
+  const at::Tensor plain = all_of(data).inputs[0];
   bool moved = false;
   for (uint64_t seed = 0; seed < 20; ++seed) {
-    const Batch batch = everything(data, {true, Stream(seed)});
-    const at::Tensor level = everything(encoder.dataset(images, false)).inputs[0];
+    const Batch batch = all_of(data, {true, Stream(seed)});
+    const at::Tensor level = all_of(encoder.dataset(images, false)).inputs[0];
     moved = moved || !at::equal(batch.inputs[0], plain);
     // The grey value of a pixel still tells its label, at the reflected edge too: standardised, it is linear in it.
     const at::Tensor x = batch.inputs[0].flatten(1).to(at::kDouble), y = batch.target;
@@ -140,11 +140,11 @@ TEST(ImageSource, AShiftedMapIsTheReflectedImage) {
   Images images = scenes(1, 1, 4);
   images.labels = at::tensor({0, 1, 2, 0}, at::kByte).view({1, 1, 4});
   const Dataset data = ImageEncoder::fit(scenes(4, 1, 4)).dataset(images, true, {0, false});
-  EXPECT_TRUE(at::equal(everything(data, {true, Stream(1)}).target, everything(data).target));
+  EXPECT_TRUE(at::equal(all_of(data, {true, Stream(1)}).target, all_of(data).target));
   std::set<std::vector<double>> seen;
   const Dataset moving = ImageEncoder::fit(scenes(4, 1, 4)).dataset(images, true, {1, false});
   for (uint64_t seed = 0; seed < 40; ++seed) {
-    const at::Tensor y = everything(moving, {true, Stream(seed)}).target.contiguous();
+    const at::Tensor y = all_of(moving, {true, Stream(seed)}).target.contiguous();
     seen.emplace(y.const_data_ptr<double>(), y.const_data_ptr<double>() + 4);
   }
   EXPECT_EQ(seen, (std::set<std::vector<double>>{{1, 0, 1, 2}, {0, 1, 2, 0}, {1, 2, 0, 2}}));
