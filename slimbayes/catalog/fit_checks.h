@@ -22,8 +22,9 @@ void check_columns(const FitOptions& fit, InputKind kind);
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
                   std::optional<TaskKind> task);
 
-/// Returns the task if the options determine it: classification for images and segmentation, else the task of the option
-/// `likelihood`. Returns empty without a likelihood, because only the target's column can then tell the task.
+/// Returns the task if the options determine it: classification for images and segmentation, else the task of
+/// the option `likelihood`. Returns empty without a likelihood, because only the target's column can then
+/// tell the task.
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind);
 
 }  // namespace slimbayes

@@ -79,10 +79,10 @@ struct FitOptions {
   int64_t noise_folds = 5;
 };
 
-/// Returns what one example is according to the options: segmentation if `format` is camvid, images if it names
-/// another image format, text if
-/// `text` is set, windows if `window` is above 0, else a table row. Throws std::invalid_argument for options
-/// of two kinds of input at once, and for `time` or `group` without `window`.
+/// Returns what one example is according to the options: segmentation if `format` is camvid, images if it
+/// names another image format, text if `text` is set, windows if `window` is above 0, else a table row.
+/// Throws std::invalid_argument for options of two kinds of input at once, and for `time` or `group` without
+/// `window`.
 InputKind input_kind(const FitOptions& options);
 
 /// Returns the texts in FitOptions::na, one by one: each entry is split at its commas, and empty texts are

@@ -6,8 +6,8 @@
 
 namespace slimbayes {
 
-/// What one example is: a row of a table, a window of rows of a time series, an image with one class, a text, an
-/// image each of whose pixels has a class.
+/// What one example is: a row of a table, a window of rows of a time series, an image with one class, a text,
+/// an image each of whose pixels has a class.
 enum class InputKind : uint8_t { table, windows, images, text, segmentation };
 
 /// Returns whether an example of this kind is an image.

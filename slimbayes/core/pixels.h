@@ -20,8 +20,8 @@ struct Labelled {
   at::Tensor y;       // [m]
 };
 
-/// Returns the labelled rows of a batch. For segmentation, with outputs [b, k, h, w] and targets [b, h w], they
-/// are the pixels that are not void; there may be none. Otherwise they are all rows: outputs [b, k] and
+/// Returns the labelled rows of a batch. For segmentation, with outputs [b, k, h, w] and targets [b, h w],
+/// they are the pixels that are not void; there may be none. Otherwise they are all rows: outputs [b, k] and
 /// targets [b] as they are.
 Labelled labelled(const at::Tensor& output, const at::Tensor& target);
 

@@ -22,7 +22,8 @@ struct PixelScale {
   at::Tensor mean, sd;
 };
 
-/// Returns the class numbers of label maps [n, h, w] uint8 with kVoid for the label `classes`. [n, h w] float64
+/// Returns the class numbers of label maps [n, h, w] uint8 with kVoid for the label `classes`. [n, h w]
+/// float64
 at::Tensor class_numbers(const at::Tensor& maps, int64_t classes) {
   return maps.flatten(1).to(at::kDouble).masked_fill(maps.flatten(1) == classes, kVoid);
 }
@@ -68,8 +69,8 @@ class ImageSource : public Source {
 
  private:
   /// Returns the images x [b, c, h, w] after a random shift and flip of each. `indices` [b] are their rows.
-  /// The result for an image depends on its row and the stream alone, not on the rest of the batch. The uncovered
-  /// edge is the reflected image if `reflects`, else 0.
+  /// The result for an image depends on its row and the stream alone, not on the rest of the batch. The
+  /// uncovered edge is the reflected image if `reflects`, else 0.
   at::Tensor varied(const at::Tensor& x, const at::Tensor& indices, const Stream& stream,
                     bool reflects) const {
     if (how_.crop == 0 && !how_.flip) return x;

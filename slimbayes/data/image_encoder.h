@@ -13,21 +13,21 @@ namespace slimbayes {
 
 /// Data augmentation: how training images are varied at random. An image is shifted by up to `crop` pixels
 /// along each axis (the uncovered edge becomes black: 0 before scaling). With `flip`, half of the images are
-/// mirrored left to right. In segmentation the label map is moved in the same way, and the uncovered edge becomes
-/// the reflection of the image and of the map.
+/// mirrored left to right. In segmentation the label map is moved in the same way, and the uncovered edge
+/// becomes the reflection of the image and of the map.
 struct Augmentation {
   int64_t crop = 0;  // pixels; 0: no shift
   bool flip = false;
 };
 
 /// Turns images into the inputs of a network: each channel is standardised, and each label becomes the number
-/// of its class; for segmentation, each pixel's label does. It is fitted on the training images and saved with the
-/// model.
+/// of its class; for segmentation, each pixel's label does. It is fitted on the training images and saved
+/// with the model.
 class ImageEncoder {
  public:
-  /// Fits the mean and sd of each channel and the classes. The classes of single labels are those that occur, those
-  /// of label maps are Images::classes. Throws std::invalid_argument for no images, no labels, or fewer than two
-  /// classes.
+  /// Fits the mean and sd of each channel and the classes. The classes of single labels are those that occur,
+  /// those of label maps are Images::classes. Throws std::invalid_argument for no images, no labels, or fewer
+  /// than two classes.
   static ImageEncoder fit(const Images& training);
 
   /// Returns a dataset whose batches have inputs float32 [b, c, h, w] and, if `with_target` and the images
@@ -36,9 +36,9 @@ class ImageEncoder {
   /// training.
   Dataset dataset(const Images& images, bool with_target, const Augmentation& augmentation = {}) const;
 
-  /// Returns the class number of each image, float64 [n], from 0 by ascending label; for segmentation that of each
-  /// pixel or kVoid [n, h w]. The images must have labels. Throws DataError for a label that was not in training,
-  /// and for label maps where training had single labels, or the other way round.
+  /// Returns the class number of each image, float64 [n], from 0 by ascending label; for segmentation that of
+  /// each pixel or kVoid [n, h w]. The images must have labels. Throws DataError for a label that was not in
+  /// training, and for label maps where training had single labels, or the other way round.
   at::Tensor target(const Images& images) const;
 
   const Schema& schema() const { return schema_; }

@@ -46,7 +46,8 @@ bool are_class_numbers(const std::vector<std::string>& levels) {
          std::ranges::adjacent_find(levels, not_ascending) == levels.end();
 }
 
-/// Returns whether these are names of the classes of label maps: all different, and no more than a byte can tell.
+/// Returns whether these are names of the classes of label maps: all different, and no more than a byte can
+/// tell.
 bool are_class_names(std::vector<std::string> levels) {
   constexpr size_t kMost = 255;  // and a label for void
   std::ranges::sort(levels);

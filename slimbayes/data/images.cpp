@@ -155,7 +155,8 @@ Images read_camvid(const fs::path& path, const TableLimits& limits, bool with_la
   return images;
 }
 
-/// Returns the first `size` bytes of a file, unpacked if its name is that of packed data; fewer if it has fewer.
+/// Returns the first `size` bytes of a file, unpacked if its name is that of packed data; fewer if it has
+/// fewer.
 std::string head_of(const fs::path& path, int64_t size) {
   if (is_packed_data(path)) return gunzip_head(read_bytes(path), size);
   std::string head(static_cast<size_t>(size), '\0');

@@ -13,13 +13,13 @@
 
 namespace slimbayes {
 
-/// Images of equal size with their labels, as read from a file. An image has one label or, for segmentation, a
-/// label map.
+/// Images of equal size with their labels, as read from a file. An image has one label or, for segmentation,
+/// a label map.
 struct Images {
   std::string source;  // path, for messages
   at::Tensor pixels;   // [n, c, h, w] uint8
-  /// [n] int64, at least 0. Of segmentation [n, h, w] uint8: the number of the class of each pixel, and as many as
-  /// there are classes for a pixel without a class (void). Undefined if the images have no labels.
+  /// [n] int64, at least 0. Of segmentation [n, h, w] uint8: the number of the class of each pixel, and as
+  /// many as there are classes for a pixel without a class (void). Undefined if the images have no labels.
   at::Tensor labels;
   std::vector<std::string> classes = {};  // of segmentation: the name of each class; otherwise empty
 };

@@ -56,15 +56,15 @@ at::Tensor targets_of(const Dataset& data);
 int64_t labelled_rows(const Dataset& data);
 
 /// Returns the mean of `loss` over all rows, of which there must be at least one. `loss` returns the loss of
-/// each row of a batch [b]; of segmentation that of each labelled pixel. It is called batch by batch, in float32 and
-/// without gradients.
+/// each row of a batch [b]; of segmentation that of each labelled pixel. It is called batch by batch, in
+/// float32 and without gradients.
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss);
 
-/// Returns the mean NLL of the answers that `answer` gives to these rows, of which there must be at least one; each
-/// term times the weight of its class if `class_weights` [C] is defined. Void pixels are left out. The images of a
-/// segmentation are answered in blocks, so that the answers of all their pixels are never in memory together. Returns
-/// nullopt as mean_nll() (core/answers.h).
+/// Returns the mean NLL of the answers that `answer` gives to these rows, of which there must be at least
+/// one; each term times the weight of its class if `class_weights` [C] is defined. Void pixels are left out.
+/// The images of a segmentation are answered in blocks, so that the answers of all their pixels are never in
+/// memory together. Returns nullopt as mean_nll() (core/answers.h).
 std::optional<double> nll_of_answers(const Dataset& rows,
                                      const std::function<Predictive(const Dataset& block)>& answer,
                                      const at::Tensor& class_weights = {});

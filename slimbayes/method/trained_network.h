@@ -20,8 +20,8 @@ namespace slimbayes {
 /// it; a post-hoc method keeps its mean and adds a posterior. Train it once (train_network) and pass it to
 /// several methods by FitContext::start.
 struct TrainedNetwork {
-  NetworkSpec
-      spec;  // its last layer is a Linear layer (a 1 x 1 Conv2d in segmentation), one output per latent function
+  /// Its last layer is a Linear layer with one output per latent function, in segmentation a 1 x 1 Conv2d.
+  NetworkSpec spec;
   Weights weights;  // float32, named "network.0.weight", ...; buffers included
   /// What the outputs mean. The head's noise variance is the mean squared validation error of the encoded
   /// target (without validation rows, the training error). After a refit, which trains on the validation rows
@@ -52,8 +52,8 @@ struct NetworkTraining {
 TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& training,
                              const FitContext& context, std::string_view method);
 
-/// Returns trained_network_spec() for rows of this schema: with an output for each latent function, and for each pixel
-/// in segmentation.
+/// Returns trained_network_spec() for rows of this schema: with an output for each latent function, and for
+/// each pixel in segmentation.
 NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Schema& schema);
 
 /// Returns a TorchScript module as a trained network. The module's outputs are the target of a regression, or

@@ -31,8 +31,8 @@ std::string cause(const std::optional<Outside>& far, int64_t row) {
                      beyond);
 }
 
-/// Returns the first fault of each example, given the faults of the rows of an answer, of which each example has `rows`
-/// (the pixels of an image) one after another.
+/// Returns the first fault of each example, given the faults of the rows of an answer, of which each example
+/// has `rows` (the pixels of an image) one after another.
 std::vector<std::string> by_example(std::vector<std::string> faults, int64_t rows) {
   if (rows == 1) return faults;
   std::vector<std::string> first(faults.size() / static_cast<size_t>(rows));

@@ -62,8 +62,8 @@ TEST_F(LabelMaps, AreReadFromRecords) {
   expect_has(error_of([&] { read(""); }), "received an empty file");
 }
 
-/// Returns images of three classes whose grey value tells the label: 60 times the label. The last label of each map
-/// is void (3).
+/// Returns images of three classes whose grey value tells the label: 60 times the label. The last label of
+/// each map is void (3).
 Images scenes(int64_t n, int64_t height = 4, int64_t width = 6) {
   at::Tensor labels = (3 * Stream(1).uniform({n, height, width})).floor();
   Images images{
@@ -128,7 +128,8 @@ TEST(ImageSource, MovesALabelMapWithItsImageAndReflectsTheEdge) {
     const Batch batch = all_of(data, {true, Stream(seed)});
     const at::Tensor level = all_of(encoder.dataset(images, false)).inputs[0];
     moved = moved || !at::equal(batch.inputs[0], plain);
-    // The grey value of a pixel still tells its label, at the reflected edge too: standardised, it is linear in it.
+    // The grey value of a pixel still tells its label, at the reflected edge too: standardised, it is linear
+    // in it.
     const at::Tensor x = batch.inputs[0].flatten(1).to(at::kDouble), y = batch.target;
     const double low = plain.min().item<double>(), high = plain.max().item<double>();
     EXPECT_TRUE(at::allclose(x, low + y * (high - low) / 2, 1e-5, 1e-5));

@@ -36,7 +36,8 @@ const Model& dropout_model() {
 TEST(Segmentation, BlocksGiveTheReportOfAllPixels) {
   const Model& model = dropout_model();
   const Examples images = horizons(21, 5);  // more than two blocks
-  const json streamed = model.evaluate(images), whole = model.evaluate(images, model.answers(images, {{0.95}}));
+  const json streamed = model.evaluate(images),
+             whole = model.evaluate(images, model.answers(images, {{0.95}}));
   EXPECT_EQ(streamed["n"], 21);
   EXPECT_EQ(streamed["pixels"], 21 * 8 * 11);
   EXPECT_EQ(streamed["void"], 21 * 8);
@@ -70,8 +71,8 @@ TEST(Segmentation, ASummaryHasALineForEachImage) {
   const ImageSummaries all = image_summaries(model, images, options);
   EXPECT_DOUBLE_EQ(last, 1);
   EXPECT_TRUE(all.bad.empty());
-  ASSERT_EQ(all.table.names(), (std::vector<std::string>{"image", "entropy", "mutual_information", "share_sky",
-                                                         "share_ground", "accuracy"}));
+  ASSERT_EQ(all.table.names(), (std::vector<std::string>{"image", "entropy", "mutual_information",
+                                                         "share_sky", "share_ground", "accuracy"}));
   const auto p = std::get<Classes>(model.answer(take(Examples(images), {9})));
   EXPECT_NEAR(all.table.find("entropy")->values[9], p.predictive_entropy.mean().item<double>(), 1e-6);
   EXPECT_NEAR(all.table.find("share_sky")->values[9] + all.table.find("share_ground")->values[9], 1, 1e-12);
@@ -106,13 +107,12 @@ TEST(Segmentation, AModelWithoutAFiniteAnswerIsNamed) {
   ASSERT_NE(head, file.tensors.end());
   head->second = to_stored(at::full({2, 2, 1, 1}, 3e38, at::kFloat));  // the logits of both classes overflow
   const Model model = Model::from_file(file, "overflow");
-  expect_has(error_of([&] { model.evaluate(horizons(2)); }), "expected a model with finite answers; received none for 2 images");
+  expect_has(error_of([&] { model.evaluate(horizons(2)); }),
+             "expected a model with finite answers; received none for 2 images");
 }
 
 TEST(Segmentation, WhatDoesNotFitIsOneSentence) {
-  const auto refused = [](const FitOptions& fit) {
-    return error_of([&] { fit_model(horizons(20), fit); });
-  };
+  const auto refused = [](const FitOptions& fit) { return error_of([&] { fit_model(horizons(20), fit); }); };
   expect_has(refused(by_pixel("vbll")), "expected an input that vbll takes");
   FitOptions fit = by_pixel("dnn");
   fit.options["network"] = "convnet";

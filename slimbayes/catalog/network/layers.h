@@ -76,8 +76,8 @@ struct Pool2d {
   int64_t size = 2;
 };
 
-/// Makes each side of an image `size` times as long, by bilinear interpolation between the centres of the pixels.
-/// Outside the outer centres the outer pixels go on.
+/// Makes each side of an image `size` times as long, by bilinear interpolation between the centres of the
+/// pixels. Outside the outer centres the outer pixels go on.
 struct Upsample {
   static constexpr const char* kind = "upsample";
   int64_t size = 2;

@@ -104,41 +104,6 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   return spec;
 }
 
-/// Appends a 3 x 3 convolution with batch norm and ReLU.
-void add_block(Layers& layers, int64_t out) {
-  add(layers, {conv(out, 3, 1), BatchNorm2d{}, Activation{"relu"}});
-}
-
-/// Returns the part of fcn() from the level `level` on: x + up(body(down x)) for an image x of `width` channels and
-/// these sides. Empty at the deepest level, and where a side cannot be halved.
-Layers level_below(const NetworkOptions& o, int64_t level, int64_t width, int64_t height, int64_t wide) {
-  if (level > o.blocks || height % 2 != 0 || wide % 2 != 0) return {};
-  const int64_t out = std::min(2 * width, o.hidden);
-  Residual skip{{Pool2d{"max", 2}}, {}};
-  add_block(skip.body, out);
-  add_block(skip.body, out);
-  if (o.dropout > 0) skip.body.push_back(Dropout{o.dropout});
-  add(skip.body, level_below(o, level + 1, out, height / 2, wide / 2));
-  add_block(skip.body, width);
-  skip.body.push_back(Upsample{2});
-  Layers layers = {std::move(skip)};
-  return layers;
-}
-
-/// Returns a fully convolutional network with skip connections for segmentation (Long, Shelhamer and Darrell 2015;
-/// sums as in LinkNet, Chaurasia and Culurciello 2017). It keeps the sides of the image. There are `blocks` levels
-/// below the image's own, each of which halves the sides and doubles the channels up to `hidden`; a level's result is
-/// enlarged and added to the features of the level above. The first level has a quarter of `hidden` channels, because
-/// it has the most pixels.
-NetworkSpec fcn(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
-  NetworkSpec spec{input};
-  const int64_t width = std::max<int64_t>(1, o.hidden / 4);
-  add_block(spec.layers, width);
-  add(spec.layers, level_below(o, 1, width, input.sizes[1], input.sizes[2]));
-  add_block(spec.layers, width);
-  return spec;
-}
-
 /// Returns mlp() for the options. The pixels of an image count as a vector.
 NetworkSpec plain_layers(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   const Shape flat = input.is_image() ? output(Flatten{}, input) : input;
@@ -232,7 +197,7 @@ std::span<const NetworkInfo> network_catalog() {
            "convolutions that halve the image and enlarge it again, with skip connections, for segmentation",
        .inputs = {segmentation},
        .options = {"hidden", "blocks", "dropout"},
-       .make = fcn}};
+       .make = [](Options o, Input input, int64_t) { return fcn(input, o.hidden, o.blocks, o.dropout); }}};
   return catalog;
 }
 

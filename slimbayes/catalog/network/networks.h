@@ -39,6 +39,14 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
                 double dropout = 0);
 
+/// Returns a fully convolutional network with skip connections for segmentation (Long, Shelhamer and Darrell
+/// 2015; sums as in LinkNet, Chaurasia and Culurciello 2017). It keeps the sides of the image. There are
+/// `blocks` levels below the image's own, fewer if a side cannot be halved so often. Each halves the sides
+/// and doubles the channels up to `hidden`; its result is enlarged and added to the features of the level
+/// above. The first level has a quarter of `hidden` channels, because it has the most pixels. With a
+/// `dropout` above 0, the other levels have a Dropout layer.
+NetworkSpec fcn(const Shape& input, int64_t hidden, int64_t blocks, double dropout = 0);
+
 /// One of the networks that a user can choose by the option `network`, with its limits. To add a network, add
 /// an entry in networks.cpp.
 struct NetworkInfo {
