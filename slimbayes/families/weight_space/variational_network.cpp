@@ -30,13 +30,13 @@
 //
 // Model       The weights w have a prior, independent for every random number (bayes/), and
 //             y = network_w(x) + noise. For classes the outputs are logits, for counts the log rate.
-// Estimator   A distribution q(w) as the plan of the method says. Each step draws one network for its batch of
-//             b rows and follows the gradient of -log p(y | w) / b + beta / n KL(q || prior). For segmentation
-//             b and n count labelled pixels, as if the pixels of an image were independent. kl_zero and
-//             kl_ramp raise the weight of the KL over the epochs. The noise variance is trained. The
-//             parameters with the best validation NLL of at most 8 draws are kept, without the KL and only
-//             after it has its full weight. The network of the mean weights is not used for this score: its
-//             activations differ from those of the draws.
+// Estimator   A distribution q(w) as the plan of the method says. Each step draws one network for its
+//             batch of b rows and follows the gradient of -log p(y | w) / b + beta / n KL(q || prior). For
+//             segmentation b and n count labelled pixels, as if the pixels of an image were independent.
+//             kl_zero and kl_ramp raise the weight of the KL over the epochs. The noise variance is
+//             trained. The parameters with the best validation NLL of at most 8 draws are kept, without
+//             the KL and only after it has its full weight. The network of the mean weights is not used
+//             for this score: its activations differ from those of the draws.
 // Text        A step draws the rows of the batch's tokens only, and weights the KL of each row so that an
 //             epoch counts it once (token_counts.h). The rows of tokens that training lacks are set to the
 //             prior: otherwise they would keep their small initial sd, and unknown words would look certain.
