@@ -5,6 +5,7 @@
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "slimbayes/core/check.h"
 #include "slimbayes/workflow/held_out.h"
 
 namespace slimbayes::cli {
@@ -53,6 +54,8 @@ int run_command(const BoundsRequest& r) {
   check_model_first("bounds", r.model, r.data);
   const Model model = Model::load(r.model);
   log_interrupted(model);
+  check(!model.schema().task.grid, "bounds", "a model whose examples have one answer", "one of segmentation",
+        "its bounds would be those of pixels, which are not independent");
   const std::vector<ModelNetwork> networks = some_networks_of(model, "bounds");
   const BoundRows rows = rows_of(r, model);
   json report = {{"method", model.method()}, {"rows", rows.rows.size()}, {"bounds", json::array()}};

@@ -50,14 +50,18 @@ std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) 
   return names;
 }
 
-/// Returns a number by which methods are ranked; the least is the best: the negative mean for accuracy, F1
-/// and AUROC, the distance to `level` for the coverage, else the mean. Returns nothing for the width and the
-/// expected count, which do not rank methods. The mean is parsed from the printed text `shown`, so that
+/// Returns a number by which methods are ranked; the least is the best: the negative mean for accuracy, F1,
+/// AUROC, mIoU and MPA, the distance to `level` for the coverage, else the mean. Returns nothing for the
+/// width, the expected count and mean entropies, which do not rank methods. The mean is parsed from the printed text `shown`, so that
 /// differences that a reader cannot see do not count.
 std::optional<double> badness(const std::string& shown, const std::string& metric, double level) {
   const double mean = std::strtod(shown.c_str(), nullptr);
-  if (metric == "width" || metric == "expected" || !std::isfinite(mean)) return std::nullopt;
-  if (metric == "accuracy" || metric == "auroc" || metric.starts_with("f1")) return -mean;
+  const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, metric) != names.end();
+  };
+  if (is_one_of({"width", "expected"}) || metric.starts_with("mean_") || !std::isfinite(mean))
+    return std::nullopt;
+  if (is_one_of({"accuracy", "auroc", "miou", "mpa"}) || metric.starts_with("f1")) return -mean;
   return metric == "coverage" ? std::abs(mean - level) : mean;
 }
 

@@ -77,7 +77,7 @@ std::string domain_text(const json& encoder) {
 /// another.
 InputKind kind_of(const json& encoder) {
   const json kind = encoder.is_object() ? encoder.value("kind", json()) : json();
-  for (InputKind known : {InputKind::windows, InputKind::images, InputKind::text}) {
+  for (InputKind known : {InputKind::windows, InputKind::images, InputKind::text, InputKind::segmentation}) {
     if (kind == json(name_of(known))) return known;
   }
   return InputKind::table;
@@ -132,6 +132,8 @@ std::string input_text(const json& encoder) {
                        encoder.value("fill_gaps", json()) == true ? ", gaps filled" : "");
   }
   if (kind == "images") return fmt::format("images of {} (channels, height, width)", list("size"));
+  if (kind == "segmentation")
+    return fmt::format("images of {} (channels, height, width), a class for each pixel", list("size"));
   if (kind != "text") return "";
   const json words = encoder.value("words", json::array());
   return fmt::format("text in {}, {} words, at most {} tokens", fact("column"), words.size(),

@@ -5,6 +5,7 @@
 #include "cli/plots.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/segmentation.h"
 #include "cli/uncertainty_text.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/workflow/held_out.h"
@@ -73,10 +74,36 @@ json described(const EvaluateRequest& r, const Model& model, json report, const 
   return report;
 }
 
+/// The report on the evaluated data and, unless it is null, how well the scores tell the data of --ood.
+struct Scored {
+  json report, ood;
+};
+
+Scored scored(const EvaluateRequest& r, const Model& model, const Examples& data,
+              const ColumnChanges& changes, SharedChanges& shared) {
+  if (model.schema().task.grid) {
+    std::vector<BadRow> bad;
+    json report = report_by_pixel(r, model, data, bad);
+    check_answered(r, data, bad);
+    return {std::move(report), {}};
+  }
+  const Answers near = answers_with_progress("evaluate", model, data, {{r.level}, r.sets == "deterministic"});
+  check_answered(r, data, near.bad);
+  Scored out{model.evaluate(data, near), {}};
+  out.report.update(uncertainty_of(model, data, near));
+  if (r.ood.empty()) return out;
+  const Examples foreign = read_foreign(r, model, changes, shared);
+  if (hash_of(foreign) == hash_of(data))
+    log_note("the data of --ood are those that are scored: every AUROC is 0.5");
+  out.ood = separation_of(r, model, model.ood(data, near), foreign);
+  return out;
+}
+
 /// Prints the report as text, and the names of the plots.
 void print_text(const EvaluateRequest& r, const Model& model, const json& report, const json& ood,
                 const std::vector<fs::path>& plots) {
   print(report_table(report, r.level, noun_of(kind_of(model.encoder()))));
+  print(segmentation_text(report));
   print(selective_text(report, noun_of(kind_of(model.encoder()))));
   if (!ood.is_null()) print(separation_text(ood, r.ood));
   for (const fs::path& file : plots)
@@ -104,19 +131,9 @@ int run_command(const EvaluateRequest& r) {
         "note: these data were fitted on, the training {}s are scored too; --split test scores what "
         "was held out",
         noun_of(data)));
-  const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task.kind);
-  const Answers near = answers_with_progress("evaluate", model, data, {{r.level}, r.sets == "deterministic"});
-  check_answered(r, data, near.bad);
-  json report = model.evaluate(data, near);
-  report.update(uncertainty_of(model, data, near));
+  const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task);
+  auto [report, ood] = scored(r, model, data, changes, shared);
   for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
-  json ood;
-  if (!r.ood.empty()) {
-    const Examples foreign = read_foreign(r, model, changes, shared);
-    if (hash_of(foreign) == hash_of(data))
-      log_note("the data of --ood are those that are scored: every AUROC is 0.5");
-    ood = separation_of(r, model, model.ood(data, near), foreign);
-  }
   report_outside(model, data, report);
   if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // the rows were not learned in training
     count_inputs(model, data, r.level, report);

@@ -9,6 +9,7 @@
 #include "cli/fit_report.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/segmentation.h"
 #include "cli/terminal.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/workflow/fit_file.h"
@@ -29,7 +30,8 @@ void print_outcome(const FitRequest& r, const FitOutcome& outcome, int64_t own_v
                                 choices_text(model, r.fit.level))));
     if (outcome.test.is_null()) print(fitted_to(STDOUT_FILENO, forecasts_text(outcome.valid, "validation")));
     if (!outcome.test.is_null())
-      print(fmt::format("\ntest {}s\n{}", noun, report_table(outcome.test, r.fit.level, noun)));
+      print(fmt::format("\ntest {}s\n{}{}", noun, report_table(outcome.test, r.fit.level, noun),
+                        segmentation_text(outcome.test)));
     return;
   }
   json out = {{"method", model.method()},

@@ -25,6 +25,11 @@ void add_predict(CLI::App& root, Parsed& p) {
          "windows, the values are those of the last row seen; its time comes first, as last_time")
       ->type_name("COLUMN,...")
       ->allow_extra_args(false);
+  app.add_option(
+         "--maps", p.predict.maps,
+         "of segmentation: folder for a map of the classes and of the uncertainty of each image, as PNG, "
+         "and classes.csv, the numbers, names and colours of the classes")
+      ->type_name("DIR");
   add_column_changes(app, p.predict.rename, p.predict.fill, "DATA", "--keep takes the new names");
   app.add_flag(
       "--keep-outside", p.predict.keep_outside,
@@ -52,10 +57,14 @@ void add_predict(CLI::App& root, Parsed& p) {
       "sd_epistemic (uncertainty of the model) after sd if the method tells them apart; at several levels "
       "lower_50, upper_50, ...; of classes p_CLASS, entropy, mutual_information, label, and the set of "
       "plausible classes of a calibrated model; of events mean, sd, lower, upper of the intensity; of "
+      "segmentation a line for each image, means of entropy and mutual_information, share_CLASS of its "
+      "pixels and, "
+      "where there are labels, accuracy; of "
       "windows before them forecast_time, the time that the answer is for (with Z, UTC, where DATA give "
       "offsets), and actual, the target at that time, where DATA have it.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"
+      "  slimbayes predict scenes.safetensors camvid_test.bin.gz --maps maps --out images.csv\n"
       "  slimbayes predict model.safetensors new.csv --level 0.5,0.9 | head");
 }
 

@@ -94,16 +94,17 @@ Chart calibration_chart(const json& curve) {
 
 }  // namespace
 
-std::vector<fs::path> plot_files(const std::string& folder, TaskKind task) {
+std::vector<fs::path> plot_files(const std::string& folder, const Task& task) {
   if (folder.empty()) return {};
-  check(task != TaskKind::events, "evaluate", "a model of numbers, classes or counts for --plots",
+  check(task.kind != TaskKind::events, "evaluate", "a model of numbers, classes or counts for --plots",
         "one of events", "leave --plots out");
   std::error_code failed;
   fs::create_directories(folder, failed);
   if (failed) throw DataError(folder, "expected a folder that can be made for --plots; " + failed.message());
-  std::vector<fs::path> files = {fs::path(folder) / kSelective};
-  if (task == TaskKind::classification) files.push_back(fs::path(folder) / kReliability);
-  if (task == TaskKind::regression) files.push_back(fs::path(folder) / kCalibration);
+  std::vector<fs::path> files;
+  if (!task.grid) files.push_back(fs::path(folder) / kSelective);
+  if (task.kind == TaskKind::classification) files.push_back(fs::path(folder) / kReliability);
+  if (task.kind == TaskKind::regression) files.push_back(fs::path(folder) / kCalibration);
   for (const fs::path& file : files) check_writable(file);
   return files;
 }

@@ -6,6 +6,7 @@
 #include "cli/edge.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/segmentation.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/storage/atomic_file.h"
 #include "slimbayes/workflow/answer_table.h"
@@ -52,6 +53,12 @@ int run_command(const PredictRequest& r) {
   }
   const Model model = Model::load(r.model);
   log_interrupted(model);
+  if (model.schema().task.grid) {
+    predict_pixels(r, model);
+    return kDone;
+  }
+  check(r.maps.empty(), "predict", "a model of segmentation for --maps",
+        fmt::format("one of {}", name_of(kind_of(model.encoder()))), "leave it out");
   const Examples data =
       read_for(model, r.data, data_source(), /*with_target=*/false, nullptr, perhaps_named(r.keep), changes);
   std::vector<std::string> kept;

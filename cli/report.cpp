@@ -85,7 +85,12 @@ std::string label_of(const std::string& key, const json& report, double level, s
     return fmt::format("{} at {:g} %", key, 100 * level);
   if (key == "coverage_epistemic" || key == "width_epistemic")
     return fmt::format("{} at {:g} %, epistemic sd alone", key.substr(0, key.find('_')), 100 * level);
-  if (key == "base_rate") return fmt::format("base_rate, {} for every {}", class_name(report), noun);
+  if (key == "base_rate")
+    return fmt::format("base_rate, {} for every {}", class_name(report),
+                       report.contains("miou") ? "pixel" : noun);
+  if (key == "miou") return "miou, mean intersection over union";
+  if (key == "mpa") return "mpa, mean accuracy of the classes";
+  if (key == "mean_entropy" || key == "mean_mutual_information") return key + ", nats";
   if (key == "f1") return fmt::format("f1 of {}", class_name(report, 1));
   if (key == "set_size") return "set_size, classes in a set";
   if (key == "empty") return "empty, share of sets without a class";
@@ -146,11 +151,12 @@ std::vector<std::string> metrics_of(const json& report) {
   const auto add = [&](const char* name) {
     if (report.contains(name)) present.emplace_back(name);
   };
-  for (const char* name : {"accuracy", "base_rate",      "f1",          "f1_macro",      "mae",      "rmse",
-                           "nll",      "nll_constant",   "nll_uniform", "brier",         "ece",      "mce",
-                           "auroc",    "aupr",           "crps",        "coverage",      "set_size", "empty",
-                           "width",    "interval_score", "expected",    "expected_error"})
+  for (const char* name : {"accuracy", "miou",  "mpa",   "base_rate",      "f1",          "f1_macro",
+                           "mae",      "rmse",  "nll",   "nll_constant",   "nll_uniform", "brier",
+                           "ece",      "mce",   "auroc", "aupr",           "crps",        "coverage",
+                           "set_size", "empty", "width", "interval_score", "expected",    "expected_error"})
     add(name);
+  for (const char* name : {"mean_entropy", "mean_mutual_information"}) add(name);
   for (const char* name : {"coverage_epistemic", "width_epistemic"}) add(name);
   return present;
 }

@@ -33,6 +33,7 @@ struct PredictRequest {
   std::string out = "-";
   std::vector<std::string> keep;          // columns of the data to copy into the output
   std::vector<std::string> rename, fill;  // --rename and --fill (data/table/changes.h)
+  std::string maps;                       // folder for the maps of a segmentation; empty: none
   bool keep_outside = false;
   bool parts = false;                // also write parts of the sd that are not aleatoric and epistemic
   std::string on_bad_row = "blank";  // for rows without a finite answer: or "skip", "error"

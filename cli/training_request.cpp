@@ -114,10 +114,10 @@ std::string method_by_target() {
 
 /// Returns the method that --method names; else rich-bll with --network-from; else the default method of the
 /// task, or of regression if the task is not known yet.
-const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> task) {
+const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> task, InputKind kind) {
   if (!fit.method.empty()) return find_method(fit.method);
   if (!fit.network_from.empty()) return default_method_of_network();
-  return default_method(task.value_or(TaskKind::regression));
+  return default_method(task.value_or(TaskKind::regression), kind);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ EarlyFit fit_of(const Parsed& p) {
     misuse("expected --valid or --valid-fraction; received both; leave one of them out");
   const std::optional<TaskKind> task = task_known(r.fit, kind.value_or(InputKind::table));
   const bool named = !r.fit.method.empty();
-  const MethodInfo& method = early_method(r.fit, task);
+  const MethodInfo& method = early_method(r.fit, task, kind.value_or(InputKind::table));
   if (named) r.fit.method = method.name;
   // Without --method, the flags of fit are the options of one default method: of rich-bll with
   // --network-from, else of the default method for regression. If the fit turns out to use another method,

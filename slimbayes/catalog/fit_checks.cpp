@@ -41,7 +41,7 @@ std::string joined_names(const std::vector<T>& list) {
 /// wraps another one (ensemble), the advice begins with a member method that takes them.
 std::string takers(const MethodInfo& info, TaskKind task, InputKind kind) {
   const std::string all = methods_taking(task, kind) + " take it (--method)";
-  const MethodInfo& inner = default_method(task);
+  const MethodInfo& inner = default_method(task, kind);
   if (info.inner.empty() || !takes(inner, kind)) return all;
   return fmt::format("--{} {} makes members that take it; {}", info.inner, inner.name, all);
 }
@@ -65,7 +65,9 @@ void check_network(const nlohmann::json& options, InputKind kind) {
 void check_columns(const FitOptions& fit, InputKind kind) {
   for (const std::string& mark : fit.na)
     require(is_utf8(mark), "texts in UTF-8 for --na", "other bytes", "name the mark as the file spells it");
-  if (kind == InputKind::images) {
+  require(kind != InputKind::segmentation || fit.calibrate == "none", "a regression or classes to calibrate",
+          std::string(name_of(kind)), "leave --calibrate out");
+  if (are_images(kind)) {
     require(fit.target.empty() && !fit.likelihood, "images, whose labels lie beside them",
             "a target or a likelihood", "leave --target and --likelihood out");
     return;
@@ -107,7 +109,7 @@ void check_method(const MethodInfo& info, const nlohmann::json& options, InputKi
 }
 
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind) {
-  if (kind == InputKind::images) return TaskKind::classification;
+  if (are_images(kind)) return TaskKind::classification;
   return fit.likelihood ? std::optional(task_of(*fit.likelihood)) : std::nullopt;
 }
 

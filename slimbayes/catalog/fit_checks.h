@@ -13,7 +13,7 @@ namespace slimbayes {
 
 /// Checks that the options on the target, the likelihood and the columns fit each other and the kind of
 /// input. For example, images must have neither a target column nor a likelihood, and events (likelihood cox)
-/// must have a domain and no target.
+/// must have a domain and no target. A segmentation cannot be calibrated.
 void check_columns(const FitOptions& fit, InputKind kind);
 
 /// Checks that the method and its network take this kind of input, and that the method takes the task.
@@ -22,8 +22,9 @@ void check_columns(const FitOptions& fit, InputKind kind);
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
                   std::optional<TaskKind> task);
 
-/// Returns the task if the options determine it: classification for images, else the task of the option
-/// `likelihood`. Returns empty without a likelihood, because only the target's column can then tell the task.
+/// Returns the task if the options determine it: classification for images and segmentation, else the task of
+/// the option `likelihood`. Returns empty without a likelihood, because only the target's column can then
+/// tell the task.
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind);
 
 }  // namespace slimbayes

@@ -23,7 +23,7 @@ InputKind input_kind(const FitOptions& o) {
     throw std::invalid_argument(
         "[fit] expected --window with --time or --group; received none; --window 24 lets a forecast see 24 "
         "rows, --ignore keeps a column from being an input");
-  if (images) return InputKind::images;
+  if (images) return o.format == "camvid" ? InputKind::segmentation : InputKind::images;
   if (!o.text.empty()) return InputKind::text;
   return o.window > 0 ? InputKind::windows : InputKind::table;
 }
@@ -56,9 +56,8 @@ void check_sections(const FitOptions& o, InputKind kind) {
     const std::string_view section = doc.section;
     const bool foreign = (section == kWindowSection && kind != InputKind::windows) ||
                          (section == kTextSection && kind != InputKind::text) ||
-                         (section == kImageSection && kind != InputKind::images && doc.name != "format") ||
-                         (section == kColumnSection && kind == InputKind::images) ||
-                         has_no_effect(doc.name, kind);
+                         (section == kImageSection && !are_images(kind) && doc.name != "format") ||
+                         (section == kColumnSection && are_images(kind)) || has_no_effect(doc.name, kind);
     if (!foreign || given.at(doc.name) == doc.fallback) continue;
     std::string flag = doc.name;
     std::ranges::replace(flag, '_', '-');

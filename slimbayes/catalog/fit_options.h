@@ -79,9 +79,10 @@ struct FitOptions {
   int64_t noise_folds = 5;
 };
 
-/// Returns what one example is according to the options: images if `format` names an image format, text if
-/// `text` is set, windows if `window` is above 0, else a table row. Throws std::invalid_argument for options
-/// of two kinds of input at once, and for `time` or `group` without `window`.
+/// Returns what one example is according to the options: segmentation if `format` is camvid, images if it
+/// names another image format, text if `text` is set, windows if `window` is above 0, else a table row.
+/// Throws std::invalid_argument for options of two kinds of input at once, and for `time` or `group` without
+/// `window`.
 InputKind input_kind(const FitOptions& options);
 
 /// Returns the texts in FitOptions::na, one by one: each entry is split at its commas, and empty texts are
@@ -195,9 +196,16 @@ void describe_images(FitOptions& o, V& v) {
   v.section(kImageSection);
   v("format", o.format,
     "format of the data. idx: grey images, with the labels in a file beside them (MNIST); cifar10, cifar100: "
-    "their binary records; auto: idx for a file that begins as one or has idx3 in its name, else a table",
-    Choices{{"auto", "table", "idx", "cifar10", "cifar100"}}, "");
-  v("crop", o.crop, "largest random shift of a training image, in pixels", Range{0, 1024}, "He et al. 2016");
+    "their binary records; camvid: records of a 96 x 128 label map and its colour image, for segmentation; "
+    "auto: idx for a file that begins as one or has idx3 in its name, camvid for one that begins with a "
+    "label "
+    "map, else a table",
+    Choices{{"auto", "table", "idx", "cifar10", "cifar100", "camvid"}}, "");
+  v("crop", o.crop,
+    "largest random shift of a training image, in pixels. The uncovered edge is black; in segmentation it is "
+    "the "
+    "reflected image, and the label map moves too",
+    Range{0, 1024}, "He et al. 2016");
   v("flip", o.flip, "mirror a random half of the training images, left to right", "He et al. 2016");
 }
 

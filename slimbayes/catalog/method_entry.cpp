@@ -24,6 +24,11 @@ MethodInfo network_method(std::string name, std::vector<TaskKind> tasks) {
   return info;
 }
 
+MethodInfo segmenting(MethodInfo info) {
+  info.inputs.push_back(InputKind::segmentation);
+  return info;
+}
+
 Preset paper_preset(std::initializer_list<nlohmann::json> groups) {
   nlohmann::json all = nlohmann::json::object();
   for (const nlohmann::json& group : groups) all.update(group);

@@ -12,7 +12,8 @@ namespace slimbayes {
 
 // Helpers with which the methods.cpp of each family builds its MethodInfo entries.
 
-/// Returns all kinds of input. Use it for a method whose network can be chosen to suit the kind of input.
+/// Returns all kinds of input but segmentation. Use it for a method whose network can be chosen to suit the
+/// kind of input.
 std::vector<InputKind> every_input();
 
 /// Returns all tasks. Use it for a method that works with every likelihood.
@@ -21,6 +22,10 @@ std::vector<TaskKind> every_task();
 /// Returns a MethodInfo with the fields that all methods with a network share: it reads every kind of input
 /// (images only if `tasks` contains classification), scales inputs to min-max and can be resumed.
 MethodInfo network_method(std::string name, std::vector<TaskKind> tasks = {TaskKind::regression});
+
+/// Returns the method's facts with segmentation among its kinds of input. Use it for a method that needs no
+/// more than the outputs of its network, each row by itself: its rows may then be pixels.
+MethodInfo segmenting(MethodInfo info);
 
 /// Returns the preset "paper", the settings of the method's paper, from several groups of options. Later
 /// groups overwrite earlier ones.

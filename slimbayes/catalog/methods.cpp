@@ -70,6 +70,14 @@ const MethodInfo& default_method(TaskKind task) {
   return find_method("sv-rbf");
 }
 
+const MethodInfo& default_method(TaskKind task, InputKind kind) {
+  const MethodInfo& usual = default_method(task);
+  const auto fits = [&](const MethodInfo& info) { return takes(info, task) && takes(info, kind); };
+  if (fits(usual)) return usual;
+  const auto found = std::ranges::find_if(method_catalog(), fits);
+  return found == method_catalog().end() ? usual : *found;
+}
+
 const MethodInfo& default_method_of_network() { return find_method("rich-bll"); }
 
 std::string default_methods_text() {

@@ -82,6 +82,10 @@ const MethodInfo& find_method(std::string_view name);
 /// counts, sv-rbf for events.
 const MethodInfo& default_method(TaskKind task);
 
+/// Returns the method for a task and a kind of input when the user names none: that for the task if it reads
+/// the kind, else the first method of the catalogue that does both (dnn for segmentation).
+const MethodInfo& default_method(TaskKind task, InputKind kind);
+
 /// Returns rich-bll: the method of a fit that takes a trained network (--network-from) when the user names no
 /// method.
 const MethodInfo& default_method_of_network();

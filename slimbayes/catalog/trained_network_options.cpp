@@ -5,9 +5,12 @@
 namespace slimbayes {
 
 NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Shape& input, int64_t tokens,
-                                 int64_t outputs) {
-  NetworkSpec spec = network_for(options.network, input, tokens);
-  spec.layers.push_back(Linear{outputs});
+                                 int64_t outputs, bool by_pixel) {
+  NetworkSpec spec = network_for(options.network, input, tokens, by_pixel);
+  if (by_pixel)
+    spec.layers.push_back(Conv2d{.out = outputs, .kernel = 1, .padding = 0});
+  else
+    spec.layers.push_back(Linear{outputs});
   return parametrised(std::move(spec), options.parametrisation, options.reference_width);
 }
 

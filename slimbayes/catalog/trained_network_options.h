@@ -36,9 +36,11 @@ void describe(TrainedNetworkOptions& o, V& v) {
 }
 
 /// Returns the architecture for rows of shape `input`: the chosen network, then a linear output layer of
-/// `outputs` numbers. `tokens` is the size of the vocabulary for text, else 0. Throws std::invalid_argument
-/// if the network cannot take such rows or the parametrisation.
+/// `outputs` numbers. `tokens` is the size of the vocabulary for text, else 0. With `by_pixel` each pixel of
+/// an image has `outputs` numbers, and the output layer is a 1 x 1 convolution, which is linear in the
+/// features of a pixel. Throws std::invalid_argument if the network cannot take such rows or the
+/// parametrisation.
 NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Shape& input, int64_t tokens,
-                                 int64_t outputs);
+                                 int64_t outputs, bool by_pixel = false);
 
 }  // namespace slimbayes

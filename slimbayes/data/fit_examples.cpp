@@ -42,9 +42,9 @@ WindowOptions window_options(const FitOptions& options) {
 void check_examples(const Examples& examples, const FitOptions& options) {
   const InputKind kind = input_kind(options);
   const bool images = std::holds_alternative<Images>(examples);
-  check(!images || kind == InputKind::images || kind == InputKind::table, "fit",
-        "images without --window and --text", fmt::format("--{}", name_of(kind)), "leave it out");
-  check(images || kind != InputKind::images, "fit", "images for --format", "a table");
+  check(!images || are_images(kind) || kind == InputKind::table, "fit", "images without --window and --text",
+        fmt::format("--{}", name_of(kind)), "leave it out");
+  check(images || !are_images(kind), "fit", "images for --format", "a table");
   if (const auto* table = std::get_if<Table>(&examples); table != nullptr && kind == InputKind::text)
     check(table->find(options.text), "text", fmt::format("a column {} of text", in_quotes(options.text)),
           "a table without it", nearest_hint(options.text, table->names()));

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/pixels.h"
 #include "slimbayes/storage/error.h"
 
 namespace slimbayes {
@@ -21,29 +22,60 @@ struct PixelScale {
   at::Tensor mean, sd;
 };
 
+/// Returns the class numbers of label maps [n, h, w] uint8 with kVoid for the label `classes`. [n, h w]
+/// float64
+at::Tensor class_numbers(const at::Tensor& maps, int64_t classes) {
+  return maps.flatten(1).to(at::kDouble).masked_fill(maps.flatten(1) == classes, kVoid);
+}
+
+/// Returns `size` places from `first` on, those outside 0 to size - 1 reflected at the edges. [size] int64
+at::Tensor reflected(int64_t first, int64_t size) {
+  if (size == 1) return at::zeros({1}, at::kLong);
+  const int64_t period = 2 * (size - 1);
+  const at::Tensor place = at::remainder(at::arange(first, first + size), period);
+  return at::minimum(place, period - place);
+}
+
 /// Gives batches of scaled images, augmented in training.
 class ImageSource : public Source {
  public:
-  ImageSource(at::Tensor pixels, at::Tensor target, PixelScale scale, const Augmentation& how)
-      : pixels_(std::move(pixels)), target_(std::move(target)), scale_(std::move(scale)), how_(how) {}
+  /// `target` [n] holds class numbers, or [n, h, w] uint8 label maps with the label `classes` for void.
+  ImageSource(at::Tensor pixels, at::Tensor target, int64_t classes, PixelScale scale,
+              const Augmentation& how)
+      : pixels_(std::move(pixels)),
+        target_(std::move(target)),
+        classes_(classes),
+        scale_(std::move(scale)),
+        how_(how) {}
 
   int64_t size() const override { return pixels_.size(0); }
 
   Batch rows(const at::Tensor& indices, const RowContext& context) const override {
-    at::Tensor x = pixels_.index_select(0, indices);
-    if (context.training) x = varied(x, indices, context.stream);
+    at::Tensor x = pixels_.index_select(0, indices), y;
+    if (target_.defined()) y = target_.index_select(0, indices);
+    const bool maps = y.defined() && y.dim() == 3;
+    if (context.training && maps) {  // a map moves with its image, as one more channel
+      x = varied(at::cat({x, y.unsqueeze(1)}, 1), indices, context.stream, /*reflects=*/true);
+      y = x.select(1, -1);
+      x = x.narrow(1, 0, x.size(1) - 1);
+    } else if (context.training) {
+      x = varied(x, indices, context.stream, /*reflects=*/false);
+    }
     Batch batch;
     batch.inputs = {x.to(at::kFloat).sub_(scale_.mean).div_(scale_.sd)};
-    if (target_.defined()) batch.target = target_.index_select(0, indices);
+    batch.target = maps ? class_numbers(y, classes_) : y;
     return batch;
   }
 
  private:
   /// Returns the images x [b, c, h, w] after a random shift and flip of each. `indices` [b] are their rows.
-  /// The result for an image depends on its row and the stream alone, not on the rest of the batch.
-  at::Tensor varied(const at::Tensor& x, const at::Tensor& indices, const Stream& stream) const {
+  /// The result for an image depends on its row and the stream alone, not on the rest of the batch. The
+  /// uncovered edge is the reflected image if `reflects`, else 0.
+  at::Tensor varied(const at::Tensor& x, const at::Tensor& indices, const Stream& stream,
+                    bool reflects) const {
     if (how_.crop == 0 && !how_.flip) return x;
-    const at::Tensor wide = at::constant_pad_nd(x, {how_.crop, how_.crop, how_.crop, how_.crop});
+    at::Tensor wide = x;
+    if (!reflects) wide = at::constant_pad_nd(x, {how_.crop, how_.crop, how_.crop, how_.crop});
     const int64_t places = 2 * how_.crop + 1;
     at::Tensor out = at::empty_like(x);
     for (int64_t i = 0; i < x.size(0); ++i) {
@@ -51,14 +83,19 @@ class ImageSource : public Source {
       const auto place = [&](uint64_t axis) {
         return static_cast<int64_t>(own.uniform(axis) * static_cast<double>(places));
       };
-      at::Tensor image = wide[i].narrow(1, place(0), x.size(2)).narrow(2, place(1), x.size(3));
+      const int64_t down = place(0), right = place(1);
+      at::Tensor image = reflects ? wide[i]
+                                        .index_select(1, reflected(down - how_.crop, x.size(2)))
+                                        .index_select(2, reflected(right - how_.crop, x.size(3)))
+                                  : wide[i].narrow(1, down, x.size(2)).narrow(2, right, x.size(3));
       if (how_.flip && own.uniform(uint64_t{2}) < 0.5) image = image.flip(2);
       out[i].copy_(image);
     }
     return out;
   }
 
-  at::Tensor pixels_, target_;  // [n, c, h, w] uint8; [n] class numbers, float64
+  at::Tensor pixels_, target_;  // [n, c, h, w] uint8; [n] class numbers float64, or maps [n, h, w] uint8
+  int64_t classes_;
   PixelScale scale_;
   Augmentation how_;
 };
@@ -98,11 +135,18 @@ ImageEncoder ImageEncoder::fit(const Images& training) {
     encoder.sd_.push_back(var > 0 ? std::sqrt(var) : 1);
   }
   Task& task = encoder.schema_.task;
+  task.levels = training.classes;
+  if (kind_of(training) == InputKind::segmentation) {
+    check(task.levels.size() >= 2, kFunction, "names of at least two classes", "one");
+    encoder.complete_schema(/*by_pixel=*/true);
+    encoder.check_labels(training);
+    return encoder;
+  }
   const at::Tensor known = std::get<0>(at::_unique2(training.labels));
   for (int64_t i = 0; i < known.size(0); ++i)
     task.levels.push_back(fmt::format("{}", known[i].item<int64_t>()));
   check(task.levels.size() >= 2, kFunction, "labels of at least two classes", task.levels.front());
-  encoder.complete_schema();
+  encoder.complete_schema(/*by_pixel=*/false);
   return encoder;
 }
 
@@ -112,13 +156,37 @@ Dataset ImageEncoder::dataset(const Images& images, bool with_target,
     throw DataError(images.source,
                     fmt::format("expected images of {}; received {} (channels x height x width)",
                                 fmt::join(size_, " x "), fmt::join(images.pixels.sizes().slice(1), " x ")));
-  const at::Tensor classes = with_target && images.labels.defined() ? target(images) : at::Tensor();
+  at::Tensor classes;
+  if (with_target && images.labels.defined()) {
+    check_labels(images);
+    classes = schema_.task.grid ? images.labels : target(images);
+  }
   return {schema_,
-          std::make_shared<ImageSource>(images.pixels, classes,
+          std::make_shared<ImageSource>(images.pixels, classes, schema_.task.outputs,
                                         PixelScale{per_channel(mean_), per_channel(sd_)}, augmentation)};
 }
 
+void ImageEncoder::check_labels(const Images& images) const {
+  const bool by_pixel = schema_.task.grid.has_value(), maps = kind_of(images) == InputKind::segmentation;
+  const char *map = "a label map for each image", *one = "one label for each image";
+  if (by_pixel != maps)
+    throw DataError(images.source,
+                    fmt::format("expected {}, as in training; received {}; give images of the kind that "
+                                "the model was fitted on",
+                                by_pixel ? map : one, maps ? map : one));
+  if (!by_pixel) return;
+  const std::vector<int64_t> sizes = {images.pixels.size(0), size_[1], size_[2]};
+  check_shape(images.labels, sizes, "ImageEncoder", "labels");
+  check(images.labels.scalar_type() == at::kByte && images.classes == schema_.task.levels &&
+            images.labels.le(schema_.task.outputs).all().item<bool>(),
+        "ImageEncoder",
+        fmt::format("label maps of bytes from 0 to {}, with the classes of training", schema_.task.outputs),
+        "others");
+}
+
 at::Tensor ImageEncoder::target(const Images& images) const {
+  check_labels(images);
+  if (schema_.task.grid) return class_numbers(images.labels, schema_.task.outputs);
   std::vector<int64_t> numbers;
   for (const std::string& level : schema_.task.levels) numbers.push_back(std::stoll(level));
   const at::Tensor known = at::tensor(numbers, at::kLong);
@@ -134,8 +202,9 @@ at::Tensor ImageEncoder::target(const Images& images) const {
   return place.to(at::kDouble);
 }
 
-void ImageEncoder::complete_schema() {
+void ImageEncoder::complete_schema(bool by_pixel) {
   Task& task = schema_.task;
+  if (by_pixel) task.grid = PixelGrid{size_[1], size_[2]};
   task.kind = TaskKind::classification;
   task.likelihood = LikelihoodKind::softmax;
   task.outputs = std::ssize(task.levels);

@@ -46,10 +46,24 @@ bool are_class_numbers(const std::vector<std::string>& levels) {
          std::ranges::adjacent_find(levels, not_ascending) == levels.end();
 }
 
+/// Returns whether these are names of the classes of label maps: all different, and no more than a byte can
+/// tell.
+bool are_class_names(std::vector<std::string> levels) {
+  constexpr size_t kMost = 255;  // and a label for void
+  std::ranges::sort(levels);
+  return levels.size() <= kMost && !levels.front().empty() &&
+         std::ranges::adjacent_find(levels) == levels.end();
+}
+
 }  // namespace
 
 nlohmann::json ImageEncoder::to_json() const {
-  return {{"kind", "images"}, {"size", size_}, {"mean", mean_}, {"sd", sd_}, {"levels", schema_.task.levels}};
+  const InputKind kind = schema_.task.grid ? InputKind::segmentation : InputKind::images;
+  return {{"kind", name_of(kind)},
+          {"size", size_},
+          {"mean", mean_},
+          {"sd", sd_},
+          {"levels", schema_.task.levels}};
 }
 
 ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
@@ -58,6 +72,7 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   ImageEncoder encoder;
   Task& task = encoder.schema_.task;
   task.levels = read.texts("levels");
+  const bool by_pixel = read.text("kind") == name_of(InputKind::segmentation);
   for (double size : number_list(read, "size", true)) {
     check(size == std::floor(size) && size <= kMostPixels, kImageJson, "whole sizes of an image",
           fmt::format("{}", size), "the model file is damaged");
@@ -70,12 +85,13 @@ ImageEncoder ImageEncoder::from_json(const nlohmann::json& json) {
   const auto spread = [](double sd) { return sd >= kLeastSd && sd <= kMostSd; };
   const bool sane = encoder.size_.size() == 3 && std::ssize(encoder.mean_) == encoder.size_[0] &&
                     encoder.sd_.size() == encoder.mean_.size() && task.levels.size() >= 2 &&
-                    are_class_numbers(task.levels) && std::ranges::all_of(encoder.mean_, of_pixels) &&
-                    std::ranges::all_of(encoder.sd_, spread);
+                    (by_pixel ? are_class_names(task.levels) : are_class_numbers(task.levels)) &&
+                    std::ranges::all_of(encoder.mean_, of_pixels) && std::ranges::all_of(encoder.sd_, spread);
   check(sane, kImageJson,
-        "three sizes, a mean and an sd for each channel, and the numbers of the classes in ascending order",
+        "three sizes, a mean and an sd for each channel, and the names of the classes, or their numbers in "
+        "ascending order",
         "others", "the model file is damaged");
-  encoder.complete_schema();
+  encoder.complete_schema(by_pixel);
   return encoder;
 }
 

@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
 #include <memory>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/arrow.h"
+#include "slimbayes/data/table/camvid.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/cifar.h"
 #include "slimbayes/storage/atomic_file.h"
@@ -126,6 +128,44 @@ Images read_cifar(const fs::path& path, bool hundred, const TableLimits& limits,
   return images;
 }
 
+Images read_camvid(const fs::path& path, const TableLimits& limits, bool with_labels) {
+  constexpr int64_t kPlanes = 4, kRecord = kPlanes * kCamvidPixels;
+  const std::string name = path.string();
+  const Bytes bytes = contents(path, limits);
+  if (bytes.size() % kRecord != 0)
+    throw DataError(name,
+                    fmt::format("expected records of {} bytes (planes of labels, red, green, blue, {} x {} "
+                                "each); received {} bytes, {} more than whole records; the file is cut short "
+                                "or of another format",
+                                kRecord, kCamvidHeight, kCamvidWidth, bytes.size(), bytes.size() % kRecord));
+  const at::Tensor records = bytes.tensor(0, {bytes.size() / kRecord, kPlanes, kCamvidHeight, kCamvidWidth});
+  Images images{name, records.narrow(1, 1, kPlanes - 1), {}};
+  images.classes.assign(kCamvidClasses.begin(), kCamvidClasses.end());
+  if (!with_labels) return images;
+  images.labels = records.select(1, 0);
+  const at::Tensor strange = (images.labels > kCamvidVoid).nonzero();
+  if (strange.size(0) > 0) {
+    const int64_t image = strange[0][0].item<int64_t>();
+    const int64_t label = images.labels[image][strange[0][1]][strange[0][2]].item<int64_t>();
+    throw DataError(name,
+                    fmt::format("expected labels up to {}, which means no class; received {} in image {}; "
+                                "the file is damaged or of another format",
+                                kCamvidVoid, label, image + 1));
+  }
+  return images;
+}
+
+/// Returns the first `size` bytes of a file, unpacked if its name is that of packed data; fewer if it has
+/// fewer.
+std::string head_of(const fs::path& path, int64_t size) {
+  if (is_packed_data(path)) return gunzip_head(read_bytes(path), size);
+  std::string head(static_cast<size_t>(size), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), size);
+  head.resize(static_cast<size_t>(file.gcount()));
+  return head;
+}
+
 std::string replaced(std::string text, std::string_view old, std::string_view with) {
   const size_t at = text.rfind(old);
   return at == std::string::npos ? text : text.replace(at, old.size(), with);
@@ -145,18 +185,25 @@ fs::path labels_beside(const fs::path& images) {
   return beside != images && !fs::exists(beside, ignored) && fs::exists(other, ignored) ? other : beside;
 }
 
+InputKind kind_of(const Images& images) {
+  return images.classes.empty() ? InputKind::images : InputKind::segmentation;
+}
+
 std::string format_of(const fs::path& path) {
   const std::string format = image_format(path);
   std::error_code unknown;
-  if (!format.empty() || !is_packed_data(path) || !fs::is_regular_file(path, unknown)) return format;
-  return gunzip_head(read_bytes(path), std::ssize(kIdxImages)) == kIdxImages ? "idx" : "";
+  if (!format.empty() || is_table_name(path) || !fs::is_regular_file(path, unknown)) return format;
+  const std::string head = head_of(path, kCamvidPixels);
+  if (head.starts_with(kIdxImages)) return "idx";
+  return begins_as_camvid(head) ? "camvid" : "";
 }
 
 Images read_images(const fs::path& path, std::string_view format, const TableLimits& limits,
                    bool with_labels) {
   if (format == "idx") return read_idx(path, limits, with_labels);
-  check(format == "cifar10" || format == "cifar100", "read_images", "the format idx, cifar10 or cifar100",
-        in_quotes(std::string(format)));
+  if (format == "camvid") return read_camvid(path, limits, with_labels);
+  check(format == "cifar10" || format == "cifar100", "read_images",
+        "the format idx, cifar10, cifar100 or camvid", in_quotes(std::string(format)));
   return read_cifar(path, format == "cifar100", limits, with_labels);
 }
 
@@ -166,7 +213,7 @@ Images take_images(const Images& images, const std::vector<int64_t>& rows) {
   const auto inside = [n](int64_t row) { return row >= 0 && row < n; };
   check(std::ranges::all_of(rows, inside), "take_images", fmt::format("rows from 0 to below {}", n),
         "others");
-  Images some{images.source, images.pixels.index_select(0, index), {}};
+  Images some{images.source, images.pixels.index_select(0, index), {}, images.classes};
   if (images.labels.defined()) some.labels = images.labels.index_select(0, index);
   return some;
 }

@@ -59,6 +59,7 @@ const std::string kLabel = "label", kNone;
 
 InputKind kind_of(const InputEncoder& encoder) {
   constexpr InputKind kKinds[] = {InputKind::table, InputKind::windows, InputKind::images, InputKind::text};
+  if (schema_of(encoder).task.grid) return InputKind::segmentation;
   return kKinds[encoder.index()];
 }
 
@@ -198,9 +199,9 @@ InputEncoder input_encoder_from_json(const nlohmann::json& json) {
   const std::string name = JsonReader(json, "load").text("kind");
   const auto read = [&]() -> InputEncoder {
     if (name == "windows") return WindowEncoder::from_json(json);
-    if (name == "images") return ImageEncoder::from_json(json);
-    check(name == "text", "load", "an encoder of windows, images or text", in_quotes(name.substr(0, 40)),
-          "the model file is damaged, or of a later version");
+    if (name == "images" || name == "segmentation") return ImageEncoder::from_json(json);
+    check(name == "text", "load", "an encoder of windows, images, segmentation or text",
+          in_quotes(name.substr(0, 40)), "the model file is damaged, or of a later version");
     return TextEncoder::from_json(json);
   };
   const InputEncoder encoder = read();

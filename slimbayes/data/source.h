@@ -15,8 +15,10 @@ struct Batch {
   /// One tensor per input: [b, d] for a table, [b, t, d] for windows, [b, c, h, w] for images, [b, t] for
   /// tokens.
   std::vector<at::Tensor> inputs;
-  at::Tensor target = {};  // [b] standardised numbers, class numbers or counts; undefined if not known
-  at::Tensor mask = {};    // [b, t] bool, false for padding; undefined if there is no padding
+  /// [b] standardised numbers, class numbers or counts; of segmentation [b, h w] class numbers by pixel and
+  /// kVoid (core/pixels.h). Undefined if not known.
+  at::Tensor target = {};
+  at::Tensor mask = {};  // [b, t] bool, false for padding; undefined if there is no padding
 };
 
 /// How a batch is used. A source that augments its rows needs it.

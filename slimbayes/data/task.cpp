@@ -17,6 +17,8 @@ bool is_answer_to(const Predictive& p, const Task& task) {
   return classes == nullptr || classes->probabilities.size(1) == std::ssize(task.levels);
 }
 
+int64_t rows_per_example(const Task& task) { return task.grid ? task.grid->height * task.grid->width : 1; }
+
 std::string score_name(const Task& task, std::string_view metric) {
   const bool standardised = task.kind == TaskKind::regression && task.encoded_sd == 1;
   return fmt::format("{}validation {}", standardised ? "standardised " : "", metric);

@@ -12,6 +12,13 @@
 
 namespace slimbayes {
 
+/// The height and width of the images of a segmentation, in pixels.
+struct PixelGrid {
+  int64_t height = 0, width = 0;
+
+  bool operator==(const PixelGrid&) const = default;
+};
+
 /// What is predicted, and how to convert encoded targets to the user's units.
 /// - Regression: y_user = y_shift + y_scale * y. The shift is the mean of the training targets. The scale is
 ///   their sd (1 if they are all equal), or 1 if the target is centred and not scaled.
@@ -28,7 +35,13 @@ struct Task {
   /// they are only centred.
   double encoded_sd = 1;
   double low = 0;  // regression: lowest training target in the user's units
+  /// Segmentation: the image of one example, each of whose pixels is a row of a target and of an answer
+  /// (core/pixels.h). Absent for other tasks, where an example is one row.
+  std::optional<PixelGrid> grid = {};
 };
+
+/// Returns how many rows of an answer one example has: the pixels of its grid, else 1.
+int64_t rows_per_example(const Task& task);
 
 /// Returns the name that reports give a validation score (Summary::score). For the metric "NLL" it is
 /// "standardised validation NLL" if the task is a regression whose targets are standardised, and else

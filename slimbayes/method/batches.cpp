@@ -12,7 +12,9 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/core/count_distribution.h"
+#include "slimbayes/core/pixels.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/method/class_weights.h"
 #include "slimbayes/train/plan.h"
 #include "slimbayes/train/training_plan.h"
 
@@ -59,9 +61,9 @@ Input checked_input(const Batch& batch, const Shape& shape, at::ScalarType type,
 }
 
 /// Throws std::invalid_argument unless all counts are whole numbers of at least 0, or all classes are numbers
-/// of classes of the task. Other tasks are not checked.
-void check_targets(const Task& task, const at::Tensor& y, std::string_view function) {
-  if (!y.defined()) return;
+/// of classes of the task or, of pixels, kVoid. Other tasks are not checked.
+void check_targets(const Task& task, const at::Tensor& target, std::string_view function) {
+  const at::Tensor y = task.grid ? target.masked_select(target != kVoid) : target;
   if (task.kind == TaskKind::counts) check_counts(y, function);
   if (task.kind == TaskKind::classification) check_classes(y, std::max<int64_t>(2, task.outputs), function);
 }
@@ -80,6 +82,9 @@ BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options) {
 
 void check_task(const Task& task, std::string_view method) {
   const MethodInfo& info = find_method(method);
+  check(!task.grid || takes(info, InputKind::segmentation), method, "a task whose examples have one answer",
+        "segmentation, with an answer for each pixel",
+        methods_taking(task.kind, InputKind::segmentation) + " take it (--method)");
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
   // Counts, and classes whose names are all numbers, can be fitted as a regression instead.
   const bool of_numbers =
@@ -100,14 +105,20 @@ Dataset training_rows(const Dataset& data, std::string_view function) {
   const bool events = task.kind == TaskKind::events;
   const bool tables = data.schema.input.is_vector();
   check(!tables || data.schema.input.width() > 0, function, "at least one input", "inputs without columns");
+  bool labelled = false;
   over_batches(data, {}, [&](const Batch& batch) {
     checked_input(batch, data.schema.input, at::kFloat, function);
     if (events) return;
     check(batch.target.defined(), function, "training rows with a target", "none");
-    check_shape(batch.target, {batch.inputs[0].size(0)}, function, "target");
+    std::vector<int64_t> sizes = {batch.inputs[0].size(0)};
+    if (task.grid) sizes.push_back(rows_per_example(task));
+    check_shape(batch.target, sizes, function, "target");
     check_finite(batch.target.to(at::kFloat), function, "target");
     check_targets(task, batch.target, function);
+    labelled = labelled || !task.grid || (batch.target != kVoid).any().item<bool>();
   });
+  check(labelled || events, function, "a pixel with a class in the images",
+        "label maps that are void everywhere", "give images with labels");
   return data;
 }
 
@@ -132,13 +143,43 @@ at::Tensor targets_of(const Dataset& data) {
   return targets.front().defined() ? at::cat(targets) : at::Tensor();
 }
 
+int64_t labelled_rows(const Dataset& data) {
+  if (!data.schema.task.grid) return data.size();
+  int64_t count = 0;
+  over_batches(data, {}, [&](const Batch& batch) { count += (batch.target != kVoid).sum().item<int64_t>(); });
+  return count;
+}
+
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss) {
   double sum = 0;
+  int64_t count = 0;
   over_batches(data, {kValidationRows}, [&](const Batch& batch) {
-    sum += loss(input_of(batch), batch.target.to(at::kFloat)).sum(at::kDouble).item<double>();
+    const at::Tensor losses = loss(input_of(batch), batch.target.to(at::kFloat));
+    sum += losses.sum(at::kDouble).item<double>();
+    count += losses.numel();
   });
-  return sum / static_cast<double>(data.size());
+  return sum / static_cast<double>(count);
+}
+
+std::optional<double> nll_of_answers(const Dataset& rows,
+                                     const std::function<Predictive(const Dataset& block)>& answer,
+                                     const at::Tensor& class_weights) {
+  const auto nll = [&](const Predictive& p, const at::Tensor& y) -> std::optional<double> {
+    if (class_weights.defined()) return weighted_nll(std::get<Classes>(p), y, class_weights);
+    return mean_nll(p, y);
+  };
+  if (!rows.schema.task.grid) return nll(answer(rows), targets_of(rows));
+  double sum = 0, count = 0;
+  for (int64_t low = 0; low < rows.size(); low += kImagesAtOnce) {
+    const Dataset block = rows.subset(at::arange(low, std::min(rows.size(), low + kImagesAtOnce)));
+    const at::Tensor y = targets_of(block).flatten(), known = (y != kVoid).nonzero().squeeze(1);
+    if (known.size(0) == 0) continue;
+    const auto pixels = static_cast<double>(known.size(0));
+    sum += *nll(take(answer(block), known), y.index_select(0, known)) * pixels;
+    count += pixels;
+  }
+  return sum / count;
 }
 
 void over_batches(const Dataset& data, const PredictOptions& options,

@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "slimbayes/core/likelihood.h"
@@ -48,13 +49,28 @@ void check_task(const Task& task, std::string_view method);
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
 
 /// Returns the targets of all rows. Gathers them batch by batch, because the inputs of all rows may not fit
-/// in memory. Undefined if there are no rows or the rows have no targets. [n]
+/// in memory. Undefined if there are no rows or the rows have no targets. [n]; of segmentation [n, h w]
 at::Tensor targets_of(const Dataset& data);
 
+/// Returns the number of rows of a dataset; of segmentation the number of pixels that are not void.
+int64_t labelled_rows(const Dataset& data);
+
 /// Returns the mean of `loss` over all rows, of which there must be at least one. `loss` returns the loss of
-/// each row of a batch [b]. It is called batch by batch, in float32 and without gradients.
+/// each row of a batch [b]; of segmentation that of each labelled pixel. It is called batch by batch, in
+/// float32 and without gradients.
 double mean_over_rows(const Dataset& data,
                       const std::function<at::Tensor(const Input& input, const at::Tensor& y)>& loss);
+
+/// Returns the mean NLL of the answers that `answer` gives to these rows, of which there must be at least
+/// one; each term times the weight of its class if `class_weights` [C] is defined. Void pixels are left out.
+/// The images of a segmentation are answered in blocks, so that the answers of all their pixels are never in
+/// memory together. Returns nullopt as mean_nll() (core/answers.h).
+std::optional<double> nll_of_answers(const Dataset& rows,
+                                     const std::function<Predictive(const Dataset& block)>& answer,
+                                     const at::Tensor& class_weights = {});
+
+/// The number of images of a segmentation that are answered at once: their pixels are the rows of one answer.
+inline constexpr int64_t kImagesAtOnce = 8;
 
 /// Calls `each` on consecutive batches, without gradients unless `options` asks for them. A batch has at most
 /// options.batch rows, fewer if the rows are large. An empty dataset gives one empty batch. After each batch

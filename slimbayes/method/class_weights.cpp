@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/pixels.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
@@ -16,8 +17,12 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
   check(task.kind == TaskKind::classification, method, "classes for class_weights " + kind,
         std::string(name_of(task.kind)), "leave --class-weights out");
   const int64_t classes = std::max<int64_t>(2, task.outputs);
-  const at::Tensor count = at::bincount(targets_of(rows).to(at::kLong), {}, classes).to(at::kDouble);
-  const at::Tensor weights = static_cast<double>(rows.size()) / ((count > 0).sum() * count);
+  at::Tensor count = at::zeros({classes}, at::kDouble);
+  over_batches(rows, {}, [&](const Batch& batch) {
+    const at::Tensor y = batch.target.masked_select(batch.target != kVoid);
+    count.add_(at::bincount(y.to(at::kLong), {}, classes));
+  });
+  const at::Tensor weights = count.sum() / ((count > 0).sum() * count);
   return at::where(count > 0, weights, 0.0).to(at::kFloat);
 }
 

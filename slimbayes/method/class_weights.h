@@ -10,11 +10,11 @@
 
 namespace slimbayes {
 
-/// Returns the weight of each class in the loss, for the option class_weights. "balanced": n / (C n_c) for n
-/// rows, C classes that have rows and n_c rows of class c, so that the weights of all rows sum to n and those
-/// of each such class to n / C; 0 for a class without rows. "none": undefined, every row counts once.
-/// Float32. [C] Throws std::invalid_argument if the task of `rows` is not a classification and `kind` is not
-/// "none"; `method` is the name in the message.
+/// Returns the weight of each class in the loss, for the option class_weights. For segmentation the rows are
+/// the labelled pixels. "balanced": n / (C n_c) for n rows, C classes that have rows and n_c rows of class c,
+/// so that the weights of all rows sum to n and those of each such class to n / C; 0 for a class without
+/// rows. "none": undefined, every row counts once. Float32. [C] Throws std::invalid_argument if the task of
+/// `rows` is not a classification and `kind` is not "none"; `method` is the name in the message.
 at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method);
 
 /// Returns the loss of each row [b] times the weight of its class y [b]. If `weights` is undefined, returns

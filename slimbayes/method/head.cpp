@@ -6,6 +6,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/core/json_reader.h"
+#include "slimbayes/core/pixels.h"
 
 namespace slimbayes {
 
@@ -21,7 +22,7 @@ at::Tensor Head::loss(const at::Tensor& output, const at::Tensor& y) const {
 }
 
 Predictive Head::answer(const at::Tensor& of_network) const {
-  if (is_classes()) return classes_of_logits(of_network);
+  if (is_classes()) return classes_of_logits(pixel_rows(of_network));
   const at::Tensor mean = of_network.squeeze(-1);
   if (likelihood == LikelihoodKind::poisson) return Counts{{mean, at::zeros_like(mean)}};
   return Regression{mean, at::full_like(mean, noise_var), at::zeros_like(mean)};
@@ -47,7 +48,7 @@ Head head_from_json(const nlohmann::json& json) {
 
 void check_outputs(const Head& head, const NetworkSpec& spec, std::string_view method) {
   const Shape out = output(spec);
-  check(out.is_vector() && out.width() == head.outputs, method,
+  check((out.is_vector() || (out.is_image() && head.is_classes())) && out.sizes[0] == head.outputs, method,
         fmt::format("a network that ends in {} outputs, as its head says", head.outputs), text_of(out),
         "the model file is damaged");
 }

@@ -32,7 +32,8 @@ struct Head {
   /// Training keeps the parameters with the least mean loss on the validation rows. output [b, k], y [b]. [b]
   at::Tensor loss(const at::Tensor& output, const at::Tensor& y) const;
 
-  /// Returns the answer of a single network from its outputs [b, k] float64. Its epistemic uncertainty is 0.
+  /// Returns the answer of a single network from its outputs float64, [b, k] or, for segmentation, [b, k, h,
+  /// w], whose pixels are the rows of the answer. Its epistemic uncertainty is 0.
   Predictive answer(const at::Tensor& outputs) const;
 };
 
@@ -43,8 +44,8 @@ nlohmann::json to_json(const Head& head);
 /// Throws std::invalid_argument for an unknown likelihood, or a number of outputs or a noise out of range.
 Head head_from_json(const nlohmann::json& json);
 
-/// Throws std::invalid_argument unless the network ends in a vector of the head's outputs. `method` is the
-/// name in the message. Use it for a network from a model file.
+/// Throws std::invalid_argument unless the network ends in the head's outputs, as a vector or for each pixel
+/// of an image. `method` is the name in the message. Use it for a network from a model file.
 void check_outputs(const Head& head, const NetworkSpec& spec, std::string_view method);
 
 /// Throws std::invalid_argument unless the head has the likelihood and the number of outputs of this task.

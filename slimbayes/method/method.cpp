@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/core/pixels.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/trained_network.h"
 
@@ -15,7 +16,7 @@ Scores Fitted::ood(const Dataset& data) const {
   if (!trained || !trained->head.is_classes()) return {};
   const BoundNetwork logits(trained->spec, "network", as_type(trained->weights, at::kFloat));
   const Latent f = latent_rows(data, trained->spec.input, at::kFloat, {}, "ood", [&](const Input& input) {
-    const at::Tensor mean = logits(input).to(at::kDouble);
+    const at::Tensor mean = pixel_rows(logits(input).to(at::kDouble));
     return Latent{mean, at::zeros_like(mean)};
   });
   return {{"energy", energy(f.mean)}};

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/pixels.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/class_weights.h"
 #include "slimbayes/method/network_cache.h"
@@ -29,17 +30,19 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   }
   const Parameters parameters(start, at::kFloat);
   const BoundNetwork network(spec, "network", [&](const std::string& name) { return parameters[name]; });
-  const auto loss_of = [&](const Input& input, const at::Tensor& y) {
-    return weighted(head.loss(network(input), y), y, weights);
+  const auto losses = [&](const at::Tensor& output, const at::Tensor& target) {
+    const Labelled rows_of = labelled(output, target);
+    return weighted(head.loss(rows_of.output, rows_of.y), rows_of.y, weights);
   };
+  const auto loss_of = [&](const Input& input, const at::Tensor& y) { return losses(network(input), y); };
 
   TrainProblem problem =
       network_problem(parameters, {{"network", {training.learning_rate, training.weight_decay}}}, rows,
                       training, head.is_regression() ? "MSE" : "NLL");
   problem.buffers.insert(problem.buffers.begin(), how.buffers.begin(), how.buffers.end());
   problem.step = [&](const Batch& batch, const StepContext& at) {
-    const at::Tensor output = network(input_of(batch), {true, at.stream}), y = batch.target.to(at::kFloat);
-    at::Tensor loss = weighted(head.loss(output, y), y, weights).mean();
+    const at::Tensor output = network(input_of(batch), {true, at.stream});
+    at::Tensor loss = mean_loss(losses(output, batch.target.to(at::kFloat)));
     loss.backward();
     return loss.item<double>();
   };
@@ -58,6 +61,11 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
     trained.head.noise_var = std::max(mean_over_rows(held_out.size() > 0 ? held_out : rows, loss_of),
                                       1e-12 * task.encoded_sd * task.encoded_sd);
   return trained;
+}
+
+NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Schema& schema) {
+  return trained_network_spec(options, schema.input, schema.tokens, schema.task.outputs,
+                              schema.task.grid.has_value());
 }
 
 TrainedNetwork trained_network(const ScriptNetwork& module, const Split& split, std::string_view method) {
@@ -95,7 +103,7 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
                                 const FitContext& context, std::string_view method, bool takes_modules) {
   const Schema& schema = split.train.schema;
   if (!context.start) {
-    const NetworkSpec spec = trained_network_spec(options, schema.input, schema.tokens, schema.task.outputs);
+    const NetworkSpec spec = trained_network_spec(options, schema);
     const auto train = [&] {
       return train_network(spec, split, {options.training, options.class_weights}, context, method);
     };
@@ -109,9 +117,12 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   check(start.spec.input == schema.input, method,
         fmt::format("a network for rows like these, {}", text_of(schema.input)),
         fmt::format("one for {}", text_of(start.spec.input)), "start from a network of the same data");
-  check(given.is_vector() && given.width() == schema.task.outputs, method,
-        fmt::format("a network with {} outputs", schema.task.outputs), text_of(given),
-        "start from a network of the same task");
+  const auto& grid = schema.task.grid;
+  const Shape wanted =
+      grid ? Shape{{schema.task.outputs, grid->height, grid->width}} : Shape{{schema.task.outputs}};
+  check(given == wanted, method,
+        fmt::format("a network with {} outputs{}", schema.task.outputs, grid ? " for each pixel" : ""),
+        text_of(given), "start from a network of the same task");
   check(
       start.head.likelihood == schema.task.likelihood, method,
       fmt::format("a network for {} ({})", name_of(schema.task.kind), name_of(schema.task.likelihood)),

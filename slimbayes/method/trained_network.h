@@ -20,8 +20,9 @@ namespace slimbayes {
 /// it; a post-hoc method keeps its mean and adds a posterior. Train it once (train_network) and pass it to
 /// several methods by FitContext::start.
 struct TrainedNetwork {
-  NetworkSpec spec;  // its last layer is a Linear layer with one output per latent function
-  Weights weights;   // float32, named "network.0.weight", ...; buffers included
+  /// Its last layer is a Linear layer with one output per latent function, in segmentation a 1 x 1 Conv2d.
+  NetworkSpec spec;
+  Weights weights;  // float32, named "network.0.weight", ...; buffers included
   /// What the outputs mean. The head's noise variance is the mean squared validation error of the encoded
   /// target (without validation rows, the training error). After a refit, which trains on the validation rows
   /// too, it is the noise variance of the first training, which did not.
@@ -37,19 +38,23 @@ struct TrainedNetwork {
 struct NetworkTraining {
   TrainingOptions options;
   std::string class_weights = "none";  // TrainedNetworkOptions::class_weights
-  bool validates = true;           // false: the last parameters are kept, whatever their validation score
-  const Weights* start = nullptr;  // initial weights; nullptr: drawn from the stream
+  bool validates = true;               // false: the last parameters are kept, whatever their validation score
+  const Weights* start = nullptr;      // initial weights; nullptr: drawn from the stream
   /// Called after every epoch with all parameters in one vector [p], in the order of network_parameters().
   std::function<void(const at::Tensor& values)> after_epoch = {};
   std::vector<at::Tensor> buffers = {};  // tensors that after_epoch changes; a checkpoint keeps them
 };
 
 /// Trains a network with AdamW and keeps the parameters with the best validation score: mean squared error,
-/// or NLL for classes. Without validation rows it keeps the last parameters. `spec` ends in the Linear output
+/// or NLL for classes. Without validation rows it keeps the last parameters. `spec` ends in the linear output
 /// layer. `method` is the name in messages. Throws std::invalid_argument for data that do not fit, and
 /// NumericalError if training fails.
 TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const NetworkTraining& training,
                              const FitContext& context, std::string_view method);
+
+/// Returns trained_network_spec() for rows of this schema: with an output for each latent function, and for
+/// each pixel in segmentation.
+NetworkSpec trained_network_spec(const TrainedNetworkOptions& options, const Schema& schema);
 
 /// Returns a TorchScript module as a trained network. The module's outputs are the target of a regression, or
 /// the logits of classes. For a regression, the noise variance is its mean squared error on the validation

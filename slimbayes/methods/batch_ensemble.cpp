@@ -5,8 +5,8 @@
 #include <set>
 
 #include "slimbayes/catalog/weight_space/batch_ensemble_options.h"
-#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/pixels.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/weight_space/weight_draws.h"
 #include "slimbayes/method/batches.h"
@@ -130,8 +130,7 @@ class BatchEnsembleFit {
         held_out_(validation_rows(split.valid, rows_, kBatchEnsemble)),
         class_weights_(class_weights(options.network.class_weights, rows_, kBatchEnsemble)),
         head_(head_of(rows_.schema.task)),
-        spec_(trained_network_spec(options.network, rows_.schema.input, rows_.schema.tokens,
-                                   rows_.schema.task.outputs)),
+        spec_(trained_network_spec(options.network, rows_.schema)),
         network_(spec_, "network"),
         parameters_(member_parameters(network_.layout(), options.members, start), at::kFloat) {}
 
@@ -142,8 +141,7 @@ class BatchEnsembleFit {
         {{"network", {training.learning_rate, training.weight_decay}}, {"members", {training.learning_rate}}},
         rows_, training, head_.is_regression() ? "MSE" : "NLL");
     problem.step = [this](const Batch& batch, const StepContext& at) { return step(batch, at); };
-    if (held_out_.size() > 0)
-      problem.validate = [this, y = targets_of(held_out_)] { return validation_score(y); };
+    if (held_out_.size() > 0) problem.validate = [this] { return validation_score(); };
     Summary summary =
         train(problem, training, context.stream.split("train"), context.callback, context.checkpoint);
     summary.valid_rows = held_out_.size();
@@ -166,30 +164,30 @@ class BatchEnsembleFit {
     const Input input = input_of(batch);
     const at::Tensor y = batch.target.to(at::kFloat);
     const int64_t b = y.size(0), members = options_.members;
-    at::Tensor sum;
+    std::vector<at::Tensor> losses;
     for (int64_t k = 0; k < std::min(members, b); ++k) {
       const Input own{input.x.slice(0, k, b, members),
                       input.mask.defined() ? input.mask.slice(0, k, b, members) : at::Tensor()};
-      const at::Tensor target = y.slice(0, k, b, members);
       const at::Tensor output = network_(own, member_binding(network_.layout(), lookup(), k),
                                          {true, at.stream.split(static_cast<uint64_t>(k))});
-      const at::Tensor loss = weighted(head_.loss(output, target), target, class_weights_).sum();
-      sum = sum.defined() ? sum + loss : loss;
+      const Labelled rows = labelled(output, y.slice(0, k, b, members));
+      losses.push_back(weighted(head_.loss(rows.output, rows.y), rows.y, class_weights_));
     }
-    at::Tensor loss = sum / static_cast<double>(b);
+    at::Tensor loss = mean_loss(at::cat(losses));
     loss.backward();
     return loss.item<double>();
   }
 
-  double validation_score(const at::Tensor& y) const {
+  double validation_score() const {
     at::NoGradGuard no_grad;
     Head head = head_;
     if (head.is_regression()) head.noise_var = 1;
-    const Predictive answer = predict_by_draws(draws(), head, held_out_, {}, kBatchEnsemble);
-    if (const auto* p = std::get_if<Regression>(&answer))
-      return (p->mean - y.to(at::kDouble)).square().mean().item<double>();
-    if (class_weights_.defined()) return weighted_nll(std::get<Classes>(answer), y, class_weights_);
-    return *mean_nll(answer, y);
+    const auto answer = [&](const Dataset& rows) {
+      return predict_by_draws(draws(), head, rows, {}, kBatchEnsemble);
+    };
+    if (!head.is_regression()) return *nll_of_answers(held_out_, answer, class_weights_);
+    const auto p = std::get<Regression>(answer(held_out_));
+    return (p.mean - targets_of(held_out_).to(at::kDouble)).square().mean().item<double>();
   }
 
   BatchEnsembleOptions options_;

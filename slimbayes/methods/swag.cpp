@@ -202,7 +202,7 @@ class SwagMethod : public Method {
  private:
   NetworkSpec spec_for(const Schema& schema, const FitContext& context) const {
     if (context.start) return context.start->spec;
-    return trained_network_spec(options_.network, schema.input, schema.tokens, schema.task.outputs);
+    return trained_network_spec(options_.network, schema);
   }
 
   static FitContext part(const FitContext& context, const FitSeries& series, int64_t i) {

@@ -122,6 +122,13 @@ Layer made(const Pool2d& layer, const Shape&, const Places&) {
   };
 }
 
+Layer made(const Upsample& layer, const Shape& in, const Places&) {
+  const std::vector<int64_t> sizes = {in.sizes[1] * layer.size, in.sizes[2] * layer.size};
+  return [sizes](const at::Tensor& x, const Pass&) {
+    return at::upsample_bilinear2d(x, sizes, /*align_corners=*/false);
+  };
+}
+
 Layer made(const MeanOverImage&, const Shape&, const Places&) {
   return [](const at::Tensor& x, const Pass&) { return x.mean({2, 3}); };
 }

@@ -111,6 +111,10 @@ class Reaches {
   Constant of(const MeanOverImage&, const Shape& input, const std::string&, const Constant&) {
     return {1 / std::sqrt(static_cast<double>(input.sizes[1] * input.sizes[2])), ""};
   }
+  /// The square of the norm is at most the largest sum over a column (size^2) times that over a row (1).
+  Constant of(const Upsample& kind, const Shape&, const std::string&, const Constant&) {
+    return {static_cast<double>(kind.size), ""};
+  }
   Constant of(const Pool2d& kind, const Shape&, const std::string&, const Constant&) {
     return {kind.of == "max" ? 1 : 1 / static_cast<double>(kind.size), ""};
   }

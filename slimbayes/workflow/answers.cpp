@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
@@ -30,10 +31,24 @@ std::string cause(const std::optional<Outside>& far, int64_t row) {
                      beyond);
 }
 
+/// Returns the first fault of each example, given the faults of the rows of an answer, of which each example
+/// has `rows` (the pixels of an image) one after another.
+std::vector<std::string> by_example(std::vector<std::string> faults, int64_t rows) {
+  if (rows == 1) return faults;
+  std::vector<std::string> first(faults.size() / static_cast<size_t>(rows));
+  for (size_t i = 0; i < faults.size(); ++i) {
+    std::string& fault = first[i / static_cast<size_t>(rows)];
+    if (fault.empty()) fault = std::move(faults[i]);
+  }
+  return first;
+}
+
 /// Removes every answer i with a fault, that is with faults[i] not empty, together with its intervals, and
 /// lists its row in `a.bad` with the fault as the reason.
-void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEncoder& encoder,
+void leave_out(Answers& a, std::vector<std::string> faults_of_rows, const InputEncoder& encoder,
                const Examples& examples) {
+  const int64_t rows_each = rows_per_example(schema_of(encoder).task);
+  const std::vector<std::string> faults = by_example(std::move(faults_of_rows), rows_each);
   std::vector<int64_t> kept, rows;
   std::optional<Outside> far;
   for (size_t i = 0; i < faults.size(); ++i) {
@@ -47,7 +62,8 @@ void leave_out(Answers& a, const std::vector<std::string>& faults, const InputEn
                                             cause(far, a.rows[i]))});
   }
   if (kept.size() == faults.size()) return;
-  const at::Tensor index = at::tensor(kept, at::kLong);
+  const at::Tensor index =
+      (at::tensor(kept, at::kLong).unsqueeze(1) * rows_each + at::arange(rows_each)).flatten();
   a.answer = take(a.answer, index);
   for (LevelAnswer& at : a.levels) {
     if (at.interval)
@@ -75,7 +91,11 @@ void check_same(const Examples& examples, const Answers& a) {
 void Model::check_answers_anything(const Examples& examples, const std::vector<int64_t>& asked,
                                    const std::vector<BadRow>& bad) const {
   const auto middle_is_finite = [&] {
-    const at::Tensor x = at::zeros({1, static_cast<int64_t>(schema().features.size())}, at::kDouble);
+    std::vector<int64_t> sizes = schema().input.sizes;
+    if (schema().input.tokens) return false;
+    if (sizes.empty()) sizes.push_back(std::ssize(schema().features));
+    sizes.insert(sizes.begin(), 1);
+    const at::Tensor x = at::zeros(sizes, at::kDouble);
     return non_finite(answer_to(dataset_of(schema(), {{x}}), {})).front().empty();
   };
   if (!some_inside(outside(*parts_.encoder, examples), asked) && middle_is_finite()) return;

@@ -26,7 +26,7 @@ struct LevelAnswer {
 /// Answers to n examples, m of which have an answer. The other n - m are listed in `bad` with the reasons;
 /// they do not affect the answers to the m.
 struct Answers {
-  Predictive answer;                // [m] in the target's units; every number is finite
+  Predictive answer;  // [m] in the target's units; of segmentation [m h w]; every number is finite
   std::vector<LevelAnswer> levels;  // in the order of AnswerRequest::levels
   std::vector<int64_t> rows;        // [m] index of each answered example, ascending
   std::vector<BadRow> bad;          // the examples without an answer, ascending

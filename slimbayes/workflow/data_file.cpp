@@ -140,7 +140,7 @@ Examples read_for(const Model& model, const std::string& path, const DataSource&
                   Words* notes, const Words& kept, const ColumnChanges& changes, SharedChanges* shared) {
   const InputKind kind = kind_of(model.encoder());
   const std::string asked = model.fit_options().format;
-  const bool images = kind == InputKind::images;
+  const bool images = are_images(kind);
   const std::string found = format_of(path);
   check(!images || changes.empty(), "read", "no --rename and --fill with images, which have no columns",
         changes.renamed.empty() ? "--fill" : "--rename", "leave it out");

@@ -8,6 +8,7 @@
 #include "slimbayes/data/input_scores.h"
 #include "slimbayes/workflow/events.h"
 #include "slimbayes/workflow/persistence.h"
+#include "slimbayes/workflow/segmentation.h"
 #include "slimbayes/workflow/tuning.h"
 
 namespace slimbayes {
@@ -38,6 +39,8 @@ Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) 
   Predictive answer = parts_.fitted->predict(data, options);
   check(is_answer_to(answer, task), "predict", fmt::format("answers to the encoder's {}", name_of(task.kind)),
         "those to another task", "the model file is damaged");
+  check(!task.grid || row_count(answer) == data.size() * rows_per_example(task), "predict",
+        "an answer for each pixel", "another number of answers", "the model file is damaged");
   if (auto* p = std::get_if<Regression>(&answer))
     p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, parts_.noise.var, at::kDouble));
   return in_units(answer, task.y_shift, task.y_scale);
@@ -53,6 +56,7 @@ Regression Model::predict(const Examples& examples, const PredictOptions& option
 nlohmann::json Model::evaluate(const Examples& given, double level, std::vector<BadRow>* bad) const {
   if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
     return evaluate(examples(given, true), level, bad);
+  if (schema().task.grid) return segmentation_report(*this, given, {}, bad);
   check_targets(*parts_.encoder, given);
   const Answers a = answers(given, {{level}});
   if (!a.bad.empty() && bad == nullptr) throw_bad_example(given, a.bad.front());
@@ -67,6 +71,7 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
   if (!a.bad.empty() && a.rows.empty()) throw_bad_example(given, a.bad.front());
   check_targets(*parts_.encoder, given);
   const Task& task = schema().task;
+  if (task.grid) return segmentation_report(*this, given, a);
   nlohmann::json out;
   if (const auto* p = std::get_if<Intensity>(&a.answer)) {
     out = events_report(*parts_.fitted, std::get<Encoder>(*parts_.encoder), parts_.probes, *p);
@@ -86,6 +91,8 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
 Scores Model::ood(const Examples& given) const {
   if (kind_of(*parts_.encoder) == InputKind::windows && std::holds_alternative<Table>(given))
     return ood(examples(given));
+  check(!schema().task.grid, "ood", "a model whose examples have one answer", "one of segmentation",
+        "its summaries of images (segmentation_table) hold their mean entropy and mutual information");
   const Answers a = answers(given);
   if (!a.bad.empty()) throw_bad_example(given, a.bad.front());
   return ood(given, a);

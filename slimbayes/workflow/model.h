@@ -78,9 +78,10 @@ class Model {
 
   /// Returns the metrics of the task on these examples, as JSON: regression_report with interval();
   /// classes_report with the names of the classes, and set_report if calibrated; counts_report; or
-  /// events_report. For windows adds persistence_report(), the scores of forecasts without a model. Throws if
-  /// the target's column is absent or a target is missing. With a list `bad`, examples without an answer are
-  /// left out, counted as "left_out" and listed in `bad`; without it, throws DataError for them.
+  /// events_report; segmentation_report, image block by image block. For windows adds persistence_report(),
+  /// the scores of forecasts without a model. Throws if the target's column is absent or a target is missing.
+  /// With a list `bad`, examples without an answer are left out, counted as "left_out" and listed in `bad`;
+  /// without it, throws DataError for them.
   nlohmann::json evaluate(const Examples& examples, double level = 0.95,
                           std::vector<BadRow>* bad = nullptr) const;
 

@@ -90,6 +90,11 @@ void check_networks(const TensorFile& file, const Schema& schema) {
     check(spec.input == input && embeds(spec, schema.tokens), "load",
           fmt::format("a network for {}, as the encoder gives it", text_of(input)),
           fmt::format("one for {}", text_of(spec.input)), "the model file is damaged");
+    const Shape out = output(spec);
+    const auto& grid = schema.task.grid;
+    check(grid ? out.is_image() && PixelGrid{out.sizes[1], out.sizes[2]} == *grid : !out.is_image(), "load",
+          grid ? "a network that answers for each pixel" : "a network that answers for each row",
+          text_of(out), "the model file is damaged");
   }
 }
 

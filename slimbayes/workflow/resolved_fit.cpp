@@ -37,7 +37,8 @@ void check_names(const Table& table, const FitOptions& fit) {
 /// Returns the method that the options name or, if they name none, the default method of the target's task.
 const MethodInfo& method_of(const Examples& examples, const FitOptions& fit) {
   check_target(examples, fit);
-  return fit.method.empty() ? default_method(task_asked(examples, fit)) : find_method(fit.method);
+  return fit.method.empty() ? default_method(task_asked(examples, fit), kind_asked(examples, fit))
+                            : find_method(fit.method);
 }
 
 }  // namespace
@@ -61,7 +62,8 @@ TaskKind task_asked(const Examples& examples, const FitOptions& fit) {
 }
 
 InputKind kind_asked(const Examples& examples, const FitOptions& fit) {
-  return std::holds_alternative<Images>(examples) ? InputKind::images : input_kind(fit);
+  const auto* images = std::get_if<Images>(&examples);
+  return images != nullptr ? kind_of(*images) : input_kind(fit);
 }
 
 int fit_threads(const MethodInfo& method) { return method.resumable ? 1 : 0; }

@@ -69,7 +69,8 @@ std::string text_of(const json& combination) {
 /// Returns the mean NLL of the validation rows. For events, whose joint density has no closed form, returns
 /// the score by which the method chose its parameters.
 double predictive_nll(const Fitted& fitted, const Dataset& valid) {
-  return mean_nll(fitted.predict(valid), targets_of(valid)).value_or(fitted.summary().best_score);
+  return nll_of_answers(valid, [&](const Dataset& rows) { return fitted.predict(rows); })
+      .value_or(fitted.summary().best_score);
 }
 
 double validation_nll(const Fitted& fitted, const Dataset& valid) {

@@ -22,7 +22,7 @@ std::vector<NetworkSpec> all_networks() {
     options.hidden = 8;
     options.heads = 2;
     options.dropout = 0.1;
-    return network_for(options, shape, tokens);
+    return network_for(options, shape, tokens, options.network == "fcn");
   };
   return {named("tabular_resnet", {{3}}),
           named("mlp", {{3}}),
@@ -30,7 +30,8 @@ std::vector<NetworkSpec> all_networks() {
           named("transformer", {{5, 3}}),
           named("transformer", {{6}, true}, 11),
           named("convnet", {{1, 8, 8}}),
-          named("resnet18", {{3, 16, 16}})};
+          named("resnet18", {{3, 16, 16}}),
+          named("fcn", {{3, 8, 12}})};
 }
 
 TEST(MapSites, HoldEveryNumberOfTheirTensors) {

@@ -128,6 +128,13 @@ TEST(Methods, FactsForHelpComeFromTheCatalogue) {
   for (const TaskKind task :
        {TaskKind::regression, TaskKind::classification, TaskKind::counts, TaskKind::events})
     EXPECT_TRUE(takes(default_method(task), task));
+  EXPECT_EQ(default_method(TaskKind::classification, InputKind::images).name, "vbll");
+  EXPECT_EQ(default_method(TaskKind::classification, InputKind::segmentation).name, "dnn");
+  EXPECT_EQ(
+      methods_taking(TaskKind::classification, InputKind::segmentation),
+      "dnn, mc-dropout, swag, bbb, full-rank, low-rank, low-rank-svd, low-rank-laplace, rank-1, fid-gp, "
+      "fid-gp-reparam, ffg-u, batch-ensemble, f-sgvb-lrt, ensemble");
+  EXPECT_FALSE(takes(find_method("ensemble"), InputKind::segmentation, {{"of", "vbll"}}));
 }
 
 TEST(Methods, OnlyARankOfFeaturesIsBoundedByTheRows) {

@@ -6,6 +6,8 @@
 
 #include "slimbayes/catalog/network/network_spec.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/network/visit_layers.h"
+#include "slimbayes/catalog/trained_network_options.h"
 
 namespace slimbayes {
 namespace {
@@ -87,17 +89,45 @@ TEST(Networks, EachTakesItsRowsAndEndsInAVector) {
   EXPECT_EQ(output(network_for({.network = "resnet18"}, {{3, 32, 32}})), (Shape{{512}}));
 }
 
+TEST(Networks, OfSegmentationKeepTheSidesOfAnImage) {
+  for (const Shape& image : {Shape{{3, 96, 128}}, Shape{{1, 7, 6}}, Shape{{2, 12, 1}}}) {
+    const Shape features = output(network_for({.blocks = 4, .dropout = 0.1}, image, 0, /*by_pixel=*/true));
+    EXPECT_EQ(features, (Shape{{16, image.sizes[1], image.sizes[2]}}));
+    const NetworkSpec whole = trained_network_spec({}, image, 0, 11, /*by_pixel=*/true);
+    EXPECT_EQ(output(whole), (Shape{{11, image.sizes[1], image.sizes[2]}}));
+    EXPECT_EQ(to_json(network_from_json(to_json(whole))), to_json(whole));
+  }
+  const auto levels = [](int64_t blocks) {  // residuals inside residuals
+    int64_t count = 0;
+    visit_layers(network_for({.blocks = blocks}, {{3, 24, 40}}, 0, true), "",
+                 [&](const LayerSpec& layer, const Shape&, const std::string&) {
+                   count += std::holds_alternative<Residual>(layer);
+                 });
+    return count;
+  };
+  EXPECT_EQ(levels(0), 0);
+  EXPECT_EQ(levels(2), 2);
+  EXPECT_EQ(levels(9), 3);  // 24 can be halved three times
+  expect_has(error_of([] {
+               network_for({.network = "convnet"}, {{3, 8, 8}}, 0, true);
+             }),
+             "a network for segmentation; received 'convnet'; fcn takes it");
+  expect_has(error_of([] { network_for({.network = "fcn"}, {{3, 8, 8}}); }), "received 'fcn'; convnet and");
+}
+
 TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
   const std::map<std::string, Shape> inputs = {{"tabular_resnet", {{7}}},   {"mlp", {{7}}},
                                                {"lstm", {{24, 9}}},         {"convnet", {{1, 28, 28}}},
-                                               {"resnet18", {{3, 32, 32}}}, {"transformer", {{50}, true}}};
+                                               {"resnet18", {{3, 32, 32}}}, {"transformer", {{50}, true}},
+                                               {"fcn", {{3, 32, 32}}}};
   const json others = {{"activation", "tanh"}, {"hidden", 32},        {"blocks", 3},
                        {"heads", 2},           {"dropout", 0.1},      {"feedforward", 40},
                        {"positions", false},   {"final_norm", false}, {"lstm_biases", "one"}};
   for (const auto& [name, input] : inputs) {
     const auto layers = [&, &name = name, &input = input](json given) {
       given["network"] = name;
-      return to_json(network_for(options_from_json<NetworkOptions>(given, "test"), input, 100));
+      return to_json(
+          network_for(options_from_json<NetworkOptions>(given, "test"), input, 100, name == "fcn"));
     };
     for (const auto& [option, value] : others.items()) {
       EXPECT_EQ(layers({{option, value}}) != layers(json::object()), uses_option(name, option))
@@ -107,7 +137,8 @@ TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
     }
   }
   EXPECT_EQ(std::ssize(inputs), std::ssize(network_catalog()));
-  for (const InputKind kind : {InputKind::table, InputKind::windows, InputKind::images, InputKind::text})
+  for (const InputKind kind :
+       {InputKind::table, InputKind::windows, InputKind::images, InputKind::text, InputKind::segmentation})
     EXPECT_EQ(find_network("auto", kind).name, networks_for(kind).front());
   expect_has(error_of([] { find_network("lstn", InputKind::windows); }), "did you mean 'lstm'?");
   EXPECT_EQ(network_name("auto", InputKind::windows), "lstm");

@@ -10,6 +10,7 @@
 
 #include "slimbayes/data/images.h"
 #include "slimbayes/data/table/csv.h"
+#include "tests/data/label_maps.h"
 
 // Data of the other kinds of input than a table's rows, as small as a fit allows.
 

@@ -127,7 +127,7 @@ inline FitOptions small_fit(const char* method, InputKind kind, const std::strin
     fit.vocabulary = 12;
     fit.longest = 6;
   } else {
-    fit.format = "idx";
+    fit.format = kind == InputKind::segmentation ? "camvid" : "idx";
     fit.crop = 1;
     fit.flip = true;
   }
@@ -143,6 +143,8 @@ inline Examples examples_for(const FitOptions& fit) {
       return small_images();
     case InputKind::text:
       return small_reviews();
+    case InputKind::segmentation:
+      return horizons(20);
     case InputKind::table:
       break;
   }
@@ -165,6 +167,7 @@ inline std::vector<Subject> input_subjects() {
                               {"windows ensemble", small_fit("ensemble", windows, "y")},
                               {"images vbll", calibrated(small_fit("vbll", images))},
                               {"images dnn", small_fit("dnn", images)},
+                              {"scenes bbb", small_fit("bbb", segmentation)},
                               {"text vbll classes", small_fit("vbll", text, "yes")},
                               {"text dbk", small_fit("dbk", text, "stars")},
                               {"windows bll", small_fit("bll", windows, "y")},

@@ -11,6 +11,8 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/image_encoder.h"
 #include "slimbayes/data/text.h"
+#include "slimbayes/method/batches.h"
+#include "tests/data/label_maps.h"
 #include "tests/data/tables.h"
 
 namespace slimbayes::contract {
@@ -62,6 +64,10 @@ Dataset images(int64_t n, uint64_t seed) {
   return ImageEncoder::fit(squares(n, 1)).dataset(squares(n, seed), true, {1, true});
 }
 
+Dataset scenes(int64_t n, uint64_t seed) {
+  return ImageEncoder::fit(horizons(8, 1)).dataset(horizons(n, seed), true, {1, true});
+}
+
 /// Returns reviews with one informative word (good or bad) at a random place. `label` is its class, `stars`
 /// is 1 or -1 plus noise.
 Table reviews(int64_t n, uint64_t seed) {
@@ -104,6 +110,7 @@ const InputCase kCases[] = {
     {"window_counts", InputKind::windows, TaskKind::counts, "lstm", window_counts, 400, 300, 2.6},
     {"images", InputKind::images, TaskKind::classification, "convnet", images, 200, 240, kCoin},
     {"resnet18", InputKind::images, TaskKind::classification, "resnet18", images, 80, 24, 1e300},
+    {"scenes", InputKind::segmentation, TaskKind::classification, "fcn", scenes, 60, 150, kCoin},
     {"texts", InputKind::text, TaskKind::classification, "transformer", texts, 200, 300, kCoin},
     {"stars", InputKind::text, TaskKind::regression, "transformer", stars, 300, 400, kGaussian}};
 
@@ -129,21 +136,29 @@ std::string bytes_of(const Fitted& fitted) {
 
 constexpr int64_t kFresh = 60, kShort = 12;
 
+/// Returns the number of answers to n examples: one for each, or for each pixel.
+int64_t answers_to(int64_t n, const Dataset& data) { return n * rows_per_example(data.schema.task); }
+
 void answers_are_finite(const InputSubject& s, const Fitted& fitted) {
-  const Predictive p = fitted.predict(s.data->data(kFresh, 3));
-  require(row_count(p) == kFresh, "another number of answers than rows");
+  const Dataset fresh = s.data->data(kFresh, 3);
+  const int64_t rows = answers_to(kFresh, fresh);
+  const Predictive p = fitted.predict(fresh);
+  require(row_count(p) == rows, "another number of answers than rows");
   require(task_of(p) == s.data->task, "an answer to another task");
   for (const std::string& fault : non_finite(p)) require(fault.empty(), "an answer whose " + fault);
-  for (const auto& [name, score] : fitted.ood(s.data->data(kFresh, 3)))
-    require(score.sizes() == at::IntArrayRef{kFresh} && at::isfinite(score).all().item<bool>(),
+  for (const auto& [name, score] : fitted.ood(fresh))
+    require(score.sizes() == at::IntArrayRef{rows} && at::isfinite(score).all().item<bool>(),
             "no score " + name);
 }
 
 void inputs_rows_apart(const InputSubject& s, const Fitted& fitted) {
   const Dataset fresh = s.data->data(kFresh, 3);
   const at::Tensor some = at::tensor({41, 7, 8}, at::kLong);
-  const at::Tensor among = numbers(fitted.predict(fresh)).index_select(0, some);
-  require(at::allclose(numbers(fitted.predict(fresh.subset(some))), among, 1e-4, 1e-6),
+  const auto by_example = [&](const Dataset& data) {
+    return numbers(fitted.predict(data)).reshape({data.size(), -1});
+  };
+  const at::Tensor among = by_example(fresh).index_select(0, some);
+  require(at::allclose(by_example(fresh.subset(some)), among, 1e-4, 1e-6),
           "an answer that depends on the rows beside it");
 }
 
@@ -212,7 +227,7 @@ void other_shapes(const InputSubject& s, const Fitted& fitted) {
 
 void learns(const InputSubject& s, const Fitted& fitted) {
   const Dataset fresh = s.data->data(2 * kFresh, 3);
-  const double nll = *mean_nll(fitted.predict(fresh), fresh.all().target);
+  const double nll = *nll_of_answers(fresh, [&](const Dataset& rows) { return fitted.predict(rows); });
   require(nll < s.data->constant - 0.1,
           fmt::format("an NLL of {}, of a constant answer {}", nll, s.data->constant));
 }

@@ -95,6 +95,11 @@ TEST(MatrixReaches, BoundConvolutions) {
                  Stream(4).normal({10, 1, 4, 4}));
 }
 
+TEST(MatrixReaches, BoundUpsampling) {
+  expect_bounded({{{2, 4, 3}}, {Conv2d{3, 1, 1, 0}, Upsample{2}, Conv2d{2, 3, 1, 1}, Flatten{}, Linear{2}}},
+                 Stream(9).normal({10, 2, 4, 3}));
+}
+
 TEST(MatrixReaches, BoundSequences) {
   expect_bounded({{{5, 3}}, {Linear{4}, Activation{"tanh"}, MeanOverSteps{}, Linear{2}}},
                  Stream(5).normal({10, 5, 3}));

@@ -104,10 +104,10 @@ TEST(Network, EveryParameterBelongsToOneTap) {
       {"tabular_resnet", {{3}}},    {"mlp", {{3}}},
       {"lstm", {{5, 3}}},           {"transformer", {{5, 3}}},
       {"transformer", {{6}, true}}, {"convnet", {{1, 8, 8}}},
-      {"resnet18", {{3, 16, 16}}}};
+      {"resnet18", {{3, 16, 16}}},  {"fcn", {{3, 8, 12}}}};
   for (const auto& [name, shape] : networks) {
     options.network = name;
-    const NetworkSpec spec = network_for(options, shape, shape.tokens ? 11 : 0);
+    const NetworkSpec spec = network_for(options, shape, shape.tokens ? 11 : 0, name == "fcn");
     const Parameters p(network_parameters(spec, "net", "all", Stream(1)), at::kFloat);
     const BoundNetwork network(spec, "net", [&](const std::string& key) { return p[key]; });
     std::vector<int64_t> sizes = {2};

@@ -99,6 +99,13 @@ def test_pool(tmp_path, of, module):
     compare(ours, module, {})
 
 
+@pytest.mark.parametrize("size, image", [(2, [3, 5]), (3, [1, 4])])
+def test_upsample(tmp_path, size, image):
+    ours, _ = sample(tmp_path, [2, *image], [{"kind": "upsample", "size": size}])
+    assert list(ours["output"].shape[2:]) == [size * side for side in image]
+    compare(ours, nn.Upsample(scale_factor=size, mode="bilinear", align_corners=False), {})
+
+
 def test_an_image_as_a_vector(tmp_path):
     ours, _ = sample(tmp_path, [2, 3, 5], [{"kind": "flatten"}])
     compare(ours, nn.Flatten(), {})

@@ -70,7 +70,7 @@ nlohmann::json paper_posterior() {
 nlohmann::json paper_refit() { return {{"refit", true}}; }
 
 MethodInfo dnn() {
-  MethodInfo info = network_method("dnn", {TaskKind::regression, TaskKind::classification});
+  MethodInfo info = segmenting(network_method("dnn", {TaskKind::regression, TaskKind::classification}));
   info.takes_network = true;
   info.aliases = {"map", "deterministic"};
   info.summary =

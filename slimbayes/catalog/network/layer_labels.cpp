@@ -47,7 +47,7 @@ void label_chain(const std::vector<LayerSpec>& layers, const std::string& name, 
 Labels layer_labels(const NetworkSpec& spec, const std::string& prefix) {
   Labels labels;
   label_chain(spec.layers, prefix, "", labels);
-  if (!spec.layers.empty() && std::holds_alternative<Linear>(spec.layers.back()))
+  if (!spec.layers.empty() && !spoken(spec.layers.back()).empty())
     labels[fmt::format("{}.{}", prefix, spec.layers.size() - 1)] = "output";
   return labels;
 }

@@ -105,6 +105,7 @@ void collect(const Attention&, const Shape& in, Collector& to) {
 void collect(const Activation&, const Shape&, Collector&) {}
 void collect(const Dropout&, const Shape&, Collector&) {}
 void collect(const Pool2d&, const Shape&, Collector&) {}
+void collect(const Upsample&, const Shape&, Collector&) {}
 void collect(const MeanOverImage&, const Shape&, Collector&) {}
 void collect(const Flatten&, const Shape&, Collector&) {}
 void collect(const MeanOverSteps&, const Shape&, Collector&) {}

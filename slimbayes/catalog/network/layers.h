@@ -76,6 +76,13 @@ struct Pool2d {
   int64_t size = 2;
 };
 
+/// Makes each side of an image `size` times as long, by bilinear interpolation between the centres of the
+/// pixels. Outside the outer centres the outer pixels go on.
+struct Upsample {
+  static constexpr const char* kind = "upsample";
+  int64_t size = 2;
+};
+
 /// Turns an image into a vector with the mean of each channel. [c, h, w] -> [c]
 struct MeanOverImage {
   static constexpr const char* kind = "mean_over_image";
@@ -133,8 +140,8 @@ struct Residual {
 
 /// A layer of any kind. It is a struct, not an alias of the variant, so that Residual can contain layers.
 struct LayerSpec
-    : std::variant<Linear, Activation, LayerNorm, BatchNorm, Dropout, Conv2d, Pool2d, MeanOverImage, Flatten,
-                   Embedding, Lstm, Attention, MeanOverSteps, LastStep, Residual> {
+    : std::variant<Linear, Activation, LayerNorm, BatchNorm, Dropout, Conv2d, Pool2d, Upsample,
+                   MeanOverImage, Flatten, Embedding, Lstm, Attention, MeanOverSteps, LastStep, Residual> {
   using variant::variant;
 };
 
@@ -187,6 +194,10 @@ template <class V>
 void describe(Pool2d& o, V& v) {
   v("of", o.of, "what is taken of each square", Choices{{"max", "mean"}}, "slimbayes");
   v("size", o.size, "side of the square", Range{1, 64}, "slimbayes");
+}
+template <class V>
+void describe(Upsample& o, V& v) {
+  v("size", o.size, "factor by which each side gets longer", Range{1, 64}, "slimbayes");
 }
 template <class V>
 void describe(MeanOverImage&, V&) {}

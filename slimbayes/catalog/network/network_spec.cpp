@@ -102,6 +102,10 @@ Shape output_of(const Pool2d& layer, const Shape& in, const Place& place) {
               fmt::format("an image of at least {0} x {0} pixels", layer.size));
   return {{in.sizes[0], in.sizes[1] / layer.size, in.sizes[2] / layer.size}};
 }
+Shape output_of(const Upsample& layer, const Shape& in, const Place& place) {
+  place.check(in.is_image(), "an image");
+  return {{in.sizes[0], in.sizes[1] * layer.size, in.sizes[2] * layer.size}};
+}
 Shape output_of(const MeanOverImage&, const Shape& in, const Place& place) {
   place.check(in.is_image(), "an image");
   return {{in.sizes[0]}};

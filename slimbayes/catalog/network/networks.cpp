@@ -121,9 +121,9 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-InputKind kind_of(const Shape& shape) {
+InputKind kind_of(const Shape& shape, bool by_pixel) {
   if (shape.tokens) return InputKind::text;
-  if (shape.is_image()) return InputKind::images;
+  if (shape.is_image()) return by_pixel ? InputKind::segmentation : InputKind::images;
   return shape.is_sequence() ? InputKind::windows : InputKind::table;
 }
 
@@ -193,7 +193,13 @@ std::span<const NetworkInfo> network_catalog() {
        .options = {"activation", "hidden", "blocks", "batch_norm", "dropout"},
        .least_blocks = 1,
        .parametrised = true,
-       .make = plain_layers}};
+       .make = plain_layers},
+      {.name = "fcn",
+       .doc =
+           "convolutions that halve the image and enlarge it again, with skip connections, for segmentation",
+       .inputs = {segmentation},
+       .options = {"hidden", "blocks", "dropout"},
+       .make = [](Options o, Input input, int64_t) { return fcn(input, o.hidden, o.blocks, o.dropout); }}};
   return catalog;
 }
 
@@ -248,14 +254,15 @@ void check_heads(int64_t hidden, int64_t heads) {
                   hidden, heads, fits));
 }
 
-NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens) {
-  const InputKind kind = kind_of(input);
+NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens, bool by_pixel) {
+  const InputKind kind = kind_of(input, by_pixel);
   const std::vector<std::string> known = networks_for(kind);
   const std::string name = network_name(options.network, kind);
   if (std::ranges::find(known, name) == known.end())
     throw std::invalid_argument(
-        fmt::format("[network] expected a network for {}; received '{}'; {} take it (--network)",
-                    text_of(input), name, fmt::join(known, " and ")));
+        fmt::format("[network] expected a network for {}; received '{}'; {} take{} it (--network)",
+                    by_pixel ? std::string(name_of(kind)) : text_of(input), name, fmt::join(known, " and "),
+                    known.size() == 1 ? "s" : ""));
   return find_network(name, kind).make(options, input, tokens);
 }
 

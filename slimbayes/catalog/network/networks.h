@@ -40,6 +40,14 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
                 double dropout = 0, bool batch_norm = false);
 
+/// Returns a fully convolutional network with skip connections for segmentation (Long, Shelhamer and Darrell
+/// 2015; sums as in LinkNet, Chaurasia and Culurciello 2017). It keeps the sides of the image. There are
+/// `blocks` levels below the image's own, fewer if a side cannot be halved so often. Each halves the sides
+/// and doubles the channels up to `hidden`; its result is enlarged and added to the features of the level
+/// above. The first level has a quarter of `hidden` channels, because it has the most pixels. With a
+/// `dropout` above 0, the other levels have a Dropout layer.
+NetworkSpec fcn(const Shape& input, int64_t hidden, int64_t blocks, double dropout = 0);
+
 /// One of the networks that a user can choose by the option `network`, with its limits. To add a network, add
 /// an entry in networks.cpp.
 struct NetworkInfo {
@@ -61,9 +69,11 @@ std::span<const NetworkInfo> network_catalog();
 const NetworkInfo& find_network(const std::string& network, InputKind kind);
 
 /// Builds the network that the options name, for rows of shape `input`. `tokens` is the size of the
-/// vocabulary for text, else 0. Throws std::invalid_argument if the network cannot take such rows; the
-/// message lists the networks that can.
-NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0);
+/// vocabulary for text, else 0. With `by_pixel` the rows are images, and the network keeps their height and
+/// width: its output has features for each pixel (InputKind::segmentation). Throws std::invalid_argument if
+/// the network cannot take such rows; the message lists the networks that can.
+NetworkSpec network_for(const NetworkOptions& options, const Shape& input, int64_t tokens = 0,
+                        bool by_pixel = false);
 
 /// Returns the names of the networks that can read this kind of input. "auto" stands for the first one.
 std::vector<std::string> networks_for(InputKind kind);

@@ -19,7 +19,8 @@ namespace {
 /// Returns a MethodInfo with the fields that all methods share whose answer averages over draws of a
 /// network's weights.
 MethodInfo draws_method(std::string name) {
-  MethodInfo info = network_method(std::move(name), {TaskKind::regression, TaskKind::classification});
+  MethodInfo info =
+      segmenting(network_method(std::move(name), {TaskKind::regression, TaskKind::classification}));
   info.parts = SdParts::draws;
   info.presets = {paper_preset({paper_training()})};
   return info;
@@ -54,8 +55,8 @@ MethodInfo bbb() {
 /// Returns the facts of a method that trains a distribution over the weights and also takes counts.
 MethodInfo variational_method(std::string name, std::string summary, std::string paper,
                               PresetOptions presets) {
-  MethodInfo info =
-      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  MethodInfo info = segmenting(
+      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
   info.parts = SdParts::draws;
   info.presets = paper_presets(presets);
   info.summary = std::move(summary);
@@ -99,8 +100,8 @@ MethodInfo rank_1() {
 
 /// Returns the facts of a method on inducing weights.
 MethodInfo inducing_method(std::string name, std::string summary, std::string paper) {
-  MethodInfo info =
-      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  MethodInfo info = segmenting(
+      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
   info.parts = SdParts::draws;
   info.summary = std::move(summary);
   info.paper = std::move(paper);
@@ -129,8 +130,8 @@ MethodInfo ffg_u() {
 }
 
 MethodInfo batch_ensemble() {
-  MethodInfo info =
-      network_method("batch-ensemble", {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  MethodInfo info = segmenting(
+      network_method("batch-ensemble", {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
   info.parts = SdParts::draws;
   info.summary = "An ensemble whose members scale the rows and columns of one network's matrices.";
   info.paper = "Wen, Tran and Ba 2020 (baseline of FiD-GP)";
@@ -138,8 +139,8 @@ MethodInfo batch_ensemble() {
 }
 
 MethodInfo f_sgvb_lrt() {
-  MethodInfo info =
-      network_method("f-sgvb-lrt", {TaskKind::regression, TaskKind::classification, TaskKind::counts});
+  MethodInfo info = segmenting(
+      network_method("f-sgvb-lrt", {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
   info.parts = SdParts::draws;
   info.summary = "full-rank, trained by sharpness-aware steps with drawn outputs in place of drawn weights.";
   info.paper = "Nguyen et al. 2023 (baseline of FiD-GP)";
@@ -152,12 +153,13 @@ MethodInfo ensemble() {
   info.summary =
       "Averages several fits of one method (--of); the disagreement of their means adds to the epistemic "
       "variance.";
-  info.tasks = every_task();  // takes() checks that the member method can do the task too
-  info.inputs = every_input();
+  info.tasks = every_task();    // takes() checks that the member method can do the task too
+  info.inputs = every_input();  // takes() checks the member method here too
   info.paper = "Lakshminarayanan, Pritzel and Blundell 2017 (deep ensembles)";
   info.parts = SdParts::members;
   info.input_scale = "min-max";  // shown by describe; a fit uses the scale of the member method
   info.resumable = true;
+  info = segmenting(std::move(info));
   info.inner = "of";
   info.options = option_docs<EnsembleOptions>();
   info.resolve = resolve_ensemble;

@@ -14,6 +14,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/core/linalg.h"
+#include "slimbayes/core/pixels.h"
 #include "slimbayes/core/singular_values.h"
 #include "slimbayes/method/batches.h"
 
@@ -229,6 +230,8 @@ Scores projection_scores(const MeanNetwork& of, const Weights& stored, const Dat
   const Latent all =
       latent_rows(rows, of.spec.input, at::kFloat, with_gradients(), "ood", [&](const Input& input) {
         const GradientFeatures found = features(input);
+        const at::Tensor of_logits = energy(pixel_rows(found.logits).to(at::kDouble));
+        if (layers.empty()) return Latent{of_logits.unsqueeze(1), at::zeros_like(of_logits)};
         const at::Tensor zero = at::zeros({found.logits.size(0)}, at::kDouble);
         at::Tensor residual = zero, relative = zero, norm = zero;
         for (size_t i = 0; i < layers.size(); ++i) {
@@ -242,8 +245,7 @@ Scores projection_scores(const MeanNetwork& of, const Weights& stored, const Dat
           relative = relative + at::where(whole > 0, left / whole, zero);
           norm = norm + z.norm(2, 1);
         }
-        const at::Tensor scores =
-            at::stack({energy(found.logits.to(at::kDouble)), residual, relative, norm}, 1);
+        const at::Tensor scores = at::stack({of_logits, residual, relative, norm}, 1);
         return Latent{scores, at::zeros_like(scores)};
       });
   Scores scores = {{"energy", all.mean.select(1, 0).contiguous()}};

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "slimbayes/bayes/random_weights.h"
-#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/noise_variance.h"
+#include "slimbayes/core/pixels.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/weight_space/gradient_projection.h"
 #include "slimbayes/families/weight_space/token_counts.h"
@@ -32,12 +32,13 @@
 //
 // Model       The weights w have a prior, independent for every random number (bayes/), and
 //             y = network_w(x) + noise. For classes the outputs are logits, for counts the log rate.
-// Estimator   A distribution q(w) as the plan of the method says. Each step draws one network for its batch
-//             of b rows and follows the gradient of -log p(y | w) / b + beta / n KL(q || prior). kl_zero and
-//             kl_ramp raise the weight of the KL over the epochs. The noise variance is trained. The
-//             parameters with the best validation NLL of at most 8 draws are kept, without the KL and only
-//             after it has its full weight. The network of the mean weights is not used for this score: its
-//             activations differ from those of the draws.
+// Estimator   A distribution q(w) as the plan of the method says. Each step draws one network for its
+//             batch of b rows and follows the gradient of -log p(y | w) / b + beta / n KL(q || prior). For
+//             segmentation b and n count labelled pixels, as if the pixels of an image were independent.
+//             kl_zero and kl_ramp raise the weight of the KL over the epochs. The noise variance is
+//             trained. The parameters with the best validation NLL of at most 8 draws are kept, without
+//             the KL and only after it has its full weight. The network of the mean weights is not used
+//             for this score: its activations differ from those of the draws.
 // Text        A step draws the rows of the batch's tokens only, and weights the KL of each row so that an
 //             epoch counts it once (token_counts.h). The rows of tokens that training lacks are set to the
 //             prior: otherwise they would keep their small initial sd, and unknown words would look certain.
@@ -79,7 +80,7 @@ class VariationalFit {
         random_(network_.layout(), method.plan(network_.layout())),
         parameters_(started(start, trained)),
         weights_(random_.bound([this](const std::string& name) { return parameters_[name]; })) {
-    if (head_.is_classes() && !method.ood_layers.empty())
+    if (head_.is_classes() && !rows_.schema.task.grid && !method.ood_layers.empty())
       key_sites_ = key_sites(spec_, network_.layout(), random_.plan(), method.ood_layers);
     if (!weights_.has_tokens()) return;
     tokens_.emplace(rows_, vocabulary_of(network_.layout()));
@@ -100,14 +101,14 @@ class VariationalFit {
           fmt::format("kl_zero and kl_ramp of together at most the {} epochs of this fit", epochs),
           fmt::format("{} and {}", schedule.zero, schedule.ramp), "lower them, or raise --epochs or --steps");
     problem.select_from = schedule.select_from();
-    problem.before_epoch = [&](const EpochContext& at) {
-      kl_weight_ = schedule.weight(at.epoch) * method_.variational.beta / static_cast<double>(rows_.size());
+    const int64_t targets = labelled_rows(rows_);
+    problem.before_epoch = [&, targets](const EpochContext& at) {
+      kl_weight_ = schedule.weight(at.epoch) * method_.variational.beta / static_cast<double>(targets);
       if (tokens_) tokens_->count(at.batches);
     };
     problem.step = [this](const Batch& batch, const StepContext& at) { return step(batch, at); };
     if (method_.sharpness > 0) problem.step = sharpness_aware(problem, {"network"}, method_.sharpness);
-    if (held_out_.size() > 0)
-      problem.validate = [this, y = targets_of(held_out_)] { return validation_nll(y); };
+    if (held_out_.size() > 0) problem.validate = [this] { return validation_nll(); };
     Summary summary = slimbayes::train(problem, training, context.stream.split("train"), context.callback,
                                        context.checkpoint);
     summary.valid_rows = held_out_.size();
@@ -117,7 +118,7 @@ class VariationalFit {
   /// `stream` draws what the model's out-of-distribution score needs.
   std::unique_ptr<Fitted> fitted(Summary summary, const Stream& stream) const {
     const std::string note =
-        method_.note ? method_.note({network_.layout(), random_.plan(), weights_, rows_.size()}) : "";
+        method_.note ? method_.note({network_.layout(), random_.plan(), weights_, labelled_rows(rows_)}) : "";
     if (!note.empty()) summary.notes.push_back(note);
     Weights all = snapshot(parameters_);
     all.merge(projection_statistics({network_, weights_, head_, spec_}, key_sites_, rows_, stream));
@@ -156,23 +157,25 @@ class VariationalFit {
     const at::Tensor tokens = tokens_ ? tokens_of(input.x) : at::Tensor();
     const WeightDraw draw = weights_.draw(at.stream.split("weights"), {tokens, method_.local});
     const at::Tensor output = network_(input, draw.binding, {true, at.stream});
-    const at::Tensor y = batch.target.to(at::kFloat);
-    at::Tensor loss = weighted(negative_log_density(head_, noise(), output, y), y, class_weights_).mean();
+    const Labelled rows = labelled(output, batch.target.to(at::kFloat));
+    at::Tensor loss = mean_loss(
+        weighted(negative_log_density(head_, noise(), rows.output, rows.y), rows.y, class_weights_));
     if (kl_weight_ > 0)
       loss = loss + kl_weight_ * weights_.kl(draw, {tokens_ ? tokens_->row_weights(tokens) : at::Tensor()});
     loss.backward();
     return loss.item<double>();
   }
 
-  double validation_nll(const at::Tensor& y) const {
+  double validation_nll() const {
     at::NoGradGuard no_grad;
     Head now = head_;
     if (head_.is_regression()) now.noise_var = noise().to(at::kDouble).item<double>();
     const WeightDraws draws =
         draws_of(network_, weights_, spec_.input, std::min(method_.variational.draws, kValidationDraws));
-    const Predictive answer = predict_by_draws(draws, now, held_out_, {}, method_.method);
-    if (class_weights_.defined()) return weighted_nll(std::get<Classes>(answer), y, class_weights_);
-    return *mean_nll(answer, y);
+    const auto answer = [&](const Dataset& rows) {
+      return predict_by_draws(draws, now, rows, {}, method_.method);
+    };
+    return *nll_of_answers(held_out_, answer, class_weights_);
   }
 
   const VariationalNetwork& method_;
@@ -203,11 +206,10 @@ class VariationalMethod : public Method {
   std::unique_ptr<Fitted> fit_from(const Split& split, const FitContext& context,
                                    const TrainedNetwork* trained) const {
     const Schema& schema = split.train.schema;
-    VariationalFit fit(method_, split,
-                       trained != nullptr ? trained->spec
-                                          : trained_network_spec(method_.variational.network, schema.input,
-                                                                 schema.tokens, schema.task.outputs),
-                       context.stream.split("start"), trained);
+    VariationalFit fit(
+        method_, split,
+        trained != nullptr ? trained->spec : trained_network_spec(method_.variational.network, schema),
+        context.stream.split("start"), trained);
     Summary summary = fit.train(context);
     return fit.fitted(std::move(summary), context.stream.split("ood"));
   }

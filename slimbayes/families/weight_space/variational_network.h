@@ -16,7 +16,7 @@ struct TrainedPlan {
   const NetworkLayout& layout;
   const WeightPlan& plan;
   const WeightPosterior& weights;
-  int64_t rows;  // of the training
+  int64_t rows;  // of the training; of segmentation its labelled pixels
 };
 
 /// What distinguishes the methods that train a distribution over the weights of a network.
