@@ -85,6 +85,21 @@ Binding member_binding(const NetworkLayout& layout, const Binding::Lookup& looku
   return binding;
 }
 
+/// Throws std::invalid_argument or DataError if a tensor of the members is absent or has another shape. Use
+/// it for a model file.
+void check_members(const NetworkLayout& layout, const Binding::Lookup& lookup, int64_t members) {
+  const auto sized = [&](const std::string& name, int64_t size) {
+    check_shape(lookup(name), {members, size}, kBatchEnsemble, name);
+  };
+  for (const MapSite& site : layout.sites) {
+    sized(scales_of_rows(site), site.out);
+    sized(scales_of_columns(site), site.in);
+  }
+  for (const std::string& bias : bias_names(layout))
+    sized(biases_of(bias), layout.tensors[layout.tensor(bias)].sizes[0]);
+  for (int64_t k = 0; k < members; ++k) member_binding(layout, lookup, k);
+}
+
 /// Returns the members as draws of a network. `network` must outlive the result.
 WeightDraws member_draws(const Network& network, const Shape& input, int64_t members,
                          const Binding::Lookup& lookup) {
@@ -101,13 +116,12 @@ class BatchEnsembleFitted : public Fitted {
   BatchEnsembleFitted(BatchEnsembleOptions options, NetworkFile net)
       : options_(std::move(options)), net_(std::move(net)), network_(net_.spec, "network"), head_(net_.head) {
     if (head_.is_regression()) head_.noise_var = stored_noise(net_.weights, net_.head, kBatchEnsemble);
-    for (int64_t k = 0; k < options_.members; ++k)  // throws if a tensor does not fit
-      member_binding(network_.layout(), as_type(net_.weights, at::kFloat), k);
+    check_members(network_.layout(), as_type(net_.weights, at::kFloat), options_.batch_members);
   }
 
   Predictive predict(const Dataset& data, const PredictOptions& options) const override {
     const WeightDraws draws =
-        member_draws(network_, net_.spec.input, options_.members, as_type(net_.weights, at::kFloat));
+        member_draws(network_, net_.spec.input, options_.batch_members, as_type(net_.weights, at::kFloat));
     return predict_by_draws(draws, head_, data, options, kBatchEnsemble);
   }
 
@@ -132,7 +146,7 @@ class BatchEnsembleFit {
         head_(head_of(rows_.schema.task)),
         spec_(trained_network_spec(options.network, rows_.schema)),
         network_(spec_, "network"),
-        parameters_(member_parameters(network_.layout(), options.members, start), at::kFloat) {}
+        parameters_(member_parameters(network_.layout(), options.batch_members, start), at::kFloat) {}
 
   std::unique_ptr<Fitted> fitted(const FitContext& context) {
     const TrainingOptions& training = options_.network.training;
@@ -157,13 +171,13 @@ class BatchEnsembleFit {
   Binding::Lookup lookup() const {
     return [this](const std::string& name) { return parameters_[name]; };
   }
-  WeightDraws draws() const { return member_draws(network_, spec_.input, options_.members, lookup()); }
+  WeightDraws draws() const { return member_draws(network_, spec_.input, options_.batch_members, lookup()); }
 
   /// Member k takes the rows k, k + K, k + 2 K, ... of the batch.
   double step(const Batch& batch, const StepContext& at) const {
     const Input input = input_of(batch);
     const at::Tensor y = batch.target.to(at::kFloat);
-    const int64_t b = y.size(0), members = options_.members;
+    const int64_t b = y.size(0), members = options_.batch_members;
     std::vector<at::Tensor> losses;
     for (int64_t k = 0; k < std::min(members, b); ++k) {
       const Input own{input.x.slice(0, k, b, members),

@@ -17,7 +17,7 @@ constexpr int64_t kMembers = 3;
 
 std::unique_ptr<Fitted> trained(const nlohmann::json& more = nlohmann::json::object()) {
   nlohmann::json options = {{"network", "mlp"}, {"hidden", 6}, {"blocks", 1},
-                            {"steps", 120},     {"batch", 10}, {"members", kMembers}};
+                            {"steps", 120},     {"batch", 10}, {"batch_members", kMembers}};
   options.update(more);
   return registry_row("batch-ensemble").make(options)->fit({toy(80, 1), toy(30, 2)}, {});
 }

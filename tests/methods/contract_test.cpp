@@ -61,6 +61,8 @@ Subject subject_of(const RegistryRow& row) {
     if (option.name == "members") quick["members"] = 2;
     if (option.name == "steps") quick["steps"] = mini_batches ? 600 : 100;
     if (option.name == "iterations") quick["iterations"] = 20;
+    if (option.name == "inducing_rows")  // a step costs much for each layer, however small
+      quick.update({{"hidden", 32}, {"blocks", 1}});
   }
   return {&info, [&row, quick] { return row.make(quick); }, row.load, ask_another_process};
 }

@@ -29,6 +29,7 @@ Subject subject_of(const RegistryRow& row, LikelihoodKind likelihood) {
     if (option.name == "steps") quick["steps"] = 300;
     if (option.name == "rank" || option.name == "hidden") quick[option.name] = 16;
     if (option.name == "beta") quick["beta"] = 0.1;
+    if (option.name == "inducing_rows") quick["blocks"] = 1;
   }
   return {&info, [&row, quick] { return row.make(quick); }, row.load, {}};
 }

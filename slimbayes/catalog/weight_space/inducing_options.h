@@ -55,8 +55,8 @@ void describe(InducingOptions& o, V& v) {
   v("inducing_rows", o.inducing_rows,
     "rows of the inducing matrix of a layer; the output layer has as many as outputs. A layer of d inputs "
     "and "
-    "e outputs stores about rows * e + columns * d + 2 * rows * columns numbers. 0: a quarter of the "
-    "smaller of both, at least 16 and at most 128, but no more than e",
+    "e outputs stores about rows * e + columns * d + 2 * rows * columns numbers. 0: half of the "
+    "smaller of both, at least 32 and at most 128, but no more than e",
     Range{0, kMostInducing}, "FiD-GP table 6");
   v("inducing_columns", o.inducing_columns,
     "columns of the inducing matrix of a layer. 0: as for the rows, but no more than d. The mean "

@@ -49,12 +49,12 @@ int64_t weights_of(const NetworkLayout& layout, const MapSite& site) {
   return site.out * (site.in + (bias ? 1 : 0));
 }
 
-/// Returns the number of inducing rows or columns for one side of a matrix: `given`, or for 0 a quarter of the
+/// Returns the number of inducing rows or columns for one side of a matrix: `given`, or for 0 half of the
 /// smaller side, at least kFewest and at most kMost, but no more than this side. The smaller side counts
 /// because it bounds the rank of the matrix.
 int64_t inducing_size(int64_t given, int64_t side, int64_t other) {
-  constexpr int64_t kFewest = 16, kMost = 128;
-  return given > 0 ? given : std::min(side, std::clamp(std::min(side, other) / 4, kFewest, kMost));
+  constexpr int64_t kFewest = 32, kMost = 128;
+  return given > 0 ? given : std::min(side, std::clamp(std::min(side, other) / 2, kFewest, kMost));
 }
 
 }  // namespace

@@ -76,12 +76,12 @@ TEST(InducingPlan, SizesThatAreNotGivenFollowFromTheLayer) {
                      &second = plan.sites.at("network.1.weight").inducing,
                      &third = plan.sites.at("network.2.weight").inducing,
                      &last = plan.sites.at("network.3.weight").inducing;
-  EXPECT_EQ(first.rows, 16);
+  EXPECT_EQ(first.rows, 32);
   EXPECT_EQ(first.columns, 9);  // 8 inputs and the bias
-  EXPECT_EQ(second.rows, 16);   // a quarter of the 65 columns
-  EXPECT_EQ(second.columns, 16);
+  EXPECT_EQ(second.rows, 32);   // half of the 65 columns
+  EXPECT_EQ(second.columns, 32);
   EXPECT_EQ(third.rows, 3);
-  EXPECT_EQ(third.columns, 16);
+  EXPECT_EQ(third.columns, 32);
   EXPECT_EQ(last.rows, 1000);  // as many as outputs
   EXPECT_EQ(last.columns, 4);
   const WeightPlan wide = inducing_plan(plain({600, 2000}), o, "matheron");
