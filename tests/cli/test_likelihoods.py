@@ -12,7 +12,8 @@ def test_compare_takes_the_methods_that_take_the_target(tmp_path):
     report = json.loads(ok(tmp_path, "compare", "t.csv", "--target", "c", "--seeds", 1, "--steps", 10, "--rank", 5, "--threads", 1, "--json"))
     assert [each["method"] for each in report["methods"]] == ["vbll", "sv-dkl", "sv-rbf", "sv-dbk", "dnn", "rich-bll", "bll",
                                                               "last-layer-laplace", "mc-dropout", "swag", "bbb", "full-rank", "low-rank",
-                                                              "low-rank-svd", "low-rank-laplace", "rank-1", "ensemble"]
+                                                              "low-rank-svd", "low-rank-laplace", "rank-1", "fid-gp", "fid-gp-reparam", "ffg-u",
+                                                                  "batch-ensemble", "f-sgvb-lrt", "ensemble"]
     assert all(len(each["runs"]) == 1 for each in report["methods"])
 
 
