@@ -54,11 +54,11 @@ MethodInfo bbb() {
 
 /// Returns the facts of a method that trains a distribution over the weights and also takes counts.
 MethodInfo variational_method(std::string name, std::string summary, std::string paper,
-                              PresetOptions presets) {
+                              std::vector<Preset> presets = {}) {
   MethodInfo info = segmenting(
       network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
   info.parts = SdParts::draws;
-  info.presets = paper_presets(presets);
+  info.presets = std::move(presets);
   info.summary = std::move(summary);
   info.paper = std::move(paper);
   return info;
@@ -67,19 +67,20 @@ MethodInfo variational_method(std::string name, std::string summary, std::string
 MethodInfo full_rank() {
   return with_options<FullRankOptions>(variational_method(
       "full-rank", "A network with independent random weights, the dense rival of low-rank.",
-      "Blundell et al. 2015 (baseline of Toure and Stephens)", PresetOptions::full_rank));
+      "Blundell et al. 2015 (baseline of Toure and Stephens)", paper_presets(PresetOptions::full_rank)));
 }
 
 MethodInfo low_rank() {
-  return with_options<LowRankOptions>(variational_method(
-      "low-rank", "A network whose matrices are products A B^T of random factors.",
-      "Toure and Stephens: singular Bayesian neural networks, sections 2 and 3", PresetOptions::low_rank));
+  return with_options<LowRankOptions>(
+      variational_method("low-rank", "A network whose matrices are products A B^T of random factors.",
+                         "Toure and Stephens: singular Bayesian neural networks, sections 2 and 3",
+                         paper_presets(PresetOptions::low_rank)));
 }
 
 MethodInfo low_rank_svd() {
   MethodInfo info =
       variational_method("low-rank-svd", "low-rank, started at the singular vectors of a trained network.",
-                         "Toure and Stephens, appendix F.9", PresetOptions::low_rank_svd);
+                         "Toure and Stephens, appendix F.9", paper_presets(PresetOptions::low_rank_svd));
   info.takes_network = true;
   info.trains_on = {"steps",  "epochs",    "batch",    "learning_rate", "schedule",
                     "warmup", "clip_norm", "patience", "time_limit",    "class_weights"};
@@ -89,44 +90,31 @@ MethodInfo low_rank_svd() {
 MethodInfo low_rank_laplace() {
   return with_options<LowRankOptions>(
       variational_method("low-rank-laplace", "low-rank with Laplace distributions in place of Gaussians.",
-                         "Toure and Stephens, section 2", PresetOptions::low_rank));
+                         "Toure and Stephens, section 2", paper_presets(PresetOptions::low_rank)));
 }
 
 MethodInfo rank_1() {
   return with_options<RankOneOptions>(
       variational_method("rank-1", "A network whose matrices are scaled by random vectors.",
-                         "Dusenberry et al. 2020", PresetOptions::rank_one));
-}
-
-/// Returns the facts of a method on inducing weights.
-MethodInfo inducing_method(std::string name, std::string summary, std::string paper) {
-  MethodInfo info = segmenting(
-      network_method(std::move(name), {TaskKind::regression, TaskKind::classification, TaskKind::counts}));
-  info.parts = SdParts::draws;
-  info.summary = std::move(summary);
-  info.paper = std::move(paper);
-  return info;
+                         "Dusenberry et al. 2020", paper_presets(PresetOptions::rank_one)));
 }
 
 MethodInfo fid_gp() {
-  MethodInfo info =
-      inducing_method("fid-gp", "A network whose weights are drawn given a few inducing weights with a flow.",
-                      "FiD-GP: flow-induced diagonal Gaussian processes, section 4");
-  info.presets = {inducing_preset()};
-  return with_options<FidGpOptions>(std::move(info));
+  return with_options<FidGpOptions>(variational_method(
+      "fid-gp", "A network whose weights are drawn given a few inducing weights with a flow.",
+      "FiD-GP: flow-induced diagonal Gaussian processes, section 4", {inducing_preset()}));
 }
 
 MethodInfo fid_gp_reparam() {
-  MethodInfo info = inducing_method(
-      "fid-gp-reparam", "fid-gp with independent noise of the weights, another model.", "FiD-GP, section 4");
-  info.presets = {inducing_preset()};
-  return with_options<FidGpOptions>(std::move(info));
+  return with_options<FidGpOptions>(
+      variational_method("fid-gp-reparam", "fid-gp with independent noise of the weights, another model.",
+                         "FiD-GP, section 4", {inducing_preset()}));
 }
 
 MethodInfo ffg_u() {
   return with_options<InducingOptions>(
-      inducing_method("ffg-u", "Inducing weights with a Gaussian posterior, the baseline of fid-gp.",
-                      "Ritter et al. 2021 (baseline of FiD-GP)"));
+      variational_method("ffg-u", "Inducing weights with a Gaussian posterior, the baseline of fid-gp.",
+                         "Ritter et al. 2021 (baseline of FiD-GP)"));
 }
 
 MethodInfo batch_ensemble() {
