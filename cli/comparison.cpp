@@ -52,8 +52,8 @@ std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) 
 
 /// Returns a number by which methods are ranked; the least is the best: the negative mean for accuracy, F1,
 /// AUROC, mIoU and MPA, the distance to `level` for the coverage, else the mean. Returns nothing for the
-/// width, the expected count and mean entropies, which do not rank methods. The mean is parsed from the printed text `shown`, so that
-/// differences that a reader cannot see do not count.
+/// width, the expected count and mean entropies, which do not rank methods. The mean is parsed from the
+/// printed text `shown`, so that differences that a reader cannot see do not count.
 std::optional<double> badness(const std::string& shown, const std::string& metric, double level) {
   const double mean = std::strtod(shown.c_str(), nullptr);
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {

@@ -25,8 +25,8 @@ namespace slimbayes {
 ///             MI ratio, of epistemic_sd the ratio of the mean epistemic sds. `ratio_absent` has the reason
 ///             for a score without one: it takes negative values, as energy does, or its mean over the other
 ///             rows is 0
-/// If there are the scores residual and gradient_norm, `residual_gain` is the AUROC of the first minus that of
-/// the second, its control.
+/// If there are the scores residual and gradient_norm, `residual_gain` is the AUROC of the first minus that
+/// of the second, its control.
 /// `inverted` lists the scores that are lower on foreign rows by more than chance explains (an AUROC more
 /// than 3 sd below 0.5). Throws std::invalid_argument if a score has no rows on one side or is not finite,
 /// and std::out_of_range if `outside` lacks a score of `inside`.

@@ -5,10 +5,10 @@
 // f-sgvb-lrt: a mean-field network at a flat minimum (Nguyen et al. 2023), a baseline of FiD-GP.
 //
 // Model       That of full-rank: w ~ N(0, weight_prior_sd^2) independently.
-// Estimator   Independent Gaussians q(w). A step draws the outputs of each Linear and Conv2d, every row's anew
-//             (local reparametrisation, Kingma et al. 2015), which makes the gradients vary less. It takes
-//             the gradient not at the parameters but `radius` uphill of them (Foret et al. 2021). Answers
-//             average draws of the weights, as in full-rank.
+// Estimator   Independent Gaussians q(w). A step draws the outputs of each Linear and Conv2d, every row's
+//             anew (local reparametrisation, Kingma et al. 2015), which makes the gradients vary less. It
+//             takes the gradient not at the parameters but `radius` uphill of them (Foret et al. 2021).
+//             Answers average draws of the weights, as in full-rank.
 // Cost        Four passes of full-rank's matrix products a step: mean and variance of the outputs, twice.
 // When        As a baseline.
 // Deviations  The uphill step moves the locations of the weights, once for a batch. A shift of a location is

@@ -71,8 +71,8 @@ at::Tensor rows(const LinearMap& map, const at::Tensor& tokens);
 /// tokens, and for a LocalMap.
 at::Tensor dense(const LinearMap& map);
 
-/// Returns one map of all matrices of `maps`, which must have one form, not LocalMap, and one shape. Tensors that all of
-/// them share are not copied.
+/// Returns one map of all matrices of `maps`, which must have one form, not LocalMap, and one shape.
+/// Tensors that all of them share are not copied.
 LinearMap stacked(const std::vector<LinearMap>& maps);
 
 /// Returns the tensors as one with a leading axis [S, ...]; if all are the same tensor, that one.

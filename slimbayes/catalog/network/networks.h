@@ -35,8 +35,8 @@ NetworkSpec tabular_resnet(int64_t inputs, int64_t hidden, int64_t blocks,
 
 /// Returns a network without residuals for vectors: `layers` times Linear and activation, each of width
 /// `hidden`. With a `dropout` above 0, a Dropout layer follows each activation; with `batch_norm`, a
-/// BatchNorm precedes it. The earlier deep basis kernel paper (E section 4) uses two layers of width 128 with tanh.
-/// Throws std::invalid_argument if `layers` is below 1.
+/// BatchNorm precedes it. The earlier deep basis kernel paper (E section 4) uses two layers of width 128
+/// with tanh. Throws std::invalid_argument if `layers` is below 1.
 NetworkSpec mlp(int64_t inputs, int64_t hidden, int64_t layers, const std::string& activation,
                 double dropout = 0, bool batch_norm = false);
 

@@ -16,7 +16,8 @@ namespace slimbayes {
 // The out-of-distribution score of FiD-GP (Algorithm 2) for a classifier with inducing weights. At each of a
 // few key layers, with output h(x),
 //
-//   z = h(x) * d loss(x, predicted class) / d h(x),   z~ = B z,   r = (I - P) z~,   P = U^T (U U^T + e I)^-1 U
+//   z = h(x) * d loss(x, predicted class) / d h(x),   z~ = B z,
+//   r = (I - P) z~,   P = U^T (U U^T + e I)^-1 U
 //
 // where B [M_in, N] has orthonormal rows, the first principal directions of the training rows' z, and U
 // [M_out, M_in] is a draw of the layer's inducing weights that the model file stores. The score is the mean
@@ -56,8 +57,9 @@ Weights projection_statistics(const MeanNetwork& of, const std::vector<std::stri
 /// one backward pass.
 Scores projection_scores(const MeanNetwork& of, const Weights& stored, const Dataset& rows);
 
-/// Returns for each key layer, in the network's order, an object: `layer` (its label), `columns` M_in, `rank` the trace of P, and
-/// `kept`, the number k of directions that take the place of P, or 0 where P itself serves.
+/// Returns for each key layer, in the network's order, an object: `layer` (its label), `columns` M_in,
+/// `rank` the trace of P, and `kept`, the number k of directions that take the place of P, or 0 where P
+/// itself serves.
 nlohmann::json projection_facts(const NetworkLayout& layout, const Weights& stored);
 
 }  // namespace slimbayes

@@ -124,8 +124,9 @@ TEST(GradientProjection, AProjectorThatIsTheIdentityIsReplacedByPartOfItsEnergy)
 }
 
 TEST(GradientProjection, NoiseOfTheWeightsMovesAResidualByItsNormAtMost) {
-  // The paper's lemma 1: W = T_row U T_col + E, r0(x) = |(I - P) g(T_row U T_col x)|, d(x) the same of W. With
-  // |x| = 1 and a g of Lipschitz constant 1, |d - r0| <= |E|, since I - P does not lengthen. No more follows.
+  // The paper's lemma 1: W = T_row U T_col + E, r0(x) = |(I - P) g(T_row U T_col x)|, d(x) the same of W.
+  // With |x| = 1 and a g of Lipschitz constant 1, |d - r0| <= |E|, since I - P does not lengthen. No more
+  // follows.
   const at::Tensor e = 0.3 * Stream(1).normal({5, 4}), mean = Stream(2).normal({5, 4}),
                    u = Stream(3).normal({2, 5});
   const at::Tensor p = at::matmul(u.t(), at::matmul(at::linalg_inv(at::matmul(u, u.t())), u));
