@@ -76,6 +76,7 @@ Command command_named(const std::string& name, const Parsed& p) {
   if (name == "update") return request(p.update);
   if (name == "forget") return request(p.forget);
   if (name == "merge") return request(p.merge);
+  if (name == "export") return request(p.exported);
   if (name == "generate") return request(p.generate);
   if (name == "rank-advice") return request(p.rank_advice);
   if (name == "bounds") return request(p.bounds);

@@ -15,6 +15,7 @@ int run_command(const PredictRequest& request);
 int run_command(const EvaluateRequest& request);
 int run_command(const UpdateRequest& request);
 int run_command(const MergeRequest& request);
+int run_command(const ExportRequest& request);
 int run_command(const CompareRequest& request);
 int run_command(const GenerateRequest& request);
 int run_command(const DemoRequest& request);

@@ -202,6 +202,7 @@ json model_facts(const std::string& path) {
   facts["parameters"] = parameters;
   facts["rows"] = rows;
   facts["tensors"] = tensors;
+  if (const auto cost = pass_cost(facts); cost && *cost > 0) facts["multiply_adds"] = *cost;
   if (json layers = inducing_layers(facts); !layers.empty()) facts["layers"] = std::move(layers);
   return facts;
 }
@@ -218,6 +219,8 @@ std::string model_text(const json& facts) {
   row("kind", plain(facts["kind"]));
   row("method", plain(facts["method"]));
   row("parameters", fmt::format("{}", facts["parameters"].get<int64_t>()));
+  if (facts.contains("multiply_adds"))
+    row("one pass", fmt::format("{} multiply-adds a row", facts["multiply_adds"].get<int64_t>()));
   row("file size", fmt::format("{} bytes", facts["bytes"].get<uint64_t>()));
   if (whole.is_object()) {
     const json& encoder = whole;

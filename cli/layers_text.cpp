@@ -4,6 +4,7 @@
 
 #include "cli/terminal.h"
 #include "slimbayes/catalog/network/layer_tensors.h"
+#include "slimbayes/catalog/network/multiply_adds.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -87,6 +88,14 @@ json inducing_layers(const json& facts) try {
   return layers;
 } catch (const std::exception&) {  // a damaged file; the commands that load it say what is wrong
   return json::array();
+}
+
+std::optional<int64_t> pass_cost(const json& facts) try {
+  const json network = facts.value("network", json());
+  if (!network.is_object()) return {};
+  return multiply_adds(network_from_json(network));
+} catch (const std::exception&) {  // as above
+  return {};
 }
 
 std::string layers_text(const json& facts) {

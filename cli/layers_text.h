@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 namespace slimbayes::cli {
@@ -10,6 +12,9 @@ namespace slimbayes::cli {
 /// one), `rows` and `columns` of the inducing matrix, `parameters` that are stored, and those of a
 /// deterministic layer (`dense`). Empty for another model, and for a damaged file.
 nlohmann::json inducing_layers(const nlohmann::json& facts);
+
+/// Returns multiply_adds() of the network in the file; nothing for a model without one and a damaged file.
+std::optional<int64_t> pass_cost(const nlohmann::json& facts);
 
 /// Returns one line per matrix that the file holds in a smaller form: as a product A B^T of random factors,
 /// or by inducing weights, with the parameters and bytes of each; "" if there is none.

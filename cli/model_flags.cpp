@@ -1,4 +1,5 @@
-// Flags, help and examples of the commands that need a model file: predict, evaluate, update, forget, merge.
+// Flags, help and examples of the commands that need a model file: predict, evaluate, update, forget, merge,
+// export.
 #include <fmt/format.h>
 
 #include "cli/common_flags.h"
@@ -186,6 +187,32 @@ void add_merge(CLI::App& root, Parsed& p) {
       "  slimbayes merge west.safetensors east.safetensors --out all.safetensors");
 }
 
+void add_export(CLI::App& root, Parsed& p) {
+  ExportRequest& r = p.exported;
+  CLI::App& app =
+      *root.add_subcommand("export", "Write a model with random weights as a network with one set of them");
+  app.add_option("MODEL", r.model,
+                 "file written by fit, of a method with random weights (bbb, low-rank, fid-gp and others)")
+      ->required();
+  app.add_option("--out", r.out, "model file to write")->type_name("FILE")->required();
+  app.add_option(
+         "--draw", r.draw,
+         "write this draw of the weights, from 1, in place of their means: predict averages the draws")
+      ->type_name("K")
+      ->check(whole("a draw", 1, 1000000));
+  add_threads(app, p.threads);
+  app.add_flag("--json", r.json, "print one JSON object");
+  app.footer(
+      "Factors and inducing weights become full matrices, so the file is larger, and a row takes one pass of "
+      "the "
+      "network. It is a model of the method dnn: its answers have no epistemic uncertainty. The tensors "
+      "(safetensors, network.0.weight and so on) have the names and shapes of PyTorch's.\n\n"
+      "Examples:\n"
+      "  slimbayes fit houses.csv --target price --method low-rank --network mlp\n"
+      "  slimbayes export model.safetensors --out mean.safetensors\n"
+      "  slimbayes export model.safetensors --draw 3 --out third.safetensors");
+}
+
 }  // namespace
 
 void add_model_commands(CLI::App& root, Parsed& parsed) {
@@ -193,6 +220,7 @@ void add_model_commands(CLI::App& root, Parsed& parsed) {
   add_evaluate(root, parsed);
   add_updates(root, parsed);
   add_merge(root, parsed);
+  add_export(root, parsed);
 }
 
 }  // namespace slimbayes::cli

@@ -69,6 +69,12 @@ struct MergeRequest {
   bool json = false;
 };
 
+struct ExportRequest {
+  std::string model, out;
+  int64_t draw = 0;  // of the weights, from 1; 0: their means
+  bool json = false;
+};
+
 struct CompareRequest {
   std::string data;
   std::vector<MethodChoice> methods;
@@ -113,8 +119,8 @@ struct BoundsRequest {
 };
 
 struct Request {
-  std::variant<FitRequest, PredictRequest, EvaluateRequest, UpdateRequest, MergeRequest, CompareRequest,
-               GenerateRequest, DemoRequest, RankAdviceRequest, BoundsRequest>
+  std::variant<FitRequest, PredictRequest, EvaluateRequest, UpdateRequest, MergeRequest, ExportRequest,
+               CompareRequest, GenerateRequest, DemoRequest, RankAdviceRequest, BoundsRequest>
       command;
   int threads = kThreadsOfMethod;
   uint64_t table_memory = 0;  // memory for reading tables, in bytes; 0: the library's default

@@ -82,14 +82,14 @@ def numbers_of(row):
 
 
 class Measured:
-    """The newest row of each cell of a study's main part that worked and is still asked for, by method and seed."""
+    """The newest row of each cell of a study's part that worked and is still asked for, by method and seed."""
 
-    def __init__(self, rows, asked, study="main"):
+    def __init__(self, rows, asked, part="main", name=name_of, numbers=numbers_of):
         asked = {results.key(row) for row in asked}
-        kept = [row for row in results.latest(rows) if results.key(row) in asked and not row["error"] and row["study"] == study]
+        kept = [row for row in results.latest(rows) if results.key(row) in asked and not row["error"] and row["study"] == part]
         self._numbers = {}
         for row in kept:
-            self._numbers.setdefault(name_of(row), {})[row["seed"]] = numbers_of(row)
+            self._numbers.setdefault(name(row), {})[row["seed"]] = numbers(row)
 
     def by_seed(self, name, metric):
         return {seed: found[metric] for seed, found in self._numbers.get(name, {}).items() if metric in found}

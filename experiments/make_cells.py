@@ -9,6 +9,7 @@ import csv
 import itertools
 import pathlib
 
+import cells_f
 import cells_r
 import cells_s
 import cells_s_papers
@@ -161,7 +162,8 @@ def conformal():
 
 
 def main():
-    for study in (table1, noise_reading, rank, noise, sensitivity, scaling, e_table1, ten_tables, conformal, *cells_r.STUDIES, *cells_s.STUDIES, *cells_s_papers.STUDIES):
+    for study in (table1, noise_reading, rank, noise, sensitivity, scaling, e_table1, ten_tables, conformal, *cells_r.STUDIES, *cells_s.STUDIES, *cells_s_papers.STUDIES,
+                  *cells_f.STUDIES):
         path = HERE / study.__name__ / "cells.csv"
         path.parent.mkdir(exist_ok=True)
         with open(path, "w", newline="") as file:

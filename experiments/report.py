@@ -13,6 +13,7 @@ import os
 import pathlib
 
 import claims
+import report_f
 import report_r
 import report_s
 import report_s_own
@@ -232,7 +233,7 @@ def main():
     both = load(HERE / "table1", HERE / "ten_tables", runner=now)
     found += ten_tables(load(HERE / "ten_tables", runner=now), both)
     noise_reading(load(HERE / "noise_reading", runner=now))
-    found += report_r.write(now) + report_s.write()
+    found += report_r.write(now) + report_s.write() + report_f.write()
     report_s_own.write()
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN, claims.UNTESTED))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
@@ -269,11 +270,12 @@ OVERVIEW = """# Experiments
 | [s_table15](s_table15/README.md), [s_table17](s_table17/README.md), [s_toy](s_toy/README.md) | S Tables 14 to 20: MNIST, Fashion-MNIST, a curve |
 | [s_figures](s_figures/README.md) | S Figures 5, 7, 9, 15, 16, 20: spectra, selective prediction, calibration, the curve |
 | [s_ablations](s_ablations/README.md) | rank, start, law, weight of the KL and prior on S's clinical network |
+| [f_curve](f_curve/README.md), [f_fashion](f_fashion/README.md), [f_table3](f_table3/README.md), [f_table4](f_table4/README.md), [f_table6](f_table6/README.md) | F Figure 3; Fashion-MNIST with every baseline; F Tables 3, 4 and 6 |
 | [bits](bits/README.md) | the same fit on other processors |
 
 N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. R: the paper of Rich-BLL, richer
 Bayesian last layers ([references](../docs/references.md)); its spread, and ours beside it, is the standard error. S: Toure and Stephens, Singular Bayesian
-neural networks; its claims are decided by differences seed by seed, with Student's t. `make_cells.py` writes the
+neural networks. F: the paper of FiD-GP. The claims of S and F are decided by differences seed by seed, with Student's t. `make_cells.py` writes the
 cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's, likelihoods' and wheel's pages have
 programs of their own, the recipe's is written by hand. Verdicts compare means over the seeds measured so far, whose number
 stands in brackets in each table, by one rule in both directions: a difference of less than the larger spread over seeds

@@ -9,14 +9,14 @@ from reports import flat, of_report, of_summary, of_valid
 def measured(runner, cell, work, source):
     """All that evaluate reports, as JSON in one column: a score that the tool adds needs no column of its own."""
     files, model = source.files(runner.data, work.folder), work.folder / "m.safetensors"
-    valid = work.folder / "valid.csv"
-    own = ["--valid", valid] if valid.exists() else []
+    own = ["--valid", files.valid] if files.valid else []
     answer = json.loads(work.measured([*runner.command(cell, files.train, [], model), *own]))
     foreign = ["--ood", files.foreign] if files.foreign else []
     report = json.loads(work.quiet([runner.tool, "evaluate", model, files.test or files.train, *source.evaluate, *foreign, "--json"]))
     if source.predicted:
         report |= source.predicted(lambda table: predictions(runner.tool, model, table, work), work.folder)
     known = json.loads(work.quiet([runner.tool, "describe", model, "--json"]))
+    report |= {name: known[name] for name in ("multiply_adds", "bytes") if name in known}
     return {**of_summary(answer["summary"]), **of_valid(answer), **of_report(report), "parameters": known["parameters"],
             "scores": json.dumps(flat(report), sort_keys=True)}
 

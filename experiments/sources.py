@@ -12,10 +12,11 @@ from typing import Callable, NamedTuple
 
 
 class Files(NamedTuple):
-    """Tables or images: to fit on; to test on, None where a part of the first is held out; foreign ones, None without."""
+    """Tables or images: to fit on; to test on and to validate on, None where a part of the first is held out; foreign ones, None without."""
     train: object
     test: object = None
     foreign: object = None
+    valid: object = None
 
 
 class Source(NamedTuple):
@@ -99,9 +100,9 @@ def toy_rows(n, low, high, seed):
 
 def toy(data, folder):
     """S appendix I.3.1: 1,024 rows in [-.1, .6], 2,048 test rows in [-.25, .85]; a quarter as many rows to validate."""
-    write(folder / "valid.csv", ["x", "y"], toy_rows(256, -0.1, 0.6, 2))
     return Files(write(folder / "toy.csv", ["x", "y"], toy_rows(1024, -0.1, 0.6, 1)),
-                 write(folder / "test.csv", ["x", "y"], toy_rows(2048, -0.25, 0.85, 3)))
+                 write(folder / "test.csv", ["x", "y"], toy_rows(2048, -0.25, 0.85, 3)), None,
+                 write(folder / "valid.csv", ["x", "y"], toy_rows(256, -0.1, 0.6, 2)))
 
 
 WIDTH = 2 * 1.6448536269514722  # sds between the 5 % and the 95 % quantile of a Gaussian
@@ -118,6 +119,44 @@ def toy_widths(predict, folder):
     return {"width_in": medians["in"], "width_out": medians["out"], **ratio}
 
 
+def records(**parts):
+    """Files of CIFAR or CamVid records."""
+    def files(data, folder):
+        return Files(**{part: data / f"{name}.bin.gz" for part, name in parts.items()})
+    return files
+
+
+COSINE_NOISE = 0.1  # F prints N(cos(4 x + 0.8), .01): a variance, as in its source (Ritter et al. 2021)
+CLUSTERS = (0.5, 0.8), (1.2, 1.6)
+
+
+def cosine_rows(n, seed):
+    """n rows of each of F's two clusters (section 5.1)."""
+    draw = random.Random(seed)
+    xs = [draw.uniform(*ends) for ends in CLUSTERS for _ in range(n)]
+    return [[x, draw.gauss(math.cos(4 * x + 0.8), COSINE_NOISE)] for x in xs]
+
+
+def cosine(data, folder):
+    """F does not print how many rows: 100 of each cluster to train, 25 to validate, 500 to test."""
+    return Files(write(folder / "cosine.csv", ["x", "y"], cosine_rows(100, 1)), write(folder / "test.csv", ["x", "y"], cosine_rows(500, 3)), None,
+                 write(folder / "valid.csv", ["x", "y"], cosine_rows(25, 2)))
+
+
+def cosine_bands(predict, folder):
+    """The share of test rows within 3 sds, and the median epistemic sd in the gap over that in the clusters."""
+    rows = cosine_rows(500, 3)
+    answers = predict(folder / "test.csv")
+    inside = [abs(float(one["mean"]) - y) <= 3 * float(one["sd"]) for one, (_, y) in zip(answers, rows)]
+    medians = {}
+    for name, (low, high) in {"gap": (CLUSTERS[0][1], CLUSTERS[1][0]), "first": CLUSTERS[0], "second": CLUSTERS[1]}.items():
+        grid = predict(write(folder / f"grid_{name}.csv", ["x"], [[low + (high - low) * i / 200] for i in range(201)]))
+        medians[name] = sorted(float(row["sd_epistemic"]) for row in grid)[100]
+    clusters = (medians["first"] + medians["second"]) / 2
+    return {"within_3_sd": sum(inside) / len(inside), "sd_gap": medians["gap"], "sd_clusters": clusters,
+            **({"gap_ratio": medians["gap"] / clusters} if clusters > 0 else {})}
+
+
 SOURCES = {
     "support2": Source(support2, ("--target", "label", "--likelihood", "bernoulli", "--test-fraction", "0.1"), ("--split", "test")),
     "beijing": Source(beijing, ("--target", "pm2.5", "--window", "24", "--time", "year,month,day,hour", "--ignore", "No", "--scale", "standard",
@@ -127,5 +166,10 @@ SOURCES = {
                                            "--valid-fraction", "0.05")) for step in (1, 2, 4, 8)},
     "mnist": Source(images("mnist", "fashion-mnist"), ("--valid-fraction", "0.16667")),
     "fashion": Source(images("fashion-mnist", "mnist"), ("--valid-fraction", "0.16667")),
+    "cifar10": Source(records(train="cifar10_train", test="cifar10_test", foreign="cifar100_test"), ("--valid-fraction", "0.1")),
+    # Of CIFAR-100 only test images are at hand: they give a network with 100 classes, whose numbers are counted.
+    "cifar100": Source(records(train="cifar100_test"), ("--valid-fraction", "0.01", "--test-fraction", "0.01"), ("--split", "test")),
+    "camvid": Source(records(train="camvid_train", test="camvid_test", valid="camvid_val")),
+    "cosine": Source(cosine, ("--target", "y"), (), cosine_bands),
     "toy": Source(toy, ("--target", "y", "--target-scale", "centred"), (), toy_widths),
 }

@@ -44,7 +44,7 @@ def draw(name, runner, folder):
     of, method, flags, kind = FIGURES[name]
     source, work = sources.SOURCES[of], Work(folder)
     files, model = source.files(runner.data, folder), folder / "m.safetensors"
-    valid = ["--valid", folder / "valid.csv"] if (folder / "valid.csv").exists() else []
+    valid = ["--valid", files.valid] if files.valid else []
     cell = {"data": of, "method": method, "seed": "0", "flags": flags}
     work.measured([*runner.command(cell, files.train, [], model), *valid])
     if kind == "curve":

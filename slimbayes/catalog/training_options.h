@@ -30,7 +30,9 @@ void describe(TrainingOptions& o, V& v) {
     Range{1, 1e9}, "experiments/recipe");
   v("epochs", o.epochs, "passes over the training rows; 0: as many as steps gives", Range{0, 1e7},
     "N appendix B.2");
-  v("batch", o.batch, "rows per step; 0: about a tenth of the training rows, at least 32 and at most 256",
+  v("batch", o.batch,
+    "rows per step; 0: about a tenth of the training rows, at least 32 and at most 256; in segmentation 8 "
+    "images",
     Range{0, 1e7}, "experiments/recipe");
   v("learning_rate", o.learning_rate, "AdamW's peak rate; lower it if the loss jumps", Range{1e-8, 1},
     "experiments/recipe");

@@ -77,7 +77,12 @@ Input input_of(const Batch& batch, at::ScalarType type) {
 
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options) {
   const at::Tensor lengths = data.source->lengths();
-  return lengths.defined() ? plan_by_length(lengths, batch_size(options, data.size())) : BatchPlan{};
+  if (lengths.defined()) return plan_by_length(lengths, batch_size(options, data.size()));
+  // An image of a segmentation is as much work as thousands of rows.
+  constexpr int64_t kImages = 8;
+  if (data.schema.task.grid && options.batch == 0)
+    return plan_of_equal_batches(data.size(), (data.size() + kImages - 1) / kImages);
+  return {};
 }
 
 void check_task(const Task& task, std::string_view method) {

@@ -1,6 +1,7 @@
 #include "slimbayes/method/class_weights.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
@@ -24,6 +25,12 @@ at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::stri
   });
   const at::Tensor weights = count.sum() / ((count > 0).sum() * count);
   return at::where(count > 0, weights, 0.0).to(at::kFloat);
+}
+
+void check_label_smoothing(double share, const Task& task, std::string_view method) {
+  check(share == 0 || task.kind == TaskKind::classification, method,
+        fmt::format("classes for label_smoothing {}", share), std::string(name_of(task.kind)),
+        "leave --label-smoothing out");
 }
 
 at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tensor& weights) {

@@ -17,6 +17,10 @@ namespace slimbayes {
 /// `rows` is not a classification and `kind` is not "none"; `method` is the name in the message.
 at::Tensor class_weights(const std::string& kind, const Dataset& rows, std::string_view method);
 
+/// Throws std::invalid_argument if the option label_smoothing is above 0 and the task is not a
+/// classification. `method` is the name in the message.
+void check_label_smoothing(double share, const Task& task, std::string_view method);
+
 /// Returns the loss of each row [b] times the weight of its class y [b]. If `weights` is undefined, returns
 /// the loss itself.
 at::Tensor weighted(const at::Tensor& loss, const at::Tensor& y, const at::Tensor& weights);

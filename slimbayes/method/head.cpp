@@ -10,15 +10,19 @@
 
 namespace slimbayes {
 
-at::Tensor Head::loss(const at::Tensor& output, const at::Tensor& y) const {
+at::Tensor Head::loss(const at::Tensor& output, const at::Tensor& y, double smoothing) const {
   if (is_regression()) return (output.squeeze(-1) - y).square();
   if (likelihood == LikelihoodKind::poisson) {
     const at::Tensor log_rate = output.squeeze(-1);
     return log_rate.exp() - y * log_rate + at::lgamma(y + 1);
   }
-  if (outputs == 1)
-    return at::binary_cross_entropy_with_logits(output.squeeze(-1), y, {}, {}, at::Reduction::None);
-  return at::nll_loss(at::log_softmax(output, -1), y.to(at::kLong), {}, at::Reduction::None);
+  if (outputs == 1) {
+    const at::Tensor label = smoothing > 0 ? (1 - smoothing) * y + smoothing / 2 : y;
+    return at::binary_cross_entropy_with_logits(output.squeeze(-1), label, {}, {}, at::Reduction::None);
+  }
+  const at::Tensor log_p = at::log_softmax(output, -1);
+  const at::Tensor own = at::nll_loss(log_p, y.to(at::kLong), {}, at::Reduction::None);
+  return smoothing > 0 ? (1 - smoothing) * own - smoothing * log_p.mean(-1) : own;
 }
 
 Predictive Head::answer(const at::Tensor& of_network) const {

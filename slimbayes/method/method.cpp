@@ -26,6 +26,8 @@ nlohmann::json Fitted::ood_facts() const { return nlohmann::json::object(); }
 
 std::unique_ptr<Fitted> Fitted::with_noise(double) const { return nullptr; }
 
+std::shared_ptr<const TrainedNetwork> Fitted::network_of(int64_t) const { return nullptr; }
+
 FitContext part_of(const FitContext& whole, const Stream& stream, CheckpointPolicy checkpoint) {
   FitContext part = whole;
   part.stream = stream;

@@ -71,6 +71,12 @@ class Fitted {
   /// a linear output layer; else nullptr. Another fit can start from this network (FitContext::start).
   virtual std::shared_ptr<const TrainedNetwork> network() const { return nullptr; }
 
+  /// Returns the network with one set of the random weights that predict() averages over, if the method draws
+  /// weights (bbb, low-rank, fid-gp and their relatives); else nullptr. `draw` from 1 is the draw of this
+  /// number, 0 the means of the weights. Throws std::invalid_argument for a draw that predict() does not
+  /// take.
+  virtual std::shared_ptr<const TrainedNetwork> network_of(int64_t draw) const;
+
   /// Returns how the answers follow from the outputs of network(). Has no meaning where network() is nullptr.
   /// Use it before you say something about the answers from the network alone (workflow/model_networks.h).
   virtual NetworkUse network_use() const { return NetworkUse::location; }

@@ -23,6 +23,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   const Task& task = rows.schema.task;
   const Head head = head_of(task);
   const at::Tensor weights = class_weights(how.class_weights, rows, method);
+  check_label_smoothing(how.label_smoothing, task, method);
   std::vector<ParameterSpec> start =
       network_parameters(spec, "network", "network", context.stream.split("start"));
   if (how.start != nullptr) {
@@ -30,11 +31,11 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   }
   const Parameters parameters(start, at::kFloat);
   const BoundNetwork network(spec, "network", [&](const std::string& name) { return parameters[name]; });
-  const auto losses = [&](const at::Tensor& output, const at::Tensor& target) {
+  const auto losses = [&](const at::Tensor& output, const at::Tensor& target, double smoothing) {
     const Labelled rows_of = labelled(output, target);
-    return weighted(head.loss(rows_of.output, rows_of.y), rows_of.y, weights);
+    return weighted(head.loss(rows_of.output, rows_of.y, smoothing), rows_of.y, weights);
   };
-  const auto loss_of = [&](const Input& input, const at::Tensor& y) { return losses(network(input), y); };
+  const auto loss_of = [&](const Input& input, const at::Tensor& y) { return losses(network(input), y, 0); };
 
   TrainProblem problem =
       network_problem(parameters, {{"network", {training.learning_rate, training.weight_decay}}}, rows,
@@ -42,7 +43,7 @@ TrainedNetwork train_network(const NetworkSpec& spec, const Split& split, const 
   problem.buffers.insert(problem.buffers.begin(), how.buffers.begin(), how.buffers.end());
   problem.step = [&](const Batch& batch, const StepContext& at) {
     const at::Tensor output = network(input_of(batch), {true, at.stream});
-    at::Tensor loss = mean_loss(losses(output, batch.target.to(at::kFloat)));
+    at::Tensor loss = mean_loss(losses(output, batch.target.to(at::kFloat), how.label_smoothing));
     loss.backward();
     return loss.item<double>();
   };
@@ -105,7 +106,8 @@ TrainedNetwork starting_network(const TrainedNetworkOptions& options, const Spli
   if (!context.start) {
     const NetworkSpec spec = trained_network_spec(options, schema);
     const auto train = [&] {
-      return train_network(spec, split, {options.training, options.class_weights}, context, method);
+      return train_network(spec, split, {options.training, options.class_weights, options.label_smoothing},
+                           context, method);
     };
     if (context.networks == nullptr) return train();
     return context.networks->trained(training_key(spec, options, split, context.stream), train);

@@ -38,6 +38,7 @@ struct TrainedNetwork {
 struct NetworkTraining {
   TrainingOptions options;
   std::string class_weights = "none";  // TrainedNetworkOptions::class_weights
+  double label_smoothing = 0;          // TrainedNetworkOptions::label_smoothing
   bool validates = true;               // false: the last parameters are kept, whatever their validation score
   const Weights* start = nullptr;      // initial weights; nullptr: drawn from the stream
   /// Called after every epoch with all parameters in one vector [p], in the order of network_parameters().

@@ -146,7 +146,9 @@ class BatchEnsembleFit {
         head_(head_of(rows_.schema.task)),
         spec_(trained_network_spec(options.network, rows_.schema)),
         network_(spec_, "network"),
-        parameters_(member_parameters(network_.layout(), options.batch_members, start), at::kFloat) {}
+        parameters_(member_parameters(network_.layout(), options.batch_members, start), at::kFloat) {
+    check_label_smoothing(options.network.label_smoothing, rows_.schema.task, kBatchEnsemble);
+  }
 
   std::unique_ptr<Fitted> fitted(const FitContext& context) {
     const TrainingOptions& training = options_.network.training;
@@ -178,6 +180,7 @@ class BatchEnsembleFit {
     const Input input = input_of(batch);
     const at::Tensor y = batch.target.to(at::kFloat);
     const int64_t b = y.size(0), members = options_.batch_members;
+    const double smoothing = options_.network.label_smoothing;
     std::vector<at::Tensor> losses;
     for (int64_t k = 0; k < std::min(members, b); ++k) {
       const Input own{input.x.slice(0, k, b, members),
@@ -185,7 +188,7 @@ class BatchEnsembleFit {
       const at::Tensor output = network_(own, member_binding(network_.layout(), lookup(), k),
                                          {true, at.stream.split(static_cast<uint64_t>(k))});
       const Labelled rows = labelled(output, y.slice(0, k, b, members));
-      losses.push_back(weighted(head_.loss(rows.output, rows.y), rows.y, class_weights_));
+      losses.push_back(weighted(head_.loss(rows.output, rows.y, smoothing), rows.y, class_weights_));
     }
     at::Tensor loss = mean_loss(at::cat(losses));
     loss.backward();

@@ -174,7 +174,8 @@ class SwagMethod : public Method {
     const int64_t p = parameters_of(spec);
     Visited visited{at::zeros({2, p}, at::kDouble), at::zeros({options_.deviations, p}, at::kDouble),
                     at::zeros({}, at::kDouble)};
-    NetworkTraining second{options_.network.training, options_.network.class_weights, /*validates=*/false,
+    const TrainedNetworkOptions& own = options_.network;
+    NetworkTraining second{own.training, own.class_weights, own.label_smoothing, /*validates=*/false,
                            &first.weights};
     second.options.epochs = options_.averaged;
     second.options.schedule = "constant";

@@ -28,6 +28,22 @@ void store(const Weights& weights, TensorFile& file) {
   for (const auto& [name, value] : weights) file.tensors[name] = to_stored(value);
 }
 
+Weights dense_weights(const NetworkLayout& layout, const Binding& binding) {
+  Weights out;
+  for (size_t i = 0; i < layout.tensors.size(); ++i)
+    if (binding.tensors[i].defined()) out[layout.tensors[i].name] = binding.tensors[i].clone();
+  // A tensor may hold the matrices of several sites, one below the other: queries, keys and values.
+  for (size_t i = 0; i < layout.sites.size(); ++i) {
+    const MapSite& site = layout.sites[i];
+    const std::vector<int64_t>& sizes = layout.tensors[layout.tensor(site.tensor)].sizes;
+    const at::Tensor matrix = dense(binding.maps[i]).flatten(1);
+    at::Tensor& whole = out[site.tensor];
+    if (!whole.defined()) whole = at::zeros(sizes, matrix.options());
+    whole.flatten(1).narrow(0, site.first, site.out).copy_(matrix);
+  }
+  return out;
+}
+
 Network::Lookup as_type(const Weights& weights, at::ScalarType type) {
   return [&weights, type](const std::string& name) {
     auto found = weights.find(name);

@@ -22,6 +22,11 @@ Weights weights_from(const TensorFile& file);
 /// Adds every weight to the file's tensors.
 void store(const Weights& weights, TensorFile& file);
 
+/// Returns the values of a binding as trained weights: every tensor of the layout by name, with every matrix,
+/// whatever its form (LinearMap), as it stands in a deterministic network. Throws std::logic_error as
+/// dense().
+Weights dense_weights(const NetworkLayout& layout, const Binding& binding);
+
 /// Returns a function that looks up a weight by name and converts it to `type`. `weights` must outlive it.
 /// The function throws DataError for an unknown name.
 Network::Lookup as_type(const Weights& weights, at::ScalarType type);

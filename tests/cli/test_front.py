@@ -9,8 +9,8 @@ import zipfile
 import pytest
 from conftest import TOOL, header, refused, run, toy_rows, write_csv
 
-COMMANDS = ["fit", "predict", "evaluate", "update", "forget", "compare", "rank-advice", "bounds", "methods", "describe", "generate",
-            "demo"]
+COMMANDS = ["fit", "predict", "evaluate", "update", "forget", "export", "compare", "rank-advice", "bounds", "methods", "describe",
+            "generate", "demo"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -66,6 +66,7 @@ def test_a_fit_killed_while_the_kl_rises_resumes_to_the_same_bits(folder, method
     (["--layer-ranks", "1,2,3,4,5"], "at most 3 ranks, one for each layer with matrices; received 5"),
     (["--draws", 0], "draws"),
     (["--beta", -1], "beta"),
+    (["--label-smoothing", "0.1"], "expected classes for label_smoothing 0.1; received regression"),
     (["--class-weights", "balanced"], "expected classes for class_weights balanced; received regression"),
     (["--kl-zero", 50, "--kl-ramp", 60, "--epochs", 100], "at most the 100 epochs"),
     (["--weight-decay", 0.1], "weight-decay"),

@@ -16,7 +16,7 @@ from scores import Scores
 
 STUDIES = ["table1", "noise_reading", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1", "r_table2", "r_rivals", "r_noise",
            "r_table4", "r_table6", "low_rank_defaults", "low_rank_six", "s_ablations", "s_table1", "s_table2", "s_table3", "s_table15",
-           "s_table17", "s_toy"]
+           "s_table17", "s_toy", "f_curve", "f_fashion", "f_table3", "f_table4", "f_table6"]
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ elif words[0] == "evaluate":
     print(json.dumps({{"n": 4, "nll": 0.7, "coverage": 0.95, "method": "dnn", "ood": {{"auroc": {{"entropy": 0.8123456789}}}},
                       "selective": {{"by": {{"entropy": {{"mae": [2.0, 1.0], "constant": True}}}}}}}}))
 elif words[0] == "describe":
-    print(json.dumps({{"parameters": 11}}))
+    print(json.dumps({{"parameters": 11, "multiply_adds": 5}}))
 """
 
 
@@ -35,9 +35,7 @@ def runner(tmp_path):
 
 def source(test, foreign, valid=False):
     def files(data, folder):
-        if valid:
-            (folder / "valid.csv").write_text("x,y\n")
-        return sources.Files(folder / "own.csv", test and folder / test, foreign and folder / foreign)
+        return sources.Files(folder / "own.csv", test and folder / test, foreign and folder / foreign, folder / "valid.csv" if valid else None)
     return sources.Source(files, ("--target", "label"), ("--rename", "a=b"))
 
 
@@ -55,7 +53,7 @@ def test_the_row_holds_every_number_of_the_report(runner, tmp_path):
     row, log = run(runner, tmp_path, source("test.csv", "far.csv"))
     assert log == ["fit own.csv --target label --method dnn --seed 3 --threads 1 --json --model m.safetensors --epochs 2",
                    "evaluate m.safetensors test.csv --rename a=b --ood far.csv --json", "describe m.safetensors --json"]
-    assert json.loads(row["scores"]) == {"n": 4, "nll": 0.7, "coverage": 0.95, "ood.auroc.entropy": 0.812346,
+    assert json.loads(row["scores"]) == {"n": 4, "nll": 0.7, "coverage": 0.95, "multiply_adds": 5, "ood.auroc.entropy": 0.812346,
                                          "selective.by.entropy.mae.0": 2, "selective.by.entropy.mae.1": 1}
     assert (row["parameters"], row["test_rows"], row["coverage"], row["seconds"], row["valid_score"]) == (11, 4, 0.95, 1.2, "")
 

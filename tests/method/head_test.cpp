@@ -32,6 +32,21 @@ TEST(Head, LossIsTheSquaredErrorOrMinusTheLogProbability) {
   }
 }
 
+// A smoothed label is a distribution, and the loss is linear in it.
+TEST(Head, SmoothedLossIsTheMeanOverTheSmoothedLabel) {
+  constexpr double kShare = 0.3;
+  const at::Tensor y = at::tensor({1.0, 0.0, 1.0}, at::kDouble);
+  for (const auto& [head, classes] :
+       {std::pair(Head{LikelihoodKind::bernoulli, 1}, 2), std::pair(Head{LikelihoodKind::softmax, 4}, 4)}) {
+    const at::Tensor outputs = Stream(2).normal({3, head.outputs});
+    at::Tensor expected = (1 - kShare) * head.loss(outputs, y);
+    for (int c = 0; c < classes; ++c)
+      expected = expected + kShare / classes * head.loss(outputs, at::full_like(y, c));
+    EXPECT_TRUE(at::allclose(head.loss(outputs, y, kShare), expected, 1e-12, 1e-12));
+    EXPECT_TRUE(at::equal(head.loss(outputs, y, 0), head.loss(outputs, y)));
+  }
+}
+
 TEST(Head, OfCountsIsAPoissonDistribution) {
   const Head head{LikelihoodKind::poisson, 1};
   const at::Tensor log_rate = Stream(2).normal({3, 1}), y = at::tensor({0.0, 2.0, 5.0}, at::kDouble);

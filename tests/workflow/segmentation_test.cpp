@@ -135,6 +135,16 @@ TEST(Segmentation, WhatDoesNotFitIsOneSentence) {
   EXPECT_THROW(Model::from_file(file, "other"), DataError);
 }
 
+TEST(Segmentation, ABatchHasEightImagesUnlessGiven) {
+  FitOptions fit = by_pixel("dnn", 1);
+  fit.valid_fraction = fit.test_fraction = 0;
+  for (const auto& [batch, steps] : {std::pair(0, 3), std::pair(5, 4)}) {
+    fit.options["batch"] = batch;
+    const Model model = fit_model(horizons(20), fit);
+    EXPECT_EQ(model.fitted().summary().steps, steps * model.fitted().summary().epochs);
+  }
+}
+
 TEST(Segmentation, ClassWeightsCountPixels) {
   FitOptions fit = by_pixel("dnn", 20);
   fit.options["class_weights"] = "balanced";

@@ -82,8 +82,8 @@ MethodInfo low_rank_svd() {
       variational_method("low-rank-svd", "low-rank, started at the singular vectors of a trained network.",
                          "Toure and Stephens, appendix F.9", paper_presets(PresetOptions::low_rank_svd));
   info.takes_network = true;
-  info.trains_on = {"steps",  "epochs",    "batch",    "learning_rate", "schedule",
-                    "warmup", "clip_norm", "patience", "time_limit",    "class_weights"};
+  info.trains_on = {"steps",     "epochs",   "batch",      "learning_rate", "schedule",       "warmup",
+                    "clip_norm", "patience", "time_limit", "class_weights", "label_smoothing"};
   return with_options<LowRankSvdOptions>(std::move(info));
 }
 

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
 #include <optional>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "slimbayes/core/stored.h"
 #include "slimbayes/families/weight_space/draw_stack.h"
 #include "slimbayes/families/weight_space/gradient_projection.h"
+#include "slimbayes/method/trained_network.h"
 
 namespace slimbayes {
 
@@ -59,6 +61,16 @@ class VariationalFitted : public Fitted {
   }
 
   const Summary& summary() const override { return net_.summary; }
+
+  std::shared_ptr<const TrainedNetwork> network_of(int64_t draw) const override {
+    const int64_t draws = method_.variational.draws;
+    check(draw >= 0 && draw <= draws, method_.method,
+          fmt::format("a draw from 1 to {}, or 0 for the means", draws), fmt::format("{}", draw));
+    at::NoGradGuard no_grad;
+    const Binding binding = draw == 0 ? weights_.mean() : weights_.draw(draw_stream(draw - 1)).binding;
+    return std::make_shared<const TrainedNetwork>(
+        TrainedNetwork{net_.spec, dense_weights(network_.layout(), binding), head_, net_.summary});
+  }
 
  private:
   VariationalNetwork method_;

@@ -58,10 +58,10 @@ int64_t vocabulary_of(const NetworkLayout& layout) {
 }
 
 /// Returns -log p(y | f) of each row. A regression omits the constant of the Gaussian. `noise` is undefined
-/// for other tasks.
+/// for other tasks. `smoothing` as in Head::loss().
 at::Tensor negative_log_density(const Head& head, const at::Tensor& noise, const at::Tensor& output,
-                                const at::Tensor& y) {
-  const at::Tensor loss = head.loss(output, y);
+                                const at::Tensor& y, double smoothing) {
+  const at::Tensor loss = head.loss(output, y, smoothing);
   return head.is_regression() ? 0.5 * (loss / noise + noise.log()) : loss;
 }
 
@@ -80,6 +80,7 @@ class VariationalFit {
         random_(network_.layout(), method.plan(network_.layout())),
         parameters_(started(start, trained)),
         weights_(random_.bound([this](const std::string& name) { return parameters_[name]; })) {
+    check_label_smoothing(method.variational.network.label_smoothing, rows_.schema.task, method.method);
     if (head_.is_classes() && !rows_.schema.task.grid && !method.ood_layers.empty())
       key_sites_ = key_sites(spec_, network_.layout(), random_.plan(), method.ood_layers);
     if (!weights_.has_tokens()) return;
@@ -158,8 +159,9 @@ class VariationalFit {
     const WeightDraw draw = weights_.draw(at.stream.split("weights"), {tokens, method_.local});
     const at::Tensor output = network_(input, draw.binding, {true, at.stream});
     const Labelled rows = labelled(output, batch.target.to(at::kFloat));
-    at::Tensor loss = mean_loss(
-        weighted(negative_log_density(head_, noise(), rows.output, rows.y), rows.y, class_weights_));
+    const double smoothing = method_.variational.network.label_smoothing;
+    at::Tensor loss = mean_loss(weighted(negative_log_density(head_, noise(), rows.output, rows.y, smoothing),
+                                         rows.y, class_weights_));
     if (kl_weight_ > 0)
       loss = loss + kl_weight_ * weights_.kl(draw, {tokens_ ? tokens_->row_weights(tokens) : at::Tensor()});
     loss.backward();

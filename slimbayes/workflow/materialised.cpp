@@ -1,0 +1,44 @@
+#include "slimbayes/workflow/materialised.h"
+
+#include <fmt/format.h>
+
+#include "slimbayes/catalog/last_layer/dnn_options.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/method/network_file.h"
+#include "slimbayes/method/trained_network.h"
+#include "slimbayes/methods/registry.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr const char* kDnn = "dnn";
+
+/// Returns the options of dnn, with the values of those that `given` has.
+nlohmann::json options_of_dnn(const nlohmann::json& given) {
+  nlohmann::json options = options_to_json(DnnOptions{});
+  for (const auto& item : options.items())
+    if (given.contains(item.key())) item.value() = given.at(item.key());
+  return options;
+}
+
+}  // namespace
+
+Model materialised(const Model& model, int64_t draw) {
+  const std::shared_ptr<const TrainedNetwork> network = model.fitted().network_of(draw);
+  check(network != nullptr, "export", "a model with random weights", model.method(),
+        "bbb, full-rank, low-rank, rank-1 and fid-gp have them");
+  ModelParts parts = model.parts();
+  parts.method = parts.fit.method = kDnn;
+  parts.options = parts.fit.options = options_of_dnn(model.options());
+  parts.calibration = {};
+  parts.tuning = nullptr;
+  Summary summary = network->summary;
+  summary.notes = {draw == 0 ? fmt::format("the weights are the means of those of a {}", model.method())
+                             : fmt::format("the weights are draw {} of those of a {}", draw, model.method())};
+  parts.fitted = registry_row(kDnn).load(to_file(
+      NetworkFile{parts.options, network->head, network->spec, network->weights, std::move(summary)}));
+  return Model(std::move(parts));
+}
+
+}  // namespace slimbayes
