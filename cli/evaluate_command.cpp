@@ -131,7 +131,7 @@ int run_command(const EvaluateRequest& r) {
         "note: these data were fitted on, the training {}s are scored too; --split test scores what "
         "was held out",
         noun_of(data)));
-  const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task);
+  const std::vector<fs::path> plots = plot_files(r.plots, model.schema().task, !r.ood.empty());
   auto [report, ood] = scored(r, model, data, changes, shared);
   for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
   report_outside(model, data, report);
@@ -141,9 +141,10 @@ int run_command(const EvaluateRequest& r) {
     for (const std::string& note : trust_notes(model, {{report, rows, r.level, /*fresh=*/true}}))
       log_note(note);
   }
-  for (const fs::path& file : plots) write_plot(file, report);
+  const json whole = described(r, model, report, ood);
+  for (const fs::path& file : plots) write_plot(file, whole);
   if (r.json)
-    print(described(r, model, std::move(report), ood));
+    print(whole);
   else
     print_text(r, model, report, ood, plots);
   return kDone;

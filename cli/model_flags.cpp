@@ -96,7 +96,7 @@ void add_evaluate(CLI::App& root, Parsed& p) {
          "--plots", p.evaluate.plots,
          "folder for plots of the uncertainty: selective.svg, the error of the share of the rows that "
          "are kept; of classes reliability.svg, the accuracy for each confidence; of numbers "
-         "calibration.svg, the coverage of each level")
+         "calibration.svg, the coverage of each level; with --ood scores.svg, the scores of the foreign rows")
       ->type_name("DIR");
   add_column_changes(app, p.evaluate.rename, p.evaluate.fill, "DATA or the foreign data",
                      "each file is changed where it needs it, and a change that none needs is an error");

@@ -1,12 +1,14 @@
 // Plots of an evaluation: the error of the rows that selective prediction keeps, the reliability diagram of
-// classes, the calibration curve of a regression.
+// classes, the calibration curve of a regression, the scores of foreign rows beside those of the others.
 #include "cli/plots.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <span>
+#include <utility>
 
 #include "cli/chart.h"
 #include "slimbayes/core/check.h"
@@ -20,7 +22,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char *kSelective = "selective.svg", *kReliability = "reliability.svg",
-                     *kCalibration = "calibration.svg";
+                     *kCalibration = "calibration.svg", *kScores = "scores.svg";
 constexpr const char* kColours[] = {"#2b6cb0", "#dd6b20", "#2f855a", "#805ad5"};
 constexpr double kHeadroom = 1.1;
 
@@ -92,9 +94,46 @@ Chart calibration_chart(const json& curve) {
   return {"Coverage of the Gaussian intervals", "level", "share of rows inside", {0, 1}, {0, 1}, {panel}};
 }
 
+/// The outline of a histogram, as the share of its rows in each of its bins, whose ends are at 0 and 1.
+Mark outline(const std::string& label, const std::string& colour, const std::vector<double>& counts,
+             double& most) {
+  const auto bins = static_cast<double>(counts.size());
+  const double rows = std::accumulate(counts.begin(), counts.end(), 0.0);
+  std::vector<double> x, y;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    for (size_t end : {i, i + 1}) {
+      x.push_back(static_cast<double>(end) / bins);
+      y.push_back(counts[i] / rows);
+    }
+    most = std::max(most, y.back());
+  }
+  return line(label, colour, std::move(x), std::move(y));
+}
+
+/// A panel for each of the scores that separate the foreign rows best, three at most.
+Chart scores_chart(const json& ood) {
+  constexpr size_t kPanels = 3;
+  std::vector<std::pair<double, std::string>> best;
+  for (const auto& item : ood.at("auroc").items()) best.emplace_back(-item.value().get<double>(), item.key());
+  std::ranges::sort(best);
+  std::vector<Panel> panels;
+  double most = 0;
+  for (const auto& [negated, name] : best) {
+    if (panels.size() == kPanels) break;
+    const json& bins = ood.at("histogram").at(name);
+    panels.push_back({name,
+                      fmt::format("AUROC {:.3f}", -negated),
+                      {outline("evaluated", kColours[0], bins.at("inside"), most),
+                       outline("foreign", kColours[1], bins.at("outside"), most)}});
+  }
+  return {"Scores of foreign rows", "score, from its 1 % to its 99 % quantile",
+          "share of the rows",      {0, 1},
+          {0, kHeadroom * most},    std::move(panels)};
+}
+
 }  // namespace
 
-std::vector<fs::path> plot_files(const std::string& folder, const Task& task) {
+std::vector<fs::path> plot_files(const std::string& folder, const Task& task, bool foreign) {
   if (folder.empty()) return {};
   check(task.kind != TaskKind::events, "evaluate", "a model of numbers, classes or counts for --plots",
         "one of events", "leave --plots out");
@@ -105,6 +144,7 @@ std::vector<fs::path> plot_files(const std::string& folder, const Task& task) {
   if (!task.grid) files.push_back(fs::path(folder) / kSelective);
   if (task.kind == TaskKind::classification) files.push_back(fs::path(folder) / kReliability);
   if (task.kind == TaskKind::regression) files.push_back(fs::path(folder) / kCalibration);
+  if (foreign) files.push_back(fs::path(folder) / kScores);
   for (const fs::path& file : files) check_writable(file);
   return files;
 }
@@ -112,6 +152,7 @@ std::vector<fs::path> plot_files(const std::string& folder, const Task& task) {
 void write_plot(const fs::path& file, const json& report) {
   const std::string name = file.filename().string();
   const std::string image = svg(name == kReliability   ? reliability_chart(report)
+                                : name == kScores      ? scores_chart(report.at("ood"))
                                 : name == kCalibration ? calibration_chart(report.at("calibration_curve"))
                                                        : selective_chart(report.at("selective")));
   write_atomically(file, std::as_bytes(std::span(image)));

@@ -13,6 +13,7 @@ def measured(runner, cell, work, source):
     answer = json.loads(work.measured([*runner.command(cell, files.train, [], model), *own]))
     foreign = ["--ood", files.foreign] if files.foreign else []
     report = json.loads(work.quiet([runner.tool, "evaluate", model, files.test or files.train, *source.evaluate, *foreign, "--json"]))
+    report.get("ood", {}).pop("histogram", None)
     if source.predicted:
         report |= source.predicted(lambda table: predictions(runner.tool, model, table, work), work.folder)
     known = json.loads(work.quiet([runner.tool, "describe", model, "--json"]))

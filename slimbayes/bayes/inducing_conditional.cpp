@@ -10,26 +10,20 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns G [m, k] with G G^T = Z Z^T for the Gram matrix Z Z^T: its Cholesky factor if it has one in
-/// float64, which has fewer columns, else Z itself.
+/// Returns G [m, k] with G G^T = Z Z^T for the Gram matrix Z Z^T. Z itself serves, without a factorisation,
+/// unless its columns are so many that drawing a random number for each costs more.
 at::Tensor root_of(const at::Tensor& gram, const at::Tensor& z) {
-  if (z.size(0) >= z.size(1)) return z;
+  constexpr int64_t kManyColumns = 8;  // for each row
+  if (z.size(1) <= kManyColumns * z.size(0)) return z;
   const auto [factor, info] = at::linalg_cholesky_ex(gram);
-  return info.item<int64_t>() == 0 ? factor : z;
+  return info.item<int64_t>() == 0 ? factor.to(z.scalar_type()) : z;
 }
 
-/// Returns K^-1 Z in the type of Z for the Cholesky factor of K. `wide` is Z in float64. In float32 the
-/// inverse of a well-conditioned K is rounded and applied in float32, which errs by about the condition
-/// number times 1e-7; else everything is computed in float64. The diagonal of the factor tells the condition
-/// number only roughly, hence the low limit.
-at::Tensor solved(const at::Tensor& factor, const at::Tensor& wide, const at::Tensor& z) {
-  constexpr double kWellConditioned = 1e3;
-  const at::Tensor diagonal = factor.detach().diag();
-  const double ratio = (diagonal.max() / diagonal.min()).item<double>();
-  if (z.scalar_type() != at::kFloat || ratio * ratio > kWellConditioned) {
-    return solve_cholesky(factor, wide).to(z.scalar_type());
-  }
-  return at::matmul(solve_cholesky(factor, at::eye(factor.size(0), factor.options())).to(at::kFloat), z);
+/// Returns a b c for matrices with leading axes, in the order that costs fewer multiplications.
+at::Tensor product(const at::Tensor& a, const at::Tensor& b, const at::Tensor& c) {
+  const int64_t m = a.size(-2), k = b.size(-2), l = b.size(-1), n = c.size(-1);
+  if (m * k * l + m * l * n <= k * l * n + m * k * n) return at::matmul(at::matmul(a, b), c);
+  return at::matmul(a, at::matmul(b, c));
 }
 
 }  // namespace
@@ -37,22 +31,23 @@ at::Tensor solved(const at::Tensor& factor, const at::Tensor& wide, const at::Te
 InducingSide inducing_side(const at::Tensor& z, const at::Tensor& sd) {
   check(z.dim() == 2 && sd.dim() == 1 && z.size(0) == sd.size(0), "inducing_side", "Z [m, n] and sd [m]",
         fmt::format("{} and {} axes", z.dim(), sd.dim()));
-  const at::Tensor wide = z.to(at::kDouble), d = sd.to(at::kDouble);
+  const at::Tensor wide = z.to(at::kDouble), square = sd.to(at::kDouble).square();
   const at::Tensor gram = at::matmul(wide, wide.t());
-  const Cholesky k = safe_cholesky(gram + d.square().diag());
-  const at::Tensor own = k.jitter > 0 ? (d.square() + k.jitter).sqrt() : d;
-  const auto as_given = [&](const at::Tensor& x) { return x.to(z.scalar_type()); };
-  return {
-      z,       as_given(own), as_given(k.factor), solved(k.factor, wide, z), as_given(root_of(gram, wide)),
-      k.jitter};
+  const Cholesky k = safe_cholesky(gram + square.diag());
+  const at::Tensor own =
+      k.jitter > 0 ? (square + k.jitter).sqrt().to(z.scalar_type()) : sd.to(z.scalar_type());
+  return {z, own, k.factor, root_of(gram, z), k.jitter};
 }
 
 at::Tensor unwhitened(const InducingSide& rows, const InducingSide& columns, const at::Tensor& v) {
-  return at::matmul(at::matmul(rows.chol, v), columns.chol.t());
+  return product(rows.chol, v.to(at::kDouble), columns.chol.t()).to(v.scalar_type());
 }
 
 at::Tensor conditional_mean(const InducingSide& rows, const InducingSide& columns, const at::Tensor& u) {
-  return at::matmul(at::matmul(rows.back.t(), u), columns.back);
+  const at::Tensor left = solve_cholesky(rows.chol, u.to(at::kDouble));
+  const at::Tensor half = at::linalg_solve_triangular(columns.chol.t(), left, /*upper=*/true, /*left=*/false);
+  const at::Tensor both = at::linalg_solve_triangular(columns.chol, half, /*upper=*/false, /*left=*/false);
+  return product(rows.z.t(), both.to(u.scalar_type()), columns.z);
 }
 
 MatheronNoise matheron_noise(const InducingSide& rows, const InducingSide& columns, const Stream& stream) {
@@ -66,7 +61,7 @@ MatheronNoise matheron_noise(const InducingSide& rows, const InducingSide& colum
 at::Tensor conditional_draw(const InducingSide& rows, const InducingSide& columns, const at::Tensor& u,
                             const at::Tensor& noise_scale, const MatheronNoise& noise) {
   const at::Tensor d_r = rows.sd.unsqueeze(1), d_c = columns.sd;
-  const at::Tensor of_w = at::matmul(at::matmul(rows.z, noise.w), columns.z.t());
+  const at::Tensor of_w = product(rows.z, noise.w, columns.z.t());
   const at::Tensor prior_u = of_w + at::matmul(rows.root, noise.e2) * d_c +
                              d_r * (at::matmul(noise.e3, columns.root.t()) + noise.e4 * d_c);
   return at::addcmul(conditional_mean(rows, columns, u - noise_scale * prior_u), noise.w, noise_scale);

@@ -18,23 +18,23 @@ namespace slimbayes {
 struct InducingSide {
   at::Tensor z;     // Z [m, n]
   at::Tensor sd;    // the diagonal of D [m], with the jitter of the factorisation if there was one
-  at::Tensor chol;  // L [m, m], L L^T = Z Z^T + D^2
-  at::Tensor back;  // K^-1 Z [m, n]: T_col of the column side, the transpose of T_row of the row side
+  at::Tensor chol;  // L [m, m], L L^T = K = Z Z^T + D^2, in float64
   at::Tensor
-      root;  // G [m, k]: the Cholesky factor of Z Z^T (k = m), or Z itself where that is singular (k = n)
+      root;       // G [m, k]: Z itself (k = n) or, where n is far larger than m, the Cholesky factor of Z Z^T
   double jitter;  // what the factorisation of K added to D^2; 0 unless K is singular in float64
 };
 
 /// Returns the side of Z [m, n] with the sds `sd` [m], all above 0. m may exceed n. Gram matrix and
-/// factorisations in float64, the result in the type of Z. Differentiable. Throws NumericalError as
-/// safe_cholesky() does.
+/// factorisations in float64, the result but for `chol` in the type of Z. Differentiable. Throws
+/// NumericalError as safe_cholesky() does.
 InducingSide inducing_side(const at::Tensor& z, const at::Tensor& sd);
 
 /// Returns the whitened matrix v [..., m_r, m_c] as U = L_r V L_c^T. Standard normal elements of V give U its
 /// prior.
 at::Tensor unwhitened(const InducingSide& rows, const InducingSide& columns, const at::Tensor& v);
 
-/// Returns E[W | U] = T_row U T_col: u [..., m_r, m_c] -> [..., n_r, n_c].
+/// Returns E[W | U] = Z_r^T K_r^-1 U K_c^-1 Z_c: u [..., m_r, m_c] -> [..., n_r, n_c]. The inverses act on U
+/// in float64, so that the only products of the size of W are with the larger Z.
 at::Tensor conditional_mean(const InducingSide& rows, const InducingSide& columns, const at::Tensor& u);
 
 /// Standard normal numbers for one conditional draw: W's own and the three noises of U.
@@ -49,8 +49,8 @@ struct MatheronNoise {
 MatheronNoise matheron_noise(const InducingSide& rows, const InducingSide& columns, const Stream& stream);
 
 /// Returns a draw of W given U by Matheron's rule, with its deviation from E[W | U] multiplied by
-/// `noise_scale`, a scalar tensor: 1 gives the conditional distribution of the prior. One product of the size
-/// of W per side. [..., n_r, n_c]
+/// `noise_scale`, a scalar tensor: 1 gives the conditional distribution of the prior. Two products of the
+/// size of W: the mean's, and the noise's with the larger Z. [..., n_r, n_c]
 at::Tensor conditional_draw(const InducingSide& rows, const InducingSide& columns, const at::Tensor& u,
                             const at::Tensor& noise_scale, const MatheronNoise& noise);
 

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "slimbayes/core/ranking.h"
 
@@ -24,6 +25,14 @@ void add_ratio(const std::string& name, const at::Tensor& inside, const at::Tens
     report["ratio_absent"][name] = "the ratio is too large for a number";
   else
     report["ratio"][name] = ratio;
+}
+
+std::vector<int64_t> counts_in(const at::Tensor& scores, double low, double high, int64_t bins) {
+  const at::Tensor place =
+      ((scores.to(at::kDouble) - low) / (high - low) * static_cast<double>(bins)).floor();
+  const at::Tensor counts =
+      at::bincount(place.clamp(0, static_cast<double>(bins - 1)).to(at::kLong), {}, bins);
+  return {counts.const_data_ptr<int64_t>(), counts.const_data_ptr<int64_t>() + bins};
 }
 
 }  // namespace
@@ -55,6 +64,24 @@ nlohmann::json separation_report(const Scores& inside, const Scores& outside) {
   if (area.contains("residual") && area.contains("gradient_norm"))
     report["residual_gain"] = area["residual"].get<double>() - area["gradient_norm"].get<double>();
   return report;
+}
+
+nlohmann::json score_histograms(const Scores& inside, const Scores& outside) {
+  constexpr int64_t kBins = 30;
+  constexpr double kCut = 0.01;
+  nlohmann::json all = nlohmann::json::object();
+  for (const auto& [name, near] : inside) {
+    const at::Tensor& far = outside.at(name);
+    const at::Tensor sorted = std::get<0>(at::cat({near.to(at::kDouble), far.to(at::kDouble)}).sort());
+    const auto last = static_cast<double>(sorted.numel() - 1);
+    const auto at_share = [&](double share) { return sorted[std::llround(share * last)].item<double>(); };
+    const double low = at_share(kCut), high = at_share(1 - kCut) > low ? at_share(1 - kCut) : low + 1;
+    all[name] = {{"low", low},
+                 {"high", high},
+                 {"inside", counts_in(near, low, high, kBins)},
+                 {"outside", counts_in(far, low, high, kBins)}};
+  }
+  return all;
 }
 
 }  // namespace slimbayes

@@ -32,4 +32,10 @@ namespace slimbayes {
 /// and std::out_of_range if `outside` lacks a score of `inside`.
 nlohmann::json separation_report(const Scores& inside, const Scores& outside);
 
+/// Returns the histograms of each score as an object with, for each score: `low` and `high`, the ends of 30
+/// equal bins, and `inside` and `outside`, the number of rows of each kind in each bin. The ends are the 1 %
+/// and 99 % quantiles of all rows together; rows beyond them are counted in the first and the last bin. If
+/// both are equal, `high` is `low` + 1. Throws as separation_report().
+nlohmann::json score_histograms(const Scores& inside, const Scores& outside);
+
 }  // namespace slimbayes

@@ -10,6 +10,7 @@ nlohmann::json separation(const Model& model, const Scores& inside, const Scores
         model.method(), "fit with another --method");
   nlohmann::json report = separation_report(inside, outside);
   report.update(model.fitted().ood_facts());
+  report["histogram"] = score_histograms(inside, outside);
   return report;
 }
 

@@ -8,6 +8,7 @@
 #include "slimbayes/bayes/inducing_conditional.h"
 #include "slimbayes/bayes/random_weights.h"
 #include "slimbayes/bayes/row_flow.h"
+#include "slimbayes/core/linalg.h"
 #include "slimbayes/nn/weights.h"
 
 namespace slimbayes {
@@ -41,6 +42,9 @@ struct Bound {
   }
 };
 
+/// Returns K^-1 Z of a side. [m, n]
+at::Tensor back(const InducingSide& side) { return solve_cholesky(side.chol, side.z); }
+
 const NetworkSpec kOneLayer{{{3}}, {Linear{2}}};
 
 TEST(Inducing, ItsDrawsHaveTheMomentsOfTheModel) {
@@ -56,9 +60,9 @@ TEST(Inducing, ItsDrawsHaveTheMomentsOfTheModel) {
     };
     const InducingSide rows = side("rows"), columns = side("columns");
     const at::Tensor gain =
-        at::kron(at::matmul(rows.back.t(), rows.chol), at::matmul(columns.back.t(), columns.chol));
+        at::kron(at::matmul(back(rows).t(), rows.chol), at::matmul(back(columns).t(), columns.chol));
     const at::Tensor explained =
-        at::kron(at::matmul(rows.z.t(), rows.back), at::matmul(columns.z.t(), columns.back));
+        at::kron(at::matmul(rows.z.t(), back(rows)), at::matmul(columns.z.t(), back(columns)));
     const at::Tensor one = at::eye(8, at::kDouble);
     const at::Tensor noise = std::string(conditional) == "matheron" ? one - explained : one;
     const at::Tensor mean = 0.5 * at::mv(gain, q.values.at("net.0.weight.inducing").flatten());

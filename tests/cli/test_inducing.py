@@ -52,6 +52,18 @@ def test_foreign_images_are_scored_with_the_control_and_the_ranks(folder):
     assert "residual at conv3: the projector has rank" in text and "of 5" in text
 
 
+def test_the_scores_are_drawn_as_histograms_of_every_row(folder):
+    words = ["evaluate", "m", "test-images-idx3-ubyte", "--ood", "light-images-idx3-ubyte", "--json"]
+    plain, plotted = (run(folder, *words, *more).stdout for more in ([], ["--plots", "plots"]))
+    ood = json.loads(plain)["ood"]
+    assert plain == plotted and set(ood["histogram"]) == set(ood["auroc"])
+    for bins in ood["histogram"].values():
+        assert (sum(bins["inside"]), sum(bins["outside"])) == (40, 30) and bins["low"] < bins["high"]
+    picture = (folder / "plots" / "scores.svg").read_text()
+    best = sorted(ood["auroc"], key=lambda score: (-ood["auroc"][score], score))[:3]
+    assert all(score in picture for score in best) and f"AUROC {ood['auroc'][best[0]]:.3f}" in picture and "nan" not in picture
+
+
 @pytest.mark.parametrize("words, said", [
     (["--bayesian-layers", "layer2.1.conv2"], "received 'layer2.1.conv2'; its layers are conv1, conv2, conv3, conv4, linear1, output"),
     (["--ood-layers", "conv9"], "received 'conv9'; they are conv1"),

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <vector>
 
 #include "slimbayes/core/random.h"
 #include "slimbayes/core/ranking.h"
@@ -28,6 +30,24 @@ TEST(SeparationReport, ByHandWithTies) {
   EXPECT_DOUBLE_EQ(r["ratio"]["s"], 2);
   EXPECT_TRUE(r["ratio_absent"].empty());
   EXPECT_DOUBLE_EQ(r["chance"]["aupr_in"], 2 / 3.);
+}
+
+TEST(SeparationReport, HistogramsCountEveryRowOnce) {
+  const at::Tensor near = at::arange(0, 100, at::kDouble), far = at::arange(100, 200, at::kDouble);
+  const nlohmann::json h =
+      score_histograms({{"s", near}, {"same", row({1, 1})}}, {{"s", far}, {"same", row({1})}});
+  EXPECT_DOUBLE_EQ(h["s"]["low"], 2);  // of 0, ..., 199
+  EXPECT_DOUBLE_EQ(h["s"]["high"], 197);
+  const std::vector<int64_t> inside = h["s"]["inside"], outside = h["s"]["outside"];
+  ASSERT_EQ(inside.size(), 30U);
+  EXPECT_EQ(std::accumulate(inside.begin(), inside.end(), int64_t{0}), 100);
+  EXPECT_EQ(std::accumulate(outside.begin(), outside.end(), int64_t{0}), 100);
+  EXPECT_EQ(inside[0], 9);  // 0 to 8: a bin is 6.5 wide, and 0 and 1 lie below the first
+  EXPECT_EQ(inside[15], 0);   // from 99.5
+  EXPECT_EQ(outside[14], 0);  // to 99.5
+  EXPECT_EQ(h["same"]["inside"][0], 2);
+  EXPECT_EQ(h["same"]["outside"][0], 1);
+  EXPECT_DOUBLE_EQ(h["same"]["high"], 2);
 }
 
 TEST(SeparationReport, SwappedRolesSwapTheTwoAverages) {
