@@ -47,6 +47,8 @@ void BM_forward_backward(benchmark::State& state, const char* name, bool drawn) 
   // The leaves of the deterministic pass are the matrices themselves.
   Binding fixed = c.weights.mean();
   for (LinearMap& map : fixed.maps) map = DenseMap{dense(map).detach().set_requires_grad(true)};
+  for (at::Tensor& tensor : fixed.tensors)
+    if (tensor.defined()) tensor = tensor.detach().set_requires_grad(tensor.requires_grad());
   uint64_t step = 0;
   for (auto _ : state) {
     const Binding binding = drawn ? c.weights.draw(Stream(3).split(++step)).binding : fixed;

@@ -98,7 +98,7 @@ class Inducing : public Structure {
     }
     const at::Tensor w = conditional_mean(rows, columns, u);
     const at::Tensor own_noise = own.split("w").normal_float32(w.sizes()).to(w.scalar_type());
-    return with_matrix(std::move(drawn), matrix(at::addcmul(w, own_noise, noise_scale)));
+    return with_matrix(std::move(drawn), matrix(with_noise(w, own_noise, noise_scale)));
   }
 
   /// KL(q(V) || N(0, I)) and the KL of the scaled conditional noise. Without a flow both in closed form; with

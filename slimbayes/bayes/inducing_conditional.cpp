@@ -1,7 +1,9 @@
 #include "slimbayes/bayes/inducing_conditional.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
+#include <torch/csrc/autograd/custom_function.h>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
@@ -9,6 +11,42 @@
 namespace slimbayes {
 
 namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+/// Z Z^T in float64. Its gradient is one product in the type of Z; that of at::matmul would be two in
+/// float64.
+struct Gram : torch::autograd::Function<Gram> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& z) {
+    const at::NoGradGuard no_grad;
+    context->save_for_backward({z});
+    const at::Tensor wide = z.to(at::kDouble);
+    return at::matmul(wide, wide.t());
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const at::NoGradGuard no_grad;
+    const at::Tensor z = context->get_saved_variables()[0];
+    return {at::matmul((grads[0] + grads[0].t()).to(z.scalar_type()), z)};
+  }
+};
+
+/// mean + scale e for a scalar tensor `scale`. Its gradient makes no tensor of the size of e.
+struct ScaledNoise : torch::autograd::Function<ScaledNoise> {
+  static at::Tensor forward(AutogradContext* context, const at::Tensor& mean, const at::Tensor& e,
+                            const at::Tensor& scale) {
+    const at::NoGradGuard no_grad;
+    context->save_for_backward({e});
+    return at::add(mean, e, scale.item());
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list grads) {
+    const at::NoGradGuard no_grad;
+    const at::Tensor e = context->get_saved_variables()[0];
+    return {grads[0], at::Tensor(), at::dot(grads[0].reshape({-1}), e.reshape({-1}))};
+  }
+};
 
 /// Returns G [m, k] with G G^T = Z Z^T for the Gram matrix Z Z^T. Z itself serves, without a factorisation,
 /// unless its columns are so many that drawing a random number for each costs more.
@@ -31,8 +69,7 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b, const at::Tensor& c
 InducingSide inducing_side(const at::Tensor& z, const at::Tensor& sd) {
   check(z.dim() == 2 && sd.dim() == 1 && z.size(0) == sd.size(0), "inducing_side", "Z [m, n] and sd [m]",
         fmt::format("{} and {} axes", z.dim(), sd.dim()));
-  const at::Tensor wide = z.to(at::kDouble), square = sd.to(at::kDouble).square();
-  const at::Tensor gram = at::matmul(wide, wide.t());
+  const at::Tensor square = sd.to(at::kDouble).square(), gram = Gram::apply(z);
   const Cholesky k = safe_cholesky(gram + square.diag());
   const at::Tensor own =
       k.jitter > 0 ? (square + k.jitter).sqrt().to(z.scalar_type()) : sd.to(z.scalar_type());
@@ -58,13 +95,17 @@ MatheronNoise matheron_noise(const InducingSide& rows, const InducingSide& colum
           stream.split("e4").normal_float32({m_r, m_c})};
 }
 
+at::Tensor with_noise(const at::Tensor& mean, const at::Tensor& e, const at::Tensor& scale) {
+  return ScaledNoise::apply(mean, e, scale);
+}
+
 at::Tensor conditional_draw(const InducingSide& rows, const InducingSide& columns, const at::Tensor& u,
                             const at::Tensor& noise_scale, const MatheronNoise& noise) {
   const at::Tensor d_r = rows.sd.unsqueeze(1), d_c = columns.sd;
   const at::Tensor of_w = product(rows.z, noise.w, columns.z.t());
   const at::Tensor prior_u = of_w + at::matmul(rows.root, noise.e2) * d_c +
                              d_r * (at::matmul(noise.e3, columns.root.t()) + noise.e4 * d_c);
-  return at::addcmul(conditional_mean(rows, columns, u - noise_scale * prior_u), noise.w, noise_scale);
+  return with_noise(conditional_mean(rows, columns, u - noise_scale * prior_u), noise.w, noise_scale);
 }
 
 at::Tensor conditional_kl(const at::Tensor& noise_scale, int64_t dimensions) {

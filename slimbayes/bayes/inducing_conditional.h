@@ -48,6 +48,10 @@ struct MatheronNoise {
 /// Draws the noise of one conditional draw in float32.
 MatheronNoise matheron_noise(const InducingSide& rows, const InducingSide& columns, const Stream& stream);
 
+/// Returns mean + scale e for e of the shape of `mean` and a scalar tensor `scale`. Differentiable with
+/// respect to both but not e.
+at::Tensor with_noise(const at::Tensor& mean, const at::Tensor& e, const at::Tensor& scale);
+
 /// Returns a draw of W given U by Matheron's rule, with its deviation from E[W | U] multiplied by
 /// `noise_scale`, a scalar tensor: 1 gives the conditional distribution of the prior. Two products of the
 /// size of W: the mean's, and the noise's with the larger Z. [..., n_r, n_c]

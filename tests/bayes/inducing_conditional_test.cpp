@@ -2,10 +2,13 @@
 #include "slimbayes/bayes/inducing_conditional.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include <cmath>
 #include <numbers>
+#include <vector>
 
 namespace slimbayes {
 namespace {
@@ -155,6 +158,32 @@ TEST(InducingConditional, TheKlOfScaledNoiseIsThatOfTwoGaussians) {
     sum += q * (-x * x / (2 * s * s * c) - std::log(s) + x * x / (2 * c)) * step;
   }
   EXPECT_NEAR(conditional_kl(at::full({}, s, at::kDouble), 1).item<double>(), sum, 1e-6);
+}
+
+TEST(InducingConditional, GradientsAreThoseOfDifferences) {
+  const Stream stream(7);
+  std::vector<at::Tensor> inputs = {stream.split("zr").normal({3, 4}),  stream.split("dr").uniform({3}) + 0.3,
+                                    stream.split("zc").normal({2, 20}), stream.split("dc").uniform({2}) + 0.3,
+                                    stream.split("u").normal({3, 2}),   at::full({}, 0.6, at::kDouble)};
+  const at::Tensor weight = stream.split("weight").normal({4, 20});
+  const auto value = [&](const std::vector<at::Tensor>& x) {
+    const InducingSide rows = inducing_side(x[0], x[1]), columns = inducing_side(x[2], x[3]);
+    MatheronNoise noise = matheron_noise(rows, columns, Stream(8));
+    for (at::Tensor* part : {&noise.w, &noise.e2, &noise.e3, &noise.e4}) *part = part->to(at::kDouble);
+    return (weight * conditional_draw(rows, columns, x[4], x[5], noise)).sum();
+  };
+  for (at::Tensor& one : inputs) one.requires_grad_();
+  const auto gradients = torch::autograd::grad({value(inputs)}, inputs);
+  const at::NoGradGuard no_grad;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const at::Tensor toward = stream.split("toward").split(i).normal(inputs[i].sizes());
+    constexpr double kStep = 1e-5;
+    std::vector<at::Tensor> up = inputs, down = inputs;
+    up[i] = inputs[i] + kStep * toward;
+    down[i] = inputs[i] - kStep * toward;
+    const double slope = (value(up) - value(down)).item<double>() / (2 * kStep);
+    EXPECT_NEAR((gradients[i] * toward).sum().item<double>(), slope, 1e-6 * (1 + std::abs(slope))) << i;
+  }
 }
 
 TEST(InducingConditional, StaysInFloat32AndNearFloat64) {
