@@ -15,9 +15,7 @@ NLL, VALID = "nll_standardized", "valid_nll_standardized"
 
 def variant_of(row):
     """A study's name says what differs; of a study with several methods, the method does."""
-    if row["study"] in ("rivals", "long, rivals", "defaults"):
-        return row["method"] if row["study"] != "long, rivals" else f"long, {row['method']}"
-    return row["study"]
+    return row["method"] if row["study"] in ("rivals", "defaults") else row["study"]
 
 
 def by_variant(rows, metric):
@@ -80,17 +78,17 @@ def low_rank_defaults():
     folder = pages.HERE / "low_rank_defaults"
     rows = results.read(folder / "results.csv")
     names = list(dict.fromkeys(variant_of(row) for row in rows))
-    long = [name for name in names if name.startswith("long")]
     rivals = [name for name in names if any(row["study"] == "rivals" and variant_of(row) == name for row in rows)]
     betas = sorted((n for n in names if n.startswith("beta") and "," not in n), key=lambda n: -float(n.split()[1]))
-    others = [name for name in names if name not in (*long, *rivals, *betas)]
     reference, winner = "beta 0.01", "beta 0.1, start-share 0.01, start-sd 0.001"
+    around = [name for name in names if name.startswith(f"{winner}, ")]
+    starts = [name for name in names if name not in (*around, *rivals, *betas)]
     parts = [DEFAULTS, state("low_rank_defaults", folder),
              "## Weight of the KL\n\n" + RULE.format(reference=reference) + "\n\n" + comparison(rows, reference, betas),
-             "## The other options\n\n" + comparison(rows, reference, [reference, *others])]
+             "## The start\n\n" + comparison(rows, reference, [reference, *starts])]
+    if around:
+        parts.append(f"## The other options\n\nOne change from `{winner}` at a time, on two splits.\n\n" + comparison(rows, winner, [winner, *around]))
     parts.append(f"## Rivals at equal steps\n\nDifferences from `{winner}`.\n\n" + comparison(rows, winner, [winner, *rivals]))
-    if long:
-        parts.append("## 20,000 steps\n\nBoth starts ten times smaller, as in the combination above.\n\n" + comparison(rows, long[0], long, ["concrete", "kin8nm"]))
     (folder / "README.md").write_text("\n\n".join(part.rstrip() for part in parts) + "\n")
 
 

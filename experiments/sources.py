@@ -166,9 +166,9 @@ SOURCES = {
                                            "--valid-fraction", "0.05")) for step in (1, 2, 4, 8)},
     "mnist": Source(images("mnist", "fashion-mnist"), ("--valid-fraction", "0.16667")),
     "fashion": Source(images("fashion-mnist", "mnist"), ("--valid-fraction", "0.16667")),
-    "cifar10": Source(records(train="cifar10_train", test="cifar10_test", foreign="cifar100_test"), ("--valid-fraction", "0.1")),
+    "cifar10": Source(records(train="cifar10_train", test="cifar10_test", foreign="cifar100_test"), ("--format", "cifar10", "--valid-fraction", "0.1")),
     # Of CIFAR-100 only test images are at hand: they give a network with 100 classes, whose numbers are counted.
-    "cifar100": Source(records(train="cifar100_test"), ("--valid-fraction", "0.01", "--test-fraction", "0.01"), ("--split", "test")),
+    "cifar100": Source(records(train="cifar100_test"), ("--format", "cifar100", "--valid-fraction", "0.01", "--test-fraction", "0.01"), ("--split", "test")),
     "camvid": Source(records(train="camvid_train", test="camvid_test", valid="camvid_val")),
     "cosine": Source(cosine, ("--target", "y"), (), cosine_bands),
     "toy": Source(toy, ("--target", "y", "--target-scale", "centred"), (), toy_widths),
