@@ -220,7 +220,8 @@ std::string model_text(const json& facts) {
   row("method", plain(facts["method"]));
   row("parameters", fmt::format("{}", facts["parameters"].get<int64_t>()));
   if (facts.contains("multiply_adds"))
-    row("one pass", fmt::format("{} multiply-adds a row", facts["multiply_adds"].get<int64_t>()));
+    row("one pass", fmt::format("{} multiply-adds, of a row (of texts a word) and full matrices",
+                                facts["multiply_adds"].get<int64_t>()));
   row("file size", fmt::format("{} bytes", facts["bytes"].get<uint64_t>()));
   if (whole.is_object()) {
     const json& encoder = whole;

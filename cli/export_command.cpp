@@ -38,9 +38,10 @@ int run_command(const ExportRequest& r) {
                          {"bytes", bytes},
                          {"bytes_of_model", from}});
   else
-    print(fmt::format("{}: a dnn with {} of a {}, {} bytes ({}: {})\n", shown(r.out),
-                      r.draw == 0 ? "the mean weights" : fmt::format("draw {} of the weights", r.draw),
-                      model.method(), bytes, shown(r.model), from));
+    print(
+        fmt::format("{}: a dnn with {} of a {}, {} bytes ({}: {})\n", shown(r.out),
+                    r.draw == 0 ? "the centre of the weights" : fmt::format("draw {} of the weights", r.draw),
+                    model.method(), bytes, shown(r.model), from));
   return kDone;
 }
 

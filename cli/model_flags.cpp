@@ -197,16 +197,19 @@ void add_export(CLI::App& root, Parsed& p) {
   app.add_option("--out", r.out, "model file to write")->type_name("FILE")->required();
   app.add_option(
          "--draw", r.draw,
-         "write this draw of the weights, from 1, in place of their means: predict averages the draws")
+         "write this draw of the weights, from 1, in place of their centre: predict averages the draws")
       ->type_name("K")
       ->check(whole("a draw", 1, 1000000));
   add_threads(app, p.threads);
   app.add_flag("--json", r.json, "print one JSON object");
   app.footer(
-      "Factors and inducing weights become full matrices, so the file is larger, and a row takes one pass of "
-      "the "
-      "network. It is a model of the method dnn: its answers have no epistemic uncertainty. The tensors "
-      "(safetensors, network.0.weight and so on) have the names and shapes of PyTorch's.\n\n"
+      "The centre of the weights is their mean; of fid-gp, whose flow has no closed form of it, the weights "
+      "given the image of the mean. Factors and inducing weights become full matrices, so the file is "
+      "larger, "
+      "and a row takes one pass of the network. It is a model of the method dnn: its answers have no "
+      "epistemic "
+      "uncertainty. The tensors (safetensors, network.0.weight and so on) have the names and shapes of "
+      "PyTorch's.\n\n"
       "Examples:\n"
       "  slimbayes fit houses.csv --target price --method low-rank --network mlp\n"
       "  slimbayes export model.safetensors --out mean.safetensors\n"

@@ -71,7 +71,7 @@ struct MergeRequest {
 
 struct ExportRequest {
   std::string model, out;
-  int64_t draw = 0;  // of the weights, from 1; 0: their means
+  int64_t draw = 0;  // of the weights, from 1; 0: their centre
   bool json = false;
 };
 

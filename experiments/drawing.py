@@ -24,8 +24,12 @@ class Figure(NamedTuple):
     grid: tuple = (-0.5, 1.5)  # of a curve
 
 
+PLOTS = "scores", "spectra", "selective", "reliability", "calibration"  # the names of the tool's plots
+
+
 def drawn(here, name):
-    return sorted(path for kind in ("svg", "csv", "png") for path in here.glob(f"{name}*.{kind}"))
+    files = [here / f"{name}.{kind}" for kind in ("csv", "png")] + [here / f"{name}_{plot}.svg" for plot in PLOTS]
+    return [path for path in files if path.exists()]
 
 
 def curve(figure, runner, work, model, out):

@@ -14,6 +14,8 @@ def measured(runner, cell, work, source):
     foreign = ["--ood", files.foreign] if files.foreign else []
     report = json.loads(work.quiet([runner.tool, "evaluate", model, files.test or files.train, *source.evaluate, *foreign, "--json"]))
     report.get("ood", {}).pop("histogram", None)
+    if len(report.get("confusion", [])) > 20:  # a row of results.csv would be too long
+        del report["confusion"]
     if source.predicted:
         report |= source.predicted(lambda table: predictions(runner.tool, model, table, work), work.folder)
     known = json.loads(work.quiet([runner.tool, "describe", model, "--json"]))

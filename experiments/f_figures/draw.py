@@ -51,7 +51,7 @@ def scenes(maps, images, picture):
         colours = palette(maps)
         truth = numpy.where((labels == VOID)[..., None], 0, colours[numpy.minimum(labels, len(colours) - 1)])
         for axis, shown, title in zip(axes, (image, truth, classes[..., :3], entropy), ("image", "labels", "predicted", "entropy")):
-            axis.imshow(shown, **({"cmap": "magma"} if title == "entropy" else {}))
+            axis.imshow(shown, **({"cmap": "magma", "vmin": 0, "vmax": 1} if title == "entropy" else {}))
             axis.set_axis_off()
             if number == SHOWN[0]:
                 axis.set_title(title, fontsize=8)

@@ -101,6 +101,8 @@ class Inducing : public Structure {
     return with_matrix(std::move(drawn), matrix(with_noise(w, own_noise, noise_scale)));
   }
 
+  bool draws_matrix() const override { return true; }
+
   /// KL(q(V) || N(0, I)) and the KL of the scaled conditional noise. Without a flow both in closed form; with
   /// one, the entropy of the base is in closed form and the rest an estimate from the draw (eq. 11).
   at::Tensor kl(std::span<const at::Tensor> parameters, const SiteDraw& draw,

@@ -15,8 +15,8 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Z Z^T in float64. Its gradient is one product in the type of Z; that of at::matmul would be two in
-/// float64.
+/// Z Z^T in float64. Its gradient is one product, that of at::matmul would be two. A long Z has it in its own
+/// type; a short one in float64, because the gradient of K may be large outside the range of Z.
 struct Gram : torch::autograd::Function<Gram> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& z) {
     const at::NoGradGuard no_grad;
@@ -28,7 +28,8 @@ struct Gram : torch::autograd::Function<Gram> {
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const at::NoGradGuard no_grad;
     const at::Tensor z = context->get_saved_variables()[0];
-    return {at::matmul((grads[0] + grads[0].t()).to(z.scalar_type()), z)};
+    const at::ScalarType type = z.size(1) <= 2 * z.size(0) ? at::kDouble : z.scalar_type();
+    return {at::matmul((grads[0] + grads[0].t()).to(type), z.to(type)).to(z.scalar_type())};
   }
 };
 
@@ -84,7 +85,17 @@ at::Tensor conditional_mean(const InducingSide& rows, const InducingSide& column
   const at::Tensor left = solve_cholesky(rows.chol, u.to(at::kDouble));
   const at::Tensor half = at::linalg_solve_triangular(columns.chol.t(), left, /*upper=*/true, /*left=*/false);
   const at::Tensor both = at::linalg_solve_triangular(columns.chol, half, /*upper=*/false, /*left=*/false);
-  return product(rows.z.t(), both.to(u.scalar_type()), columns.z);
+  // K^-1 U K^-1 is as large as 1 / D^2 outside the range of a Z that has few columns, and Z cancels this
+  // part.
+  const auto cancels = [](const at::Tensor& z) { return z.size(1) <= 2 * z.size(0); };
+  const at::ScalarType type = u.scalar_type();
+  const bool at_rows = cancels(rows.z), at_columns = cancels(columns.z);
+  at::Tensor x = both;
+  if (at_rows) x = at::matmul(rows.z.t().to(at::kDouble), x);
+  if (at_columns) x = at::matmul(x, columns.z.to(at::kDouble));
+  x = x.to(type);
+  if (at_rows) return at_columns ? x : at::matmul(x, columns.z);
+  return at_columns ? at::matmul(rows.z.t(), x) : product(rows.z.t(), x, columns.z);
 }
 
 MatheronNoise matheron_noise(const InducingSide& rows, const InducingSide& columns, const Stream& stream) {

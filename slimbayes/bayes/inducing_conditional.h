@@ -34,7 +34,7 @@ InducingSide inducing_side(const at::Tensor& z, const at::Tensor& sd);
 at::Tensor unwhitened(const InducingSide& rows, const InducingSide& columns, const at::Tensor& v);
 
 /// Returns E[W | U] = Z_r^T K_r^-1 U K_c^-1 Z_c: u [..., m_r, m_c] -> [..., n_r, n_c]. The inverses act on U
-/// in float64, so that the only products of the size of W are with the larger Z.
+/// in float64, and so do Z of few columns; a long Z is multiplied in its own type.
 at::Tensor conditional_mean(const InducingSide& rows, const InducingSide& columns, const at::Tensor& u);
 
 /// Standard normal numbers for one conditional draw: W's own and the three noises of U.

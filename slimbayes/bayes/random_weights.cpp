@@ -116,7 +116,8 @@ WeightPosterior RandomWeights::bound(const Binding::Lookup& lookup) const {
     for (const auto& [name, sizes] : site.structure->shapes()) values.push_back(checked(name, sizes));
     const bool map = site.map != nullptr;
     for (const at::Tensor& value : values) posterior.numbers_ += value.numel();
-    if (map && site.map->use == MapUse::dense) posterior.numbers_ += site.map->out * site.map->in;
+    if (map && (site.map->use == MapUse::dense || site.structure->draws_matrix()))
+      posterior.numbers_ += site.map->out * site.map->in;
     posterior.sites_.push_back({site.name,
                                 site.structure,
                                 std::move(values),

@@ -31,10 +31,10 @@ struct RowFlowSpec {
 ///   not certified  g_j(u) = exp(s_j(u)) u_j + t_j(u), s and t outputs of one conditioner whose weights are
 ///                  divided by their spectral norm where it is above 1, and |s_j| < 1 by a tanh
 ///
-/// The norms are the largest singular values of the masked weights. tanh is 1-Lipschitz, so prod_l ||W_l||
-/// bounds the Lipschitz constant of t, and g is 1-Lipschitz. At the start g is the identity.
-/// It holds no tensors; every call takes the parameters in the order of shapes(). Source: the flow of FiD-GP
-/// (Definition 1), with the certificate that its spectral normalisation lacks.
+/// The norms are the largest singular values, in the certified form those of the masked weights. tanh is
+/// 1-Lipschitz, so prod_l ||W_l|| bounds the Lipschitz constant of t, and g is 1-Lipschitz. At the start g is
+/// the identity. It holds no tensors; every call takes the parameters in the order of shapes(). Source: the
+/// flow of FiD-GP (Definition 1), with the certificate that its spectral normalisation lacks.
 class RowFlow {
  public:
   /// Throws std::invalid_argument for less than one feature, hidden unit or layer.

@@ -79,6 +79,9 @@ class Structure {
   virtual SiteDraw draw(std::span<const at::Tensor> parameters, const Stream& stream,
                         const DrawContext& context) const = 0;
 
+  /// Returns whether a draw holds the whole matrix beside as many numbers as the parameters.
+  virtual bool draws_matrix() const { return false; }
+
   /// Returns the scalar KL(posterior || prior) of the site. `row_weights` multiply the KL of each row of an
   /// embedding, or of each drawn row if the draw has tokens; undefined: every row of the site counts once. If
   /// the KL has no closed form, it is estimated from the numbers in `draw`; rows that were not drawn then

@@ -44,8 +44,8 @@ RowTensors tensors_of(const Dataset& rows, at::ScalarType type);
 void check_task(const Task& task, std::string_view method);
 
 /// Returns a plan that puts texts of similar length into one batch, so that little of a batch is padding. In
-/// segmentation without a batch size a batch has 8 images. Otherwise returns an empty plan: the trainer then
-/// cuts a permutation of the rows into batches.
+/// segmentation without a batch size the batches are equal parts of at most 8 images. Otherwise returns an
+/// empty plan: the trainer then cuts a permutation of the rows into batches.
 BatchPlan batch_plan(const Dataset& data, const TrainingOptions& options);
 
 /// Returns the targets of all rows. Gathers them batch by batch, because the inputs of all rows may not fit

@@ -73,8 +73,8 @@ class Fitted {
 
   /// Returns the network with one set of the random weights that predict() averages over, if the method draws
   /// weights (bbb, low-rank, fid-gp and their relatives); else nullptr. `draw` from 1 is the draw of this
-  /// number, 0 the means of the weights. Throws std::invalid_argument for a draw that predict() does not
-  /// take.
+  /// number, 0 the centre of the weights: their means or, of inducing weights with a flow, the weights given
+  /// the image of the mean. Throws std::invalid_argument for a draw that predict() does not take.
   virtual std::shared_ptr<const TrainedNetwork> network_of(int64_t draw) const;
 
   /// Returns how the answers follow from the outputs of network(). Has no meaning where network() is nullptr.

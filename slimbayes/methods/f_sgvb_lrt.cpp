@@ -11,8 +11,8 @@
 //             Answers average draws of the weights, as in full-rank.
 // Cost        Four passes of full-rank's matrix products a step: mean and variance of the outputs, twice.
 // When        As a baseline.
-// Deviations  The uphill step moves the locations of the weights, once for a batch. A shift of a location is
-//             the same shift of every drawn weight.
+// Deviations  The uphill step moves the locations of the weights and the deterministic tensors, once for a
+//             batch. A shift of a location is the same shift of every drawn weight.
 
 namespace slimbayes {
 

@@ -9,7 +9,7 @@
 //             its noise scaled by lambda, drawn by Matheron's rule. Trained on the evidence lower bound
 //             (families/weight_space/variational_network.cpp); the KL counts only after kl_zero epochs.
 // Cost        M_out d_out + M_in d_in + 2 M_out M_in numbers for a layer of d_out d_in weights. A draw costs
-//             one product of the size of W for each side, whatever the batch.
+//             two products of the size of W, five with their gradients, whatever the batch.
 // When        For a Bayesian network that is smaller than the deterministic one: wide convolutions.
 // Deviations  The flow has a Lipschitz constant of at most 1 by construction (--flow certified). The paper's
 //             spectral normalisation does not give one (--flow paper).

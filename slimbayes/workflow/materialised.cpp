@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "slimbayes/catalog/last_layer/dnn_options.h"
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/trained_network.h"
@@ -27,14 +30,17 @@ nlohmann::json options_of_dnn(const nlohmann::json& given) {
 Model materialised(const Model& model, int64_t draw) {
   const std::shared_ptr<const TrainedNetwork> network = model.fitted().network_of(draw);
   check(network != nullptr, "export", "a model with random weights", model.method(),
-        "bbb, full-rank, low-rank, rank-1 and fid-gp have them");
+        "fit one of bbb, full-rank, rank-1, low-rank, fid-gp or their relatives");
+  const TaskKind task = model.schema().task.kind;
+  check(std::ranges::find(find_method(kDnn).tasks, task) != find_method(kDnn).tasks.end(), "export",
+        "a model of a task that dnn takes", std::string(name_of(task)));
   ModelParts parts = model.parts();
   parts.method = parts.fit.method = kDnn;
   parts.options = parts.fit.options = options_of_dnn(model.options());
   parts.calibration = {};
   parts.tuning = nullptr;
   Summary summary = network->summary;
-  summary.notes = {draw == 0 ? fmt::format("the weights are the means of those of a {}", model.method())
+  summary.notes = {draw == 0 ? fmt::format("the weights are the centre of those of a {}", model.method())
                              : fmt::format("the weights are draw {} of those of a {}", draw, model.method())};
   parts.fitted = registry_row(kDnn).load(to_file(
       NetworkFile{parts.options, network->head, network->spec, network->weights, std::move(summary)}));

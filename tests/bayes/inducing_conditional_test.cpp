@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 #include <vector>
 
 namespace slimbayes {
@@ -187,16 +188,31 @@ TEST(InducingConditional, GradientsAreThoseOfDifferences) {
 }
 
 TEST(InducingConditional, StaysInFloat32AndNearFloat64) {
+  // More inducing rows than the matrix has make K^-1 U K^-1 a million times as large as W at this D.
   const Stream stream(5);
-  const at::Tensor z_r = stream.split("r").normal({8, 20}), z_c = stream.split("c").normal({8, 30}),
-                   sd = at::full({8}, 1e-3, at::kDouble), u = stream.split("u").normal({8, 8});
-  const auto mean = [&](at::ScalarType type) {
-    return conditional_mean(inducing_side(z_r.to(type), sd.to(type)),
-                            inducing_side(z_c.to(type), sd.to(type)), u.to(type));
-  };
-  const at::Tensor narrow = mean(at::kFloat);
-  EXPECT_EQ(narrow.scalar_type(), at::kFloat);
-  EXPECT_TRUE(at::allclose(narrow.to(at::kDouble), mean(at::kDouble), 1e-5, 1e-6));
+  for (const CaseSizes& sizes :
+       {CaseSizes{8, 20, 8, 30}, CaseSizes{8, 3, 8, 3}, CaseSizes{8, 3, 8, 30}, CaseSizes{8, 20, 8, 5}}) {
+    const at::Tensor z_r = stream.split("r").normal({sizes.m_r, sizes.n_r}),
+                     z_c = stream.split("c").normal({sizes.m_c, sizes.n_c}),
+                     sd = at::full({8}, 1e-3, at::kDouble), v = stream.split("v").normal({8, 8}),
+                     weight = stream.split("weight").normal({sizes.n_r, sizes.n_c});
+    const auto run = [&](at::ScalarType type) {
+      const at::Tensor own = z_r.to(at::kFloat).to(type).set_requires_grad(true);
+      const InducingSide rows = inducing_side(own, sd.to(at::kFloat).to(type)),
+                         columns = inducing_side(z_c.to(at::kFloat).to(type), sd.to(at::kFloat).to(type));
+      const at::Tensor w =
+          conditional_mean(rows, columns, unwhitened(rows, columns, v.to(at::kFloat).to(type)));
+      const at::Tensor gradient = torch::autograd::grad({(w * weight.to(type)).sum()}, {own})[0];
+      EXPECT_EQ(w.scalar_type(), type);
+      return std::pair(w.detach().to(at::kDouble), gradient.to(at::kDouble));
+    };
+    const auto [narrow, slope] = run(at::kFloat);
+    const auto [wide, exact] = run(at::kDouble);
+    EXPECT_LT((narrow - wide).abs().max().item<double>(), 1e-4 * wide.abs().max().item<double>())
+        << sizes.n_r;
+    EXPECT_LT((slope - exact).abs().max().item<double>(), 1e-2 * exact.abs().max().item<double>())
+        << sizes.n_r;
+  }
 }
 
 }  // namespace

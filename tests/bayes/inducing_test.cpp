@@ -201,6 +201,17 @@ TEST(Inducing, RowsOfZVaryAroundTheirPlace) {
   EXPECT_GT(difference(), 1e-3);
 }
 
+TEST(Inducing, ADrawHasNoMoreNumbersThanItsBound) {
+  const at::NoGradGuard no_grad;
+  const Bound q({{{300}}, {Linear{200}, Linear{2}}}, inducing(4, 3));
+  const Binding draw = q.posterior.draw(Stream(1)).binding;
+  int64_t numbers = 0;
+  for (const LinearMap& map : draw.maps) numbers += dense(map).numel();
+  for (const at::Tensor& bias : draw.tensors) numbers += bias.defined() ? bias.numel() : 0;
+  EXPECT_EQ(numbers, 300 * 200 + 200 + 200 * 2 + 2);
+  EXPECT_GE(q.posterior.numbers_at_most(), numbers);
+}
+
 TEST(Inducing, ThePlanIsStoredWithTheModel) {
   const NetworkLayout layout(kOneLayer, "net");
   const WeightPlan plan = plan_for_all(layout, inducing(3, 2, "reparam", "certified"));

@@ -38,6 +38,9 @@ def test_the_answers_are_the_mean_over_the_exported_draws(folder, method):
         draws.append(predicted(folder, "out", "t.csv"))
     means = numpy.array([one["mean"] for one in draws])
     numpy.testing.assert_allclose(means.mean(0), given["mean"], rtol=1e-5, atol=1e-5)
+    exported(folder, method)
+    centre = numpy.array(predicted(folder, "out", "t.csv")["mean"])
+    assert numpy.all(abs(centre - means.mean(0)) <= 4 * means.std(0) + 0.05) and not numpy.allclose(centre, means[0], atol=1e-7)
     numpy.testing.assert_allclose(means.std(0), given["sd_epistemic"], rtol=1e-3, atol=1e-4)
     for one in draws:
         assert "sd_epistemic" not in one
@@ -74,6 +77,11 @@ def test_convolutions_and_attention_are_written_in_full(tmp_path, kind):
 
 
 def test_what_cannot_be_exported_is_refused(folder):
+    assert run(folder, "generate", "counts", "--rows", 80, "--out", "c.csv").returncode == 0
+    done = run(folder, "fit", "c.csv", "--target", "y", "--likelihood", "poisson", "--ignore", "true_mean,true_sd", "--method", "low-rank",
+               "--model", "counts", *FIT)
+    assert done.returncode == 0, done.stderr
+    assert "expected a model of a task that dnn takes; received counts" in refused(folder, "export", "counts", "--out", "out")
     done = run(folder, "fit", "t.csv", "--target", "y", "--method", "dnn", "--model", "plain", *FIT[:-4], "--threads", 1)
     assert done.returncode == 0, done.stderr
     assert "expected a model with random weights; received dnn" in refused(folder, "export", "plain", "--out", "out")
