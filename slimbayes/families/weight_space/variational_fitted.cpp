@@ -65,7 +65,7 @@ class VariationalFitted : public Fitted {
   std::shared_ptr<const TrainedNetwork> network_of(int64_t draw) const override {
     const int64_t draws = method_.variational.draws;
     check(draw >= 0 && draw <= draws, method_.method,
-          fmt::format("a draw from 1 to {}, or 0 for the means", draws), fmt::format("{}", draw));
+          fmt::format("a draw from 1 to {}, or 0 for the centre", draws), fmt::format("{}", draw));
     at::NoGradGuard no_grad;
     const Binding binding = draw == 0 ? weights_.mean() : weights_.draw(draw_stream(draw - 1)).binding;
     return std::make_shared<const TrainedNetwork>(
