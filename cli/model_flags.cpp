@@ -203,12 +203,11 @@ void add_export(CLI::App& root, Parsed& p) {
   add_threads(app, p.threads);
   app.add_flag("--json", r.json, "print one JSON object");
   app.footer(
-      "The centre of the weights is their mean; of fid-gp, whose flow has no closed form of it, the weights "
-      "given the image of the mean. Factors and inducing weights become full matrices, so the file is "
-      "larger, "
-      "and a row takes one pass of the network. It is a model of the method dnn: its answers have no "
-      "epistemic "
-      "uncertainty. The tensors (safetensors, network.0.weight and so on) have the names and shapes of "
+      "The centre of the weights is their mean; of fid-gp, whose flow has no closed form of it, the "
+      "weights given the image of the mean. Factors and inducing weights become full matrices, so the "
+      "file of a wide network grows, and a row takes one pass. It is a model of the method dnn: its "
+      "answers have no epistemic uncertainty. The tensors (safetensors, network.0.weight and so on) "
+      "have the names and shapes of "
       "PyTorch's.\n\n"
       "Examples:\n"
       "  slimbayes fit houses.csv --target price --method low-rank --network mlp\n"
