@@ -204,6 +204,7 @@ json model_facts(const std::string& path) {
   facts["tensors"] = tensors;
   if (const auto cost = pass_cost(facts); cost && *cost > 0) facts["multiply_adds"] = *cost;
   if (json layers = inducing_layers(facts); !layers.empty()) facts["layers"] = std::move(layers);
+  if (json layers = foreign_score_layers(facts); !layers.empty()) facts["ood_layers"] = std::move(layers);
   return facts;
 }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/terminal.h"
 #include "slimbayes/catalog/network/layer_tensors.h"
 #include "slimbayes/catalog/network/multiply_adds.h"
@@ -48,6 +50,15 @@ std::string size_line(const std::string& name, const std::string& sizes, int64_t
                      100 * static_cast<double>(stored) / static_cast<double>(dense));
 }
 
+/// Returns the flow of a layer with inducing weights: "none", "certified" or "paper". Only the certified one
+/// has a scale that does not depend on the row.
+std::string flow_of(const json& tensors, const std::string& site) {
+  const std::string stem = site + ".flow.";
+  bool any = false;
+  for (const auto& item : tensors.items()) any = any || item.key().starts_with(stem);
+  return !any ? "none" : tensors.contains(stem + "scale") ? "certified" : "paper";
+}
+
 std::string inducing_text(const json& layers) {
   if (layers.empty()) return "";
   std::string text = fmt::format("\nlayers with inducing weights\n  {:<22} {:<26} {:>23} {:>23}\n", "",
@@ -62,7 +73,12 @@ std::string inducing_text(const json& layers) {
     dense += number("dense");
     stored += number("parameters");
   }
-  return text + size_line("together", "", dense, stored);
+  text += size_line("together", "", dense, stored);
+  if (std::ranges::any_of(layers, [](const json& one) { return one["flow"] == "paper"; }))
+    text +=
+        "  the paper's flow is uncertified: its Lipschitz constant has no bound (--flow certified has one of "
+        "1)\n";
+  return text;
 }
 
 }  // namespace
@@ -83,7 +99,8 @@ json inducing_layers(const json& facts) try {
                       {"rows", u[0]},
                       {"columns", u[1]},
                       {"dense", site.out * in},
-                      {"parameters", numbers_of(tensors, site.name + ".")}});
+                      {"parameters", numbers_of(tensors, site.name + ".")},
+                      {"flow", flow_of(tensors, site.name)}});
   }
   return layers;
 } catch (const std::exception&) {  // a damaged file; the commands that load it say what is wrong
@@ -98,8 +115,26 @@ std::optional<int64_t> pass_cost(const json& facts) try {
   return {};
 }
 
+json foreign_score_layers(const json& facts) try {
+  json layers = json::array();
+  const json network = facts.value("network", json());
+  if (!network.is_object()) return layers;
+  for (const MapSite& site : map_sites(network_from_json(network), "network"))
+    if (const int64_t numbers = numbers_of(facts.at("tensors"), "ood." + site.name + "."); numbers > 0)
+      layers.push_back({{"layer", site.label}, {"numbers", numbers}});
+  return layers;
+} catch (const std::exception&) {  // as above
+  return json::array();
+}
+
 std::string layers_text(const json& facts) {
-  return factors_text(facts.at("tensors")) + inducing_text(inducing_layers(facts));
+  std::string text = factors_text(facts.at("tensors")) + inducing_text(inducing_layers(facts));
+  for (const json& one : foreign_score_layers(facts)) {
+    const auto numbers = one["numbers"].get<int64_t>();
+    text += fmt::format("  for the score of foreign rows at {}: {} numbers, {} bytes\n",
+                        shown(one["layer"].get<std::string>()), numbers, kBytes * numbers);
+  }
+  return text;
 }
 
 }  // namespace slimbayes::cli

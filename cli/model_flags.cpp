@@ -199,7 +199,7 @@ void add_export(CLI::App& root, Parsed& p) {
          "--draw", r.draw,
          "write this draw of the weights, from 1, in place of their centre: predict averages the draws")
       ->type_name("K")
-      ->check(whole("a draw", 1, 1000000));
+      ->check(whole("a draw, or 0 for the centre", 0, 1000000));
   add_threads(app, p.threads);
   app.add_flag("--json", r.json, "print one JSON object");
   app.footer(

@@ -68,13 +68,21 @@ std::string projectors_text(const json& ood) {
     text += fmt::format("residual beside gradient_norm, which needs no inducing weights: AUROC {:+.4f}\n",
                         ood["residual_gain"].get<double>());
   for (const json& one : ood.value("projectors", json::array())) {
-    text += fmt::format("residual at {}: the projector has rank {:.1f} of {}",
-                        shown(one["layer"].get<std::string>()), one["rank"].get<double>(),
-                        one["columns"].get<int64_t>());
-    const auto kept = one["kept"].get<int64_t>();
-    text += kept == 0 ? "\n"
-                      : fmt::format(
-                            " and leaves nothing; {} directions, 90 % of its energy, take its place\n", kept);
+    const auto kept = one["kept"].get<int64_t>(), columns = one["columns"].get<int64_t>(),
+               directions = one.value("directions", columns);
+    text += fmt::format("residual at {}: ", shown(one["layer"].get<std::string>()));
+    if (directions == 0) {
+      text += "not given, because no training row has a gradient at this layer\n";
+      continue;
+    }
+    text += fmt::format("the projector has rank {:.1f} of {}", one["rank"].get<double>(), columns);
+    if (kept == columns)
+      text += " and leaves nothing, so there is no residual: fit with more --inducing-columns";
+    else if (kept > 0)
+      text += fmt::format(" and leaves nothing; {} with 90 % of its energy take its place",
+                          kept == 1 ? "1 direction" : fmt::format("{} directions", kept));
+    if (directions < columns) text += fmt::format("; the training rows have {} directions", directions);
+    text += "\n";
   }
   return text;
 }

@@ -1,6 +1,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <optional>
@@ -118,6 +119,15 @@ class Inducing : public Structure {
     const auto [rows, columns] = sides(parameters, nullptr);
     const at::Tensor v = whitened(parameters, parameters[kMean]).values;
     return matrix(conditional_mean(rows, columns, prior_sd_ * unwhitened(rows, columns, v)));
+  }
+
+  double jitter(std::span<const at::Tensor> parameters) const override {
+    const auto relative = [](const InducingSide& side) {
+      if (side.jitter == 0) return 0.0;
+      return side.jitter / side.chol.square().sum(1).mean().item<double>();  // the mean diagonal of K
+    };
+    const auto [rows, columns] = sides(parameters, nullptr);
+    return std::max(relative(rows), relative(columns));
   }
 
   std::vector<FactorPosterior> factors(std::span<const at::Tensor>) const override {

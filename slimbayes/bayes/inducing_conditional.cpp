@@ -50,12 +50,17 @@ struct ScaledNoise : torch::autograd::Function<ScaledNoise> {
 };
 
 /// Returns G [m, k] with G G^T = Z Z^T for the Gram matrix Z Z^T. Z itself serves, without a factorisation,
-/// unless its columns are so many that drawing a random number for each costs more.
+/// unless its columns are so many that drawing a random number for each costs more. It also serves where rows
+/// of Z are dependent up to rounding, because the derivative of a factorisation is then noise.
 at::Tensor root_of(const at::Tensor& gram, const at::Tensor& z) {
-  constexpr int64_t kManyColumns = 8;  // for each row
+  constexpr int64_t kManyColumns = 8;   // for each row
+  constexpr double kLeastPivot = 1e-4;  // of the largest
   if (z.size(1) <= kManyColumns * z.size(0)) return z;
   const auto [factor, info] = at::linalg_cholesky_ex(gram);
-  return info.item<int64_t>() == 0 ? factor.to(z.scalar_type()) : z;
+  if (info.item<int64_t>() != 0) return z;
+  const at::Tensor pivots = factor.detach().diagonal();
+  const bool sound = pivots.min().item<double>() > kLeastPivot * pivots.max().item<double>();
+  return sound ? factor.to(z.scalar_type()) : z;
 }
 
 /// Returns a b c for matrices with leading axes, in the order that costs fewer multiplications.

@@ -189,6 +189,13 @@ at::Tensor WeightPosterior::kl(const WeightDraw& draw, const KlContext& context)
   return sum;
 }
 
+double WeightPosterior::jitter() const {
+  at::NoGradGuard no_grad;
+  double most = 0;
+  for (const Site& site : sites_) most = std::max(most, site.structure->jitter(site.parameters));
+  return most;
+}
+
 void WeightPosterior::rows_to_prior(const at::Tensor& tokens) const {
   at::NoGradGuard no_grad;
   for (const Site& site : sites_)

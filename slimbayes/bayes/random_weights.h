@@ -45,6 +45,9 @@ class WeightPosterior {
   /// Returns the mean of every weight. A matrix is E[W], for example E[A] E[B]^T.
   Binding mean() const;
 
+  /// Returns the largest Structure::jitter() of all sites.
+  double jitter() const;
+
   /// Returns the posterior of all random numbers, site by site.
   std::vector<FactorPosterior> factors() const;
 

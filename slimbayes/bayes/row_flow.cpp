@@ -12,12 +12,12 @@ namespace slimbayes {
 
 namespace {
 
-/// Returns the degree of each of `hidden` units, spread evenly over 1..features - 1: a unit of degree d sees
-/// the elements 1..d. [hidden]
+/// Returns the degree of each of `hidden` units, spread evenly from 1 to features - 1: a unit of degree d
+/// sees the elements 1..d. One unit alone has the highest degree. [hidden]
 at::Tensor hidden_degrees(int64_t features, int64_t hidden) {
   const int64_t highest = std::max<int64_t>(1, features - 1);
-  at::Tensor degrees = at::empty({hidden}, at::kLong);
-  for (int64_t i = 0; i < hidden; ++i) degrees[i] = 1 + i * highest / hidden;
+  at::Tensor degrees = at::full({hidden}, highest, at::kLong);
+  for (int64_t i = 0; i + 1 < hidden; ++i) degrees[i] = 1 + i * (highest - 1) / (hidden - 1);
   return degrees;
 }
 

@@ -93,6 +93,10 @@ class Structure {
   /// theirs is the mean given the image of the base's mean.
   virtual SiteMatrix mean(std::span<const at::Tensor> parameters) const = 0;
 
+  /// Returns what the worst factorisation behind the mean added to a diagonal, relative to its mean. 0 for
+  /// structures that factorise nothing.
+  virtual double jitter(std::span<const at::Tensor>) const { return 0; }
+
   /// Returns the posterior of all random numbers of the site, one entry for each factor, without the name of
   /// the site. Use it to compute bounds of the KL; for training use kl(). Throws std::invalid_argument for
   /// inducing weights, whose numbers have no such form.

@@ -202,9 +202,8 @@ void describe_images(FitOptions& o, V& v) {
     "map, else a table",
     Choices{{"auto", "table", "idx", "cifar10", "cifar100", "camvid"}}, "");
   v("crop", o.crop,
-    "largest random shift of a training image, in pixels. The uncovered edge is black; in segmentation it is "
-    "the "
-    "reflected image, and the label map moves too",
+    "largest random shift of a training image, in pixels. The uncovered edge is the reflected image; a label "
+    "map moves with its image",
     Range{0, 1024}, "He et al. 2016");
   v("flip", o.flip, "mirror a random half of the training images, left to right", "He et al. 2016");
 }

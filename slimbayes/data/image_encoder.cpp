@@ -55,11 +55,11 @@ class ImageSource : public Source {
     if (target_.defined()) y = target_.index_select(0, indices);
     const bool maps = y.defined() && y.dim() == 3;
     if (context.training && maps) {  // a map moves with its image, as one more channel
-      x = varied(at::cat({x, y.unsqueeze(1)}, 1), indices, context.stream, /*reflects=*/true);
+      x = varied(at::cat({x, y.unsqueeze(1)}, 1), indices, context.stream);
       y = x.select(1, -1);
       x = x.narrow(1, 0, x.size(1) - 1);
     } else if (context.training) {
-      x = varied(x, indices, context.stream, /*reflects=*/false);
+      x = varied(x, indices, context.stream);
     }
     Batch batch;
     batch.inputs = {x.to(at::kFloat).sub_(scale_.mean).div_(scale_.sd)};
@@ -70,24 +70,17 @@ class ImageSource : public Source {
  private:
   /// Returns the images x [b, c, h, w] after a random shift and flip of each. `indices` [b] are their rows.
   /// The result for an image depends on its row and the stream alone, not on the rest of the batch. The
-  /// uncovered edge is the reflected image if `reflects`, else 0.
-  at::Tensor varied(const at::Tensor& x, const at::Tensor& indices, const Stream& stream,
-                    bool reflects) const {
+  /// uncovered edge is the reflected image.
+  at::Tensor varied(const at::Tensor& x, const at::Tensor& indices, const Stream& stream) const {
     if (how_.crop == 0 && !how_.flip) return x;
-    at::Tensor wide = x;
-    if (!reflects) wide = at::constant_pad_nd(x, {how_.crop, how_.crop, how_.crop, how_.crop});
-    const int64_t places = 2 * how_.crop + 1;
     at::Tensor out = at::empty_like(x);
     for (int64_t i = 0; i < x.size(0); ++i) {
       const Stream own = stream.split(static_cast<uint64_t>(indices[i].item<int64_t>()));
-      const auto place = [&](uint64_t axis) {
-        return static_cast<int64_t>(own.uniform(axis) * static_cast<double>(places));
+      const auto shift = [&](uint64_t axis) {
+        return static_cast<int64_t>(own.uniform(axis) * static_cast<double>(2 * how_.crop + 1)) - how_.crop;
       };
-      const int64_t down = place(0), right = place(1);
-      at::Tensor image = reflects ? wide[i]
-                                        .index_select(1, reflected(down - how_.crop, x.size(2)))
-                                        .index_select(2, reflected(right - how_.crop, x.size(3)))
-                                  : wide[i].narrow(1, down, x.size(2)).narrow(2, right, x.size(3));
+      at::Tensor image = x[i].index_select(1, reflected(shift(0), x.size(2)))
+                             .index_select(2, reflected(shift(1), x.size(3)));
       if (how_.flip && own.uniform(uint64_t{2}) < 0.5) image = image.flip(2);
       out[i].copy_(image);
     }

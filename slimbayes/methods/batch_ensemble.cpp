@@ -17,12 +17,14 @@
 
 // batch-ensemble: members that scale the rows and columns of one network (Wen, Tran and Ba 2020).
 //
-// Model       Member k has the matrices W_k = diag(s_k) W diag(r_k) and its own biases; W, norms and the
-//             positions of tokens are shared. The answer is the average over the members, whose disagreement
-//             is the epistemic part.
+// Model       Member k has the matrices W_k = diag(s_k) W diag(r_k), its own biases and its own running
+//             averages of batch norms; W, the other tensors of norms and the positions of tokens are shared.
+//             The answer is the average over the members, whose disagreement is the epistemic part.
 // Estimator   Each step divides its batch into one part for each member and follows the gradient of the mean
-//             loss. s and r start at random signs, so that the members differ. For a regression, the noise
-//             variance is the value with the least validation NLL (without validation rows, training NLL).
+//             loss. A batch norm normalises a part by its own rows, and the member's averages are of its
+//             parts alone: one average for all members would fit none of them. s and r start at random signs,
+//             so that the members differ. For a regression, the noise variance is the value with the least
+//             validation NLL (without validation rows, training NLL).
 // Cost        A step costs one pass over the batch, as dnn's; an answer costs one pass for each member. A
 //             matrix [out, in] adds (out + in) numbers a member.
 // When        For most of an ensemble's accuracy in the memory of one network. The baseline of FiD-GP.
@@ -35,25 +37,28 @@ constexpr const char* kBatchEnsemble = "batch-ensemble";
 
 std::string scales_of_rows(const MapSite& site) { return site.name + ".members.s"; }
 std::string scales_of_columns(const MapSite& site) { return site.name + ".members.r"; }
-std::string biases_of(const std::string& bias) { return bias + ".members"; }
+std::string members_of(const std::string& tensor) { return tensor + ".members"; }
 
-/// Returns the names of the biases of the matrices, each once.
-std::set<std::string> bias_names(const NetworkLayout& layout) {
+/// Returns the names of the tensors of which each member has its own, each once: the biases of the matrices
+/// and the running averages of batch norms.
+std::set<std::string> own_names(const NetworkLayout& layout) {
   std::set<std::string> names;
   for (const MapSite& site : layout.sites)
     if (!site.bias.empty()) names.insert(site.bias);
+  for (const TensorShape& one : layout.tensors)
+    if (one.buffer) names.insert(one.name);
   return names;
 }
 
-/// Returns the parameters: those of the network, in which the biases are replaced by one for each member, and
-/// the scales.
+/// Returns the parameters: those of the network, in which the tensors of own_names() are replaced by one for
+/// each member, and the scales.
 std::vector<ParameterSpec> member_parameters(const NetworkLayout& layout, int64_t members,
                                              const Stream& stream) {
-  const std::set<std::string> biases = bias_names(layout);
+  const std::set<std::string> own = own_names(layout);
   std::vector<ParameterSpec> all;
   for (ParameterSpec& one : network_parameters(layout, "network", stream)) {
-    if (biases.contains(one.name)) {
-      one.name = biases_of(one.name);
+    if (own.contains(one.name)) {
+      one.name = members_of(one.name);
       one.start = one.start.unsqueeze(0).repeat({members, 1});
     }
     all.push_back(std::move(one));
@@ -71,9 +76,9 @@ std::vector<ParameterSpec> member_parameters(const NetworkLayout& layout, int64_
 
 /// Returns the binding of member k.
 Binding member_binding(const NetworkLayout& layout, const Binding::Lookup& lookup, int64_t k) {
-  const std::set<std::string> biases = bias_names(layout);
+  const std::set<std::string> own = own_names(layout);
   Binding binding = bound(layout, [&](const std::string& name) {
-    return biases.contains(name) ? lookup(biases_of(name)).select(0, k) : lookup(name);
+    return own.contains(name) ? lookup(members_of(name)).select(0, k) : lookup(name);
   });
   for (size_t i = 0; i < layout.sites.size(); ++i) {
     const MapSite& site = layout.sites[i];
@@ -95,8 +100,8 @@ void check_members(const NetworkLayout& layout, const Binding::Lookup& lookup, i
     sized(scales_of_rows(site), site.out);
     sized(scales_of_columns(site), site.in);
   }
-  for (const std::string& bias : bias_names(layout))
-    sized(biases_of(bias), layout.tensors[layout.tensor(bias)].sizes[0]);
+  for (const std::string& own : own_names(layout))
+    sized(members_of(own), layout.tensors[layout.tensor(own)].sizes[0]);
   for (int64_t k = 0; k < members; ++k) member_binding(layout, lookup, k);
 }
 
@@ -175,19 +180,25 @@ class BatchEnsembleFit {
   }
   WeightDraws draws() const { return member_draws(network_, spec_.input, options_.batch_members, lookup()); }
 
-  /// Member k takes the rows k, k + K, k + 2 K, ... of the batch.
+  /// Divides the batch among P members. A part has at least two rows if it can, because a batch norm needs
+  /// them. If P is below the number K of members, P of them take their turn, by chance. Part i takes the rows
+  /// i, i + P, i + 2 P, ... of the batch.
   double step(const Batch& batch, const StepContext& at) const {
     const Input input = input_of(batch);
     const at::Tensor y = batch.target.to(at::kFloat);
     const int64_t b = y.size(0), members = options_.batch_members;
+    const int64_t parts = std::clamp<int64_t>(b / 2, 1, members);
+    const uint64_t first = parts < members ? at.stream.split("first").bits(0) : 0;
     const double smoothing = options_.network.label_smoothing;
     std::vector<at::Tensor> losses;
-    for (int64_t k = 0; k < std::min(members, b); ++k) {
-      const Input own{input.x.slice(0, k, b, members),
-                      input.mask.defined() ? input.mask.slice(0, k, b, members) : at::Tensor()};
+    for (int64_t i = 0; i < parts; ++i) {
+      const auto k =
+          static_cast<int64_t>((first + static_cast<uint64_t>(i)) % static_cast<uint64_t>(members));
+      const auto part = [&](const at::Tensor& all) { return all.slice(0, i, b, parts); };
+      const Input own{part(input.x), input.mask.defined() ? part(input.mask) : at::Tensor()};
       const at::Tensor output = network_(own, member_binding(network_.layout(), lookup(), k),
                                          {true, at.stream.split(static_cast<uint64_t>(k))});
-      const Labelled rows = labelled(output, y.slice(0, k, b, members));
+      const Labelled rows = labelled(output, part(y));
       losses.push_back(weighted(head_.loss(rows.output, rows.y, smoothing), rows.y, class_weights_));
     }
     at::Tensor loss = mean_loss(at::cat(losses));

@@ -87,7 +87,23 @@ TEST(Inducing, ItsDrawsHaveTheMomentsOfTheModel) {
   }
 }
 
-TEST(Inducing, ANetworkOfDrawsIsThatOfItsMatrices) {
+TEST(Inducing, AConvolutionsMatrixHasTheKernelAsItsRowsAndTheBiasAsItsLastColumn) {
+  // W [out, channels * 3 * 3 + 1] of the draw without noise, from the formula; the network's layer is conv2d
+  // of it.
+  const at::NoGradGuard no_grad;
+  const Bound q({{{2, 6, 5}}, {Conv2d{4}}}, inducing(3, 4));
+  const auto value = [&](const char* name) { return q.values.at(std::string("net.0.weight.") + name); };
+  const InducingSide rows = inducing_side(value("z_rows"), at::softplus(value("d_rows"))),
+                     columns = inducing_side(value("z_columns"), at::softplus(value("d_columns")));
+  const at::Tensor u = unwhitened(rows, columns, value("inducing"));
+  const at::Tensor w = 0.5 * at::matmul(back(rows).t(), at::matmul(u, back(columns)));  // sd of the prior .5
+  ASSERT_EQ(w.sizes(), (at::IntArrayRef{4, 19}));
+  const at::Tensor x = Stream(1).normal({3, 2, 6, 5});
+  const at::Tensor expected = at::conv2d(x, w.narrow(1, 0, 18).reshape({4, 2, 3, 3}), w.select(1, 18), 1, 1);
+  EXPECT_TRUE(at::allclose(q.network(x, q.posterior.mean()), expected, 1e-9, 1e-10));
+}
+
+TEST(Inducing, DrawsOfANetworkDifferAndReturn) {
   const at::NoGradGuard no_grad;
   const NetworkSpec image{{{2, 6, 6}}, {Conv2d{4}, Activation{}, MeanOverImage{}, Linear{3}}};
   const NetworkSpec steps{{{4, 6}}, {Lstm{5}, Attention{1}, MeanOverSteps{}, Linear{2}}};
@@ -104,6 +120,16 @@ TEST(Inducing, ANetworkOfDrawsIsThatOfItsMatrices) {
       EXPECT_TRUE(std::isfinite(q.posterior.kl(draw).item<double>()));
     }
   }
+}
+
+TEST(Inducing, TheJitterOfASingularKIsReported) {
+  // 8 inducing rows for 2 outputs: Z Z^T has rank 2, and D of 1e-9 squared is lost beside it.
+  SitePlan plan = inducing(8, 2);
+  EXPECT_EQ(Bound(kOneLayer, plan).posterior.jitter(), 0);
+  plan.inducing.start_diagonal = 1e-9;
+  const double jitter = Bound(kOneLayer, plan).posterior.jitter();
+  EXPECT_GT(jitter, 0);
+  EXPECT_LT(jitter, 1e-8);
 }
 
 TEST(Inducing, GradientsReachEveryParameter) {

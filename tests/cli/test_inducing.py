@@ -37,13 +37,34 @@ def test_describe_counts_each_layer_by_the_formula(folder):
     together = next(line for line in text.splitlines() if line.startswith("  together")).split()
     assert int(together[2]) == sum(one["parameters"] for one in facts["layers"])
     assert int(together[4]) == 4 * int(together[2])  # bytes
+    assert [one["layer"] for one in facts["ood_layers"]] == ["conv3", "linear1"]
+    bytes_of_score = 4 * facts["ood_layers"][0]["numbers"]
+    assert f"for the score of foreign rows at conv3: {facts['ood_layers'][0]['numbers']} numbers, {bytes_of_score} bytes" in text
+    assert "uncertified" not in text
+
+
+def test_the_flow_of_the_paper_is_called_uncertified(folder):
+    done = run(folder, "fit", "train-images-idx3-ubyte", "--method", "fid-gp", "--network", "convnet", "--hidden", "4", "--steps", "4",
+               "--flow", "paper", "--model", "paper")
+    assert done.returncode == 0, done.stderr
+    assert "the paper's flow is uncertified" in run(folder, "describe", "paper").stdout
+    assert json.loads(run(folder, "describe", "paper", "--json").stdout)["layers"][0]["flow"] == "paper"
+
+
+def test_a_projector_that_cannot_leave_anything_gives_no_residual(folder):
+    done = run(folder, "fit", "train-images-idx3-ubyte", "--method", "fid-gp", "--network", "convnet", "--hidden", "4", "--steps", "4",
+               "--inducing-rows", "1", "--inducing-columns", "1", "--model", "one")
+    assert done.returncode == 0, done.stderr
+    text = run(folder, "evaluate", "one", "test-images-idx3-ubyte", "--ood", "light-images-idx3-ubyte").stdout
+    assert "leaves nothing, so there is no residual: fit with more --inducing-columns" in text
+    assert "residual beside gradient_norm" not in text and "gradient_norm" in text
 
 
 def test_foreign_images_are_scored_with_the_control_and_the_ranks(folder):
     done = run(folder, "evaluate", "m", "test-images-idx3-ubyte", "--ood", "light-images-idx3-ubyte", "--json")
     assert done.returncode == 0, done.stderr
     ood = json.loads(done.stdout)["ood"]
-    assert set(ood["auroc"]) == {"distance", "energy", "entropy", "gradient_norm", "max_softmax", "mutual_information",
+    assert set(ood["auroc"]) == {"distance", "energy", "entropy", "gradient_norm", "max_softmax", "mutual_information", "projected_norm",
                                  "relative_residual", "residual"}
     assert ood["residual_gain"] == pytest.approx(ood["auroc"]["residual"] - ood["auroc"]["gradient_norm"])
     assert [one["layer"] for one in ood["projectors"]] == ["conv3", "linear1"]

@@ -151,6 +151,23 @@ TEST(ImageSource, AShiftedMapIsTheReflectedImage) {
   EXPECT_EQ(seen, (std::set<std::vector<double>>{{1, 0, 1, 2}, {0, 1, 2, 0}, {1, 2, 0, 2}}));
 }
 
+TEST(ImageSource, AShiftedImageIsReflectedAtItsEdge) {
+  const at::Tensor pixels = at::arange(4, at::kByte).view({1, 1, 1, 4}).expand({3, 1, 1, 4}).contiguous();
+  const Images images{"made", pixels, at::tensor({0, 1, 2}, at::kByte), {}};
+  const Dataset data = ImageEncoder::fit(images).dataset(images, true, {1, false});
+  const at::Tensor plain = all_of(data).inputs[0];
+  std::set<std::vector<float>> seen, expected;
+  for (const std::vector<int64_t>& row : {std::vector<int64_t>{1, 0, 1, 2}, {0, 1, 2, 3}, {1, 2, 3, 2}}) {
+    const at::Tensor x = plain[0].flatten().index_select(0, at::tensor(row)).contiguous();
+    expected.emplace(x.const_data_ptr<float>(), x.const_data_ptr<float>() + 4);
+  }
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const at::Tensor x = all_of(data, {true, Stream(seed)}).inputs[0][0].flatten().contiguous();
+    seen.emplace(x.const_data_ptr<float>(), x.const_data_ptr<float>() + 4);
+  }
+  EXPECT_EQ(seen, expected);
+}
+
 TEST(Images, OfCamvidAreWhatTheirFileSays) {
   const auto path = real_data("camvid_test.bin.gz");
   if (!path) return;

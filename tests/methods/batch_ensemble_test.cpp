@@ -54,9 +54,39 @@ TEST(BatchEnsemble, SharesAllButTheScalesAndTheBiases) {
   EXPECT_EQ(numbers, 6 * d + 6 + kMembers * ((6 + d) + (1 + 6) + 6 + 1));
 }
 
-TEST(BatchEnsemble, ABatchSmallerThanTheMembersTrainsSomeOfThem) {
-  const auto model = trained({{"batch", 2}, {"steps", 40}});
+TEST(BatchEnsemble, ABatchSmallerThanTheMembersTrainsThemInTurn) {
+  for (const bool norm : {false, true}) {
+    const auto model = trained({{"batch", 2}, {"steps", 40}, {"batch_norm", norm}});
+    EXPECT_TRUE(std::get<Regression>(model->predict(toy(5, 3))).mean.isfinite().all().item<bool>());
+    const at::Tensor s = network_file(model->save()).weights.at("network.0.weight.members.s");
+    const at::Tensor moved = (s.abs() - 1).abs().amax(1) > 1e-6;
+    EXPECT_TRUE(moved.all().item<bool>()) << moved;
+  }
+}
+
+TEST(BatchEnsemble, PartsOfUnequalSizesWorkWithABatchNorm) {
+  const auto model =
+      trained({{"batch", 7}, {"steps", 60}, {"batch_norm", true}});  // parts of 3, 2 and 2 rows
   EXPECT_TRUE(std::get<Regression>(model->predict(toy(5, 3))).mean.isfinite().all().item<bool>());
+}
+
+TEST(BatchEnsemble, AMembersBatchNormsAreThoseOfItsOwnActivations) {
+  // A member normalises by averages over its own parts. So its first layer's outputs over the training rows
+  // have about the mean and the variance that its batch norm holds, and they differ between members.
+  const auto model = trained({{"batch_norm", true}, {"steps", 400}, {"batch", 40}});
+  const at::NoGradGuard no_grad;
+  const Weights w = network_file(model->save()).weights;
+  const at::Tensor x = toy(80, 1).all().inputs[0].to(at::kFloat);
+  const at::Tensor mean = w.at("network.1.running_mean.members"), var = w.at("network.1.running_var.members");
+  for (int64_t k = 0; k < kMembers; ++k) {
+    const at::Tensor matrix = w.at("network.0.weight") * w.at("network.0.weight.members.s")[k].unsqueeze(1) *
+                              w.at("network.0.weight.members.r")[k];
+    const at::Tensor h = at::linear(x, matrix, w.at("network.0.bias.members")[k]);
+    const at::Tensor sd = h.std(0);
+    EXPECT_LT(((h.mean(0) - mean[k]) / sd).abs().max().item<double>(), 0.5);
+    EXPECT_LT((var[k].sqrt() / sd).log().abs().max().item<double>(), 0.5);
+  }
+  EXPECT_GT((mean[0] - mean[1]).abs().max().item<double>(), 0.1);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/pixels.h"
 #include "slimbayes/core/singular_values.h"
+#include "slimbayes/families/weight_space/draw_stack.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
@@ -26,30 +27,22 @@ constexpr int64_t kMostFeatures = 4096, kMostRows = 1024;
 constexpr double kKeptEnergy = 0.9, kRidge = 1e-6;  // the ridge as a share of the largest eigenvalue of U U^T
 constexpr const char *kDirections = ".directions", *kInducing = ".inducing", *kStored = "ood.";
 
-/// Returns the sums of an image over the cells of a grid, each divided by the root of the cell's pixels. The
-/// cells are the smallest squares with which at most kMostFeatures numbers remain, cut at the edges. [b, N]
-at::Tensor over_cells(const at::Tensor& z) {
-  int64_t side = 1;
-  const auto cells = [&](int64_t pixels) { return (pixels + side - 1) / side; };
-  while (z.size(1) * cells(z.size(2)) * cells(z.size(3)) > kMostFeatures &&
-         side < std::max(z.size(2), z.size(3)))
-    ++side;
-  const auto sums = [side](const at::Tensor& x) {
-    return at::avg_pool2d(x, side, side, 0, /*ceil_mode=*/true, true, /*divisor_override=*/1);
-  };
-  return (sums(z) / sums(at::ones_like(z.slice(0, 0, 1).slice(1, 0, 1))).sqrt()).flatten(1);
-}
+/// A row's z = h * gradient at a key layer.
+struct FeatureVector {
+  at::Tensor values;  // summed over cells or steps [b, N] float64
+  at::Tensor norm;    // before the sum [b] float64
+};
 
-/// Returns h * gradient as a vector for each row, in float64. [b, N]
-at::Tensor feature_vector(const at::Tensor& h, const at::Tensor& gradient) {
+FeatureVector feature_vector(const at::Tensor& h, const at::Tensor& gradient) {
   const at::Tensor z = h.detach().to(at::kDouble) * gradient.to(at::kDouble);
-  if (z.dim() == 4) return over_cells(z);
-  return z.dim() == 3 ? z.sum(1) : z;
+  const at::Tensor norm = z.flatten(1).norm(2, 1);
+  if (z.dim() == 4) return {over_cells(z, kMostFeatures), norm};
+  return {z.dim() == 3 ? z.sum(1) : z, norm};
 }
 
 struct GradientFeatures {
-  at::Tensor logits;           // [b, outputs]
-  std::vector<at::Tensor> of;  // z of each key layer [b, N]
+  at::Tensor logits;              // [b, outputs]
+  std::vector<FeatureVector> of;  // of each key layer
 };
 
 PredictOptions with_gradients() {
@@ -58,10 +51,17 @@ PredictOptions with_gradients() {
   return options;
 }
 
+/// Returns the draw of which the score takes U and the network.
+WeightDraw scored_draw(const WeightPosterior& weights) {
+  at::NoGradGuard no_grad;
+  return weights.draw(draw_stream(0));
+}
+
 /// Computes the gradient features of rows at key layers with fixed weights.
 class FeaturePass {
  public:
-  FeaturePass(const MeanNetwork& of, const std::vector<std::string>& sites) : of_(of), binding_(mean(of)) {
+  FeaturePass(const ScoredNetwork& of, const std::vector<std::string>& sites)
+      : of_(of), binding_(sites.empty() ? mean(of) : scored_draw(of.weights).binding) {
     const NetworkLayout& layout = of.network.layout();
     for (const std::string& name : sites) {
       const size_t place = layout.site(name);
@@ -87,12 +87,12 @@ class FeaturePass {
   }
 
  private:
-  static Binding mean(const MeanNetwork& of) {
+  static Binding mean(const ScoredNetwork& of) {
     at::NoGradGuard no_grad;
     return of.weights.mean();
   }
 
-  const MeanNetwork& of_;
+  const ScoredNetwork& of_;
   Binding binding_;
   std::vector<std::string> layers_;
 };
@@ -120,6 +120,8 @@ struct Projection {
   at::Tensor weight;  // [k] w_i
   double rank;        // the trace of P = U^T (U U^T + e I)^-1 U
   int64_t kept;       // directions that take the place of P; 0: P itself
+  /// Whether the residual of every row is 0.
+  bool leaves_nothing() const { return kept == basis.size(1); }
 };
 
 Projection projection_of(const at::Tensor& u) {
@@ -138,6 +140,9 @@ struct KeyLayer {
   at::Tensor directions, inducing;
 };
 
+/// Returns the number of directions that the training rows have at a key layer.
+int64_t directions_of(const KeyLayer& layer) { return layer.directions.any(1).sum().item<int64_t>(); }
+
 /// Returns the key layers whose tensors are stored. Throws std::invalid_argument if a tensor lacks its twin
 /// or has a shape that does not fit it.
 std::vector<KeyLayer> key_layers(const Weights& stored) {
@@ -155,7 +160,29 @@ std::vector<KeyLayer> key_layers(const Weights& stored) {
   return layers;
 }
 
+/// Returns the scores of rows at one key layer: residual, relative residual, the norm within the directions
+/// `b` [M_in, N], and that of z. [n, 4]
+at::Tensor layer_scores(const FeatureVector& z, const at::Tensor& b, const Projection& p) {
+  const at::Tensor inside = at::matmul(z.values, b.to(at::kDouble).t());  // z~ [n, M_in]
+  const at::Tensor residual =
+      (inside - at::matmul(at::matmul(inside, p.basis.t()) * p.weight, p.basis)).norm(2, 1);
+  const at::Tensor whole = inside.norm(2, 1);
+  const at::Tensor relative = at::where(whole == 0, (z.norm > 0).to(at::kDouble), residual / whole);
+  return at::stack({residual, relative, whole, z.norm}, 1);
+}
+
 }  // namespace
+
+at::Tensor over_cells(const at::Tensor& z, int64_t most) {
+  int64_t side = 1;
+  const auto cells = [&](int64_t pixels) { return (pixels + side - 1) / side; };
+  while (z.size(1) * cells(z.size(2)) * cells(z.size(3)) > most && side < std::max(z.size(2), z.size(3)))
+    ++side;
+  const auto sums = [side](const at::Tensor& x) {
+    return at::avg_pool2d(x, side, side, 0, /*ceil_mode=*/true, true, /*divisor_override=*/1);
+  };
+  return (sums(z) / sums(at::ones_like(z.slice(0, 0, 1).slice(1, 0, 1))).sqrt()).flatten(1);
+}
 
 std::vector<std::string> key_sites(const NetworkSpec& spec, const NetworkLayout& layout,
                                    const WeightPlan& plan, const std::vector<std::string>& chosen) {
@@ -193,7 +220,7 @@ std::vector<std::string> key_sites(const NetworkSpec& spec, const NetworkLayout&
   return sites;
 }
 
-Weights projection_statistics(const MeanNetwork& of, const std::vector<std::string>& sites,
+Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::string>& sites,
                               const Dataset& rows, const Stream& stream) {
   Weights stored;
   if (sites.empty()) return stored;
@@ -203,10 +230,10 @@ Weights projection_statistics(const MeanNetwork& of, const std::vector<std::stri
   std::vector<std::vector<at::Tensor>> z(sites.size());
   over_batches(rows.subset(some), with_gradients(), [&](const Batch& batch) {
     const GradientFeatures found = features(input_of(batch));
-    for (size_t i = 0; i < sites.size(); ++i) z[i].push_back(found.of[i]);
+    for (size_t i = 0; i < sites.size(); ++i) z[i].push_back(found.of[i].values);
   });
   at::NoGradGuard no_grad;
-  const WeightDraw draw = of.weights.draw(stream.split("inducing"));
+  const WeightDraw draw = scored_draw(of.weights);
   const std::vector<std::string> names = of.weights.names();
   for (size_t i = 0; i < sites.size(); ++i) {
     const auto place = static_cast<size_t>(std::ranges::find(names, sites[i]) - names.begin());
@@ -218,7 +245,7 @@ Weights projection_statistics(const MeanNetwork& of, const std::vector<std::stri
   return stored;
 }
 
-Scores projection_scores(const MeanNetwork& of, const Weights& stored, const Dataset& rows) {
+Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const Dataset& rows) {
   const std::vector<KeyLayer> layers = key_layers(stored);
   std::vector<std::string> sites;
   std::vector<Projection> projections;
@@ -227,32 +254,27 @@ Scores projection_scores(const MeanNetwork& of, const Weights& stored, const Dat
     projections.push_back(projection_of(layer.inducing));
   }
   const FeaturePass features(of, sites);
-  const Latent all =
-      latent_rows(rows, of.spec.input, at::kFloat, with_gradients(), "ood", [&](const Input& input) {
-        const GradientFeatures found = features(input);
-        const at::Tensor of_logits = energy(pixel_rows(found.logits).to(at::kDouble));
-        if (layers.empty()) return Latent{of_logits.unsqueeze(1), at::zeros_like(of_logits)};
-        const at::Tensor zero = at::zeros({found.logits.size(0)}, at::kDouble);
-        at::Tensor residual = zero, relative = zero, norm = zero;
-        for (size_t i = 0; i < layers.size(); ++i) {
-          const at::Tensor& z = found.of[i];
-          const at::Tensor inside = at::matmul(z, layers[i].directions.to(at::kDouble).t());  // z~ [b, M_in]
-          const Projection& p = projections[i];
-          const at::Tensor left =
-              (inside - at::matmul(at::matmul(inside, p.basis.t()) * p.weight, p.basis)).norm(2, 1);
-          const at::Tensor whole = inside.norm(2, 1);
-          residual = residual + left;
-          relative = relative + at::where(whole > 0, left / whole, zero);
-          norm = norm + z.norm(2, 1);
-        }
-        const at::Tensor scores = at::stack({of_logits, residual, relative, norm}, 1);
-        return Latent{scores, at::zeros_like(scores)};
-      });
+  const auto scores_of = [&](const Input& input) {
+    const GradientFeatures found = features(input);
+    const at::Tensor of_logits = energy(pixel_rows(found.logits).to(at::kDouble));
+    if (layers.empty()) return Latent{of_logits.unsqueeze(1), at::zeros_like(of_logits)};
+    at::Tensor sums = at::zeros({found.logits.size(0), 4}, at::kDouble);
+    for (size_t i = 0; i < layers.size(); ++i)
+      sums = sums + layer_scores(found.of[i], layers[i].directions, projections[i]);
+    const at::Tensor scores = at::cat({of_logits.unsqueeze(1), sums / static_cast<double>(layers.size())}, 1);
+    return Latent{scores, at::zeros_like(scores)};
+  };
+  const Latent all = latent_rows(rows, of.spec.input, at::kFloat, with_gradients(), "ood", scores_of);
   Scores scores = {{"energy", all.mean.select(1, 0).contiguous()}};
   if (layers.empty()) return scores;
-  const char* names[] = {"residual", "relative_residual", "gradient_norm"};
-  for (int64_t i = 0; i < 3; ++i)
-    scores[names[i]] = all.mean.select(1, i + 1) / static_cast<double>(layers.size());
+  const auto column = [&](int64_t i) { return all.mean.select(1, i).contiguous(); };
+  scores["projected_norm"] = column(3);
+  scores["gradient_norm"] = column(4);
+  if (std::ranges::any_of(layers, [](const KeyLayer& one) { return directions_of(one) == 0; }) ||
+      std::ranges::any_of(projections, &Projection::leaves_nothing))
+    return scores;
+  scores["residual"] = column(1);
+  scores["relative_residual"] = column(2);
   return scores;
 }
 
@@ -264,6 +286,7 @@ nlohmann::json projection_facts(const NetworkLayout& layout, const Weights& stor
     const Projection p = projection_of(layer.inducing);
     facts.push_back({{"layer", layout.sites[layout.site(layer.site)].label},
                      {"columns", layer.inducing.size(1)},
+                     {"directions", directions_of(layer)},
                      {"rank", p.rank},
                      {"kept", p.kept}});
   }

@@ -20,9 +20,11 @@ namespace slimbayes {
 //   r = (I - P) z~,   P = U^T (U U^T + e I)^-1 U
 //
 // where B [M_in, N] has orthonormal rows, the first principal directions of the training rows' z, and U
-// [M_out, M_in] is a draw of the layer's inducing weights that the model file stores. The score is the mean
-// over the key layers of |r|. An image's z is summed over cells of a grid, so that N is at most 4096, and
-// divided by the root of a cell's pixels; a sequence's over its steps.
+// [M_out, M_in] is a draw of the layer's inducing weights that the model file stores. h(x) is that of the
+// network of the same draw. The network of the mean weights would not do: its activations differ from those
+// of the draws, of which its batch norms hold the averages. The score is the mean over the key layers of |r|.
+// For B, an image's z is summed over cells of a grid, so that a convolution has at most 4096 numbers, and
+// divided by the root of a cell's pixels; a sequence's is summed over its steps.
 //
 // If U has rank M_in, as a draw with M_out >= M_in almost surely has, P is the identity and r is 0 for every
 // row. The score then takes the k first right singular vectors of U in place of P, the least k that keep 90 %
@@ -36,8 +38,8 @@ namespace slimbayes {
 std::vector<std::string> key_sites(const NetworkSpec& spec, const NetworkLayout& layout,
                                    const WeightPlan& plan, const std::vector<std::string>& chosen);
 
-/// A network with the mean weights of a posterior, and what its answers mean.
-struct MeanNetwork {
+/// A network, the posterior of its weights, and what its answers mean.
+struct ScoredNetwork {
   const Network& network;
   const WeightPosterior& weights;
   const Head& head;
@@ -46,20 +48,28 @@ struct MeanNetwork {
 
 /// Returns what the score needs beside the network, for the model file: the tensors "ood.SITE.directions" B
 /// [M_in, N] and "ood.SITE.inducing" U [M_out, M_in] for each site. B comes from at most 1024 of the training
-/// rows, drawn with `stream`; U too is drawn with it. Rows of B are 0 where z has fewer directions than M_in.
-Weights projection_statistics(const MeanNetwork& of, const std::vector<std::string>& sites,
+/// rows, drawn with `stream`. Rows of B are 0 where z has fewer directions than M_in.
+Weights projection_statistics(const ScoredNetwork& of, const std::vector<std::string>& sites,
                               const Dataset& rows, const Stream& stream);
 
-/// Returns the scores of rows [n] float64: "energy" of the network of the mean weights (class_likelihood.h)
-/// and, if `stored` holds the tensors of projection_statistics(), the means over the key layers of |r|
-/// ("residual"), |r| / |z~| ("relative_residual") and |z| ("gradient_norm"). The last one is the control: it
-/// needs no inducing weights. A row's scores do not depend on the other rows of its batch. One forward and
-/// one backward pass.
-Scores projection_scores(const MeanNetwork& of, const Weights& stored, const Dataset& rows);
+/// Returns the scores of rows [n] float64. Without key layers: "energy" (class_likelihood.h) of the network
+/// of the mean weights. If `stored` holds the tensors of projection_statistics(), "energy" of the network of
+/// the draw, and the means over the key layers of |r| ("residual"), |r| / |z~| ("relative_residual"; 1 where
+/// z~ is 0 and z is not), |z~| ("projected_norm") and the norm of z before any sum over cells or steps
+/// ("gradient_norm"). The last two are the controls: neither uses U, the last one not even the training
+/// rows. There is no residual if a layer has no direction, or if the directions that take the place of P are
+/// all M_in, because it would be 0 for every row. A row's scores do not depend on the other rows of its
+/// batch. One forward and one backward pass.
+Scores projection_scores(const ScoredNetwork& of, const Weights& stored, const Dataset& rows);
 
 /// Returns for each key layer, in the network's order, an object: `layer` (its label), `columns` M_in,
-/// `rank` the trace of P, and `kept`, the number k of directions that take the place of P, or 0 where P
-/// itself serves.
+/// `directions` (rows of B that are not 0), `rank` the trace of P, and `kept`, the number k of directions
+/// that take the place of P, or 0 where P itself serves.
 nlohmann::json projection_facts(const NetworkLayout& layout, const Weights& stored);
+
+/// Returns an image's z [b, c, h, w] summed over the cells of a grid, each sum divided by the root of the
+/// cell's pixels. The cells are the smallest squares with which at most `most` numbers remain (or one cell),
+/// cut at the edges. [b, N]
+at::Tensor over_cells(const at::Tensor& z, int64_t most);
 
 }  // namespace slimbayes

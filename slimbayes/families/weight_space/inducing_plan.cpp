@@ -62,10 +62,10 @@ int64_t inducing_size(int64_t given, int64_t side, int64_t other) {
 WeightPlan inducing_plan(const NetworkLayout& layout, const FidGpOptions& options,
                          const std::string& conditional) {
   const InducingOptions& o = options.inducing;
-  check(o.start_noise < o.most_noise, "start_noise", "a value below most_noise",
-        fmt::format("{} and {}", o.start_noise, o.most_noise));
-  check(o.inducing_sd < o.most_inducing_sd, "inducing_sd", "a value below most_inducing_sd",
-        fmt::format("{} and {}", o.inducing_sd, o.most_inducing_sd));
+  check(o.start_noise < o.most_noise, "start_noise", "start_noise below most_noise",
+        fmt::format("{} and {}", o.start_noise, o.most_noise), "lower the first or raise the second");
+  check(o.inducing_sd < o.most_inducing_sd, "inducing_sd", "inducing_sd below most_inducing_sd",
+        fmt::format("{} and {}", o.inducing_sd, o.most_inducing_sd), "lower the first or raise the second");
   const std::set<std::string> chosen = chosen_layers(layout, o.bayesian_layers);
   WeightPlan plan;
   for (const MapSite& site : layout.sites) {
@@ -105,12 +105,19 @@ double least_kl(const NetworkLayout& layout, const WeightPlan& plan) {
 
 std::string note_on_kl(const TrainedPlan& trained) {
   at::NoGradGuard no_grad;
-  const double kl = trained.weights.kl(trained.weights.draw(draw_stream(0))).item<double>();
+  constexpr int64_t kDraws = 8;  // with a flow, the KL is a mean over draws
+  double kl = 0;
+  for (int64_t s = 0; s < kDraws; ++s)
+    kl += trained.weights.kl(trained.weights.draw(draw_stream(s))).item<double>() / kDraws;
   const auto rows = static_cast<double>(trained.rows);
+  const bool estimated = std::ranges::any_of(
+      trained.plan.sites, [](const auto& one) { return one.second.inducing.flow != "none"; });
   return fmt::format(
-      "the KL to the prior is {:.3g} nats a training row; {:.3g} of them are the price of the limit of the "
+      "the KL to the prior is {:.3g} nats a training {}{}; {:.3g} of them are the price of the limit of the "
       "weights' noise (--most-noise)",
-      kl / rows, least_kl(trained.layout, trained.plan) / rows);
+      kl / rows, trained.pixels ? "pixel" : "row",
+      estimated ? fmt::format(", the mean of {} draws", kDraws) : "",
+      least_kl(trained.layout, trained.plan) / rows);
 }
 
 }  // namespace slimbayes

@@ -97,6 +97,7 @@ class VariationalFit {
                                            rows_, training);
     KlSchedule schedule{method_.variational.kl_zero, method_.variational.kl_ramp};
     const int64_t epochs = training_plan(training, rows_.size(), problem.plan).epochs;
+    const int64_t rising = schedule.select_from();
     if (method_.shortens_kl) schedule = shortened(schedule, epochs);
     check(schedule.select_from() <= epochs, method_.method,
           fmt::format("kl_zero and kl_ramp of together at most the {} epochs of this fit", epochs),
@@ -113,14 +114,22 @@ class VariationalFit {
     Summary summary = slimbayes::train(problem, training, context.stream.split("train"), context.callback,
                                        context.checkpoint);
     summary.valid_rows = held_out_.size();
+    if (schedule.select_from() < rising && schedule.select_from() > 0)
+      summary.notes.push_back(fmt::format(
+          "of the fit's {} epochs, {} have no KL term, which then rises over {} (--kl-zero and --kl-ramp, "
+          "shortened in proportion)",
+          epochs, schedule.zero, schedule.ramp));
     return summary;
   }
 
   /// `stream` draws what the model's out-of-distribution score needs.
   std::unique_ptr<Fitted> fitted(Summary summary, const Stream& stream) const {
-    const std::string note =
-        method_.note ? method_.note({network_.layout(), random_.plan(), weights_, labelled_rows(rows_)}) : "";
+    const std::string note = method_.note
+                                 ? method_.note({network_.layout(), random_.plan(), weights_,
+                                                 labelled_rows(rows_), rows_.schema.task.grid.has_value()})
+                                 : "";
     if (!note.empty()) summary.notes.push_back(note);
+    summary.jitter = std::max(summary.jitter, weights_.jitter());
     Weights all = snapshot(parameters_);
     all.merge(projection_statistics({network_, weights_, head_, spec_}, key_sites_, rows_, stream));
     return variational_fitted(method_,

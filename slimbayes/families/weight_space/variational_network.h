@@ -17,6 +17,7 @@ struct TrainedPlan {
   const WeightPlan& plan;
   const WeightPosterior& weights;
   int64_t rows;  // of the training; of segmentation its labelled pixels
+  bool pixels;   // whether the rows are pixels
 };
 
 /// What distinguishes the methods that train a distribution over the weights of a network.
