@@ -144,16 +144,17 @@ def cosine(data, folder):
 
 
 def cosine_bands(predict, folder):
-    """The share of test rows within 3 sds, and the median epistemic sd in the gap over that in the clusters."""
+    """The share of test rows within 3 sds; the median epistemic sd in the gap and in the clusters, and its ratio, and that of the whole sd."""
     rows = cosine_rows(500, 3)
     answers = predict(folder / "test.csv")
     inside = [abs(float(one["mean"]) - y) <= 3 * float(one["sd"]) for one, (_, y) in zip(answers, rows)]
-    medians = {}
+    medians, whole = {}, {}
     for name, (low, high) in {"gap": (CLUSTERS[0][1], CLUSTERS[1][0]), "first": CLUSTERS[0], "second": CLUSTERS[1]}.items():
         grid = predict(write(folder / f"grid_{name}.csv", ["x"], [[low + (high - low) * i / 200] for i in range(201)]))
-        medians[name] = sorted(float(row["sd_epistemic"]) for row in grid)[100]
+        medians[name], whole[name] = (sorted(float(row[sd]) for row in grid)[100] for sd in ("sd_epistemic", "sd"))
     clusters = (medians["first"] + medians["second"]) / 2
     return {"within_3_sd": sum(inside) / len(inside), "sd_gap": medians["gap"], "sd_clusters": clusters,
+            "band_ratio": 2 * whole["gap"] / (whole["first"] + whole["second"]),
             **({"gap_ratio": medians["gap"] / clusters} if clusters > 0 else {})}
 
 

@@ -28,20 +28,20 @@ def test_a_method_is_named_with_its_layers_and_scored_by_its_own_score():
 
 def test_the_projection_is_judged_against_the_norm_of_the_same_fit():
     def measured(residuals):
-        rows = [row("main", "d", "fid-gp", "", seed, scores=json.dumps({"ood.auroc.residual": r, "ood.auroc.gradient_norm": 0.7, "ood.auroc.energy": 0.7}))
+        rows = [row("main", "d", "fid-gp", "", seed, scores=json.dumps({"ood.auroc.residual": r, "ood.auroc.gradient_norm": 0.7, "ood.auroc.projected_norm": 0.7, "ood.auroc.energy": 0.7}))
                 for seed, r in enumerate(residuals)]
         return claims_f.measured_of(rows, rows)
     verdicts = lambda residuals: [c.verdict for c in claims_f.of_scores("f_fashion", measured(residuals))]
-    assert verdicts((0.8, 0.81, 0.8)) == [HOLDS, HOLDS] and verdicts((0.6, 0.61, 0.6)) == [FAILS, FAILS] and verdicts((0.8, 0.6, 0.7)) == [OPEN, OPEN]
+    assert verdicts((0.8, 0.81, 0.8)) == [HOLDS] * 3 and verdicts((0.6, 0.61, 0.6)) == [FAILS] * 3 and verdicts((0.8, 0.6, 0.7)) == [OPEN] * 3
 
 
 def test_bands_hold_at_every_seed_or_not():
     def panel(inside, ratios):
-        rows = [row("left", "cosine", "fid-gp", "", seed, scores=json.dumps({"within_3_sd": i, "gap_ratio": r, "rmse": 1}))
+        rows = [row("left", "cosine", "fid-gp", "", seed, scores=json.dumps({"within_3_sd": i, "gap_ratio": r, "band_ratio": 1 + r / 100, "rmse": 1}))
                 for seed, (i, r) in enumerate(zip(inside, ratios))]
         return claims_f.measured_of(rows, rows, "left")
     good, bad = panel((0.99, 0.96), (2, 3)), panel((0.99, 0.94), (2, 0.9))
-    assert [c.verdict for c in claims_f.of_curve({"left": good, "right": bad})] == [HOLDS, HOLDS, FAILS, FAILS, OPEN]
+    assert [c.verdict for c in claims_f.of_curve({"left": good, "right": bad})] == [HOLDS, HOLDS, HOLDS, FAILS, HOLDS, FAILS, OPEN]
 
 
 def test_the_compression_is_that_of_the_counts():
