@@ -59,16 +59,17 @@ def printed_numbers(folder):
         return {(row["method"], row["metric"]): float(row["value"]) for row in csv.DictReader(file)}
 
 
-def table_of(measured, published, columns):
+def table_of(measured, published, columns, methods=tuple(METHODS), printed_as=PRINTED, paper="S"):
+    """Our numbers of each method above those that the paper prints."""
     rows = []
-    for name in METHODS:
+    for name in methods:
         ours = [shown(measured.by_seed(name, metric), metric) for _, metric, _, _ in columns]
-        theirs = [published.get((PRINTED.get(name), printed)) for _, _, printed, _ in columns]
+        theirs = [published.get((printed_as.get(name), printed)) for _, _, printed, _ in columns]
         if any(ours):
             rows.append([name, "ours", *ours])
         if any(value is not None for value in theirs):
-            rows.append([name, "S", *["" if value is None else f"{value / by:,.0f}" if printed == "params" else f"{value / by:.3g}"
-                                      for value, (_, _, printed, by) in zip(theirs, columns)]])
+            rows.append([name, paper, *["" if value is None else f"{value / by:,.0f}" if printed.startswith("params") else f"{value / by:.3g}"
+                                        for value, (_, _, printed, by) in zip(theirs, columns)]])
     return grid(["method", "", *[title for title, *_ in columns]], rows)
 
 

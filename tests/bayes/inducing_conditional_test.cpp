@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -161,11 +162,12 @@ TEST(InducingConditional, TheKlOfScaledNoiseIsThatOfTwoGaussians) {
   EXPECT_NEAR(conditional_kl(at::full({}, s, at::kDouble), 1).item<double>(), sum, 1e-6);
 }
 
-TEST(InducingConditional, GradientsAreThoseOfDifferences) {
+/// Compares the gradient of a weighted sum of a draw with differences, for these Z_c [2, 20] and D_c [2].
+void expect_gradients_of_differences(const at::Tensor& z_c, const at::Tensor& d_c) {
   const Stream stream(7);
-  std::vector<at::Tensor> inputs = {stream.split("zr").normal({3, 4}),  stream.split("dr").uniform({3}) + 0.3,
-                                    stream.split("zc").normal({2, 20}), stream.split("dc").uniform({2}) + 0.3,
-                                    stream.split("u").normal({3, 2}),   at::full({}, 0.6, at::kDouble)};
+  std::vector<at::Tensor> inputs = {
+      stream.split("zr").normal({3, 4}), stream.split("dr").uniform({3}) + 0.3, z_c, d_c,
+      stream.split("u").normal({3, 2}),  at::full({}, 0.6, at::kDouble)};
   const at::Tensor weight = stream.split("weight").normal({4, 20});
   const auto value = [&](const std::vector<at::Tensor>& x) {
     const InducingSide rows = inducing_side(x[0], x[1]), columns = inducing_side(x[2], x[3]);
@@ -173,7 +175,7 @@ TEST(InducingConditional, GradientsAreThoseOfDifferences) {
     for (at::Tensor* part : {&noise.w, &noise.e2, &noise.e3, &noise.e4}) *part = part->to(at::kDouble);
     return (weight * conditional_draw(rows, columns, x[4], x[5], noise)).sum();
   };
-  for (at::Tensor& one : inputs) one.requires_grad_();
+  for (at::Tensor& one : inputs) one = one.detach().requires_grad_();
   const auto gradients = torch::autograd::grad({value(inputs)}, inputs);
   const at::NoGradGuard no_grad;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -185,6 +187,14 @@ TEST(InducingConditional, GradientsAreThoseOfDifferences) {
     const double slope = (value(up) - value(down)).item<double>() / (2 * kStep);
     EXPECT_NEAR((gradients[i] * toward).sum().item<double>(), slope, 1e-6 * (1 + std::abs(slope))) << i;
   }
+}
+
+TEST(InducingConditional, GradientsAreThoseOfDifferences) {
+  const at::Tensor z = Stream(7).split("zc").normal({2, 20}), d = Stream(7).split("dc").uniform({2}) + 0.3;
+  expect_gradients_of_differences(z, d);
+  // Rows that are equal up to 1e-9: Z Z^T still has a Cholesky factor, whose derivative would be noise.
+  const at::Tensor near = z[0] + 1e-9 * z[1];
+  expect_gradients_of_differences(at::stack({z[0], near}), d);
 }
 
 TEST(InducingConditional, StaysInFloat32AndNearFloat64) {
@@ -203,11 +213,19 @@ TEST(InducingConditional, StaysInFloat32AndNearFloat64) {
       const at::Tensor w =
           conditional_mean(rows, columns, unwhitened(rows, columns, v.to(at::kFloat).to(type)));
       const at::Tensor gradient = torch::autograd::grad({(w * weight.to(type)).sum()}, {own})[0];
+      MatheronNoise noise = matheron_noise(rows, columns, stream.split("noise"));
+      for (at::Tensor* part : {&noise.w, &noise.e2, &noise.e3, &noise.e4}) *part = part->to(type);
+      const at::Tensor draw =
+          conditional_draw(rows, columns, unwhitened(rows, columns, v.to(at::kFloat).to(type)),
+                           at::full({}, 0.5, type), noise);
       EXPECT_EQ(w.scalar_type(), type);
-      return std::pair(w.detach().to(at::kDouble), gradient.to(at::kDouble));
+      EXPECT_EQ(draw.scalar_type(), type);
+      return std::tuple(w.detach().to(at::kDouble), gradient.to(at::kDouble), draw.detach().to(at::kDouble));
     };
-    const auto [narrow, slope] = run(at::kFloat);
-    const auto [wide, exact] = run(at::kDouble);
+    const auto [narrow, slope, drawn] = run(at::kFloat);
+    const auto [wide, exact, expected] = run(at::kDouble);
+    EXPECT_LT((drawn - expected).abs().max().item<double>(), 1e-4 * expected.abs().max().item<double>())
+        << sizes.n_r;
     EXPECT_LT((narrow - wide).abs().max().item<double>(), 1e-4 * wide.abs().max().item<double>())
         << sizes.n_r;
     EXPECT_LT((slope - exact).abs().max().item<double>(), 1e-2 * exact.abs().max().item<double>())

@@ -86,6 +86,16 @@ TEST(RowFlow, MovesNoTwoRowsApartIfCertified) {
   }
 }
 
+TEST(RowFlow, IsCertifiedInFloat32UpToRounding) {
+  const RowFlow flow(spec_of(8, 2, true));
+  std::vector<at::Tensor> parameters = moved(flow, 1);
+  for (at::Tensor& one : parameters) one = one.to(at::kFloat);
+  const at::Tensor u = Stream(6).normal({200, 8}, at::kFloat), w = Stream(7).normal({200, 8}, at::kFloat);
+  const at::Tensor before = (u - w).norm(2, 1),
+                   after = (flow(u, parameters).values - flow(w, parameters).values).norm(2, 1);
+  EXPECT_LE((after / before).max().item<double>(), 1 + 1e-4);
+}
+
 TEST(RowFlow, ThePapersFormIsNotLipschitz) {
   // Its scale depends on the row: where a late element is large, a small change of an early one moves it far.
   const RowFlow flow(spec_of(8, 1, false));
