@@ -35,7 +35,7 @@ def drawn(here, name):
 def curve(figure, runner, work, model, out):
     low, high = figure.grid
     grid = sources.write(work.folder / "grid.csv", ["x"], [[low + (high - low) * i / 400] for i in range(401)])
-    work.quiet([runner.tool, "predict", model, grid, "--out", out])
+    work.quiet([runner.tool, "predict", model, grid, "--keep", "x", "--out", out])
 
 
 def plots(figure, runner, work, model, files):

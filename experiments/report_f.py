@@ -107,7 +107,7 @@ def sizes():
            for size, found in sorted(ours.items())]
     claims = of_sizes(counts)
     page("f_table6", "Table 6 of F: sizes of the inducing matrices",
-         "Counts: a fit of one step of ResNet-18 with 100 classes and the preset `paper`. F's CIFAR-100 is not at hand to train on; accuracies are of CIFAR-10 "
+         "Counts: a short fit of ResNet-18 with 100 classes, on three images of each, with the preset `paper`. F's CIFAR-100 is not at hand to train on; accuracies are of CIFAR-10 "
          "and a ResNet-18 of an eighth of the width, where a size of 4 stands for F's 32, 8 for 64, and so on. One seed.",
          [grid(["size", "ours", "F", "F, saved", "F, accuracy"], lines), "## Accuracy by size\n\n" + grid(["size", *[title for title, _ in columns]], own),
           "## Claims\n\n" + verdicts(claims)])
