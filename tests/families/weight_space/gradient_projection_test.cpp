@@ -123,7 +123,7 @@ TEST(GradientProjection, CellsAreSumsOverTheRootOfTheirPixels) {
 }
 
 TEST(GradientProjection, RowsWithoutADirectionGiveNoResidual) {
-  // The output layer's z is 0 where the logits are: then every residual would be 0, which says nothing.
+  // Without a direction of the training rows, z~ and so every residual would be 0, which says nothing.
   Classifier c;
   at::NoGradGuard no_grad;
   const Dataset rows = images(12, 2);
