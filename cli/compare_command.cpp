@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 
 #include "cli/commands.h"
 #include "cli/comparison.h"
@@ -23,7 +24,20 @@ using nlohmann::json;
 
 json json_of(const CompareRequest& r, const std::vector<MethodRuns>& results) {
   json answer = comparison_json(results);
-  answer.update({{"data", r.data}, {"target", r.fit.target}, {"seeds", r.seeds}, {"level", r.fit.level}});
+  answer.update({{"data", r.data},
+                 {"target", r.fit.target},
+                 {"seeds", r.seeds},
+                 {"repeats", r.repeats},
+                 {"level", r.fit.level}});
+  if (const auto pair = leading_pair(results, r.fit.test_fraction))
+    answer["leading"] = {{"first", pair->first},
+                         {"second", pair->second},
+                         {"metric", "nll"},
+                         {"difference", pair->difference.mean},
+                         {"standard_error", pair->difference.standard_error},
+                         {"bound", pair->difference.bound},
+                         {"splits", pair->difference.splits},
+                         {"decided", pair->difference.decided()}};
   if (InterruptGuard::interrupted()) answer["interrupted"] = true;
   return answer;
 }
@@ -36,20 +50,43 @@ void log_failures(const std::vector<MethodRuns>& results) {
   }
 }
 
+/// Returns a sentence on the two methods with the lowest NLL; "" for one split.
+std::string leading_text(const std::vector<MethodRuns>& results, double test_fraction) {
+  const auto pair = leading_pair(results, test_fraction);
+  if (!pair) return "";
+  const PairedDifference& d = pair->difference;
+  return fmt::format(
+      "\nnll of {} below that of {} by {:.3g} +- {:.2g} (standard error over {} splits that share rows): "
+      "{}\n",
+      pair->first, pair->second, -d.mean, d.standard_error, d.splits,
+      d.decided() ? "decided at 95 %" : fmt::format("undecided, the 95 % bound is {:.2g}", d.bound));
+}
+
+/// Returns the methods of the comparison: those that the user named, else all that take these data; then the
+/// plain methods that take them and are not among those.
+std::vector<MethodChoice> methods_for(const Examples& data, const CompareRequest& r) {
+  std::vector<MethodChoice> methods = methods_that_take(data, r.fit, r.methods, r.named), plain;
+  for (const MethodInfo& info : method_catalog())
+    if (info.plain && std::ranges::find(methods, info.name, &MethodChoice::method) == methods.end())
+      plain.push_back({info.name, info.resolve(json::object())});
+  std::ranges::move(methods_that_take(data, r.fit, plain, /*all_must=*/false), std::back_inserter(methods));
+  return methods;
+}
+
 }  // namespace
 
 int run_command(const CompareRequest& request) {
   CompareRequest r = request;
   r.fit.threads = kThreadsOfProcess;  // run_checked (run.cpp) set the threads already
-  std::vector<std::string> notes;  // notes on the data
+  std::vector<std::string> notes;     // notes on the data
   Examples data = read_training(r.data, r.fit, data_source(), &notes);
   for (const std::string& note : notes) log_note(note);
   check_target(data, r.fit);
   data = examples_of(std::move(data), r.fit);
-  const std::vector<MethodChoice> methods = methods_that_take(data, r.fit, r.methods, r.named);
+  const std::vector<MethodChoice> methods = methods_for(data, r);
   InterruptGuard interrupt;
   const std::vector<MethodRuns> results =
-      compare(data, r.fit, methods, r.seeds, notes,
+      compare(data, r.fit, methods, {r.seeds, r.repeats}, notes,
               [](const std::string& title) { return std::make_unique<ProgressPrinter>(title); });
   const bool any = std::ranges::any_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
   if (!any && !results.empty()) std::rethrow_exception(results.front().thrown);
@@ -58,7 +95,10 @@ int run_command(const CompareRequest& request) {
                          methods.size()));
   log_failures(results);
   for (const SharedNote& note : shared_notes(results)) log_note(note.text, note.of);
-  r.json ? print(json_of(r, results)) : print(comparison_table(results, r.fit.level));
+  if (r.json)
+    print(json_of(r, results));
+  else
+    print(comparison_table(results, r.fit.level) + leading_text(results, r.fit.test_fraction));
   if (InterruptGuard::interrupted()) return kInterrupted;
   const bool all = std::ranges::all_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
   return all ? kDone : kFailed;

@@ -112,16 +112,23 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
 }
 
 void add_compare(CLI::App& root, Parsed& p, const Words& words) {
-  CLI::App& app = *root.add_subcommand("compare", "Fit several methods with several seeds on one split");
+  CLI::App& app =
+      *root.add_subcommand("compare", "Fit several methods with several seeds on the same splits");
   CompareRequest& r = p.compare;
   r.fit.test_fraction = 0.1;
   app.add_option("DATA", r.data, "table or images, as fit takes them")->required();
-  app.add_option("--methods", p.compared, "comma-separated [default: all that take the data]")
+  app.add_option("--methods", p.compared,
+                 "comma-separated; ridge and constant join them [default: all that take the data]")
       ->type_name("A,B,C");
   add_preset(app, p.preset);
   app.add_option("--seeds", r.seeds, "fits of each method that has a seed [default 5]")
       ->type_name("K")
       ->check(whole("a number of seeds", 1, 1000));
+  app.add_option("--repeats", r.repeats,
+                 "random splits, from --split-seed on; several also tell whether the two best methods differ "
+                 "[default 1]")
+      ->type_name("R")
+      ->check(whole("a number of repeats", 1, 1000));
   add_level(app, r.fit.level);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
@@ -129,12 +136,16 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   p.compare_flags.add(app, option_docs(r.fit));
   add_methods(app, p.compare_flags, words, "--methods", p.compared);
   app.footer(
-      "Mean ± sd over the fits. The best of each column is bold, * where there is no terminal; none where "
+      "Mean ± sd over the fits, of all splits. With --repeats, a line below the table compares the NLL of "
+      "the "
+      "two best methods by split (corrected resampled t test, Nadeau and Bengio 2003). The best of each "
+      "column is bold, * where there is no terminal; none where "
       "all show the same. Methods that start from the same trained network train it once; the seconds of "
       "each contain it.\n\n"
       "Examples:\n"
       "  slimbayes compare houses.csv --target price\n"
       "  slimbayes compare houses.csv --target price --methods dbk,dnn --seeds 10 --steps 5000 --json\n"
+      "  slimbayes compare houses.csv --target price --methods dbk,gp-exact --seeds 1 --repeats 10\n"
       "The options of methods: slimbayes compare --methods dbk,dnn --help; the methods: slimbayes methods");
 }
 

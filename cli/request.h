@@ -80,7 +80,8 @@ struct CompareRequest {
   std::vector<MethodChoice> methods;
   bool named = false;  // true: fail if one cannot take the data; false: leave it out
   int seeds = 5;
-  FitOptions fit;  // options of every fit; its method, options and seed are unused
+  int repeats = 1;  // random splits
+  FitOptions fit;   // options of every fit; its method, options and seed are unused
   bool json = false;
 };
 

@@ -16,7 +16,7 @@ std::span<const MethodInfo> method_catalog() {
   static const std::vector<MethodInfo> catalog = [] {
     std::vector<MethodInfo> all;
     for (const auto family :
-         {deep_kernel_methods, dense_gp_methods, last_layer_methods, weight_space_methods})
+         {deep_kernel_methods, dense_gp_methods, last_layer_methods, weight_space_methods, plain_methods})
       std::ranges::move(family(), std::back_inserter(all));
     return all;
   }();

@@ -46,6 +46,10 @@ struct MethodInfo {
   SdParts parts = SdParts::calibrated;
   bool variance_grows_away = false;  // the paper claims that the variance grows away from the data
 
+  /// Whether the method is a rival without a network that every other one must beat. `compare` adds it to the
+  /// methods that the user names.
+  bool plain = false;
+
   bool seeded = true;          // false: every seed gives the same bits, no random numbers are drawn
   bool resumable = false;      // true: writes checkpoints while it fits
   bool updates = false;        // true: can learn and forget rows without training (ExactPosterior)

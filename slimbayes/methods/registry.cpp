@@ -60,6 +60,10 @@ std::unique_ptr<Method> make_f_sgvb_lrt(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_f_sgvb_lrt(const TensorFile& file);
 std::unique_ptr<Method> make_ensemble(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ensemble(const TensorFile& file);
+std::unique_ptr<Method> make_ridge(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_ridge(const TensorFile& file);
+std::unique_ptr<Method> make_constant(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_constant(const TensorFile& file);
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_gp_exact(const TensorFile& file);
 
@@ -94,6 +98,8 @@ constexpr RegistryRow kRows[] = {
     {"batch-ensemble", make_batch_ensemble, load_batch_ensemble},
     {"f-sgvb-lrt", make_f_sgvb_lrt, load_f_sgvb_lrt},
     {"ensemble", make_ensemble, load_ensemble},
+    {"ridge", make_ridge, load_ridge},
+    {"constant", make_constant, load_constant},
 };
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <map>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
@@ -39,6 +41,7 @@ json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::s
   for (const std::string& note : own) report["notes"].push_back(note);
   report["facts"] = model.fitted().summary().facts;
   report["seed"] = fit.seed;
+  report["split_seed"] = fit.split_seed;
   report["seconds"] = spent + saved;
   if (networks && networks->taken() > taken_before) {
     report["seconds_shared"] = saved;
@@ -47,13 +50,15 @@ json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::s
   return report;
 }
 
-/// Fits one method with each seed and adds the reports to `result`. If a fit throws, records the message in
-/// `result` and leaves the other seeds out. Returns false if the user stopped the comparison, else true.
+/// Fits one method with each seed on one split and adds the reports to `result`. If a fit throws, records the
+/// message in `result` and leaves the other seeds out. Returns false if the user stopped the comparison, else
+/// true.
 bool run_seeds(MethodRuns& result, const Examples& examples, FitOptions fit, int seeds,
-               const std::vector<std::string>& notes, const FitWatcher& watcher, NetworkCache* networks) {
+               const std::vector<std::string>& notes, const FitWatcher& watcher, NetworkCache* networks,
+               const std::function<std::string(int seed)>& title) {
   try {
     for (int seed = 0; seed < seeds; ++seed) {
-      const std::unique_ptr<Callback> callback = watcher(fmt::format("{} seed {}", fit.method, seed));
+      const std::unique_ptr<Callback> callback = watcher(title(seed));
       if (callback->stop()) return false;
       fit.seed = static_cast<uint64_t>(seed);
       json run = one_run(examples, fit, notes, *callback, networks);
@@ -90,26 +95,73 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
 }
 
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
-                                const std::vector<MethodChoice>& methods, int seeds,
+                                const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher) {
   check(fit.test_fraction > 0, "compare", "test examples, on which the methods are compared",
         fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
+  check(plan.repeats == 1 || kind_asked(examples, fit) != InputKind::windows, "compare",
+        "one split of a time series, which is split by time", fmt::format("{} repeats", plan.repeats),
+        "leave --repeats out");
   NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
   std::vector<MethodRuns> results;
-  for (const MethodChoice& choice : methods) {
-    FitOptions own = fit;
-    own.method = choice.method;
-    own.options = choice.options;
-    MethodRuns& result = results.emplace_back(MethodRuns{choice.method});
-    const int fits = find_method(choice.method).seeded ? seeds : 1;
-    NetworkCache* shared = several && takes_network(choice) ? &networks : nullptr;
-    if (run_seeds(result, examples, own, fits, notes, watcher, shared)) continue;
-    if (result.runs.empty()) results.pop_back();
-    break;
+  for (int repeat = 0; repeat < plan.repeats; ++repeat) {
+    for (size_t i = 0; i < methods.size(); ++i) {
+      if (i == results.size()) results.push_back({methods[i].method});
+      if (!results[i].failure.empty()) continue;
+      FitOptions own = fit;
+      own.method = methods[i].method;
+      own.options = methods[i].options;
+      own.split_seed = fit.split_seed + static_cast<uint64_t>(repeat);
+      const int fits = find_method(own.method).seeded ? plan.seeds : 1;
+      NetworkCache* shared = several && takes_network(methods[i]) ? &networks : nullptr;
+      const auto title = [&](int seed) {
+        return plan.repeats == 1 ? fmt::format("{} seed {}", own.method, seed)
+                                 : fmt::format("{} split {} seed {}", own.method, repeat, seed);
+      };
+      if (run_seeds(results[i], examples, own, fits, notes, watcher, shared, title)) continue;
+      if (results[i].runs.empty()) results.pop_back();
+      return results;
+    }
   }
   return results;
+}
+
+std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, double test_fraction) {
+  struct Entry {
+    const MethodRuns* of;
+    std::map<uint64_t, double> by_split;  // mean NLL
+    double mean = 0;
+  };
+  std::vector<Entry> all;
+  for (const MethodRuns& one : results) {
+    if (!one.failure.empty()) continue;
+    Entry entry{&one, {}};
+    std::map<uint64_t, double> fits;
+    bool scored = true;
+    for (const json& run : one.runs) {
+      scored = scored && run.contains("nll") && run["nll"].is_number();
+      if (!scored) break;
+      entry.by_split[run["split_seed"].get<uint64_t>()] += run["nll"].get<double>();
+      fits[run["split_seed"].get<uint64_t>()] += 1;
+    }
+    if (!scored || fits.size() < 2) continue;
+    for (auto& [split, sum] : entry.by_split) {
+      sum /= fits[split];
+      entry.mean += sum / static_cast<double>(fits.size());
+    }
+    all.push_back(std::move(entry));
+  }
+  std::ranges::stable_sort(all, {}, &Entry::mean);
+  if (all.size() < 2 || all[0].by_split.size() != all[1].by_split.size()) return std::nullopt;
+  std::vector<double> differences;
+  for (const auto& [split, nll] : all[0].by_split) {
+    if (!all[1].by_split.contains(split)) return std::nullopt;
+    differences.push_back(nll - all[1].by_split.at(split));
+  }
+  return LeadingPair{all[0].of->method, all[1].of->method,
+                     paired_difference(differences, test_fraction / (1 - test_fraction))};
 }
 
 }  // namespace slimbayes

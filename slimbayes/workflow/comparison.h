@@ -4,11 +4,13 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "slimbayes/catalog/fit_options.h"
 #include "slimbayes/catalog/methods.h"
+#include "slimbayes/core/paired_difference.h"
 #include "slimbayes/data/examples.h"
 #include "slimbayes/train/callback.h"
 
@@ -17,10 +19,10 @@ namespace slimbayes {
 /// The result of one method in a comparison.
 struct MethodRuns {
   std::string method;
-  /// One report on the test examples (report_on) per seed, with additional keys: `seed`; `notes`; `facts`,
-  /// what the fit chose (Summary::facts); `seconds`, the time that the fit would take alone; and
-  /// `seconds_shared`, the part of `seconds` that was saved because another fit of this comparison had
-  /// trained the network already (absent: no network was shared).
+  /// One report on the test examples (report_on) per split and seed, with additional keys: `split_seed`;
+  /// `seed`; `notes`; `facts`, what the fit chose (Summary::facts); `seconds`, the time that the fit would
+  /// take alone; and `seconds_shared`, the part of `seconds` that was saved because another fit of this
+  /// comparison had trained the network already (absent: no network was shared).
   std::vector<nlohmann::json> runs = {};
   std::string failure = "";             // why the method failed; empty: it did not fail
   std::exception_ptr thrown = nullptr;  // the exception behind `failure`
@@ -36,10 +38,16 @@ using FitWatcher = std::function<std::unique_ptr<Callback>(const std::string& ti
 std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitOptions& options,
                                             const std::vector<MethodChoice>& methods, bool all_must);
 
-/// Fits every method with the seeds 0 to seeds - 1 (a deterministic method once), reports on the test
-/// examples, and returns one result per method. All fits use one split, so that only method and seed differ.
-/// `fit` holds all options except method, method options and seed; its test_fraction must be above 0. `notes`
-/// are notes on the data; the notes of every report begin with them.
+/// How often a comparison fits each method.
+struct ComparisonPlan {
+  int seeds = 5;    // fits of a method on each split; a deterministic method is fitted once
+  int repeats = 1;  // random splits, with the seeds FitOptions::split_seed, split_seed + 1, ...
+};
+
+/// Fits every method on every split with the seeds 0 to seeds - 1, reports on the test examples, and returns
+/// one result per method. All methods use the same splits, so that only method and seed differ. `fit` holds
+/// all options except method, method options and seed; its test_fraction must be above 0. `notes` are notes
+/// on the data; the notes of every report begin with them.
 ///
 /// Methods that start from a trained network (MethodInfo::takes_network) train it once per seed and share it
 /// (method/network_cache.h), if their options for the network and its training and the scale of their inputs
@@ -47,9 +55,20 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
 ///
 /// If a method fails, its message is recorded and the other methods are fitted. If a callback's stop()
 /// returns true, the unfinished fit is dropped, and the results so far are returned. Throws
-/// std::invalid_argument if test_fraction is 0.
+/// std::invalid_argument if test_fraction is 0, or for several splits of a time series, which is split by
+/// time.
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
-                                const std::vector<MethodChoice>& methods, int seeds,
+                                const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher);
+
+/// The two methods with the lowest mean NLL, and the difference of their NLLs by split.
+struct LeadingPair {
+  std::string first, second;
+  PairedDifference difference;  // first minus second, below 0
+};
+
+/// Returns the leading pair of a comparison over at least two splits, each NLL averaged over the seeds of a
+/// split; nothing if fewer than two methods have an NLL on every split. `test_fraction` is FitOptions'.
+std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, double test_fraction);
 
 }  // namespace slimbayes

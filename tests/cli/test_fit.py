@@ -196,8 +196,9 @@ def test_compare_lists_every_method_and_survives_a_failing_one(tmp_path, toy):
     words = ["compare", toy / "toy.csv", "--target", "y", "--seeds", 2, "--threads", 1, *FEW]
     done = run(tmp_path, *words, "--methods", "dbk,gp-exact", "--max-rows", 10, "--json")
     assert done.returncode == 1 and "error: gp-exact failed" in done.stderr, done.stderr  # the others are shown
-    dbk, gp = json.loads(done.stdout)["methods"]
+    dbk, gp, ridge, constant = json.loads(done.stdout)["methods"]
     assert [run["seed"] for run in dbk["runs"]] == [0, 1] and dbk["sd"]["nll"] > 0
+    assert (ridge["method"], constant["method"], len(ridge["runs"])) == ("ridge", "constant", 1)
     assert gp["runs"] == [] and "max_rows" in gp["failed"]
     text = run(tmp_path, *words, "--methods", "map,dbk").stdout.splitlines()
     assert text[0].split()[:3] == ["method", "mae", "rmse"] and text[1].startswith("dnn") and "*" in text[1] + text[2]

@@ -92,7 +92,7 @@ def test_compare_runs_an_ensemble_beside_its_member(tmp_path, toy):
     done = run(tmp_path, "compare", toy / "toy.csv", "--target", "y", "--methods", "dnn,ensemble", "--members", 2, "--seeds", 1,
                "--json", *FEW)
     assert done.returncode == 0, done.stderr
-    assert [len(entry["runs"]) for entry in json.loads(done.stdout)["methods"]] == [1, 1]
+    assert [len(entry["runs"]) for entry in json.loads(done.stdout)["methods"]] == [1, 1, 1, 1]  # ridge and constant too
 
 
 SERIES = {

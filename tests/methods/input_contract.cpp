@@ -173,7 +173,7 @@ void inputs_seeds(const InputSubject& s, const Fitted&) {
   const auto fit = [&](uint64_t seed) { return bytes_of(*s.make(kShort)->fit(split, {Stream(seed)})); };
   const std::string first = fit(1);
   require(fit(1) == first, "other bits with the same seed");
-  require(fit(2) != first, "the same bits with another seed");
+  require((fit(2) != first) == s.info->seeded, "the same bits with another seed");
 }
 
 struct StopAfter : Callback {
@@ -190,6 +190,11 @@ void inputs_resumes(const InputSubject& s, const Fitted&) {
     return s.make(kShort)->fit(split, {Stream(5), callback, policy});
   };
   const std::string whole = bytes_of(*fit(nullptr, {}));
+  if (!s.info->resumable) {  // too short to be stopped
+    StopAfter stop(0);
+    require(bytes_of(*fit(&stop, {path, false, "inputs"})) == whole, "other bits when stopped");
+    return;
+  }
   for (int64_t steps : {4, 9}) {
     StopAfter stop(steps);
     try {
@@ -228,7 +233,8 @@ void other_shapes(const InputSubject& s, const Fitted& fitted) {
 void learns(const InputSubject& s, const Fitted& fitted) {
   const Dataset fresh = s.data->data(2 * kFresh, 3);
   const double nll = *nll_of_answers(fresh, [&](const Dataset& rows) { return fitted.predict(rows); });
-  require(nll < s.data->constant - 0.1,
+  // The constant of the counts has a Poisson distribution, which is .5 worse than their own.
+  require(nll < s.data->constant + (s.info->plain ? 0.6 : -0.1),
           fmt::format("an NLL of {}, of a constant answer {}", nll, s.data->constant));
 }
 

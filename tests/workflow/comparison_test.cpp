@@ -66,8 +66,8 @@ TEST(Comparison, CountsTheTrainingForEveryMethod) {
   for (const char* name : {"rich-bll", "bll", "dbk"}) methods.push_back({name, steps_fit(name).options});
   const auto quiet = [](const std::string&) { return std::make_unique<Callback>(); };
   FitOptions fit = steps_fit("bll");
-  const std::vector<MethodRuns> shared = compare(table, fit, methods, 2, {}, quiet);
-  const std::vector<MethodRuns> alone = compare(table, fit, {methods[1]}, 2, {}, quiet);
+  const std::vector<MethodRuns> shared = compare(table, fit, methods, {2, 1}, {}, quiet);
+  const std::vector<MethodRuns> alone = compare(table, fit, {methods[1]}, {2, 1}, {}, quiet);
   const auto noted = [](const json& run) {
     return run.dump().find("took a network that was trained before") != std::string::npos;
   };
@@ -84,6 +84,37 @@ TEST(Comparison, CountsTheTrainingForEveryMethod) {
     }
     EXPECT_EQ(run, own);
   }
+}
+
+TEST(Comparison, RepeatsGiveEveryMethodTheSameSplits) {
+  const Table table = generate("steps", 200, Stream(1));
+  FitOptions fit = steps_fit("dnn");
+  fit.split_seed = 7;
+  const std::vector<MethodChoice> methods = {{"ridge", find_method("ridge").resolve(json::object())},
+                                             {"constant", find_method("constant").resolve(json::object())}};
+  const auto quiet = [](const std::string&) { return std::make_unique<Callback>(); };
+  const std::vector<MethodRuns> results = compare(table, fit, methods, {3, 4}, {}, quiet);
+  ASSERT_EQ(results.size(), 2U);
+  std::vector<double> differences;
+  for (size_t i = 0; i < 4; ++i) {  // neither method has a seed: one fit a split
+    const json &a = results[0].runs.at(i), &b = results[1].runs.at(i);
+    EXPECT_EQ(a["split_seed"], 7 + i);
+    EXPECT_EQ(b["split_seed"], 7 + i);
+    EXPECT_EQ(a["nll_constant"], b["nll_constant"]);  // the same test rows
+    differences.push_back(a["nll"].get<double>() - b["nll"].get<double>());
+  }
+  EXPECT_NE(results[0].runs[0]["nll"], results[0].runs[1]["nll"]);
+  const auto pair = leading_pair(results, 0.2);
+  ASSERT_TRUE(pair);
+  const bool ridge_first = pair->first == "ridge";
+  if (!ridge_first)
+    for (double& d : differences) d = -d;
+  const PairedDifference expected = paired_difference(differences, 0.25);
+  EXPECT_DOUBLE_EQ(pair->difference.mean, expected.mean);
+  EXPECT_DOUBLE_EQ(pair->difference.bound, expected.bound);
+  EXPECT_LE(pair->difference.mean, 0);
+  EXPECT_FALSE(leading_pair({results[0]}, 0.2));
+  EXPECT_FALSE(leading_pair(compare(table, fit, methods, {1, 1}, {}, quiet), 0.2));  // one split
 }
 
 }  // namespace

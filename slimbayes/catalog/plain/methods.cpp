@@ -1,0 +1,43 @@
+// Methods that are no networks: what every other method must beat.
+#include "slimbayes/catalog/families.h"
+#include "slimbayes/catalog/method_entry.h"
+#include "slimbayes/catalog/plain/plain_options.h"
+
+namespace slimbayes {
+namespace {
+
+MethodInfo ridge() {
+  MethodInfo info;
+  info.name = "ridge";
+  info.summary =
+      "Bayesian linear regression on the encoded columns, in closed form: the rival that every network must "
+      "beat.";
+  info.tasks = {TaskKind::regression};
+  info.inputs = {InputKind::table, InputKind::windows};
+  info.paper = "MacKay 1992 (evidence of a linear model)";
+  info.input_scale = "standard";
+  info.seeded = false;
+  info.variance_grows_away = true;
+  info.plain = true;
+  return with_options<RidgeOptions>(std::move(info));
+}
+
+MethodInfo constant() {
+  MethodInfo info;
+  info.name = "constant";
+  info.summary = "The distribution of the training targets for every row: the score of knowing nothing.";
+  info.tasks = {TaskKind::regression, TaskKind::classification, TaskKind::counts};
+  info.inputs = every_input();
+  info.paper = "slimbayes (conjugate posteriors of a constant)";
+  info.input_scale = "standard";
+  info.parts = SdParts::noise_only;
+  info.seeded = false;
+  info.plain = true;
+  return with_options<ConstantOptions>(std::move(info));
+}
+
+}  // namespace
+
+std::vector<MethodInfo> plain_methods() { return {ridge(), constant()}; }
+
+}  // namespace slimbayes
