@@ -23,11 +23,19 @@ std::string value_of(const Words& words, const std::string& flag, std::string fa
 }
 
 /// Returns the methods whose options become flags of a command: the methods that `flag` names (`fallback` if
-/// it is absent), then the methods that these wrap, such as the member method of an ensemble (--of).
+/// it is absent), then the methods that these wrap, such as the member method of an ensemble (--of) and the
+/// candidates of auto.
 std::vector<const MethodInfo*> flagged_methods(const Words& words, const std::string& flag,
                                                const std::string& fallback) {
   std::vector<const MethodInfo*> methods = methods_of(value_of(words, flag, fallback));
   for (size_t i = 0; i < methods.size(); ++i) {
+    if (methods[i]->candidates) {
+      const nlohmann::json named = {{"candidates", value_of(words, "--candidates", "by-size")}};
+      for (const std::string& name : methods[i]->candidates(named)) {
+        const MethodInfo* method = &find_method(name);
+        if (std::ranges::find(methods, method) == methods.end()) methods.push_back(method);
+      }
+    }
     if (methods[i]->inner.empty()) continue;
     const std::string& inner = methods[i]->inner;
     const std::string of =
@@ -100,7 +108,7 @@ void add_fit(CLI::App& root, Parsed& p, const Words& words) {
       "  slimbayes fit houses.csv --target price\n"
       "  slimbayes fit houses.csv --target price --method gp-exact --test-fraction 0.1 --json\n"
       "  slimbayes fit houses.csv --target price --steps 40000 --model big.safetensors --resume\n"
-      "  slimbayes fit houses.csv --target price --calibrate conformal --tune\n"
+      "  slimbayes fit houses.csv --target price --method dbk --calibrate conformal --tune\n"
       "  slimbayes fit houses.csv --target price --method ensemble --of dbk --members 5\n"
       "  slimbayes fit mails.csv --target spam\n"
       "  slimbayes fit quakes.csv --likelihood cox --domain 0:1,0:2\n"

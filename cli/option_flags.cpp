@@ -95,10 +95,15 @@ void OptionFlags::add(CLI::App& command, const std::vector<const MethodInfo*>& m
 }
 
 void OptionFlags::show_shared() {
+  const MethodInfo& usual = default_method(TaskKind::regression);
+  const std::string shown = usual.candidates ? usual.candidates(json::object()).front() : usual.name;
+  const auto own = [&](const std::string& name) {
+    return std::ranges::find(usual.options, name, &OptionDoc::name) != usual.options.end();
+  };
   for (const Flag& flag : flags_) {
-    if (flag.of_method)
-      flag.option->group(is_shared(flag.name) ? "Options of most methods, with the defaults of " +
-                                                    default_method(TaskKind::regression).name
+    if (!flag.of_method) continue;
+    flag.option->group(own(flag.name)         ? "Options of " + usual.name + ", the default method"
+                       : is_shared(flag.name) ? "Options of most methods, with the defaults of " + shown
                                               : "");
   }
 }

@@ -7,6 +7,7 @@
 
 #include "slimbayes/catalog/fit_checks.h"
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/portfolio/auto_options.h"
 #include "slimbayes/catalog/recipe.h"
 
 namespace slimbayes::cli {
@@ -79,6 +80,13 @@ struct MethodFlags {
   nlohmann::json given, resolved;
 };
 
+/// Returns the name of the network that these options ask for; of the candidates' network, for a method that
+/// hands the options on.
+std::string network_of(const nlohmann::json& resolved, InputKind kind) {
+  const nlohmann::json& own = resolved.contains(kPassedOn) ? resolved[kPassedOn] : resolved;
+  return network_name(own.value("network", NetworkOptions{}.network), kind);
+}
+
 /// Throws std::invalid_argument for a network option that flags set, such as --heads, if none of these
 /// methods has a network that uses it.
 void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind) {
@@ -89,7 +97,7 @@ void check_network_flags(const std::vector<MethodFlags>& methods, InputKind kind
     bool used = false;
     for (const MethodFlags& method : methods) {
       if (!method.given.contains(doc.name)) continue;
-      const std::string name = network_name(method.resolved.at("network").get<std::string>(), kind);
+      const std::string name = network_of(method.resolved, kind);
       // A network that cannot take this kind of input is refused by a later check with a clearer message.
       used = used || !takes(name) || uses_option(name, doc.name);
       unused = name;
@@ -146,7 +154,9 @@ EarlyFit fit_of(const Parsed& p) {
   if (!r.preset.empty() && find_preset(method, r.preset, chosen.options) == nullptr)
     misuse(fmt::format("expected a method with the preset '{}'; received '{}'; {} have it (--method)",
                        r.preset, method.name, fmt::join(methods_with(r.preset), ", ")));
-  return {std::move(r), &method, std::move(chosen), !named && !task};
+  const bool by_target =
+      !named && !task && &default_method(TaskKind::regression) != &default_method(TaskKind::classification);
+  return {std::move(r), &method, std::move(chosen), by_target};
 }
 
 std::string dry_run_of(const EarlyFit& fit) {

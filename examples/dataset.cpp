@@ -1,6 +1,7 @@
 // Uses your own tensors instead of a table: a Dataset, a method of the registry, its predictive distribution.
 // Compile with examples/CMakeLists.txt; run without arguments.
 #include <ATen/ATen.h>
+#include <slimbayes/core/density.h>
 #include <slimbayes/core/metrics.h>
 #include <slimbayes/methods/registry.h>
 
@@ -47,7 +48,7 @@ void run() {
   const at::Tensor truth = test.all().target * scale + shift;
   std::printf("%lld test rows: rmse %.3f, nll %.3f, 95 %% interval holds %.1f %%\n",
               static_cast<long long>(test.size()), sb::root_mean_squared_error(p, truth),
-              sb::gaussian_nll(p, truth), 100 * sb::coverage(p, truth, 0.95));
+              sb::regression_nll(p, truth), 100 * sb::coverage(p, truth, 0.95));
 }
 
 }  // namespace

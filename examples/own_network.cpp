@@ -3,6 +3,7 @@
 // Compile with examples/CMakeLists.txt. `python3 own_network.py data/concrete.csv FOLDER` makes the files;
 // run: own_network FOLDER head
 #include <ATen/ATen.h>
+#include <slimbayes/core/density.h>
 #include <slimbayes/core/metrics.h>
 #include <slimbayes/data/table/table.h>
 #include <slimbayes/methods/registry.h>
@@ -50,8 +51,8 @@ void run(const std::filesystem::path& folder, const char* last_layer) {
                 truth[i].item<double>());
   }
   std::printf("%lld test rows: rmse %.2f, nll %.3f (bll %.3f)\n", static_cast<long long>(test.size()),
-              sb::root_mean_squared_error(p, truth), sb::gaussian_nll(p, truth),
-              sb::gaussian_nll(plain, truth));
+              sb::root_mean_squared_error(p, truth), sb::regression_nll(p, truth),
+              sb::regression_nll(plain, truth));
 
   // Far from the data the epistemic sd grows, with rich-bll more than with bll.
   const sb::Dataset far = sb::regression_data(3 * test.all().inputs[0], truth);

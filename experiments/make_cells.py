@@ -9,6 +9,7 @@ import csv
 import itertools
 import pathlib
 
+import cells_auto
 import cells_f
 import cells_r
 import cells_s
@@ -162,8 +163,8 @@ def conformal():
 
 
 def main():
-    for study in (table1, noise_reading, rank, noise, sensitivity, scaling, e_table1, ten_tables, conformal, *cells_r.STUDIES, *cells_s.STUDIES, *cells_s_papers.STUDIES,
-                  *cells_f.STUDIES):
+    for study in (table1, noise_reading, rank, noise, sensitivity, scaling, e_table1, ten_tables, conformal, *cells_auto.STUDIES, *cells_r.STUDIES, *cells_s.STUDIES,
+                  *cells_s_papers.STUDIES, *cells_f.STUDIES):
         path = HERE / study.__name__ / "cells.csv"
         path.parent.mkdir(exist_ok=True)
         with open(path, "w", newline="") as file:

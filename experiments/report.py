@@ -13,6 +13,7 @@ import os
 import pathlib
 
 import claims
+import report_auto
 import report_f
 import report_r
 import report_s
@@ -233,7 +234,7 @@ def main():
     both = load(HERE / "table1", HERE / "ten_tables", runner=now)
     found += ten_tables(load(HERE / "ten_tables", runner=now), both)
     noise_reading(load(HERE / "noise_reading", runner=now))
-    found += report_r.write(now) + report_s.write() + report_f.write()
+    found += report_auto.write(now) + report_r.write(now) + report_s.write() + report_f.write()
     report_s_own.write()
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN, claims.UNTESTED))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
@@ -249,7 +250,8 @@ OVERVIEW = """# Experiments
 
 | study | what |
 |---|---|
-| [recipe](recipe/README.md) | what the defaults of `fit` rest on |
+| [default_tables](default_tables/README.md), [skewed](skewed/README.md) | the default method beside its candidates and rivals, on the tables at hand; on a skewed cost |
+| [recipe](recipe/README.md) | what the defaults of the networks rest on |
 | [table1](table1/README.md) | N Table 1 on the tables at hand, CatBoost and an ensemble on the same splits |
 | [noise_reading](noise_reading/README.md) | what N's text on the noise may mean, on N's own baselines |
 | [ten_tables](ten_tables/README.md) | untuned dbk against PP-DKL and CatBoost on the ten largest tables |
@@ -257,11 +259,9 @@ OVERVIEW = """# Experiments
 | [sensitivity](sensitivity/README.md) | N Figure 6: alpha and beta |
 | [e_table1](e_table1/README.md) | E Table 1, with its ablations |
 | [r_table2](r_table2/README.md), [r_rivals](r_rivals/README.md) | R Table 2: in R's protocol, and every method on equal rows |
-| [r_noise](r_noise/README.md) | R's two ways to a noise variance |
-| [r_table4](r_table4/README.md), [r_table6](r_table6/README.md) | R Table 4: white wine told from red; R Table 6: the subsample |
-| [r_table5](r_table5/README.md) | R Table 5 in small: CIFAR-10 and foreign images |
+| [r_noise](r_noise/README.md), [r_ridge](r_ridge/README.md) | R's two ways to a noise variance; how near Rich-BLL comes to NTK-GP, by its ridge |
+| [r_table4](r_table4/README.md), [r_table5](r_table5/README.md), [r_table6](r_table6/README.md) | R Tables 4 to 6: white wine told from red; CIFAR-10 and foreign images, in small; the subsample |
 | [r_costs](r_costs/README.md), [r_figures](r_figures/README.md) | R Table 1 as seconds and bytes; R Figures 1 and 2 |
-| [r_ridge](r_ridge/README.md) | how near Rich-BLL comes to NTK-GP, by its ridge |
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |
 | [likelihoods](likelihoods/README.md) | classes, counts and events on data |
 | [wheel](wheel/README.md) | R Table 3: exploration on the wheel bandit |
@@ -276,7 +276,7 @@ OVERVIEW = """# Experiments
 N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. R: the paper of Rich-BLL, richer
 Bayesian last layers ([references](../docs/references.md)); its spread, and ours beside it, is the standard error. S: Toure and Stephens, Singular Bayesian
 neural networks. F: the paper of FiD-GP. The claims of S and F are decided by differences seed by seed, with Student's t. `make_cells.py` writes the
-cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's, likelihoods' and wheel's pages have
+cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's, likelihoods', skewed's and wheel's pages have
 programs of their own, the recipe's is written by hand. Verdicts compare means over the seeds measured so far, whose number
 stands in brackets in each table, by one rule in both directions: a difference of less than the larger spread over seeds
 decides nothing, nor does a single seed (but of the exact Gaussian process, which has none); a claim is open as long as what is

@@ -28,7 +28,7 @@ from results import as_text, differences, recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEST_ROWS = 20000  # of generated data
-RIVALS = {"catboost": "catboost_fit.py", "torch": "torch_fit.py"}
+RIVALS = {"catboost": "catboost_fit.py", "ngboost": "ngboost_fit.py", "torch": "torch_fit.py"}
 MODELS = pathlib.Path(os.environ.get("SLIMBAYES_MODELS", HERE / ".models"))  # networks that cells share
 SPLIT_FLAGS = {"--split", "--split-seed", "--valid-fraction", "--test-fraction", "--ignore"}
 

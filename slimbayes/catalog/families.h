@@ -17,6 +17,9 @@ std::vector<MethodInfo> last_layer_methods();
 /// all weights, or the members of an ensemble.
 std::vector<MethodInfo> weight_space_methods();
 
+/// Returns auto.
+std::vector<MethodInfo> portfolio_methods();
+
 /// Returns the methods without a network that every other one must beat: ridge and constant.
 std::vector<MethodInfo> plain_methods();
 

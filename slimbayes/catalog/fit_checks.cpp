@@ -7,6 +7,8 @@
 #include <stdexcept>
 
 #include "slimbayes/catalog/network/networks.h"
+#include "slimbayes/catalog/option.h"
+#include "slimbayes/catalog/portfolio/auto_options.h"
 
 namespace slimbayes {
 
@@ -41,12 +43,28 @@ std::string joined_names(const std::vector<T>& list) {
 /// wraps another one (ensemble), the advice begins with a member method that takes them.
 std::string takers(const MethodInfo& info, TaskKind task, InputKind kind) {
   const std::string all = methods_taking(task, kind) + " take it (--method)";
-  const MethodInfo& inner = default_method(task, kind);
-  if (info.inner.empty() || !takes(inner, kind)) return all;
-  return fmt::format("--{} {} makes members that take it; {}", info.inner, inner.name, all);
+  if (info.inner.empty()) return all;
+  const auto can = [&](const MethodInfo& m) {
+    return m.seeded && m.inner.empty() && !m.candidates && takes(m, task) && takes(m, kind);
+  };
+  const auto inner = std::ranges::find_if(method_catalog(), can);
+  if (inner == method_catalog().end()) return all;
+  return fmt::format("--{} {} makes members that take it; {}", info.inner, inner->name, all);
+}
+
+/// Returns the options of the network among those of a method: its own, or those that it hands on to
+/// candidates; {} if it has none.
+nlohmann::json network_options(const nlohmann::json& options) {
+  if (options.contains("network")) return options;
+  if (!options.contains(kPassedOn)) return nlohmann::json::object();
+  nlohmann::json all = options_to_json(NetworkOptions{});
+  all.update(options[kPassedOn]);
+  return all;
 }
 
 void check_network(const nlohmann::json& options, InputKind kind) {
+  if (options.empty()) return;
+
   const std::vector<std::string> known = networks_for(kind);
   const std::string network = network_name(options.at("network").get<std::string>(), kind);
   require(std::ranges::find(known, network) != known.end(), fmt::format("a network for {}", name_of(kind)),
@@ -105,7 +123,7 @@ void check_method(const MethodInfo& info, const nlohmann::json& options, InputKi
   require(!task || takes(info, *task, options),
           fmt::format("a task that {} takes, {}", info.name, joined_names(inner_method(info, options).tasks)),
           fmt::format("{}{}", name_of(likely), of_kind), takers(info, likely, kind));
-  if (options.contains("network")) check_network(options, kind);
+  check_network(network_options(options), kind);
 }
 
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind) {

@@ -15,8 +15,8 @@ namespace slimbayes {
 std::span<const MethodInfo> method_catalog() {
   static const std::vector<MethodInfo> catalog = [] {
     std::vector<MethodInfo> all;
-    for (const auto family :
-         {deep_kernel_methods, dense_gp_methods, last_layer_methods, weight_space_methods, plain_methods})
+    for (const auto family : {portfolio_methods, deep_kernel_methods, dense_gp_methods, last_layer_methods,
+                              weight_space_methods, plain_methods})
       std::ranges::move(family(), std::back_inserter(all));
     return all;
   }();
@@ -60,10 +60,9 @@ const MethodInfo& find_method(std::string_view name) {
 const MethodInfo& default_method(TaskKind task) {
   switch (task) {
     case TaskKind::regression:
-      return find_method("dbk");
     case TaskKind::classification:
     case TaskKind::counts:
-      return find_method("vbll");
+      return find_method("auto");
     case TaskKind::events:
       break;
   }
@@ -81,18 +80,21 @@ const MethodInfo& default_method(TaskKind task, InputKind kind) {
 const MethodInfo& default_method_of_network() { return find_method("rich-bll"); }
 
 std::string default_methods_text() {
-  std::vector<std::pair<std::string, std::string>> tasks_of;  // method, its tasks
+  std::vector<std::pair<std::string, std::vector<std::string_view>>> tasks_of;  // method, its tasks
   for (const TaskKind task :
        {TaskKind::regression, TaskKind::classification, TaskKind::counts, TaskKind::events}) {
     const std::string& method = default_method(task).name;
-    if (!tasks_of.empty() && tasks_of.back().first == method)
-      tasks_of.back().second += fmt::format(" and {}", name_of(task));
-    else
-      tasks_of.emplace_back(method, name_of(task));
+    if (tasks_of.empty() || tasks_of.back().first != method)
+      tasks_of.emplace_back(method, std::vector<std::string_view>{});
+    tasks_of.back().second.push_back(name_of(task));
   }
   std::string text;
-  for (const auto& [method, tasks] : tasks_of)
-    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", method, tasks);
+  for (auto& [method, tasks] : tasks_of) {
+    const std::string_view last = tasks.back();
+    tasks.pop_back();
+    text += fmt::format("{}{} for {}{}{}", text.empty() ? "" : ", ", method, fmt::join(tasks, ", "),
+                        tasks.empty() ? "" : " and ", last);
+  }
   return text;
 }
 
@@ -144,12 +146,16 @@ std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& 
   std::vector<OptionDoc> docs = info.options;
   const MethodInfo& inner = inner_method(info, options);
   if (&inner != &info) docs.insert(docs.end(), inner.options.begin(), inner.options.end());
+  if (!info.candidates) return docs;
+  for (const std::string& name : info.candidates(options))
+    for (const OptionDoc& doc : find_method(name).options)
+      if (std::ranges::find(docs, doc.name, &OptionDoc::name) == docs.end()) docs.push_back(doc);
   return docs;
 }
 
 std::vector<std::string> tunable_options(const MethodInfo& info, const nlohmann::json& given) {
   std::vector<std::string> names, set;
-  for (const OptionDoc& doc : options_of(info, given)) {
+  for (const OptionDoc& doc : info.candidates ? info.options : options_of(info, given)) {
     if (!doc.grid.empty()) (given.contains(doc.name) ? set : names).push_back(doc.name);
   }
   if (!names.empty()) return names;

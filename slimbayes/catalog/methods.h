@@ -50,6 +50,10 @@ struct MethodInfo {
   /// methods that the user names.
   bool plain = false;
 
+  /// Tables of at most this many rows get no validation rows by default: the method holds out rows by itself,
+  /// in folds. Summary::valid_rows counts them.
+  int64_t most_fold_rows = 0;
+
   bool seeded = true;          // false: every seed gives the same bits, no random numbers are drawn
   bool resumable = false;      // true: writes checkpoints while it fits
   bool updates = false;        // true: can learn and forget rows without training (ExactPosterior)
@@ -68,6 +72,10 @@ struct MethodInfo {
   /// wrapped method are given in the same object. Empty for a method that wraps none.
   std::string inner;
 
+  /// Returns the names of the methods that this one fits and chooses among (auto), given its options. Options
+  /// of these methods may be given in the same object. Empty for other methods.
+  std::function<std::vector<std::string>(const nlohmann::json& given)> candidates;
+
   std::vector<OptionDoc> options;  // the method's own options
   std::vector<Preset> presets;
   /// Checks the given options and returns every option of the method, with defaults filled in. Throws
@@ -82,8 +90,8 @@ std::span<const MethodInfo> method_catalog();
 /// nearest known one.
 const MethodInfo& find_method(std::string_view name);
 
-/// Returns the method for a task when the user names none: dbk for regression, vbll for classification and
-/// counts, sv-rbf for events.
+/// Returns the method for a task when the user names none: auto for regression, classification and counts,
+/// sv-rbf for events.
 const MethodInfo& default_method(TaskKind task);
 
 /// Returns the method for a task and a kind of input when the user names none: that for the task if it reads
@@ -94,8 +102,8 @@ const MethodInfo& default_method(TaskKind task, InputKind kind);
 /// method.
 const MethodInfo& default_method_of_network();
 
-/// Returns the default method of every task as text for help, such as "dbk for regression, vbll for
-/// classification and counts".
+/// Returns the default method of every task as text for help, such as "auto for regression, classification
+/// and counts, sv-rbf for events".
 std::string default_methods_text();
 
 /// Returns the names, comma-separated, of the methods for which this boolean field, such as
@@ -144,7 +152,7 @@ const MethodInfo& inner_method(const MethodInfo& info, const nlohmann::json& opt
 std::string ood_score(const MethodInfo& info, const nlohmann::json& options);
 
 /// Returns the descriptions of every option that may be given in the same object as `options`: those of the
-/// method itself, then those of the method that it wraps.
+/// method itself, then those of the method that it wraps or of its candidates, each name once.
 std::vector<OptionDoc> options_of(const MethodInfo& info, const nlohmann::json& options);
 
 /// Returns the names of the options that `fit --tune` chooses: the options with a grid that `given` does not

@@ -3,123 +3,19 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/count_metrics.h"
+#include "slimbayes/core/density.h"
+#include "slimbayes/core/joined.h"
 #include "slimbayes/core/metrics.h"
 
 namespace slimbayes {
 
 namespace {
-
-using Tensors = std::vector<at::Tensor>;  // one field of several predictives: one tensor per predictive
-
-/// Returns one field of every part, for example the mean of each Regression. `field` maps a part to the
-/// field.
-template <class Answer, class Field>
-Tensors column(const std::vector<Answer>& parts, Field field) {
-  Tensors all;
-  for (const Answer& part : parts) all.push_back(field(part));
-  return all;
-}
-
-/// Merges several predictives of one type into one of that type: each of its tensors is join(t), where t
-/// lists the corresponding tensors of the parts. `join` is for example a concatenation or an average. The
-/// field `zeroed` of the result is 0.
-template <class Join>
-Regression joined(const std::vector<Regression>& parts, Join join) {
-  return {join(column(parts, [](const auto& p) { return p.mean; })),
-          join(column(parts, [](const auto& p) { return p.aleatoric_var; })),
-          join(column(parts, [](const auto& p) { return p.epistemic_var; }))};
-}
-
-template <class Join>
-Classes joined(const std::vector<Classes>& parts, Join join) {
-  return {join(column(parts, [](const auto& p) { return p.probabilities; })),
-          join(column(parts, [](const auto& p) { return p.predictive_entropy; })),
-          join(column(parts, [](const auto& p) { return p.expected_entropy; }))};
-}
-
-template <class Answer, class Join>
-requires requires(Answer p) { p.rate; }
-Answer joined(const std::vector<Answer>& parts, Join join) {
-  return {{join(column(parts, [](const auto& p) { return p.rate.log_mean; })),
-           join(column(parts, [](const auto& p) { return p.rate.log_var; }))}};
-}
-
-template <class Answer>
-int64_t zeroed_of(const std::vector<Answer>& parts) {
-  int64_t all = 0;
-  for (const Answer& part : parts) all += part.zeroed;
-  return all;
-}
-
-/// Checks that all parts hold the same type of predictive, such as Regression, and returns call(same), where
-/// `same` is the list of the parts as that type. The field `zeroed` of the result is the sum over the parts.
-/// Throws std::invalid_argument if `parts` is empty or the types differ; the message names `function`.
-template <class Call>
-Predictive over_parts(const std::vector<Predictive>& parts, const char* function, Call call) {
-  check(!parts.empty(), function, "at least one part", "none");
-  return std::visit(
-      [&](const auto& first) -> Predictive {
-        using Answer = std::decay_t<decltype(first)>;
-        std::vector<Answer> same;
-        for (const Predictive& part : parts) {
-          check(std::holds_alternative<Answer>(part), function,
-                fmt::format("answers to one task, {}", name_of(task_of(parts.front()))),
-                fmt::format("one to {}", name_of(task_of(part))));
-          same.push_back(std::get<Answer>(part));
-        }
-        Answer whole = call(same);
-        whole.zeroed = zeroed_of(same);
-        return whole;
-      },
-      parts.front());
-}
-
-/// Stacks k tensors of equal shape [n, ...] along a new first axis. Throws std::invalid_argument if the
-/// shapes differ. [k, n, ...]
-at::Tensor stacked(const Tensors& parts) {
-  for (const at::Tensor& x : parts) check_shape(x, parts.front().sizes(), "mixture", "a part");
-  return at::stack(parts);
-}
-
-at::Tensor average(const Tensors& parts) { return stacked(parts).mean(0); }
-
-Regression mixed(const std::vector<Regression>& parts) {
-  Regression p = joined(parts, average);
-  // The variance of the means is computed from the deviations. The formula E[x^2] - E[x]^2 would subtract two
-  // large, nearly equal numbers if the means are nearly equal, and lose digits.
-  const at::Tensor means = stacked(column(parts, [](const auto& part) { return part.mean; }));
-  p.epistemic_var = p.epistemic_var + (means - p.mean).square().mean(0);
-  return p;
-}
-
-Classes mixed(const std::vector<Classes>& parts) {
-  Classes p = joined(parts, average);
-  p.predictive_entropy = -at::special_xlogy(p.probabilities, p.probabilities).sum(-1);
-  return p;
-}
-
-/// Returns the log-normal rate that has the mean E and the variance var of the mixture. Let a_i be the log of
-/// the mean rate of part i and v_i its log_var. Then log E = log mean exp(a_i), and the log_var of the result
-/// is log(1 + var / E^2) = log mean exp(2 (a_i - log E) + v_i). The second formula is relative to E, so that
-/// nothing overflows. It is computed with expm1 and log1p, which keep the digits of a small variance.
-template <class Answer>
-requires requires(Answer p) { p.rate; }
-Answer mixed(const std::vector<Answer>& parts) {
-  const at::Tensor log_var = stacked(column(parts, [](const auto& p) { return p.rate.log_var; }));
-  const at::Tensor log_mean =
-      stacked(column(parts, [](const auto& p) { return p.rate.log_mean; })) + 0.5 * log_var;  // a_i [k, n]
-  const double k = static_cast<double>(parts.size());
-  const at::Tensor whole = at::logsumexp(log_mean, {0}) - std::log(k);
-  // The log_var of the result. It is at least 0 by Jensen's inequality; the clamp removes rounding errors
-  // below 0.
-  const at::Tensor var = at::log1p(at::expm1(2 * (log_mean - whole) + log_var).mean(0)).clamp_min(0);
-  return {{whole - 0.5 * var, var}};
-}
 
 /// The numbers of a predictive that non_finite() checks, in this order: pairs of a name, such as "sd", and
 /// its value in every row [n].
@@ -172,8 +68,7 @@ Intensity in_units_of(const Intensity& p, double shift, double) {
 }
 
 nlohmann::json report_of(const Regression& p, const at::Tensor& y, const ReportOptions& o) {
-  return regression_report(p, y, o.target_sd,
-                           {o.level, o.interval ? *o.interval : gaussian_interval(p, o.level)});
+  return regression_report(p, y, o.target_sd, {o.level, o.interval ? *o.interval : interval(p, o.level)});
 }
 
 nlohmann::json report_of(const Classes& p, const at::Tensor& y, const ReportOptions& o) {
@@ -220,23 +115,23 @@ Predictive concatenated(const std::vector<Predictive>& parts) {
   });
 }
 
-Predictive mixture(const std::vector<Predictive>& parts) {
-  return over_parts(parts, "mixture", [](const auto& same) { return mixed(same); });
-}
-
-Regression mixture(const std::vector<Regression>& parts) {
-  return std::get<Regression>(mixture(std::vector<Predictive>(parts.begin(), parts.end())));
-}
-
 Predictive in_units(const Predictive& p, double shift, double scale) {
   return std::visit([&](const auto& one) -> Predictive { return in_units_of(one, shift, scale); }, p);
 }
 
 std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y) {
-  if (const auto* r = std::get_if<Regression>(&p)) return gaussian_nll(*r, y);
+  if (const auto* r = std::get_if<Regression>(&p)) return regression_nll(*r, y);
   if (const auto* classes = std::get_if<Classes>(&p)) return class_nll(*classes, y);
   if (const auto* counts = std::get_if<Counts>(&p)) return count_nll(*counts, y);
   return std::nullopt;
+}
+
+at::Tensor row_nll(const Predictive& p, const at::Tensor& y) {
+  if (const auto* r = std::get_if<Regression>(&p)) return regression_row_nll(*r, y);
+  if (const auto* classes = std::get_if<Classes>(&p)) return class_row_nll(*classes, y);
+  const auto* counts = std::get_if<Counts>(&p);
+  check(counts != nullptr, "row_nll", "an answer with a target a row", "an intensity");
+  return count_row_nll(*counts, y);
 }
 
 nlohmann::json report(const Predictive& p, const at::Tensor& y, const ReportOptions& options) {

@@ -31,19 +31,6 @@ Predictive take(const Predictive& p, const at::Tensor& rows);
 /// Throws std::invalid_argument if `parts` is empty or the tasks differ.
 Predictive concatenated(const std::vector<Predictive>& parts);
 
-/// Returns the equally weighted mixture of several predictives of the same n rows, for example of the members
-/// of an ensemble. The mixture is again a predictive of the same task:
-/// regression  a Gaussian with the mean and variance of the mixture (Lakshminarayanan et al. 2017, section
-///             2.4). Its mean and aleatoric variance are averages over the parts. Its epistemic variance is
-///             the average epistemic variance plus the variance of the means between the parts (divisor:
-///             number of parts).
-/// classes     the average probabilities, the entropy of these averages, and the average expected entropy.
-///             The mutual information therefore includes the disagreement of the parts.
-/// rates       for counts and intensities: a log-normal rate with the mean and variance of the mixture
-/// Throws std::invalid_argument if `parts` is empty, or if the shapes or tasks differ.
-Predictive mixture(const std::vector<Predictive>& parts);
-Regression mixture(const std::vector<Regression>& parts);
-
 /// Converts a predictive from the units in which a model is trained to the units of the user. Regression: the
 /// target y becomes shift + scale * y (see rescaled). Events: adds `shift` to the log intensity and does not
 /// use `scale`. Classes and counts have no units and are returned unchanged.
@@ -53,6 +40,9 @@ Predictive in_units(const Predictive& p, double shift, double scale);
 /// an intensity: the likelihood of events needs the integral of the intensity over the domain, which a
 /// predictive does not hold (events_report in workflow/events.h computes it).
 std::optional<double> mean_nll(const Predictive& p, const at::Tensor& y);
+
+/// Returns the negative log likelihood of each row [n]. Throws std::invalid_argument for an intensity.
+at::Tensor row_nll(const Predictive& p, const at::Tensor& y);
 
 /// What report() needs besides the predictive and the targets. Each task reads only the fields that name it.
 struct ReportOptions {

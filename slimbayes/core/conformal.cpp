@@ -15,6 +15,9 @@
 //             Willett 2023, hierarchical conformal prediction). If each group has one row, the quantile is
 //             s_(k) above. Inputs that differ only in the last digit form different groups and count as if
 //             they were independent; the coverage may then be below the level.
+// Densities   An answer with a density of its own (core/density.h) has the score |z|, where Phi(z) is the
+//             predictive cdf at y, and the interval between the quantiles at -+ factor (Chernozhukov,
+//             Wuethrich and Zhu 2021, distributional conformal prediction). For a Gaussian both are as above.
 // Limits      The probability is taken over the calibration rows too: once they are given, the coverage is
 //             distributed as Beta(k, m + 1 - k). It holds on average over rows, not for every x. If k exceeds
 //             m, no finite interval has the level.
@@ -31,6 +34,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/density.h"
 
 namespace slimbayes {
 
@@ -70,7 +74,8 @@ at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   const int64_t certain = (variance <= 0).sum().item<int64_t>();
   check(certain == 0, kFunction, "a predictive sd above 0 in every calibration row",
         fmt::format("{} of {} rows with an sd of 0", certain, m), "no factor widens an interval of width 0");
-  const at::Tensor scores = (y.to(at::kDouble) - p.mean).abs() / variance.sqrt();
+  const at::Tensor scores =
+      p.density.empty() ? (y.to(at::kDouble) - p.mean).abs() / variance.sqrt() : normal_score(p, y).abs();
   check_finite(scores, kFunction, "scores");  // the ratio overflows if sd is tiny
   return scores;
 }
@@ -145,8 +150,19 @@ double conformal_factor(const ConformalScores& scores, double level) {
 }
 
 Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level) {
-  const at::Tensor half = widened(conformal_factor(scores, level) * total_var(p).sqrt(), p.mean);
-  return {p.mean - half, p.mean + half};
+  const double factor = conformal_factor(scores, level);
+  Interval range;
+  if (p.density.empty()) {
+    const at::Tensor half = widened(factor * total_var(p).sqrt(), p.mean);
+    range = {p.mean - half, p.mean + half};
+  } else {
+    const double z = factor * (1 + 1e-9);
+    const at::Tensor lower = quantile(p, -z), upper = quantile(p, z);
+    const double rounding = 4 * std::numeric_limits<double>::epsilon();
+    range = {lower - rounding * lower.abs(), upper + rounding * upper.abs()};
+  }
+  if (std::isinf(p.least)) return range;
+  return {range.lower.clamp_min(p.least), range.upper.clamp_min(p.least)};
 }
 
 }  // namespace slimbayes

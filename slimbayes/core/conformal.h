@@ -29,9 +29,10 @@ struct ConformalScores {
   int64_t groups = 0;  // number of groups; m if no inputs repeat; 0: the model is not calibrated
 };
 
-/// Returns the conformity scores of a regression, |y - mean| / sd, in ascending order; sd is the total
-/// predictive sd. y [m] in the units of the predictive. [m] Throws std::invalid_argument if there are no
-/// rows, if the shapes do not match, if a value is not finite, or if the total variance of a row is 0.
+/// Returns the conformity scores of a regression, |y - mean| / sd with the total predictive sd or, of an
+/// answer with a density, |normal_score| (core/density.h), in ascending order. y [m] in the units of the
+/// predictive. [m] Throws std::invalid_argument if there are no rows, if the shapes do not match, if a value
+/// is not finite, or if the total variance of a row is 0.
 at::Tensor conformal_scores(const Regression& p, const at::Tensor& y);
 
 /// Returns the conformity scores |y - mean| / sd of a regression together with the group of each row. `group`
@@ -72,7 +73,8 @@ std::pair<double, double> coverage_range(int64_t groups, double level);
 double conformal_factor(const ConformalScores& scores, double level);
 
 /// Returns the calibrated interval of each row, mean -+ factor sd, where factor is
-/// conformal_factor(scores, level) and sd the total predictive sd. It is wider by a relative 1e-9 and by the
+/// conformal_factor(scores, level) and sd the total predictive sd; of an answer with a density, the interval
+/// between its quantiles at the normal scores -+ factor. It is wider by a relative 1e-9 and by the
 /// rounding error of the mean, so that a row whose score equals the factor lies inside. Throws
 /// std::invalid_argument as check_conformal_rows does.
 Interval conformal_interval(const Regression& p, const ConformalScores& scores, double level);

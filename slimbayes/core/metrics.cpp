@@ -1,10 +1,8 @@
-// Metrics of Gaussian predictives.
+// Metrics of the predictives of a regression.
 //
 // NLL, CRPS and interval score are proper scores (Gneiting and Raftery, Strictly proper scoring rules,
-// prediction, and estimation, JASA 2007): the true distribution has the best expected score. The continuous
-// ranked probability score for y = mean + sd z is
-//   CRPS = sd (z (2 Phi(z) - 1) + 2 phi(z) - 1 / sqrt pi).
-// The interval score is the width of the interval plus 2 / (1 - level) times the distance of y from the
+// prediction, and estimation, JASA 2007): the true distribution has the best expected score. The interval
+// score is the width of the interval plus 2 / (1 - level) times the distance of y from the
 // interval.
 
 #include "slimbayes/core/metrics.h"
@@ -18,6 +16,7 @@
 #include <numbers>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/density.h"
 
 namespace slimbayes {
 
@@ -48,27 +47,10 @@ at::Tensor checked(const Interval& i, const at::Tensor& y, const char* function)
   return y.to(at::kDouble);
 }
 
-// Returns the total predictive sd of each row. Throws std::invalid_argument unless every variance is finite
-// and > 0. [n]
-at::Tensor total_sd(const Regression& p, const char* function) {
-  at::Tensor var = total_var(p).to(at::kDouble);
-  check_finite(var, function, "variance");
-  double least = var.min().item<double>();
-  check(least > 0, function, "total variance > 0 in every row", fmt::format("a least variance of {}", least));
-  return var.sqrt();
-}
-
-/// Returns the NLL of each row without its constant log(2 pi) / 2. [n]
-at::Tensor nll_without_constant(const Regression& p, const at::Tensor& y) {
-  at::Tensor residual = checked(p, y, "gaussian_nll") - p.mean, sd = total_sd(p, "gaussian_nll");
-  return sd.log() + 0.5 * (residual / sd).square();
-}
-
-const double kNllConstant = 0.5 * std::log(2 * std::numbers::pi);
-
-/// Returns |y - mean| / sd of each row, in ascending order. For a row of variance 0 it is 0 if y equals the
-/// mean, else infinite. [n]
+/// Returns |normal_score| of each row, of a Gaussian |y - mean| / sd, in ascending order. For a row of
+/// variance 0 it is 0 if y equals the mean, else infinite. [n]
 at::Tensor sorted_distances(const Regression& p, const at::Tensor& y, const char* function) {
+  if (!p.density.empty()) return std::get<0>(normal_score(p, y).abs().sort());
   const at::Tensor residual = (checked(p, y, function) - p.mean).abs(), var = total_var(p).to(at::kDouble);
   check_finite(var, function, "variance");
   check((var >= 0).all().item<bool>(), function, "variances of at least 0", "a negative one");
@@ -79,26 +61,14 @@ at::Tensor sorted_distances(const Regression& p, const at::Tensor& y, const char
 }  // namespace
 
 double mean_absolute_error(const Regression& p, const at::Tensor& y) {
-  return mean_value((checked(p, y, "mean_absolute_error") - p.mean).abs());
+  return mean_value((checked(p, y, "mean_absolute_error") - median(p)).abs());
 }
 
 double root_mean_squared_error(const Regression& p, const at::Tensor& y) {
   return std::sqrt(mean_value((checked(p, y, "root_mean_squared_error") - p.mean).square()));
 }
 
-double gaussian_nll(const Regression& p, const at::Tensor& y) {
-  return mean_value(nll_without_constant(p, y)) + kNllConstant;
-}
-
-at::Tensor gaussian_row_nll(const Regression& p, const at::Tensor& y) {
-  return nll_without_constant(p, y) + kNllConstant;
-}
-
-double crps(const Regression& p, const at::Tensor& y) {
-  at::Tensor residual = checked(p, y, "crps") - p.mean, sd = total_sd(p, "crps"), z = residual / sd;
-  at::Tensor density = at::exp(-0.5 * z.square()) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-  return mean_value(sd * (z * at::erf(z / std::numbers::sqrt2) + 2 * density - std::numbers::inv_sqrtpi));
-}
+double crps(const Regression& p, const at::Tensor& y) { return mean_value(regression_row_crps(p, y)); }
 
 double coverage(const Interval& i, const at::Tensor& y) {
   at::Tensor target = checked(i, y, "coverage");
@@ -120,15 +90,13 @@ double interval_score(const Interval& i, const at::Tensor& y, double level) {
 }
 
 double coverage(const Regression& p, const at::Tensor& y, double level) {
-  return coverage(gaussian_interval(p, level), checked(p, y, "coverage"));
+  return coverage(interval(p, level), checked(p, y, "coverage"));
 }
 
-double interval_width(const Regression& p, double level) {
-  return interval_width(gaussian_interval(p, level));
-}
+double interval_width(const Regression& p, double level) { return interval_width(interval(p, level)); }
 
 double interval_score(const Regression& p, const at::Tensor& y, double level) {
-  return interval_score(gaussian_interval(p, level), checked(p, y, "interval_score"), level);
+  return interval_score(interval(p, level), checked(p, y, "interval_score"), level);
 }
 
 double probability_of_misses(int64_t misses, int64_t n, double level) {
@@ -144,8 +112,7 @@ double probability_of_misses(int64_t misses, int64_t n, double level) {
 
 at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins) {
   check(bins > 0, "pit_histogram", "bins > 0", std::to_string(bins));
-  at::Tensor residual = checked(p, y, "pit_histogram") - p.mean;
-  at::Tensor pit = at::special_ndtr(residual / total_sd(p, "pit_histogram"));
+  at::Tensor pit = at::special_ndtr(normal_score(p, y));
   at::Tensor bin = (pit * bins).floor().clamp(0, bins - 1).to(at::kLong);
   return at::bincount(bin, {}, bins).to(at::kDouble) / y.size(0);
 }
@@ -171,7 +138,7 @@ nlohmann::json epistemic_report(const Regression& p, const at::Tensor& y, double
         std::to_string(target_sd));
   check_finite(p.epistemic_var, "epistemic_report", "epistemic_var");
   if (!(p.epistemic_var > 0).any().item<bool>()) return nlohmann::json::object();
-  const Interval i = gaussian_interval(epistemic_part(p), level);
+  const Interval i = interval(epistemic_part(p), level);
   const double width = interval_width(i);
   return {{"coverage_epistemic", coverage(i, y)},
           {"width_epistemic", width},
@@ -179,7 +146,7 @@ nlohmann::json epistemic_report(const Regression& p, const at::Tensor& y, double
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd, double level) {
-  return regression_report(p, y, target_sd, {level, gaussian_interval(p, level)});
+  return regression_report(p, y, target_sd, {level, interval(p, level)});
 }
 
 nlohmann::json regression_report(const Regression& p, const at::Tensor& y, double target_sd,
@@ -187,7 +154,7 @@ nlohmann::json regression_report(const Regression& p, const at::Tensor& y, doubl
   const auto& [level, i] = given;
   check(target_sd > 0 && std::isfinite(target_sd), "regression_report", "a finite target_sd > 0",
         std::to_string(target_sd), "a constant target has no standardised scale: pass 1");
-  double mae = mean_absolute_error(p, y), rmse = root_mean_squared_error(p, y), nll = gaussian_nll(p, y);
+  double mae = mean_absolute_error(p, y), rmse = root_mean_squared_error(p, y), nll = regression_nll(p, y);
   double score = crps(p, y), width = interval_width(i);
   nlohmann::json report = {{"n", y.size(0)},
                            {"mae", mae},

@@ -8,21 +8,21 @@
 
 namespace slimbayes {
 
-/// Metrics of the predictive of a regression, one Gaussian per row, computed over all rows in float64. y [n]
-/// are the targets and must be finite. coverage, interval_width and interval_score are those of the central
-/// Gaussian intervals at `level`. All throw std::invalid_argument if shapes do not match or there are no
-/// rows.
+/// Metrics of the predictive of a regression, computed over all rows in float64; core/density.h has the NLL.
+/// y [n] are the targets and must be finite. coverage, interval_width and interval_score are those of the
+/// central intervals at `level`. All throw std::invalid_argument if shapes do not match or there are no rows.
+///
+/// The absolute error is that of the median, which minimises its expectation (Gneiting 2011, Making and
+/// evaluating point forecasts); the squared error is that of the mean. For a Gaussian both are the mean.
 double mean_absolute_error(const Regression& p, const at::Tensor& y);
 double root_mean_squared_error(const Regression& p, const at::Tensor& y);
-double gaussian_nll(const Regression& p, const at::Tensor& y);          // mean of -log N(y; mean, total_var)
-at::Tensor gaussian_row_nll(const Regression& p, const at::Tensor& y);  // the NLL of each row [n]
-double crps(const Regression& p, const at::Tensor& y);                  // mean CRPS, in closed form
+double crps(const Regression& p, const at::Tensor& y);                    // mean of regression_row_crps
 double coverage(const Regression& p, const at::Tensor& y, double level);  // share of y inside the interval
 double interval_width(const Regression& p, double level);                 // mean width of the interval
 double interval_score(const Regression& p, const at::Tensor& y,
                       double level);  // mean; Gneiting and Raftery 2007, eq. 43
 /// Coverage, mean width and mean interval score of given intervals, for example conformal ones
-/// (core/conformal.h), instead of Gaussian ones. y [n].
+/// (core/conformal.h), instead of those of the density. y [n].
 double coverage(const Interval& i, const at::Tensor& y);
 double interval_width(const Interval& i);
 double interval_score(const Interval& i, const at::Tensor& y, double level);
@@ -30,7 +30,7 @@ double interval_score(const Interval& i, const at::Tensor& y, double level);
 /// equal bins of [0, 1]: the share of rows in each bin. It is flat if the model is calibrated. [bins]
 at::Tensor pit_histogram(const Regression& p, const at::Tensor& y, int64_t bins);
 
-/// A calibration curve: the share of rows inside the central Gaussian interval at each of several levels. It
+/// A calibration curve: the share of rows inside the central interval at each of several levels. It
 /// lies on the diagonal, coverage = level, if the model is calibrated. A row of variance 0 is inside only if
 /// y equals its mean.
 struct CalibrationCurve {
@@ -52,7 +52,7 @@ double probability_of_misses(int64_t misses, int64_t n, double level);
 
 /// Returns the metrics of a regression that `slimbayes evaluate` prints, as a JSON object.
 /// - In the target's units: n (rows), mae, rmse, nll, crps, and coverage, width and interval_score of the
-///   Gaussian intervals at `level`.
+///   central intervals at `level`.
 /// - For the target divided by `target_sd`, with the suffix `_standardized`: mae, rmse, nll (nll - log
 ///   target_sd), crps and width.
 /// - In both units, a baseline that a model with useful inputs beats: nll_constant, the NLL of one Gaussian

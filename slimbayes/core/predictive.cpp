@@ -8,6 +8,7 @@
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/count_distribution.h"
+#include "slimbayes/core/density.h"
 #include "slimbayes/core/linalg.h"
 
 namespace slimbayes {
@@ -27,6 +28,8 @@ double normal_quantile(double p) {
 
 at::Tensor total_var(const Regression& p) { return p.aleatoric_var + p.epistemic_var; }
 
+at::Tensor median(const Regression& p) { return p.density.empty() ? p.mean : quantile(p, 0); }
+
 at::Tensor mutual_information(const Classes& p) {
   const double most = std::log(static_cast<double>(p.probabilities.size(-1)));
   at::Tensor difference = p.predictive_entropy - p.expected_entropy;
@@ -44,10 +47,17 @@ at::Tensor var(const Rate& rate) { return mean(rate).square() * at::expm1(rate.l
 
 at::Tensor total_var(const Counts& p) { return mean(p.rate) + var(p.rate); }
 
-Interval gaussian_interval(const Regression& p, double level) {
+Interval interval(const Regression& p, double level) {
   check_level(level);
-  at::Tensor half = normal_quantile((1 + level) / 2) * total_var(p).sqrt();
-  return {p.mean - half, p.mean + half};
+  const double z = normal_quantile((1 + level) / 2);
+  if (!p.density.empty()) return {quantile(p, -z), quantile(p, z)};
+  const at::Tensor half = z * total_var(p).sqrt();
+  Interval range{p.mean - half, p.mean + half};
+  if (std::isfinite(p.least)) {
+    range.lower = range.lower.clamp_min(p.least);
+    range.upper = range.upper.clamp_min(p.least);
+  }
+  return range;
 }
 
 Interval interval(const Counts& p, double level) {
@@ -65,7 +75,17 @@ Interval interval(const Intensity& p, double level) {
 Regression rescaled(const Regression& p, double shift, double scale) {
   check(scale > 0 && std::isfinite(scale), "rescaled", "a finite scale > 0", std::to_string(scale));
   check(std::isfinite(shift), "rescaled", "a finite shift", std::to_string(shift));
-  return {shift + scale * p.mean, scale * scale * p.aleatoric_var, scale * scale * p.epistemic_var, p.zeroed};
+  Regression out{shift + scale * p.mean,
+                 scale * scale * p.aleatoric_var,
+                 scale * scale * p.epistemic_var,
+                 p.zeroed,
+                 p.density,
+                 shift + scale * p.least};
+  for (DensityComponent& c : out.density) {
+    c.shift = shift + scale * c.shift;
+    c.scale = scale * c.scale;
+  }
+  return out;
 }
 
 }  // namespace slimbayes

@@ -2,6 +2,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <variant>
@@ -9,13 +11,35 @@
 
 namespace slimbayes {
 
-/// The predictive of a regression: the distribution of the target of each row, a Gaussian with the given mean
-/// and the sum of the two variances. Float64.
+/// What a component of a density is a distribution of: the target itself, or its logarithm.
+enum class Warp : uint8_t { none, log };
+
+/// A component of the predictive density of a regression (core/density.h). The warped target t of each row
+/// has a Gaussian or Student-t distribution, and the target is y = shift + scale t or, with Warp::log, y =
+/// shift + scale exp(t), which is above `shift`. Float64.
+struct DensityComponent {
+  double weight = 1;         // > 0
+  at::Tensor mean;           // [n] of t
+  at::Tensor aleatoric_var;  // [n] of t; the sum of both variances is above 0
+  at::Tensor epistemic_var;  // [n] of t
+  /// Degrees of freedom of a Student-t distribution with this mean and variance, > 2; infinite: a Gaussian.
+  /// Warp::log needs a Gaussian, because the exponential of a Student-t variable has no mean.
+  double dof = std::numeric_limits<double>::infinity();
+  Warp warp = Warp::none;
+  double shift = 0, scale = 1;
+};
+
+/// The predictive of a regression: the distribution of the target of each row. Float64.
 struct Regression {
   at::Tensor mean;           // [n] in units of the target
   at::Tensor aleatoric_var;  // [n] variance of the noise, in squared units of the target
   at::Tensor epistemic_var;  // [n] variance of the latent function, in squared units of the target
   int64_t zeroed = 0;        // rows whose epistemic variance rounding made negative; it was set to 0
+  /// The components of the density. The mean and the two variances above are those of their mixture. Empty: a
+  /// Gaussian with this mean and the sum of the two variances.
+  std::vector<DensityComponent> density = {};
+  /// The target is never below this value by nature. The ends of intervals are raised to it.
+  double least = -std::numeric_limits<double>::infinity();
 };
 
 /// The predictive of a classification: the class probabilities of each row, averaged over the posterior, and
@@ -54,6 +78,9 @@ using Predictive = std::variant<Regression, Classes, Counts, Intensity>;
 /// Returns the total variance of each row, the aleatoric plus the epistemic variance. [n]
 at::Tensor total_var(const Regression& p);
 
+/// Returns the median of each row. [n]
+at::Tensor median(const Regression& p);
+
 /// Returns the mutual information of class and latent function for each row:
 /// predictive_entropy - expected_entropy. It measures the epistemic uncertainty. >= 0, in nats; NaN for a row
 /// whose entropies are NaN. Throws NumericalError if a difference is below 0 by more than rounding. [n]
@@ -79,10 +106,11 @@ struct Interval {
   at::Tensor lower, upper;  // [n] in the units of the target or the intensity
 };
 
-/// Returns the central Gaussian interval of each row at this level, mean -+ z sd with the total sd and the
-/// normal quantile z at (1 + level) / 2. For a model with conformal calibration use Model::interval instead.
-/// Throws std::invalid_argument unless 0 < level < 1.
-Interval gaussian_interval(const Regression& p, double level);
+/// Returns the central interval of each row at this level, between the quantiles (core/density.h) of (1 -
+/// level) / 2 and (1 + level) / 2; for a Gaussian mean -+ z sd with the total sd and the normal quantile z at
+/// (1 + level) / 2. For a model with conformal calibration use Model::interval instead. Throws
+/// std::invalid_argument unless 0 < level < 1.
+Interval interval(const Regression& p, double level);
 
 /// Returns the central interval of the count of each row. Its ends are the least whole numbers at which the
 /// cdf of the Poisson-lognormal count reaches (1 - level) / 2 and (1 + level) / 2. Throws

@@ -17,6 +17,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/count_metrics.h"
+#include "slimbayes/core/density.h"
 #include "slimbayes/core/metrics.h"
 
 namespace slimbayes {
@@ -36,7 +37,7 @@ std::vector<RowMetric> of_errors(const at::Tensor& error, const at::Tensor& nll)
 }
 
 std::vector<RowMetric> row_metrics(const Regression& p, const at::Tensor& y) {
-  const at::Tensor nll = gaussian_row_nll(p, y);  // checks shapes and numbers
+  const at::Tensor nll = regression_row_nll(p, y);  // checks shapes and numbers
   return of_errors(y - p.mean, nll);
 }
 

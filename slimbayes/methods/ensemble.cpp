@@ -6,8 +6,10 @@
 #include "slimbayes/catalog/weight_space/ensemble_options.h"
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/mixture.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/method/method.h"
+#include "slimbayes/method/stored_parts.h"
 #include "slimbayes/methods/finished_fit.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"
@@ -40,19 +42,7 @@ constexpr size_t kMostMembers = 1000;
 std::string prefix_of(size_t member) { return fmt::format("member.{}.", member); }
 
 void store_member(const Fitted& member, size_t i, TensorFile& file) {
-  TensorFile own = member.save();
-  for (auto& [name, text] : own.metadata) file.metadata[prefix_of(i) + name] = std::move(text);
-  for (auto& [name, tensor] : own.tensors) file.tensors[prefix_of(i) + name] = std::move(tensor);
-}
-
-/// Returns the entries of a map whose keys begin with `prefix`, with the prefix removed.
-template <class Map>
-Map entries_under(const Map& map, const std::string& prefix) {
-  Map part;
-  for (auto at = map.lower_bound(prefix); at != map.end() && at->first.starts_with(prefix); ++at) {
-    part.emplace(at->first.substr(prefix.size()), at->second);
-  }
-  return part;
+  store_under(prefix_of(i), member.save(), file);
 }
 
 /// Returns the members that a model file holds or, if `train` is given, a checkpoint record. `train` are the
@@ -60,8 +50,7 @@ Map entries_under(const Map& map, const std::string& prefix) {
 Members members_from(const TensorFile& file, const RegistryRow& method, const Dataset* train = nullptr) {
   Members members;
   while (members.size() < kMostMembers) {
-    const std::string prefix = prefix_of(members.size());
-    TensorFile own{entries_under(file.metadata, prefix), entries_under(file.tensors, prefix)};
+    const TensorFile own = part_under(prefix_of(members.size()), file);
     if (own.metadata.empty() && own.tensors.empty()) break;
     members.push_back(train != nullptr ? finished_fit(method, own, *train) : method.load(own));
   }

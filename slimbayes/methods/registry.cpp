@@ -60,6 +60,8 @@ std::unique_ptr<Method> make_f_sgvb_lrt(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_f_sgvb_lrt(const TensorFile& file);
 std::unique_ptr<Method> make_ensemble(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ensemble(const TensorFile& file);
+std::unique_ptr<Method> make_auto(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_auto(const TensorFile& file);
 std::unique_ptr<Method> make_ridge(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ridge(const TensorFile& file);
 std::unique_ptr<Method> make_constant(const nlohmann::json& options);
@@ -70,6 +72,7 @@ std::unique_ptr<Fitted> load_gp_exact(const TensorFile& file);
 namespace {
 
 constexpr RegistryRow kRows[] = {
+    {"auto", make_auto, load_auto},
     {"dbk", make_dbk, load_dbk},
     {"dbk-exact", make_dbk_exact, load_dbk_exact},
     {"vbll", make_vbll, load_vbll},

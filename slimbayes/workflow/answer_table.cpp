@@ -39,7 +39,9 @@ bool names_epistemic(const Model& model) {
 }
 
 Columns columns_of(const Regression& p, const Model& model, bool parts) {
-  Columns columns = {column("mean", p.mean), column("sd", total_var(p).sqrt())};
+  Columns columns = {column("mean", p.mean)};
+  if (!p.density.empty()) columns.push_back(column("median", median(p)));
+  columns.push_back(column("sd", total_var(p).sqrt()));
   const bool apart = names_epistemic(model);
   if (!apart && !parts) return columns;
   columns.push_back(column(apart ? "sd_aleatoric" : "sd_noise", p.aleatoric_var.sqrt()));
@@ -203,18 +205,17 @@ std::string tail_note(const Examples& examples, const Answers& a, double level) 
   return "";
 }
 
-/// Returns a note if all training targets were above 0 but at least one in a hundred of the lower bounds is
-/// below 0; else "". The intervals are symmetric around the mean, so they can reach below 0 although the
-/// target cannot.
-std::string below_zero_note(const Task& task, const LevelAnswer& at) {
+/// Returns a note if at least one in a hundred of the lower bounds was raised to 0 (Regression::least), which
+/// is wrong for a target that was positive in training by chance; else "".
+std::string raised_note(const Task& task, const LevelAnswer& at) {
   constexpr int64_t kOneIn = 100;
   if (task.kind != TaskKind::regression || !at.interval || task.low <= 0) return "";
-  const int64_t below = (at.interval->lower < 0).sum().item<int64_t>(), all = at.interval->lower.size(0);
-  if (below == 0 || below * kOneIn < all) return "";
+  const int64_t raised = (at.interval->lower <= 0).sum().item<int64_t>(), all = at.interval->lower.size(0);
+  if (raised == 0 || raised * kOneIn < all) return "";
   return fmt::format(
-      "{} of {} lower bounds at {:g} % are below 0, where no training target was (the least is {:.4g}): the "
-      "intervals are symmetric; read these bounds as 0 if the target cannot be below",
-      below, all, 100 * at.level, task.low);
+      "{} of {} lower bounds at {:g} % were raised to 0, because no training target was below (the least is "
+      "{:.4g})",
+      raised, all, 100 * at.level, task.low);
 }
 
 }  // namespace
@@ -279,7 +280,7 @@ std::vector<std::string> answer_notes(const Model& model, const Examples& exampl
         "forecast_time, when the target is `actual` where DATA have it");
   for (const LevelAnswer& at : a.levels) {
     notes.push_back(tail_note(examples, a, at.level));
-    notes.push_back(below_zero_note(model.schema().task, at));
+    notes.push_back(raised_note(model.schema().task, at));
   }
   const auto asked = [](const LevelAnswer& at) { return at.level != FitOptions{}.level && !at.set; };
   if (std::holds_alternative<Classes>(a.answer) && std::ranges::any_of(a.levels, asked))

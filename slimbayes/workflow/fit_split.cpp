@@ -33,12 +33,19 @@ void check_training(const MethodInfo& info, const nlohmann::json& options, const
   check(split.train.size() > 1, "fit", "at least two training rows", "one",
         "give more rows, or lower the fractions");
   for (const OptionDoc& doc : options_of(info, options)) {
-    if (!doc.at_most_rows || options.at(doc.name) == doc.fallback) continue;
+    if (!doc.at_most_rows || options.value(doc.name, doc.fallback) == doc.fallback) continue;
     const auto rank = options.at(doc.name).get<int64_t>();
     check(rank <= static_cast<int64_t>(split.train.size()), "fit",
           fmt::format("a {} of at most the {} training rows", doc.name, split.train.size()),
           fmt::format("{}", rank), fmt::format("lower --{}, or give more rows", doc.name));
   }
+}
+
+/// Returns whether the method holds out rows of this table by itself (MethodInfo::most_fold_rows), unless the
+/// user asked for another share of validation rows than the default one.
+bool holds_out_itself(const ResolvedFit& request, const Examples& examples) {
+  return request.kind == InputKind::table && count(examples) <= request.method->most_fold_rows &&
+         request.fit.valid_fraction == FitOptions{}.valid_fraction;
 }
 
 /// Splits the examples so that the training part has every class. The result's notes begin with two notes
@@ -61,7 +68,7 @@ SplitRows split_anew(const ResolvedFit& request, const Examples& examples, const
 
 DealtExamples deal_examples(const ResolvedFit& request, const FitData& data) {
   FitOptions fit = request.fit;
-  if (data.valid != nullptr) fit.valid_fraction = 0;
+  if (data.valid != nullptr || holds_out_itself(request, data.examples)) fit.valid_fraction = 0;
   DealtExamples dealt;
   dealt.split = request.network ? split_around(request, data, fit) : split_anew(request, data.examples, fit);
   dealt.calibration_groups = calibration_groups(data.examples, fit, dealt.split);

@@ -34,7 +34,7 @@ at::Tensor group_weights(const std::vector<int64_t>& group, const std::vector<in
 }
 
 Misses misses_of(const Regression& p, const Dataset& rows, double level, bool grouped) {
-  const Interval range = gaussian_interval(p, level);
+  const Interval range = interval(p, level);
   const at::Tensor y = targets_of(rows);
   const at::Tensor missed = ((y < range.lower) | (y > range.upper)).to(at::kDouble);
   const std::vector<int64_t> group = input_groups(rows, grouped);

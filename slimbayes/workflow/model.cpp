@@ -29,7 +29,7 @@ bool Model::interrupted() const {
 
 Interval Model::interval(const Regression& p, double level) const {
   return parts_.calibration.groups > 0 ? conformal_interval(p, parts_.calibration, level)
-                                       : gaussian_interval(p, level);
+                                       : slimbayes::interval(p, level);
 }
 
 /// Returns the answers in the target's units. An aleatoric variance below the cross-fitted noise
@@ -41,9 +41,12 @@ Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) 
         "those to another task", "the model file is damaged");
   check(!task.grid || row_count(answer) == data.size() * rows_per_example(task), "predict",
         "an answer for each pixel", "another number of answers", "the model file is damaged");
-  if (auto* p = std::get_if<Regression>(&answer))
+  if (auto* p = std::get_if<Regression>(&answer); p != nullptr && p->density.empty())
     p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, parts_.noise.var, at::kDouble));
-  return in_units(answer, task.y_shift, task.y_scale);
+  answer = in_units(answer, task.y_shift, task.y_scale);
+  // A target that was never negative in training is taken to be positive by nature.
+  if (auto* p = std::get_if<Regression>(&answer); p != nullptr && task.low >= 0) p->least = 0;
+  return answer;
 }
 
 Regression Model::predict(const Examples& examples, const PredictOptions& options) const {

@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include "slimbayes/core/density.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/method/batches.h"
@@ -35,8 +36,8 @@ std::string noise_doubt(const Regression& p, const Split& parts, const NoiseFold
   const at::Tensor y = targets_of(parts.valid);
   const at::Tensor sd = y.std(/*unbiased=*/false);
   if (sd.item<double>() > 0 &&
-      gaussian_nll(p, y) >=
-          gaussian_nll({y.mean().expand_as(y), sd.square().expand_as(y), at::zeros_like(y)}, y))
+      regression_nll(p, y) >=
+          regression_nll({y.mean().expand_as(y), sd.square().expand_as(y), at::zeros_like(y)}, y))
     return fmt::format("on {} validation {}s the NLL is no better than that of one answer for every {}",
                        y.size(0), how.noun, how.noun);
   return "";

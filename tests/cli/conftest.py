@@ -94,7 +94,7 @@ def toy(tmp_path_factory):
     """A folder with toy.csv (300 rows) and fitted.safetensors; tests only read it."""
     folder = tmp_path_factory.mktemp("toy")
     write_csv(folder / "toy.csv", header(2), toy_rows(300))
-    done = run(folder, "fit", "toy.csv", "--target", "y", "--model", "fitted.safetensors", "--test-fraction", "0.2",
+    done = run(folder, "fit", "toy.csv", "--target", "y", "--method", "dbk", "--model", "fitted.safetensors", "--test-fraction", "0.2",
                "--threads", 1, "--json", *FEW)
     assert done.returncode == 0, done.stderr
     (folder / "fit.json").write_text(done.stdout)

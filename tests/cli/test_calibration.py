@@ -19,7 +19,7 @@ def calibrated(tmp_path_factory):
     """Folder with toy.csv and a model m that kept 60 of its 300 rows for calibration."""
     folder = tmp_path_factory.mktemp("calibrated")
     write_csv(folder / "toy.csv", header(2), toy_rows(300))
-    done = run(folder, "fit", "toy.csv", "--target", "y", "--model", "m", "--test-fraction", 0.2, "--threads", 1, "--json",
+    done = run(folder, "fit", "toy.csv", "--target", "y", "--method", "dbk", "--model", "m", "--test-fraction", 0.2, "--threads", 1, "--json",
                "--calibrate", "conformal", "--calibration-fraction", 0.2, "--level", 0.9, *FEW)
     assert done.returncode == 0, done.stderr
     (folder / "fit.json").write_text(done.stdout)
@@ -110,7 +110,7 @@ def test_a_level_that_needs_more_rows(tmp_path, calibrated):
 
 
 def test_too_few_calibration_rows_are_refused_before_the_fit(tmp_path, calibrated):
-    words = ["fit", calibrated / "toy.csv", "--target", "y", "--calibrate", "conformal", "--steps", 10**8]
+    words = ["fit", calibrated / "toy.csv", "--target", "y", "--method", "dbk", "--calibrate", "conformal", "--steps", 10**8]
     line = refused(tmp_path, *words, "--calibration-fraction", 0.06)
     assert "at least 19 calibration rows for a level of 0.95" in line and "received 18" in line
     assert "at least 999" in refused(tmp_path, *words, "--level", 0.999)

@@ -126,7 +126,7 @@ def test_numbers_that_may_be_labels_or_may_not(tmp_path):
     done = run(tmp_path, "fit", "t.csv", "--target", "c", "--model", "m", "--steps", 20)
     first, second = [line for line in done.stderr.splitlines() if line.startswith("note:")][:2]
     assert {first, second} == {"note: the target 'c' holds 0 and 1 alone, which are taken as two classes; --likelihood gaussian fits them as numbers",
-                               "note: classification by vbll; --method chooses another"}
+                               "note: classification by auto; --method chooses another"}
     assert list(records(ok(tmp_path, "predict", "m", "t.csv")))[:2] == ["p_0", "p_1"]
     ok(tmp_path, "fit", "t.csv", "--target", "c", "--likelihood", "gaussian", "--model", "m", "--steps", 20)
     assert list(records(ok(tmp_path, "predict", "m", "t.csv")))[0] == "mean"

@@ -13,7 +13,7 @@ import xml.etree.ElementTree
 import pytest
 from conftest import FEW, TOOL, header, predicted, refused, run, toy_rows, write_csv
 
-LONG = ["fit", "long.csv", "--target", "y", "--threads", "1", "--rank", "16", "--hidden", "16", "--patience", "0", "--json", "--checkpoint-every", "0.1"]
+LONG = ["fit", "long.csv", "--target", "y", "--method", "dbk", "--threads", "1", "--rank", "16", "--hidden", "16", "--patience", "0", "--json", "--checkpoint-every", "0.1"]
 
 
 def test_fit_prints_one_object(toy):
@@ -207,10 +207,10 @@ def test_compare_lists_every_method_and_survives_a_failing_one(tmp_path, toy):
 
 def test_a_budget_of_steps_takes_the_place_of_the_presets_epochs(tmp_path, toy):
     words = ["fit", toy / "toy.csv", "--target", "y", "--preset", "paper", "--threads", 1, "--json"]
-    done = run(tmp_path, *words, "--steps", 30, "--model", "m")
+    done = run(tmp_path, *words, "--method", "dbk", "--steps", 30, "--model", "m")
     assert done.returncode == 0, done.stderr
     assert 20 <= json.loads(done.stdout)["summary"]["steps"] <= 40
-    line = refused(tmp_path, *words, "--steps", 30, "--epochs", 2, "--model", "other")
+    line = refused(tmp_path, *words, "--method", "dbk", "--steps", 30, "--epochs", 2, "--model", "other")
     assert "--steps or as --epochs" in line
     assert "received 'gp-exact'" in refused(tmp_path, *words, "--method", "gp-exact", "--model", "other")
 
@@ -256,7 +256,7 @@ def test_training_keeps_its_share_beside_an_input_in_most_rows(tmp_path):
     """800 of 1,000 rows share an input: dealt together they would leave training a few rows."""
     rows = [[0.5, 0.5, i % 7] if i < 800 else row for i, row in enumerate(toy_rows(1000))]
     write_csv(tmp_path / "t.csv", header(2), rows)
-    words = ["fit", "t.csv", "--target", "y", "--model", "m", "--test-fraction", 0.1, "--threads", 1, "--json", *FEW]
+    words = ["fit", "t.csv", "--target", "y", "--method", "dbk", "--model", "m", "--test-fraction", 0.1, "--threads", 1, "--json", *FEW]
     for seed in range(3):
         fit = json.loads(run(tmp_path, *words, "--split-seed", seed).stdout)
         assert fit["rows"] == {"train": 800, "valid": 100, "test": 100}

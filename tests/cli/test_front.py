@@ -40,7 +40,7 @@ def test_a_dry_run_prints_what_a_fit_would_take(tmp_path):
 
 
 def test_a_dry_run_names_the_default_method_of_the_likelihood(tmp_path):
-    for likelihood, method in (("gaussian", "dbk"), ("bernoulli", "vbll"), ("poisson", "vbll")):
+    for likelihood, method in (("gaussian", "auto"), ("bernoulli", "auto"), ("poisson", "auto")):
         dry = run(tmp_path, "fit", "nowhere.csv", "--target", "y", "--likelihood", likelihood, "--dry-run")
         assert json.loads(dry.stdout)["method"] == method
 
@@ -65,8 +65,7 @@ def test_a_dry_run_splits_lists_and_says_what_only_the_table_could_tell(tmp_path
     def recipe(*words):
         return json.loads(run(tmp_path, "fit", "nowhere.csv", "--target", "y", "--ignore", "a, b", "--ignore", "c", "--dry-run", *words).stdout)
     assert recipe()["inputs"]["ignore"] == ["a", "b", "c"]
-    assert "dbk for numbers, as shown, vbll for classes" in recipe()["notes"][0]
-    assert "notes" not in recipe("--method", "dbk") and "notes" not in recipe("--likelihood", "bernoulli")
+    assert all("notes" not in recipe(*words) for words in ([], ["--method", "dbk"], ["--likelihood", "bernoulli"]))
 
 
 def test_methods_name_the_inputs_that_can_work(tmp_path):
@@ -132,15 +131,16 @@ def headings(text):
 
 
 def test_help_without_a_method_shows_what_most_methods_have(tmp_path):
-    """The flags of the default method are not shown as if they were fit's own, but they are taken."""
+    """The flags of the candidates of auto are not shown as if they were fit's own, but they are taken."""
     for words in (["fit"], ["compare"]):
         text = run(tmp_path, *words, "--help").stdout
-        assert "Options of most methods, with the defaults of dbk" in headings(text) and not any(one.startswith("Options of dbk") for one in headings(text))
+        assert "Options of most methods, with the defaults of vbll" in headings(text) and not any(one.startswith("Options of vbll") for one in headings(text))
+        assert any(one.startswith("Options of auto") for one in headings(text))
         assert all(flag in text for flag in ("--steps", "--learning-rate", "--network", "--hidden", "--patience"))
         assert not any(flag in text for flag in ("--rank", "--alpha", "--focus", "--noise-form", "--draws"))
         assert f"slimbayes {words[0]} --method" in text and "slimbayes methods" in text
     dry = run(tmp_path, "fit", "t.csv", "--target", "y", "--rank", "7", "--focus", "1", "--dry-run")
-    assert json.loads(dry.stdout)["options"]["rank"] == 7
+    assert json.loads(dry.stdout)["options"]["passed_on"] == {"rank": 7, "focus": 1}
     assert "Options of rich-bll" in headings(run(tmp_path, "fit", "t.csv", "--network-from", "m", "--help").stdout)
     text = run(tmp_path, "compare", "--methods", "swag,gp-exact", "--help").stdout
     assert "--swag-rate" in text and "--max-rows" in text and "--rank" not in text

@@ -24,9 +24,9 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_images_are_classified_by_vbll_unless_told(folder):
+def test_images_are_classified_by_auto_unless_told(folder):
     report = json.loads((folder / "fit.json").read_text())
-    assert report["method"] == "vbll" and report["test"]["accuracy"] > 0.9
+    assert report["method"] == "auto" and report["test"]["accuracy"] > 0.9
     assert any("--method chooses another" in note for note in report["notes"])
 
 
@@ -179,7 +179,7 @@ def test_labels_are_found_packed_or_not(folder, tmp_path, images, labels):
 
 
 def test_the_words_are_those_of_images(folder):
-    done = run(folder, *FIT[:2], "--model", "few.safetensors", "--test-fraction", "0.1", "--valid-fraction", "0.05", "--calibrate", "conformal", *SHORT)
+    done = run(folder, *FIT[:2], "--method", "vbll", "--model", "few.safetensors", "--test-fraction", "0.1", "--valid-fraction", "0.05", "--calibrate", "conformal", *SHORT)
     assert done.returncode == 0, done.stderr
     said = done.stderr + done.stdout
     assert "225 images, " in said and "only 15 validation images" in said and "test images\n30 images" in said and "from 30 images" in said

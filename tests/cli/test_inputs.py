@@ -206,10 +206,10 @@ def test_rows_without_a_target_are_left_out(tmp_path):
 def test_few_inputs_in_many_rows(tmp_path):
     """A validation part of whole categories would say nothing of the others."""
     draw = random.Random(5)
-    report = fitted(tmp_path, ["city", "y"], [["abc"[i % 3], i % 3 + draw.gauss(0, 0.1)] for i in range(300)])
+    report = fitted(tmp_path, ["city", "y"], [["abc"[i % 3], i % 3 + draw.gauss(0, 0.1)] for i in range(300)], "--method", "dbk")
     assert report["rows"]["valid"] == 30
     assert any("--split grouped" in note for note in report["notes"])
-    again = run(tmp_path, "fit", "t.csv", "--target", "y", "--model", "m", "--threads", 1, "--json", *FEW, "--resume")
+    again = run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "dbk", "--model", "m", "--threads", 1, "--json", *FEW, "--resume")
     assert json.loads(again.stdout)["notes"] == report["notes"]
 
 

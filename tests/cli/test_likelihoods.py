@@ -10,7 +10,7 @@ from likelihoods import QUICK, SOME, labelled, ok
 def test_compare_takes_the_methods_that_take_the_target(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "c"], [[i % 7, i * i % 5, "ab"[i % 7 > 3]] for i in range(60)])
     report = json.loads(ok(tmp_path, "compare", "t.csv", "--target", "c", "--seeds", 1, "--steps", 10, "--rank", 5, "--threads", 1, "--json"))
-    assert [each["method"] for each in report["methods"]] == ["vbll", "sv-dkl", "sv-rbf", "sv-dbk", "dnn", "rich-bll", "bll",
+    assert [each["method"] for each in report["methods"]] == ["auto", "vbll", "sv-dkl", "sv-rbf", "sv-dbk", "dnn", "rich-bll", "bll",
                                                               "last-layer-laplace", "mc-dropout", "swag", "bbb", "full-rank", "low-rank",
                                                               "low-rank-svd", "low-rank-laplace", "rank-1", "fid-gp", "fid-gp-reparam", "ffg-u",
                                                                   "batch-ensemble", "f-sgvb-lrt", "ensemble", "constant"]
@@ -47,24 +47,24 @@ def test_methods_without_the_task_name_those_with_it(tmp_path):
 def test_the_target_chooses_the_method(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled(["a", "b"] * 15))
     ok(tmp_path, "fit", "t.csv", "--target", "y", "--model", "m", *QUICK)
-    assert json.loads(ok(tmp_path, "describe", "m", "--json"))["method"] == "vbll"
+    assert json.loads(ok(tmp_path, "describe", "m", "--json"))["method"] == "auto"
     write_csv(tmp_path / "c.csv", ["u", "v", "y"], labelled([3, 4, 1] * 10))
     ok(tmp_path, "fit", "c.csv", "--target", "y", "--likelihood", "poisson", "--model", "m", *QUICK)
-    assert json.loads(ok(tmp_path, "describe", "m", "--json"))["method"] == "vbll"
+    assert json.loads(ok(tmp_path, "describe", "m", "--json"))["method"] == "auto"
     write_csv(tmp_path / "e.csv", ["x1", "x2"], SOME)
     ok(tmp_path, "fit", "e.csv", "--likelihood", "cox", "--domain", "0:1,0:2", "--model", "m", "--steps", 30)
     assert json.loads(ok(tmp_path, "describe", "m", "--json"))["method"] == "sv-rbf"
     done = run(tmp_path, "fit", "t.csv", "--target", "y", "--focus", 1, *QUICK)
     assert done.returncode == 2 and "focus" in done.stderr
-    tuned = json.loads(ok(tmp_path, "fit", "t.csv", "--target", "y", "--tune", "--model", "m", "--json", *QUICK))["tuning"]
+    tuned = json.loads(ok(tmp_path, "fit", "t.csv", "--target", "y", "--method", "vbll", "--tune", "--model", "m", "--json", *QUICK))["tuning"]
     assert tuned["options"] == ["beta"] and len(tuned["tried"]) == 4
     cox = ["fit", "e.csv", "--likelihood", "cox", "--domain", "0:1,0:2", "--model", "m", "--steps", 30]
     assert json.loads(ok(tmp_path, *cox, "--tune", "--json"))["tuning"]["options"] == ["beta"]
-    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--tune", "--beta", 1, *QUICK)
+    done = run(tmp_path, "fit", "t.csv", "--target", "y", "--method", "vbll", "--tune", "--beta", 1, *QUICK)
     assert done.returncode == 2 and "something left to choose" in done.stderr
 
 
 def test_compare_refuses_methods_without_the_task_before_any_fit(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled(["a", "b"] * 15))
     line = refused(tmp_path, "compare", "t.csv", "--target", "y", "--methods", "vbll,dbk")
-    assert "methods for classification; received 'dbk'; vbll" in line
+    assert "methods for classification; received 'dbk'; auto, vbll" in line

@@ -50,7 +50,7 @@ def test_help_and_descriptions_wrap_by_words(tmp_path, columns):
 
 @pytest.mark.parametrize("columns", [30, *SIZES])
 def test_progress_stays_on_one_row(tables, columns):
-    words = ["fit", "toy.csv", "--target", "y", "--threads", 1, "--steps", 400, "--patience", 0, "--model", f"m{columns}"]
+    words = ["fit", "toy.csv", "--target", "y", "--method", "dbk", "--threads", 1, "--steps", 400, "--patience", 0, "--model", f"m{columns}"]
     text = on_terminal(tables, columns, *words)
     drawn = [part for part in text.split("\r") if " % " in part]
     assert len(drawn) > 1 and all(part.startswith("dbk ") for part in drawn)
@@ -78,7 +78,7 @@ def test_a_wide_table_goes_on_below(tables):
 
 
 def test_notes_and_errors_wrap_by_words(tables):
-    words = ["fit", "wide.csv", "--target", "y", "--threads", 1, "--steps", 2, "--rank", 8, "--model", "w"]
+    words = ["fit", "wide.csv", "--target", "y", "--method", "dbk", "--threads", 1, "--steps", 2, "--rank", 8, "--model", "w"]
     text = on_terminal(tables, 40, *words)
     notes = [line for line in run(tables, *words).stderr.splitlines() if line.startswith("note: ")]
     assert notes and too_wide(text, 40) == []
@@ -97,7 +97,7 @@ def test_the_progress_line_says_what_ends_the_fit(tmp_path):
     """Where nothing improves, patience ends the fit long before the budget."""
     noise = [[*row[:2], (i * 7919) % 101] for i, row in enumerate(toy_rows(200))]
     write_csv(tmp_path / "noise.csv", header(2), noise)
-    words = ["fit", "noise.csv", "--target", "y", "--model", "m", "--noise-folds", 0, "--steps", 200000]
+    words = ["fit", "noise.csv", "--target", "y", "--method", "dbk", "--model", "m", "--noise-folds", 0, "--steps", 200000]
     text = on_terminal(tmp_path, 200, *words, "--patience", 60)
     assert re.search(r"ends in \d+ s if nothing improves", text), text[-2000:]
     text = on_terminal(tmp_path, 200, *words, "--patience", 0, "--time-limit", 2)

@@ -30,7 +30,7 @@ def answers(folder, text, *words):
 
 def test_two_numbers_are_classes_and_are_learnt(folder):
     report = json.loads((folder / "fit.json").read_text())
-    assert report["method"] == "vbll" and report["test"]["accuracy"] > 0.9
+    assert report["method"] == "auto" and report["test"]["accuracy"] > 0.9
 
 
 def test_predict_needs_the_text_alone(folder):

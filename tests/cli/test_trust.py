@@ -1,5 +1,7 @@
 """What a fit says, and in which order: whether its scores and intervals can be trusted, then the data."""
 
+import csv
+import io
 import json
 import math
 import random
@@ -126,11 +128,12 @@ def test_a_rare_label_stays_in_training(tmp_path):
     assert said > 0
 
 
-def test_lower_bounds_below_zero_of_a_positive_target_are_noted(tmp_path):
+def test_lower_bounds_of_a_positive_target_are_raised_to_zero_with_a_note(tmp_path):
     write_csv(tmp_path / "t.csv", NAMES, skewed(200, 12))
     fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 50)
     done = run(tmp_path, "predict", "m", "t.csv")
-    assert "lower bounds at 95 % are below 0, where no training target was (the least is 1.6" in done.stderr, done.stderr
+    assert "lower bounds at 95 % were raised to 0, because no training target was below (the least is 1.6" in done.stderr, done.stderr
+    assert min(float(row["lower"]) for row in csv.DictReader(io.StringIO(done.stdout))) == 0
     write_csv(tmp_path / "t.csv", NAMES, [[*row[:5], row[5] - 5] for row in skewed(200, 12)])
     fitted(tmp_path, "t.csv", "--target", "y", "--method", "dnn", "--steps", 50)
-    assert "below 0" not in run(tmp_path, "predict", "m", "t.csv").stderr
+    assert "raised to 0" not in run(tmp_path, "predict", "m", "t.csv").stderr

@@ -12,7 +12,7 @@ SMALL = ["--rank", "8", "--hidden", "8", "--threads", "1", "--patience", "0"]
 
 
 def test_tune_says_what_it_tried_and_keeps_the_best(tmp_path, toy):
-    words = ["fit", toy / "toy.csv", "--target", "y", "--json", *SMALL, *FEW]
+    words = ["fit", toy / "toy.csv", "--target", "y", "--method", "dbk", "--json", *SMALL, *FEW]
     done = run(tmp_path, *words, "--tune", "--model", "best")
     assert done.returncode == 0, done.stderr
     tuning = json.loads(done.stdout)["tuning"]
@@ -34,7 +34,7 @@ def test_tune_says_what_it_tried_and_keeps_the_best(tmp_path, toy):
 
 
 def test_tune_says_what_the_choice_was_worth(tmp_path, toy):
-    words = ["fit", toy / "toy.csv", "--target", "y", *SMALL, "--tune", "--beta", 0, "--steps", 1500]
+    words = ["fit", toy / "toy.csv", "--target", "y", "--method", "dbk", *SMALL, "--tune", "--beta", 0, "--steps", 1500]
     report = json.loads(run(tmp_path, *words, "--json").stdout)["tuning"]
     tried = [entry["valid_nll"] for entry in report["tried"]]
     assert report["spread"] == max(tried) - min(tried) > 0.01
@@ -45,15 +45,15 @@ def test_tune_says_what_the_choice_was_worth(tmp_path, toy):
 
 
 def test_a_flag_fixes_its_option(tmp_path, toy):
-    words = ["fit", toy / "toy.csv", "--target", "y", "--json", "--tune", *SMALL, *FEW]
+    words = ["fit", toy / "toy.csv", "--target", "y", "--method", "dbk", "--json", "--tune", *SMALL, *FEW]
     tuning = json.loads(run(tmp_path, *words, "--alpha", 0.5).stdout)["tuning"]
     assert tuning["options"] == ["beta"] and len(tuning["tried"]) == 4
     assert "leave one of them out" in refused(tmp_path, *words, "--alpha", 0.5, "--beta", 0.5)
 
 
 def test_nothing_to_tune_and_nothing_to_choose_by(tmp_path, toy):
-    words = ["fit", toy / "toy.csv", "--target", "y", "--tune", *FEW]
-    for method in (["dnn"], ["gp-exact"], ["ensemble", "--of", "dnn"]):
+    words = ["fit", toy / "toy.csv", "--target", "y", "--method", "dbk", "--tune", *FEW]
+    for method in (["auto"], ["dnn"], ["gp-exact"], ["ensemble", "--of", "dnn"]):
         line = refused(tmp_path, "fit", toy / "toy.csv", "--target", "y", "--tune", "--method", *method)
         assert "something to tune" in line and "dbk" in line
     assert "validation rows" in refused(tmp_path, *words, "--valid-fraction", 0)
@@ -63,12 +63,12 @@ def test_nothing_to_tune_and_nothing_to_choose_by(tmp_path, toy):
 
 
 def test_rank_above_the_rows(tmp_path, toy):
-    words = ["fit", toy / "toy.csv", "--target", "y", "--threads", 1, *FEW]
+    words = ["fit", toy / "toy.csv", "--target", "y", "--method", "dbk", "--threads", 1, *FEW]
     line = refused(tmp_path, *words, "--rank", 271)
     assert "a rank of at most the 270 training rows" in line and "271" in line
     assert run(tmp_path, *words, "--rank", 270).returncode == 0
     write_csv(tmp_path / "short.csv", header(2), toy_rows(30))  # the default rank of 128 is no mistake of the user
-    done = run(tmp_path, "fit", "short.csv", "--target", "y", "--threads", 1, *FEW)
+    done = run(tmp_path, "fit", "short.csv", "--target", "y", "--method", "dbk", "--threads", 1, *FEW)
     assert done.returncode == 0 and "rank 128 is above the 27 training rows" in done.stderr
 
 
@@ -96,7 +96,7 @@ def test_compare_runs_an_ensemble_beside_its_member(tmp_path, toy):
 
 
 SERIES = {
-    "tune": ["--tune", "--alpha", "0.01", *SMALL],
+    "tune": ["--method", "dbk", "--tune", "--alpha", "0.01", *SMALL],
     "ensemble": ["--method", "ensemble", "--members", "4", "--hidden", "8", "--threads", "1", "--patience", "0"],
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/core/mixture.h"
 #include "slimbayes/core/random.h"
 #include "tests/core/row.h"
 

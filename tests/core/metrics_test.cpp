@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "slimbayes/core/density.h"
 #include "slimbayes/core/random.h"
 #include "tests/core/row.h"
 
@@ -33,8 +34,8 @@ TEST(Metrics, ErrorsByHand) {
 }
 
 TEST(Metrics, NllMatchesScipyAndTheStandardNormal) {
-  EXPECT_NEAR(gaussian_nll(kFive, kTargets), 2.343449643817617, 1e-13);
-  EXPECT_NEAR(gaussian_nll({row({0}), row({0.5}), row({0.5})}, row({0})), 0.9189385332046727, 1e-15);
+  EXPECT_NEAR(regression_nll(kFive, kTargets), 2.343449643817617, 1e-13);
+  EXPECT_NEAR(regression_nll({row({0}), row({0.5}), row({0.5})}, row({0})), 0.9189385332046727, 1e-15);
 }
 
 TEST(Metrics, CrpsEqualsItsIntegral) {
@@ -132,9 +133,10 @@ TEST(Metrics, ARowWithoutVarianceIsInsideOnlyAtItsMean) {
 }
 
 TEST(Metrics, TheNllOfARowHasTheMeanNll) {
-  EXPECT_NEAR(gaussian_row_nll(kFive, kTargets).mean().item<double>(), gaussian_nll(kFive, kTargets), 1e-14);
+  EXPECT_NEAR(regression_row_nll(kFive, kTargets).mean().item<double>(), regression_nll(kFive, kTargets),
+              1e-14);
   Regression p{row({1}), row({3}), row({1})};  // sd 2, z = 1
-  EXPECT_NEAR(gaussian_row_nll(p, row({3})).item<double>(), std::log(2) + 0.5 + 0.5 * std::log(2 * M_PI),
+  EXPECT_NEAR(regression_row_nll(p, row({3})).item<double>(), std::log(2) + 0.5 + 0.5 * std::log(2 * M_PI),
               1e-15);
 }
 
@@ -150,12 +152,12 @@ TEST(Metrics, ReportHoldsTheContractsKeys) {
   at::Tensor y = kTargets / 2;
   EXPECT_NEAR(r["mae_standardized"], mean_absolute_error(scaled, y), 1e-14);
   EXPECT_NEAR(r["rmse_standardized"], root_mean_squared_error(scaled, y), 1e-14);
-  EXPECT_NEAR(r["nll_standardized"], gaussian_nll(scaled, y), 1e-13);
+  EXPECT_NEAR(r["nll_standardized"], regression_nll(scaled, y), 1e-13);
   EXPECT_NEAR(r["crps_standardized"], crps(scaled, y), 1e-14);
   EXPECT_NEAR(r["width_standardized"], interval_width(scaled, 0.9), 1e-13);
   // The constant answer is one Gaussian with the mean and sd of y.
   at::Tensor centre = kTargets.mean().expand({5}), var = kTargets.var(/*unbiased=*/false).expand({5});
-  EXPECT_NEAR(r["nll_constant"], gaussian_nll({centre, var, at::zeros_like(var)}, kTargets), 1e-13);
+  EXPECT_NEAR(r["nll_constant"], regression_nll({centre, var, at::zeros_like(var)}, kTargets), 1e-13);
   EXPECT_NEAR(r["nll_constant_standardized"], r["nll_constant"].get<double>() - std::log(2), 1e-13);
   EXPECT_FALSE(regression_report(kFive, at::ones({5}, at::kDouble), 2).contains("nll_constant"));
   EXPECT_THROW(regression_report(kFive, kTargets, 0), std::invalid_argument);
@@ -164,9 +166,9 @@ TEST(Metrics, ReportHoldsTheContractsKeys) {
 TEST(Metrics, BadInputsAreRefused) {
   double nan = std::nan("");
   EXPECT_THROW(crps(kFive, row({1, 2})), std::invalid_argument);
-  EXPECT_THROW(gaussian_nll(kFive, row({1, 2, 3, 4, nan})), std::invalid_argument);
-  EXPECT_THROW(gaussian_nll({row({0}), row({0}), row({0})}, row({0})), std::invalid_argument);
-  EXPECT_THROW(gaussian_nll({row({0}), row({nan}), row({0})}, row({0})), std::invalid_argument);
+  EXPECT_THROW(regression_nll(kFive, row({1, 2, 3, 4, nan})), std::invalid_argument);
+  EXPECT_THROW(regression_nll({row({0}), row({0}), row({0})}, row({0})), std::invalid_argument);
+  EXPECT_THROW(regression_nll({row({0}), row({nan}), row({0})}, row({0})), std::invalid_argument);
   EXPECT_THROW(mean_absolute_error({row({}), row({}), row({})}, row({})), std::invalid_argument);
   EXPECT_THROW(coverage(kFive, kTargets, 1), std::invalid_argument);
   EXPECT_THROW(pit_histogram(kFive, kTargets, 0), std::invalid_argument);

@@ -44,12 +44,12 @@ TEST(Predictive, NormalQuantileInvertsTheDistribution) {
 TEST(Predictive, IntervalIsCentralAndUsesTheTotalVariance) {
   Regression p{row({1, -2}), row({9, 0}), row({16, 0})};
   EXPECT_TRUE(at::equal(total_var(p), row({25, 0})));
-  Interval i = gaussian_interval(p, 0.95);
+  Interval i = interval(p, 0.95);
   EXPECT_NEAR(i.lower[0].item<double>(), 1 - 5 * 1.9599639845400545, 1e-12);
   EXPECT_NEAR(i.upper[0].item<double>(), 1 + 5 * 1.9599639845400545, 1e-12);
   EXPECT_EQ(i.lower[1].item<double>(), -2);  // a variance of 0 gives a width of 0
   for (double level : {0.0, 1.0, -1.0, 2.0, std::nan("")})
-    EXPECT_THROW(gaussian_interval(p, level), std::invalid_argument);
+    EXPECT_THROW(interval(p, level), std::invalid_argument);
 }
 
 TEST(Predictive, ARowWithoutAnAnswerHasNoMutualInformation) {

@@ -9,6 +9,7 @@
 
 #include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/count_metrics.h"
+#include "slimbayes/core/density.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/random.h"
 #include "tests/core/row.h"
@@ -79,7 +80,7 @@ TEST(Selective, AllRowsHaveThePlainMetricsOfEveryTask) {
   const nlohmann::json of_numbers = selective_report(r, y, {{"s", score}})["by"]["s"];
   EXPECT_NEAR(of_numbers["mae"][0], mean_absolute_error(r, y), 1e-14);
   EXPECT_NEAR(of_numbers["rmse"][0], root_mean_squared_error(r, y), 1e-14);
-  EXPECT_NEAR(of_numbers["nll"][0], gaussian_nll(r, y), 1e-14);
+  EXPECT_NEAR(of_numbers["nll"][0], regression_nll(r, y), 1e-14);
   // 70 % of four rows are three: all but the first.
   EXPECT_NEAR(of_numbers["mae"][6], 1, 1e-14);
   EXPECT_NEAR(of_numbers["gain"]["mae"], (.5 + 1 + 1 + 1) / 4 - 1, 1e-14);

@@ -52,6 +52,7 @@ inline json small_options(const MethodInfo& info) {
   const std::vector<std::pair<std::string, int>> sizes = {{"steps", 3},  {"hidden", 4},  {"rank", 3},
                                                           {"blocks", 1}, {"members", 2}, {"iterations", 2}};
   for (const OptionDoc& doc : options_of(info, json::object())) {
+    if (info.candidates && doc.name == "iterations") continue;  // of a candidate for regression alone
     for (const auto& [name, size] : sizes)
       if (doc.name == name) options[name] = size;
   }

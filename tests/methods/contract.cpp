@@ -11,6 +11,7 @@
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/density.h"
 #include "slimbayes/core/metrics.h"
 
 namespace slimbayes::contract {
@@ -76,12 +77,12 @@ void beats_constant(const Subject& subject, const Fitted& fitted) {
   Regression constant{y.mean().expand_as(y), y.var(false).expand_as(y), at::zeros_like(y)};
   Regression p = answer(fitted, data);
   if (subject.info->plain) {  // a straight line or a constant: no worse is all that it can promise
-    require(gaussian_nll(p, y) < gaussian_nll(constant, y) + 0.05, "an NLL worse than the constant's");
+    require(regression_nll(p, y) < regression_nll(constant, y) + 0.05, "an NLL worse than the constant's");
     return;
   }
   require(root_mean_squared_error(p, y) < 0.5 * root_mean_squared_error(constant, y),
           "no better than the mean");
-  require(gaussian_nll(p, y) < gaussian_nll(constant, y) - 0.3, "an NLL no better than the constant's");
+  require(regression_nll(p, y) < regression_nll(constant, y) - 0.3, "an NLL no better than the constant's");
 }
 
 void grows_away(const Subject& subject, const Fitted& fitted) {

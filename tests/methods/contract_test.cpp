@@ -55,6 +55,7 @@ Regression ask_another_process(const TensorFile& model, const Dataset& data) {
 Subject subject_of(const RegistryRow& row) {
   const MethodInfo& info = find_method(row.name);
   nlohmann::json quick = nlohmann::json::object();
+  if (info.candidates) quick["candidates"] = "ridge,dnn";
   const std::vector<OptionDoc> options = options_of(info, quick);
   bool mini_batches = std::ranges::any_of(options, [](const OptionDoc& o) { return o.name == "batch"; });
   for (const OptionDoc& option : options) {

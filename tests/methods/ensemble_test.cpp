@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "slimbayes/core/answers.h"
+#include "slimbayes/core/mixture.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/storage/error.h"
 #include "tests/methods/contract.h"

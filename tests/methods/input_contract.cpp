@@ -250,6 +250,7 @@ json input_options(const MethodInfo& info, const InputCase& c, int64_t steps) {
   const json wished = {
       {"network", c.network}, {"hidden", hidden},       {"blocks", 1}, {"heads", 2}, {"batch", 25},
       {"dropout", 0.1},       {"rank", stars ? 32 : 8}, {"members", 2}};
+  if (info.candidates) options["candidates"] = c.task == TaskKind::counts ? "vbll" : "constant,dnn";
   for (const OptionDoc& doc : options_of(info, options)) {
     if (wished.contains(doc.name)) options[doc.name] = wished[doc.name];
     // The predictive objectives need more steps, because they first explain errors as variance.

@@ -21,6 +21,7 @@ constexpr LikelihoodKind kLikelihoods[] = {LikelihoodKind::bernoulli, Likelihood
 Subject subject_of(const RegistryRow& row, LikelihoodKind likelihood) {
   const MethodInfo& info = find_method(row.name);
   nlohmann::json quick = nlohmann::json::object();
+  if (info.candidates) quick["candidates"] = "constant,vbll";
   if (!info.inner.empty()) {
     quick["members"] = 2;
     if (!takes(info, task_of(likelihood))) quick[info.inner] = "vbll";

@@ -14,6 +14,7 @@ namespace {
 Model model_of(const Table& table) {
   FitOptions fit;
   fit.target = "y";
+  fit.method = "dbk";
   fit.options = {{"steps", 5}};
   fit.ignore = {"true_mean", "true_sd"};
   return fit_model(table, fit);

@@ -104,6 +104,7 @@ TEST(Workflow, TwoNumbersBesideATextAreClasses) {
   FitOptions fit;
   fit.target = "label";
   fit.text = "text";
+  fit.method = "vbll";
   fit.options = {{"steps", 10}, {"hidden", 8}, {"blocks", 1}, {"heads", 2}};
   const Model model = fit_model(sentences(60), fit);
   EXPECT_EQ(model.method(), "vbll");

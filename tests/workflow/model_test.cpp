@@ -24,6 +24,7 @@ Table scaled_steps(double scale = 1, double shift = 0) {
 FitOptions small_fit() {
   FitOptions fit;
   fit.target = "y";
+  fit.method = "dbk";
   fit.options = {{"steps", 300}};
   fit.test_fraction = 0.2;
   fit.ignore = {"true_mean", "true_sd"};

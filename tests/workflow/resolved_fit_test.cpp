@@ -18,17 +18,22 @@ TEST(ResolveFit, TheTargetChoosesTheMethod) {
   FitOptions fit = small("");
   fit.options = nlohmann::json::object();
   const ResolvedFit numbers = resolve_fit(steps(40), fit);
-  EXPECT_EQ(numbers.method->name, "dbk");
-  EXPECT_EQ(numbers.fit.method, "dbk");
+  EXPECT_EQ(numbers.method->name, "auto");
+  EXPECT_EQ(numbers.fit.method, "auto");
   EXPECT_TRUE(numbers.by_task);
-  EXPECT_EQ(numbers.options, find_method("dbk").resolve(nlohmann::json::object()));
+  EXPECT_EQ(numbers.options, find_method("auto").resolve(nlohmann::json::object()));
   fit.likelihood = LikelihoodKind::poisson;
-  EXPECT_EQ(resolve_fit(steps(40), fit).method->name, "vbll");
+  EXPECT_EQ(resolve_fit(steps(40), fit).method->name, "auto");
+  fit.likelihood = LikelihoodKind::cox;
+  fit.target = "";
+  fit.domain = "0:1";
+  EXPECT_EQ(resolve_fit(steps(40), fit).method->name, "sv-rbf");
+  fit = small("");
   EXPECT_FALSE(resolve_fit(steps(40), small("dnn")).by_task);
 }
 
 TEST(ResolveFit, PresetAndTuningNeedTheMethodAlone) {
-  FitOptions fit = small("");
+  FitOptions fit = small("dbk");
   fit.options = {{"steps", 7}, {"alpha", 0.5}};
   const ResolvedFit paper = resolve_fit(steps(40), fit, {"paper", true});
   EXPECT_EQ(paper.options, preset_options(find_method("dbk"), "paper", fit.options));

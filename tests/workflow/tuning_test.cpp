@@ -9,6 +9,7 @@
 #include <set>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/density.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
@@ -66,7 +67,7 @@ TEST(Tune, TriesTheWholeGridAndKeepsTheLeastNll) {
   EXPECT_EQ(best.options["beta"], chosen["beta"]);
   EXPECT_FALSE(best.report.contains("interrupted"));
   Dataset valid = contract::toy_split().valid;
-  EXPECT_EQ(gaussian_nll(std::get<Regression>(best.fitted->predict(valid)), valid.all().target), least);
+  EXPECT_EQ(regression_nll(std::get<Regression>(best.fitted->predict(valid)), valid.all().target), least);
 }
 
 TEST(Tune, TheBestIsTheFitWithItsOptionsBitForBit) {

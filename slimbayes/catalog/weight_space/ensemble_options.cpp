@@ -19,7 +19,7 @@ nlohmann::json resolve_ensemble(const nlohmann::json& given) {
   }
   nlohmann::json resolved = options_to_json(options_from_json<EnsembleOptions>(own, "ensemble"));
   const MethodInfo& member = find_method(resolved["of"].get<std::string>());
-  if (!member.inner.empty() || !member.seeded) {
+  if (!member.inner.empty() || member.candidates || !member.seeded) {
     throw std::invalid_argument(
         fmt::format("[ensemble] expected of to be {}; received '{}'; dnn is the usual one",
                     member.seeded ? "another method than itself" : "a method with a seed, whose fits differ",

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "slimbayes/core/mixture.h"
 #include "slimbayes/core/predictive.h"
 
 namespace slimbayes {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "slimbayes/core/answers.h"
+#include "slimbayes/core/mixture.h"
 #include "slimbayes/families/weight_space/running_mixture.h"
 #include "slimbayes/method/batches.h"
 

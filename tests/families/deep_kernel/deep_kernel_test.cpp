@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "slimbayes/basis/feature_map.h"
+#include "slimbayes/core/density.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/methods/registry.h"
@@ -38,7 +39,8 @@ TEST(DeepKernel, WhatIsSelectedByIsTheNllOfWhatIsPredicted) {
   for (const char* method :
        {"dbk", "vbll", "sv-dkl", "pp-dkl", "sv-rbf", "sv-dbk", "dbk-exact", "dkl-exact"}) {
     auto fitted = fit_deep(method);
-    EXPECT_NEAR(fitted->summary().best_score, gaussian_nll(answer(*fitted, valid), valid.all().target), 2e-4)
+    EXPECT_NEAR(fitted->summary().best_score, regression_nll(answer(*fitted, valid), valid.all().target),
+                2e-4)
         << method;
   }
 }

@@ -7,6 +7,7 @@
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/core/mixture.h"
 #include "slimbayes/core/random.h"
 
 namespace slimbayes {

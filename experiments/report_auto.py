@@ -1,0 +1,94 @@
+"""The page of default_tables: the default method beside its candidates and its rivals, split by split."""
+
+import math
+
+import pages
+from cells_auto import RIVALS, ROWS, candidates
+from claims import Case, judged
+from paired import difference
+from scores import load
+from tables import cell, grid
+
+STUDY = "default_tables"
+MARGIN = 0.02  # nats a row
+INTRO = """Every table of numbers in the data folder with at least 300 rows; five splits, a tenth of the rows to test on; nothing is tuned. NLL in
+the target's own units, so that its differences do not depend on a scale. Candidates and rivals train on nine tenths of the other rows
+and stop by the last tenth; `auto` deals folds up to 3,000 rows, and beyond has the same validation rows. One thread a fit, beside
+another one: read seconds as a bound.
+"""
+
+
+def leads(scores, table, rival):
+    """The mean NLL of auto above the rival's over the common splits, and its standard error; None where one is not measured."""
+    return difference(scores.by_seed(STUDY, table, "auto", "raw NLL"), scores.by_seed(STUDY, table, name_of(rival), "raw NLL"))
+
+
+def name_of(method):
+    """The papers' name of a method, under which its scores stand."""
+    return {"catboost": "CatBoost", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dnn": "DNN", "gp-exact": "GP"}.get(method, method)
+
+
+def best_candidate(scores, table):
+    """The candidate with the least mean NLL, and auto's lead over it; None as long as one is not measured."""
+    found = [(scores.get(STUDY, table, name_of(name), "raw NLL"), name) for name in candidates(table)]
+    if any(score is None for score, _ in found):
+        return None
+    best = min(found, key=lambda each: each[0].mean)[1]
+    lead = leads(scores, table, best)
+    return lead and (best, lead)
+
+
+def nll_table(scores):
+    lines = []
+    for table in ROWS:
+        if not scores.get(STUDY, table, "auto", "raw NLL"):
+            continue
+        best = best_candidate(scores, table)
+        others = [leads(scores, table, rival) for rival in RIVALS]
+        lines.append([table, cell(scores.get(STUDY, table, "auto", "raw NLL")), f"{best[0]}: {best[1]}" if best else "",
+                      *(str(lead) if lead else "" for lead in others)])
+    return grid(["table", "NLL of auto", "minus that of the best candidate", *(f"minus {name_of(rival)}" for rival in RIVALS)], lines)
+
+
+def other_table(scores):
+    lines = []
+    for table, rows in ROWS.items():
+        found = [scores.get(STUDY, table, "auto", metric) for metric in ("coverage", "CRPS", "MAE", "RMSE", "time_s")]
+        if found[0]:
+            lines.append([table, f"{rows:,}", *(cell(score, digits=digits) for score, digits in zip(found, (3, 4, 4, 4, 0)))])
+    return grid(["table", "rows", "coverage at 95 %", "CRPS", "MAE", "RMSE", "seconds"], lines)
+
+
+def case(table, lead, margin=0.0, before=""):
+    return Case(table, lead.mean <= margin if lead else None, f"{before}{lead.mean:+.3f}" if lead else "")
+
+
+def found_claims(scores):
+    best = {table: best_candidate(scores, table) for table in ROWS}
+    yield judged("ours", f"auto's NLL is at most that of the best single candidate + {MARGIN}, on four tables of five",
+                 [case(table, found and found[1], MARGIN, f"{found[0]} " if found else "") for table, found in best.items()],
+                 math.ceil(0.8 * len(ROWS)))
+    for rival in RIVALS:
+        yield judged("ours", f"auto's NLL is at most {name_of(rival)}'s, on nine tables of ten",
+                     [case(table, leads(scores, table, rival)) for table in ROWS], math.ceil(0.9 * len(ROWS)))
+    held = {table: score.mean for table in ROWS if (score := scores.get(STUDY, table, "auto", "coverage"))}
+    mean = sum(held.values()) / len(held) if held else math.nan
+    yield judged("ours", "auto's mean coverage at 95 % over the tables is from .93 to .97",
+                 [Case("mean", 0.93 <= mean <= 0.97 if len(held) == len(ROWS) else None, f"{mean:.3f} over {len(held)} tables" if held else "")])
+    yield judged("ours", "auto's coverage at 95 % is below .91 on no table",
+                 [Case(table, held[table] >= 0.91 if table in held else None, f"{held[table]:.3f}" if table in held else "") for table in ROWS])
+    seconds = {table: score.mean for table in ROWS if (score := scores.get(STUDY, table, "auto", "time_s"))}
+    allowed = {table: max(60, 60 * (rows / 1000) ** 0.59) for table, rows in ROWS.items()}
+    yield judged("ours", "auto takes at most 60 s for 1,000 rows and 10 minutes for 50,000, on one core",
+                 [Case(table, seconds[table] <= allowed[table] if table in seconds else None,
+                       f"{seconds[table]:.0f} of {allowed[table]:.0f} s" if table in seconds else "") for table in ROWS])
+
+
+def write(runner):
+    scores = load(pages.HERE / STUDY, runner=runner)
+    claims = list(found_claims(scores))
+    pages.page(STUDY, "The default on the public tables", scores,
+               [INTRO, "## NLL, split by split\n\nMean difference ± its standard error over the splits; below 0 auto is better.\n\n" + nll_table(scores),
+                "## Coverage and time of auto\n\nCRPS, MAE and RMSE on the standardised target.\n\n" + other_table(scores),
+                "## Claims\n\n" + pages.verdicts(claims)])
+    return claims

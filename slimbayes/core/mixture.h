@@ -1,0 +1,28 @@
+#pragma once
+
+#include <vector>
+
+#include "slimbayes/core/predictive.h"
+
+namespace slimbayes {
+
+/// Returns the equally weighted mixture of several predictives of the same n rows, for example of the members
+/// of an ensemble. The mixture is again a predictive of the same task:
+/// regression  a Gaussian with the mean and variance of the mixture (Lakshminarayanan et al. 2017, section
+///             2.4). Its mean and aleatoric variance are averages over the parts. Its epistemic variance is
+///             the average epistemic variance plus the variance of the means between the parts (divisor:
+///             number of parts).
+/// classes     the average probabilities, the entropy of these averages, and the average expected entropy.
+///             The mutual information therefore includes the disagreement of the parts.
+/// rates       for counts and intensities: a log-normal rate with the mean and variance of the mixture
+/// Throws std::invalid_argument if `parts` is empty, or if the shapes or tasks differ.
+Predictive mixture(const std::vector<Predictive>& parts);
+Regression mixture(const std::vector<Regression>& parts);
+
+/// Returns the mixture of predictives of the same n rows with these weights, each > 0; they are divided by
+/// their sum. A regression has the density of the mixture (core/density.h), not only its moments; classes and
+/// rates are as above. Throws as above, and std::invalid_argument unless there is one weight > 0 for each
+/// part.
+Predictive mixture(const std::vector<Predictive>& parts, const std::vector<double>& weights);
+
+}  // namespace slimbayes

@@ -1,0 +1,130 @@
+#include "slimbayes/core/tempering.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/math/tools/minima.hpp>
+#include <cmath>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/density.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr int kBits = 20;  // of the minimum's place, about 1e-6
+constexpr double kFewest = 5;
+
+/// The place and the value of the minimum of f on [low, high].
+template <class F>
+std::pair<double, double> least_of(F f, double low, double high) {
+  return boost::math::tools::brent_find_minima(f, low, high, kBits);
+}
+
+/// The largest logarithm of a factor of the variance: where the variance of log y exceeds 100, the moments of
+/// y may overflow.
+double most_log_factor(const Regression& p) {
+  constexpr double kMost = 100;
+  double most = std::numeric_limits<double>::infinity();
+  for (const DensityComponent& c : p.density) {
+    if (c.warp == Warp::none) continue;
+    const double var = (c.aleatoric_var + c.epistemic_var).max().item<double>();
+    most = std::min(most, std::max(0.0, std::log(kMost / var)));
+  }
+  return most;
+}
+
+/// Returns the share and the two variances of a mixture of N(0, var) and N(0, wild) with the largest
+/// likelihood of the scores z [n], by expectation maximisation.
+Tempering fitted_wild_rows(const at::Tensor& z, double most) {
+  constexpr int kMostSteps = 500;
+  constexpr double kNormalMedian = 0.4549;  // of the square of a standard normal variable
+  constexpr double kEnough = 1e-7;
+  const at::Tensor square = z.square();
+  double share = 0.05, var = std::max(1e-12, square.median().item<double>() / kNormalMedian), wild = 25 * var;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const double odds = std::log(share / (1 - share)) + 0.5 * std::log(var / wild);
+    const at::Tensor r = at::sigmoid(odds + 0.5 * square * (1 / var - 1 / wild));  // P(row is wild)
+    const double sum = r.sum().item<double>(), n = static_cast<double>(z.size(0));
+    const double next = sum / n;
+    if (!(next > 0 && next < 1)) return {};
+    var = ((1 - r) * square).sum().item<double>() / (n - sum);
+    wild = std::min(most, (r * square).sum().item<double>() / sum);
+    if (!(var > 0 && wild > var)) return {};
+    const bool done = std::abs(next - share) < kEnough * share;
+    share = next;
+    if (done) break;
+  }
+  return {var, std::numeric_limits<double>::infinity(), share, wild / var};
+}
+
+}  // namespace
+
+Regression tempered(const Regression& p, const Tempering& by) {
+  check(by.factor > 0 && std::isfinite(by.factor), "tempered", "a finite factor > 0",
+        fmt::format("{}", by.factor));
+  const bool wild = by.wild_share > 0;
+  check(!wild ||
+            (by.wild_share < 1 && by.wild_factor > 1 && std::isfinite(by.wild_factor) && std::isinf(by.dof)),
+        "tempered", "a share below 1 of wild rows with a finite factor > 1",
+        fmt::format("{} with {}", by.wild_share, by.wild_factor));
+  std::vector<DensityComponent> all;
+  for (DensityComponent c : components_of(p)) {
+    c.aleatoric_var = by.factor * c.aleatoric_var;
+    c.epistemic_var = by.factor * c.epistemic_var;
+    const bool gaussian = std::isinf(c.dof);
+    if (gaussian && c.warp == Warp::none) c.dof = by.dof;
+    if (wild && gaussian) {
+      DensityComponent far = c;
+      far.weight *= by.wild_share;
+      c.weight *= 1 - by.wild_share;
+      far.aleatoric_var = by.wild_factor * c.aleatoric_var;
+      far.epistemic_var = by.wild_factor * c.epistemic_var;
+      all.push_back(std::move(far));
+    }
+    all.push_back(std::move(c));
+  }
+  Regression out = mixed(std::move(all));
+  out.zeroed = p.zeroed;
+  out.least = p.least;
+  return out;
+}
+
+Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails) {
+  const auto n = static_cast<double>(y.size(0));
+  if (n < kFewest) return {};
+  const double start = std::log(std::max(1e-12, normal_score(p, y).square().mean().item<double>()));
+  const double most = most_log_factor(p);
+  const double low = std::min(start, 0.0) - 6, high = std::min(most, std::max(start, 0.0) + 6);
+  const auto scored = [&](double dof) {  // log factor, NLL
+    const auto nll = [&](double log_factor) {
+      return regression_nll(tempered(p, {std::exp(log_factor), dof}), y);
+    };
+    return least_of(nll, low, high);
+  };
+  const auto [gaussian, gaussian_nll] = scored(std::numeric_limits<double>::infinity());
+  Tempering best{std::exp(gaussian)};
+  if (!tails) return best;
+  double best_score = gaussian_nll;  // with 2 nats more for each parameter beside the factor
+  if (std::ranges::none_of(p.density, [](const auto& c) { return c.warp != Warp::none; })) {
+    // dof = 2 + exp(u) from 2.05 to 100.
+    const auto [u, nll] =
+        least_of([&](double at) { return scored(2 + std::exp(at)).second; }, std::log(0.05), std::log(98.0));
+    if (nll + 2 / n < best_score) {
+      best = {std::exp(scored(2 + std::exp(u)).first), 2 + std::exp(u)};
+      best_score = nll + 2 / n;
+    }
+  }
+  const std::vector<DensityComponent> all = components_of(p);
+  if (all.size() > 1 || std::isfinite(all.front().dof)) return best;
+  const Tempering wild = fitted_wild_rows(normal_score(p, y), std::exp(most));
+  if (wild.wild_share == 0) return best;
+  return regression_nll(tempered(p, wild), y) + 4 / n < best_score ? wild : best;
+}
+
+}  // namespace slimbayes

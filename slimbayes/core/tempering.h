@@ -1,0 +1,33 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <limits>
+
+#include "slimbayes/core/predictive.h"
+
+namespace slimbayes {
+
+/// A correction of the spread and the tails of a regression.
+struct Tempering {
+  double factor = 1;                                     // of every variance, > 0
+  double dof = std::numeric_limits<double>::infinity();  // of a Student-t distribution, > 2; infinite: none
+  /// The share of the rows that are wild, in [0, 1), and the factor of their variance beside that of the
+  /// others, > 1: the contaminated normal distribution (Tukey 1960). Not together with a finite dof.
+  double wild_share = 0, wild_factor = 1;
+};
+
+/// Returns p with the correction. Each Gaussian component becomes a Student-t distribution of the same mean
+/// and variance, or two Gaussians of the same mean. A component of a warped target keeps its warp; the
+/// factors act on the variance of the warped target, and dof does not change it. Throws std::invalid_argument
+/// if a field of `by` is out of its range.
+Regression tempered(const Regression& p, const Tempering& by);
+
+/// Returns the correction with the lowest NLL on held-out rows: the factor of the variance, by
+/// one-dimensional minimisation (Brent), and with `tails` a Student-t distribution (Brent) or wild rows
+/// (expectation maximisation; only if p has one component). The answer stays Gaussian unless another is
+/// better by more than the two nats in all that AIC asks for each parameter. With fewer than 5 rows nothing
+/// is corrected. y [n]. Throws as regression_nll.
+Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails);
+
+}  // namespace slimbayes

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "slimbayes/core/predictive.h"
+#include "slimbayes/data/dataset.h"
+#include "slimbayes/storage/tensor_file.h"
+
+namespace slimbayes {
+
+/// How a member of a portfolio sees the rows of the whole: with the scale of the inputs that its method is
+/// made for, and with the logarithm of a positive target.
+struct MemberView {
+  /// The member sees (x - input_shift) / input_scale. [d] float64; undefined: the inputs as they are.
+  at::Tensor input_shift, input_scale;
+  Warp warp = Warp::none;
+  /// With Warp::log the member sees (log((y - low) / unit) - log_mean) / log_sd, where y is the encoded
+  /// target.
+  double low = 0, unit = 1, log_mean = 0, log_sd = 1;
+  /// The range of the seen target in training. With Warp::log, answers are kept within this range extended by
+  /// its width on either side, and their sd below its width: the exponential of a far extrapolation would
+  /// overflow.
+  double seen_low = 0, seen_high = 0;
+};
+
+/// Returns whether the target of these rows can be seen through its logarithm: a regression whose targets are
+/// not negative in the user's units, and not all 0.
+bool takes_log(const Dataset& rows);
+
+/// Returns the view of a method on these rows. `min_max` maps the range of every input to [-1, 1]; only for
+/// vectors of numbers. Without a view in `warp` the target is as it is. Targets of 0 are moved away from the
+/// logarithm's pole by half the least positive target, or a hundredth of the median one if that is larger.
+MemberView fitted_view(const Dataset& rows, bool min_max, Warp warp);
+
+/// Returns the rows as the member sees them. Without a change the dataset itself.
+Dataset seen(const MemberView& view, const Dataset& rows);
+
+/// Returns the answer of a member, whose target it has seen, for the target as it is. With Warp::log its
+/// density is log-normal; other tasks are unchanged.
+Predictive answer_as_given(const MemberView& view, const Predictive& p);
+
+/// Store and read a view; stored_view throws std::invalid_argument for one that is damaged.
+void store_view(const MemberView& view, TensorFile& file);
+MemberView stored_view(const TensorFile& file);
+
+}  // namespace slimbayes

@@ -1,0 +1,176 @@
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/mixture.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/batches.h"
+#include "slimbayes/method/method.h"
+#include "slimbayes/methods/portfolio_search.h"
+#include "slimbayes/methods/registry.h"
+
+// auto: the default method, a mixture of several methods that held-out rows have chosen and calibrated.
+//
+// Model       p(y | x) = sum_k w_k p_k(y | x), with the tempered answer p_k of candidate k (core/tempering).
+// Of classes
+//             and counts the mixture is that of core/answers.
+// Estimator   methods/portfolio_search. Cost        The sum of the candidates, each fitted once a fold; a
+// prediction costs that of all members of the
+//             candidates with a weight.
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kAuto = "auto";
+
+json without_passed_on(json options) {
+  options.erase(kPassedOn);
+  return options;
+}
+
+/// Returns the candidates that answer.
+std::vector<Tried> with_weight(const std::vector<Tried>& all) {
+  std::vector<Tried> used;
+  std::ranges::copy_if(all, std::back_inserter(used), [](const Tried& t) { return t.weight > 0; });
+  return used;
+}
+
+/// What the search found of a candidate that it has scored.
+std::string fact_of(const Tried& t) {
+  std::string text = fmt::format("{}: held-out NLL {:.4g}", t.candidate.label(), t.nll);
+  if (t.weight == 0) return text + ", not used";
+  text += fmt::format(", weight {:.2f}", t.weight);
+  if (t.tempering.factor != 1) text += fmt::format(", variance times {:.3g}", t.tempering.factor);
+  if (std::isfinite(t.tempering.dof)) text += fmt::format(", {:.3g} degrees of freedom", t.tempering.dof);
+  if (t.tempering.wild_share > 0)
+    text += fmt::format(", {:.2g} % of the rows with {:.3g} times that", 100 * t.tempering.wild_share,
+                        t.tempering.wild_factor);
+  return text;
+}
+
+/// Returns the names of the candidates that are left out, by reason.
+std::map<std::string, std::vector<std::string>> left_out(const std::vector<Tried>& all) {
+  std::map<std::string, std::vector<std::string>> names;
+  for (const Tried& t : all)
+    if (!t.left_out.empty()) names[t.left_out].push_back(t.candidate.label());
+  return names;
+}
+
+Summary summary_of(const Found& found, const SearchRows& rows) {
+  Summary summary;
+  summary.rows = rows.in_folds ? rows.all.size() : std::ssize(rows.folds[0].train);
+  summary.valid_rows = found.held;
+  summary.score = score_name(rows.all.schema.task, "NLL");
+  summary.best_score = found.nll;
+  summary.stopped = found.interrupted ? Stopped::interrupted : Stopped::converged;
+  for (const Tried& t : found.tried) {
+    summary.seconds += t.seconds;
+    if (t.left_out.empty()) summary.facts.push_back(fact_of(t));
+    for (const auto& member : t.members) {
+      const Summary& own = member->summary();
+      summary.steps += own.steps;
+      summary.epochs += own.epochs;
+      summary.jitter = std::max(summary.jitter, own.jitter);
+    }
+  }
+  for (const auto& [reason, names] : left_out(found.tried))
+    summary.facts.push_back(fmt::format("left out: {} ({})", fmt::join(names, ", "), reason));
+  return summary;
+}
+
+class AutoFitted : public Fitted {
+ public:
+  AutoFitted(json options, Shape input, std::vector<Tried> tried, Summary summary)
+      : options_(std::move(options)),
+        input_(std::move(input)),
+        tried_(std::move(tried)),
+        used_(with_weight(tried_)),
+        summary_(std::move(summary)) {}
+
+  static std::unique_ptr<Fitted> load(const TensorFile& file) {
+    at::NoGradGuard no_grad;
+    std::vector<Tried> tried = stored_portfolio(file);
+    for (const Tried& t : tried)
+      check((t.weight > 0) == !t.members.empty(), "load", "members of each candidate with a weight",
+            "otherwise", "the model file is damaged");
+    check(!with_weight(tried).empty(), "load", "a candidate with a weight", "none",
+          "the model file is damaged");
+    return std::make_unique<AutoFitted>(find_method(kAuto).resolve(stored_json(file, "options")),
+                                        shape_from_json(stored_json(file, "input")), std::move(tried),
+                                        summary_from_json(stored_json(file, "summary")));
+  }
+
+  Predictive predict(const Dataset& data, const PredictOptions& options) const override {
+    at::NoGradGuard no_grad;
+    std::vector<Predictive> answers;
+    std::vector<double> weights;
+    const auto k = static_cast<double>(used_.size());
+    for (const Tried& t : used_) {
+      const auto i = static_cast<double>(answers.size());
+      answers.push_back(
+          tempered_answer(t, answer_of(t, t.members, data, options.within(i / k, (i + 1) / k))));
+      weights.push_back(t.weight);
+    }
+    return mixture(answers, weights);
+  }
+
+  TensorFile save() const override {
+    TensorFile file;
+    file.metadata["options"] = options_.dump();
+    file.metadata["summary"] = to_json(summary_).dump();
+    file.metadata["input"] = to_json(input_).dump();
+    store_portfolio(tried_, /*seconds=*/false, file);
+    return file;
+  }
+
+  const Summary& summary() const override { return summary_; }
+
+ private:
+  json options_;
+  Shape input_;
+  std::vector<Tried> tried_, used_;
+  Summary summary_;
+};
+
+class AutoMethod : public Method {
+ public:
+  explicit AutoMethod(const json& given)
+      : given_(find_method(kAuto).resolve(given)),
+        passed_on_(given_.value(kPassedOn, json::object())),
+        options_(options_from_json<AutoOptions>(without_passed_on(given_), kAuto)) {}
+
+  std::unique_ptr<Fitted> fit(const Split& split, const FitContext& context) const override {
+    const Dataset train = training_rows(split.train, kAuto);
+    const Dataset valid = validation_rows(split.valid, train, kAuto);
+    const SearchRows rows = search_rows({train, valid}, options_.folds, context.stream.split("folds"));
+    Found found = search(options_, passed_on_, rows, context);
+    Summary summary = summary_of(found, rows);
+    return std::make_unique<AutoFitted>(given_, train.schema.input, std::move(found.tried),
+                                        std::move(summary));
+  }
+
+ private:
+  json given_, passed_on_;
+  AutoOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Method> make_auto(const nlohmann::json& options) {
+  return std::make_unique<AutoMethod>(options);
+}
+
+std::unique_ptr<Fitted> load_auto(const TensorFile& file) { return AutoFitted::load(file); }
+
+}  // namespace slimbayes

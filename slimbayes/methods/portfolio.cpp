@@ -1,0 +1,144 @@
+#include "slimbayes/methods/portfolio.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/density.h"
+#include "slimbayes/core/json_reader.h"
+#include "slimbayes/core/mixture.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/method/stored_parts.h"
+#include "slimbayes/methods/finished_fit.h"
+#include "slimbayes/methods/registry.h"
+
+namespace slimbayes {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kPortfolio = "portfolio";
+constexpr int64_t kMostMembers = 1000;
+
+std::string prefix_of(size_t candidate) { return fmt::format("candidate.{}.", candidate); }
+std::string prefix_of(size_t candidate, size_t member) {
+  return fmt::format("candidate.{}.member.{}.", candidate, member);
+}
+
+json facts_of(const Tried& tried, bool seconds) {
+  json facts = {{"method", tried.candidate.method},
+                {"options", tried.candidate.options},
+                {"log", tried.candidate.warp == Warp::log},
+                {"copies", tried.candidate.copies},
+                {"members", tried.members.size()},
+                {"left_out", tried.left_out},
+                {"weight", tried.weight},
+                {"factor", tried.tempering.factor}};
+  if (std::isfinite(tried.tempering.dof)) facts["dof"] = tried.tempering.dof;
+  if (tried.tempering.wild_share > 0) {
+    facts["wild_share"] = tried.tempering.wild_share;
+    facts["wild_factor"] = tried.tempering.wild_factor;
+  }
+  if (std::isfinite(tried.nll)) facts["nll"] = tried.nll;
+  if (seconds) facts["seconds"] = tried.seconds;
+  return facts;
+}
+
+/// Returns a finite number of the object, at least `least`; `fallback` if the key is absent.
+double number_of(const json& facts, const char* key, double least, double fallback) {
+  if (!facts.contains(key)) return fallback;
+  const json& value = facts[key];
+  const bool sane = value.is_number() && std::isfinite(value.get<double>()) && value.get<double>() >= least;
+  check(sane, "load", fmt::format("a finite {} of at least {:g}", key, least), value.dump(),
+        "the model file is damaged");
+  return value.get<double>();
+}
+
+Tried tried_of(const json& facts) {
+  check(facts.is_object() && facts.contains("method") && facts["method"].is_string() &&
+            facts.contains("options") && facts.contains("log") && facts["log"].is_boolean() &&
+            facts.contains("left_out") && facts["left_out"].is_string(),
+        "load", "a candidate with method, options, log and left_out", facts.dump().substr(0, 80),
+        "the model file is damaged");
+  const MethodInfo& info = find_method(facts["method"].get<std::string>());
+  check(info.name != "auto", "load", "a candidate other than auto", "auto", "the model file is damaged");
+  Tried tried;
+  tried.candidate = {info.name, info.resolve(facts["options"]),
+                     facts["log"].get<bool>() ? Warp::log : Warp::none,
+                     static_cast<int64_t>(number_of(facts, "copies", 1, 1))};
+  tried.left_out = facts["left_out"].get<std::string>();
+  tried.weight = number_of(facts, "weight", 0, 0);
+  tried.tempering.factor = number_of(facts, "factor", 1e-300, 1);
+  tried.tempering.dof = number_of(facts, "dof", 2 + 1e-9, std::numeric_limits<double>::infinity());
+  tried.tempering.wild_share = number_of(facts, "wild_share", 0, 0);
+  tried.tempering.wild_factor = number_of(facts, "wild_factor", 1, 1);
+  check(tried.tempering.wild_share < 1 &&
+            (tried.tempering.wild_share == 0 ||
+             (tried.tempering.wild_factor > 1 && std::isinf(tried.tempering.dof))),
+        "load", "a share below 1 of wild rows", "another", "the model file is damaged");
+  tried.nll = number_of(facts, "nll", -1e300, std::numeric_limits<double>::quiet_NaN());
+  tried.seconds = number_of(facts, "seconds", 0, 0);
+  return tried;
+}
+
+}  // namespace
+
+Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const Fitted>>& members,
+                     const Dataset& rows, const PredictOptions& options) {
+  const Dataset own = seen(tried.view, rows);
+  std::vector<Predictive> answers;
+  const auto k = static_cast<double>(members.size());
+  for (const auto& member : members) {
+    const auto i = static_cast<double>(answers.size());
+    answers.push_back(member->predict(own, options.within(i / k, (i + 1) / k)));
+  }
+  return answer_as_given(tried.view, answers.size() == 1 ? answers.front() : mixture(answers));
+}
+
+Predictive tempered_answer(const Tried& tried, const Predictive& p) {
+  const auto* r = std::get_if<Regression>(&p);
+  return r == nullptr ? p : Predictive(tempered(*r, tried.tempering));
+}
+
+void store_portfolio(const std::vector<Tried>& all, bool seconds, TensorFile& file) {
+  json list = json::array();
+  for (size_t i = 0; i < all.size(); ++i) {
+    list.push_back(facts_of(all[i], seconds));
+    TensorFile view;
+    store_view(all[i].view, view);
+    store_under(prefix_of(i), std::move(view), file);
+    for (size_t k = 0; k < all[i].members.size(); ++k)
+      store_under(prefix_of(i, k), all[i].members[k]->save(), file);
+  }
+  file.metadata[kPortfolio] = list.dump();
+}
+
+std::vector<Tried> stored_portfolio(const TensorFile& file, const Dataset* train) {
+  const json list = stored_json(file, kPortfolio);
+  check(list.is_array(), "load", "a list of candidates", "another value", "the model file is damaged");
+  std::vector<Tried> all;
+  for (const json& facts : list) {
+    const size_t i = all.size();
+    Tried tried = tried_of(facts);
+    tried.view = stored_view(part_under(prefix_of(i), file));
+    const auto count = static_cast<int64_t>(number_of(facts, "members", 0, 0));
+    check(count == 0 || tried.view.warp == tried.candidate.warp, "load", "a view of the candidate's target",
+          "another", "the model file is damaged");
+    check(count <= kMostMembers, "load", fmt::format("at most {} members", kMostMembers),
+          std::to_string(count), "the model file is damaged");
+    const RegistryRow& row = registry_row(tried.candidate.method);
+    for (size_t k = 0; k < static_cast<size_t>(count); ++k) {
+      const TensorFile own = part_under(prefix_of(i, k), file);
+      tried.members.push_back(train != nullptr ? finished_fit(row, own, *train) : row.load(own));
+    }
+    all.push_back(std::move(tried));
+  }
+  return all;
+}
+
+}  // namespace slimbayes

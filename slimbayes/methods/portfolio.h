@@ -1,0 +1,41 @@
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "slimbayes/core/tempering.h"
+#include "slimbayes/families/portfolio/candidates.h"
+#include "slimbayes/families/portfolio/member_view.h"
+#include "slimbayes/method/method.h"
+
+namespace slimbayes {
+
+/// A candidate of `auto` with its fits.
+struct Tried {
+  Candidate candidate;
+  MemberView view;
+  std::vector<std::shared_ptr<const Fitted>> members;
+  std::string left_out;  // why the candidate is not used; "" if it is or may be
+  double seconds = 0;    // of all its fits
+  double nll = std::numeric_limits<double>::quiet_NaN();  // of the held-out rows, after the tempering
+  Tempering tempering = {};                               // of a regression
+  double weight = 0;                                      // in the mixture
+};
+
+/// Returns the answer of some members to these rows: their equally weighted mixture in the view of the
+/// candidate, brought back to the target as it is. Without the tempering.
+Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const Fitted>>& members,
+                     const Dataset& rows, const PredictOptions& options = {});
+
+/// Returns the answer with the tempering of the candidate.
+Predictive tempered_answer(const Tried& tried, const Predictive& p);
+
+/// Stores the candidates in the order of the list, and reads them. With `seconds`, which differ from run to
+/// run, for a checkpoint. stored_portfolio throws std::invalid_argument for a damaged file. `train` are the
+/// rows on which the members of a checkpoint must have been fitted (finished_fit); nullptr for a model file.
+void store_portfolio(const std::vector<Tried>& all, bool seconds, TensorFile& file);
+std::vector<Tried> stored_portfolio(const TensorFile& file, const Dataset* train = nullptr);
+
+}  // namespace slimbayes

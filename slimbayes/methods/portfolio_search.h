@@ -1,0 +1,26 @@
+#pragma once
+
+#include <vector>
+
+#include "slimbayes/catalog/portfolio/auto_options.h"
+#include "slimbayes/methods/portfolio.h"
+#include "slimbayes/methods/search_rows.h"
+
+namespace slimbayes {
+
+/// What a search found.
+struct Found {
+  std::vector<Tried>
+      tried;         // in the order of trying; those with a weight answer, with the members that answer
+  double nll;        // of the mixture, on the held-out rows
+  int64_t held = 0;  // number of these rows
+  bool interrupted = false;  // by the caller
+};
+
+/// Fits the candidates one after another, scores them on the rows that their fits have not seen, and weighs
+/// them. A candidate that fails numerically, does not take these rows, or does not end in time is left out,
+/// with the reason. Writes checkpoints. Throws as the last candidate if all fail.
+Found search(const AutoOptions& options, const nlohmann::json& passed_on, const SearchRows& rows,
+             const FitContext& context);
+
+}  // namespace slimbayes

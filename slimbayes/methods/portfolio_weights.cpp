@@ -1,0 +1,71 @@
+#include "slimbayes/methods/portfolio_weights.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/density.h"
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/core/mixture.h"
+#include "slimbayes/core/stacking.h"
+#include "slimbayes/core/tempering.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr double kLeastWeight = 0.02;  // of a candidate that answers
+
+/// Returns the least factor of the variance, at least 1, with which the central 95 % intervals of these
+/// answers hold their level: 1 unless more targets lie outside than chance explains. The log score alone may
+/// prefer a density that is right in its middle and too narrow at the ends of the interval.
+double widening(const Regression& p, const at::Tensor& y) {
+  constexpr double kLevel = 0.95, kUnlikely = 0.05, kStep = 1.05;
+  const int64_t n = y.size(0);
+  const double end = normal_quantile((1 + kLevel) / 2);
+  const auto misses = [&](double factor) {
+    return (normal_score(tempered(p, {factor}), y).abs() > end).sum().item<int64_t>();
+  };
+  if (probability_of_misses(misses(1), n, kLevel) >= kUnlikely) return 1;
+  double factor = 1;
+  for (int i = 0; i < 200 && static_cast<double>(misses(factor)) > (1 - kLevel) * static_cast<double>(n); ++i)
+    factor *= kStep;
+  return factor;
+}
+
+}  // namespace
+
+double weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predictive>>& held,
+             const at::Tensor& targets, bool best) {
+  std::vector<size_t> used;
+  for (size_t i = 0; i < tried.size(); ++i)
+    if (held[i]) used.push_back(i);
+  if (best) used = {*std::ranges::min_element(used, {}, [&](size_t i) { return tried[i].nll; })};
+  const auto weights_of = [&](const std::vector<size_t>& of) {
+    std::vector<at::Tensor> columns;
+    for (const size_t i : of) columns.push_back(-row_nll(*held[i], targets));
+    return stacking_weights(at::stack(columns, 1));
+  };
+  std::vector<double> weights = weights_of(used);
+  std::vector<size_t> kept;
+  for (size_t k = 0; k < used.size(); ++k)
+    if (weights[k] >= kLeastWeight) kept.push_back(used[k]);
+  if (kept.size() < used.size()) weights = weights_of(kept);
+  std::vector<Predictive> parts;
+  for (const size_t i : kept) parts.push_back(*held[i]);
+  Predictive pool = mixture(parts, weights);
+  double factor = 1;
+  if (const auto* r = std::get_if<Regression>(&pool)) {
+    factor = fitted_tempering(*r, targets, /*tails=*/false).factor;
+    factor *= widening(tempered(*r, {factor}), targets);
+    pool = tempered(*r, {factor});
+  }
+  for (size_t k = 0; k < kept.size(); ++k) {
+    tried[kept[k]].weight = weights[k];
+    tried[kept[k]].tempering.factor *= factor;
+  }
+  return row_nll(pool, targets).mean().item<double>();
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,94 @@
+#include "slimbayes/methods/search_rows.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/method/batches.h"
+
+namespace slimbayes {
+
+namespace {
+
+constexpr double kValidShare = 0.1;  // of the rows outside a fold
+
+at::Tensor indices(const std::vector<int64_t>& rows) { return at::tensor(rows, at::kLong); }
+
+/// Returns the number of each row's group of identical inputs; a number of its own for each row where inputs
+/// repeat more than ten times on average, and for inputs that are no vectors of numbers.
+std::vector<int64_t> groups_of_rows(const Dataset& rows) {
+  std::vector<int64_t> group(static_cast<size_t>(rows.size()));
+  std::iota(group.begin(), group.end(), 0);
+  if (!rows.schema.input.is_vector()) return group;
+  const auto [values, inverse, counts] = at::unique_dim(rows.all().inputs.at(0), 0, true, true);
+  if (values.size(0) * 10 < rows.size()) return group;
+  const at::Tensor of = inverse.contiguous();
+  return {of.const_data_ptr<int64_t>(), of.const_data_ptr<int64_t>() + of.numel()};
+}
+
+}  // namespace
+
+SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream) {
+  SearchRows rows;
+  rows.in_folds = split.valid.size() == 0;
+  if (rows.in_folds) {
+    rows.all = split.train;
+    rows.folds = deal_folds(groups_of_rows(split.train), folds, kValidShare, stream);
+    return rows;
+  }
+  rows.all = joined(split.train, split.valid);
+  Fold one;
+  one.train.resize(static_cast<size_t>(split.train.size()));
+  std::iota(one.train.begin(), one.train.end(), 0);
+  one.valid.resize(static_cast<size_t>(split.valid.size()));
+  std::iota(one.valid.begin(), one.valid.end(), split.train.size());
+  one.held = one.valid;
+  rows.folds = {std::move(one)};
+  return rows;
+}
+
+Split rows_of_fit(const Tried& tried, const SearchRows& rows, size_t k) {
+  const auto part = [&](std::vector<int64_t> of) {
+    return seen(tried.view, of.empty() ? Dataset{rows.all.schema, nullptr} : rows.all.subset(indices(of)));
+  };
+  const bool all = tried.candidate.learns_all();
+  if (k >= rows.folds.size() && all) {
+    std::vector<int64_t> every(static_cast<size_t>(rows.all.size()));
+    std::iota(every.begin(), every.end(), 0);
+    return {part(std::move(every)), part({})};
+  }
+  const Fold& fold = rows.folds[rows.in_folds ? k : 0];
+  if (!all || !rows.in_folds) return {part(fold.train), part(fold.valid)};
+  std::vector<int64_t> both = fold.train;
+  both.insert(both.end(), fold.valid.begin(), fold.valid.end());
+  std::ranges::sort(both);
+  return {part(std::move(both)), part({})};
+}
+
+size_t scoring_fits(const Candidate& candidate, const SearchRows& rows) {
+  if (rows.in_folds) return rows.folds.size();
+  return candidate.learns_all() ? 1 : static_cast<size_t>(candidate.copies);
+}
+
+size_t all_fits(const Candidate& candidate, const SearchRows& rows) {
+  return scoring_fits(candidate, rows) + (rows.in_folds && candidate.learns_all() ? 1 : 0);
+}
+
+Predictive held_answer(const Tried& tried, const SearchRows& rows) {
+  if (!rows.in_folds) return answer_of(tried, tried.members, rows.all.subset(indices(rows.folds[0].held)));
+  std::vector<Predictive> parts;
+  for (size_t k = 0; k < rows.folds.size(); ++k)
+    parts.push_back(answer_of(tried, {tried.members[k]}, rows.all.subset(indices(rows.folds[k].held))));
+  return concatenated(parts);
+}
+
+at::Tensor held_targets(const SearchRows& rows) {
+  std::vector<at::Tensor> parts;
+  for (const Fold& fold : rows.folds) parts.push_back(targets_of(rows.all.subset(indices(fold.held))));
+  return at::cat(parts);
+}
+
+}  // namespace slimbayes

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "slimbayes/core/random.h"
+#include "slimbayes/data/folds.h"
+#include "slimbayes/methods/portfolio.h"
+
+namespace slimbayes {
+
+/// The rows of a search: those that score a candidate are held out of its fits.
+struct SearchRows {
+  Dataset all;
+  std::vector<Fold> folds;  // row numbers of `all`
+  bool in_folds = true;     // false: one set of validation rows, which also ends the training of networks
+};
+
+/// Returns the rows of a search. If there are validation rows, they score every candidate. Otherwise the rows
+/// are dealt into `folds` folds, rows with identical inputs to one fold unless they repeat more than ten
+/// times on average, and a tenth of the rows outside a fold ends the training of networks. Throws
+/// std::invalid_argument for fewer than two different rows without validation rows.
+SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream);
+
+/// Returns how many fits score a candidate, and how many it has in all: one that learns all rows is fitted
+/// once more, to the rows of all folds.
+size_t scoring_fits(const Candidate& candidate, const SearchRows& rows);
+size_t all_fits(const Candidate& candidate, const SearchRows& rows);
+
+/// Returns the training and validation rows of fit `k` of a candidate, as it sees them.
+Split rows_of_fit(const Tried& tried, const SearchRows& rows, size_t k);
+
+/// Returns the answers of the fits to the rows that they have not seen, fold by fold, without the tempering;
+/// and the targets of these rows in the same order.
+Predictive held_answer(const Tried& tried, const SearchRows& rows);
+at::Tensor held_targets(const SearchRows& rows);
+
+}  // namespace slimbayes

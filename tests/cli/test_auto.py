@@ -1,0 +1,94 @@
+"""`fit` without a method: several candidates, one answer."""
+
+import json
+import random
+
+import pytest
+from conftest import header, predicted, refused, run, toy_rows, write_csv
+from skewed import COLUMNS, skewed_rows
+
+PLAIN = ["--candidates", "constant,ridge", "--threads", 1]
+
+
+def ok(folder, *words):
+    done = run(folder, *words)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def report(folder, *words):
+    return json.loads(ok(folder, "evaluate", *words, "--json").stdout)
+
+
+def test_a_skewed_cost_with_messy_columns(tmp_path):
+    """Ten seeds beside scikit-learn's rivals: experiments/skewed."""
+    write_csv(tmp_path / "train.csv", COLUMNS, skewed_rows(500, 1))
+    write_csv(tmp_path / "fresh.csv", COLUMNS, skewed_rows(3000, 1001))
+    done = ok(tmp_path, "fit", "train.csv", "--target", "cost", "--threads", 1, "--model", "m")
+    assert "of log y: held-out NLL" in done.stdout and "left out: " in done.stdout
+    lines = [["--log-target", "never"], ["--log-target", "always"]]
+    for i, words in enumerate(lines):
+        ok(tmp_path, "fit", "train.csv", "--target", "cost", "--candidates", "ridge", "--model", f"ridge{i}", *words)
+    rivals = [report(tmp_path, f"ridge{i}", "fresh.csv")["mae"] for i in range(2)]
+    assert report(tmp_path, "m", "fresh.csv")["mae"] <= 1.02 * min(rivals)
+    answers = predicted(tmp_path, "m", "fresh.csv")
+    costs = [row[-1] for row in skewed_rows(3000, 1001)]
+    inside = [low <= y <= high for low, y, high in zip(answers["lower"], costs, answers["upper"])]
+    order = sorted(range(3000), key=answers["mean"].__getitem__)
+    for quarter in range(4):
+        share = sum(inside[i] for i in order[750 * quarter:750 * (quarter + 1)]) / 750
+        assert 0.92 <= share <= 0.98, (quarter, share)
+    assert min(answers["lower"]) > 0
+
+
+@pytest.fixture(scope="module")
+def wild(tmp_path_factory):
+    """train.csv and fresh.csv: a straight line of which one row in a hundred is wrong by 60 times the noise."""
+    folder = tmp_path_factory.mktemp("wild")
+    for name, count, seed in [("train.csv", 800, 1), ("fresh.csv", 4000, 2)]:
+        draw = random.Random(seed)
+        rows = []
+        for _ in range(count):
+            x = [draw.gauss(0, 1) for _ in range(3)]
+            off = 60 if draw.random() < 0.01 else 1
+            rows.append([*x, x[0] - 0.5 * x[1] + 0.2 * off * draw.gauss(0, 1)])
+        write_csv(folder / name, header(3), rows)
+    ok(folder, "fit", "train.csv", "--target", "y", "--model", "m", *PLAIN)
+    return folder
+
+
+def test_a_few_wild_rows_do_not_ruin_the_answer(wild):
+    ok(wild, "fit", "train.csv", "--target", "y", "--model", "gaussian", "--tails", "gaussian", *PLAIN)
+    ours, gaussian = report(wild, "m", "fresh.csv"), report(wild, "gaussian", "fresh.csv")
+    assert ours["nll"] < gaussian["nll"] - 0.5
+    assert 0.93 <= ours["coverage"] <= 0.975 and gaussian["coverage"] > 0.98
+    assert ours["width"] < 0.6 * gaussian["width"]
+    text = ok(wild, "describe", "m").stdout
+    assert "of the rows with" in text, text
+
+
+def test_an_answer_that_is_no_gaussian_has_a_median(wild):
+    answers = predicted(wild, "m", "fresh.csv")
+    assert list(answers)[:3] == ["mean", "median", "sd"]
+    assert all(low < median < high for low, median, high in zip(answers["lower"], answers["median"], answers["upper"]))
+
+
+def test_it_says_what_it_tried_and_what_it_left_out(tmp_path):
+    write_csv(tmp_path / "t.csv", header(2), toy_rows(120))
+    words = ["fit", "t.csv", "--target", "y", "--candidates", "ridge,gp-exact,dnn", "--threads", 1, "--steps", 60, "--model"]
+    facts = json.loads(ok(tmp_path, *words, "m", "--json").stdout)["summary"]["facts"]
+    assert any(fact.startswith("gp-exact: held-out NLL") and "weight" in fact for fact in facts), facts
+    short = json.loads(ok(tmp_path, *words, "short", "--json", "--time-limit", 1e-6).stdout)["summary"]["facts"]
+    assert any(fact.startswith("left out: dnn (no time left)") for fact in short), short
+    assert ok(tmp_path, *words, "again").returncode == 0
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "again").read_bytes()  # the same seed, the same bits
+
+
+def test_wrong_words_are_one_line(tmp_path):
+    write_csv(tmp_path / "t.csv", header(2), toy_rows(60))
+    words = ["fit", "t.csv", "--target", "y", "--model", "m"]
+    assert "did you mean 'ridge'?" in refused(tmp_path, *words, "--candidates", "rigde")
+    assert "expected candidates other than auto" in refused(tmp_path, *words, "--candidates", "auto,ridge")
+    assert "folds" in refused(tmp_path, *words, "--folds", 1)
+    assert "'focus'" in refused(tmp_path, *words, "--focus", 1)  # dbk has it, which is no candidate of 60 rows
+    assert "without negative values" in refused(tmp_path, *words, "--log-target", "always")

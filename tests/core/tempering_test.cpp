@@ -1,0 +1,104 @@
+#include "slimbayes/core/tempering.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "slimbayes/core/density.h"
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/core/random.h"
+#include "tests/core/row.h"
+
+namespace slimbayes {
+namespace {
+
+constexpr double kGaussian = std::numeric_limits<double>::infinity();
+
+Regression standard(int64_t n) {
+  return {at::zeros({n}, at::kDouble), at::ones({n}, at::kDouble), at::zeros({n}, at::kDouble)};
+}
+
+TEST(Tempering, HasTheVarianceAndTheTails) {
+  const Regression p{row({1}), row({4}), row({2})}, q = tempered(p, {0.5, 3});
+  EXPECT_NEAR(q.aleatoric_var.item<double>(), 2, 1e-14);
+  EXPECT_NEAR(q.epistemic_var.item<double>(), 1, 1e-14);
+  EXPECT_LT(regression_nll(q, row({60})), regression_nll(p, row({60})));
+  const Regression wild = tempered(p, {0.5, kGaussian, 0.1, 9});
+  EXPECT_NEAR(wild.aleatoric_var.item<double>(), 2 * (0.9 + 0.1 * 9), 1e-14);
+  EXPECT_NEAR(wild.mean.item<double>(), 1, 1e-14);
+  const std::vector<Tempering> wrong = {
+      {0}, {1, 2}, {1, 3, 0.1, 9}, {1, kGaussian, 1, 9}, {1, kGaussian, 0.1, 1}};
+  for (const Tempering& by : wrong) EXPECT_THROW(tempered(p, by), std::invalid_argument);
+}
+
+TEST(Tempering, FindsTheFactorOfTheVariance) {
+  const int64_t n = 20000;
+  const Tempering found = fitted_tempering(standard(n), 3 * Stream(1).normal({n}), true);
+  EXPECT_NEAR(found.factor, 9, 0.5);  // five standard errors
+  EXPECT_TRUE(std::isinf(found.dof)) << found.dof;
+}
+
+TEST(Tempering, FindsTheTails) {
+  // t with 4 degrees of freedom and variance 2: a normal variable over the root of a chi-square one over 4.
+  const int64_t n = 20000;
+  const at::Tensor chi = Stream(2).normal({n, 4}).square().sum(1) / 4;
+  const at::Tensor y = Stream(1).normal({n}) / chi.sqrt();
+  const Tempering found = fitted_tempering(standard(n), y, true);
+  EXPECT_GT(found.dof, 3.3);
+  EXPECT_LT(found.dof, 5);
+  EXPECT_NEAR(found.factor, 2, 0.4);
+  EXPECT_TRUE(std::isinf(fitted_tempering(standard(n), y, false).dof));
+}
+
+TEST(Tempering, FindsWildRows) {
+  const int64_t n = 20000;
+  const at::Tensor far = (Stream(5).uniform({n}) < 0.01).to(at::kDouble);
+  const at::Tensor y = 0.5 * Stream(6).normal({n}) * (1 + 19 * far);
+  const Tempering found = fitted_tempering(standard(n), y, true);
+  EXPECT_NEAR(found.wild_share, 0.01, 0.0035);  // five standard errors
+  EXPECT_NEAR(found.factor, 0.25, 0.015);
+  EXPECT_NEAR(std::log(found.wild_factor), std::log(400), 0.5);
+  EXPECT_NEAR(coverage(tempered(standard(n), found), y, 0.95), 0.95, 0.008);
+  EXPECT_EQ(fitted_tempering(standard(n), 3 * Stream(1).normal({n}), true).wild_share, 0);
+}
+
+TEST(Tempering, NoOtherCorrectionHasALowerNll) {
+  const at::Tensor chi = Stream(2).normal({2000, 4}).square().sum(1) / 4;  // Student-t with 4 degrees of freedom
+  const at::Tensor z = Stream(3).normal({2000});
+  for (const at::Tensor& y : {z / chi.sqrt(), z.pow(3)}) {
+    const Tempering found = fitted_tempering(standard(2000), y, true);
+    const auto nll = [&](const Tempering& by) { return regression_nll(tempered(standard(2000), by), y); };
+    const double best = nll(found);
+    EXPECT_TRUE(std::isfinite(found.dof) || found.wild_share > 0);
+    for (const double by : {0.8, 1.25}) {
+      const auto [factor, dof, share, wild] = found;
+      EXPECT_LT(best, nll({factor * by, dof, share, wild}));
+      EXPECT_LE(best, nll({factor, 2 + (dof - 2) * by, share, wild}) + 1e-9);
+      EXPECT_LE(best, nll({factor, dof, share * by, wild}) + 1e-9);
+      EXPECT_LE(best, nll({factor, dof, share, share > 0 ? wild * by : 1}) + 1e-9);
+    }
+  }
+}
+
+TEST(Tempering, OfLogNormalAnswersStaysWhereTheirMomentsAreFinite) {
+  DensityComponent c{1, at::zeros({50}, at::kDouble), at::ones({50}, at::kDouble),
+                     at::zeros({50}, at::kDouble)};
+  c.warp = Warp::log;
+  const at::Tensor y = (0.5 * Stream(4).normal({50})).exp();
+  const Tempering found = fitted_tempering(mixed({c}), y, true);
+  EXPECT_GT(found.factor, 0.12);  // 0.25, give or take five standard errors
+  EXPECT_LT(found.factor, 0.5);
+  EXPECT_TRUE(std::isinf(found.dof));
+}
+
+TEST(Tempering, FewRowsSayNothing) {
+  const Tempering found = fitted_tempering(standard(4), at::full({4}, 100.0, at::kDouble), true);
+  EXPECT_EQ(found.factor, 1);
+  EXPECT_TRUE(std::isinf(found.dof));
+}
+
+}  // namespace
+}  // namespace slimbayes

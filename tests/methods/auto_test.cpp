@@ -1,0 +1,177 @@
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "slimbayes/core/answers.h"
+#include "slimbayes/core/check.h"
+#include "slimbayes/core/density.h"
+#include "slimbayes/core/metrics.h"
+#include "slimbayes/methods/registry.h"
+#include "tests/methods/contract.h"
+
+namespace slimbayes {
+namespace {
+
+using nlohmann::json;
+
+/// A straight line with noise, of which the share `wild` of the rows is far off.
+Dataset line(int64_t n, uint64_t seed, double wild = 0) {
+  const at::Tensor x = Stream(seed).split("x").normal({n, 3}),
+                   noise = 0.3 * Stream(seed).split("noise").normal({n});
+  const at::Tensor off = (Stream(seed).split("wild").uniform({n}) < wild).to(at::kDouble);
+  return regression_data(x, x.select(1, 0) - 0.5 * x.select(1, 1) + noise * (1 + 60 * off));
+}
+
+/// The logarithm of the target is a straight line with noise.
+Dataset log_line(int64_t n, uint64_t seed) {
+  const Dataset rows = line(n, seed);
+  return regression_data(rows.all().inputs[0], rows.all().target.exp());
+}
+
+std::unique_ptr<Fitted> fitted(const Dataset& rows, const json& options,
+                               const FitContext& context = {Stream(7)}) {
+  return registry_row("auto").make(options)->fit({rows, {rows.schema, nullptr}}, context);
+}
+
+const json kLines = {{"candidates", "constant,ridge"}};
+
+Regression answer_to(const Fitted& model, const Dataset& rows) {
+  return std::get<Regression>(model.predict(rows));
+}
+
+bool has_fact(const Fitted& model, const std::string& text) {
+  return std::ranges::any_of(model.summary().facts,
+                             [&](const std::string& f) { return f.find(text) != f.npos; });
+}
+
+TEST(Auto, ChoosesTheStraightLineForAStraightLine) {
+  const auto model = fitted(line(300, 1), kLines);
+  const Dataset fresh = line(3000, 2);
+  const Regression p = answer_to(*model, fresh);
+  EXPECT_NEAR(root_mean_squared_error(p, fresh.all().target), 0.3, 0.02);
+  EXPECT_NEAR(coverage(p, fresh.all().target, 0.95), 0.95, 0.025);
+  EXPECT_TRUE(has_fact(*model, "constant: held-out NLL") && has_fact(*model, "not used"));
+  EXPECT_EQ(model->summary().valid_rows, 300);  // every row has scored
+}
+
+TEST(Auto, TheHeldOutScoreIsThatOfFreshRows) {
+  const auto model = fitted(line(1000, 1), kLines);
+  const Dataset fresh = line(5000, 2);
+  EXPECT_NEAR(model->summary().best_score, regression_nll(answer_to(*model, fresh), fresh.all().target), 0.1);
+}
+
+TEST(Auto, AFewWildRowsDoNotRuinTheScore) {
+  const auto model = fitted(line(600, 1, 0.01), kLines);
+  const Dataset fresh = line(5000, 2, 0.01);
+  const at::Tensor y = fresh.all().target;
+  const auto ridge = registry_row("ridge").make(json::object())->fit({line(600, 1, 0.01), {}}, {Stream(7)});
+  const Regression p = answer_to(*model, fresh), gaussian = answer_to(*ridge, fresh);
+  EXPECT_LT(regression_nll(p, y), regression_nll(gaussian, y) - 0.5);
+  EXPECT_LT(regression_nll(p, y), 0.55);  // without wild rows .21
+  EXPECT_GT(coverage(p, y, 0.95), 0.92);
+  EXPECT_LT(interval_width(p, 0.95), 0.6 * interval_width(gaussian, 0.95));
+  EXPECT_TRUE(has_fact(*model, "of the rows with"));
+}
+
+TEST(Auto, LearnsTheLogarithmWhereThatIsTheLine) {
+  const auto model = fitted(log_line(400, 1), kLines);
+  const Dataset fresh = log_line(3000, 2);
+  const Regression p = answer_to(*model, fresh);
+  const at::Tensor y = fresh.all().target;
+  EXPECT_TRUE(has_fact(*model, "ridge of log y: held-out NLL"));
+  EXPECT_GT(interval(p, 0.999).lower.min().item<double>(), 0);
+  EXPECT_NEAR(coverage(p, y, 0.95), 0.95, 0.025);
+  const auto never = fitted(log_line(400, 1), {{"candidates", "constant,ridge"}, {"log_target", "never"}});
+  EXPECT_LT(regression_nll(p, y), regression_nll(answer_to(*never, fresh), y) - 0.3);
+}
+
+TEST(Auto, BestIsOneCandidate) {
+  const auto model = fitted(line(200, 1), {{"candidates", "constant,ridge"}, {"combine", "best"}});
+  EXPECT_EQ(answer_to(*model, line(5, 2)).density.size(), 1u);
+}
+
+TEST(Auto, OptionsReachTheCandidatesThatHaveThem) {
+  const json few = {{"candidates", "ridge,dnn"}, {"steps", 20}, {"hidden", 8}, {"blocks", 1}};
+  EXPECT_EQ(fitted(line(100, 1), few)->summary().stopped, Stopped::converged);
+  const json resolved = find_method("auto").resolve(few);
+  EXPECT_EQ(find_method("auto").resolve(resolved), resolved);
+  for (const json& bad :
+       {json{{"steps", -1}}, json{{"no_such", 1}}, json{{"candidates", "ridge"}, {"hidden", 8}},
+        json{{"candidates", "auto"}}, json{{"candidates", "rigde"}}, json{{"folds", 1}}})
+    EXPECT_THROW(registry_row("auto").make(bad), std::invalid_argument) << bad;
+}
+
+TEST(Auto, ACandidateThatFailsIsLeftOut) {
+  const auto model = fitted(line(200, 1), {{"candidates", "gp-exact,ridge"}, {"max_rows", 10}});
+  EXPECT_TRUE(has_fact(*model, "left out: gp-exact (failed: "));
+  EXPECT_THROW(fitted(line(200, 1), {{"candidates", "gp-exact"}, {"max_rows", 10}}), std::invalid_argument);
+}
+
+TEST(Auto, WhatDoesNotEndInTimeIsLeftOut) {
+  const json slow = {{"candidates", "ridge,gp-exact,dnn"}, {"time_limit", 1e-6}};
+  const auto model = fitted(line(200, 1), slow);
+  EXPECT_TRUE(has_fact(*model, "left out: dnn (no time left)")) << json(model->summary().facts);
+  EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
+}
+
+TEST(Auto, RowsWithEqualInputsStayInOneFold) {
+  // Every input three times with the same target: a fold that tore them apart would make any method look
+  // exact.
+  const at::Tensor x = Stream(1).normal({60, 2}).repeat({3, 1}), y = Stream(2).normal({60}).repeat({3});
+  const auto model = fitted(regression_data(x, y), {{"candidates", "constant,gp-exact"}});
+  EXPECT_GT(model->summary().best_score, 1.2);
+}
+
+/// Stops at the call of stop() with this number.
+struct StopAt : Callback {
+  int64_t left;
+  explicit StopAt(int64_t calls) : left(calls) {}
+  bool stop() override { return left-- <= 0; }
+};
+
+TEST(Auto, AKilledFitGoesOnToTheSameBits) {
+  const std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / ("auto" + std::to_string(::getpid()));
+  const json few = {{"candidates", "ridge,dnn"}, {"steps", 30}, {"hidden", 8}, {"blocks", 1}, {"folds", 3}};
+  const Dataset rows = line(90, 1);
+  const auto bytes = [&](Callback* callback, const CheckpointPolicy& policy) {
+    return to_bytes(fitted(rows, few, {Stream(7), callback, policy})->save());
+  };
+  const auto whole = bytes(nullptr, {});
+  for (const int64_t calls : {2, 5, 20, 50}) {
+    StopAt stop(calls);
+    try {
+      bytes(&stop, {path, false, "auto"});
+    } catch (const NumericalError&) {  // stopped before the first candidate ended
+    }
+    EXPECT_TRUE(std::filesystem::exists(path));
+    EXPECT_EQ(bytes(nullptr, {path, true, "auto"}), whole) << calls;
+    for (const auto& entry : std::filesystem::directory_iterator(path.parent_path()))
+      if (entry.path().string().starts_with(path.string())) std::filesystem::remove(entry.path());
+  }
+}
+
+TEST(Auto, ADamagedListOfCandidatesIsRefused) {
+  const auto model = fitted(line(100, 1), kLines);
+  const auto with = [&](const char* key, const json& value) {
+    TensorFile file = model->save();
+    json list = json::parse(file.metadata["portfolio"]);
+    for (json& one : list)
+      if (one["weight"] > 0) one[key] = value;
+    file.metadata["portfolio"] = list.dump();
+    return file;
+  };
+  const RegistryRow& row = registry_row("auto");
+  EXPECT_NO_THROW(row.load(with("weight", 0.5)));
+  const std::vector<std::pair<const char*, json>> wrong = {{"weight", 0},  {"weight", -1},    {"members", 7},
+                                                           {"members", 0}, {"factor", 0},     {"dof", 1},
+                                                           {"log", true},  {"method", "auto"}};
+  for (const auto& [key, value] : wrong) EXPECT_ANY_THROW(row.load(with(key, value))) << key << value;
+}
+
+}  // namespace
+}  // namespace slimbayes
