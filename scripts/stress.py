@@ -31,10 +31,11 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = pathlib.Path(os.environ.get("SLIMBAYES_TOOL", ROOT / "build" / "slimbayes")).resolve()
 SMALL = ["--hidden", "16", "--rank", "16", "--threads", "1", "--checkpoint-every", "0.02"]
 FITS = {
-    "fit": ["--steps", "1500", "--patience", "0"],
+    "fit": ["--method", "dbk", "--steps", "1500", "--patience", "0"],
+    "auto": ["--candidates", "ridge,dbk", "--folds", "2", "--steps", "300", "--patience", "0", "--time-limit", "300"],
     "ensemble": ["--method", "ensemble", "--of", "dbk", "--members", "3", "--steps", "500", "--patience", "0"],
-    "tune": ["--tune", "--steps", "100", "--patience", "0"],
-    "few rows": ["--steps", "250", "--patience", "0"],
+    "tune": ["--method", "dbk", "--tune", "--steps", "100", "--patience", "0"],
+    "few rows": ["--method", "dbk", "--steps", "250", "--patience", "0"],
 }
 SIGNALS = ["INT", "TERM", "HUP", "KILL", "STOP"]
 DISK = 2 << 20
@@ -71,7 +72,7 @@ class Bench:
         write_table(home / "t.csv", 400, 1)
         write_table(home / "few.csv", 100, 2)
         write_table(home / "new.csv", 20000, 3)
-        self.done(["fit", "t.csv", "--target", "y", "--model", "old", "--steps", "50", *SMALL])
+        self.done(["fit", "t.csv", "--target", "y", "--method", "dbk", "--model", "old", "--steps", "50", *SMALL])
         self.done(["predict", "old", "t.csv", "--out", "old.csv"])
         for kind in [*FITS, "predict"]:
             began = time.monotonic()

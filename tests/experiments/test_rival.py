@@ -22,7 +22,7 @@ def fitted(tmp_path_factory):
     x = rng.uniform(-1, 1, 300)
     with open(folder / "t.csv", "w", newline="") as file:
         csv.writer(file).writerows([("x", "y"), *zip(x, 5 + 3 * x + rng.normal(0, 0.5 + np.abs(x)))])
-    call = [TOOL, "fit", folder / "t.csv", "--target", "y", "--steps", "50", "--test-fraction", "0.3", "--json",
+    call = [TOOL, "fit", folder / "t.csv", "--target", "y", "--method", "dbk", "--steps", "50", "--test-fraction", "0.3", "--json",
             "--model", folder / "m.safetensors"]
     report = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)["test"]
     return folder / "t.csv", folder / "m.safetensors", report
