@@ -22,14 +22,18 @@ namespace {
 
 using nlohmann::json;
 
+/// The share of the examples that a fit is tested on.
+double tested_share(const CompareRequest& r) { return r.folds > 0 ? 1.0 / r.folds : r.fit.test_fraction; }
+
 json json_of(const CompareRequest& r, const std::vector<MethodRuns>& results) {
   json answer = comparison_json(results);
   answer.update({{"data", r.data},
                  {"target", r.fit.target},
                  {"seeds", r.seeds},
                  {"repeats", r.repeats},
+                 {"folds", r.folds},
                  {"level", r.fit.level}});
-  if (const auto pair = leading_pair(results, r.fit.test_fraction))
+  if (const auto pair = leading_pair(results, tested_share(r)))
     answer["leading"] = {{"first", pair->first},
                          {"second", pair->second},
                          {"metric", "nll"},
@@ -86,7 +90,7 @@ int run_command(const CompareRequest& request) {
   const std::vector<MethodChoice> methods = methods_for(data, r);
   InterruptGuard interrupt;
   const std::vector<MethodRuns> results =
-      compare(data, r.fit, methods, {r.seeds, r.repeats}, notes,
+      compare(data, r.fit, methods, {r.seeds, r.repeats, r.folds}, notes,
               [](const std::string& title) { return std::make_unique<ProgressPrinter>(title); });
   const bool any = std::ranges::any_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
   if (!any && !results.empty()) std::rethrow_exception(results.front().thrown);
@@ -98,7 +102,7 @@ int run_command(const CompareRequest& request) {
   if (r.json)
     print(json_of(r, results));
   else
-    print(comparison_table(results, r.fit.level) + leading_text(results, r.fit.test_fraction));
+    print(comparison_table(results, r.fit.level) + leading_text(results, tested_share(r)));
   if (InterruptGuard::interrupted()) return kInterrupted;
   const bool all = std::ranges::all_of(results, [](const MethodRuns& each) { return each.failure.empty(); });
   return all ? kDone : kFailed;

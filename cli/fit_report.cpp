@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "slimbayes/catalog/methods.h"
 #include "slimbayes/core/conformal.h"
 #include "slimbayes/data/table/cell.h"
 
@@ -46,9 +47,12 @@ std::string conformal_text(const Model& model, double level) {
     return fmt::format("conformal sets at {:g} %: classes up to a summed probability of {:#.4g}, from {}{}\n",
                        100 * level, conformal_factor(scores, level), from, groups) +
            known;
-  return fmt::format("conformal interval at {:g} %: mean ± {:#.4g} sd (a Gaussian's: {:#.4g}), from {}{}\n",
-                     100 * level, conformal_factor(scores, level), normal_quantile((1 + level) / 2), from,
-                     groups) +
+  // The answers of a method with candidates have densities of their own, so that no factor of the sd counts.
+  const char* ends = find_method(model.method()).candidates ? "quantiles at the normal scores ±{:#.4g}"
+                                                            : "mean ± {:#.4g} sd";
+  return fmt::format("conformal interval at {:g} %: {} (a Gaussian's: {:#.4g}), from {}{}\n", 100 * level,
+                     fmt::format(fmt::runtime(ends), conformal_factor(scores, level)),
+                     normal_quantile((1 + level) / 2), from, groups) +
          known;
 }
 

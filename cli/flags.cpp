@@ -137,6 +137,12 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
                  "[default 1]")
       ->type_name("R")
       ->check(whole("a number of repeats", 1, 1000));
+  app.add_option(
+         "--cross-validate", r.folds,
+         "folds that are the test part in turn, in the place of one random part; they too tell whether the "
+         "two best methods differ")
+      ->type_name("K")
+      ->check(whole("a number of folds", 2, 1000));
   add_level(app, r.fit.level);
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
@@ -144,7 +150,8 @@ void add_compare(CLI::App& root, Parsed& p, const Words& words) {
   p.compare_flags.add(app, option_docs(r.fit));
   add_methods(app, p.compare_flags, words, "--methods", p.compared);
   app.footer(
-      "Mean ± sd over the fits, of all splits. With --repeats, a line below the table compares the NLL of "
+      "Mean ± sd over the fits, of all splits. With --repeats or --cross-validate, a line below the table "
+      "compares the NLL of "
       "the "
       "two best methods by split (corrected resampled t test, Nadeau and Bengio 2003). The best of each "
       "column is bold, * where there is no terminal; none where "

@@ -54,14 +54,15 @@ void add_predict(CLI::App& root, Parsed& p) {
   add_threads(app, p.threads);
   add_table_memory(app, p.table_memory);
   app.footer(
-      "Columns: mean, sd, lower, upper, in the target's units, with sd_aleatoric (noise in the data) and "
-      "sd_epistemic (uncertainty of the model) after sd if the method tells them apart; at several levels "
+      "Columns: mean, sd, lower, upper, in the target's units, with median after mean if the answer is no "
+      "Gaussian (auto), and with sd_aleatoric (noise in the data) and sd_epistemic (uncertainty of the "
+      "model) "
+      "after sd if the method tells them apart; at several levels "
       "lower_50, upper_50, ...; of classes p_CLASS, entropy, mutual_information, label, and the set of "
       "plausible classes of a calibrated model; of events mean, sd, lower, upper of the intensity; of "
       "segmentation a line for each image, means of entropy and mutual_information, share_CLASS of its "
-      "pixels and, "
-      "where there are labels, accuracy; of "
-      "windows before them forecast_time, the time that the answer is for (with Z, UTC, where DATA give "
+      "pixels and, where there are labels, accuracy; of windows "
+      "before them forecast_time, the time that the answer is for (with Z, UTC, where DATA give "
       "offsets), and actual, the target at that time, where DATA have it.\n\nExamples:\n"
       "  slimbayes predict model.safetensors new.csv --out answers.parquet\n"
       "  slimbayes predict model.safetensors new.csv --keep id\n"

@@ -81,6 +81,7 @@ struct CompareRequest {
   bool named = false;  // true: fail if one cannot take the data; false: leave it out
   int seeds = 5;
   int repeats = 1;  // random splits
+  int folds = 0;    // of a cross-validation; 0: none
   FitOptions fit;   // options of every fit; its method, options and seed are unused
   bool json = false;
 };

@@ -172,6 +172,11 @@ CompareRequest compare_of(const Parsed& p) {
     misuse(
         "expected --network-from with fit; received it with compare, whose fits train their own; leave it "
         "out");
+  if (r.folds > 0 && (r.repeats > 1 || p.compare_flags.given("test_fraction")))
+    misuse(
+        "expected --cross-validate without --repeats and --test-fraction; received both; the folds are the "
+        "test "
+        "parts");
   const std::optional<InputKind> kind = kind_before(r.fit, r.data);
   check_request(r.fit, p.compare_flags, kind);
   r.named = p.compared != every_method();

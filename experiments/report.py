@@ -259,7 +259,7 @@ OVERVIEW = """# Experiments
 | [sensitivity](sensitivity/README.md) | N Figure 6: alpha and beta |
 | [e_table1](e_table1/README.md) | E Table 1, with its ablations |
 | [r_table2](r_table2/README.md), [r_rivals](r_rivals/README.md) | R Table 2: in R's protocol, and every method on equal rows |
-| [r_noise](r_noise/README.md), [r_ridge](r_ridge/README.md) | R's two ways to a noise variance; how near Rich-BLL comes to NTK-GP, by its ridge |
+| [r_noise](r_noise/README.md), [r_ridge](r_ridge/README.md), [tangent](tangent/README.md) | R's two ways to a noise variance; how near Rich-BLL comes to NTK-GP, by its ridge; `ntk-sketch` beside both |
 | [r_table4](r_table4/README.md), [r_table5](r_table5/README.md), [r_table6](r_table6/README.md) | R Tables 4 to 6: white wine told from red; CIFAR-10 and foreign images, in small; the subsample |
 | [r_costs](r_costs/README.md), [r_figures](r_figures/README.md) | R Table 1 as seconds and bytes; R Figures 1 and 2 |
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |

@@ -1,9 +1,9 @@
-"""The page of default_tables: the default method beside its candidates and its rivals, split by split."""
+"""The pages of default_tables and tangent: the default method beside its candidates and its rivals; posteriors around one network."""
 
 import math
 
 import pages
-from cells_auto import RIVALS, ROWS, candidates
+from cells_auto import RIVALS, ROWS, TANGENT, candidates
 from claims import Case, judged
 from paired import difference
 from scores import load
@@ -84,7 +84,32 @@ def found_claims(scores):
                        f"{seconds[table]:.0f} of {allowed[table]:.0f} s" if table in seconds else "") for table in ROWS])
 
 
+TANGENT_INTRO = """One `dnn` a table and split, trained on nine tenths of nine tenths of the rows; each method adds its variance to it with its default
+options (`--network-from`). `ntk-gp` is the process that `rich-bll` and `ntk-sketch` approximate; it takes up to 4,000 rows. NLL in the target's
+units, coverage at 95 %, mean and sd over the splits. Differences are split by split, ± their standard error, and decided where they
+exceed Student's bound.
+"""
+SKETCH = "ntk-sketch"
+NAMES = ["NNGP (BLL)", "Rich-BLL", "last-layer-laplace", "ntk-gp", "ntk-sketch --sketch 256", SKETCH]
+
+
+def tangent(runner):
+    scores = load(pages.HERE / "tangent", runner=runner)
+    parts = [TANGENT_INTRO]
+    for title, metric in ("NLL", "raw NLL"), ("Coverage", "coverage"), ("AUROC of white wine", "AUROC"):
+        tables = [t for t in TANGENT if metric != "AUROC" or t == "wine_red"]
+        lines = [[f"`{name}`", *(cell(scores.get("tangent", t, name, metric)) for t in tables)] for name in NAMES]
+        parts.append(f"## {title}\n\n" + grid(["method", *tables], lines))
+    lines = []
+    for other in NAMES[:4]:
+        found = [difference(scores.by_seed("tangent", t, SKETCH, "raw NLL"), scores.by_seed("tangent", t, other, "raw NLL")) for t in TANGENT]
+        lines.append([f"minus `{other}`", *(f"{lead}{' *' if lead.sign else ''}" if lead else "" for lead in found)])
+    parts.append("## NLL of ntk-sketch, split by split\n\n*: decided.\n\n" + grid(["", *TANGENT], lines))
+    pages.page("tangent", "The tangent kernel at any size", scores, parts)
+
+
 def write(runner):
+    tangent(runner)
     scores = load(pages.HERE / STUDY, runner=runner)
     claims = list(found_claims(scores))
     pages.page(STUDY, "The default on the public tables", scores,

@@ -67,6 +67,9 @@ struct FitOptions {
   double test_fraction = 0;     // share of all examples, rounded up, that only the report uses
   std::string split = "auto";   // "grouped": equal inputs stay together; "random"; "auto"
   uint64_t split_seed = 0;      // seed of the split; `seed` does not change the split
+  /// With test_folds above 0 the examples are dealt into so many folds, and the test part is the fold with
+  /// the number test_fold, from 0, in the place of a random part. Not for a time series. compare() sets both.
+  int64_t test_folds = 0, test_fold = 0;
 
   /// Model file of an earlier fit. The new fit takes its trained network, its encoder of the inputs and, for
   /// the same data, its split. Empty: the fit trains its own network.

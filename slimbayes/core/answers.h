@@ -46,9 +46,10 @@ at::Tensor row_nll(const Predictive& p, const at::Tensor& y);
 
 /// What report() needs besides the predictive and the targets. Each task reads only the fields that name it.
 struct ReportOptions {
-  double level = 0.95;                    // level of the interval (regression, counts)
-  double target_sd = 1;                   // regression: sd of the target, for standardised metrics
-  std::optional<Interval> interval = {};  // regression: intervals to score; absent: Gaussian ones
+  double level = 0.95;   // level of the interval (regression, counts)
+  double target_sd = 1;  // regression: sd of the target, for standardised metrics
+  std::optional<Interval> interval =
+      {};  // regression: intervals to score; absent: the central ones of the predictive
   std::vector<std::string> levels = {};   // classes: the name of every class; required
   std::optional<PredictionSet> set = {};  // classes: prediction sets to score; absent: no set scores
 };

@@ -58,6 +58,8 @@ at::Tensor widened(const at::Tensor& half, const at::Tensor& mean) {
   return half * (1 + 1e-9) + 4 * std::numeric_limits<double>::epsilon() * mean.abs();
 }
 
+constexpr double kUncoverable = 1e6;  // sds, of a target that no interval reaches
+
 /// Returns the scores |y - mean| / sd in the order of the rows. Throws std::invalid_argument for invalid
 /// arguments (see conformal_scores). [m]
 at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
@@ -74,10 +76,11 @@ at::Tensor unsorted_scores(const Regression& p, const at::Tensor& y) {
   const int64_t certain = (variance <= 0).sum().item<int64_t>();
   check(certain == 0, kFunction, "a predictive sd above 0 in every calibration row",
         fmt::format("{} of {} rows with an sd of 0", certain, m), "no factor widens an interval of width 0");
-  const at::Tensor scores =
-      p.density.empty() ? (y.to(at::kDouble) - p.mean).abs() / variance.sqrt() : normal_score(p, y).abs();
+  const at::Tensor scores = p.density.empty() ? (y.to(at::kDouble) - p.mean).abs() / variance.sqrt()
+                                              : normal_score(p, y).abs().clamp_max(kUncoverable);
   check_finite(scores, kFunction, "scores");  // the ratio overflows if sd is tiny
-  return scores;
+  // No factor covers a target below the least end of an interval.
+  return at::where(y < p.least, kUncoverable, scores);
 }
 
 }  // namespace

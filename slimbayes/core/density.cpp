@@ -3,11 +3,10 @@
 // Model       p(y) = sum_k w_k f_k((t_k(y) - m_k) / s_k) / s_k |dt_k / dy|, with the unit density f_k of the
 //             component, t = (y - shift) / scale or its logarithm, and s_k^2 = var_k (dof_k - 2) / dof_k.
 // Quantile    The quantile of a mixture lies between the least and the largest quantile of its components.
-// Newton's
-//             method on the normal score, which is nearly linear in y, with bisection as the safeguard.
+//             Newton's method on the normal score, which is nearly linear in y, with bisection as the
+//             safeguard.
 // CRPS        The integral of (F(x) - [x >= y])^2 over the pieces between y and quantiles of the components:
-// in
-//             each piece the integrand is smooth, so that three Gauss-Legendre nodes suffice.
+//             in each piece the integrand is smooth, so that three Gauss-Legendre nodes suffice.
 // Cost        O(K) for a density; some 10 K evaluations of a cdf for a quantile of K components.
 #include "slimbayes/core/density.h"
 
@@ -70,7 +69,8 @@ at::Tensor log_density(const std::vector<DensityComponent>& all, const at::Tenso
 at::Tensor quantile_of(const DensityComponent& c, double z) {
   double unit = z;
   if (std::isfinite(c.dof)) {
-    const double tail = at::special_ndtr(at::scalar_tensor(-std::abs(z), at::kDouble)).item<double>();
+    const double tail =
+        std::max(1e-300, at::special_ndtr(at::scalar_tensor(-std::abs(z), at::kDouble)).item<double>());
     unit = std::copysign(student_quantile(tail, c.dof), z);
   }
   return unwarped(c, c.mean + unit * scale_of(c));
@@ -92,15 +92,21 @@ Tails tails(const std::vector<DensityComponent>& all, const at::Tensor& y) {
   return out;
 }
 
-/// Returns the size of the normal score where the tail of every component is too small for a float64, beyond
-/// 37 sds. There the nearest component decides: log P = log w_k - z_k^2 / 2 up to a relative 1e-3. [n]
+/// Returns the size of the normal score where the tail of every component is too small for a float64. There
+/// the heaviest tail decides, and the score is sqrt(-2 log P) up to a relative 1e-3. The tail beyond z is
+/// f(z) z / dof of a Student-t distribution and f(z) / z of a Gaussian. At most 1e6, also outside the range
+/// of a log target. [n]
 at::Tensor far_score(const std::vector<DensityComponent>& all, const at::Tensor& y) {
-  at::Tensor least;
+  constexpr double kMost = 1e6;
+  at::Tensor log_tail;
   for (const DensityComponent& c : all) {
-    const at::Tensor square = unit_score(c, y).square() - 2 * std::log(c.weight);
-    least = least.defined() ? at::minimum(least, square) : square;
+    const at::Tensor z = unit_score(c, y).abs();
+    const at::Tensor one = std::isinf(c.dof)
+                               ? -0.5 * z.square() + std::log(c.weight)
+                               : student_log_density(z, c.dof) + (z / c.dof).log() + std::log(c.weight);
+    log_tail = log_tail.defined() ? at::maximum(log_tail, one) : one;
   }
-  return least.sqrt();
+  return (-2 * log_tail).sqrt().clamp_max(kMost);
 }
 
 at::Tensor score_of(const std::vector<DensityComponent>& all, const at::Tensor& y) {
@@ -155,6 +161,7 @@ at::Tensor mixture_quantile(const std::vector<DensityComponent>& all, double z, 
   at::Tensor low = ends.amin(0), high = ends.amax(0), x = 0.5 * (low + high);
   const at::Tensor enough = 1e-12 * sd + 4 * std::numeric_limits<double>::epsilon() * x.abs();
   constexpr int kMost = 400;
+  at::Tensor done = at::zeros_like(x, at::kBool);
   for (int i = 0; i < kMost; ++i) {
     const at::Tensor gap = score_of(all, x) - z;
     low = at::where(gap < 0, x, low);
@@ -165,8 +172,9 @@ at::Tensor mixture_quantile(const std::vector<DensityComponent>& all, double z, 
     const at::Tensor newton = x - gap / slope;
     const at::Tensor sane = (newton >= low) & (newton <= high);
     const at::Tensor next = i % 4 == 3 ? 0.5 * (low + high) : at::where(sane, newton, 0.5 * (low + high));
-    const at::Tensor done = (gap == 0) | (((next - x).abs() <= enough) & sane) | (high - low <= enough);
-    x = at::where(gap == 0, x, next);
+    const at::Tensor found = (gap == 0) | (((next - x).abs() <= enough) & sane) | (high - low <= enough);
+    x = at::where(done | (gap == 0), x, next);  // a row that is found stays, whatever the others need
+    done = done | found;
     if (done.all().item<bool>()) return x;
   }
   throw NumericalError(fmt::format("[quantile] expected a quantile within {} steps; received none", kMost));

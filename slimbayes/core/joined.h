@@ -31,9 +31,16 @@ Tensors field_of_parts(const std::vector<Answer>& parts, Field field) {
 template <class Join>
 std::vector<DensityComponent> joined_densities(const std::vector<Regression>& parts, Join join) {
   std::vector<DensityComponent> out = parts.front().density;
-  for (const Regression& part : parts)
+  for (const Regression& part : parts) {
     check(part.density.size() == out.size(), "concatenated", fmt::format("{} components", out.size()),
           fmt::format("{}", part.density.size()));
+    for (size_t k = 0; k < out.size(); ++k) {
+      const DensityComponent &a = part.density[k], &b = out[k];
+      check(a.weight == b.weight && a.dof == b.dof && a.warp == b.warp && a.shift == b.shift &&
+                a.scale == b.scale,
+            "concatenated", "parts of one model", "components of different shapes");
+    }
+  }
   for (size_t k = 0; k < out.size(); ++k) {
     const auto field = [&](at::Tensor DensityComponent::*of) {
       return join(field_of_parts(parts, [&](const Regression& p) { return p.density[k].*of; }));

@@ -7,8 +7,9 @@
 namespace slimbayes {
 
 /// Returns the equally weighted mixture of several predictives of the same n rows, for example of the members
-/// of an ensemble. The mixture is again a predictive of the same task:
-/// regression  a Gaussian with the mean and variance of the mixture (Lakshminarayanan et al. 2017, section
+/// of an ensemble. The mixture is again a predictive of the same task: regression  the mixture of the parts'
+/// densities if a part has one (Regression::density), else a Gaussian with
+///             the mean and variance of the mixture (Lakshminarayanan et al. 2017, section
 ///             2.4). Its mean and aleatoric variance are averages over the parts. Its epistemic variance is
 ///             the average epistemic variance plus the variance of the means between the parts (divisor:
 ///             number of parts).

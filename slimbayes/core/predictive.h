@@ -27,6 +27,9 @@ struct DensityComponent {
   double dof = std::numeric_limits<double>::infinity();
   Warp warp = Warp::none;
   double shift = 0, scale = 1;
+  /// tempered() keeps the variance of the logarithm at or below this value, above which the moments of the
+  /// target say nothing. Only with Warp::log.
+  double most_var = std::numeric_limits<double>::infinity();
 };
 
 /// The predictive of a regression: the distribution of the target of each row. Float64.

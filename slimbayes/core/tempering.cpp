@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kBits = 20;  // of the minimum's place, about 1e-6
 constexpr double kFewest = 5;
+constexpr double kLeastFactor = 1e-3;  // of a variance: residuals of 0 would ask for none
 
 /// The place and the value of the minimum of f on [low, high].
 template <class F>
@@ -39,25 +40,37 @@ double most_log_factor(const Regression& p) {
   return most;
 }
 
+/// Keeps the variance of a log target at or below most_var.
+void capped(DensityComponent& c) {
+  if (std::isinf(c.most_var)) return;
+  const at::Tensor share = (c.most_var / (c.aleatoric_var + c.epistemic_var)).clamp_max(1);
+  c.aleatoric_var = share * c.aleatoric_var;
+  c.epistemic_var = share * c.epistemic_var;
+}
+
 /// Returns the share and the two variances of a mixture of N(0, var) and N(0, wild) with the largest
 /// likelihood of the scores z [n], by expectation maximisation.
-Tempering fitted_wild_rows(const at::Tensor& z, double most) {
+Tempering fitted_wild_rows(const at::Tensor& z) {
   constexpr int kMostSteps = 500;
   constexpr double kNormalMedian = 0.4549;  // of the square of a standard normal variable
   constexpr double kEnough = 1e-7;
   const at::Tensor square = z.square();
-  double share = 0.05, var = std::max(1e-12, square.median().item<double>() / kNormalMedian), wild = 25 * var;
+  double share = 0.05, var = std::max(kLeastFactor, square.median().item<double>() / kNormalMedian),
+         wild = 25 * var;
   for (int step = 0; step < kMostSteps; ++step) {
     const double odds = std::log(share / (1 - share)) + 0.5 * std::log(var / wild);
     const at::Tensor r = at::sigmoid(odds + 0.5 * square * (1 / var - 1 / wild));  // P(row is wild)
     const double sum = r.sum().item<double>(), n = static_cast<double>(z.size(0));
     const double next = sum / n;
     if (!(next > 0 && next < 1)) return {};
-    var = ((1 - r) * square).sum().item<double>() / (n - sum);
-    wild = std::min(most, (r * square).sum().item<double>() / sum);
-    if (!(var > 0 && wild > var)) return {};
-    const bool done = std::abs(next - share) < kEnough * share;
+    const double own = std::max(kLeastFactor, ((1 - r) * square).sum().item<double>() / (n - sum)),
+                 far = (r * square).sum().item<double>() / sum;
+    if (!(far > own)) return {};
+    const auto same = [](double a, double b) { return std::abs(a - b) < kEnough * b; };
+    const bool done = same(next, share) && same(own, var) && same(far, wild);
     share = next;
+    var = own;
+    wild = far;
     if (done) break;
   }
   return {var, std::numeric_limits<double>::infinity(), share, wild / var};
@@ -79,7 +92,8 @@ Regression tempered(const Regression& p, const Tempering& by) {
     c.epistemic_var = by.factor * c.epistemic_var;
     const bool gaussian = std::isinf(c.dof);
     if (gaussian && c.warp == Warp::none) c.dof = by.dof;
-    if (wild && gaussian) {
+    capped(c);
+    if (wild && gaussian && c.warp == Warp::none) {
       DensityComponent far = c;
       far.weight *= by.wild_share;
       c.weight *= 1 - by.wild_share;
@@ -100,7 +114,8 @@ Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails)
   if (n < kFewest) return {};
   const double start = std::log(std::max(1e-12, normal_score(p, y).square().mean().item<double>()));
   const double most = most_log_factor(p);
-  const double low = std::min(start, 0.0) - 6, high = std::min(most, std::max(start, 0.0) + 6);
+  const double low = std::max(std::log(kLeastFactor), std::min(start, 0.0) - 6),
+               high = std::min(most, std::max(start, 0.0) + 6);
   const auto scored = [&](double dof) {  // log factor, NLL
     const auto nll = [&](double log_factor) {
       return regression_nll(tempered(p, {std::exp(log_factor), dof}), y);
@@ -109,20 +124,19 @@ Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails)
   };
   const auto [gaussian, gaussian_nll] = scored(std::numeric_limits<double>::infinity());
   Tempering best{std::exp(gaussian)};
-  if (!tails) return best;
+  const bool warped = std::ranges::any_of(p.density, [](const auto& c) { return c.warp != Warp::none; });
+  if (!tails || warped) return best;
   double best_score = gaussian_nll;  // with 2 nats more for each parameter beside the factor
-  if (std::ranges::none_of(p.density, [](const auto& c) { return c.warp != Warp::none; })) {
-    // dof = 2 + exp(u) from 2.05 to 100.
-    const auto [u, nll] =
-        least_of([&](double at) { return scored(2 + std::exp(at)).second; }, std::log(0.05), std::log(98.0));
-    if (nll + 2 / n < best_score) {
-      best = {std::exp(scored(2 + std::exp(u)).first), 2 + std::exp(u)};
-      best_score = nll + 2 / n;
-    }
+  // dof = 2 + exp(u) from 2.05 to 100.
+  const auto [u, nll] =
+      least_of([&](double at) { return scored(2 + std::exp(at)).second; }, std::log(0.05), std::log(98.0));
+  if (nll + 2 / n < best_score) {
+    best = {std::exp(scored(2 + std::exp(u)).first), 2 + std::exp(u)};
+    best_score = nll + 2 / n;
   }
   const std::vector<DensityComponent> all = components_of(p);
   if (all.size() > 1 || std::isfinite(all.front().dof)) return best;
-  const Tempering wild = fitted_wild_rows(normal_score(p, y), std::exp(most));
+  const Tempering wild = fitted_wild_rows(normal_score(p, y));
   if (wild.wild_share == 0) return best;
   return regression_nll(tempered(p, wild), y) + 4 / n < best_score ? wild : best;
 }

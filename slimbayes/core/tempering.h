@@ -18,16 +18,17 @@ struct Tempering {
 };
 
 /// Returns p with the correction. Each Gaussian component becomes a Student-t distribution of the same mean
-/// and variance, or two Gaussians of the same mean. A component of a warped target keeps its warp; the
-/// factors act on the variance of the warped target, and dof does not change it. Throws std::invalid_argument
-/// if a field of `by` is out of its range.
+/// and variance, or two Gaussians of the same mean. A component of a warped target stays a Gaussian of the
+/// warped target, whose variance the factor multiplies: the exponential of anything with heavier tails has no
+/// useful mean. Throws std::invalid_argument if a field of `by` is out of its range.
 Regression tempered(const Regression& p, const Tempering& by);
 
 /// Returns the correction with the lowest NLL on held-out rows: the factor of the variance, by
 /// one-dimensional minimisation (Brent), and with `tails` a Student-t distribution (Brent) or wild rows
 /// (expectation maximisation; only if p has one component). The answer stays Gaussian unless another is
-/// better by more than the two nats in all that AIC asks for each parameter. With fewer than 5 rows nothing
-/// is corrected. y [n]. Throws as regression_nll.
+/// better by more than two nats in all for each parameter more, twice what AIC asks. The factor is at least
+/// 1e-3: where all residuals are 0, no factor would be the best. With fewer than 5 rows nothing is corrected.
+/// y [n]. Throws as regression_nll.
 Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails);
 
 }  // namespace slimbayes

@@ -23,7 +23,9 @@ SplitOptions split_options(const FitOptions& o) {
           .kind = o.split,
           .not_inputs = not_inputs,
           .declared = o.categorical,
-          .calibration_fraction = calibrated ? o.calibration_fraction : 0};
+          .calibration_fraction = calibrated ? o.calibration_fraction : 0,
+          .folds = o.test_folds,
+          .fold = o.test_fold};
 }
 
 /// Returns n groups of one example each.

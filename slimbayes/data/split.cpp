@@ -26,14 +26,32 @@ constexpr std::vector<int64_t> SplitRows::*kLists[] = {&SplitRows::test, &SplitR
 constexpr const char* kNames[] = {"test", "validation", "calibration"};
 constexpr size_t kTrain = std::size(kNames);
 
+/// Gives the groups of the fold options.fold to the test part. Each group goes to the fold with the fewest
+/// rows so far, in the order `next`, so that every group that may be held out lies in one fold.
+void deal_fold(const std::vector<int64_t>& size, std::span<const int64_t> next, int64_t most,
+               const SplitOptions& options, std::vector<size_t>& part) {
+  std::vector<int64_t> rows(static_cast<size_t>(options.folds));
+  for (const int64_t group : next) {
+    const auto g = static_cast<size_t>(group);
+    if (size[g] > most) continue;
+    const auto least = std::ranges::min_element(rows);
+    *least += size[g];
+    if (least - rows.begin() == options.fold) part[g] = 0;
+  }
+}
+
 /// Returns the part of each group, as an index into kLists. `size` holds the number of rows of each group,
 /// and `left` the number of rows that each part should get. A group that would make a part too large is tried
 /// for the next part.
 std::vector<size_t> dealt(const std::vector<int64_t>& size, PartSizes left, const Allowance& allowed,
-                          const Stream& stream) {
+                          const SplitOptions& options, const Stream& stream) {
   const at::Tensor order = stream.permutation(static_cast<int64_t>(size.size())).contiguous();
   const std::span next(order.const_data_ptr<int64_t>(), size.size());
   std::vector<size_t> part(size.size(), kTrain);
+  if (options.folds > 0) {
+    deal_fold(size, next, allowed.most, options, part);
+    left[0] = 0;
+  }
   for (size_t i = 0; i < kTrain; ++i) {
     for (auto group = next.begin(); group != next.end() && left[i] > 0; ++group) {
       const auto g = static_cast<size_t>(*group);
@@ -91,7 +109,7 @@ SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const
   const RowGroups groups = dealt_groups(alike, options);
   const PartSizes asked = part_sizes(options, options.kind == "grouped" ? n - groups.large_rows : n);
   const Allowance allowed = allowance(options, n);
-  const std::vector<size_t> part = dealt(sizes_of(groups), asked, allowed, stream);
+  const std::vector<size_t> part = dealt(sizes_of(groups), asked, allowed, options, stream);
   for (int64_t row = 0; row < n; ++row) {
     (rows.*kLists[part[static_cast<size_t>(groups.of[static_cast<size_t>(row)])]]).push_back(row);
   }
@@ -109,7 +127,7 @@ SplitRows split_alike(const RowGroups& alike, const SplitOptions& options, const
   rows.notes = notes_for(rows, alike, groups, options);
   for (size_t i = 0; i < kTrain; ++i) {
     const auto size = static_cast<int64_t>((rows.*kLists[i]).size());
-    if (size < asked[i])
+    if (size < asked[i] && (i > 0 || options.folds == 0))
       rows.notes.push_back(
           fmt::format("the {} part has {} of the {} {}s that were asked for: the other inputs come too often "
                       "to be held out together",

@@ -25,7 +25,8 @@ struct SplitRows {
 /// stays in one part (see SplitOptions::kind). So the last group of a part may make the part larger than
 /// asked, by at most a sixth of the number of training rows and at most twice the size of the smallest part.
 /// Throws std::invalid_argument for no rows, fractions outside [0, 1), a sum of 1 or more, an unknown kind,
-/// if no training row would be left, or if with "grouped" every group is too large to be held out.
+/// folds that are not from 2 to the number of rows, if no training row would be left, or if with "grouped"
+/// every group is too large to be held out.
 SplitRows split_rows(const Table& table, const SplitOptions& options, const Stream& stream);
 
 /// Splits examples at random that are already compared: alike[i] is the number of the group of examples that

@@ -36,6 +36,10 @@ void check_split(const SplitOptions& options, int64_t n) {
   check(options.kind == "auto" || options.kind == "grouped" || options.kind == "random", "split_rows",
         "a split 'auto', 'grouped' or 'random'", options.kind);
   check(n > 0, "split_rows", "rows to split", "none");
+  check(options.folds == 0 || (options.folds > 1 && options.folds <= n && options.fold >= 0 &&
+                               options.fold < options.folds && options.test_fraction > 0),
+        "split_rows", fmt::format("from 2 to {} folds for the test part", n),
+        fmt::format("{}", options.folds), "give fewer folds, or more rows");
 }
 
 PartSizes part_sizes(const SplitOptions& options, int64_t n) {

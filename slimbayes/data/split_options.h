@@ -28,9 +28,11 @@ struct SplitOptions {
   std::vector<std::string> declared = {};
   double calibration_fraction = 0;  // share of all rows, rounded up; it reduces the training part
   std::string_view noun = "row";    // the word for one example in notes
+  int64_t folds = 0, fold = 0;      // FitOptions::test_folds and test_fold
 };
 
-/// Throws std::invalid_argument for n = 0, fractions outside [0, 1), a sum of 1 or more, or an unknown kind.
+/// Throws std::invalid_argument for n = 0, fractions outside [0, 1), a sum of 1 or more, an unknown kind, or
+/// folds that are not from 2 to n.
 void check_split(const SplitOptions& options, int64_t n);
 
 /// The numbers of rows of the test, the validation and the calibration part, in this order.

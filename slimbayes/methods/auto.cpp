@@ -20,11 +20,10 @@
 // auto: the default method, a mixture of several methods that held-out rows have chosen and calibrated.
 //
 // Model       p(y | x) = sum_k w_k p_k(y | x), with the tempered answer p_k of candidate k (core/tempering).
-// Of classes
-//             and counts the mixture is that of core/answers.
-// Estimator   methods/portfolio_search. Cost        The sum of the candidates, each fitted once a fold; a
-// prediction costs that of all members of the
-//             candidates with a weight.
+//             Of classes and counts the mixture is that of core/mixture.
+// Estimator   methods/portfolio_search.
+// Cost        The sum of the candidates, each fitted once a fold; a prediction costs that of all members of
+//             the candidates with a weight.
 
 namespace slimbayes {
 
@@ -51,11 +50,12 @@ std::string fact_of(const Tried& t) {
   std::string text = fmt::format("{}: held-out NLL {:.4g}", t.candidate.label(), t.nll);
   if (t.weight == 0) return text + ", not used";
   text += fmt::format(", weight {:.2f}", t.weight);
-  if (t.tempering.factor != 1) text += fmt::format(", variance times {:.3g}", t.tempering.factor);
+  if (t.cut) text += ", ended early by the time limit";
+  if (t.tempering.factor != 1) text += fmt::format(", sd times {:.3g}", std::sqrt(t.tempering.factor));
   if (std::isfinite(t.tempering.dof)) text += fmt::format(", {:.3g} degrees of freedom", t.tempering.dof);
   if (t.tempering.wild_share > 0)
-    text += fmt::format(", {:.2g} % of the rows with {:.3g} times that", 100 * t.tempering.wild_share,
-                        t.tempering.wild_factor);
+    text += fmt::format(", {:.2g} % wild rows with an sd {:.3g} times that of the others",
+                        100 * t.tempering.wild_share, std::sqrt(t.tempering.wild_factor));
   return text;
 }
 
@@ -73,7 +73,10 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
   summary.valid_rows = found.held;
   summary.score = score_name(rows.all.schema.task, "NLL");
   summary.best_score = found.nll;
-  summary.stopped = found.interrupted ? Stopped::interrupted : Stopped::converged;
+  const auto cut = [](const Tried& t) { return t.weight > 0 && t.cut; };
+  summary.stopped = found.interrupted                       ? Stopped::interrupted
+                    : std::ranges::any_of(found.tried, cut) ? Stopped::time
+                                                            : Stopped::converged;
   for (const Tried& t : found.tried) {
     summary.seconds += t.seconds;
     if (t.left_out.empty()) summary.facts.push_back(fact_of(t));
@@ -82,6 +85,10 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
       summary.steps += own.steps;
       summary.epochs += own.epochs;
       summary.jitter = std::max(summary.jitter, own.jitter);
+      for (const std::string& note : own.notes) {
+        const std::string named = fmt::format("{}: {}", t.candidate.label(), note);
+        if (std::ranges::find(summary.notes, named) == summary.notes.end()) summary.notes.push_back(named);
+      }
     }
   }
   for (const auto& [reason, names] : left_out(found.tried))
@@ -118,8 +125,7 @@ class AutoFitted : public Fitted {
     const auto k = static_cast<double>(used_.size());
     for (const Tried& t : used_) {
       const auto i = static_cast<double>(answers.size());
-      answers.push_back(
-          tempered_answer(t, answer_of(t, t.members, data, options.within(i / k, (i + 1) / k))));
+      answers.push_back(answer_of(t, t.members, data, options.within(i / k, (i + 1) / k)));
       weights.push_back(t.weight);
     }
     return mixture(answers, weights);

@@ -38,6 +38,8 @@ json facts_of(const Tried& tried, bool seconds) {
                 {"members", tried.members.size()},
                 {"left_out", tried.left_out},
                 {"weight", tried.weight},
+                {"of_folds", tried.of_folds},
+                {"cut", tried.cut},
                 {"factor", tried.tempering.factor}};
   if (std::isfinite(tried.tempering.dof)) facts["dof"] = tried.tempering.dof;
   if (tried.tempering.wild_share > 0) {
@@ -62,8 +64,9 @@ double number_of(const json& facts, const char* key, double least, double fallba
 Tried tried_of(const json& facts) {
   check(facts.is_object() && facts.contains("method") && facts["method"].is_string() &&
             facts.contains("options") && facts.contains("log") && facts["log"].is_boolean() &&
-            facts.contains("left_out") && facts["left_out"].is_string(),
-        "load", "a candidate with method, options, log and left_out", facts.dump().substr(0, 80),
+            facts.contains("left_out") && facts["left_out"].is_string() && facts.contains("of_folds") &&
+            facts["of_folds"].is_boolean(),
+        "load", "a candidate with method, options, log, of_folds and left_out", facts.dump().substr(0, 80),
         "the model file is damaged");
   const MethodInfo& info = find_method(facts["method"].get<std::string>());
   check(info.name != "auto", "load", "a candidate other than auto", "auto", "the model file is damaged");
@@ -72,6 +75,8 @@ Tried tried_of(const json& facts) {
                      facts["log"].get<bool>() ? Warp::log : Warp::none,
                      static_cast<int64_t>(number_of(facts, "copies", 1, 1))};
   tried.left_out = facts["left_out"].get<std::string>();
+  tried.of_folds = facts["of_folds"].get<bool>();
+  tried.cut = facts.value("cut", false);
   tried.weight = number_of(facts, "weight", 0, 0);
   tried.tempering.factor = number_of(facts, "factor", 1e-300, 1);
   tried.tempering.dof = number_of(facts, "dof", 2 + 1e-9, std::numeric_limits<double>::infinity());
@@ -91,18 +96,22 @@ Tried tried_of(const json& facts) {
 Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const Fitted>>& members,
                      const Dataset& rows, const PredictOptions& options) {
   const Dataset own = seen(tried.view, rows);
+  Tempering by = tried.tempering;
   std::vector<Predictive> answers;
   const auto k = static_cast<double>(members.size());
   for (const auto& member : members) {
     const auto i = static_cast<double>(answers.size());
     answers.push_back(member->predict(own, options.within(i / k, (i + 1) / k)));
+    if (auto* r = std::get_if<Regression>(&answers.back()); r != nullptr && tried.of_folds) {
+      r->aleatoric_var = by.factor * r->aleatoric_var;
+      r->epistemic_var = by.factor * r->epistemic_var;
+    }
   }
-  return answer_as_given(tried.view, answers.size() == 1 ? answers.front() : mixture(answers));
-}
-
-Predictive tempered_answer(const Tried& tried, const Predictive& p) {
-  const auto* r = std::get_if<Regression>(&p);
-  return r == nullptr ? p : Predictive(tempered(*r, tried.tempering));
+  if (tried.of_folds) by.factor = 1;
+  const Predictive whole =
+      answer_as_given(tried.view, answers.size() == 1 ? answers.front() : mixture(answers));
+  const auto* r = std::get_if<Regression>(&whole);
+  return r == nullptr ? whole : Predictive(tempered(*r, by));
 }
 
 void store_portfolio(const std::vector<Tried>& all, bool seconds, TensorFile& file) {

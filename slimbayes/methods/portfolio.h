@@ -19,18 +19,20 @@ struct Tried {
   std::vector<std::shared_ptr<const Fitted>> members;
   std::string left_out;  // why the candidate is not used; "" if it is or may be
   double seconds = 0;    // of all its fits
+  bool cut = false;      // whether the time limit ended one of them early
   double nll = std::numeric_limits<double>::quiet_NaN();  // of the held-out rows, after the tempering
   Tempering tempering = {};                               // of a regression
-  double weight = 0;                                      // in the mixture
+  /// Whether each member was fitted without one fold. The held-out answer to a row is then that of one
+  /// member, and the factor of the tempering belongs to a member's variance, not to the variance of the mean
+  /// between members.
+  bool of_folds = false;
+  double weight = 0;  // in the mixture
 };
 
 /// Returns the answer of some members to these rows: their equally weighted mixture in the view of the
-/// candidate, brought back to the target as it is. Without the tempering.
+/// candidate, brought back to the target as it is, with the tempering.
 Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const Fitted>>& members,
                      const Dataset& rows, const PredictOptions& options = {});
-
-/// Returns the answer with the tempering of the candidate.
-Predictive tempered_answer(const Tried& tried, const Predictive& p);
 
 /// Stores the candidates in the order of the list, and reads them. With `seconds`, which differ from run to
 /// run, for a checkpoint. stored_portfolio throws std::invalid_argument for a damaged file. `train` are the

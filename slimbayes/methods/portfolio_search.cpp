@@ -11,7 +11,7 @@
 //             3. A candidate answers with all its fits, one a fold, so that every row has trained some of
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead.
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores
-//             are slightly too good; a table of that size has some hundreds of them.
+//             are slightly too good; a table that is too large for folds has hundreds of them by default.
 // Time        A candidate is not begun after the time limit, and not continued if its first fits say that it
 //             will not end in time. The first network gets what time there is, and ends early if it must.
 #include "slimbayes/methods/portfolio_search.h"
@@ -108,6 +108,7 @@ class Search {
   }
 
   void record(size_t candidate, size_t fits) {
+    if (context_.checkpoint.path.empty()) return;
     TensorFile file;
     store_portfolio(tried_, /*seconds=*/true, file);
     series_.keep(std::move(file), static_cast<int64_t>(candidate * most_fits_ + fits));
@@ -136,7 +137,9 @@ class Search {
       if (first == one.candidate.method) return "";
       const auto [as_is, log] = both_views(first);
       const bool worse = one.candidate.warp == Warp::log ? log > as_is : as_is > log;
-      return worse ? fmt::format("{} fits {} better", first, log > as_is ? "y" : "log y") : "";
+      return worse ? fmt::format("{} fits {} better, which alone the others try", first,
+                                 log > as_is ? "y" : "log y")
+                   : "";
     }
     return "";
   }
@@ -162,6 +165,8 @@ class Search {
       failed(one, error.what());
     } catch (const std::invalid_argument& error) {
       failed(one, error.what());
+    } catch (const std::bad_alloc&) {
+      failed(one, "out of memory");
     }
   }
 
@@ -205,6 +210,7 @@ class Search {
       one.left_out = fmt::format("not ended after {:.0f} s", one.seconds);
       return;
     }
+    one.cut = one.cut || cut;
     one.members.push_back(std::move(member));
     record(next_, k + 1);
     interrupted_ = context_.callback != nullptr && context_.callback->stop();
@@ -214,10 +220,13 @@ class Search {
   void score(size_t i) {
     at::NoGradGuard no_grad;
     Tried& one = tried_[i];
+    one.of_folds = rows_.in_folds;
+    one.tempering = {};
     Predictive held = held_answer(one, rows_);
-    if (const auto* r = std::get_if<Regression>(&held))
+    if (const auto* r = std::get_if<Regression>(&held)) {
       one.tempering = fitted_tempering(*r, targets_, options_.tails == "auto");
-    held = tempered_answer(one, held);
+      held = held_answer(one, rows_);
+    }
     const double nll = row_nll(held, targets_).mean().item<double>();
     if (!std::isfinite(nll)) {
       one.left_out = "its held-out NLL is not finite";

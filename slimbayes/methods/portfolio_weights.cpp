@@ -49,8 +49,11 @@ double weigh(std::vector<Tried>& tried, const std::vector<std::optional<Predicti
   };
   std::vector<double> weights = weights_of(used);
   std::vector<size_t> kept;
+  // The prior of stacking_weights() gives every candidate 1 / (n + k), whatever its answers are worth.
+  const double n = static_cast<double>(targets.size(0)), all = n + static_cast<double>(used.size());
+  const double least = (1 + kLeastWeight * n) / all, most = std::ranges::max(weights);
   for (size_t k = 0; k < used.size(); ++k)
-    if (weights[k] >= kLeastWeight) kept.push_back(used[k]);
+    if (weights[k] >= least || weights[k] == most) kept.push_back(used[k]);
   if (kept.size() < used.size()) weights = weights_of(kept);
   std::vector<Predictive> parts;
   for (const size_t i : kept) parts.push_back(*held[i]);

@@ -30,6 +30,8 @@ std::unique_ptr<Method> make_rich_bll(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_rich_bll(const TensorFile& file);
 std::unique_ptr<Method> make_ntk_gp(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ntk_gp(const TensorFile& file);
+std::unique_ptr<Method> make_ntk_sketch(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_ntk_sketch(const TensorFile& file);
 std::unique_ptr<Method> make_last_layer_laplace(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_last_layer_laplace(const TensorFile& file);
 std::unique_ptr<Method> make_mc_dropout(const nlohmann::json& options);
@@ -66,6 +68,8 @@ std::unique_ptr<Method> make_ridge(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ridge(const TensorFile& file);
 std::unique_ptr<Method> make_constant(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_constant(const TensorFile& file);
+std::unique_ptr<Method> make_bag_of_words(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_bag_of_words(const TensorFile& file);
 std::unique_ptr<Method> make_gp_exact(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_gp_exact(const TensorFile& file);
 
@@ -87,6 +91,7 @@ constexpr RegistryRow kRows[] = {
     {"bll", make_bll, load_bll},
     {"last-layer-laplace", make_last_layer_laplace, load_last_layer_laplace},
     {"ntk-gp", make_ntk_gp, load_ntk_gp},
+    {"ntk-sketch", make_ntk_sketch, load_ntk_sketch},
     {"mc-dropout", make_mc_dropout, load_mc_dropout},
     {"swag", make_swag, load_swag},
     {"bbb", make_bbb, load_bbb},
@@ -102,6 +107,7 @@ constexpr RegistryRow kRows[] = {
     {"f-sgvb-lrt", make_f_sgvb_lrt, load_f_sgvb_lrt},
     {"ensemble", make_ensemble, load_ensemble},
     {"ridge", make_ridge, load_ridge},
+    {"bag-of-words", make_bag_of_words, load_bag_of_words},
     {"constant", make_constant, load_constant},
 };
 

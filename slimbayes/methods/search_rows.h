@@ -30,7 +30,7 @@ size_t all_fits(const Candidate& candidate, const SearchRows& rows);
 /// Returns the training and validation rows of fit `k` of a candidate, as it sees them.
 Split rows_of_fit(const Tried& tried, const SearchRows& rows, size_t k);
 
-/// Returns the answers of the fits to the rows that they have not seen, fold by fold, without the tempering;
+/// Returns the answers of the fits to the rows that they have not seen, fold by fold, with the tempering;
 /// and the targets of these rows in the same order.
 Predictive held_answer(const Tried& tried, const SearchRows& rows);
 at::Tensor held_targets(const SearchRows& rows);

@@ -75,12 +75,12 @@ std::string unknown_among(const GradientModel& model, const std::vector<Tap>& ta
 }
 
 /// Adds the form and the costs of one layer to the plan.
-void plan_tap(const Tap& tap, GradientPlan& plan) {
+void plan_tap(const Tap& tap, bool factored, GradientPlan& plan) {
   const auto [positions, in, out] = sizes_of(tap);
   const double p = static_cast<double>(positions), a = static_cast<double>(in), d = static_cast<double>(out);
   GradientForm form = GradientForm::vector;
   if (is_product(tap)) {
-    const bool few = positions == 1 || p * p * (a + d) < a * d;
+    const bool few = factored || positions == 1 || p * p * (a + d) < a * d;
     if (few) form = GradientForm::product;
     plan.numbers += few ? p * (a + d) : (a + 1) * d;
     plan.pair_flops += 2 * (few ? p * p * (a + d) : (a + 1) * d);
@@ -94,7 +94,7 @@ void plan_tap(const Tap& tap, GradientPlan& plan) {
     plan.column_flops += 4 * d;
   } else {  // embedding
     const double places = static_cast<double>(tap.parameters[1].size(0));
-    const bool few = p * p * (d + 1) < a * d;
+    const bool few = factored || p * p * (d + 1) < a * d;
     if (few) form = GradientForm::tokens;
     plan.numbers += (few ? p * (d + 1) : a * d) + places * d;
     plan.pair_flops += 2 * ((few ? p * p * (d + 1) : a * d) + places * d);
@@ -250,7 +250,7 @@ Layers joined(std::vector<Layers> batches) {
 
 }  // namespace
 
-GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows) {
+GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows, bool factored) {
   const at::NoGradGuard no_grad;
   GradientPlan plan{.unknown = "a module without taps", .forms = {}};
   std::vector<Tap> taps;
@@ -262,7 +262,7 @@ GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows)
   const bool sized = std::ranges::all_of(taps, knows);
   plan.batch = rows.batch > 0 ? rows.batch : sized && model.traced ? batch_for(taps, element) : kOpaqueBatch;
   if (plan.unknown.empty()) {
-    for (const Tap& tap : taps) plan_tap(tap, plan);
+    for (const Tap& tap : taps) plan_tap(tap, factored, plan);
   } else {
     plan.numbers = static_cast<double>(model.parameter_count());
     plan.pair_flops = 2 * plan.numbers;

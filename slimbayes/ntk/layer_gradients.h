@@ -53,8 +53,9 @@ struct GradientPlan {
 
 /// Makes the plan from the layers' sizes at the row rows.longest. The weight of a linear layer, a convolution
 /// or an embedding gets the form in which K_ij takes fewer multiplications: about positions^2 (in + out) by
-/// product or tokens, in * out by vector. Norms are held as vectors.
-GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows);
+/// product or tokens, in * out by vector. If `factored`, it is product or tokens in any case. Norms are held
+/// as vectors.
+GradientPlan gradient_plan(const GradientModel& model, const GradientRows& rows, bool factored = false);
 
 /// The most rows of a block. It is chosen so that a tile of K fits the processor's cache.
 inline constexpr int64_t kTileRows = 256;

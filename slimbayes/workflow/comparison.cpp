@@ -42,6 +42,7 @@ json one_run(const Examples& examples, const FitOptions& fit, std::vector<std::s
   report["facts"] = model.fitted().summary().facts;
   report["seed"] = fit.seed;
   report["split_seed"] = fit.split_seed;
+  if (fit.test_folds > 0) report["fold"] = fit.test_fold;
   report["seconds"] = spent + saved;
   if (networks && networks->taken() > taken_before) {
     report["seconds_shared"] = saved;
@@ -99,26 +100,37 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher) {
   check(fit.test_fraction > 0, "compare", "test examples, on which the methods are compared",
         fmt::format("a test fraction of {}", fit.test_fraction), "use a --test-fraction above 0");
-  check(plan.repeats == 1 || kind_asked(examples, fit) != InputKind::windows, "compare",
-        "one split of a time series, which is split by time", fmt::format("{} repeats", plan.repeats),
+  const int splits = plan.folds > 0 ? plan.folds : plan.repeats;
+  check(plan.folds == 0 || (plan.folds > 1 && plan.repeats == 1), "compare",
+        "two or more folds of one repeat", fmt::format("{} folds and {} repeats", plan.folds, plan.repeats),
         "leave --repeats out");
+  check(splits == 1 || kind_asked(examples, fit) != InputKind::windows, "compare",
+        "one split of a time series, which is split by time", fmt::format("{} splits", splits),
+        "leave --repeats and --cross-validate out");
   NetworkCache networks;  // shared by all methods that start from a trained network
   const auto takes_network = [](const MethodChoice& c) { return find_method(c.method).takes_network; };
   const bool several = std::ranges::count_if(methods, takes_network) > 1;
   std::vector<MethodRuns> results;
-  for (int repeat = 0; repeat < plan.repeats; ++repeat) {
+  for (int repeat = 0; repeat < splits; ++repeat) {
     for (size_t i = 0; i < methods.size(); ++i) {
       if (i == results.size()) results.push_back({methods[i].method});
       if (!results[i].failure.empty()) continue;
       FitOptions own = fit;
       own.method = methods[i].method;
       own.options = methods[i].options;
-      own.split_seed = fit.split_seed + static_cast<uint64_t>(repeat);
+      if (plan.folds > 0) {
+        own.test_folds = plan.folds;
+        own.test_fold = repeat;
+        own.test_fraction = 1.0 / plan.folds;
+      } else {
+        own.split_seed = fit.split_seed + static_cast<uint64_t>(repeat);
+      }
       const int fits = find_method(own.method).seeded ? plan.seeds : 1;
       NetworkCache* shared = several && takes_network(methods[i]) ? &networks : nullptr;
       const auto title = [&](int seed) {
-        return plan.repeats == 1 ? fmt::format("{} seed {}", own.method, seed)
-                                 : fmt::format("{} split {} seed {}", own.method, repeat, seed);
+        return splits == 1 ? fmt::format("{} seed {}", own.method, seed)
+                           : fmt::format("{} {} {} seed {}", own.method, plan.folds > 0 ? "fold" : "split",
+                                         repeat, seed);
       };
       if (run_seeds(results[i], examples, own, fits, notes, watcher, shared, title)) continue;
       if (results[i].runs.empty()) results.pop_back();
@@ -131,20 +143,21 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
 std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, double test_fraction) {
   struct Entry {
     const MethodRuns* of;
-    std::map<uint64_t, double> by_split;  // mean NLL
+    std::map<std::pair<uint64_t, int64_t>, double> by_split;  // mean NLL by split_seed and fold
     double mean = 0;
   };
   std::vector<Entry> all;
   for (const MethodRuns& one : results) {
     if (!one.failure.empty()) continue;
     Entry entry{&one, {}};
-    std::map<uint64_t, double> fits;
+    std::map<std::pair<uint64_t, int64_t>, double> fits;
     bool scored = true;
     for (const json& run : one.runs) {
       scored = scored && run.contains("nll") && run["nll"].is_number();
       if (!scored) break;
-      entry.by_split[run["split_seed"].get<uint64_t>()] += run["nll"].get<double>();
-      fits[run["split_seed"].get<uint64_t>()] += 1;
+      const std::pair split{run["split_seed"].get<uint64_t>(), run.value("fold", int64_t{0})};
+      entry.by_split[split] += run["nll"].get<double>();
+      fits[split] += 1;
     }
     if (!scored || fits.size() < 2) continue;
     for (auto& [split, sum] : entry.by_split) {

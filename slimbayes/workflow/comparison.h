@@ -20,9 +20,9 @@ namespace slimbayes {
 struct MethodRuns {
   std::string method;
   /// One report on the test examples (report_on) per split and seed, with additional keys: `split_seed`;
-  /// `seed`; `notes`; `facts`, what the fit chose (Summary::facts); `seconds`, the time that the fit would
-  /// take alone; and `seconds_shared`, the part of `seconds` that was saved because another fit of this
-  /// comparison had trained the network already (absent: no network was shared).
+  /// `fold`, with folds; `seed`; `notes`; `facts`, what the fit chose (Summary::facts); `seconds`, the time
+  /// that the fit would take alone; and `seconds_shared`, the part of `seconds` that was saved because
+  /// another fit of this comparison had trained the network already (absent: no network was shared).
   std::vector<nlohmann::json> runs = {};
   std::string failure = "";             // why the method failed; empty: it did not fail
   std::exception_ptr thrown = nullptr;  // the exception behind `failure`
@@ -42,6 +42,7 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
 struct ComparisonPlan {
   int seeds = 5;    // fits of a method on each split; a deterministic method is fitted once
   int repeats = 1;  // random splits, with the seeds FitOptions::split_seed, split_seed + 1, ...
+  int folds = 0;    // above 0: folds of a cross-validation in the place of random test parts; 1 repeat
 };
 
 /// Fits every method on every split with the seeds 0 to seeds - 1, reports on the test examples, and returns
@@ -55,8 +56,8 @@ struct ComparisonPlan {
 ///
 /// If a method fails, its message is recorded and the other methods are fitted. If a callback's stop()
 /// returns true, the unfinished fit is dropped, and the results so far are returned. Throws
-/// std::invalid_argument if test_fraction is 0, or for several splits of a time series, which is split by
-/// time.
+/// std::invalid_argument if test_fraction is 0, for repeats with folds, or for several splits of a time
+/// series, which is split by time.
 std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
                                 const std::vector<MethodChoice>& methods, const ComparisonPlan& plan,
                                 const std::vector<std::string>& notes, const FitWatcher& watcher);
@@ -68,7 +69,8 @@ struct LeadingPair {
 };
 
 /// Returns the leading pair of a comparison over at least two splits, each NLL averaged over the seeds of a
-/// split; nothing if fewer than two methods have an NLL on every split. `test_fraction` is FitOptions'.
+/// split; nothing if fewer than two methods have an NLL on every split. `test_fraction` is FitOptions', or 1
+/// / folds.
 std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, double test_fraction);
 
 }  // namespace slimbayes

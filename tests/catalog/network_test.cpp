@@ -116,9 +116,13 @@ TEST(Networks, OfSegmentationKeepTheSidesOfAnImage) {
 }
 
 TEST(Networks, DependOnTheOptionsThatTheyAreSaidToUse) {
-  const std::map<std::string, Shape> inputs = {{"tabular_resnet", {{7}}},   {"mlp", {{7}}},
-                                               {"lstm", {{24, 9}}},         {"convnet", {{1, 28, 28}}},
-                                               {"resnet18", {{3, 32, 32}}}, {"transformer", {{50}, true}},
+  const std::map<std::string, Shape> inputs = {{"tabular_resnet", {{7}}},
+                                               {"mlp", {{7}}},
+                                               {"lstm", {{24, 9}}},
+                                               {"convnet", {{1, 28, 28}}},
+                                               {"resnet18", {{3, 32, 32}}},
+                                               {"transformer", {{50}, true}},
+                                               {"bag_of_words", {{50}, true}},
                                                {"fcn", {{3, 32, 32}}}};
   const json others = {{"activation", "tanh"}, {"hidden", 32},        {"blocks", 3},
                        {"heads", 2},           {"dropout", 0.1},      {"feedforward", 40},

@@ -40,6 +40,7 @@ def test_the_noise_is_that_of_the_networks_own_validation(rows):
     fit(rows, "train.csv", *NETWORK, "--valid", "valid.csv", "--model", "dnn")
     noise = predicted(rows, "dnn", "fresh.csv")["sd"][0]
     for words in (["rich-bll"], ["bll"], ["bll", "--select", "evidence"], ["bll", "--prior", "select"], ["ntk-gp"],
+                  ["ntk-sketch", "--sketch", 100],
                   ["last-layer-laplace"]):
         done = fit(rows, "train.csv", "--network-from", "dnn", "--method", *words, "--model", "m")
         assert predicted(rows, "m", "fresh.csv")["sd_aleatoric"][0] == pytest.approx(noise, rel=1e-12), words

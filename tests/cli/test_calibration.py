@@ -38,8 +38,14 @@ def test_fit_keeps_rows_for_it_and_says_so(calibrated):
 
 def test_fit_prints_the_factor(tmp_path, calibrated):
     words = ["--target", "y", "--threads", 1, "--calibrate", "conformal", *FEW]
-    done = run(tmp_path, "fit", calibrated / "toy.csv", *words)
+    done = run(tmp_path, "fit", calibrated / "toy.csv", "--method", "dbk", *words)
     assert re.search(r"conformal interval at 95 %: mean ± [0-9.]+ sd \(a Gaussian's: 1.960\), from 30 rows", done.stdout), done.stdout
+
+
+def test_fit_prints_the_normal_scores_of_an_answer_that_is_no_gaussian(tmp_path, calibrated):
+    words = ["--target", "y", "--threads", 1, "--calibrate", "conformal", "--candidates", "ridge"]
+    done = run(tmp_path, "fit", calibrated / "toy.csv", *words)
+    assert re.search(r"conformal interval at 95 %: quantiles at the normal scores ±[0-9.]+ \(a Gaussian's: 1.960\)", done.stdout), done.stdout
 
 
 def test_the_calibration_rows_can_be_scored(calibrated):

@@ -47,7 +47,7 @@ def test_a_dry_run_names_the_default_method_of_the_likelihood(tmp_path):
 
 @pytest.mark.parametrize("words, sentence", [
     (["--target", "y", "--text", "t", "--scale", "standard"], "expected options of text input; received --scale"),
-    (["--target", "y", "--text", "t", "--network", "mlp"], "expected a network for text; received 'mlp'; transformer takes it"),
+    (["--target", "y", "--text", "t", "--network", "mlp"], "expected a network for text; received 'mlp'; transformer and bag_of_words take it"),
     (["--target", "y", "--window", "4"], "expected a column of times for --window"),
     (["--target", "y", "--method", "gp-exact", "--window", "4", "--time", "t"], "expected an input that gp-exact takes, table; received windows"),
     (["--target", "y", "--method", "dbk", "--likelihood", "poisson"], "expected a task that dbk takes, regression; received counts"),

@@ -53,4 +53,17 @@ def test_repeats_compare_the_two_best_by_split(tmp_path):
     assert "leading" not in json.loads(ok(tmp_path, *words[:-4], "--threads", 1, "--json"))
     write_csv(tmp_path / "s.csv", ["time", "y"], [[f"2020-01-{day:02}", day % 5] for day in range(1, 31)])
     done = run(tmp_path, "compare", "s.csv", "--target", "y", "--methods", "ridge", "--window", 3, "--time", "time", "--repeats", 2)
-    assert done.returncode == 2 and "one split of a time series" in done.stderr and "leave --repeats out" in done.stderr
+    assert done.returncode == 2 and "one split of a time series" in done.stderr and "leave --repeats and --cross-validate out" in done.stderr
+
+
+def test_folds_test_every_row_once(tmp_path):
+    linear(tmp_path, rows=83)
+    words = ["compare", "t.csv", "--target", "y", "--methods", "ridge", "--cross-validate", 5, "--threads", 1]
+    report = json.loads(ok(tmp_path, *words, "--json"))
+    runs = report["methods"][0]["runs"]
+    assert [run["fold"] for run in runs] == [0, 1, 2, 3, 4] and sorted(run["n"] for run in runs) == [16, 16, 17, 17, 17]
+    leading = report["leading"]
+    assert (leading["first"], leading["splits"], leading["decided"]) == ("ridge", 5, True) and report["folds"] == 5
+    for more in (["--repeats", 2], ["--test-fraction", 0.3]):
+        assert "the folds are the test parts" in run(tmp_path, *words, *more).stderr
+    assert "from 2 to 83 folds" in run(tmp_path, *words[:-3], 84).stderr

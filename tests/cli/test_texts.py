@@ -66,7 +66,7 @@ def test_a_text_of_numbers_is_text(folder):
 
 @pytest.mark.parametrize(("words", "sentence"), [
     (["--text", "txt"], "did you mean 'text'?"),
-    (["--text", "text", "--network", "lstm"], "transformer takes it"),
+    (["--text", "text", "--network", "lstm"], "transformer and bag_of_words take it"),
     (["--text", "text", "--method", "gp-exact"], "expected an input that gp-exact takes, table; received text"),
     (["--text", "text", "--window", "3"], "one kind of input"),
     (["--text", "text", "--vocabulary", "0"], "vocabulary"),

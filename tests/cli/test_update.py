@@ -183,7 +183,7 @@ def test_what_cannot_be_updated_is_refused(rows):
 
 
 def test_a_prior_sd_wants_a_fixed_prior(rows):
-    for method in ("bll", "rich-bll", "ntk-gp", "last-layer-laplace"):
+    for method in ("bll", "rich-bll", "ntk-gp", "ntk-sketch", "last-layer-laplace"):
         line = refused(rows, "fit", "train.csv", "--target", "y", "--method", method, "--prior-sd", 3, "--model", "m")
         assert "prior fixed for a prior_sd" in line and "add --prior fixed" in line
 

@@ -61,6 +61,24 @@ TEST(Density, TheNormalScoreIsFiniteWhereTheTailsAreTooSmallForAFloat64) {
   EXPECT_NEAR((near[1] - near[0]).item<double>(), 0.3, 1e-3);
 }
 
+TEST(Density, AStudentTHasFiniteScoresAndQuantilesFarOut) {
+  const Regression p = mixed({{1, same(0, 3), same(1, 3), same(0, 3), 90}});
+  const at::Tensor score = normal_score(p, row({-1e4, 30, 1e4}));
+  EXPECT_LT(score[2].item<double>(), 60);  // a Gaussian's is 1e4
+  EXPECT_GT(score[2].item<double>(), score[1].item<double>());
+  EXPECT_EQ(score[0].item<double>(), -score[2].item<double>());
+  EXPECT_TRUE(std::isfinite(quantile(p, 1e4)[0].item<double>()));
+}
+
+TEST(Density, ALogNormalTargetBelowItsRangeHasAFiniteScore) {
+  DensityComponent c{1, same(0, 1), same(1, 1), same(0, 1)};
+  c.warp = Warp::log;
+  const Regression p = mixed({c, {1e-9, same(5, 1), same(1e-6, 1), same(0, 1)}});
+  EXPECT_NEAR(normal_score(p, row({-1})).item<double>(), -6000,
+              1);  // the other component, 6 / sqrt(1e-6) away
+  EXPECT_EQ(conformal_scores(mixed({c}), row({-1})).item<double>(), 1e6);
+}
+
 TEST(Density, OneComponentIsTheGaussian) {
   const Regression plain{row({0.3, -1.2}), row({0.25, 0.5}), row({0.11, 0})};
   Regression p = mixed(components_of(plain));

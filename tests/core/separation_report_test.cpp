@@ -42,7 +42,7 @@ TEST(SeparationReport, HistogramsCountEveryRowOnce) {
   ASSERT_EQ(inside.size(), 30U);
   EXPECT_EQ(std::accumulate(inside.begin(), inside.end(), int64_t{0}), 100);
   EXPECT_EQ(std::accumulate(outside.begin(), outside.end(), int64_t{0}), 100);
-  EXPECT_EQ(inside[0], 9);  // 0 to 8: a bin is 6.5 wide, and 0 and 1 lie below the first
+  EXPECT_EQ(inside[0], 9);    // 0 to 8: a bin is 6.5 wide, and 0 and 1 lie below the first
   EXPECT_EQ(inside[15], 0);   // from 99.5
   EXPECT_EQ(outside[14], 0);  // to 99.5
   EXPECT_EQ(h["same"]["inside"][0], 2);

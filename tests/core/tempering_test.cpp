@@ -66,7 +66,8 @@ TEST(Tempering, FindsWildRows) {
 }
 
 TEST(Tempering, NoOtherCorrectionHasALowerNll) {
-  const at::Tensor chi = Stream(2).normal({2000, 4}).square().sum(1) / 4;  // Student-t with 4 degrees of freedom
+  const at::Tensor chi =
+      Stream(2).normal({2000, 4}).square().sum(1) / 4;  // Student-t with 4 degrees of freedom
   const at::Tensor z = Stream(3).normal({2000});
   for (const at::Tensor& y : {z / chi.sqrt(), z.pow(3)}) {
     const Tempering found = fitted_tempering(standard(2000), y, true);
@@ -92,6 +93,21 @@ TEST(Tempering, OfLogNormalAnswersStaysWhereTheirMomentsAreFinite) {
   EXPECT_GT(found.factor, 0.12);  // 0.25, give or take five standard errors
   EXPECT_LT(found.factor, 0.5);
   EXPECT_TRUE(std::isinf(found.dof));
+}
+
+TEST(Tempering, AnExactFitKeepsAVariance) {
+  const Tempering found = fitted_tempering(standard(100), at::zeros({100}, at::kDouble), true);
+  EXPECT_GE(found.factor, 1e-3);
+}
+
+TEST(Tempering, KeepsTheVarianceOfALogTargetWithinItsBound) {
+  DensityComponent c{1, at::zeros({2}, at::kDouble), at::ones({2}, at::kDouble), at::ones({2}, at::kDouble)};
+  c.warp = Warp::log;
+  c.most_var = 4;
+  const Regression p = tempered(mixed({c}), {50});
+  for (const DensityComponent& one : p.density)
+    EXPECT_LT((one.aleatoric_var + one.epistemic_var).max().item<double>(), 4 + 1e-12);
+  EXPECT_LT(p.mean.max().item<double>(), std::exp(2) + 1e-9);
 }
 
 TEST(Tempering, FewRowsSayNothing) {

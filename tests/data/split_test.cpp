@@ -31,6 +31,30 @@ TEST(split_rows, sizes_are_the_ceilings) {
   }
 }
 
+TEST(split_rows, folds_test_every_row_once) {
+  std::vector<double> x;
+  for (int i = 0; i < 103; ++i) x.push_back(i / 2);  // pairs stay together
+  const Table t = table_of({numbers("x", x), numbers("y", std::vector<double>(x.size(), 1))});
+  std::vector<int64_t> tested;
+  SplitOptions asked = options(0.1, 0.2);
+  asked.folds = 5;
+  for (asked.fold = 0; asked.fold < 5; ++asked.fold) {
+    const SplitRows rows = split_rows(t, asked, Stream(3));
+    expect_partition(rows, 103);
+    EXPECT_NEAR(static_cast<double>(rows.test.size()), 103 / 5.0, 2);
+    EXPECT_GT(rows.valid.size(), 0U);
+    tested.insert(tested.end(), rows.test.begin(), rows.test.end());
+  }
+  std::ranges::sort(tested);
+  ASSERT_EQ(tested.size(), 103U);
+  for (int64_t row = 0; row < 103; ++row) EXPECT_EQ(tested[static_cast<size_t>(row)], row);
+  for (const int64_t folds : {-1, 1, 104}) {
+    asked.folds = folds;
+    asked.fold = 0;
+    EXPECT_THROW(split_rows(t, asked, Stream(3)), std::invalid_argument) << folds;
+  }
+}
+
 TEST(split_rows, the_seed_decides) {
   Table t = distinct(200);
   SplitRows a = split_rows(t, options(0.2, 0.1), Stream(1)), b = split_rows(t, options(0.2, 0.1), Stream(1));

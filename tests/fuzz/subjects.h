@@ -50,7 +50,8 @@ struct Subject {
 inline json small_options(const MethodInfo& info) {
   json options = json::object();
   const std::vector<std::pair<std::string, int>> sizes = {{"steps", 3},  {"hidden", 4},  {"rank", 3},
-                                                          {"blocks", 1}, {"members", 2}, {"iterations", 2}};
+                                                          {"blocks", 1}, {"members", 2}, {"iterations", 2},
+                                                          {"sketch", 6}};
   for (const OptionDoc& doc : options_of(info, json::object())) {
     if (info.candidates && doc.name == "iterations") continue;  // of a candidate for regression alone
     for (const auto& [name, size] : sizes)
@@ -89,12 +90,13 @@ inline Table table_for(const FitOptions& fit) {
   return table;
 }
 
-/// Returns every method with every likelihood that it takes, and every regression once more with noise folds
-/// and conformal calibration.
+/// Returns every method for tables with every likelihood that it takes, and every regression once more with
+/// noise folds and conformal calibration.
 inline std::vector<Subject> subjects() {
   std::vector<Subject> all;
   for (const MethodInfo& info : method_catalog()) {
     using enum LikelihoodKind;
+    if (!takes(info, InputKind::table)) continue;
     for (LikelihoodKind likelihood : {gaussian, bernoulli, softmax, poisson, cox}) {
       if (!takes(info, task_of(likelihood))) continue;
       all.push_back({fmt::format("{} {}", info.name, name_of(likelihood)), small_fit(info, likelihood)});

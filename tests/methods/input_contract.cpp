@@ -248,8 +248,8 @@ json input_options(const MethodInfo& info, const InputCase& c, int64_t steps) {
   const bool stars = c.kind == InputKind::text && c.task == TaskKind::regression;
   const int64_t hidden = c.network == "resnet18" ? 4 : stars ? 32 : 16;
   const json wished = {
-      {"network", c.network}, {"hidden", hidden},       {"blocks", 1}, {"heads", 2}, {"batch", 25},
-      {"dropout", 0.1},       {"rank", stars ? 32 : 8}, {"members", 2}};
+      {"network", c.network}, {"hidden", hidden},       {"blocks", 1},  {"heads", 2},  {"batch", 25},
+      {"dropout", 0.1},       {"rank", stars ? 32 : 8}, {"members", 2}, {"sketch", 24}};
   if (info.candidates) options["candidates"] = c.task == TaskKind::counts ? "vbll" : "constant,dnn";
   for (const OptionDoc& doc : options_of(info, options)) {
     if (wished.contains(doc.name)) options[doc.name] = wished[doc.name];

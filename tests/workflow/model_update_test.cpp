@@ -92,7 +92,7 @@ TEST(ModelUpdate, OnlyModelsOfOneNetworkAreMerged) {
 
 TEST(ModelUpdate, CrossFittedNoiseIsThatOfThePosteriorToo) {
   const Table rows = first_rows(0, 60), test = first_rows(300, 400);
-  for (const char* method : {"bll", "rich-bll", "last-layer-laplace", "ntk-gp"}) {
+  for (const char* method : {"bll", "rich-bll", "last-layer-laplace", "ntk-sketch", "ntk-gp"}) {
     FitOptions fit = fit_of(method);
     fit.noise_folds = 0;
     const Model plain = fit_model(rows, fit);  // 6 rows validate

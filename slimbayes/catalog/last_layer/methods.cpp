@@ -7,6 +7,7 @@
 #include "slimbayes/catalog/last_layer/dnn_options.h"
 #include "slimbayes/catalog/last_layer/last_layer_laplace_options.h"
 #include "slimbayes/catalog/last_layer/ntk_gp_options.h"
+#include "slimbayes/catalog/last_layer/ntk_sketch_options.h"
 #include "slimbayes/catalog/last_layer/rich_bll_options.h"
 #include "slimbayes/catalog/method_entry.h"
 
@@ -130,10 +131,22 @@ MethodInfo ntk_gp() {
   return with_posterior_options<NtkGpOptions>(std::move(info));
 }
 
+MethodInfo ntk_sketch() {
+  MethodInfo info = posterior_method("ntk-sketch");
+  info.updates = true;
+  info.summary =
+      "Keeps a trained network's mean and adds the variance of a linear model on random features of the "
+      "whole "
+      "gradient: ntk-gp at any number of rows.";
+  info.paper = "slimbayes; R: richer Bayesian last layers, section 2 (the process that it approximates)";
+  info.presets = {paper_preset({paper_posterior(), paper_refit()})};
+  return with_posterior_options<NtkSketchOptions>(std::move(info));
+}
+
 }  // namespace
 
 std::vector<MethodInfo> last_layer_methods() {
-  return {dnn(), rich_bll(), bll(), last_layer_laplace(), ntk_gp()};
+  return {dnn(), rich_bll(), bll(), last_layer_laplace(), ntk_gp(), ntk_sketch()};
 }
 
 }  // namespace slimbayes

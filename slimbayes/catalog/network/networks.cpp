@@ -104,6 +104,14 @@ NetworkSpec transformer(const NetworkOptions& o, const Shape& input, int64_t tok
   return spec;
 }
 
+/// Returns the mean of trained vectors of the words, which does not see their order.
+NetworkSpec bag_of_words(const NetworkOptions& o, const Shape& input, int64_t tokens) {
+  NetworkSpec spec{input, {Embedding{tokens, o.hidden, /*positions=*/false}}};
+  if (o.dropout > 0) spec.layers.push_back(Dropout{o.dropout});
+  spec.layers.push_back(MeanOverSteps{});
+  return spec;
+}
+
 /// Returns mlp() for the options. The pixels of an image count as a vector.
 NetworkSpec plain_layers(const NetworkOptions& o, const Shape& input, int64_t /*tokens*/) {
   const Shape flat = input.is_image() ? output(Flatten{}, input) : input;
@@ -187,6 +195,11 @@ std::span<const NetworkInfo> network_catalog() {
        .inputs = {windows, text},
        .options = {"hidden", "blocks", "heads", "feedforward", "positions", "final_norm", "dropout"},
        .make = transformer},
+      {.name = "bag_of_words",
+       .doc = "the mean of the words' vectors, for text, where a few thousand short texts rarely need more",
+       .inputs = {text},
+       .options = {"hidden", "dropout"},
+       .make = bag_of_words},
       {.name = "mlp",
        .doc = "plain layers, for tables, where they are rarely better, or for the pixels of small images",
        .inputs = {table, images},

@@ -1,6 +1,7 @@
-// Methods that are no networks: what every other method must beat.
+// Methods that know next to nothing of networks: what every other method must beat.
 #include "slimbayes/catalog/families.h"
 #include "slimbayes/catalog/method_entry.h"
+#include "slimbayes/catalog/plain/bag_of_words_options.h"
 #include "slimbayes/catalog/plain/plain_options.h"
 
 namespace slimbayes {
@@ -22,6 +23,18 @@ MethodInfo ridge() {
   return with_options<RidgeOptions>(std::move(info));
 }
 
+MethodInfo bag_of_words() {
+  MethodInfo info = network_method("bag-of-words", {TaskKind::regression, TaskKind::classification});
+  info.inputs = {InputKind::text};
+  info.summary =
+      "A text as the mean of trained vectors of its words, in any order: the rival that a transformer must "
+      "beat.";
+  info.paper = "Joulin et al. 2017 (fastText)";
+  info.parts = SdParts::noise_only;
+  info.plain = true;
+  return with_options<BagOfWordsOptions>(std::move(info));
+}
+
 MethodInfo constant() {
   MethodInfo info;
   info.name = "constant";
@@ -38,6 +51,6 @@ MethodInfo constant() {
 
 }  // namespace
 
-std::vector<MethodInfo> plain_methods() { return {ridge(), constant()}; }
+std::vector<MethodInfo> plain_methods() { return {ridge(), bag_of_words(), constant()}; }
 
 }  // namespace slimbayes

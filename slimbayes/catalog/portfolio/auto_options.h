@@ -32,8 +32,8 @@ void describe(AutoOptions& o, V& v) {
     "which is smaller and predicts faster",
     Choices{{"stack", "best"}}, "Yao et al. 2018");
   v("log_target", o.log_target,
-    "whether the candidates learn the logarithm of a positive target; auto: where a straight line fits that "
-    "better",
+    "whether the candidates learn the logarithm of a positive target; auto: where that predicts the held-out "
+    "rows better",
     Choices{{"auto", "never", "always"}}, "slimbayes");
   v("tails", o.tails,
     "tails of the answer to a regression; auto: those of a Student-t distribution, or of a few wild rows "

@@ -25,11 +25,12 @@ std::vector<std::string> candidate_names(const std::string& text) {
 
 std::span<const PortfolioEntry> portfolio(TaskKind task) {
   constexpr int64_t kAny = int64_t{1} << 60;
-  static constexpr PortfolioEntry kNumbers[] = {{"constant", 1, 0, kAny}, {"ridge", 1, 0, kAny},
-                                                {"gp-exact", 1, 0, 2500}, {"dbk-exact", 1, 0, 12000},
-                                                {"dnn", 4, 0, kAny},      {"dbk", 3, 1000, kAny}};
+  static constexpr PortfolioEntry kNumbers[] = {{"constant", 1, 0, kAny},     {"ridge", 1, 0, kAny},
+                                                {"bag-of-words", 1, 0, kAny}, {"gp-exact", 1, 0, 2500},
+                                                {"dbk-exact", 1, 0, 12000},   {"dnn", 4, 0, kAny},
+                                                {"dbk", 3, 1000, kAny}};
   static constexpr PortfolioEntry kOthers[] = {
-      {"constant", 1, 0, kAny}, {"vbll", 1, 0, kAny}, {"dnn", 3, 0, kAny}};
+      {"constant", 1, 0, kAny}, {"bag-of-words", 2, 0, kAny}, {"vbll", 1, 0, kAny}, {"dnn", 3, 0, kAny}};
   if (task == TaskKind::regression) return kNumbers;
   return kOthers;
 }
@@ -90,9 +91,15 @@ nlohmann::json resolve_auto(const nlohmann::json& given) {
     (mine ? own : passed)[item.key()] = item.value();
   }
   nlohmann::json resolved = options_to_json(options_from_json<AutoOptions>(own, "auto"));
-  for (const std::string& name : candidate_names(resolved["candidates"].get<std::string>()))
-    if (find_method(name).name == "auto")
+  std::set<std::string> once;
+  for (const std::string& given_name : candidate_names(resolved["candidates"].get<std::string>())) {
+    const std::string& name = find_method(given_name).name;
+    if (name == "auto")
       throw std::invalid_argument("[auto] expected candidates other than auto; received 'auto'");
+    if (!once.insert(name).second)
+      throw std::invalid_argument(
+          fmt::format("[auto] expected each candidate once; received '{}' again", name));
+  }
   check_passed_on(passed, possible_candidates(resolved));
   if (!passed.empty()) resolved[kPassedOn] = std::move(passed);
   return resolved;

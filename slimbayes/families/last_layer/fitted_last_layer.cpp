@@ -42,7 +42,9 @@ EvaluatedRows evaluated(const LastLayerFeatures& network, const Dataset& data) {
                     at::empty({data.size(), network.outputs()}, at::kDouble),
                     at::empty({data.size()}, at::kDouble)};
   int64_t from = 0;
-  over_batches(data, {}, [&](const Batch& batch) {
+  PredictOptions options;
+  options.gradients = network.needs_gradients();
+  over_batches(data, options, [&](const Batch& batch) {
     const LastLayerRows rows = network(input_of(batch, network.type()));
     const int64_t b = rows.features.size(0);
     all.features.narrow(0, from, b).copy_(rows.features);
@@ -82,7 +84,7 @@ FittedLastLayer::FittedLastLayer(LastLayer layer, TrainedNetwork network, const 
       sampled_(posterior.sampled),
       summary_(std::move(summary)),
       choice_(std::move(choice)),
-      network_(answer_features(*trained_, is_wide(outputs_), layer_.method)) {
+      network_(answer_features(*trained_, is_wide(outputs_), layer_.method, layer_.sketch)) {
   check_posteriors();
 }
 
@@ -96,14 +98,15 @@ FittedLastLayer::FittedLastLayer(const FittedLastLayer& before, std::vector<Line
       choice_(before.choice_),
       network_(is_wide(outputs_) == is_wide(before.outputs_)
                    ? before.network_
-                   : answer_features(*trained_, is_wide(outputs_), layer_.method)) {
+                   : answer_features(*trained_, is_wide(outputs_), layer_.method, layer_.sketch)) {
   summary_.rows = rows;
 }
 
 std::unique_ptr<ExactPosterior> FittedLastLayer::updated(const Dataset& add, const Dataset& drop) const {
   if (drop.size() > 0) check_all_rows_known();
   std::vector<LinearPosterior> outputs = outputs_;
-  const LastLayerFeatures features = exact_ ? *exact_ : statistics_features(*trained_, layer_.method);
+  const LastLayerFeatures features =
+      exact_ ? *exact_ : statistics_features(*trained_, layer_.method, layer_.sketch);
   for (const bool adds : {true, false}) {
     const Dataset& given = adds ? add : drop;
     if (given.size() == 0) continue;
@@ -159,13 +162,17 @@ std::unique_ptr<ExactPosterior> FittedLastLayer::merged(const ExactPosterior& ot
 }
 
 Predictive FittedLastLayer::predict(const Dataset& data, const PredictOptions& options) const {
-  return predict_rows(data, trained_->spec.input, network_.type(), options, layer_.method,
+  PredictOptions own = options;
+  own.gradients = network_.needs_gradients();
+  return predict_rows(data, trained_->spec.input, network_.type(), own, layer_.method,
                       [this](const Input& input) { return answer(network_(input)); });
 }
 
 Scores FittedLastLayer::ood(const Dataset& data) const {
   if (regression()) return {};
-  const Latent f = latent_rows(data, trained_->spec.input, network_.type(), {}, layer_.method,
+  PredictOptions options;
+  options.gradients = network_.needs_gradients();
+  const Latent f = latent_rows(data, trained_->spec.input, network_.type(), options, layer_.method,
                                [this](const Input& input) { return latent_at(outputs_, network_(input)); });
   return logit_scores(f);
 }
@@ -217,7 +224,7 @@ std::unique_ptr<Fitted> load_last_layer(LastLayer layer, const TensorFile& file)
   const Network::Lookup lookup = as_type(net.weights, at::kDouble);
   TrainedNetwork network{std::move(net.spec), network_weights(net.weights), net.head, net.summary,
                          net.module};
-  const LastLayerFeatures features = last_layer_features(network, layer.method);
+  const LastLayerFeatures features = last_layer_features(network, layer.method, layer.sketch);
   LastLayerPosterior posterior{lookup(kPriorFactor), {}, layer.posterior.class_noise};
   check_shape(posterior.prior_factor, {features.rank(), features.rank()}, layer.method, kPriorFactor);
   for (int64_t c = 0; c < features.outputs(); ++c)

@@ -80,8 +80,8 @@ class LastLayerMethod : public Method {
                                            : trained_network_spec(layer_.network, schema.input, schema.tokens,
                                                                   schema.task.outputs);
     if (const int64_t k = sampled_rows(rows.size()); k < rows.size()) {
-      const int64_t rank =
-          module ? output_weights(*context.start).size(1) : last_layer_rank(spec, layer_.method);
+      const int64_t rank = layer_.sketch + (module ? output_weights(*context.start).size(1)
+                                                   : last_layer_rank(spec, layer_.method));
       check(k >= rank, layer_.method, fmt::format("a subsample of at least {} rows, one per feature", rank),
             std::to_string(k), "raise --subsample, or leave it out for all rows");
     }
@@ -107,7 +107,7 @@ class LastLayerMethod : public Method {
         starting_network(layer_.network, split, context, layer_.method, /*takes_modules=*/true);
     if (known) network.head.noise_var = known->network_noise;
     Summary summary = network.summary;
-    const LastLayerFeatures features = statistics_features(network, layer_.method);
+    const LastLayerFeatures features = statistics_features(network, layer_.method, layer_.sketch);
     const at::Tensor index = subsample(rows.size(), features.rank(), context.stream, summary);
     const Dataset used = index.defined() ? rows.subset(index) : rows;
     const EvaluatedRows at_rows = evaluated(features, used);
@@ -137,7 +137,9 @@ class LastLayerMethod : public Method {
     }
     posterior.prior_factor = choice.prior_sd * factor;
     std::ranges::copy(choice.notes, std::back_inserter(summary.notes));
-    std::string chosen_values = fmt::format("prior sd of the last layer's weights: {:.3g}", choice.prior_sd);
+    std::string chosen_values =
+        fmt::format("prior sd of the {} weights: {:.3g}", layer_.sketch > 0 ? "network's" : "last layer's",
+                    choice.prior_sd);
     if (rows.schema.task.kind == TaskKind::regression)
       chosen_values += fmt::format("; noise sd of the scaled target: {:.3g}", std::sqrt(choice.noise_var));
     summary.facts.push_back(std::move(chosen_values));

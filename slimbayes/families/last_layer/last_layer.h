@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -17,7 +18,7 @@ namespace slimbayes {
 /// phi_r are the features of the last layer at x, the rows of Phi_r those of the training rows, sigma2 is the
 /// noise variance and s the prior sd. A is the regression of the gradients with respect to all earlier
 /// parameters on phi_r (Rich-BLL, equation 9), so A^T A adds the variance of the earlier layers; bll has A =
-/// 0. The methods bll and rich-bll are values of this struct.
+/// 0. The methods bll, rich-bll and ntk-sketch are values of this struct.
 struct LastLayer {
   std::string method;      // name in the catalogue
   nlohmann::json options;  // every option of the method, for the model file
@@ -26,6 +27,7 @@ struct LastLayer {
   bool enriched = false;       // whether A is estimated; false: A = 0
   std::string route = "auto";  // how A^T A is computed (ntk/enrichment.h)
   double ridge = 0;            // of the regression A (projector() in ntk/enrichment.h)
+  int64_t sketch = 0;          // random features of the earlier layers' gradient beside phi_r (ntk-sketch)
 };
 
 /// Returns the method. A regression has one posterior, of the residual y - f(x). A classifier has one

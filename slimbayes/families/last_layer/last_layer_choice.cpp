@@ -12,6 +12,24 @@
 
 namespace slimbayes {
 
+namespace {
+
+/// Returns r numbers with the squared norm of the trained weights that the posterior is over, for its
+/// evidence: those of the output layer, and with a sketch one number more for all earlier parameters. [r]
+at::Tensor weights_of(const TrainedNetwork& network, int64_t r) {
+  const at::Tensor last = output_weights(network)[0];
+  if (last.size(0) == r) return last;
+  double sum = 0;
+  for (const at::Tensor& one : last_layer_gradients(network).parameters)
+    sum += one.detach().to(at::kDouble).square().sum().item<double>();
+  at::Tensor all = at::zeros({r}, at::kDouble);
+  all.narrow(0, 0, last.size(0)).copy_(last);
+  all[last.size(0)] = std::sqrt(sum);
+  return all;
+}
+
+}  // namespace
+
 PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& task,
                                   const LastLayerPosterior& posterior, const EvaluatedRows& valid,
                                   const LastLayerOptions& options, bool unseen) {
@@ -21,7 +39,7 @@ PosteriorChoice regression_choice(const TrainedNetwork& network, const Task& tas
       target_sd * unit_prior_sd(s.S.diagonal().sum().item<double>(), static_cast<double>(s.n));
   const at::Tensor prior = options.choice.prior == "select" ? posterior.prior_factor : at::Tensor();
   const at::Tensor residual = valid.y.defined() ? valid.y - valid.output.squeeze(-1) : at::Tensor();
-  return chosen(spectrum_of(s, prior, output_weights(network)[0], valid.features, residual,
+  return chosen(spectrum_of(s, prior, weights_of(network, s.rank()), valid.features, residual,
                             options.mean == "posterior"),
                 {network.head.noise_var, unseen}, options.choice, unit);
 }

@@ -83,18 +83,56 @@ at::Tensor output_weights(const TrainedNetwork& network) {
   return (bias.defined() ? at::cat({weight, bias.unsqueeze(1)}, 1) : weight).to(at::kDouble);
 }
 
-LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method) {
-  return network.module ? LastLayerFeatures(*network.module)
-                        : LastLayerFeatures(network.spec, as_type(network.weights, at::kFloat), method);
+namespace {
+
+/// The features in `type`, where the network has a choice of types.
+LastLayerFeatures features_in(const TrainedNetwork& network, at::ScalarType type, std::string_view method,
+                              int64_t sketch) {
+  const LastLayerFeatures last =
+      network.module ? LastLayerFeatures(*network.module)
+                     : LastLayerFeatures(network.spec, as_type(network.weights, type), method);
+  if (sketch == 0) return last;
+  return last.with_sketch(
+      GradientSketch(last_layer_gradients(network, type), sketch, Stream(0).split("sketch")));
 }
 
-LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method) {
-  if (network.module || takes_images(network)) return last_layer_features(network, method);
-  return {network.spec, as_type(network.weights, at::kDouble), method};
+}  // namespace
+
+LastLayerFeatures LastLayerFeatures::with_sketch(const GradientSketch& sketch) const {
+  LastLayerFeatures out;
+  out.rank_ = rank_ + sketch.size();
+  out.outputs_ = outputs_;
+  out.type_ = type_;
+  out.sketched_ = true;
+  out.rows_ = [last = rows_, sketch](const Input& input) {
+    LastLayerRows rows = last(input);
+    GradientRows gradients{rows.output.size(0), [&](int64_t from, int64_t to) {
+                             const at::Tensor& steps = input.mask;
+                             return Input(input.x.slice(0, from, to),
+                                          steps.defined() ? steps.slice(0, from, to) : steps);
+                           }};
+    if (rows.output.size(1) > 1) gradients.output = rows.output.argmax(1);
+    rows.features = at::cat({rows.features, sketch(gradients)}, 1);
+    return rows;
+  };
+  return out;
 }
 
-LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method) {
-  return precise ? statistics_features(network, method) : last_layer_features(network, method);
+LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method,
+                                      int64_t sketch) {
+  return features_in(network, at::kFloat, method, sketch);
+}
+
+LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method,
+                                      int64_t sketch) {
+  const bool given = network.module || takes_images(network);
+  return features_in(network, given ? at::kFloat : at::kDouble, method, sketch);
+}
+
+LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method,
+                                  int64_t sketch) {
+  return precise ? statistics_features(network, method, sketch)
+                 : last_layer_features(network, method, sketch);
 }
 
 GradientModel last_layer_gradients(const TrainedNetwork& network, at::ScalarType type) {

@@ -8,12 +8,14 @@
 #include "slimbayes/method/trained_network.h"
 #include "slimbayes/nn/network.h"
 #include "slimbayes/ntk/gradient_model.h"
+#include "slimbayes/ntk/gradient_sketch.h"
 
 namespace slimbayes {
 
 /// The features and the outputs of a network's last layer at b rows.
 struct LastLayerRows {
   at::Tensor features;  // [b, r] phi_r, the gradient of an output with respect to the last layer's parameters
+                        // and, with a sketch, [b, r + q]
   at::Tensor output;    // [b, k] the network's outputs
 };
 
@@ -27,27 +29,37 @@ class LastLayerFeatures {
   /// std::invalid_argument for a network that ends in another layer. The message begins with `method`.
   LastLayerFeatures(const NetworkSpec& spec, const Network::Lookup& lookup, std::string_view method);
   explicit LastLayerFeatures(const ScriptNetwork& module);  // s = t = 1
+  /// Returns these features followed by those of the sketch. With several outputs the sketch is that of the
+  /// gradient of the largest one. The rows go through the network twice.
+  LastLayerFeatures with_sketch(const GradientSketch& sketch) const;
 
   LastLayerRows operator()(const Input& input) const { return rows_(input); }  // input of type()
   int64_t rank() const { return rank_; }                                       // r
   int64_t outputs() const { return outputs_; }                                 // k
-  at::ScalarType type() const { return type_; }                                // of the weights
+  bool needs_gradients() const { return sketched_; }  // PredictOptions::gradients of a pass over rows
+  at::ScalarType type() const { return type_; }       // of the weights
 
  private:
+  LastLayerFeatures() = default;
+
   std::function<LastLayerRows(const Input&)> rows_;
-  int64_t rank_, outputs_;
-  at::ScalarType type_;
+  int64_t rank_ = 0, outputs_ = 0;
+  at::ScalarType type_ = at::kFloat;
+  bool sketched_ = false;
 };
 
-/// Returns the features of a trained network in the type in which it was trained. The result may outlive
-/// `network`.
-LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method);
+/// Returns the features of a trained network in the type in which it was trained, followed by `sketch` random
+/// features of the gradient with respect to the earlier layers (ntk/gradient_sketch.h; the same random signs
+/// for every network). The result may outlive `network`.
+LastLayerFeatures last_layer_features(const TrainedNetwork& network, std::string_view method,
+                                      int64_t sketch = 0);
 
 /// Returns the features from which a posterior's statistics are computed. They are float64, so that removing
 /// a row subtracts the same numbers that adding it added, whatever batch it was in. There are two exceptions,
 /// whose features differ by float32 rounding from batch to batch: images use float32, because float64
 /// convolutions take several times as long, and a module uses its own type.
-LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method);
+LastLayerFeatures statistics_features(const TrainedNetwork& network, std::string_view method,
+                                      int64_t sketch = 0);
 
 /// Returns the number of features of a network: the width before its Linear output layer, plus 1 for a bias.
 /// Throws as LastLayerFeatures.
@@ -61,7 +73,8 @@ at::Tensor output_weights(const TrainedNetwork& network);
 /// last_layer_features. Set `precise` if the prior is so wide compared with the noise that the float32
 /// rounding of a feature would show in the variance; the posterior's IdentityPlus then has no Cholesky
 /// factor.
-LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method);
+LastLayerFeatures answer_features(const TrainedNetwork& network, bool precise, std::string_view method,
+                                  int64_t sketch = 0);
 
 /// Returns the function that gives the gradients of the outputs with respect to all parameters except the
 /// last layer's. It computes in `type`; a module computes in its own type.

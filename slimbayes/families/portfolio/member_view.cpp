@@ -99,6 +99,7 @@ Predictive answer_as_given(const MemberView& view, const Predictive& p) {
   c.warp = Warp::log;
   c.shift = view.low;
   c.scale = view.unit;
+  c.most_var = std::pow(width * view.log_sd, 2);
   Regression out = mixed({std::move(c)});
   out.zeroed = r->zeroed;
   return out;
