@@ -89,8 +89,13 @@ options (`--network-from`). `ntk-gp` is the process that `rich-bll` and `ntk-ske
 units, coverage at 95 %, mean and sd over the splits. Differences are split by split, ± their standard error, and decided where they
 exceed Student's bound.
 """
-SKETCH = "ntk-sketch"
-NAMES = ["NNGP (BLL)", "Rich-BLL", "last-layer-laplace", "ntk-gp", "ntk-sketch --sketch 256", SKETCH]
+METHODS = ["bll", "rich-bll", "last-layer-laplace", "ntk-gp", "ntk-sketch --sketch 256", "ntk-sketch"]
+
+
+def around(method):
+    """The name under which the scores of a method around the network stand."""
+    name, _, own = method.partition(" ")
+    return f"{name} --scale standard {own}".strip()
 
 
 def tangent(runner):
@@ -98,11 +103,11 @@ def tangent(runner):
     parts = [TANGENT_INTRO]
     for title, metric in ("NLL", "raw NLL"), ("Coverage", "coverage"), ("AUROC of white wine", "AUROC"):
         tables = [t for t in TANGENT if metric != "AUROC" or t == "wine_red"]
-        lines = [[f"`{name}`", *(cell(scores.get("tangent", t, name, metric)) for t in tables)] for name in NAMES]
+        lines = [[f"`{name}`", *(cell(scores.get("tangent", t, around(name), metric)) for t in tables)] for name in METHODS]
         parts.append(f"## {title}\n\n" + grid(["method", *tables], lines))
     lines = []
-    for other in NAMES[:4]:
-        found = [difference(scores.by_seed("tangent", t, SKETCH, "raw NLL"), scores.by_seed("tangent", t, other, "raw NLL")) for t in TANGENT]
+    for other in METHODS[:4]:
+        found = [difference(*(scores.by_seed("tangent", t, around(name), "raw NLL") for name in ("ntk-sketch", other))) for t in TANGENT]
         lines.append([f"minus `{other}`", *(f"{lead}{' *' if lead.sign else ''}" if lead else "" for lead in found)])
     parts.append("## NLL of ntk-sketch, split by split\n\n*: decided.\n\n" + grid(["", *TANGENT], lines))
     pages.page("tangent", "The tangent kernel at any size", scores, parts)
