@@ -1,4 +1,4 @@
-// demo: shows in a minute or two what the tool does. It compares the default method with three others on a
+// demo: shows in some minutes what the tool does. It compares the default method with three others on a
 // small real table and prints their scores. Then it fits the three to synthetic data with a known
 // distribution (deep basis kernel paper, N section 4.1) and draws their 95 % bands beside the true band.
 #include <ATen/ATen.h>
