@@ -25,6 +25,13 @@ at::Tensor stacked(const Tensors& parts) {
 
 at::Tensor average(const Tensors& parts) { return stacked(parts).mean(0); }
 
+/// Returns the variance of the means between the parts. The formula E[x^2] - E[x]^2 would subtract two large,
+/// nearly equal numbers if the means are nearly equal, and lose digits.
+at::Tensor disagreement(const std::vector<Regression>& parts) {
+  const at::Tensor means = stacked(field_of_parts(parts, [](const auto& part) { return part.mean; }));
+  return (means - means.mean(0)).square().mean(0);
+}
+
 /// The mixture of the parts' densities; without any density a Gaussian of the mixture's moments.
 Regression mixed(const std::vector<Regression>& parts) {
   if (std::ranges::any_of(parts, [](const Regression& p) { return !p.density.empty(); })) {
@@ -35,10 +42,7 @@ Regression mixed(const std::vector<Regression>& parts) {
     return p;
   }
   Regression p = joined(parts, average);
-  // The variance of the means is computed from the deviations. The formula E[x^2] - E[x]^2 would subtract two
-  // large, nearly equal numbers if the means are nearly equal, and lose digits.
-  const at::Tensor means = stacked(field_of_parts(parts, [](const auto& part) { return part.mean; }));
-  p.epistemic_var = p.epistemic_var + (means - p.mean).square().mean(0);
+  p.epistemic_var = p.epistemic_var + disagreement(parts);
   return p;
 }
 
@@ -106,6 +110,14 @@ Predictive mixture(const std::vector<Predictive>& parts) {
 
 Regression mixture(const std::vector<Regression>& parts) {
   return std::get<Regression>(mixture(std::vector<Predictive>(parts.begin(), parts.end())));
+}
+
+Regression bagged(const std::vector<Regression>& members) {
+  Regression p = mixture(members);
+  if (!p.density.empty()) return p;
+  const at::Tensor a = p.aleatoric_var;
+  p.aleatoric_var = a * (a / (a + 2 * disagreement(members)));
+  return p;
 }
 
 Predictive mixture(const std::vector<Predictive>& parts, const std::vector<double>& weights) {

@@ -20,6 +20,17 @@ namespace slimbayes {
 Predictive mixture(const std::vector<Predictive>& parts);
 Regression mixture(const std::vector<Regression>& parts);
 
+/// Returns the answer of the mean of k members, each of which has learnt other rows and has a variance that
+/// equals its own mean squared error on rows it has not seen (members of cross-validation). With the average
+/// aleatoric variance a, the average epistemic variance e and the variance b of the means between the
+/// members, the squared error of the mean is that of the members less b (Krogh and Vedelsby 1995, equation
+/// 7), a + e - b. The mixture would answer a + e + b: it counts the disagreement b once more, which is already
+/// part of a. The result has the epistemic variance e + b of the mixture, and the aleatoric variance
+/// a^2 / (a + 2 b): to first order in b the total is a + e - b, and it stays above e + b where the members
+/// disagree by more than the noise, as they do far from the data. Parts with a density are mixed as they are.
+/// Throws as mixture.
+Regression bagged(const std::vector<Regression>& members);
+
 /// Returns the mixture of predictives of the same n rows with these weights, each > 0; they are divided by
 /// their sum. A regression has the density of the mixture (core/density.h), not only its moments; classes and
 /// rates are as above. Throws as above, and std::invalid_argument unless there is one weight > 0 for each

@@ -98,18 +98,23 @@ Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const
   const Dataset own = seen(tried.view, rows);
   Tempering by = tried.tempering;
   std::vector<Predictive> answers;
+  std::vector<Regression> calibrated;  // of members without one fold each
   const auto k = static_cast<double>(members.size());
   for (const auto& member : members) {
     const auto i = static_cast<double>(answers.size());
     answers.push_back(member->predict(own, options.within(i / k, (i + 1) / k)));
-    if (auto* r = std::get_if<Regression>(&answers.back()); r != nullptr && tried.of_folds) {
-      r->aleatoric_var = by.factor * r->aleatoric_var;
-      r->epistemic_var = by.factor * r->epistemic_var;
-    }
+    auto* r = std::get_if<Regression>(&answers.back());
+    if (r == nullptr || !tried.of_folds) continue;
+    r->aleatoric_var = by.factor * r->aleatoric_var;
+    r->epistemic_var = by.factor * r->epistemic_var;
+    calibrated.push_back(*r);
   }
   if (tried.of_folds) by.factor = 1;
-  const Predictive whole =
-      answer_as_given(tried.view, answers.size() == 1 ? answers.front() : mixture(answers));
+  const auto pool = [&]() -> Predictive {
+    if (answers.size() == 1) return answers.front();
+    return calibrated.empty() ? mixture(answers) : bagged(calibrated);
+  };
+  const Predictive whole = answer_as_given(tried.view, pool());
   const auto* r = std::get_if<Regression>(&whole);
   return r == nullptr ? whole : Predictive(tempered(*r, by));
 }

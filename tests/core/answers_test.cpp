@@ -59,6 +59,32 @@ TEST(Mixture, RefusesNoneAndUnequalParts) {
                std::invalid_argument);
 }
 
+// Members that err independently of each other with a variance of .05, beside a noise of 1.
+TEST(Bagged, HasTheSquaredErrorOfTheMembersMean) {
+  constexpr int64_t kRows = 200000, kMembers = 5;
+  const at::Tensor zero = at::zeros({kRows}, at::kDouble);
+  std::vector<Regression> members;
+  for (int64_t k = 0; k < kMembers; ++k)
+    members.push_back(
+        {std::sqrt(0.05) * Stream(static_cast<uint64_t>(k)).normal({kRows}), zero + 1.05, zero});
+  const at::Tensor error = Stream(99).normal({kRows}) - bagged(members).mean;
+  const double mse = error.square().mean().item<double>();
+  EXPECT_NEAR(mse, 1.01, 0.012);
+  EXPECT_NEAR(total_var(bagged(members)).mean().item<double>(), 1.01, 0.01);
+  EXPECT_NEAR(total_var(mixture(members)).mean().item<double>(), 1.09, 0.001);
+}
+
+TEST(Bagged, KeepsTheDisagreementAsEpistemic) {
+  const auto at_distance = [](double d) {
+    return std::vector<Regression>{{row({-d}), row({0.4}), row({0.1})}, {row({d}), row({0.4}), row({0.1})}};
+  };
+  for (double d : {0.0, 0.1, 1.0, 100.0}) {
+    const Regression p = bagged(at_distance(d));
+    EXPECT_DOUBLE_EQ(p.epistemic_var.item<double>(), 0.1 + d * d);
+    EXPECT_DOUBLE_EQ(p.aleatoric_var.item<double>(), 0.16 / (0.4 + 2 * d * d));
+  }
+}
+
 TEST(Mixture, OfClassesAveragesProbabilitiesAndCountsTheDisagreementAsEpistemic) {
   const Classes sure = classes_of_logits(at::tensor({8.0, -8.0}, at::kDouble).reshape({2, 1}));
   const Classes other = classes_of_logits(at::tensor({-8.0, -8.0}, at::kDouble).reshape({2, 1}));
