@@ -9,6 +9,7 @@ ROWS = {"yacht": 308, "boston": 506, "energy": 768, "concrete": 1030, "song_head
         "protein": 45730, "keggdirected": 48827, "keggundirected": 63608}
 CANDIDATES = {"constant": (0, 10**9), "ridge": (0, 10**9), "gp-exact": (0, 2500), "dbk-exact": (0, 12000), "dnn": (0, 10**9), "dbk": (1000, 10**9)}
 RIVALS = ["catboost", "ngboost", "pp-dkl"]
+NETWORKS = ["realmlp", "tabm"]  # they predict a mean alone
 SPLITS = 5
 
 
@@ -18,7 +19,7 @@ def candidates(table):
 
 def default_tables():
     """Five random tenths to test on; the seed of the fit is that of the split."""
-    for methods in ["auto"], None, RIVALS:
+    for methods in ["auto"], None, RIVALS, NETWORKS:
         for table in ROWS:
             for method in candidates(table) if methods is None else methods:
                 for split in range(SPLITS):

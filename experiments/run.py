@@ -9,8 +9,9 @@ file. A cell that is there already is not run again, so a killed study goes on w
 again, and so is one whose options or handling of the table are no longer the tool's (`fit --dry-run`). Several runners may
 work on one study: a cell is claimed while it runs. The commit is the tool's own (`--version`).
 
-The tool is build/slimbayes (SLIMBAYES_TOOL, --tool), the tables lie in SLIMBAYES_DATA. The methods `catboost` and
-`torch` need the packages of experiments/requirements.txt in the Python that runs this.
+The tool is build/slimbayes (SLIMBAYES_TOOL, --tool), the tables lie in SLIMBAYES_DATA. The rivals
+`catboost`, `ngboost`, `realmlp`, `tabm` and `torch` need the packages of experiments/requirements.txt in the Python that
+runs this.
 """
 
 import argparse

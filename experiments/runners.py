@@ -28,7 +28,8 @@ from results import as_text, differences, recorded
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEST_ROWS = 20000  # of generated data
-RIVALS = {"catboost": "catboost_fit.py", "ngboost": "ngboost_fit.py", "torch": "torch_fit.py"}
+RIVALS = {"catboost": ["catboost_fit.py"], "ngboost": ["ngboost_fit.py"], "torch": ["torch_fit.py"],
+          "realmlp": ["pytabkit_fit.py", "--network", "realmlp"], "tabm": ["pytabkit_fit.py", "--network", "tabm"]}
 MODELS = pathlib.Path(os.environ.get("SLIMBAYES_MODELS", HERE / ".models"))  # networks that cells share
 SPLIT_FLAGS = {"--split", "--split-seed", "--valid-fraction", "--test-fraction", "--ignore"}
 
@@ -210,8 +211,9 @@ class Runner:
         fraction = [] if "--test-fraction" in split else ["--test-fraction", "0.1"]
         work.quiet([self.tool, "fit", self._path(cell), "--target", "y", "--method", "dnn", "--steps", "1",
                     "--threads", "1", "--model", model, *fraction, *split])
-        return json.loads(work.measured([sys.executable, HERE / RIVALS[cell["method"]], self._path(cell), "--split", model,
-                                         "--seed", cell["seed"], *rest]))
+        program, *own = RIVALS[cell["method"]]
+        return json.loads(work.measured([sys.executable, HERE / program, self._path(cell), "--split", model, *own,
+                                         "--seed", cell["seed"], *rest]).splitlines()[-1])
 
     def _path(self, cell):
         return self.data / f"{cell['data']}.csv.gz"
