@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 
@@ -78,6 +79,19 @@ std::vector<bool> best_of(const std::vector<std::string>& shown, const std::stri
   std::vector<bool> best;
   for (const auto& one : all) best.push_back(one && *least < *most && *one == *least);
   return best;
+}
+
+/// Returns "scored on 206 test rows", or the least and the largest number over the splits.
+std::string scored_on(const std::vector<MethodRuns>& outcomes) {
+  int64_t least = std::numeric_limits<int64_t>::max(), most = 0;
+  for (const MethodRuns& outcome : outcomes)
+    for (const json& run : outcome.runs) {
+      least = std::min(least, run.at("n").get<int64_t>());
+      most = std::max(most, run.at("n").get<int64_t>());
+    }
+  if (most == 0) return "";
+  return least == most ? fmt::format("scored on {} test rows\n", most)
+                       : fmt::format("scored on {} to {} test rows a split\n", least, most);
 }
 
 /// Returns lines below the table that explain the metrics of a classification; "" for other tasks.
@@ -152,6 +166,11 @@ std::string comparison_table(const std::vector<MethodRuns>& outcomes, double lev
     fitted.push_back(&outcome);
     rows.push_back({{outcome.method}});
   }
+  const std::vector<MethodRuns> forecasts = forecasts_in(outcomes);
+  for (const MethodRuns& forecast : forecasts) {
+    fitted.push_back(&forecast);
+    rows.push_back({{forecast.method}});
+  }
   for (const std::string& metric : shown_metrics(outcomes)) {
     std::vector<Spread> spreads;
     std::vector<double> means;
@@ -161,19 +180,22 @@ std::string comparison_table(const std::vector<MethodRuns>& outcomes, double lev
     }
     const NumberFormat format(means);
     std::vector<std::string> shown;
-    for (double mean : means) shown.push_back(format(mean));
+    for (double mean : means) shown.push_back(std::isnan(mean) ? "-" : format(mean));
     const std::vector<bool> best = best_of(shown, metric, level);
     const std::vector<std::string> cells = aligned(spreads, format);
     rows[0].push_back({metric});
-    for (size_t i = 0; i < cells.size(); ++i) rows[i + 1].push_back({cells[i], best[i]});
+    for (size_t i = 0; i < cells.size(); ++i)
+      rows[i + 1].push_back({std::isnan(means[i]) ? "-" : cells[i], best[i]});
   }
   rows[0].insert(rows[0].end(), {{"seconds"}, {"fits"}});
   for (size_t i = 0; i < fitted.size(); ++i) {
-    rows[i + 1].push_back({fmt::format("{:.1f}", spread(*fitted[i], "seconds").mean)});
-    rows[i + 1].push_back({fmt::format("{}", fitted[i]->runs.size())});
+    const double seconds = spread(*fitted[i], "seconds").mean;
+    rows[i + 1].push_back({std::isnan(seconds) ? "-" : fmt::format("{:.1f}", seconds)});
+    rows[i + 1].push_back({std::isnan(seconds) ? "-" : fmt::format("{}", fitted[i]->runs.size())});
   }
   const json* first = first_report(outcomes);
-  return text_table(rows) + (first == nullptr ? "" : fitted_to(STDOUT_FILENO, legend(*first)));
+  return text_table(rows) + scored_on(outcomes) +
+         (first == nullptr ? "" : fitted_to(STDOUT_FILENO, legend(*first)));
 }
 
 json comparison_json(const std::vector<MethodRuns>& outcomes) {
@@ -191,7 +213,10 @@ json comparison_json(const std::vector<MethodRuns>& outcomes) {
   }
   for (const SharedNote& note : shared_notes(outcomes))
     notes.push_back({{"note", note.text}, {"methods", note.of.empty() ? json("all") : json(note.of)}});
-  return {{"methods", std::move(methods)}, {"notes", std::move(notes)}};
+  json answer = {{"methods", std::move(methods)}, {"notes", std::move(notes)}};
+  for (const MethodRuns& forecast : forecasts_in(outcomes))
+    answer["forecasts"][forecast.method] = forecast.runs.front();
+  return answer;
 }
 
 }  // namespace slimbayes::cli

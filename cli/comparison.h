@@ -20,10 +20,11 @@ std::vector<SharedNote> shared_notes(const std::vector<MethodRuns>& outcomes);
 /// Returns a text table with one line per method: the mean and sd of each metric over the method's seeds. The
 /// best mean of a column is marked: the highest, the lowest, or for the coverage the one nearest to `level`.
 /// Columns such as the width, which do not rank methods, have no mark.
+/// Below the methods stand the forecasts without a model, with a dash for what they do not have.
 std::string comparison_table(const std::vector<MethodRuns>& outcomes, double level);
 
 /// Returns the comparison as JSON: for each method the report of every fit, and the means and sds over its
-/// seeds; the notes; and why a method failed.
+/// seeds; the notes; why a method failed; and for windows `forecasts`, those without a model.
 nlohmann::json comparison_json(const std::vector<MethodRuns>& outcomes);
 
 }  // namespace slimbayes::cli

@@ -125,6 +125,7 @@ std::string method_by_target() {
 const MethodInfo& early_method(const FitOptions& fit, std::optional<TaskKind> task, InputKind kind) {
   if (!fit.method.empty()) return find_method(fit.method);
   if (!fit.network_from.empty()) return default_method_of_network();
+  if (fit.likelihood == LikelihoodKind::student) return default_student_method();
   return default_method(task.value_or(TaskKind::regression), kind);
 }
 
@@ -150,6 +151,7 @@ EarlyFit fit_of(const Parsed& p) {
   if (kind) {
     check_network_flags({{r.fit.options, chosen.options}}, *kind);
     check_method(method, chosen.options, *kind, task);
+    check_likelihood(method, chosen.options, r.fit.likelihood);
   }
   if (!r.preset.empty() && find_preset(method, r.preset, chosen.options) == nullptr)
     misuse(fmt::format("expected a method with the preset '{}'; received '{}'; {} have it (--method)",

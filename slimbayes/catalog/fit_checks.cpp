@@ -105,10 +105,11 @@ void check_columns(const FitOptions& fit, InputKind kind) {
   require(!events || (fit.scale == "auto" && fit.scale_on == "train"),
           "no scale for events, which are scaled from their domain",
           fmt::format("'{}' on the rows '{}'", fit.scale, fit.scale_on), "leave --scale and --scale-on out");
-  require(fit.target_scale == "standard" || !fit.likelihood || fit.likelihood == LikelihoodKind::gaussian,
-          fmt::format("a target of numbers for --target-scale {}", fit.target_scale),
-          fmt::format("--likelihood {}", name_of(fit.likelihood.value_or(LikelihoodKind::gaussian))),
-          "leave --target-scale out");
+  require(
+      fit.target_scale == "standard" || !fit.likelihood || task_of(*fit.likelihood) == TaskKind::regression,
+      fmt::format("a target of numbers for --target-scale {}", fit.target_scale),
+      fmt::format("--likelihood {}", name_of(fit.likelihood.value_or(LikelihoodKind::gaussian))),
+      "leave --target-scale out");
 }
 
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
@@ -124,6 +125,16 @@ void check_method(const MethodInfo& info, const nlohmann::json& options, InputKi
           fmt::format("a task that {} takes, {}", info.name, joined_names(inner_method(info, options).tasks)),
           fmt::format("{}{}", name_of(likely), of_kind), takers(info, likely, kind));
   check_network(network_options(options), kind);
+}
+
+void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
+                      std::optional<LikelihoodKind> likelihood) {
+  require(
+      likelihood != LikelihoodKind::student || takes(info, *likelihood, options),
+      "a method that takes --likelihood student",
+      info.inner.empty() ? info.name : fmt::format("{} of {}", info.name, inner_method(info, options).name),
+      fmt::format("{} take it (--method){}", methods_that(&MethodInfo::student),
+                  info.candidates ? "; auto finds heavy tails by itself: leave --likelihood out" : ""));
 }
 
 std::optional<TaskKind> task_known(const FitOptions& fit, InputKind kind) {

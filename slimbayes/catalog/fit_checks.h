@@ -22,6 +22,11 @@ void check_columns(const FitOptions& fit, InputKind kind);
 void check_method(const MethodInfo& info, const nlohmann::json& options, InputKind kind,
                   std::optional<TaskKind> task);
 
+/// Checks that the method takes the likelihood if that is student. Other likelihoods are known by their task,
+/// which check_method checks. `options` as there.
+void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
+                      std::optional<LikelihoodKind> likelihood);
+
 /// Returns the task if the options determine it: classification for images and segmentation, else the task of
 /// the option `likelihood`. Returns empty without a likelihood, because only the target's column can then
 /// tell the task.

@@ -135,7 +135,8 @@ void describe_columns(FitOptions& o, V& v) {
   v("target", o.target, "column to predict; not needed for images and for --likelihood cox",
     ValueName{"COLUMN"}, "");
   v("likelihood", o.likelihood,
-    "distribution of the target. gaussian: numbers; bernoulli, softmax: classes; poisson: counts; cox: each "
+    "distribution of the target. gaussian: numbers; student: numbers with heavy tails, for dbk and pp-dkl; "
+    "bernoulli, softmax: classes; poisson: counts; cox: each "
     "row is an event; auto: text, booleans and columns of two different whole numbers are classes, other "
     "numbers gaussian",
     "");

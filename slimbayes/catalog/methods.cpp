@@ -77,6 +77,8 @@ const MethodInfo& default_method(TaskKind task, InputKind kind) {
   return found == method_catalog().end() ? usual : *found;
 }
 
+const MethodInfo& default_student_method() { return find_method("dbk"); }
+
 const MethodInfo& default_method_of_network() { return find_method("rich-bll"); }
 
 std::string default_methods_text() {
@@ -207,6 +209,11 @@ bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options)
 
 bool takes(const MethodInfo& info, InputKind kind, const nlohmann::json& options) {
   return holds(info.inputs, kind) && holds(inner_method(info, options).inputs, kind);
+}
+
+bool takes(const MethodInfo& info, LikelihoodKind likelihood, const nlohmann::json& options) {
+  if (!takes(info, task_of(likelihood), options)) return false;
+  return likelihood != LikelihoodKind::student || (info.student && inner_method(info, options).student);
 }
 
 std::string methods_taking(TaskKind task, InputKind kind) {

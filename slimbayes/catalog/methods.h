@@ -54,6 +54,7 @@ struct MethodInfo {
   /// in folds. Summary::valid_rows counts them.
   int64_t most_fold_rows = 0;
 
+  bool student = false;        // true: takes --likelihood student beside gaussian
   bool seeded = true;          // false: every seed gives the same bits, no random numbers are drawn
   bool resumable = false;      // true: writes checkpoints while it fits
   bool updates = false;        // true: can learn and forget rows without training (ExactPosterior)
@@ -94,6 +95,9 @@ const MethodInfo& find_method(std::string_view name);
 /// sv-rbf for events.
 const MethodInfo& default_method(TaskKind task);
 
+/// Returns the method for numbers with the Student-t likelihood when the user names none: dbk.
+const MethodInfo& default_student_method();
+
 /// Returns the method for a task and a kind of input when the user names none: that for the task if it reads
 /// the kind, else the first method of the catalogue that does both (dnn for segmentation).
 const MethodInfo& default_method(TaskKind task, InputKind kind);
@@ -125,6 +129,11 @@ nlohmann::json preset_options(const MethodInfo& info, const std::string& preset,
 /// Returns whether the method can do the task. A method that wraps another one (ensemble) and the wrapped
 /// method, which `options` names, must both be able to. Options that are absent have their defaults.
 bool takes(const MethodInfo& info, TaskKind task, const nlohmann::json& options = nlohmann::json::object());
+
+/// Returns whether the method can do the task of this likelihood and, for student, whether it takes that
+/// beside the Gaussian (MethodInfo::student), a wrapped method included.
+bool takes(const MethodInfo& info, LikelihoodKind likelihood,
+           const nlohmann::json& options = nlohmann::json::object());
 
 /// Returns whether the method can read this kind of input. A method that wraps another one (ensemble) and the
 /// wrapped method, which `options` names, must both be able to.

@@ -26,11 +26,12 @@ struct LikelihoodRow {
   TaskKind task;
 };
 
-constexpr std::array<LikelihoodRow, 5> kLikelihoods = {{{gaussian, "gaussian", regression},
+constexpr std::array<LikelihoodRow, 6> kLikelihoods = {{{gaussian, "gaussian", regression},
                                                         {bernoulli, "bernoulli", classification},
                                                         {softmax, "softmax", classification},
                                                         {poisson, "poisson", counts},
-                                                        {cox, "cox", events}}};
+                                                        {cox, "cox", events},
+                                                        {student, "student", regression}}};
 
 template <class Rows>
 auto named(const Rows& rows, std::string_view name, const char* what) {

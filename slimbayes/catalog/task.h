@@ -11,12 +11,13 @@ namespace slimbayes {
 enum class TaskKind : uint8_t { regression, classification, counts, events };
 
 /// The distribution of the target given the latent functions, which are the outputs of the model before the
-/// likelihood. Classification has two: bernoulli for two classes with one latent function, softmax for any
+/// likelihood. Regression has two: gaussian, and student, whose predictive has the heavy tails of a Student-t
+/// distribution. Classification has two: bernoulli for two classes with one latent function, softmax for any
 /// number of classes with one latent function per class.
-enum class LikelihoodKind : uint8_t { gaussian, bernoulli, softmax, poisson, cox };
+enum class LikelihoodKind : uint8_t { gaussian, bernoulli, softmax, poisson, cox, student };
 
-/// Returns the task of a likelihood: regression for gaussian, classification for bernoulli and softmax,
-/// counts for poisson, events for cox.
+/// Returns the task of a likelihood: regression for gaussian and student, classification for bernoulli and
+/// softmax, counts for poisson, events for cox.
 TaskKind task_of(LikelihoodKind likelihood);
 
 /// Returns the name of a task or likelihood in options, reports and model files, such as "regression" or

@@ -1,11 +1,14 @@
 #include "slimbayes/core/likelihood.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <numbers>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/density.h"
+#include "slimbayes/core/student.h"
 
 namespace slimbayes {
 
@@ -42,6 +45,23 @@ Predictive GaussianLikelihood::predictive(const Latent& f) const {
                                ? at::full(mean.sizes(), noise_var.item<double>(), mean.options())
                                : noise_var.detach().to(at::kDouble);
   return Regression{mean, noise, f.epistemic_var.detach().to(at::kDouble), f.zeroed};
+}
+
+at::Tensor StudentLikelihood::log_predictive(const Latent& f, const at::Tensor& y) const {
+  check(dof > 2, "log_predictive", "more than 2 degrees of freedom", fmt::format("{}", dof));
+  if (std::isinf(dof)) return GaussianLikelihood{noise_var}.log_predictive(f, y);
+  check_rows(f, noise_var, "log_predictive");
+  check_shape(y, {f.mean.size(0)}, "log_predictive", "y");
+  const at::Tensor square = (f.epistemic_var + noise_var) * ((dof - 2) / dof);  // of the scale
+  return student_log_density((y - f.mean) / square.sqrt(), dof) - 0.5 * square.log();
+}
+
+Predictive StudentLikelihood::predictive(const Latent& f) const {
+  auto p = std::get<Regression>(GaussianLikelihood{noise_var}.predictive(f));
+  if (std::isinf(dof)) return p;
+  Regression heavy = mixed({{1, p.mean, p.aleatoric_var, p.epistemic_var, dof}});
+  heavy.zeroed = p.zeroed;
+  return heavy;
 }
 
 }  // namespace slimbayes

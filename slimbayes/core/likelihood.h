@@ -31,4 +31,21 @@ struct GaussianLikelihood {
   Predictive predictive(const Latent& f) const;
 };
 
+/// The predictive density of a regression with heavy tails: a Student-t distribution with the mean of f, the
+/// variance epistemic_var + noise_var, and `dof` degrees of freedom. It takes the place of the Gaussian
+/// density in the PPGP objective (Jankowiak et al. 2020), and is no model of the noise alone: the sum of a
+/// Gaussian f and Student-t noise is no Student-t. Hence it has no expected_log_prob.
+struct StudentLikelihood {
+  at::Tensor noise_var;  // scalar, > 0
+  double dof;            // > 2; infinite: a Gaussian
+
+  /// Returns the log predictive density of each row. Differentiable in the mean and the variances. f, y and
+  /// the result have shape [b]. Throws std::invalid_argument unless dof > 2.
+  at::Tensor log_predictive(const Latent& f, const at::Tensor& y) const;
+
+  /// Returns a Regression whose density is that of log_predictive (Regression::density). Float64, without
+  /// gradients.
+  Predictive predictive(const Latent& f) const;
+};
+
 }  // namespace slimbayes

@@ -28,7 +28,12 @@ auto with_shape(const Likelihood& likelihood, const Latent& f, Call call) {
 }  // namespace
 
 at::Tensor expected_log_prob(const Likelihood& likelihood, const Latent& f, const at::Tensor& y) {
-  return with_shape(likelihood, f, [&](const auto& l, const Latent& g) { return l.expected_log_prob(g, y); });
+  check(!std::holds_alternative<StudentLikelihood>(likelihood), "expected_log_prob",
+        "a likelihood with an expectation of its logarithm", "student", "use log_predictive");
+  return with_shape(likelihood, f, [&](const auto& l, const Latent& g) -> at::Tensor {
+    if constexpr (requires { l.expected_log_prob(g, y); }) return l.expected_log_prob(g, y);
+    return {};
+  });
 }
 
 at::Tensor log_predictive(const Likelihood& likelihood, const Latent& f, const at::Tensor& y) {

@@ -90,6 +90,9 @@ void check_task(const Task& task, std::string_view method) {
   check(!task.grid || takes(info, InputKind::segmentation), method, "a task whose examples have one answer",
         "segmentation, with an answer for each pixel",
         methods_taking(task.kind, InputKind::segmentation) + " take it (--method)");
+  check(task.likelihood != LikelihoodKind::student || info.student, method,
+        "a method for the likelihood student", method,
+        methods_that(&MethodInfo::student) + " take it (--method)");
   if (std::ranges::find(info.tasks, task.kind) != info.tasks.end()) return;
   // Counts, and classes whose names are all numbers, can be fitted as a regression instead.
   const bool of_numbers =

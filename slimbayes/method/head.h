@@ -23,7 +23,7 @@ struct Head {
   /// likelihoods and for methods that keep their noise elsewhere (deep kernels).
   double noise_var = 0;
 
-  bool is_regression() const { return likelihood == LikelihoodKind::gaussian; }
+  bool is_regression() const { return task_of(likelihood) == TaskKind::regression; }
   bool is_classes() const {
     return likelihood == LikelihoodKind::bernoulli || likelihood == LikelihoodKind::softmax;
   }

@@ -12,8 +12,11 @@
 //             them. One that learns all rows without validation rows is fitted once more to all rows instead.
 // Validation  With validation rows there is one fold. They have ended the training too, so that their scores
 //             are slightly too good; a table that is too large for folds has hundreds of them by default.
+//             With validation rows, those that the mixture would use get further fits with other seeds, as
+//             the time allows; their equally weighted mixture answers.
 // Time        A candidate is not begun after the time limit, and not continued if its first fits say that it
 //             will not end in time. The first network gets what time there is, and ends early if it must.
+//             Every candidate has its turn before any gets copies.
 #include "slimbayes/methods/portfolio_search.h"
 
 #include <ATen/ATen.h>
@@ -22,17 +25,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <exception>
 #include <optional>
 #include <utility>
 
-#include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/core/density.h"
-#include "slimbayes/core/metrics.h"
-#include "slimbayes/core/mixture.h"
-#include "slimbayes/core/stacking.h"
+#include "slimbayes/core/stored.h"
+#include "slimbayes/methods/portfolio_choice.h"
 #include "slimbayes/methods/portfolio_weights.h"
 #include "slimbayes/methods/registry.h"
 #include "slimbayes/train/checkpoint_reader.h"
@@ -44,8 +43,6 @@ namespace slimbayes {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr double kNear = 0.05;  // nats a row by which a straight line may fit log y worse than y
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -65,10 +62,12 @@ class Search {
 
   Found run() {
     resume();
-    while (next_ < tried_.size() && !interrupted_) {
-      Tried& one = tried_[next_];
-      if (one.left_out.empty()) one.left_out = why_not(one);
-      if (one.left_out.empty()) fit_all(one);
+    while (next_ < 2 * tried_.size() && !interrupted_) {
+      const bool first = next_ < tried_.size();
+      Tried& one = tried_[current()];
+      if (first && one.left_out.empty()) one.left_out = why_not_begun(one, tried_, used_ > limit_);
+      if (next_ == tried_.size()) copied_ = worth_copies(tried_, rows_, targets_, options_);
+      if (one.left_out.empty()) first ? fit_needed(one) : fit_copies(one);
       if (interrupted_) break;
       record(++next_, 0);
     }
@@ -76,13 +75,15 @@ class Search {
   }
 
  private:
+  size_t current() const { return next_ % tried_.size(); }
+
   /// Makes the list of candidates, or takes it from the checkpoint.
   void resume() {
     const std::vector<Candidate> all = candidates_for(options_, passed_on_, rows_.all);
     most_fits_ = std::max<size_t>(rows_.folds.size() + 1, 100);
     for (const Candidate& candidate : all) tried_.emplace_back().candidate = candidate;
     held_.resize(tried_.size());
-    const auto record = series_.start(static_cast<int64_t>(tried_.size() * most_fits_));
+    const auto record = series_.start(static_cast<int64_t>(2 * tried_.size() * most_fits_));
     if (!record) return;
     read_contents(series_.name(), kCheckpointHint, [&] {
       const auto done = static_cast<size_t>(std::stoull(record->metadata.at("done")));
@@ -91,19 +92,20 @@ class Search {
         return;
       }
       std::vector<Tried> found = stored_portfolio(*record, &rows_.all);
-      check(found.size() == tried_.size() && done < found.size() * most_fits_ + 1, "auto",
+      check(found.size() == tried_.size() && done < 2 * found.size() * most_fits_ + 1, "auto",
             fmt::format("{} candidates", tried_.size()), std::to_string(found.size()));
       tried_ = std::move(found);
       next_ = done / most_fits_;
       for (size_t i = 0; i < tried_.size(); ++i) {
         used_ += tried_[i].seconds;
         const size_t least =
-            i < next_ && tried_[i].left_out.empty() ? all_fits(tried_[i].candidate, rows_) : 0;
+            i < next_ && tried_[i].left_out.empty() ? needed_fits(tried_[i].candidate, rows_) : 0;
         check(tried_[i].members.size() >= least &&
                   tried_[i].members.size() <= all_fits(tried_[i].candidate, rows_),
               "auto", "the fits of every candidate", "others");
         if (i < next_ && tried_[i].left_out.empty()) score(i);
       }
+      if (next_ > tried_.size()) copied_ = worth_copies(tried_, rows_, targets_, options_);
     });
   }
 
@@ -114,53 +116,14 @@ class Search {
     series_.keep(std::move(file), static_cast<int64_t>(candidate * most_fits_ + fits));
   }
 
-  bool settled(const Tried& one) const { return one.left_out.empty() && std::isfinite(one.nll); }
-
-  /// Whether a candidate other than the plain methods has been fitted.
-  bool has_more_than_plain() const {
-    return std::ranges::any_of(
-        tried_, [&](const Tried& t) { return settled(t) && !find_method(t.candidate.method).plain; });
-  }
-
-  /// Returns why the candidate is not worth its time; "" if it is.
-  std::string why_not(const Tried& one) const {
-    if (used_ > limit_ && has_more_than_plain()) return "no time left";
-    if (find_method(one.candidate.method).plain) return "";
-    // The straight lines decide whether the logarithm is tried at all, the first method that is more than a
-    // line decides for the others.
-    const auto [line, line_of_log] = both_views("ridge");
-    if (one.candidate.warp == Warp::log && line_of_log > line + kNear)
-      return "a straight line fits y better than log y";
-    for (const Tried& t : tried_) {
-      const std::string& first = t.candidate.method;
-      if (find_method(first).plain || !settled(t)) continue;
-      if (first == one.candidate.method) return "";
-      const auto [as_is, log] = both_views(first);
-      const bool worse = one.candidate.warp == Warp::log ? log > as_is : as_is > log;
-      return worse ? fmt::format("{} fits {} better, which alone the others try", first,
-                                 log > as_is ? "y" : "log y")
-                   : "";
-    }
-    return "";
-  }
-
-  /// Returns the NLL of a method on the target as it is and on its logarithm; NaN where it has none.
-  std::pair<double, double> both_views(const std::string& method) const {
-    std::pair<double, double> nll{NAN, NAN};
-    for (const Tried& t : tried_)
-      if (t.candidate.method == method && settled(t))
-        (t.candidate.warp == Warp::log ? nll.second : nll.first) = t.nll;
-    return nll;
-  }
-
-  /// Fits the candidate and scores it. Sets `left_out` if that fails or takes too long.
-  void fit_all(Tried& one) {
+  /// Makes the fits that the candidate needs and scores it. Sets `left_out` if that fails or takes too long.
+  void fit_needed(Tried& one) {
     try {
       one.view = fitted_view(rows_.all, min_max(one), one.candidate.warp);
       const auto method = registry_row(one.candidate.method).make(one.candidate.options);
-      while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_ && one.left_out.empty())
+      while (one.members.size() < needed_fits(one.candidate, rows_) && !interrupted_ && one.left_out.empty())
         fit_next(one, *method);
-      if (!interrupted_ && one.left_out.empty()) score(next_);
+      if (!interrupted_ && one.left_out.empty()) score(current());
     } catch (const NumericalError& error) {
       failed(one, error.what());
     } catch (const std::invalid_argument& error) {
@@ -178,62 +141,80 @@ class Search {
 
   bool min_max(const Tried& one) const { return find_method(one.candidate.method).input_scale == "min-max"; }
 
-  /// Makes the next fit of the candidate.
+  /// Makes a fit that the candidate needs.
   void fit_next(Tried& one, const Method& method) {
-    const size_t k = one.members.size(), fits = all_fits(one.candidate, rows_);
-    const auto left = static_cast<double>(fits - k);
-    const bool needed = !has_more_than_plain();  // without it the answer would be a straight line
+    const size_t k = one.members.size();
+    const auto left = static_cast<double>(needed_fits(one.candidate, rows_) - k);
+    const bool needed = !has_more_than_plain(tried_);  // without it the answer would be a straight line
     const double rest = std::max(0.0, limit_ - used_);
     if (!needed && k > 0 && one.seconds / static_cast<double>(k) * left > rest) {
       one.left_out = fmt::format("would take {:.0f} s more, {:.0f} are left",
                                  one.seconds / static_cast<double>(k) * left, rest);
       return;
     }
-    if (context_.callback)
-      context_.callback->stage(fmt::format("{} {}/{}", one.candidate.label(), k + 1, fits));
-    const auto begin = Clock::now();
-    UntilDeadline callback(context_.callback, needed ? std::max(1.0, rest / left) : rest);
-    const Stream stream = context_.stream.split(one.candidate.method).split(static_cast<uint64_t>(k));
-    FitContext own = part_of(context_, stream, series_.part(static_cast<int64_t>(next_ * most_fits_ + k)));
-    own.callback = &callback;
-    own.start = nullptr;
-    std::shared_ptr<const Fitted> member = method.fit(rows_of_fit(one, rows_, k), own);
-    const double seconds = seconds_since(begin);
-    one.seconds += seconds;
-    used_ += seconds;
+    auto member = fitted(one, method, needed ? std::max(1.0, rest / left) : rest);
+    if (interrupted_) return;
     const bool cut = member->summary().stopped == Stopped::interrupted;
-    if (cut && callback.asked()) {
-      interrupted_ = true;
-      return;
-    }
     if (cut && !needed) {
       one.left_out = fmt::format("not ended after {:.0f} s", one.seconds);
       return;
     }
     one.cut = one.cut || cut;
+    keep(one, std::move(member));
+  }
+
+  /// Makes copies of a candidate that the mixture would use, as long as there is time for another. A copy
+  /// that fails or does not end is left out: the candidate answers without it.
+  void fit_copies(Tried& one) {
+    const size_t before = one.members.size();
+    if (!copied_.at(current()) || one.cut) return;
+    const auto method = registry_row(one.candidate.method).make(one.candidate.options);
+    while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
+      const double rest = limit_ - used_;
+      if (one.seconds / static_cast<double>(one.members.size()) > rest) break;
+      try {
+        auto member = fitted(one, *method, rest);
+        if (interrupted_ || member->summary().stopped == Stopped::interrupted) break;
+        keep(one, std::move(member));
+      } catch (const NumericalError&) {
+        break;
+      } catch (const std::bad_alloc&) {
+        break;
+      }
+    }
+    if (one.members.size() > before && !interrupted_) score(current());
+  }
+
+  /// Makes the next fit of the candidate in at most this time. Sets interrupted_ if the caller stopped it.
+  std::shared_ptr<const Fitted> fitted(Tried& one, const Method& method, double seconds) {
+    const size_t k = one.members.size();
+    if (context_.callback)
+      context_.callback->stage(
+          fmt::format("{} {}/{}", one.candidate.label(), k + 1, all_fits(one.candidate, rows_)));
+    const auto begin = Clock::now();
+    UntilDeadline callback(context_.callback, seconds);
+    const Stream stream = context_.stream.split(one.candidate.method).split(static_cast<uint64_t>(k));
+    FitContext own = part_of(context_, stream, series_.part(static_cast<int64_t>(next_ * most_fits_ + k)));
+    own.callback = &callback;
+    own.start = nullptr;
+    std::shared_ptr<const Fitted> member = method.fit(rows_of_fit(one, rows_, k), own);
+    const double spent = seconds_since(begin);
+    one.seconds += spent;
+    used_ += spent;
+    interrupted_ = member->summary().stopped == Stopped::interrupted && callback.asked();
+    return member;
+  }
+
+  void keep(Tried& one, std::shared_ptr<const Fitted> member) {
     one.members.push_back(std::move(member));
-    record(next_, k + 1);
+    record(next_, one.members.size());
     interrupted_ = context_.callback != nullptr && context_.callback->stop();
   }
 
-  /// Scores candidate i, all of whose fits are made.
+  /// Scores candidate i, all of whose fits so far are made.
   void score(size_t i) {
     at::NoGradGuard no_grad;
-    Tried& one = tried_[i];
-    one.of_folds = rows_.in_folds;
-    one.tempering = {};
-    Predictive held = held_answer(one, rows_);
-    if (const auto* r = std::get_if<Regression>(&held)) {
-      one.tempering = fitted_tempering(*r, targets_, options_.tails == "auto");
-      held = held_answer(one, rows_);
-    }
-    const double nll = row_nll(held, targets_).mean().item<double>();
-    if (!std::isfinite(nll)) {
-      one.left_out = "its held-out NLL is not finite";
-      return;
-    }
-    one.nll = nll;
-    held_[i] = std::move(held);
+    held_[i] = scored(tried_[i], rows_, targets_, options_.tails == "auto");
   }
 
   /// Weighs the candidates, and keeps of each the members that answer.
@@ -266,7 +247,9 @@ class Search {
   double limit_, used_ = 0;  // seconds
   std::vector<Tried> tried_;
   std::vector<std::optional<Predictive>> held_;  // tempered answers to the held-out rows, by candidate
+  /// The turn: each candidate has two, one for the fits that it needs and then one for copies.
   size_t next_ = 0, most_fits_ = 0;
+  std::vector<bool> copied_;  // by candidate, whether it gets copies
   bool interrupted_ = false;
   std::exception_ptr failure_;
 };

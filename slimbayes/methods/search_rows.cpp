@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -68,6 +69,10 @@ Split rows_of_fit(const Tried& tried, const SearchRows& rows, size_t k) {
   return {part(std::move(both)), part({})};
 }
 
+size_t needed_fits(const Candidate& candidate, const SearchRows& rows) {
+  return rows.in_folds ? all_fits(candidate, rows) : 1;
+}
+
 size_t scoring_fits(const Candidate& candidate, const SearchRows& rows) {
   if (rows.in_folds) return rows.folds.size();
   return candidate.learns_all() ? 1 : static_cast<size_t>(candidate.copies);
@@ -83,6 +88,24 @@ Predictive held_answer(const Tried& tried, const SearchRows& rows) {
   for (size_t k = 0; k < rows.folds.size(); ++k)
     parts.push_back(answer_of(tried, {tried.members[k]}, rows.all.subset(indices(rows.folds[k].held))));
   return concatenated(parts);
+}
+
+std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at::Tensor& targets,
+                                 bool tails) {
+  tried.of_folds = rows.in_folds;
+  tried.tempering = {};
+  Predictive held = held_answer(tried, rows);
+  if (const auto* r = std::get_if<Regression>(&held)) {
+    tried.tempering = fitted_tempering(*r, targets, tails);
+    held = held_answer(tried, rows);
+  }
+  const double nll = row_nll(held, targets).mean().item<double>();
+  if (!std::isfinite(nll)) {
+    tried.left_out = "its held-out NLL is not finite";
+    return {};
+  }
+  tried.nll = nll;
+  return held;
 }
 
 at::Tensor held_targets(const SearchRows& rows) {

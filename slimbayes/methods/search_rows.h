@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "slimbayes/core/random.h"
@@ -22,8 +23,10 @@ struct SearchRows {
 /// std::invalid_argument for fewer than two different rows without validation rows.
 SearchRows search_rows(const Split& split, int64_t folds, const Stream& stream);
 
-/// Returns how many fits score a candidate, and how many it has in all: one that learns all rows is fitted
-/// once more, to the rows of all folds.
+/// Returns how many fits a candidate needs before it can answer, how many score it at most, and how many it
+/// has in all at most. In folds these are one a fold, and one more of a candidate that learns all rows, to
+/// the rows of all folds. With validation rows a candidate needs one fit, and others are copies of it.
+size_t needed_fits(const Candidate& candidate, const SearchRows& rows);
 size_t scoring_fits(const Candidate& candidate, const SearchRows& rows);
 size_t all_fits(const Candidate& candidate, const SearchRows& rows);
 
@@ -34,5 +37,9 @@ Split rows_of_fit(const Tried& tried, const SearchRows& rows, size_t k);
 /// and the targets of these rows in the same order.
 Predictive held_answer(const Tried& tried, const SearchRows& rows);
 at::Tensor held_targets(const SearchRows& rows);
+
+/// Scores a candidate on these targets: sets its tempering and NLL, and returns the tempered answer. Sets
+/// `left_out` and returns nothing if the NLL is not finite. `tails`: whether they may be heavy.
+std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at::Tensor& targets, bool tails);
 
 }  // namespace slimbayes

@@ -2,15 +2,26 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
+#include <fmt/format.h>
 
+#include <boost/math/special_functions/digamma.hpp>
 #include <cmath>
 #include <numbers>
+
+#include "slimbayes/core/check.h"
 
 // Notation: Phi [b, r] are the features of the batch, L is the Cholesky factor of the posterior covariance of
 // the weights, A = Phi L, u_i = |A_i|^2 + correction_i is the variance of f at row i, and e_i = y_i - mean_i
 // the error of its mean. The data term of the loss is the mean over the b rows of
 //   predictive  1/2 (log 2 pi v_i + e_i^2 / v_i), v_i = u_i + noise
 //               d/du_i = (1 - e_i^2 / v_i) / (2 b v_i) = d/dnoise_i, d/dmean_i = -e_i / (b v_i)
+//   student     -log of the Student-t density with mean_i, variance v_i and nu degrees of freedom,
+//               log Gamma(nu/2) - log Gamma((nu+1)/2) + 1/2 log(pi (nu-2) v_i) + (nu+1)/2 log(1 + q_i) with
+//               q_i = e_i^2 / ((nu-2) v_i)
+//               d/du_i = (1 - (nu+1) q_i / (1 + q_i)) / (2 b v_i) = d/dnoise_i,
+//               d/dmean_i = -(nu+1) e_i / (b (nu-2) v_i (1 + q_i)),
+//               d/dnu = mean of 1/2 (psi(nu/2) - psi((nu+1)/2) + 1/(nu-2) + log(1 + q_i)
+//               - (nu+1)/(nu-2) q_i / (1 + q_i))
 //   expected    1/2 (log 2 pi noise + (e_i^2 + u_i) / noise)
 //               d/du_i = 1 / (2 b noise), d/dmean_i = -e_i / (b noise),
 //               d/dnoise_i = (1 - (e_i^2 + u_i) / noise) / (2 b noise)
@@ -28,7 +39,15 @@ struct DataGradient {
   at::Tensor grad_var;    // d/du [b]
   at::Tensor grad_noise;  // d/dnoise [b]
   at::Tensor grad_f;      // d/dmean [b]
+  double grad_dof = 0;    // d/dnu
 };
+
+/// Returns the weights of the rows, v^focus / mean(v^focus); undefined for focus = 0.
+at::Tensor row_weights(const at::Tensor& var, double focus) {
+  if (focus <= 0) return {};
+  at::Tensor weight = at::pow(var, focus);
+  return weight.div_(weight.mean());
+}
 
 DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, double noise, double focus) {
   double b = static_cast<double>(error.size(0));
@@ -38,9 +57,7 @@ DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, d
   DataGradient out;
   out.grad_var = (1 - surprise).div_(var).mul_(0.5 / b);
   out.loss = at::log(var).add_(surprise).add_(std::log(2 * std::numbers::pi)).mul_(0.5);
-  if (focus > 0) {
-    at::Tensor weight = at::pow(var, focus);
-    weight.div_(weight.mean());
+  if (const at::Tensor weight = row_weights(var, focus); weight.defined()) {
     out.grad_var.mul_(weight);
     weighted.mul_(weight);
     out.loss.mul_(weight);
@@ -48,6 +65,26 @@ DataGradient predictive(const at::Tensor& error, const at::Tensor& latent_var, d
   out.grad_noise = out.grad_var;
   out.grad_f = weighted.mul_(-1 / b);
   return out;
+}
+
+/// Computed in float64: for many degrees of freedom the terms of the derivative with respect to nu cancel.
+DataGradient student(const at::Tensor& error, const at::Tensor& latent_var, double noise, double dof,
+                     double focus) {
+  const auto b = static_cast<double>(error.size(0));
+  const at::Tensor e = error.to(at::kDouble), var = latent_var.to(at::kDouble) + noise;
+  const at::Tensor q = e.square() / ((dof - 2) * var), share = q / (1 + q), log_q = at::log1p(q);
+  const double constant = std::lgamma(dof / 2) - std::lgamma((dof + 1) / 2) +
+                          0.5 * std::log(std::numbers::pi * (dof - 2)),
+               slope = boost::math::digamma(dof / 2) - boost::math::digamma((dof + 1) / 2) + 1 / (dof - 2);
+  at::Tensor loss = constant + 0.5 * var.log() + 0.5 * (dof + 1) * log_q,
+             grad_var = (1 - (dof + 1) * share) / (2 * b * var),
+             grad_f = -(dof + 1) * e / (b * (dof - 2) * var * (1 + q)),
+             grad_dof = 0.5 * (slope + log_q - (dof + 1) / (dof - 2) * share);
+  if (const at::Tensor weight = row_weights(var, focus); weight.defined())
+    for (at::Tensor* each : {&loss, &grad_var, &grad_f, &grad_dof}) each->mul_(weight);
+  const auto type = error.scalar_type();
+  const at::Tensor of_var = grad_var.to(type);
+  return {loss.to(type), of_var, of_var, grad_f.to(type), grad_dof.mean().item<double>()};
 }
 
 DataGradient expected(const at::Tensor& error, const at::Tensor& latent_var, double noise) {
@@ -80,8 +117,13 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   at::Tensor latent_var = at::linalg_vecdot(a, a);  // u [b]
   if (correction.defined()) latent_var.add_(correction);
   at::Tensor error = batch.y - at::mv(phi, m).add_(head.offset);  // e [b]
-  DataGradient data = objective.data == DataTerm::predictive ? predictive(error, latent_var, noise, focus)
-                                                             : expected(error, latent_var, noise);
+  const bool gaussian = std::isinf(head.dof), of_predictive = objective.data == DataTerm::predictive;
+  check((gaussian || of_predictive) && head.dof > 2, "head_gradient",
+        "more than 2 degrees of freedom, infinite unless the data term is predictive",
+        fmt::format("{}", head.dof));
+  DataGradient data = !of_predictive ? expected(error, latent_var, noise)
+                      : gaussian     ? predictive(error, latent_var, noise, focus)
+                                     : student(error, latent_var, noise, head.dof, focus);
 
   HeadGradient out;
   out.loss.data = data.loss.mean();
@@ -90,6 +132,7 @@ HeadGradient head_gradient(const HeadBatch& batch, const HeadValues& head, const
   at::Tensor grad_a = a.mul_((2 * data.grad_var).unsqueeze_(-1));  // [b, r]
   out.grad_features = at::mm(grad_a, factor.t()).addr_(data.grad_f, m);
   out.grad_noise_var = data.grad_noise.sum();
+  out.grad_dof = data.grad_dof;
   if (correction.defined()) out.grad_correction = data.grad_var;
 
   out.loss.total = out.loss.data + kl_weight * out.loss.kl;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "slimbayes/objectives/variational_bound.h"
 
 namespace slimbayes {
@@ -25,11 +27,14 @@ struct HeadBatch {
   int64_t rows;           // n, the number of training rows
 };
 
-/// The parameters of the head for Gaussian noise.
+/// The parameters of the head of a regression.
 struct HeadValues {
   VariationalPosterior posterior;  // q(w) of one function, k = 1
   at::Tensor offset;               // [1]
   at::Tensor noise_var;            // scalar
+  /// Degrees of freedom of a StudentLikelihood, > 2; infinite: Gaussian. Finite only with
+  /// DataTerm::predictive.
+  double dof = std::numeric_limits<double>::infinity();
 };
 
 /// The loss of a batch and its gradient, in closed form and without an autograd graph. The caller propagates
@@ -44,9 +49,10 @@ struct HeadGradient {
   at::Tensor grad_lower;         // [1, r, r], strictly lower triangular
   at::Tensor grad_offset;        // [1]
   at::Tensor grad_noise_var;     // scalar
+  double grad_dof = 0;           // 0 for infinite degrees of freedom
 };
 
-/// Returns the loss and gradient of the objectives for Gaussian noise. With focus = 0 the gradient in every
+/// Returns the loss and gradient of the objectives of a regression. With focus = 0 the gradient in every
 /// argument equals automatic differentiation of variational_bound plus the trace regulariser. With focus > 0,
 /// row i of a predictive data term has the weight v_i^focus / mean(v^focus), where v are the predictive
 /// variances, held constant (Seitzer et al. 2022, eq. 5). Without these weights a row with a large predicted

@@ -85,11 +85,15 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
   std::vector<MethodChoice> out;
   for (const MethodChoice& choice : methods) {
     const MethodInfo& info = find_method(choice.method);
-    const bool taken = takes(info, task, choice.options) && takes(info, kind, choice.options);
+    const bool taken = takes(info, task, choice.options) && takes(info, kind, choice.options) &&
+                       (!options.likelihood || takes(info, *options.likelihood, choice.options));
     check(taken || !all_must, "compare",
           fmt::format("methods for {}{}", name_of(task),
                       kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind))),
-          in_quotes(choice.method), methods_taking(task, kind) + " take it");
+          in_quotes(choice.method),
+          (options.likelihood == LikelihoodKind::student ? methods_that(&MethodInfo::student)
+                                                         : methods_taking(task, kind)) +
+              " take it");
     if (taken) out.push_back(choice);
   }
   return out;
@@ -138,6 +142,16 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
     }
   }
   return results;
+}
+
+std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results) {
+  const auto first = std::ranges::find_if(results, [](const MethodRuns& each) { return !each.runs.empty(); });
+  std::vector<MethodRuns> found;
+  if (first == results.end()) return found;
+  for (const char* name : {"persistence", "seasonal_persistence"})
+    if (const auto at = first->runs.front().find(name); at != first->runs.front().end())
+      found.push_back({name, {*at}});
+  return found;
 }
 
 std::optional<LeadingPair> leading_pair(const std::vector<MethodRuns>& results, double test_fraction) {

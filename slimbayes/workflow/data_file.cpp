@@ -114,7 +114,8 @@ Examples read_training(const std::string& path, FitOptions& o, const DataSource&
   if (!o.text.empty()) reading.names.push_back(o.text);
   reading.missing = marks_of(o);
   using enum LikelihoodKind;
-  if (o.likelihood == gaussian || o.likelihood == poisson) reading.numbers = {o.target};
+  if (o.likelihood == gaussian || o.likelihood == student || o.likelihood == poisson)
+    reading.numbers = {o.target};
   if (o.likelihood == bernoulli || o.likelihood == softmax) reading.labels = {o.target};
   Table table = from.read(path, reading);
   const bool series = input_kind(o) == InputKind::windows;

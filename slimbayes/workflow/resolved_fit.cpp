@@ -37,8 +37,9 @@ void check_names(const Table& table, const FitOptions& fit) {
 /// Returns the method that the options name or, if they name none, the default method of the target's task.
 const MethodInfo& method_of(const Examples& examples, const FitOptions& fit) {
   check_target(examples, fit);
-  return fit.method.empty() ? default_method(task_asked(examples, fit), kind_asked(examples, fit))
-                            : find_method(fit.method);
+  if (!fit.method.empty()) return find_method(fit.method);
+  if (fit.likelihood == LikelihoodKind::student) return default_student_method();
+  return default_method(task_asked(examples, fit), kind_asked(examples, fit));
 }
 
 }  // namespace
@@ -85,6 +86,7 @@ ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodCh
   const InputKind kind = kind_asked(examples, fit);
   const auto task = kind == InputKind::table ? task_known(fit, kind) : task_asked(examples, fit);
   check_method(method, options, kind, task);
+  check_likelihood(method, options, fit.likelihood);
   if (const Table* table = table_of(examples)) check_names(*table, fit);
   if (network) options = options_around(*network, method, std::move(options));
   const MethodInfo& inner = inner_method(method, options);

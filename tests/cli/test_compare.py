@@ -52,7 +52,7 @@ def test_numbers_of_a_column_are_written_alike(tmp_path):
     done = run(tmp_path, "compare", "prices.csv", "--target", "y", "--methods", "dbk,dnn,gp-exact", "--seeds", 2, *SMALL)
     assert done.returncode == 0, done.stderr
     head, *lines = done.stdout.rstrip("\n").split("\n")
-    assert len(lines) == 5 and "e+" not in done.stdout
+    assert len(lines) == 6 and "e+" not in done.stdout
     ends = [match.end() for match in re.finditer(r"\S+", head)]
     for start, end in zip(ends[:-3], ends[1:-2]):  # from the end of a name to that of the next, the mark included
         cells = [line[start + 1:end + 1].rstrip("* ") for line in lines]

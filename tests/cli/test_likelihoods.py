@@ -2,6 +2,7 @@
 
 import json
 
+import numpy
 import pytest
 from conftest import refused, run, write_csv
 from likelihoods import QUICK, SOME, labelled, ok
@@ -68,3 +69,30 @@ def test_compare_refuses_methods_without_the_task_before_any_fit(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "v", "y"], labelled(["a", "b"] * 15))
     line = refused(tmp_path, "compare", "t.csv", "--target", "y", "--methods", "vbll,dbk")
     assert "methods for classification; received 'dbk'; auto, vbll" in line
+
+
+def test_heavy_tails(tmp_path):
+    draw = numpy.random.default_rng(0)
+    u = draw.uniform(-1, 1, 900)
+    write_csv(tmp_path / "t.csv", ["u", "y"], zip(u, numpy.sin(3 * u) + 0.1 * draw.standard_t(3, 900)))
+    nll = {}
+    for likelihood in ("gaussian", "student"):
+        fit = ["fit", "t.csv", "--target", "y", "--likelihood", likelihood, "--test-fraction", 0.5, "--rank", 16, "--steps", 1500, "--threads", 1, "--json"]
+        report = json.loads(ok(tmp_path, *fit, "--model", f"{likelihood}.m", *(["--method", "dbk"] * (likelihood == "gaussian"))))
+        nll[likelihood] = report["test"]["nll"]["value"] if isinstance(report["test"]["nll"], dict) else report["test"]["nll"]
+    assert nll["student"] < nll["gaussian"] - 0.05
+    model = json.loads(ok(tmp_path, "describe", "student.m", "--json"))
+    assert model["method"] == "dbk" and "student" in json.dumps(model)
+    assert "median" in ok(tmp_path, "predict", "student.m", "t.csv").splitlines()[0]
+
+
+def test_who_takes_a_student(tmp_path):
+    write_csv(tmp_path / "t.csv", ["u", "y"], [[i % 7, i * i % 5 + 0.5] for i in range(60)])
+    fit = ["fit", "t.csv", "--target", "y", "--likelihood", "student"]
+    for method, words in (("dnn", []), ("ensemble", ["--of", "dnn"])):
+        assert "dbk, pp-dkl, ensemble take it (--method)" in refused(tmp_path, *fit, "--method", method, *words)
+    assert "auto finds heavy tails by itself" in refused(tmp_path, *fit, "--method", "auto")
+    ok(tmp_path, *fit, "--method", "ensemble", "--of", "pp-dkl", "--members", 2, "--model", "m", *QUICK)
+    compared = ["compare", "t.csv", "--target", "y", "--likelihood", "student", "--methods", "dbk,pp-dkl", "--seeds", 1, "--json", *QUICK]
+    assert [each["method"] for each in json.loads(ok(tmp_path, *compared))["methods"]] == ["dbk", "pp-dkl"]
+    assert "received 'dnn'" in refused(tmp_path, *compared[:6], "--methods", "dbk,dnn")

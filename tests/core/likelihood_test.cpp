@@ -6,6 +6,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "slimbayes/core/density.h"
+#include "slimbayes/core/likelihoods.h"
 #include "slimbayes/core/random.h"
 #include "tests/core/row.h"
 
@@ -85,6 +87,32 @@ TEST(Likelihood, WrongShapesAreNamed) {
   EXPECT_THROW(l.log_predictive(f, at::zeros({2, 1}, at::kDouble)), std::invalid_argument);
   EXPECT_THROW((GaussianLikelihood{row({1, 1, 1})}).predictive(f), std::invalid_argument);
   EXPECT_THROW(GaussianLikelihood{}.predictive(f), std::invalid_argument);
+}
+
+// The density by numerical integration: it sums to 1, and its variance is that of f and of the noise.
+TEST(Likelihood, AStudentPredictiveHasTheTotalVariance) {
+  const StudentLikelihood l{at::scalar_tensor(0.3, at::kDouble), 5};
+  const at::Tensor t = at::linspace(-6, 6, 200001, at::kDouble), y = 1 + at::sinh(t);  // dense in the middle
+  const Latent f{at::full_like(t, 1), at::full_like(t, 0.2)};
+  const at::Tensor mass = l.log_predictive(f, y).exp() * at::cosh(t) * (12.0 / 200000);
+  EXPECT_NEAR(mass.sum().item<double>(), 1, 1e-6);
+  EXPECT_NEAR((mass * (y - 1).square()).sum().item<double>(), 0.5, 1e-3);
+}
+
+TEST(Likelihood, TheAnswerOfAStudentHasItsDensity) {
+  const Latent f{row({1, -1}), row({0.2, 0}), 1};
+  const at::Tensor y = row({0.5, 9});
+  const StudentLikelihood heavy{at::scalar_tensor(0.3, at::kDouble), 3};
+  const auto p = std::get<Regression>(heavy.predictive(f));
+  EXPECT_TRUE(at::allclose(regression_row_nll(p, y), -heavy.log_predictive(f, y), 1e-12, 1e-12));
+  EXPECT_EQ(p.zeroed, 1);
+  EXPECT_TRUE(at::equal(p.epistemic_var, f.epistemic_var));
+  const StudentLikelihood none{heavy.noise_var, INFINITY};
+  EXPECT_TRUE(std::get<Regression>(none.predictive(f)).density.empty());
+  EXPECT_TRUE(at::equal(none.log_predictive(f, y), GaussianLikelihood{heavy.noise_var}.log_predictive(f, y)));
+  const Latent columns{f.mean.unsqueeze(1), f.epistemic_var.unsqueeze(1)};
+  EXPECT_THROW(expected_log_prob(heavy, columns, y), std::invalid_argument);
+  EXPECT_THROW((StudentLikelihood{heavy.noise_var, 2}.log_predictive(f, y)), std::invalid_argument);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 
 #include "slimbayes/core/answers.h"
 #include "slimbayes/core/check.h"
@@ -147,26 +148,68 @@ struct StopAt : Callback {
   bool stop() override { return left-- <= 0; }
 };
 
-TEST(Auto, AKilledFitGoesOnToTheSameBits) {
+/// Stops fits at these calls of stop(), resumes them, and compares the model with that of a fit in one go.
+void expect_the_same_bits(const std::function<std::unique_ptr<Fitted>(const FitContext&)>& fit,
+                          const std::vector<int64_t>& calls) {
   const std::filesystem::path path =
       std::filesystem::path(testing::TempDir()) / ("auto" + std::to_string(::getpid()));
-  const json few = {{"candidates", "ridge,dnn"}, {"steps", 30}, {"hidden", 8}, {"blocks", 1}, {"folds", 3}};
-  const Dataset rows = line(90, 1);
   const auto bytes = [&](Callback* callback, const CheckpointPolicy& policy) {
-    return to_bytes(fitted(rows, few, {Stream(7), callback, policy})->save());
+    return to_bytes(fit({Stream(7), callback, policy})->save());
   };
   const auto whole = bytes(nullptr, {});
-  for (const int64_t calls : {2, 5, 20, 50}) {
-    StopAt stop(calls);
+  for (const int64_t count : calls) {
+    StopAt stop(count);
     try {
       bytes(&stop, {path, false, "auto"});
     } catch (const NumericalError&) {  // stopped before the first candidate ended
     }
+    EXPECT_LT(stop.left, 0) << "not stopped after " << count;
     EXPECT_TRUE(std::filesystem::exists(path));
-    EXPECT_EQ(bytes(nullptr, {path, true, "auto"}), whole) << calls;
+    EXPECT_EQ(bytes(nullptr, {path, true, "auto"}), whole) << count;
     for (const auto& entry : std::filesystem::directory_iterator(path.parent_path()))
       if (entry.path().string().starts_with(path.string())) std::filesystem::remove(entry.path());
   }
+}
+
+TEST(Auto, AKilledFitGoesOnToTheSameBits) {
+  const json few = {{"candidates", "ridge,dnn"}, {"steps", 30}, {"hidden", 8}, {"blocks", 1}, {"folds", 3}};
+  const Dataset rows = line(90, 1);
+  expect_the_same_bits([&](const FitContext& context) { return fitted(rows, few, context); }, {2, 5, 20, 50});
+}
+
+/// A product of two inputs, which no straight line fits, with noise that has one sd on the left and another
+/// on the right, which only dbk learns.
+Dataset product(int64_t n, uint64_t seed) {
+  const at::Tensor x = Stream(seed).split("x").normal({n, 2}),
+                   sd = 0.03 + 0.6 * (x.select(1, 0) > 0).to(at::kDouble);
+  return regression_data(x, x.select(1, 0) * x.select(1, 1) + sd * Stream(seed).split("noise").normal({n}));
+}
+
+// With validation rows and more rows than a Gaussian process takes. The candidates that the mixture uses get
+// copies after every candidate has had its turn.
+TEST(Auto, CopiesComeAfterEveryCandidateAndSurviveAKill) {
+  const Split rows{product(2600, 1), product(200, 2)};
+  const auto method = registry_row("auto").make(
+      {{"steps", 800}, {"hidden", 8}, {"blocks", 1}, {"rank", 8}, {"patience", 0}, {"time_limit", 1e6}});
+  const auto fit = [&](const FitContext& context) { return method->fit(rows, context); };
+  std::vector<std::string> stages;
+  struct Stages : Callback {
+    std::vector<std::string>& seen;
+    explicit Stages(std::vector<std::string>& to) : seen(to) {}
+    void stage(const std::string& name) override { seen.push_back(name); }
+  } watcher(stages);
+  const json list = json::parse(fit({Stream(7), &watcher})->save().metadata["portfolio"]);
+  int64_t copies = 0;
+  for (const json& one : list)
+    if (one["weight"] > 0) {
+      EXPECT_EQ(one["members"], one["copies"]) << one;
+      copies += one["members"].get<int64_t>() - 1;
+    }
+  EXPECT_GT(copies, 0) << list;
+  const auto first_copy = std::ranges::find_if(stages, [](const auto& s) { return s.find(" 2/") != s.npos; });
+  ASSERT_NE(first_copy, stages.end());
+  EXPECT_TRUE(std::all_of(first_copy, stages.end(), [](const auto& s) { return s.find(" 1/") == s.npos; }));
+  expect_the_same_bits(fit, {3000});
 }
 
 TEST(Auto, ADamagedListOfCandidatesIsRefused) {

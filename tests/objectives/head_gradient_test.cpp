@@ -215,6 +215,65 @@ TEST(HeadGradient, AFullFocusMovesTheMeanAsSquaredErrorDoes) {
   EXPECT_NEAR((g.grad_offset * mean_var).item<double>(), offset.grad().item<double>(), 1e-12);
 }
 
+// The same loss by automatic differentiation and, for the degrees of freedom, by central differences, which
+// know few digits at 3000: log Gamma(1500) is 9,467.
+TEST(HeadGradient, OfAStudentPredictiveIsThatOfItsFormula) {
+  for (const auto& [dof, focus] : {std::pair{2.5, 0.0}, {7.0, 0.5}, {3000.0, 0.0}}) {
+    SCOPED_TRACE(dof);
+    Case c(9, 5);
+    const VariationalPosterior q = c.posterior();
+    at::Tensor noise = at::exp(c.log_noise).detach().set_requires_grad(true);
+    at::Tensor correction = Stream(7).uniform(at::IntArrayRef{9}).set_requires_grad(true);
+    for (at::Tensor Case::*field : {&Case::phi, &Case::mean, &Case::offset})
+      (c.*field).set_requires_grad(true);
+    const auto loss = [&](double at) {
+      Latent f = q.latent(c.phi, c.offset);
+      f.epistemic_var = f.epistemic_var + correction.unsqueeze(1);
+      const at::Tensor weight = (f.epistemic_var.squeeze(1) + noise).detach().pow(focus);
+      return (-log_predictive(StudentLikelihood{noise, at}, f, c.y) * weight / weight.mean()).mean();
+    };
+    const at::Tensor whole = loss(dof);
+    whole.backward();
+    const HeadGradient g =
+        head_gradient({c.phi.detach(), correction.detach(), c.y, 20},
+                      {{c.mean.detach(), c.log_diagonal, c.lower}, c.offset.detach(), noise.detach(), dof},
+                      {Data::predictive, 0, 0}, focus);
+    const auto same = [](const at::Tensor& a, const at::Tensor& b) {
+      return at::allclose(a, b, 1e-9, 1e-12);
+    };
+    EXPECT_NEAR(g.loss.data.item<double>(), whole.item<double>(), 1e-10);
+    EXPECT_TRUE(same(g.grad_features, c.phi.grad()));
+    EXPECT_TRUE(same(g.grad_correction, correction.grad()));
+    EXPECT_TRUE(same(g.grad_mean, c.mean.grad()));
+    EXPECT_TRUE(same(g.grad_offset, c.offset.grad()));
+    EXPECT_TRUE(same(g.grad_noise_var, noise.grad()));
+    const double step = 1e-4 * dof, high = loss(dof + step).item<double>(),
+                 low = loss(dof - step).item<double>();
+    EXPECT_NEAR(g.grad_dof, (high - low) / (2 * step), 1e-3 * std::abs(g.grad_dof));
+  }
+}
+
+TEST(HeadGradient, OfAStudentPredictiveTendsToTheGaussians) {
+  Case c(9, 5);
+  const auto at_dof = [&](double dof) {
+    return head_gradient({c.phi, {}, c.y, 20}, {c.posterior(), c.offset, at::exp(c.log_noise), dof},
+                         {Data::predictive, 0.3, 0.7});
+  };
+  const HeadGradient heavy = at_dof(1e6), gaussian = at_dof(INFINITY);
+  EXPECT_TRUE(at::allclose(heavy.grad_features, gaussian.grad_features, 1e-4, 1e-5));
+  EXPECT_NEAR(heavy.loss.total.item<double>(), gaussian.loss.total.item<double>(), 1e-4);
+  EXPECT_EQ(gaussian.grad_dof, 0);
+}
+
+TEST(HeadGradient, RefusesAStudentExpectationAndTooFewDegreesOfFreedom) {
+  Case c;
+  const auto with = [&](double dof, Data data) {
+    return head_gradient({c.phi, {}, c.y, 20}, {c.posterior(), c.offset, at::exp(c.log_noise), dof}, {data});
+  };
+  EXPECT_THROW(with(4, Data::expected), std::invalid_argument);
+  EXPECT_THROW(with(2, Data::predictive), std::invalid_argument);
+}
+
 TEST(Dppgp, ZeroWeightsLeaveTheDataTerm) {
   VariationalLoss loss = Case().loss(0, 0);
   EXPECT_EQ(loss.total.item<double>(), loss.data.item<double>());

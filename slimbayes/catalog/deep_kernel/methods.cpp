@@ -20,6 +20,7 @@ MethodInfo dbk() {
       "aleatoric/epistemic.";
   info.paper = "N: deep basis kernels, sections 3 and 4, objective N-15";
   info.parts = SdParts::sum_only;
+  info.student = true;
   info.presets = {paper_preset({paper_training(), paper_focus(), paper_noise()})};
   return with_options<DbkOptions>(std::move(info));
 }
@@ -58,6 +59,7 @@ MethodInfo pp_dkl() {
       "aleatoric/epistemic.";
   info.paper = "N: deep basis kernels, objective N-6 (baseline PP-DKL; Jankowiak et al. 2020)";
   info.parts = SdParts::sum_only;
+  info.student = true;
   info.presets = {paper_preset({paper_training(), paper_focus(), paper_noise()})};
   return with_options<PpDklOptions>(std::move(info));
 }

@@ -149,6 +149,7 @@ MethodInfo ensemble() {
   info.resumable = true;
   info = segmenting(std::move(info));
   info.inner = "of";
+  info.student = true;  // as above
   info.options = option_docs<EnsembleOptions>();
   info.resolve = resolve_ensemble;
   return info;

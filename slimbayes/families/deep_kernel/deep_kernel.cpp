@@ -73,7 +73,7 @@ class DeepKernelFitted : public Fitted {
 
 /// Returns notes on the options that have no effect under this likelihood.
 std::vector<std::string> unused_options(const DeepKernel& kernel, LikelihoodKind likelihood) {
-  if (likelihood == LikelihoodKind::gaussian) return {};
+  if (task_of(likelihood) == TaskKind::regression) return {};
   std::vector<std::string> notes;
   if (kernel.objective.alpha > 0 || kernel.correction == DeepKernel::Correction::largest)
     notes.push_back(

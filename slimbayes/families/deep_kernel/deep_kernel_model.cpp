@@ -18,12 +18,14 @@ using Correction = DeepKernel::Correction;
 /// The name of noise_theta in model files. It is the same for every noise_form, although only the form exp
 /// trains a logarithm.
 constexpr const char* kNoise = "log_noise";
+constexpr const char* kDof = "log_dof";  // dof_theta in model files
+constexpr double kLeastDof = 2.05, kStartDof = 5, kMostDof = 1e6;
 
 /// Returns the correction that this likelihood uses. Correction::largest belongs to the Gaussian likelihood,
 /// because E-12 divides by the noise variance; the bound for other likelihoods (paper E, appendix A.5) has no
 /// such term.
 Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
-  const bool lost = kernel.correction == Correction::largest && likelihood != LikelihoodKind::gaussian;
+  const bool lost = kernel.correction == Correction::largest && task_of(likelihood) != TaskKind::regression;
   return lost ? Correction::none : kernel.correction;
 }
 
@@ -42,9 +44,12 @@ DeepKernelModel::DeepKernelModel(const DeepKernel& kernel, const NetworkSpec& sp
   check_shape(posterior.log_diagonal, {outputs, r}, method, "posterior.log_diagonal");
   check_shape(posterior.lower, {outputs, r, r}, method, "posterior.lower");
   check_shape(offset, {outputs}, method, "offset");
-  if (likelihood != LikelihoodKind::gaussian) return;
+  if (task_of(likelihood) != TaskKind::regression) return;
   noise_theta = lookup(kNoise);
   check_shape(noise_theta, {}, method, kNoise);
+  if (likelihood != LikelihoodKind::student) return;
+  dof_theta = lookup(kDof);
+  check_shape(dof_theta, {}, method, kDof);
 }
 
 Expansion DeepKernelModel::expansion(const Input& input, const ForwardContext& context) const {
@@ -54,6 +59,11 @@ Expansion DeepKernelModel::expansion(const Input& input, const ForwardContext& c
 }
 
 at::Tensor DeepKernelModel::noise_var() const { return noise(noise_theta); }
+
+double DeepKernelModel::dof() const {
+  const double dof = dof_theta.defined() ? kLeastDof + std::exp(dof_theta.item<double>()) : INFINITY;
+  return dof > kMostDof ? INFINITY : dof;
+}
 
 at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data) const {
   if (correction != Correction::largest) return {};
@@ -94,13 +104,14 @@ VariationalLoss DeepKernelModel::backward(const Input& input, const at::Tensor& 
   Expansion phi = expansion(input, context);
   at::Tensor correction_only = phi.correction.defined() ? phi.correction.detach() : at::Tensor();
   HeadGradient g = head_gradient({phi.features.detach(), correction_only, y, rows},
-                                 {posterior, offset, noise_var().detach()}, objective, focus);
+                                 {posterior, offset, noise_var().detach(), dof()}, objective, focus);
   slimbayes::backward(phi, g.grad_features, g.grad_correction);
   posterior.mean.grad().add_(g.grad_mean);
   posterior.log_diagonal.grad().add_(g.grad_log_diagonal);
   posterior.lower.grad().add_(g.grad_lower);
   offset.grad().add_(g.grad_offset);
   noise_theta.grad().add_(noise.gradient(noise_theta, g.grad_noise_var));
+  if (dof_theta.defined()) dof_theta.grad().add_(g.grad_dof * std::exp(dof_theta.item<double>()));
   return g.loss;
 }
 
@@ -113,9 +124,11 @@ Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& s
   specs.push_back({"posterior.log_diagonal", "head", at::full({k, r}, -0.5 * std::log(size), at::kDouble)});
   specs.push_back({"posterior.lower", "head", stream.split("posterior").normal({k, r, r}) / size});
   specs.push_back({"offset", "head", offset});
-  if (likelihood == LikelihoodKind::gaussian)
+  if (task_of(likelihood) == TaskKind::regression)
     specs.push_back(
         {kNoise, "noise", at::full({}, NoiseVariance(kernel.noise).start(kernel.method), at::kDouble)});
+  if (likelihood == LikelihoodKind::student)
+    specs.push_back({kDof, "noise", at::full({}, std::log(kStartDof - kLeastDof), at::kDouble)});
   return Parameters(specs, at::kFloat);
 }
 

@@ -16,7 +16,8 @@ struct DeepKernelModel {
   FeatureMap features;
   VariationalPosterior posterior;
   at::Tensor offset;       // [k]
-  at::Tensor noise_theta;  // scalar; undefined unless the likelihood is Gaussian
+  at::Tensor noise_theta;  // scalar; undefined unless the task is a regression
+  at::Tensor dof_theta;    // scalar; undefined unless the likelihood is student
   NoiseVariance noise;
   /// The correction in use. It is kernel.correction, but `none` in place of `largest` for a likelihood that
   /// is not Gaussian.
@@ -31,7 +32,11 @@ struct DeepKernelModel {
   /// Returns the features phi of the rows. The field `correction` of the result is defined only for
   /// Correction::kernel.
   Expansion expansion(const Input& input, const ForwardContext& context = {}) const;
-  at::Tensor noise_var() const;  // scalar; for a Gaussian likelihood only
+  at::Tensor noise_var() const;  // scalar; for a regression only
+
+  /// Returns the degrees of freedom of the predictive, 2.05 + exp(dof_theta); infinite above 1e6, where the
+  /// density is a Gaussian's to one part in a million, and unless the likelihood is student.
+  double dof() const;
 
   /// Returns M, the largest ||phi||^2 over these rows, which Correction::largest needs (E-12); undefined for
   /// other corrections. M does not depend on how the rows are divided into batches or shards. Scalar,
@@ -44,7 +49,7 @@ struct DeepKernelModel {
   Latent latent(const Input& input, const ForwardContext& context = {}, const at::Tensor& largest = {},
                 const at::Tensor& factor = {}) const;
 
-  /// Computes the loss of a training step under Gaussian noise, adds its gradient to that of every parameter,
+  /// Computes the loss of a training step of a regression, adds its gradient to that of every parameter,
   /// and returns it. The gradient at the features phi is in closed form; automatic differentiation takes it
   /// back through the expansion and the network. y [b]; `rows` is n, the number of training rows; `focus` is
   /// the exponent that focus_at() returns.
@@ -55,7 +60,7 @@ struct DeepKernelModel {
 
 /// Returns the initial parameters in float32 (paper N, appendix B). The posterior q(w) = N(m, L L^T) starts
 /// at m = 0, log L_ii = -1/2 log r, and a strictly lower part of L from N(0, 1) / r; the offsets [k] are as
-/// given. The groups are "network" (empty without a network), "head", and for a Gaussian likelihood "noise".
+/// given. The groups are "network" (empty without a network), "head", and for a regression "noise".
 /// Throws std::invalid_argument unless noise_start > noise_floor.
 Parameters deep_kernel_parameters(const DeepKernel& kernel, const NetworkSpec& spec,
                                   LikelihoodKind likelihood, const at::Tensor& offset, const Stream& stream);

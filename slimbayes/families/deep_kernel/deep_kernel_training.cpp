@@ -72,9 +72,9 @@ Stream step_stream(const DeepKernelFit& fit, const StepContext& at) {
 /// Returns the places at which the events of a batch happened, as points of the domain [-1, 1]^d. [b, d]
 at::Tensor places(const Batch& batch) { return batch.inputs[0].to(at::kFloat); }
 
-/// gaussian_step (regression), rows_step (classes and counts) and events_step each run one training step:
+/// regression_step, rows_step (classes and counts) and events_step each run one training step:
 /// they add the gradient of the loss to those of the parameters and return the loss.
-double gaussian_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
+double regression_step(const DeepKernelFit& fit, const Batch& batch, const StepContext& at) {
   VariationalLoss loss =
       fit.model.backward(input_of(batch), batch.target.to(at::kFloat), fit.rows.size(), fit.kernel.objective,
                          focus_at(fit.kernel.focus, at.step, at.steps), {true, at.stream});
@@ -131,6 +131,8 @@ Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model,
   switch (kind) {
     case LikelihoodKind::gaussian:
       return GaussianLikelihood{model.noise_var()};
+    case LikelihoodKind::student:
+      return StudentLikelihood{model.noise_var(), model.dof()};
     case LikelihoodKind::bernoulli:
       return BernoulliLikelihood{};
     case LikelihoodKind::softmax:
@@ -171,7 +173,7 @@ TrainProblem deep_kernel_problem(const DeepKernelFit& fit, const NetworkSpec& sp
                                           {"head", {t.learning_rate}},
                                           {"noise", {fit.kernel.noise.noise_rate}}},
                                          fit.rows, t);
-  const auto step = regression ? gaussian_step : events ? events_step : rows_step;
+  const auto step = regression ? regression_step : events ? events_step : rows_step;
   problem.step = [&fit, step](const Batch& batch, const StepContext& at) { return step(fit, batch, at); };
   if (fit.held_out.size() > 0)
     problem.validate = [&fit, events] { return events ? events_score(fit) : rows_score(fit); };

@@ -17,8 +17,9 @@ struct DeepKernelFit {
   const Task& task() const { return rows.schema.task; }
 };
 
-/// Returns the likelihood of this kind. A Gaussian likelihood takes the noise variance of `model`. `softmax`
-/// is returned as it is for LikelihoodKind::softmax: it holds the random draws for its expectations.
+/// Returns the likelihood of this kind. A regression takes the noise variance and the degrees of freedom of
+/// `model`. `softmax` is returned as it is for LikelihoodKind::softmax: it holds the random draws for its
+/// expectations.
 Likelihood likelihood_of(LikelihoodKind kind, const DeepKernelModel& model, const SoftmaxLikelihood& softmax);
 
 /// Returns the value of each latent function in the best model that ignores the inputs; training starts from

@@ -71,5 +71,54 @@ TEST(DeepKernel, TheDiagonalCorrectionOfSvDbk) {
   }
 }
 
+/// sin(3 x) with noise of sd .1 whose tails are those of a Student-t distribution with `dof` degrees of
+/// freedom, as the quotient of a normal and the root of a chi-squared variable.
+Dataset tailed(int64_t rows, uint64_t seed, int64_t dof) {
+  Dataset data = contract::changed(contract::toy(rows, seed), [&](Batch& b) {
+    const Stream stream(seed + 100);
+    const at::Tensor normal = stream.split("z").normal({rows}),
+                     chi = stream.split("chi").normal({rows, dof}).square().mean(1);
+    b.target = at::sin(3 * b.inputs[0].select(1, 0)) + 0.1 * normal / chi.sqrt();
+  });
+  return data;
+}
+
+Dataset with_student(Dataset data) {
+  data.schema.task.likelihood = LikelihoodKind::student;
+  return data;
+}
+
+TEST(DeepKernel, AStudentPredictiveLearnsTheTails) {
+  const Split rows{tailed(2000, 1, 3), tailed(500, 2, 3)};
+  const Dataset fresh = tailed(4000, 3, 3);
+  for (const char* name : {"dbk", "pp-dkl"}) {
+    const auto method = registry_row(name).make(
+        find_method(name).resolve({{"steps", 1500}, {"rank", 16}, {"hidden", 16}, {"blocks", 1}}));
+    const auto fit = [&](const Split& split) { return method->fit(split, {Stream(3)}); };
+    const auto gaussian = fit(rows), heavy = fit({with_student(rows.train), with_student(rows.valid)});
+    const Regression p = answer(*heavy, fresh);
+    ASSERT_EQ(p.density.size(), 1U) << name;
+    EXPECT_GT(p.density[0].dof, 2.2) << name;
+    EXPECT_LT(p.density[0].dof, 6) << name;
+    const at::Tensor y = fresh.all().target;
+    EXPECT_LT(regression_nll(p, y), regression_nll(answer(*gaussian, fresh), y) - 0.1) << name;
+    const auto again = registry_row(name).load(heavy->save());
+    EXPECT_TRUE(at::equal(answer(*again, fresh).mean, p.mean));
+    EXPECT_EQ(answer(*again, fresh).density[0].dof, p.density[0].dof);
+    EXPECT_NEAR(heavy->summary().best_score,
+                regression_nll(answer(*heavy, rows.valid), rows.valid.all().target), 2e-4);
+  }
+}
+
+TEST(DeepKernel, RefusesAStudentPredictiveOfAnExpectation) {
+  const Split toy = contract::toy_split();
+  for (const char* name : {"vbll", "dnn", "dbk-exact", "auto"}) {
+    const auto method = registry_row(name).make(find_method(name).resolve(json::object()));
+    EXPECT_THROW(method->fit({with_student(toy.train), with_student(toy.valid)}, {Stream(3)}),
+                 std::invalid_argument)
+        << name;
+  }
+}
+
 }  // namespace
 }  // namespace slimbayes

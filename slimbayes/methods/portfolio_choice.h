@@ -1,0 +1,31 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <string>
+#include <vector>
+
+#include "slimbayes/catalog/portfolio/auto_options.h"
+#include "slimbayes/methods/portfolio.h"
+#include "slimbayes/methods/search_rows.h"
+
+// Which candidates of `auto` are worth a fit. The functions look at the scores of those that have been fitted.
+
+namespace slimbayes {
+
+/// Returns whether the candidate has its fits and a score.
+bool settled(const Tried& tried);
+
+/// Returns whether a candidate other than the plain methods is settled.
+bool has_more_than_plain(const std::vector<Tried>& all);
+
+/// Returns why the candidate `one` of `all` is not worth its time; "" if it is. `late`: no time is left.
+std::string why_not_begun(const Tried& one, const std::vector<Tried>& all, bool late);
+
+/// Returns for each candidate whether it gets copies: with validation rows those that the mixture of first
+/// fits would use, in folds none. It looks at the first fits alone, so that a resumed search chooses as the
+/// search did.
+std::vector<bool> worth_copies(const std::vector<Tried>& all, const SearchRows& rows,
+                               const at::Tensor& targets, const AutoOptions& options);
+
+}  // namespace slimbayes
