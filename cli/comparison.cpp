@@ -54,8 +54,9 @@ std::vector<std::string> shown_metrics(const std::vector<MethodRuns>& outcomes) 
 /// Returns a number by which methods are ranked; the least is the best: the negative mean for accuracy, F1,
 /// AUROC, mIoU and MPA, the distance to `level` for the coverage, else the mean. Returns nothing for the
 /// width, the expected count and mean entropies, which do not rank methods. The mean is parsed from the
-/// printed text `shown`, so that differences that a reader cannot see do not count.
+/// printed text `shown`, so that differences that a reader cannot see do not count; "-" ranks nothing.
 std::optional<double> badness(const std::string& shown, const std::string& metric, double level) {
+  if (shown == "-") return std::nullopt;
   const double mean = std::strtod(shown.c_str(), nullptr);
   const auto is_one_of = [&](std::initializer_list<std::string_view> names) {
     return std::ranges::find(names, metric) != names.end();
@@ -81,7 +82,7 @@ std::vector<bool> best_of(const std::vector<std::string>& shown, const std::stri
   return best;
 }
 
-/// Returns "scored on 206 test rows", or the least and the largest number over the splits.
+/// Returns "scored on 206 test examples", or the least and the largest number over the splits.
 std::string scored_on(const std::vector<MethodRuns>& outcomes) {
   int64_t least = std::numeric_limits<int64_t>::max(), most = 0;
   for (const MethodRuns& outcome : outcomes)
@@ -90,8 +91,14 @@ std::string scored_on(const std::vector<MethodRuns>& outcomes) {
       most = std::max(most, run.at("n").get<int64_t>());
     }
   if (most == 0) return "";
-  return least == most ? fmt::format("scored on {} test rows\n", most)
-                       : fmt::format("scored on {} to {} test rows a split\n", least, most);
+  return least == most ? fmt::format("scored on {} test examples\n", most)
+                       : fmt::format("scored on {} to {} test examples a split\n", least, most);
+}
+
+/// Returns " (40 of 206)" for a forecast that has values for fewer examples than the methods; else "".
+std::string on_fewer(const MethodRuns& forecast, const json& report) {
+  const json &own = forecast.runs.at(0).at("n"), &all = report.at("n");
+  return own == all ? "" : fmt::format(" ({} of {})", own.get<int64_t>(), all.get<int64_t>());
 }
 
 /// Returns lines below the table that explain the metrics of a classification; "" for other tasks.
@@ -166,10 +173,11 @@ std::string comparison_table(const std::vector<MethodRuns>& outcomes, double lev
     fitted.push_back(&outcome);
     rows.push_back({{outcome.method}});
   }
+  const size_t methods = fitted.size();
   const std::vector<MethodRuns> forecasts = forecasts_in(outcomes);
   for (const MethodRuns& forecast : forecasts) {
     fitted.push_back(&forecast);
-    rows.push_back({{forecast.method}});
+    rows.push_back({{forecast.method + on_fewer(forecast, *first_report(outcomes))}});
   }
   for (const std::string& metric : shown_metrics(outcomes)) {
     std::vector<Spread> spreads;
@@ -180,7 +188,10 @@ std::string comparison_table(const std::vector<MethodRuns>& outcomes, double lev
     }
     const NumberFormat format(means);
     std::vector<std::string> shown;
-    for (double mean : means) shown.push_back(std::isnan(mean) ? "-" : format(mean));
+    for (size_t i = 0; i < means.size(); ++i) {
+      const bool ranked = i < methods || on_fewer(*fitted[i], *first_report(outcomes)).empty();
+      shown.push_back(std::isnan(means[i]) || !ranked ? "-" : format(means[i]));
+    }
     const std::vector<bool> best = best_of(shown, metric, level);
     const std::vector<std::string> cells = aligned(spreads, format);
     rows[0].push_back({metric});

@@ -2,19 +2,18 @@
 """RealMLP-TD (Holzmüller et al. 2024) or TabM (Gorishniy et al. 2025), as pytabkit has them, on the rows of a slimbayes
 model's split.
 
-  experiments/pytabkit_fit.py TABLE --split MODEL --network realmlp|tabm [--seed S] [--threads N]
+  experiments/pytabkit_fit.py TABLE --split MODEL --network realmlp|tabm [--seed S] [--threads N] [--device D]
 
 It answers as `slimbayes fit --json` does, in short: rows, seconds, and the test metrics with the same definitions and the
 same scale (the training targets' sd, which the model file holds). Both predict a mean alone. The variance is one number, the
-mean squared error on the validation rows, which choose the epoch too. All else is pytabkit's default. On the GPU if there
-is one, so that the seconds of such rows compare with nothing.
+mean squared error on the validation rows, which choose the epoch too. All else is pytabkit's default. With --device cuda the
+seconds compare with nothing.
 """
 
 import json
 import time
 
 import numpy as np
-import torch
 from pytabkit import RealMLP_TD_Regressor, TabM_D_Regressor
 from rival import answer, arguments, metrics, rows_of
 
@@ -25,10 +24,10 @@ def main():
     parser = arguments(__doc__)
     parser.add_argument("--network", required=True, choices=sorted(NETWORKS))
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
     options = parser.parse_args()
     inputs, y, split, scale = rows_of(options.table, options.split, options.target)
-    model = NETWORKS[options.network](device="cuda" if torch.cuda.is_available() else "cpu", random_state=options.seed,
-                                      n_threads=options.threads)
+    model = NETWORKS[options.network](device=options.device, random_state=options.seed, n_threads=options.threads)
     start = time.perf_counter()
     model.fit(inputs[split["train"]], y[split["train"]], inputs[split["valid"]], y[split["valid"]])
     seconds = time.perf_counter() - start

@@ -133,7 +133,9 @@ void check_likelihood(const MethodInfo& info, const nlohmann::json& options,
       likelihood != LikelihoodKind::student || takes(info, *likelihood, options),
       "a method that takes --likelihood student",
       info.inner.empty() ? info.name : fmt::format("{} of {}", info.name, inner_method(info, options).name),
-      fmt::format("{} take it (--method){}", methods_that(&MethodInfo::student),
+      fmt::format("{}{} take it (--method){}",
+                  info.inner.empty() ? "" : fmt::format("--{} dbk makes members that take it; ", info.inner),
+                  methods_that(&MethodInfo::student),
                   info.candidates ? "; auto finds heavy tails by itself: leave --likelihood out" : ""));
 }
 

@@ -102,6 +102,14 @@ bool is_packed_data(const std::filesystem::path& path) {
   return path.extension() == ".gz" && !is_table_name(path);
 }
 
+std::string detail::likelihood_help() {
+  return fmt::format(
+      "distribution of the target. gaussian: numbers; student: numbers with heavy tails, for {}; bernoulli, "
+      "softmax: classes; poisson: counts; cox: each row is an event; auto: text, booleans and columns of two "
+      "different whole numbers are classes, other numbers gaussian",
+      methods_that(&MethodInfo::student));
+}
+
 std::string detail::network_from_help() {
   std::string trainers;
   for (const MethodInfo& info : method_catalog())

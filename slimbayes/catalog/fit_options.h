@@ -126,6 +126,9 @@ inline constexpr const char *kColumnSection = "Target and columns",
 
 namespace detail {
 
+/// Returns the help text of --likelihood, which names the methods that take student.
+std::string likelihood_help();
+
 /// Returns the help text of --network-from, which names the methods that train the network further.
 std::string network_from_help();
 
@@ -134,12 +137,7 @@ void describe_columns(FitOptions& o, V& v) {
   v.section(kColumnSection);
   v("target", o.target, "column to predict; not needed for images and for --likelihood cox",
     ValueName{"COLUMN"}, "");
-  v("likelihood", o.likelihood,
-    "distribution of the target. gaussian: numbers; student: numbers with heavy tails, for dbk and pp-dkl; "
-    "bernoulli, softmax: classes; poisson: counts; cox: each "
-    "row is an event; auto: text, booleans and columns of two different whole numbers are classes, other "
-    "numbers gaussian",
-    "");
+  v("likelihood", o.likelihood, likelihood_help(), "");
   v("ignore", o.ignore, "columns that are not used as inputs, comma-separated", ValueName{"COLUMN"}, "");
   v("categorical", o.categorical,
     "columns whose cells name categories, even if they look like numbers (codes, years), comma-separated",

@@ -97,7 +97,7 @@ std::string default_methods_text() {
     text += fmt::format("{}{} for {}{}{}", text.empty() ? "" : ", ", method, fmt::join(tasks, ", "),
                         tasks.empty() ? "" : " and ", last);
   }
-  return text;
+  return text + fmt::format(", {} for --likelihood student", default_student_method().name);
 }
 
 std::string methods_that(bool MethodInfo::*fact) {

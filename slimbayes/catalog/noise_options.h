@@ -33,7 +33,10 @@ void describe_log_noise(NoiseOptions& o, V& v,
 
 template <class V>
 void describe(NoiseOptions& o, V& v) {
-  describe_log_noise(o, v, "AdamW's peak rate of the noise, in the unit that noise_form trains");
+  describe_log_noise(
+      o, v,
+      "AdamW's peak rate of the noise, in the unit that noise_form trains, and of --likelihood student's "
+      "log(degrees of freedom - 2.05)");
   v("noise_form", o.noise_form,
     "what the optimiser trains. exp: the logarithm of the noise variance above the floor; softplus: its "
     "inverse softplus above the floor; variance: the variance itself; sd: its root. The last two are clipped "

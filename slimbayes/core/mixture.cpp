@@ -115,8 +115,10 @@ Regression mixture(const std::vector<Regression>& parts) {
 Regression bagged(const std::vector<Regression>& members) {
   Regression p = mixture(members);
   if (!p.density.empty()) return p;
-  const at::Tensor a = p.aleatoric_var;
-  p.aleatoric_var = a * (a / (a + 2 * disagreement(members)));
+  const at::Tensor b = disagreement(members), own = p.epistemic_var - b,
+                   share = (p.aleatoric_var + own) / total_var(p);  // v / (v + b)
+  p.aleatoric_var = share * p.aleatoric_var;
+  p.epistemic_var = share * own + b;
   return p;
 }
 

@@ -20,15 +20,14 @@ namespace slimbayes {
 Predictive mixture(const std::vector<Predictive>& parts);
 Regression mixture(const std::vector<Regression>& parts);
 
-/// Returns the answer of the mean of k members, each of which has learnt other rows and has a variance that
-/// equals its own mean squared error on rows it has not seen (members of cross-validation). With the average
-/// aleatoric variance a, the average epistemic variance e and the variance b of the means between the
-/// members, the squared error of the mean is that of the members less b (Krogh and Vedelsby 1995, equation
-/// 7), a + e - b. The mixture would answer a + e + b: it counts the disagreement b once more, which is already
-/// part of a. The result has the epistemic variance e + b of the mixture, and the aleatoric variance
-/// a^2 / (a + 2 b): to first order in b the total is a + e - b, and it stays above e + b where the members
-/// disagree by more than the noise, as they do far from the data. Parts with a density are mixed as they are.
-/// Throws as mixture.
+/// Returns the answer of the mean of k members, each of which has learnt other rows and has a variance v that
+/// equals its own mean squared error on rows it has not seen (members of cross-validation). Let b be the
+/// variance of the means between the members. The squared error of their mean is that of the members less b
+/// (Krogh and Vedelsby 1995, equation 7), v - b. The mixture answers v + b: it counts the disagreement, which
+/// is part of v already, once more. The result has the variance v^2 / (v + b) + b, with both parts of v in
+/// proportion and b as epistemic variance. It is v where the members agree, nowhere less, at most v + b, and
+/// tends to b where they disagree by more than they know, as far from the data. Parts with a density are
+/// mixed as they are. Throws as mixture.
 Regression bagged(const std::vector<Regression>& members);
 
 /// Returns the mixture of predictives of the same n rows with these weights, each > 0; they are divided by

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/class_metrics.h"
 #include "slimbayes/core/density.h"
 
 namespace slimbayes {
@@ -139,6 +140,30 @@ Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails)
   const Tempering wild = fitted_wild_rows(normal_score(p, y));
   if (wild.wild_share == 0) return best;
   return regression_nll(tempered(p, wild), y) + 4 / n < best_score ? wild : best;
+}
+
+Classes tempered(const Classes& p, double power) {
+  check(power > 0 && std::isfinite(power), "tempered", "a finite power > 0", fmt::format("{}", power));
+  if (power == 1) return p;
+  Classes out;
+  out.probabilities = at::softmax(power * p.probabilities.log(), -1);
+  out.predictive_entropy = -at::special_xlogy(out.probabilities, out.probabilities).sum(-1);
+  const at::Tensor share = at::where(p.predictive_entropy > 0, p.expected_entropy / p.predictive_entropy,
+                                     at::ones_like(p.predictive_entropy));
+  out.expected_entropy = share * out.predictive_entropy;
+  out.zeroed = p.zeroed;
+  return out;
+}
+
+double fitted_power(const Classes& p, const at::Tensor& y) {
+  constexpr double kMost = 10, kWorth = 2;  // nats in all, as for each parameter of fitted_tempering
+  const auto n = static_cast<double>(y.size(0));
+  if (n < kFewest) return 1;
+  const auto nll = [&](double log_power) {
+    return class_row_nll(tempered(p, std::exp(log_power)), y).mean().item<double>();
+  };
+  const auto [log_power, least] = least_of(nll, -std::log(kMost), std::log(kMost));
+  return least + kWorth / n < nll(0) ? std::exp(log_power) : 1;
 }
 
 }  // namespace slimbayes

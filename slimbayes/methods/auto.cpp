@@ -56,6 +56,7 @@ std::string fact_of(const Tried& t) {
   if (t.tempering.wild_share > 0)
     text += fmt::format(", {:.2g} % wild rows with an sd {:.3g} times that of the others",
                         100 * t.tempering.wild_share, std::sqrt(t.tempering.wild_factor));
+  if (t.power != 1) text += fmt::format(", probabilities to the power {:.3g}", t.power);
   return text;
 }
 

@@ -46,6 +46,7 @@ json facts_of(const Tried& tried, bool seconds) {
     facts["wild_share"] = tried.tempering.wild_share;
     facts["wild_factor"] = tried.tempering.wild_factor;
   }
+  if (tried.power != 1) facts["power"] = tried.power;
   if (std::isfinite(tried.nll)) facts["nll"] = tried.nll;
   if (seconds) facts["seconds"] = tried.seconds;
   return facts;
@@ -82,6 +83,7 @@ Tried tried_of(const json& facts) {
   tried.tempering.dof = number_of(facts, "dof", 2 + 1e-9, std::numeric_limits<double>::infinity());
   tried.tempering.wild_share = number_of(facts, "wild_share", 0, 0);
   tried.tempering.wild_factor = number_of(facts, "wild_factor", 1, 1);
+  tried.power = number_of(facts, "power", 1e-3, 1);
   check(tried.tempering.wild_share < 1 &&
             (tried.tempering.wild_share == 0 ||
              (tried.tempering.wild_factor > 1 && std::isinf(tried.tempering.dof))),
@@ -97,26 +99,30 @@ Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const
                      const Dataset& rows, const PredictOptions& options) {
   const Dataset own = seen(tried.view, rows);
   Tempering by = tried.tempering;
+  double power = tried.power;
   std::vector<Predictive> answers;
   std::vector<Regression> calibrated;  // of members without one fold each
   const auto k = static_cast<double>(members.size());
   for (const auto& member : members) {
     const auto i = static_cast<double>(answers.size());
     answers.push_back(member->predict(own, options.within(i / k, (i + 1) / k)));
+    if (!tried.of_folds) continue;
+    if (auto* c = std::get_if<Classes>(&answers.back())) *c = tempered(*c, power);
     auto* r = std::get_if<Regression>(&answers.back());
-    if (r == nullptr || !tried.of_folds) continue;
+    if (r == nullptr) continue;
     r->aleatoric_var = by.factor * r->aleatoric_var;
     r->epistemic_var = by.factor * r->epistemic_var;
     calibrated.push_back(*r);
   }
-  if (tried.of_folds) by.factor = 1;
+  if (tried.of_folds) by.factor = power = 1;
   const auto pool = [&]() -> Predictive {
     if (answers.size() == 1) return answers.front();
     return calibrated.empty() ? mixture(answers) : bagged(calibrated);
   };
   const Predictive whole = answer_as_given(tried.view, pool());
-  const auto* r = std::get_if<Regression>(&whole);
-  return r == nullptr ? whole : Predictive(tempered(*r, by));
+  if (const auto* r = std::get_if<Regression>(&whole)) return tempered(*r, by);
+  if (const auto* c = std::get_if<Classes>(&whole)) return tempered(*c, power);
+  return whole;
 }
 
 void store_portfolio(const std::vector<Tried>& all, bool seconds, TensorFile& file) {

@@ -22,6 +22,7 @@ struct Tried {
   bool cut = false;      // whether the time limit ended one of them early
   double nll = std::numeric_limits<double>::quiet_NaN();  // of the held-out rows, after the tempering
   Tempering tempering = {};                               // of a regression
+  double power = 1;                                       // of class probabilities
   /// Whether each member was fitted without one fold. The held-out answer to a row is then that of one
   /// member, and the factor of the tempering belongs to a member's variance, not to the variance of the mean
   /// between members.

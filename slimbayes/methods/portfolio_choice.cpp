@@ -56,15 +56,15 @@ std::string why_not_begun(const Tried& one, const std::vector<Tried>& all, bool 
   return "";
 }
 
-std::vector<bool> worth_copies(const std::vector<Tried>& all, const SearchRows& rows,
-                               const at::Tensor& targets, const AutoOptions& options) {
+std::vector<bool> worth_copies(const std::vector<Tried>& all, std::vector<std::optional<Predictive>> held,
+                               const SearchRows& rows, const at::Tensor& targets,
+                               const AutoOptions& options) {
   std::vector<bool> worth(all.size(), false);
   if (rows.in_folds) return worth;
   const at::NoGradGuard no_grad;
   std::vector<Tried> first = all;
-  std::vector<std::optional<Predictive>> held(first.size());
   for (size_t i = 0; i < first.size(); ++i) {
-    if (!settled(first[i])) continue;
+    if (!settled(first[i]) || first[i].members.size() == 1) continue;
     first[i].members.resize(1);
     held[i] = scored(first[i], rows, targets, options.tails == "auto");
   }

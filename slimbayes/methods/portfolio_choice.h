@@ -2,6 +2,7 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,8 @@
 #include "slimbayes/methods/portfolio.h"
 #include "slimbayes/methods/search_rows.h"
 
-// Which candidates of `auto` are worth a fit. The functions look at the scores of those that have been fitted.
+// Which candidates of `auto` are worth a fit. The functions look at the scores of those that have been
+// fitted.
 
 namespace slimbayes {
 
@@ -24,8 +26,8 @@ std::string why_not_begun(const Tried& one, const std::vector<Tried>& all, bool 
 
 /// Returns for each candidate whether it gets copies: with validation rows those that the mixture of first
 /// fits would use, in folds none. It looks at the first fits alone, so that a resumed search chooses as the
-/// search did.
-std::vector<bool> worth_copies(const std::vector<Tried>& all, const SearchRows& rows,
-                               const at::Tensor& targets, const AutoOptions& options);
+/// search did. `held` are the scored answers to the held-out rows.
+std::vector<bool> worth_copies(const std::vector<Tried>& all, std::vector<std::optional<Predictive>> held,
+                               const SearchRows& rows, const at::Tensor& targets, const AutoOptions& options);
 
 }  // namespace slimbayes

@@ -27,6 +27,8 @@
 #include <chrono>
 #include <exception>
 #include <optional>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "slimbayes/core/check.h"
@@ -62,14 +64,17 @@ class Search {
 
   Found run() {
     resume();
-    while (next_ < 2 * tried_.size() && !interrupted_) {
+    const size_t turns = (rows_.in_folds ? 1 : 2) * tried_.size();
+    while (next_ < turns && !interrupted_) {
       const bool first = next_ < tried_.size();
       Tried& one = tried_[current()];
       if (first && one.left_out.empty()) one.left_out = why_not_begun(one, tried_, used_ > limit_);
-      if (next_ == tried_.size()) copied_ = worth_copies(tried_, rows_, targets_, options_);
+      if (next_ == tried_.size()) copied_ = worth_copies(tried_, held_, rows_, targets_, options_);
+      const size_t before = one.members.size();
       if (one.left_out.empty()) first ? fit_needed(one) : fit_copies(one);
       if (interrupted_) break;
-      record(++next_, 0);
+      ++next_;
+      if (first || one.members.size() > before) record(next_, 0);
     }
     return combined();
   }
@@ -105,7 +110,7 @@ class Search {
               "auto", "the fits of every candidate", "others");
         if (i < next_ && tried_[i].left_out.empty()) score(i);
       }
-      if (next_ > tried_.size()) copied_ = worth_copies(tried_, rows_, targets_, options_);
+      if (next_ > tried_.size()) copied_ = worth_copies(tried_, held_, rows_, targets_, options_);
     });
   }
 
@@ -164,25 +169,37 @@ class Search {
   }
 
   /// Makes copies of a candidate that the mixture would use, as long as there is time for another. A copy
-  /// that fails or does not end is left out: the candidate answers without it.
+  /// that does not end is left out. If one fails, or the answer with the copies has no score, the candidate
+  /// answers with its first fit, and a note says so.
   void fit_copies(Tried& one) {
-    const size_t before = one.members.size();
     if (!copied_.at(current()) || one.cut) return;
-    const auto method = registry_row(one.candidate.method).make(one.candidate.options);
-    while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
-      const double rest = limit_ - used_;
-      if (one.seconds / static_cast<double>(one.members.size()) > rest) break;
-      try {
+    const auto first = std::pair(one, held_[current()]);
+    std::string failure;
+    try {
+      const auto method = registry_row(one.candidate.method).make(one.candidate.options);
+      while (one.members.size() < all_fits(one.candidate, rows_) && !interrupted_) {
+        const double rest = limit_ - used_;
+        if (one.seconds / static_cast<double>(one.members.size()) > rest) break;
         auto member = fitted(one, *method, rest);
-        if (interrupted_ || member->summary().stopped == Stopped::interrupted) break;
+        if (member->summary().stopped == Stopped::interrupted) break;
         keep(one, std::move(member));
-      } catch (const NumericalError&) {
-        break;
-      } catch (const std::bad_alloc&) {
-        break;
       }
+      if (one.members.size() > 1) score(current());
+      failure = one.left_out;
+    } catch (const NumericalError& error) {
+      failure = error.what();
+    } catch (const std::invalid_argument& error) {
+      failure = error.what();
+    } catch (const std::bad_alloc&) {
+      failure = "out of memory";
     }
-    if (one.members.size() > before && !interrupted_) score(current());
+    if (failure.empty()) return;
+    const double spent = one.seconds;
+    std::tie(one, held_[current()]) = first;
+    one.members.resize(1);
+    one.seconds = spent;
+    if (context_.callback)
+      context_.callback->note(fmt::format("{} answers without copies: {}", one.candidate.label(), failure));
   }
 
   /// Makes the next fit of the candidate in at most this time. Sets interrupted_ if the caller stopped it.

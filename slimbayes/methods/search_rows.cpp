@@ -94,9 +94,14 @@ std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at:
                                  bool tails) {
   tried.of_folds = rows.in_folds;
   tried.tempering = {};
+  tried.power = 1;
   Predictive held = held_answer(tried, rows);
   if (const auto* r = std::get_if<Regression>(&held)) {
     tried.tempering = fitted_tempering(*r, targets, tails);
+    held = held_answer(tried, rows);
+  }
+  if (const auto* c = std::get_if<Classes>(&held)) {
+    tried.power = fitted_power(*c, targets);
     held = held_answer(tried, rows);
   }
   const double nll = row_nll(held, targets).mean().item<double>();

@@ -82,18 +82,17 @@ std::vector<MethodChoice> methods_that_take(const Examples& examples, const FitO
                                             const std::vector<MethodChoice>& methods, bool all_must) {
   const TaskKind task = task_asked(examples, options);
   const InputKind kind = kind_asked(examples, options);
+  const bool student = options.likelihood == LikelihoodKind::student;
   std::vector<MethodChoice> out;
   for (const MethodChoice& choice : methods) {
     const MethodInfo& info = find_method(choice.method);
     const bool taken = takes(info, task, choice.options) && takes(info, kind, choice.options) &&
                        (!options.likelihood || takes(info, *options.likelihood, choice.options));
     check(taken || !all_must, "compare",
-          fmt::format("methods for {}{}", name_of(task),
+          fmt::format("methods for {}{}", student ? "--likelihood student" : name_of(task),
                       kind == InputKind::table ? "" : fmt::format(" of {}", name_of(kind))),
           in_quotes(choice.method),
-          (options.likelihood == LikelihoodKind::student ? methods_that(&MethodInfo::student)
-                                                         : methods_taking(task, kind)) +
-              " take it");
+          (student ? methods_that(&MethodInfo::student) : methods_taking(task, kind)) + " take it");
     if (taken) out.push_back(choice);
   }
   return out;
@@ -149,8 +148,10 @@ std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results) {
   std::vector<MethodRuns> found;
   if (first == results.end()) return found;
   for (const char* name : {"persistence", "seasonal_persistence"})
-    if (const auto at = first->runs.front().find(name); at != first->runs.front().end())
+    if (const auto at = first->runs.front().find(name); at != first->runs.front().end()) {
       found.push_back({name, {*at}});
+      for (const char* of_model : {"model_mae", "model_accuracy"}) found.back().runs[0].erase(of_model);
+    }
   return found;
 }
 

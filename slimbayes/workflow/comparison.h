@@ -65,7 +65,7 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
 /// Returns the forecasts without a model that the reports of a comparison on windows contain, persistence and
 /// seasonal_persistence (workflow/persistence.h), in the form of results: one run each, with the metrics that
 /// the reports of methods have. They are taken from the first report, because all methods answer for the same
-/// test windows. Empty for other examples.
+/// test windows. A forecast may have values for fewer of them, its `n`. Empty for other examples.
 std::vector<MethodRuns> forecasts_in(const std::vector<MethodRuns>& results);
 
 /// The two methods with the lowest mean NLL, and the difference of their NLLs by split.

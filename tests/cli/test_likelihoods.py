@@ -90,9 +90,9 @@ def test_who_takes_a_student(tmp_path):
     write_csv(tmp_path / "t.csv", ["u", "y"], [[i % 7, i * i % 5 + 0.5] for i in range(60)])
     fit = ["fit", "t.csv", "--target", "y", "--likelihood", "student"]
     for method, words in (("dnn", []), ("ensemble", ["--of", "dnn"])):
-        assert "dbk, pp-dkl, ensemble take it (--method)" in refused(tmp_path, *fit, "--method", method, *words)
+        assert ("--of dbk makes members that take it; " * (method == "ensemble")) + "dbk, pp-dkl, ensemble take it (--method)" in refused(tmp_path, *fit, "--method", method, *words)
     assert "auto finds heavy tails by itself" in refused(tmp_path, *fit, "--method", "auto")
     ok(tmp_path, *fit, "--method", "ensemble", "--of", "pp-dkl", "--members", 2, "--model", "m", *QUICK)
     compared = ["compare", "t.csv", "--target", "y", "--likelihood", "student", "--methods", "dbk,pp-dkl", "--seeds", 1, "--json", *QUICK]
     assert [each["method"] for each in json.loads(ok(tmp_path, *compared))["methods"]] == ["dbk", "pp-dkl"]
-    assert "received 'dnn'" in refused(tmp_path, *compared[:6], "--methods", "dbk,dnn")
+    assert "methods for --likelihood student; received 'dnn'" in refused(tmp_path, *compared[:6], "--methods", "dbk,dnn")

@@ -105,7 +105,7 @@ def test_compare_fits_the_methods_that_take_windows(folder):
     lines = {line.split()[0]: line.split() for line in done.stdout.splitlines() if line.split()}
     header, plain = lines["method"], lines["persistence"]
     assert float(plain[header.index("rmse")].strip("*")) > 0 and plain[header.index("nll")] == "-" and plain[-1] == "-"
-    assert "scored on" in done.stdout
+    assert "test examples" in done.stdout
     report = json.loads(run(folder, "compare", "air.csv", "--target", "y", "--window", "6", "--time", "time", "--methods", "dnn", "--seeds", "1", "--json", *SHORT).stdout)
     assert report["forecasts"]["persistence"]["mae"] > 0 and "persistence" not in [each["method"] for each in report["methods"]]
 

@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
+#include "slimbayes/core/class_likelihood.h"
 #include "slimbayes/core/density.h"
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/core/random.h"
@@ -114,6 +116,40 @@ TEST(Tempering, FewRowsSayNothing) {
   const Tempering found = fitted_tempering(standard(4), at::full({4}, 100.0, at::kDouble), true);
   EXPECT_EQ(found.factor, 1);
   EXPECT_TRUE(std::isinf(found.dof));
+}
+
+/// Logits of 3 classes and labels that are drawn from their probabilities.
+std::pair<at::Tensor, at::Tensor> labelled_logits(int64_t n) {
+  const at::Tensor logits = 2 * Stream(1).normal({n, 3});
+  const at::Tensor gumbel = -(-Stream(2).uniform({n, 3}).log()).log();
+  return {logits, (logits + gumbel).argmax(1)};
+}
+
+TEST(Tempering, FindsThePowerOfTheProbabilities) {
+  const auto [logits, y] = labelled_logits(20000);
+  for (const double power : {0.4, 2.5}) {
+    const Classes wrong = classes_of_logits(logits / power);
+    const double found = fitted_power(wrong, y);
+    EXPECT_NEAR(found, power, 0.05 * power);
+    const at::Tensor same = classes_of_logits(found / power * logits).probabilities;
+    EXPECT_TRUE(at::allclose(tempered(wrong, found).probabilities, same, 1e-12, 1e-14));
+  }
+  EXPECT_EQ(fitted_power(classes_of_logits(logits), y), 1);  // they are right
+  EXPECT_EQ(fitted_power(classes_of_logits(logits.narrow(0, 0, 4)), y.narrow(0, 0, 4)), 1);
+}
+
+TEST(Tempering, KeepsTheShareOfTheExpectedEntropy) {
+  const at::Tensor one = at::tensor({0.7, 0.3, 1.0, 0.0}, at::kDouble).reshape({2, 2});
+  Classes p{one, -at::special_xlogy(one, one).sum(-1), {}, 1};
+  p.expected_entropy = 0.5 * p.predictive_entropy;
+  const Classes q = tempered(p, 2);
+  EXPECT_NEAR(q.probabilities[0][0].item<double>(), 0.49 / 0.58, 1e-14);
+  EXPECT_EQ(q.probabilities[1][0].item<double>(), 1);  // and no NaN beside it
+  EXPECT_TRUE(at::allclose(q.expected_entropy, 0.5 * q.predictive_entropy));
+  EXPECT_TRUE(at::isfinite(mutual_information(q)).all().item<bool>());
+  EXPECT_EQ(q.zeroed, 1);
+  for (const double power : {0.0, -1.0, std::nan("")})
+    EXPECT_THROW(tempered(p, power), std::invalid_argument);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/density.h"
 #include "slimbayes/core/metrics.h"
+#include "slimbayes/methods/portfolio.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
 
@@ -209,7 +210,36 @@ TEST(Auto, CopiesComeAfterEveryCandidateAndSurviveAKill) {
   const auto first_copy = std::ranges::find_if(stages, [](const auto& s) { return s.find(" 2/") != s.npos; });
   ASSERT_NE(first_copy, stages.end());
   EXPECT_TRUE(std::all_of(first_copy, stages.end(), [](const auto& s) { return s.find(" 1/") == s.npos; }));
-  expect_the_same_bits(fit, {3000});
+  expect_the_same_bits(fit, {3000});  // of 800 calls a fit, the fourth is the first copy
+
+  // Stopped among the copies, the model answers with what it has scored.
+  StopAt stop(4000);
+  const auto some = fit({Stream(7), &stop});
+  EXPECT_EQ(some->summary().stopped, Stopped::interrupted);
+  const json kept = json::parse(some->save().metadata["portfolio"]);
+  EXPECT_TRUE(std::ranges::any_of(kept, [](const json& one) {
+    return one["members"] > 1 && one["members"] < one["copies"];
+  })) << kept;
+  EXPECT_NEAR(regression_nll(answer_to(*some, rows.valid), rows.valid.all().target),
+              some->summary().best_score, 1e-9);
+}
+
+TEST(Auto, ClassProbabilitiesGetThePowerOfTheCandidate) {
+  const at::Tensor x = Stream(1).normal({40, 2}), y = (at::arange(40) % 4 == 0).to(at::kLong);
+  const Dataset rows = class_data(x, y, 2);
+  Tried tried;
+  tried.candidate.method = "constant";
+  tried.view = fitted_view(rows, false, Warp::none);
+  const auto method = registry_row("constant").make(find_method("constant").resolve(json::object()));
+  tried.members.push_back(method->fit({rows, {rows.schema, nullptr}}, {Stream(1)}));
+  const auto answer = [&](double power, bool of_folds) {
+    tried.power = power;
+    tried.of_folds = of_folds;
+    return std::get<Classes>(answer_of(tried, tried.members, rows)).probabilities;
+  };
+  const at::Tensor p = answer(1, true), squares = p.square();
+  for (const bool of_folds : {true, false})
+    EXPECT_TRUE(at::allclose(answer(2, of_folds), squares / squares.sum(1, true), 1e-12));
 }
 
 TEST(Auto, ADamagedListOfCandidatesIsRefused) {
@@ -224,9 +254,9 @@ TEST(Auto, ADamagedListOfCandidatesIsRefused) {
   };
   const RegistryRow& row = registry_row("auto");
   EXPECT_NO_THROW(row.load(with("weight", 0.5)));
-  const std::vector<std::pair<const char*, json>> wrong = {{"weight", 0},  {"weight", -1},    {"members", 7},
-                                                           {"members", 0}, {"factor", 0},     {"dof", 1},
-                                                           {"log", true},  {"method", "auto"}};
+  const std::vector<std::pair<const char*, json>> wrong = {
+      {"weight", 0}, {"weight", -1}, {"members", 7}, {"members", 0},    {"power", 0},
+      {"factor", 0}, {"dof", 1},     {"log", true},  {"method", "auto"}};
   for (const auto& [key, value] : wrong) EXPECT_ANY_THROW(row.load(with(key, value))) << key << value;
 }
 

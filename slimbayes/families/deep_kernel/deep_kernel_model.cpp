@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "slimbayes/core/check.h"
@@ -25,7 +26,7 @@ constexpr double kLeastDof = 2.05, kStartDof = 5, kMostDof = 1e6;
 /// because E-12 divides by the noise variance; the bound for other likelihoods (paper E, appendix A.5) has no
 /// such term.
 Correction correction_for(const DeepKernel& kernel, LikelihoodKind likelihood) {
-  const bool lost = kernel.correction == Correction::largest && task_of(likelihood) != TaskKind::regression;
+  const bool lost = kernel.correction == Correction::largest && likelihood != LikelihoodKind::gaussian;
   return lost ? Correction::none : kernel.correction;
 }
 
@@ -61,8 +62,8 @@ Expansion DeepKernelModel::expansion(const Input& input, const ForwardContext& c
 at::Tensor DeepKernelModel::noise_var() const { return noise(noise_theta); }
 
 double DeepKernelModel::dof() const {
-  const double dof = dof_theta.defined() ? kLeastDof + std::exp(dof_theta.item<double>()) : INFINITY;
-  return dof > kMostDof ? INFINITY : dof;
+  if (!dof_theta.defined()) return INFINITY;
+  return std::min(kMostDof, kLeastDof + std::exp(dof_theta.item<double>()));
 }
 
 at::Tensor DeepKernelModel::largest_prior_var(const Dataset& data) const {

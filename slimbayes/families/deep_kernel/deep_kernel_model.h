@@ -34,8 +34,8 @@ struct DeepKernelModel {
   Expansion expansion(const Input& input, const ForwardContext& context = {}) const;
   at::Tensor noise_var() const;  // scalar; for a regression only
 
-  /// Returns the degrees of freedom of the predictive, 2.05 + exp(dof_theta); infinite above 1e6, where the
-  /// density is a Gaussian's to one part in a million, and unless the likelihood is student.
+  /// Returns the degrees of freedom of the predictive, 2.05 + exp(dof_theta), at most 1e6; infinite unless
+  /// the likelihood is student.
   double dof() const;
 
   /// Returns M, the largest ||phi||^2 over these rows, which Correction::largest needs (E-12); undefined for
