@@ -15,8 +15,9 @@ RMSE_MARGIN = 0.02  # a share
 INTRO = """Every table of numbers in the data folder with at least 300 rows; five splits, a tenth of the rows to test on; nothing is tuned. NLL in
 the target's own units, so that its differences do not depend on a scale. Candidates and rivals train on nine tenths of the other rows
 and stop by the last tenth; `auto` deals folds up to 3,000 rows, and beyond has the same validation rows. One thread a fit, beside
-another one: read seconds as a bound. RealMLP-TD and TabM ran on other processors
-and, with `--device cuda` in the command, on an H200 that other fits shared.
+another one: read seconds as a bound. RealMLP-TD and TabM ran on
+other processors and, with `--device cuda` in the command, on an H200 that other fits shared. Brackets tell the number of splits so
+far: one of them says little of a table, more of seventeen.
 """
 
 

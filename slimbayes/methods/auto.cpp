@@ -94,6 +94,9 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
   }
   for (const auto& [reason, names] : left_out(found.tried))
     summary.facts.push_back(fmt::format("left out: {} ({})", fmt::join(names, ", "), reason));
+  const bool late = found.late || std::ranges::any_of(found.tried, cut);
+  if (late && !found.interrupted)
+    summary.facts.push_back("a longer --time-limit tries what the time did not allow");
   return summary;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <utility>
@@ -30,13 +31,18 @@ std::pair<double, double> both_views(const std::vector<Tried>& all, const std::s
 
 bool settled(const Tried& tried) { return tried.left_out.empty() && std::isfinite(tried.nll); }
 
+bool left_out_for_time(const Tried& tried) {
+  return std::ranges::any_of(std::array{kNoTimeLeft, kWouldTake, kNotEnded},
+                             [&](const char* reason) { return tried.left_out.starts_with(reason); });
+}
+
 bool has_more_than_plain(const std::vector<Tried>& all) {
   return std::ranges::any_of(
       all, [](const Tried& t) { return settled(t) && !find_method(t.candidate.method).plain; });
 }
 
 std::string why_not_begun(const Tried& one, const std::vector<Tried>& all, bool late) {
-  if (late && has_more_than_plain(all)) return "no time left";
+  if (late && has_more_than_plain(all)) return kNoTimeLeft;
   if (find_method(one.candidate.method).plain) return "";
   // The straight lines decide whether the logarithm is tried at all, the first method that is more than a
   // line decides for the others.

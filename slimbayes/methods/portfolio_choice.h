@@ -21,6 +21,13 @@ bool settled(const Tried& tried);
 /// Returns whether a candidate other than the plain methods is settled.
 bool has_more_than_plain(const std::vector<Tried>& all);
 
+/// How the reasons of candidates begin that were left out because of the time.
+inline constexpr const char *kNoTimeLeft = "no time left", *kWouldTake = "would take",
+                            *kNotEnded = "not ended after";
+
+/// Returns whether the candidate was left out because of the time.
+bool left_out_for_time(const Tried& tried);
+
 /// Returns why the candidate `one` of `all` is not worth its time; "" if it is. `late`: no time is left.
 std::string why_not_begun(const Tried& one, const std::vector<Tried>& all, bool late);
 

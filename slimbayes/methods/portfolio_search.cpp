@@ -153,7 +153,7 @@ class Search {
     const bool needed = !has_more_than_plain(tried_);  // without it the answer would be a straight line
     const double rest = std::max(0.0, limit_ - used_);
     if (!needed && k > 0 && one.seconds / static_cast<double>(k) * left > rest) {
-      one.left_out = fmt::format("would take {:.0f} s more, {:.0f} are left",
+      one.left_out = fmt::format("{} {:.0f} s more, {:.0f} are left", kWouldTake,
                                  one.seconds / static_cast<double>(k) * left, rest);
       return;
     }
@@ -161,7 +161,7 @@ class Search {
     if (interrupted_) return;
     const bool cut = member->summary().stopped == Stopped::interrupted;
     if (cut && !needed) {
-      one.left_out = fmt::format("not ended after {:.0f} s", one.seconds);
+      one.left_out = fmt::format("{} {:.0f} s", kNotEnded, one.seconds);
       return;
     }
     one.cut = one.cut || cut;
@@ -239,6 +239,7 @@ class Search {
     at::NoGradGuard no_grad;
     Found found;
     found.interrupted = interrupted_;
+    found.late = std::ranges::any_of(tried_, left_out_for_time);
     found.held = targets_.size(0);
     const auto any = std::ranges::any_of(tried_, [&](const Tried& t) { return settled(t); });
     if (!any && failure_) std::rethrow_exception(failure_);

@@ -15,6 +15,7 @@ struct Found {
   double nll;        // of the mixture, on the held-out rows
   int64_t held = 0;  // number of these rows
   bool interrupted = false;  // by the caller
+  bool late = false;         // whether a candidate was left out because of the time
 };
 
 /// Fits the candidates one after another, scores them on the rows that their fits have not seen, and weighs

@@ -28,6 +28,8 @@ bool had_steps_enough(const Model& model) {
 std::string advice(const Model& model, const HeldOut& held) {
   const Summary& summary = model.fitted().summary();
   if (held.fresh) return "do not rely on the answers to such examples";
+  if (find_method(model.method()).plain)
+    return "a method with a network may do better, or the inputs say little";
   if (summary.steps == 0) return "the network may not fit these examples, or the inputs say little";
   if (summary.stopped == Stopped::patience && had_steps_enough(model))
     return fmt::format(

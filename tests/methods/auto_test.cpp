@@ -131,6 +131,8 @@ TEST(Auto, WhatDoesNotEndInTimeIsLeftOut) {
   const json slow = {{"candidates", "ridge,gp-exact,dnn"}, {"time_limit", 1e-6}};
   const auto model = fitted(line(200, 1), slow);
   EXPECT_TRUE(has_fact(*model, "left out: dnn (no time left)")) << json(model->summary().facts);
+  EXPECT_TRUE(has_fact(*model, "a longer --time-limit"));
+  EXPECT_FALSE(has_fact(*fitted(line(100, 1), kLines), "--time-limit"));
   EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
 }
 
