@@ -30,8 +30,9 @@ struct Tried {
   double weight = 0;  // in the mixture
 };
 
-/// Returns the answer of some members to these rows: their equally weighted mixture in the view of the
-/// candidate, brought back to the target as it is, with the tempering.
+/// Returns the answer of some members to these rows in the view of the candidate, brought back to the target
+/// as it is, with the tempering: their equally weighted mixture, or bagged() (core/mixture.h) of fold members
+/// of a regression.
 Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const Fitted>>& members,
                      const Dataset& rows, const PredictOptions& options = {});
 
