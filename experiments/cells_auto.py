@@ -1,7 +1,8 @@
 """The cells of default_tables: the default method beside its candidates and its rivals, on every table of numbers of the data folder
-with at least 300 rows; and of tangent: posteriors around one trained network."""
+with at least 300 rows; of default_sizes: the same at growing sizes; and of tangent: posteriors around one trained network."""
 
 from results import KEY
+from sized import TEST, test_flag
 
 # In the order of their rows. A candidate is measured where auto would try it.
 ROWS = {"yacht": 308, "boston": 506, "energy": 768, "concrete": 1030, "song_head1176": 1176, "wine_red": 1599, "wine_white": 4898,
@@ -42,4 +43,27 @@ def tangent():
                     yield dict(zip(KEY, ("tangent", table, method, split, flags)))
 
 
-STUDIES = (default_tables, tangent)
+SIZES = [200, 500, 1000, 2000, 5000, 10000]
+SIZED = ["naval", "pol", "elevators", "kin40k", "protein", "keggdirected"]  # the tables of more than 10,000 rows
+SIZED_RIVALS = ["catboost", "ngboost"]
+
+
+def sized(table, rows):
+    """The name of a table cut to a size."""
+    return f"{table}@{rows}"
+
+
+def default_sizes():
+    """The same tables at growing numbers of rows to fit on, with 4,000 rows to test on."""
+    for seed in range(SPLITS):
+        for rows in SIZES:
+            for table in SIZED:
+                if rows + TEST > ROWS[table]:
+                    continue
+                methods = [name for name, (least, most) in CANDIDATES.items() if least <= rows <= most]
+                for method in ["auto", *methods, *SIZED_RIVALS]:
+                    flags = f"--split-seed {seed} {test_flag(rows)}"
+                    yield dict(zip(KEY, ("default_sizes", sized(table, rows), method, seed, flags)))
+
+
+STUDIES = (default_tables, default_sizes, tangent)

@@ -18,6 +18,7 @@ import report_f
 import report_r
 import report_s
 import report_s_own
+import report_sizes
 from front import between_marks, front, front_r
 from make_cells import READINGS
 from pages import page, verdicts
@@ -234,7 +235,7 @@ def main():
     both = load(HERE / "table1", HERE / "ten_tables", runner=now)
     found += ten_tables(load(HERE / "ten_tables", runner=now), both)
     noise_reading(load(HERE / "noise_reading", runner=now))
-    found += report_auto.write(now) + report_r.write(now) + report_s.write() + report_f.write()
+    found += report_auto.write(now) + report_sizes.write(now) + report_r.write(now) + report_s.write() + report_f.write()
     report_s_own.write()
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN, claims.UNTESTED))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
@@ -250,7 +251,7 @@ OVERVIEW = """# Experiments
 
 | study | what |
 |---|---|
-| [default_tables](default_tables/README.md), [skewed](skewed/README.md) | the default method beside its candidates and rivals, on the tables at hand; on a skewed cost |
+| [default_tables](default_tables/README.md), [default_sizes](default_sizes/README.md), [skewed](skewed/README.md) | the default method beside its candidates and rivals: on the tables at hand, as they grow, on a skewed cost |
 | [recipe](recipe/README.md) | what the defaults of the networks rest on |
 | [table1](table1/README.md) | N Table 1 on the tables at hand, CatBoost and an ensemble on the same splits |
 | [noise_reading](noise_reading/README.md) | what N's text on the noise may mean, on N's own baselines |
@@ -287,9 +288,7 @@ A row holds what decided it: the options as the tool resolved them and its handl
 `fit --dry-run`), and the commit that the tool says it was built from. `run.py` runs a cell again once its recipe has changed,
 and a mean goes over rows of one recipe. Rows of before 22 November 2026 have a recipe derived from the history: between their
 commits and then the catalogue changed in one value, the steps of the exact methods (500, then 2,000).
-Rows of Rich-BLL of before its option `ridge` say 0 for it: least squares, which `--preset paper` still means.
-
-The same fit gives the same bits on one processor, not on every one ([bits](bits/README.md)): rows of one cell may differ as seeds do.
+Rows of Rich-BLL of before its option `ridge` say 0 for it: least squares, which `--preset paper` still means. The same fit gives the same bits on one processor, not on every one ([bits](bits/README.md)): rows of one cell may differ as seeds do.
 
 ## Claims: {counts}
 

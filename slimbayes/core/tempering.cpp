@@ -7,6 +7,7 @@
 #include <boost/math/tools/minima.hpp>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 #include <vector>
 
@@ -49,23 +50,38 @@ void capped(DensityComponent& c) {
   c.epistemic_var = share * c.epistemic_var;
 }
 
-/// Returns the share and the two variances of a mixture of N(0, var) and N(0, wild) with the largest
-/// likelihood of the scores z [n], by expectation maximisation.
-Tempering fitted_wild_rows(const at::Tensor& z) {
+/// A component that a wild row has: a Gaussian around the mean of the target as it is, whatever the warp of
+/// c. A wild log target would have the mean of its exponential.
+DensityComponent wild_component(const DensityComponent& c, const Tempering& by) {
+  DensityComponent one = c;
+  one.weight = 1;
+  const Regression own = mixed({std::move(one)});
+  const double factor = by.factor * by.wild_factor;
+  return {c.weight * by.wild_share, own.mean, factor * own.aleatoric_var, factor * own.epistemic_var};
+}
+
+/// Returns the factor, share and wild factor with the largest likelihood of y [n] under the one Gaussian
+/// component of p, by expectation maximisation.
+Tempering fitted_wild_rows(const Regression& p, const at::Tensor& y) {
   constexpr int kMostSteps = 500;
   constexpr double kNormalMedian = 0.4549;  // of the square of a standard normal variable
   constexpr double kEnough = 1e-7;
-  const at::Tensor square = z.square();
+  const at::Tensor square = normal_score(p, y).square(), var_y = total_var(p),
+                   far_square = (y.to(at::kDouble) - p.mean).square() / var_y;
+  // The log densities without the parts that depend on the factors, the wild one less the other.
+  const at::Tensor offset =
+      -0.5 * (var_y.log() + std::log(2 * std::numbers::pi)) + regression_row_nll(p, y) - 0.5 * square;
   double share = 0.05, var = std::max(kLeastFactor, square.median().item<double>() / kNormalMedian),
          wild = 25 * var;
   for (int step = 0; step < kMostSteps; ++step) {
     const double odds = std::log(share / (1 - share)) + 0.5 * std::log(var / wild);
-    const at::Tensor r = at::sigmoid(odds + 0.5 * square * (1 / var - 1 / wild));  // P(row is wild)
-    const double sum = r.sum().item<double>(), n = static_cast<double>(z.size(0));
+    const at::Tensor r =
+        at::sigmoid(odds + offset + 0.5 * square / var - 0.5 * far_square / wild);  // P(row is wild)
+    const double sum = r.sum().item<double>(), n = static_cast<double>(y.size(0));
     const double next = sum / n;
     if (!(next > 0 && next < 1)) return {};
     const double own = std::max(kLeastFactor, ((1 - r) * square).sum().item<double>() / (n - sum)),
-                 far = (r * square).sum().item<double>() / sum;
+                 far = (r * far_square).sum().item<double>() / sum;
     if (!(far > own)) return {};
     const auto same = [](double a, double b) { return std::abs(a - b) < kEnough * b; };
     const bool done = same(next, share) && same(own, var) && same(far, wild);
@@ -89,19 +105,15 @@ Regression tempered(const Regression& p, const Tempering& by) {
         fmt::format("{} with {}", by.wild_share, by.wild_factor));
   std::vector<DensityComponent> all;
   for (DensityComponent c : components_of(p)) {
-    c.aleatoric_var = by.factor * c.aleatoric_var;
-    c.epistemic_var = by.factor * c.epistemic_var;
     const bool gaussian = std::isinf(c.dof);
     if (gaussian && c.warp == Warp::none) c.dof = by.dof;
-    capped(c);
-    if (wild && gaussian && c.warp == Warp::none) {
-      DensityComponent far = c;
-      far.weight *= by.wild_share;
+    if (wild && gaussian) {
+      all.push_back(wild_component(c, by));
       c.weight *= 1 - by.wild_share;
-      far.aleatoric_var = by.wild_factor * c.aleatoric_var;
-      far.epistemic_var = by.wild_factor * c.epistemic_var;
-      all.push_back(std::move(far));
     }
+    c.aleatoric_var = by.factor * c.aleatoric_var;
+    c.epistemic_var = by.factor * c.epistemic_var;
+    capped(c);
     all.push_back(std::move(c));
   }
   Regression out = mixed(std::move(all));
@@ -125,19 +137,21 @@ Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails)
   };
   const auto [gaussian, gaussian_nll] = scored(std::numeric_limits<double>::infinity());
   Tempering best{std::exp(gaussian)};
+  if (!tails) return best;
   const bool warped = std::ranges::any_of(p.density, [](const auto& c) { return c.warp != Warp::none; });
-  if (!tails || warped) return best;
   double best_score = gaussian_nll;  // with 2 nats more for each parameter beside the factor
-  // dof = 2 + exp(u) from 2.05 to 100.
-  const auto [u, nll] =
-      least_of([&](double at) { return scored(2 + std::exp(at)).second; }, std::log(0.05), std::log(98.0));
-  if (nll + 2 / n < best_score) {
-    best = {std::exp(scored(2 + std::exp(u)).first), 2 + std::exp(u)};
-    best_score = nll + 2 / n;
+  if (!warped) {
+    // dof = 2 + exp(u) from 2.05 to 100.
+    const auto [u, nll] =
+        least_of([&](double at) { return scored(2 + std::exp(at)).second; }, std::log(0.05), std::log(98.0));
+    if (nll + 2 / n < best_score) {
+      best = {std::exp(scored(2 + std::exp(u)).first), 2 + std::exp(u)};
+      best_score = nll + 2 / n;
+    }
   }
   const std::vector<DensityComponent> all = components_of(p);
   if (all.size() > 1 || std::isfinite(all.front().dof)) return best;
-  const Tempering wild = fitted_wild_rows(normal_score(p, y));
+  const Tempering wild = fitted_wild_rows(p, y);
   if (wild.wild_share == 0) return best;
   return regression_nll(tempered(p, wild), y) + 4 / n < best_score ? wild : best;
 }

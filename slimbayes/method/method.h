@@ -80,6 +80,11 @@ class Fitted {
   /// Returns how the answers follow from the outputs of network(). Has no meaning where network() is nullptr.
   /// Use it before you say something about the answers from the network alone (workflow/model_networks.h).
   virtual NetworkUse network_use() const { return NetworkUse::location; }
+
+  /// Returns the training rows (numbers from 0) whose target is far from what fits without them predict, the
+  /// farthest first. Known after a fit that held every row out once (`auto` in folds), not after loading;
+  /// empty otherwise.
+  virtual std::vector<int64_t> wild_rows() const { return {}; }
 };
 
 /// A fitted method whose posterior is computed exactly from sums over the rows. So it can learn rows, forget

@@ -19,7 +19,8 @@
 
 // auto: the default method, a mixture of several methods that held-out rows have chosen and calibrated.
 //
-// Model       p(y | x) = sum_k w_k p_k(y | x), with the tempered answer p_k of candidate k (core/tempering).
+// Model       p(y | x) = sum_k w_k p_k(y | x), with the tempered answer p_k of candidate k (core/row_scale,
+//             core/tempering).
 //             Of classes and counts the mixture is that of core/mixture.
 // Estimator   methods/portfolio_search.
 // Cost        The sum of the candidates, each fitted once a fold; a prediction costs that of all members of
@@ -52,6 +53,9 @@ std::string fact_of(const Tried& t) {
   text += fmt::format(", weight {:.2f}", t.weight);
   if (t.cut) text += ", ended early by the time limit";
   if (t.tempering.factor != 1) text += fmt::format(", sd times {:.3g}", std::sqrt(t.tempering.factor));
+  if (!t.row_scale.constant())
+    text += fmt::format(", by row {:.2g} to {:.2g} times that", std::exp(0.5 * t.row_scale.low),
+                        std::exp(0.5 * t.row_scale.high));
   if (std::isfinite(t.tempering.dof)) text += fmt::format(", {:.3g} degrees of freedom", t.tempering.dof);
   if (t.tempering.wild_share > 0)
     text += fmt::format(", {:.2g} % wild rows with an sd {:.3g} times that of the others",
@@ -102,12 +106,14 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
 
 class AutoFitted : public Fitted {
  public:
-  AutoFitted(json options, Shape input, std::vector<Tried> tried, Summary summary)
+  AutoFitted(json options, Shape input, std::vector<Tried> tried, Summary summary,
+             std::vector<int64_t> wild = {})
       : options_(std::move(options)),
         input_(std::move(input)),
         tried_(std::move(tried)),
         used_(with_weight(tried_)),
-        summary_(std::move(summary)) {}
+        summary_(std::move(summary)),
+        wild_(std::move(wild)) {}
 
   static std::unique_ptr<Fitted> load(const TensorFile& file) {
     at::NoGradGuard no_grad;
@@ -146,11 +152,14 @@ class AutoFitted : public Fitted {
 
   const Summary& summary() const override { return summary_; }
 
+  std::vector<int64_t> wild_rows() const override { return wild_; }
+
  private:
   json options_;
   Shape input_;
   std::vector<Tried> tried_, used_;
   Summary summary_;
+  std::vector<int64_t> wild_;
 };
 
 class AutoMethod : public Method {
@@ -167,7 +176,7 @@ class AutoMethod : public Method {
     Found found = search(options_, passed_on_, rows, context);
     Summary summary = summary_of(found, rows);
     return std::make_unique<AutoFitted>(given_, train.schema.input, std::move(found.tried),
-                                        std::move(summary));
+                                        std::move(summary), std::move(found.wild));
   }
 
  private:

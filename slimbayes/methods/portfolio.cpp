@@ -23,6 +23,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kPortfolio = "portfolio";
+constexpr const char *kRowScale = "row_scale", *kRowScaleRange = "row_scale.range";
 constexpr int64_t kMostMembers = 1000;
 
 std::string prefix_of(size_t candidate) { return fmt::format("candidate.{}.", candidate); }
@@ -93,7 +94,39 @@ Tried tried_of(const json& facts) {
   return tried;
 }
 
+/// Multiplies the variances of a regression by the factors of their rows.
+void scale_rows(const RowScale& scale, const Dataset& rows, Predictive& answer) {
+  auto& r = std::get<Regression>(answer);
+  const at::Tensor factor = log_factors(scale, scale_features(rows, r.mean)).exp();
+  r.aleatoric_var = factor * r.aleatoric_var;
+  r.epistemic_var = factor * r.epistemic_var;
+}
+
+void store_row_scale(const RowScale& scale, TensorFile& file) {
+  if (scale.constant()) return;
+  file.tensors[kRowScale] = to_stored(at::stack({scale.centre, scale.spread, scale.weights}));
+  file.tensors[kRowScaleRange] = to_stored(at::tensor({scale.low, scale.high}, at::kDouble));
+}
+
+RowScale stored_row_scale(const TensorFile& file) {
+  if (!file.tensors.contains(kRowScale)) return {};
+  const at::Tensor all = stored_tensor(file, kRowScale).to(at::kDouble),
+                   range = stored_tensor(file, kRowScaleRange).to(at::kDouble);
+  check_shape(all, {3, -1}, "load", kRowScale);
+  check_finite(all, "load", kRowScale);
+  check_shape(range, {2}, "load", kRowScaleRange);
+  const RowScale scale{all[0], all[1], all[2], range[0].item<double>(), range[1].item<double>()};
+  check((scale.spread > 0).all().item<bool>() && scale.low <= scale.high && std::abs(scale.low) < 100 &&
+            std::abs(scale.high) < 100,
+        "load", "scales above 0 and a range", "others", "the model file is damaged");
+  return scale;
+}
+
 }  // namespace
+
+at::Tensor scale_features(const Dataset& rows, const at::Tensor& mean) {
+  return at::cat({rows.all().inputs.at(0).to(at::kDouble), mean.to(at::kDouble).unsqueeze(1)}, 1);
+}
 
 Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const Fitted>>& members,
                      const Dataset& rows, const PredictOptions& options) {
@@ -106,6 +139,7 @@ Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const
   for (const auto& member : members) {
     const auto i = static_cast<double>(answers.size());
     answers.push_back(member->predict(own, options.within(i / k, (i + 1) / k)));
+    if (!tried.row_scale.constant()) scale_rows(tried.row_scale, rows, answers.back());
     if (!tried.of_folds) continue;
     if (auto* c = std::get_if<Classes>(&answers.back())) *c = tempered(*c, power);
     auto* r = std::get_if<Regression>(&answers.back());
@@ -131,6 +165,7 @@ void store_portfolio(const std::vector<Tried>& all, bool seconds, TensorFile& fi
     list.push_back(facts_of(all[i], seconds));
     TensorFile view;
     store_view(all[i].view, view);
+    store_row_scale(all[i].row_scale, view);
     store_under(prefix_of(i), std::move(view), file);
     for (size_t k = 0; k < all[i].members.size(); ++k)
       store_under(prefix_of(i, k), all[i].members[k]->save(), file);
@@ -145,7 +180,9 @@ std::vector<Tried> stored_portfolio(const TensorFile& file, const Dataset* train
   for (const json& facts : list) {
     const size_t i = all.size();
     Tried tried = tried_of(facts);
-    tried.view = stored_view(part_under(prefix_of(i), file));
+    const TensorFile own_part = part_under(prefix_of(i), file);
+    tried.view = stored_view(own_part);
+    tried.row_scale = stored_row_scale(own_part);
     const auto count = static_cast<int64_t>(number_of(facts, "members", 0, 0));
     check(count == 0 || tried.view.warp == tried.candidate.warp, "load", "a view of the candidate's target",
           "another", "the model file is damaged");

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "slimbayes/core/row_scale.h"
 #include "slimbayes/core/tempering.h"
 #include "slimbayes/families/portfolio/candidates.h"
 #include "slimbayes/families/portfolio/member_view.h"
@@ -21,14 +22,19 @@ struct Tried {
   double seconds = 0;    // of all its fits
   bool cut = false;      // whether the time limit ended one of them early
   double nll = std::numeric_limits<double>::quiet_NaN();  // of the held-out rows, after the tempering
-  Tempering tempering = {};                               // of a regression
-  double power = 1;                                       // of class probabilities
+  RowScale row_scale = {};   // of a regression: the factor of a member's variance in its view, row by row
+  Tempering tempering = {};  // of a regression, after that
+  double power = 1;          // of class probabilities
   /// Whether each member was fitted without one fold. The held-out answer to a row is then that of one
   /// member, and the factor of the tempering belongs to a member's variance, not to the variance of the mean
   /// between members.
   bool of_folds = false;
   double weight = 0;  // in the mixture
 };
+
+/// Returns what the candidate's variance may depend on: the encoded inputs, which must be vectors, and the
+/// mean that a member answers in its view. mean [n]. [n, d + 1] float64
+at::Tensor scale_features(const Dataset& rows, const at::Tensor& mean);
 
 /// Returns the answer of some members to these rows in the view of the candidate, brought back to the target
 /// as it is, with the tempering: their equally weighted mixture, or bagged() (core/mixture.h) of fold members

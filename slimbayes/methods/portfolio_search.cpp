@@ -2,8 +2,8 @@
 //
 // Problem     No method is best on every table; the held-out rows know which one is.
 // Method      1. Each candidate is fitted without the rows of each fold and predicts them. For each
-//             candidate, the factor of its variance and the degrees of freedom are those of the lowest NLL of
-//             these answers.
+//             candidate, the factor of its variance (in folds one for each row) and the tails are those of
+//             the lowest NLL of these answers.
 //             2. The weights of the mixture maximise the log score of the held-out rows (stacking).
 //             Candidates with a weight below 2 % are dropped, and one more factor corrects the spread of the
 //             mixture. It is raised where more of the held-out rows lie outside their 95 % intervals than
@@ -247,6 +247,7 @@ class Search {
       throw NumericalError(
           "[auto] expected a fitted candidate; received none: stopped before the first one ended");
     found.nll = weigh(tried_, held_, targets_, options_.combine == "best");
+    found.wild = wild_rows(*std::ranges::max_element(tried_, {}, &Tried::weight), rows_, targets_);
     for (Tried& one : tried_) {
       if (one.weight == 0) one.members.clear();
       if (one.members.size() > scoring_fits(one.candidate, rows_))

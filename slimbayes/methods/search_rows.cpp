@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "slimbayes/core/answers.h"
+#include "slimbayes/core/density.h"
 #include "slimbayes/method/batches.h"
 
 namespace slimbayes {
@@ -28,6 +29,13 @@ std::vector<int64_t> groups_of_rows(const Dataset& rows) {
   if (values.size(0) * 10 < rows.size()) return group;
   const at::Tensor of = inverse.contiguous();
   return {of.const_data_ptr<int64_t>(), of.const_data_ptr<int64_t>() + of.numel()};
+}
+
+/// Returns the held-out rows in the order of held_answer.
+std::vector<int64_t> held_order(const SearchRows& rows) {
+  std::vector<int64_t> order;
+  for (const Fold& fold : rows.folds) order.insert(order.end(), fold.held.begin(), fold.held.end());
+  return order;
 }
 
 }  // namespace
@@ -90,13 +98,34 @@ Predictive held_answer(const Tried& tried, const SearchRows& rows) {
   return concatenated(parts);
 }
 
+namespace {
+
+/// Returns the factor of the variance by row that the held-out answers ask for. Only of folds and of vectors
+/// of numbers: with validation rows the candidates that learn the noise of each row have enough of them.
+RowScale asked_row_scale(const Tried& tried, const SearchRows& rows, const Regression& held,
+                         const at::Tensor& targets) {
+  if (!rows.in_folds || !rows.all.schema.input.is_vector() || held.density.size() > 1) return {};
+  std::vector<int64_t> part;
+  for (size_t k = 0; k < rows.folds.size(); ++k)
+    part.insert(part.end(), rows.folds[k].held.size(), static_cast<int64_t>(k));
+  const Dataset in_order = rows.all.subset(indices(held_order(rows)));
+  const at::Tensor features = scale_features(in_order, seen_mean(tried.view, held));
+  return fitted_row_scale(normal_score(held, targets), features, part);
+}
+
+}  // namespace
+
 std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at::Tensor& targets,
                                  bool tails) {
   tried.of_folds = rows.in_folds;
+  tried.row_scale = {};
   tried.tempering = {};
   tried.power = 1;
   Predictive held = held_answer(tried, rows);
   if (const auto* r = std::get_if<Regression>(&held)) {
+    tried.row_scale = asked_row_scale(tried, rows, *r, targets);
+    if (!tried.row_scale.constant()) held = held_answer(tried, rows);
+    r = std::get_if<Regression>(&held);
     tried.tempering = fitted_tempering(*r, targets, tails);
     held = held_answer(tried, rows);
   }
@@ -111,6 +140,25 @@ std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at:
   }
   tried.nll = nll;
   return held;
+}
+
+std::vector<int64_t> wild_rows(const Tried& tried, const SearchRows& rows, const at::Tensor& targets) {
+  constexpr double kFar = 5, kMostShare = 0.02;
+  if (!rows.in_folds || rows.all.schema.task.kind != TaskKind::regression) return {};
+  Tried core = tried;
+  core.tempering = {tried.tempering.factor};
+  const Predictive held = held_answer(core, rows);
+  const at::Tensor score = normal_score(std::get<Regression>(held), targets).abs();
+  const std::vector<int64_t> order = held_order(rows);
+  std::vector<std::pair<double, int64_t>> far;
+  for (size_t i = 0; i < order.size(); ++i)
+    if (const double z = score[static_cast<int64_t>(i)].item<double>(); z > kFar)
+      far.push_back({-z, order[i]});
+  if (static_cast<double>(far.size()) > kMostShare * static_cast<double>(order.size())) return {};
+  std::ranges::sort(far);
+  std::vector<int64_t> wild;
+  for (const auto& [z, row] : far) wild.push_back(row);
+  return wild;
 }
 
 at::Tensor held_targets(const SearchRows& rows) {

@@ -38,6 +38,11 @@ Split rows_of_fit(const Tried& tried, const SearchRows& rows, size_t k);
 Predictive held_answer(const Tried& tried, const SearchRows& rows);
 at::Tensor held_targets(const SearchRows& rows);
 
+/// Returns the rows of a regression in folds whose target is more than five sd away from the candidate's
+/// held-out answer, the farthest first. The sd is that of the answer without tails (Tempering::dof,
+/// wild_share). None if more than 2 % of the rows are so far: then they are no exceptions.
+std::vector<int64_t> wild_rows(const Tried& tried, const SearchRows& rows, const at::Tensor& targets);
+
 /// Scores a candidate on these targets: sets its tempering and NLL, and returns the tempered answer. Sets
 /// `left_out` and returns nothing if the NLL is not finite. `tails`: whether they may be heavy.
 std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at::Tensor& targets, bool tails);

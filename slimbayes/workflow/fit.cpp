@@ -163,7 +163,13 @@ Model fit_resolved(const ResolvedFit& request, const FitData& data, Callback* ca
   FittedMethod made =
       fitted_method(request, *method, data, encoded, dealt.grouped,
                     {Stream(request.fit.seed), callback, std::move(checkpoint), {}, networks});
+  const std::vector<int64_t> wild = made.fitted->wild_rows();
   ModelParts parts = parts_of_model(request, data, std::move(encoded), std::move(made));
+  if (const auto* table = std::get_if<Table>(&data.examples); table != nullptr && !wild.empty()) {
+    std::vector<int64_t> rows;
+    for (const int64_t i : wild) rows.push_back(parts.split.train[static_cast<size_t>(i)]);
+    parts.split.notes.push_back(wild_rows_note(*table, request.fit.target, rows));
+  }
   return calibrated(std::move(parts), data.examples, dealt.calibration_groups);
 }
 

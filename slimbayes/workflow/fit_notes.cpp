@@ -1,10 +1,13 @@
 #include "slimbayes/workflow/fit_notes.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 
+#include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/target_cells.h"
 #include "slimbayes/workflow/trust_notes.h"
 
 namespace slimbayes {
@@ -44,6 +47,22 @@ std::vector<std::string> notes_before_training(const InputEncoder& encoder, cons
   std::vector<std::string> notes = split.notes;
   std::ranges::copy(notes_of(encoder), std::back_inserter(notes));
   return notes;
+}
+
+std::string wild_rows_note(const Table& table, const std::string& target, const std::vector<int64_t>& rows) {
+  constexpr size_t kNamed = 5;
+  if (rows.empty()) return "";
+  const Column& column = target_column(table, target);
+  std::vector<std::string> named;
+  for (size_t i = 0; i < std::min(kNamed, rows.size()); ++i)
+    named.push_back(fmt::format("{} in data row {}", cell_text(column, target_in(table, column, rows[i])),
+                                row_number(table, rows[i])));
+  if (rows.size() > kNamed) named.push_back("...");
+  return fmt::format(
+      "the target {} is more than five sd from what the other rows predict in {}: {}; look whether it is "
+      "right: "
+      "wrong cells make the intervals wider",
+      in_quotes(target), counted(std::ssize(rows), "row"), fmt::join(named, ", "));
 }
 
 std::vector<std::string> fit_notes(const Model& model, const json& valid, const json& test, double level) {

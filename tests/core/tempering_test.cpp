@@ -67,6 +67,39 @@ TEST(Tempering, FindsWildRows) {
   EXPECT_EQ(fitted_tempering(standard(n), 3 * Stream(1).normal({n}), true).wild_share, 0);
 }
 
+/// A log target with this mean and variance of the logarithm in every row.
+Regression log_normal(int64_t n, double mean, double var) {
+  DensityComponent c{1, at::full({n}, mean, at::kDouble), at::full({n}, var, at::kDouble),
+                     at::zeros({n}, at::kDouble)};
+  c.warp = Warp::log;
+  return mixed({c});
+}
+
+// The logarithm has an sd of .3, and one target in a hundred is ten times what it should be.
+TEST(Tempering, FindsWildRowsOfALogTarget) {
+  const int64_t n = 20000;
+  const at::Tensor typed = (Stream(5).uniform({n}) < 0.01).to(at::kDouble);
+  const at::Tensor y = (2 + 0.3 * Stream(6).normal({n})).exp() * (1 + 9 * typed);
+  const Regression p = log_normal(n, 2, 0.25);
+  const Tempering found = fitted_tempering(p, y, true), gaussian = fitted_tempering(p, y, false);
+  EXPECT_NEAR(found.wild_share, 0.01, 0.0035);  // five standard errors
+  EXPECT_NEAR(found.factor, 0.09 / 0.25, 0.02);
+  EXPECT_GT(gaussian.factor, 1.3 * found.factor);
+  const Regression q = tempered(p, found);
+  EXPECT_LT(regression_nll(q, y), regression_nll(tempered(p, gaussian), y) - 0.1);
+  EXPECT_NEAR(coverage(q, y, 0.95), 0.95, 0.008);
+  // The wild part leaves the mean where it is: its own is that of the log-normal answer as it was given.
+  const double core = std::exp(2 + 0.5 * 0.09), given = std::exp(2 + 0.5 * 0.25);
+  EXPECT_NEAR(q.mean[0].item<double>(), core + found.wild_share * (given - core), 0.1);
+  // Another factor of it scores worse: the maximum of the likelihood.
+  for (const double by : {0.8, 1.25})
+    for (const Tempering& other :
+         {Tempering{by * found.factor, kGaussian, found.wild_share, found.wild_factor / by},
+          Tempering{found.factor, kGaussian, by * found.wild_share, found.wild_factor},
+          Tempering{found.factor, kGaussian, found.wild_share, by * found.wild_factor}})
+      EXPECT_GT(regression_nll(tempered(p, other), y), regression_nll(q, y));
+}
+
 TEST(Tempering, NoOtherCorrectionHasALowerNll) {
   const at::Tensor chi =
       Stream(2).normal({2000, 4}).square().sum(1) / 4;  // Student-t with 4 degrees of freedom

@@ -1,0 +1,66 @@
+"""The page of default_sizes: the default method beside its candidates and rivals as a table grows."""
+
+import math
+
+import pages
+from cells_auto import CANDIDATES, ROWS, SIZED, SIZED_RIVALS, SIZES, sized
+from claims import judged
+from paired import difference
+from report_auto import MARGIN, case, name_of
+from scores import load
+from sized import TEST
+from tables import cell, grid
+
+STUDY = "default_sizes"
+INTRO = f"""Rows drawn at random from the public tables of more than 10,000: as many to fit on as the first column says (each method takes its
+validation rows from them) and {TEST:,} others to test on, one draw a seed for all methods. NLL in the target's own units. One thread a fit,
+beside another one: read seconds as a bound. Brackets tell the number of seeds. Larger sizes: [default_tables](../default_tables).
+"""
+
+
+def lead(scores, data, rival):
+    """The mean NLL of auto above the rival's over the common seeds, and its standard error; None where one is not measured."""
+    return difference(scores.by_seed(STUDY, data, "auto", "raw NLL"), scores.by_seed(STUDY, data, name_of(rival), "raw NLL"))
+
+
+def best_candidate(scores, data):
+    """The candidate with the least mean NLL, and auto's lead over it; None as long as one is not measured."""
+    rows = int(data.partition("@")[2])
+    names = [name for name, (least, most) in CANDIDATES.items() if least <= rows <= most]
+    found = [(scores.get(STUDY, data, name_of(name), "raw NLL"), name) for name in names]
+    if any(score is None for score, _ in found):
+        return None
+    best = min(found, key=lambda each: each[0].mean)[1]
+    over = lead(scores, data, best)
+    return over and (best, over)
+
+
+def by_size(text):
+    """A grid of the tables by the number of rows to fit on; text(data) is a cell."""
+    lines = [[f"{rows:,}", *(text(sized(table, rows)) if rows + TEST <= ROWS[table] else "" for table in SIZED)] for rows in SIZES]
+    return grid(["rows", *SIZED], [line for line in lines if any(line[1:])])
+
+
+def found_claims(scores):
+    asked = [sized(table, rows) for rows in SIZES for table in SIZED if rows + TEST <= ROWS[table]]
+    best = {data: best_candidate(scores, data) for data in asked}
+    yield judged("ours", f"auto's NLL is at most that of the best single candidate + {MARGIN}, at four of five sizes and tables",
+                 [case(data, found and found[1], MARGIN, f"{found[0]} " if found else "") for data, found in best.items()],
+                 math.ceil(0.8 * len(asked)))
+    for rival in SIZED_RIVALS:
+        yield judged("ours", f"auto's NLL is at most {name_of(rival)}'s, at nine of ten sizes and tables",
+                     [case(data, lead(scores, data, rival)) for data in asked], math.ceil(0.9 * len(asked)))
+
+
+def write(runner):
+    scores = load(pages.HERE / STUDY, runner=runner)
+    parts = [INTRO]
+    best = lambda data: (found := best_candidate(scores, data)) and f"{found[0]}: {found[1]}" or ""  # noqa: E731
+    parts.append("## NLL of auto minus that of the best candidate\n\nMean ± standard error over the seeds; below 0 auto is better.\n\n" + by_size(best))
+    for rival in SIZED_RIVALS:
+        parts.append(f"## NLL of auto minus {name_of(rival)}'s\n\n" + by_size(lambda data, rival=rival: str(lead(scores, data, rival) or "")))
+    for title, metric, digits in ("Coverage at 95 %", "coverage", 3), ("RMSE, standardised", "RMSE", 4), ("Seconds", "time_s", 0):
+        parts.append(f"## {title} of auto\n\n" + by_size(lambda data, m=metric, d=digits: cell(scores.get(STUDY, data, "auto", m), digits=d)))
+    claims = list(found_claims(scores))
+    pages.page(STUDY, "The default as a table grows", scores, [*parts, "## Claims\n\n" + pages.verdicts(claims)])
+    return claims

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace slimbayes {
+
+/// A factor of the variance that differs from row to row: exp(w^T (f - centre) / spread) of the row's d
+/// features f (multiplicative heteroscedasticity, Harvey 1976).
+struct RowScale {
+  at::Tensor centre, spread, weights;  // [d] float64; undefined: the factor is 1 in every row
+  /// The least and the largest log factor of the rows that it was fitted to. Other rows keep within them: far
+  /// away, the exponential of a straight line is a guess.
+  double low = 0, high = 0;
+
+  bool constant() const { return !weights.defined(); }
+};
+
+/// Returns the log factor of each row. features [n, d]. Throws std::invalid_argument for another d. [n]
+at::Tensor log_factors(const RowScale& scale, const at::Tensor& features);
+
+/// Returns the factor that held-out residuals ask for, up to a constant. score [n] are residuals divided by
+/// their predicted sd; features [n, d], finite; part [n] is the number of each row's fold, from 0.
+///
+/// Maximises the likelihood of a Student-t distribution with five degrees of freedom, under which a few wild
+/// residuals count little, with weights w ~ N(0, s^2 I) of the standardised features, by Fisher scoring. The
+/// folds choose s: each is scored under the factors of the others. The factor is 1 unless the best s beats it
+/// by two standard errors of the difference. It is also 1 with fewer than 50 rows, fewer than two folds, or
+/// more than 500 features. O(n d^2 + d^3) per step.
+RowScale fitted_row_scale(const at::Tensor& score, const at::Tensor& features,
+                          const std::vector<int64_t>& part);
+
+}  // namespace slimbayes

@@ -1,0 +1,119 @@
+#include "slimbayes/core/row_scale.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "slimbayes/core/random.h"
+
+namespace slimbayes {
+namespace {
+
+/// Features of some rows, scores whose log variance is w^T features, and five folds.
+struct Scores {
+  at::Tensor features, score;
+  std::vector<int64_t> part;
+};
+
+Scores scores(int64_t n, const at::Tensor& w, uint64_t seed) {
+  Scores s{Stream(seed).split("x").normal({n, w.size(0)}), {}, {}};
+  s.score = (0.5 * at::mv(s.features, w)).exp() * Stream(seed).split("z").normal({n});
+  for (int64_t i = 0; i < n; ++i) s.part.push_back(i % 5);
+  return s;
+}
+
+RowScale fitted(const Scores& s) { return fitted_row_scale(s.score, s.features, s.part); }
+
+const at::Tensor kSlopes = at::tensor({0.8, -0.5, 0.0}, at::kDouble);
+
+TEST(RowScale, FindsTheSpreadOfEachRow) {
+  const RowScale scale = fitted(scores(5000, kSlopes, 1));
+  ASSERT_FALSE(scale.constant());
+  // sd of a weight about sqrt(1 / (.31 n)) = .025, and the prior shrinks them by less.
+  EXPECT_LT((scale.weights / scale.spread - kSlopes).abs().max().item<double>(), 0.13);
+}
+
+TEST(RowScale, IsConstantWhereTheSpreadIs) {
+  int found = 0;
+  for (uint64_t seed = 1; seed <= 10; ++seed)
+    found += fitted(scores(300, at::zeros({8}, at::kDouble), seed)).constant() ? 0 : 1;
+  EXPECT_LE(found, 3);  // one test in 40 errs for each of three prior sds
+}
+
+TEST(RowScale, IgnoresTheSizeOfTheScoresAndTheScaleOfTheFeatures) {
+  Scores s = scores(800, kSlopes, 2);
+  const at::Tensor before = log_factors(fitted(s), s.features);
+  s.score = 1e3 * s.score;
+  s.features = 5 + 1e-3 * s.features;
+  EXPECT_LT((log_factors(fitted(s), s.features) - before).abs().max().item<double>(), 1e-4);
+}
+
+TEST(RowScale, AFewWildScoresCountLittle) {
+  Scores s = scores(2000, kSlopes, 3);
+  const at::Tensor before = log_factors(fitted(s), s.features);
+  s.score = s.score.clone();
+  s.score.slice(0, 0, 20).mul_(1e4);
+  const at::Tensor after = log_factors(fitted(s), s.features);
+  EXPECT_LT((after - before).abs().max().item<double>(), 0.6);
+}
+
+// At the maximum the posterior's gradient is 0: a step along any feature in either direction lowers it.
+TEST(RowScale, HasTheLargestPosteriorDensity) {
+  const Scores s = scores(1000, kSlopes, 4);
+  const RowScale scale = fitted(s);
+  const at::Tensor x = (s.features - scale.centre) / scale.spread;
+  const auto loss = [&](const at::Tensor& w, double prior_sd) {
+    double least = std::numeric_limits<double>::infinity();  // over the constant
+    for (double c = -0.3; c <= 0.3; c += 0.001) {
+      const at::Tensor eta = at::mv(x, w) + c;
+      const at::Tensor rows = 0.5 * eta + 3 * (s.score.square() * (-eta).exp() / 5).log1p();
+      least = std::min(least, (rows.sum() + 0.5 * w.square().sum() / (prior_sd * prior_sd)).item<double>());
+    }
+    return least;
+  };
+  int best = 0;  // the weights are the maximum for one of the prior sds
+  for (const double prior_sd : {0.05, 0.15, 0.5}) {
+    bool maximum = true;
+    for (int64_t j = 0; j < 3; ++j)
+      for (const double step : {-0.05, 0.05}) {
+        at::Tensor other = scale.weights.clone();
+        other[j] += step;
+        maximum = maximum && loss(other, prior_sd) > loss(scale.weights, prior_sd);
+      }
+    best += maximum ? 1 : 0;
+  }
+  EXPECT_GE(best, 1);
+}
+
+TEST(RowScale, FarRowsKeepWithinWhatWasSeen) {
+  const Scores s = scores(500, kSlopes, 5);
+  const RowScale scale = fitted(s);
+  const at::Tensor far = log_factors(scale, 1e6 * at::ones({1, 3}, at::kDouble));
+  EXPECT_LE(far.item<double>(), scale.high);
+  EXPECT_GE(far.item<double>(), scale.low);
+  const at::Tensor seen = log_factors(scale, s.features);
+  EXPECT_NEAR(seen.max().item<double>(), scale.high, 1e-9);
+  EXPECT_NEAR(seen.min().item<double>(), scale.low, 1e-9);
+}
+
+TEST(RowScale, ConstantColumnsFewRowsAndOneFoldAreSane) {
+  Scores s = scores(500, kSlopes, 6);
+  s.features = at::cat({s.features, at::full({500, 1}, 1e8, at::kDouble)}, 1);
+  EXPECT_TRUE(at::isfinite(log_factors(fitted(s), s.features)).all().item<bool>());
+  EXPECT_TRUE(fitted(scores(30, 3 * kSlopes, 7)).constant());
+  const std::vector<int64_t> one(500, 0);
+  EXPECT_TRUE(fitted_row_scale(s.score, s.features, one).constant());
+  EXPECT_THROW(fitted_row_scale(s.score, s.features, {0, 1}), std::invalid_argument);
+  EXPECT_THROW(log_factors(fitted(s), at::ones({2, 2}, at::kDouble)), std::invalid_argument);
+  s.score[3] = std::nan("");
+  EXPECT_THROW(fitted(s), std::invalid_argument);
+  const Scores zero{s.features, at::zeros({500}, at::kDouble), s.part};
+  EXPECT_TRUE(at::isfinite(log_factors(fitted(zero), zero.features)).all().item<bool>());
+}
+
+}  // namespace
+}  // namespace slimbayes
