@@ -2,7 +2,7 @@
 with at least 300 rows; of default_sizes: the same at growing sizes; and of tangent: posteriors around one trained network."""
 
 from results import KEY
-from sized import TEST, test_flag
+from derived import TEST, test_flag
 
 # In the order of their rows. A candidate is measured where auto would try it.
 ROWS = {"yacht": 308, "boston": 506, "energy": 768, "concrete": 1030, "song_head1176": 1176, "wine_red": 1599, "wine_white": 4898,
@@ -66,4 +66,17 @@ def default_sizes():
                     yield dict(zip(KEY, ("default_sizes", sized(table, rows), method, seed, flags)))
 
 
-STUDIES = (default_tables, default_sizes, tangent)
+FORMS = {"none": ("", ""), "robust": ("~robust", ""), "periodic": ("~periodic", ""), "dropout": ("", "--dropout 0.1"),
+         "cosine": ("", "--schedule cosine")}
+FORM_TABLES = [name for name, rows in ROWS.items() if rows >= 1000]
+
+
+def input_forms():
+    """What is said to make the mean of other networks for tables better, one change at a time of `dnn`."""
+    for split in range(3):
+        for table in FORM_TABLES:
+            for form, (suffix, own) in FORMS.items():
+                yield dict(zip(KEY, (form, table + suffix, "dnn", split, f"--split-seed {split} {own}".strip())))
+
+
+STUDIES = (default_tables, default_sizes, input_forms, tangent)

@@ -1,6 +1,6 @@
 """How one cell is run: a fit by the tool on a table or on generated data, or a rival's program on the same split.
 
-A cell's data is a table of the data folder (`pol`), one cut to a size (`pol@2000`, see sized.py) or a generator and its number of training rows (`steps:20000`).
+A cell's data is a table of the data folder (`pol`), one cut to a size (`pol@2000`, see derived.py) or a generator and its number of training rows (`steps:20000`).
 Generated data has validation rows and test rows of its own, one draw for all seeds, and a known truth.
 
 Two words among a cell's flags are the runner's own. `FLAGS --around METHOD OWN`: METHOD is fitted with FLAGS, once for all
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-import sized
+import derived
 import source_fit
 import sources
 from reports import of_report, of_summary, of_valid
@@ -217,7 +217,7 @@ class Runner:
                                          "--seed", cell["seed"], *rest]).splitlines()[-1])
 
     def _path(self, cell):
-        return sized.path(self.data, cell, MODELS)
+        return derived.path(self.data, cell, MODELS)
 
 
 class Work:
