@@ -79,4 +79,18 @@ def input_forms():
                 yield dict(zip(KEY, (form, table + suffix, "dnn", split, f"--split-seed {split} {own}".strip())))
 
 
-STUDIES = (default_tables, default_sizes, input_forms, tangent)
+MORE = {"by_size": "", "with_sketch": ",ntk-sketch"}
+MORE_TABLES = [name for name, rows in ROWS.items() if rows < 3000]
+MORE_LIMIT = "--time-limit 300"  # so that time leaves nothing out
+
+
+def more_candidates():
+    """auto with a candidate more than it has, beside itself."""
+    for split in range(3):
+        for table in MORE_TABLES:
+            for arm, extra in MORE.items():
+                own = f"--candidates {','.join(candidates(table))}{extra} {MORE_LIMIT}"
+                yield dict(zip(KEY, (arm, table, "auto", split, f"--split-seed {split} {own}")))
+
+
+STUDIES = (default_tables, default_sizes, input_forms, more_candidates, tangent)

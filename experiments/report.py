@@ -252,7 +252,7 @@ OVERVIEW = """# Experiments
 | study | what |
 |---|---|
 | [default_tables](default_tables/README.md), [default_sizes](default_sizes/README.md), [skewed](skewed/README.md) | the default method beside its candidates and rivals: on the tables at hand, as they grow, on a skewed cost |
-| [input_forms](input_forms/README.md) | what other networks for tables do to their inputs, tried on `dnn` |
+| [input_forms](input_forms/README.md), [more_candidates](more_candidates/README.md) | what other networks for tables do to their inputs, tried on `dnn`; `auto` with `ntk-sketch` |
 | [recipe](recipe/README.md) | what the defaults of the networks rest on |
 | [table1](table1/README.md) | N Table 1 on the tables at hand, CatBoost and an ensemble on the same splits |
 | [noise_reading](noise_reading/README.md) | what N's text on the noise may mean, on N's own baselines |

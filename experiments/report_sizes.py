@@ -4,7 +4,7 @@ networks for tables do to their inputs."""
 import math
 
 import pages
-from cells_auto import CANDIDATES, FORM_TABLES, FORMS, ROWS, SIZED, SIZED_RIVALS, SIZES, sized
+from cells_auto import CANDIDATES, FORM_TABLES, FORMS, MORE, MORE_LIMIT, MORE_TABLES, ROWS, candidates, SIZED, SIZED_RIVALS, SIZES, sized
 from claims import judged
 from paired import difference
 from report_auto import MARGIN, case, name_of
@@ -88,8 +88,25 @@ def input_forms(runner):
                 "## NLL minus that of `none`\n\n" + grid(["table", *forms], leads)])
 
 
+MORE_INTRO = f"""`auto` with `ntk-sketch` among its candidates, and without it, on the public tables in folds (`{MORE_LIMIT}`, so that neither leaves
+anything out). NLL in the target's own units with it minus that without it, ± the standard error over the splits.
+"""
+
+
+def more_candidates(runner):
+    scores = load(pages.HERE / "more_candidates", runner=runner)
+    lines = []
+    for table in MORE_TABLES:
+        with_it, without = (scores.by_seed(arm, table, f"auto --candidates {','.join(candidates(table))}{extra} {MORE_LIMIT}", "raw NLL")
+                            for arm, extra in reversed(MORE.items()))
+        found = difference(with_it, without)
+        lines.append([table, f"{found}{' *' if found.sign else ''}" if found else ""])
+    pages.page("more_candidates", "One candidate more", scores, [MORE_INTRO, "*: decided.\n\n" + grid(["table", "with ntk-sketch"], lines)])
+
+
 def write(runner):
     input_forms(runner)
+    more_candidates(runner)
     scores = load(pages.HERE / STUDY, runner=runner)
     parts = [INTRO]
     best = lambda data: (found := best_candidate(scores, data)) and f"{found[0]}: {found[1]}" or ""  # noqa: E731

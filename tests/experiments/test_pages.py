@@ -14,7 +14,7 @@ from results import FIELDS, KEY, as_text
 from run import ROOT
 from scores import Scores
 
-STUDIES = ["default_tables", "default_sizes", "input_forms", "tangent", "table1", "noise_reading", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1", "r_table2", "r_rivals", "r_noise",
+STUDIES = ["default_tables", "default_sizes", "input_forms", "more_candidates", "tangent", "table1", "noise_reading", "ten_tables", "rank", "noise", "sensitivity", "scaling", "e_table1", "r_table2", "r_rivals", "r_noise",
            "r_table4", "r_table6", "low_rank_defaults", "low_rank_six", "s_ablations", "s_table1", "s_table2", "s_table3", "s_table15",
            "s_table17", "s_toy", "f_curve", "f_fashion", "f_table3", "f_table4", "f_table6"]
 
