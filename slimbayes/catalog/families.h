@@ -20,7 +20,7 @@ std::vector<MethodInfo> weight_space_methods();
 /// Returns auto.
 std::vector<MethodInfo> portfolio_methods();
 
-/// Returns the methods without a network that every other one must beat: ridge and constant.
+/// Returns the methods without a network that every other one must beat: ridge, logistic and constant.
 std::vector<MethodInfo> plain_methods();
 
 }  // namespace slimbayes

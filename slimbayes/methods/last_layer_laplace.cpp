@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "slimbayes/catalog/last_layer/last_layer_laplace_options.h"
@@ -12,13 +11,13 @@
 #include "slimbayes/core/likelihoods.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/stored.h"
+#include "slimbayes/families/last_layer/laplace_posterior.h"
 #include "slimbayes/families/last_layer/last_layer.h"
 #include "slimbayes/families/last_layer/last_layer_features.h"
 #include "slimbayes/families/last_layer/posterior_choice.h"
 #include "slimbayes/method/batches.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/trained_network.h"
-#include "slimbayes/methods/laplace_posterior.h"
 
 // last-layer-laplace: the Laplace approximation of a trained network's last layer (Daxberger et al. 2021).
 //
@@ -58,20 +57,6 @@ PredictOptions bounded(const PredictOptions& options, int64_t outputs) {
   return options.with_batch_at_most(std::max<int64_t>(1, kCovariancesAtOnce / (outputs * outputs)));
 }
 
-/// Returns the class probabilities averaged over Gaussian logits with this mean and covariance. logits [b,
-/// k], covariance [b, k, k]
-Predictive answer_at(const at::Tensor& logits, const at::Tensor& covariance) {
-  if (logits.size(1) == 1) return predictive(BernoulliLikelihood{}, {logits, covariance.reshape({-1, 1})});
-  // A row whose covariance overflowed gets the answer NaN. The eigenvalues are computed as if that covariance
-  // were 0, so that the other rows keep their answers.
-  const at::Tensor known = covariance.isfinite().flatten(1).all(1).reshape({-1, 1, 1});
-  const auto [values, vectors] = at::linalg_eigh(at::where(known, covariance, at::zeros_like(covariance)));
-  const RoundedVariance vars = rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values));
-  const at::Tensor root = at::matmul(vectors * vars.var.sqrt().unsqueeze(1), vectors.transpose(1, 2));
-  const at::Tensor nan = at::full({}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
-  return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan), vars.clipped);
-}
-
 class LaplaceFitted : public ExactPosterior {
  public:
   LaplaceFitted(LastLayerLaplaceOptions options, std::shared_ptr<const TrainedNetwork> network,
@@ -87,7 +72,7 @@ class LaplaceFitted : public ExactPosterior {
     return predict_rows(data, trained_->spec.input, network_.type(), bounded(options, network_.outputs()),
                         kLastLayerLaplace, [&](const Input& input) {
                           const LastLayerRows rows = network_(input);
-                          return answer_at(rows.output.to(at::kDouble), covariance_at(rows));
+                          return classes_of_gaussian(rows.output.to(at::kDouble), covariance_at(rows));
                         });
   }
 
@@ -252,8 +237,8 @@ class LaplaceMethod : public Method {
     double sum = 0;
     over_batches(valid.subset(at::arange(n)), bounded({}, features.outputs()), [&](const Batch& batch) {
       const LastLayerRows at = features(input_of(batch, features.type()));
-      const Predictive p = answer_at(at.output.to(at::kDouble),
-                                     centred_logit_covariance(posterior, at.features, features.outputs()));
+      const Predictive p = classes_of_gaussian(
+          at.output.to(at::kDouble), centred_logit_covariance(posterior, at.features, features.outputs()));
       sum += *mean_nll(p, batch.target.to(at::kDouble)) * static_cast<double>(batch.target.size(0));
     });
     return sum / static_cast<double>(n);

@@ -66,6 +66,8 @@ std::unique_ptr<Method> make_auto(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_auto(const TensorFile& file);
 std::unique_ptr<Method> make_ridge(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_ridge(const TensorFile& file);
+std::unique_ptr<Method> make_logistic(const nlohmann::json& options);
+std::unique_ptr<Fitted> load_logistic(const TensorFile& file);
 std::unique_ptr<Method> make_constant(const nlohmann::json& options);
 std::unique_ptr<Fitted> load_constant(const TensorFile& file);
 std::unique_ptr<Method> make_bag_of_words(const nlohmann::json& options);
@@ -107,6 +109,7 @@ constexpr RegistryRow kRows[] = {
     {"f-sgvb-lrt", make_f_sgvb_lrt, load_f_sgvb_lrt},
     {"ensemble", make_ensemble, load_ensemble},
     {"ridge", make_ridge, load_ridge},
+    {"logistic", make_logistic, load_logistic},
     {"bag-of-words", make_bag_of_words, load_bag_of_words},
     {"constant", make_constant, load_constant},
 };

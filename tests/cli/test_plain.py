@@ -1,4 +1,4 @@
-"""ridge and constant: the rivals without a network, which compare adds to the methods that a user names."""
+"""ridge, logistic and constant: the rivals without a network, which compare adds to the methods that a user names."""
 
 import json
 import random
@@ -29,7 +29,7 @@ def test_compare_adds_them_once(tmp_path):
     assert list(found) == ["dnn", "ridge", "constant"]
     assert found["ridge"]["rmse"] < 0.7 < 2 < found["constant"]["rmse"]
     assert abs(found["ridge"]["coverage"] - 0.95) < 0.1 and abs(found["constant"]["coverage"] - 0.95) < 0.1
-    assert list(methods_of(tmp_path, "--target", "kind", "--methods", "dnn")) == ["dnn", "constant"]  # classes: no straight line
+    assert list(methods_of(tmp_path, "--target", "kind", "--methods", "dnn")) == ["dnn", "logistic", "constant"]  # classes: no straight line
 
 
 def test_ridge_writes_a_model_like_any_other(tmp_path):
@@ -39,6 +39,20 @@ def test_ridge_writes_a_model_like_any_other(tmp_path):
     assert "by the evidence" in done.stdout + run(tmp_path, "describe", "m").stdout
     header, first = ok(tmp_path, "predict", "m", "t.csv").splitlines()[:2]
     assert header == "mean,sd,sd_aleatoric,sd_epistemic,lower,upper" and all(float(cell) for cell in first.split(","))
+
+
+def test_logistic_writes_a_model_like_any_other(tmp_path):
+    linear(tmp_path)
+    write_csv(tmp_path / "c.csv", ["u", "v", "size"], [[i % 7 - 3, i % 5, ("low", "mid", "high")[(i % 7 > 2) + (i % 7 > 4)]] for i in range(210)])
+    done = run(tmp_path, "fit", "c.csv", "--target", "size", "--method", "logistic", "--model", "m", "--test-fraction", 0.2)
+    assert done.returncode == 0, done.stderr
+    assert "by the evidence" in done.stdout + run(tmp_path, "describe", "m").stdout
+    report = json.loads(ok(tmp_path, "evaluate", "m", "c.csv", "--json"))
+    assert report["accuracy"] > 0.9 and report["nll"] < 0.4
+    report = json.loads(ok(tmp_path, "compare", "c.csv", "--target", "size", "--methods", "logistic", "--threads", 1, "--json"))
+    assert [each["method"] for each in report["methods"]] == ["logistic", "constant"]
+    done = run(tmp_path, "fit", "c.csv", "--target", "size", "--method", "logistic", "--max-columns", 1)
+    assert done.returncode == 2 and "at most 1 encoded columns (max_columns); received 2" in done.stderr
 
 
 def test_repeats_compare_the_two_best_by_split(tmp_path):

@@ -69,11 +69,13 @@ Subject subject_of(const RegistryRow& row) {
   return {&info, [&row, quick] { return row.make(quick); }, row.load, ask_another_process};
 }
 
-/// Returns the indices in the registry of the methods that take the rows of a table.
+/// Returns the indices in the registry of the methods that take the regression of a table.
 std::vector<size_t> on_tables() {
   std::vector<size_t> all;
   for (size_t i = 0; i < registry().size(); ++i)
-    if (takes(find_method(registry()[i].name), InputKind::table)) all.push_back(i);
+    if (const MethodInfo& info = find_method(registry()[i].name);
+        takes(info, InputKind::table) && takes(info, TaskKind::regression))
+      all.push_back(i);
   return all;
 }
 

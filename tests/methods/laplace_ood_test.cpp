@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "slimbayes/core/class_likelihood.h"
+#include "slimbayes/families/last_layer/laplace_posterior.h"
 #include "slimbayes/families/last_layer/last_layer_features.h"
 #include "slimbayes/method/network_file.h"
 #include "slimbayes/method/trained_network.h"
-#include "slimbayes/methods/laplace_posterior.h"
 #include "slimbayes/methods/registry.h"
 #include "tests/methods/contract.h"
 #include "tests/methods/task_contract.h"

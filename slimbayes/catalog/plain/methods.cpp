@@ -23,6 +23,21 @@ MethodInfo ridge() {
   return with_options<RidgeOptions>(std::move(info));
 }
 
+MethodInfo logistic() {
+  MethodInfo info;
+  info.name = "logistic";
+  info.summary =
+      "Bayesian logistic regression on the encoded columns: the rival that every classifier must beat.";
+  info.tasks = {TaskKind::classification};
+  info.inputs = {InputKind::table, InputKind::windows};
+  info.paper = "MacKay 1992 (evidence of a classifier), Laplace approximation";
+  info.input_scale = "standard";
+  info.seeded = false;
+  info.variance_grows_away = true;
+  info.plain = true;
+  return with_options<LogisticOptions>(std::move(info));
+}
+
 MethodInfo bag_of_words() {
   MethodInfo info = network_method("bag-of-words", {TaskKind::regression, TaskKind::classification});
   info.inputs = {InputKind::text};
@@ -51,6 +66,6 @@ MethodInfo constant() {
 
 }  // namespace
 
-std::vector<MethodInfo> plain_methods() { return {ridge(), bag_of_words(), constant()}; }
+std::vector<MethodInfo> plain_methods() { return {ridge(), logistic(), bag_of_words(), constant()}; }
 
 }  // namespace slimbayes

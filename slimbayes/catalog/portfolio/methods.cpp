@@ -29,8 +29,11 @@ std::span<const PortfolioEntry> portfolio(TaskKind task) {
                                                 {"bag-of-words", 1, 0, kAny}, {"gp-exact", 1, 0, 2500},
                                                 {"dbk-exact", 1, 0, 12000},   {"dnn", 4, 0, kAny},
                                                 {"dbk", 3, 1000, kAny}};
-  static constexpr PortfolioEntry kOthers[] = {
-      {"constant", 1, 0, kAny}, {"bag-of-words", 2, 0, kAny}, {"vbll", 1, 0, kAny}, {"dnn", 3, 0, kAny}};
+  static constexpr PortfolioEntry kOthers[] = {{"constant", 1, 0, kAny},
+                                               {"logistic", 1, 0, kAny},
+                                               {"bag-of-words", 2, 0, kAny},
+                                               {"vbll", 1, 0, kAny},
+                                               {"dnn", 3, 0, kAny}};
   if (task == TaskKind::regression) return kNumbers;
   return kOthers;
 }

@@ -1,4 +1,4 @@
-// The Laplace approximation of a classifier's last layer: how the covariance of the logits is computed.
+// The Laplace approximation of a linear classifier: how the covariance of the logits is computed.
 //
 // Full structure: let L be the Cholesky factor of I + s^2 H, and R = s L^-1 (lower triangular, in k x k
 // blocks R_ac [r, r]). The covariance of logits c and d is phi^T (R^T R)_cd phi = sum_a <R_ac phi, R_ad phi>.
@@ -7,16 +7,18 @@
 // eigenvalues a_i and l_j. The eigenvalues of H are a_i l_j / n, and the covariance is V diag(sum_i (U^T
 // phi)_i^2 v_ij) V^T with v_ij = s^2 / (1 + s^2 a_i l_j / n).
 // The centred covariance P C P replaces R_ac by R_ac minus its mean over c, and V by P V.
-#include "slimbayes/methods/laplace_posterior.h"
+#include "slimbayes/families/last_layer/laplace_posterior.h"
 
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/identity_plus.h"
+#include "slimbayes/core/likelihoods.h"
 #include "slimbayes/core/linalg.h"
 #include "slimbayes/core/writable.h"
 
@@ -153,6 +155,18 @@ double laplace_evidence(double log_likelihood, double weights_squared, const at:
   const double var = prior_sd * prior_sd;
   return log_likelihood - 0.5 * weights_squared / var -
          0.5 * at::log1p(var * eigenvalues).sum().item<double>();
+}
+
+Predictive classes_of_gaussian(const at::Tensor& logits, const at::Tensor& covariance) {
+  if (logits.size(1) == 1) return predictive(BernoulliLikelihood{}, {logits, covariance.reshape({-1, 1})});
+  // A row whose covariance overflowed gets the answer NaN. The eigenvalues are computed as if that covariance
+  // were 0, so that the other rows keep their answers.
+  const at::Tensor known = covariance.isfinite().flatten(1).all(1).reshape({-1, 1, 1});
+  const auto [values, vectors] = at::linalg_eigh(at::where(known, covariance, at::zeros_like(covariance)));
+  const RoundedVariance vars = rounded_variance(values, values.select(1, -1).unsqueeze(1).expand_as(values));
+  const at::Tensor root = at::matmul(vectors * vars.var.sqrt().unsqueeze(1), vectors.transpose(1, 2));
+  const at::Tensor nan = at::full({}, std::numeric_limits<double>::quiet_NaN(), at::kDouble);
+  return SoftmaxLikelihood{Stream(0)}.predictive(logits, at::where(known, root, nan), vars.clipped);
 }
 
 }  // namespace slimbayes

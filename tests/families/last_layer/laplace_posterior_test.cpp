@@ -1,4 +1,4 @@
-#include "slimbayes/methods/laplace_posterior.h"
+#include "slimbayes/families/last_layer/laplace_posterior.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "slimbayes/core/predictive.h"
+
 namespace slimbayes {
 
 /// The generalised Gauss-Newton matrix H of a classifier's negative log likelihood in the weights W [k, r] of
@@ -82,5 +84,9 @@ at::Tensor centred_logit_covariance(const LaplacePosterior& p, const at::Tensor&
 /// `weights_squared` is ||W||^2, and `eigenvalues` are those of H.
 double laplace_evidence(double log_likelihood, double weights_squared, const at::Tensor& eigenvalues,
                         double prior_sd);
+
+/// Returns the class probabilities averaged over Gaussian logits with this mean and covariance, in float64. A
+/// row whose covariance is not finite gets the answer NaN. logits [b, k], covariance [b, k, k]
+Predictive classes_of_gaussian(const at::Tensor& logits, const at::Tensor& covariance);
 
 }  // namespace slimbayes
