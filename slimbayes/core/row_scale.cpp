@@ -106,6 +106,15 @@ at::Tensor log_factors(const RowScale& scale, const at::Tensor& features) {
   return at::mv(x, scale.weights).clamp(scale.low, scale.high);
 }
 
+Regression scaled_rows(const RowScale& scale, const at::Tensor& features, Regression p) {
+  if (scale.constant()) return p;
+  const at::Tensor factor = log_factors(scale, features).exp();
+  const at::Tensor seen = p.epistemic_var.clamp_max(scale.seen_epistemic);
+  p.epistemic_var = factor * seen + (p.epistemic_var - seen);
+  p.aleatoric_var = factor * p.aleatoric_var;
+  return p;
+}
+
 RowScale fitted_row_scale(const at::Tensor& score, const at::Tensor& features,
                           const std::vector<int64_t>& part) {
   const int64_t n = score.size(0);

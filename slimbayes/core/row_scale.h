@@ -3,7 +3,10 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
+
+#include "slimbayes/core/predictive.h"
 
 namespace slimbayes {
 
@@ -14,12 +17,19 @@ struct RowScale {
   /// The least and the largest log factor of the rows that it was fitted to. Other rows keep within them: far
   /// away, the exponential of a straight line is a guess.
   double low = 0, high = 0;
+  /// The largest epistemic variance of these rows. What a row has beyond it keeps its size: far from the
+  /// data, an answer is as unsure as the method says, however quiet the noise is.
+  double seen_epistemic = std::numeric_limits<double>::infinity();
 
   bool constant() const { return !weights.defined(); }
 };
 
 /// Returns the log factor of each row. features [n, d]. Throws std::invalid_argument for another d. [n]
 at::Tensor log_factors(const RowScale& scale, const at::Tensor& features);
+
+/// Returns p with the variances of each row multiplied by its factor, except the epistemic variance beyond
+/// scale.seen_epistemic. p must have no density. features [n, d].
+Regression scaled_rows(const RowScale& scale, const at::Tensor& features, Regression p);
 
 /// Returns the factor that held-out residuals ask for, up to a constant. score [n] are residuals divided by
 /// their predicted sd; features [n, d], finite; part [n] is the number of each row's fold, from 0.

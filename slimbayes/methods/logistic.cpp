@@ -22,8 +22,8 @@
 
 // logistic: a Bayesian logistic regression (MacKay 1992; Boehning 1992 for many coefficients).
 //
-// Model       P(c | x) = softmax(b + W x)_c, W ~ N(0, s^2 I), a wide prior of b. x are the encoded columns, of
-//             a window those of all its rows. Two classes have one logit, whatever the likelihood.
+// Model       P(c | x) = softmax(b + W x)_c, W ~ N(0, s^2 I), a wide prior of b. x are the encoded
+//             columns, of a window those of all its rows. Two classes have one logit, whatever the likelihood.
 // Estimator   The Laplace approximation at the mode of the coefficients. s maximises its evidence. The
 //             probabilities are averaged over the Gaussian logits with their covariance.
 // Cost        n rows, m = (K - 1) (d + 1) coefficients for K classes and d columns. Some 100 passes over the
@@ -125,7 +125,8 @@ class LogisticFitted : public Fitted {
         input_(std::move(input)),
         posterior_(std::move(posterior)),
         summary_(std::move(summary)) {
-    // A loaded tensor is row-major; the bits of a matrix product depend on the order of its factors in memory.
+    // A loaded tensor is row-major; the bits of a matrix product depend on the order of its factors in
+    // memory.
     LaplacePosterior& p = posterior_.covariance;
     for (at::Tensor* x : {&posterior_.design.centre, &posterior_.coefficients, &p.half, &p.of_features,
                           &p.of_classes, &p.variances})

@@ -94,18 +94,11 @@ Tried tried_of(const json& facts) {
   return tried;
 }
 
-/// Multiplies the variances of a regression by the factors of their rows.
-void scale_rows(const RowScale& scale, const Dataset& rows, Predictive& answer) {
-  auto& r = std::get<Regression>(answer);
-  const at::Tensor factor = log_factors(scale, scale_features(rows, r.mean)).exp();
-  r.aleatoric_var = factor * r.aleatoric_var;
-  r.epistemic_var = factor * r.epistemic_var;
-}
-
 void store_row_scale(const RowScale& scale, TensorFile& file) {
   if (scale.constant()) return;
   file.tensors[kRowScale] = to_stored(at::stack({scale.centre, scale.spread, scale.weights}));
-  file.tensors[kRowScaleRange] = to_stored(at::tensor({scale.low, scale.high}, at::kDouble));
+  file.tensors[kRowScaleRange] =
+      to_stored(at::tensor({scale.low, scale.high, scale.seen_epistemic}, at::kDouble));
 }
 
 RowScale stored_row_scale(const TensorFile& file) {
@@ -114,10 +107,11 @@ RowScale stored_row_scale(const TensorFile& file) {
                    range = stored_tensor(file, kRowScaleRange).to(at::kDouble);
   check_shape(all, {3, -1}, "load", kRowScale);
   check_finite(all, "load", kRowScale);
-  check_shape(range, {2}, "load", kRowScaleRange);
-  const RowScale scale{all[0], all[1], all[2], range[0].item<double>(), range[1].item<double>()};
+  check_shape(range, {3}, "load", kRowScaleRange);
+  const RowScale scale{
+      all[0], all[1], all[2], range[0].item<double>(), range[1].item<double>(), range[2].item<double>()};
   check((scale.spread > 0).all().item<bool>() && scale.low <= scale.high && std::abs(scale.low) < 100 &&
-            std::abs(scale.high) < 100,
+            std::abs(scale.high) < 100 && scale.seen_epistemic >= 0,
         "load", "scales above 0 and a range", "others", "the model file is damaged");
   return scale;
 }
@@ -139,7 +133,8 @@ Predictive answer_of(const Tried& tried, const std::vector<std::shared_ptr<const
   for (const auto& member : members) {
     const auto i = static_cast<double>(answers.size());
     answers.push_back(member->predict(own, options.within(i / k, (i + 1) / k)));
-    if (!tried.row_scale.constant()) scale_rows(tried.row_scale, rows, answers.back());
+    if (auto* r = std::get_if<Regression>(&answers.back()); r != nullptr && !tried.row_scale.constant())
+      *r = scaled_rows(tried.row_scale, scale_features(rows, r->mean), *r);
     if (!tried.of_folds) continue;
     if (auto* c = std::get_if<Classes>(&answers.back())) *c = tempered(*c, power);
     auto* r = std::get_if<Regression>(&answers.back());

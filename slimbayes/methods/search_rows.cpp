@@ -110,7 +110,9 @@ RowScale asked_row_scale(const Tried& tried, const SearchRows& rows, const Regre
     part.insert(part.end(), rows.folds[k].held.size(), static_cast<int64_t>(k));
   const Dataset in_order = rows.all.subset(indices(held_order(rows)));
   const at::Tensor features = scale_features(in_order, seen_mean(tried.view, held));
-  return fitted_row_scale(normal_score(held, targets), features, part);
+  RowScale scale = fitted_row_scale(normal_score(held, targets), features, part);
+  scale.seen_epistemic = seen_epistemic_var(tried.view, held).max().item<double>();
+  return scale;
 }
 
 }  // namespace

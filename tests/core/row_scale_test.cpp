@@ -100,6 +100,20 @@ TEST(RowScale, FarRowsKeepWithinWhatWasSeen) {
   EXPECT_NEAR(seen.min().item<double>(), scale.low, 1e-9);
 }
 
+TEST(RowScale, LeavesWhatIsUnsureFarFromTheData) {
+  const Scores s = scores(500, kSlopes, 5);
+  RowScale scale = fitted(s);
+  scale.seen_epistemic = 0.5;
+  const at::Tensor far = -1e6 * kSlopes.unsqueeze(0), one = at::ones({1}, at::kDouble);
+  const double factor = std::exp(scale.low);
+  const Regression near = scaled_rows(scale, far, {one, 2 * one, 0.4 * one}),
+                   beyond = scaled_rows(scale, far, {one, 2 * one, 7 * one});
+  EXPECT_NEAR(near.aleatoric_var.item<double>(), 2 * factor, 1e-12);
+  EXPECT_NEAR(near.epistemic_var.item<double>(), 0.4 * factor, 1e-12);
+  EXPECT_NEAR(beyond.aleatoric_var.item<double>(), 2 * factor, 1e-12);
+  EXPECT_NEAR(beyond.epistemic_var.item<double>(), 0.5 * factor + 6.5, 1e-12);
+}
+
 TEST(RowScale, ConstantColumnsFewRowsAndOneFoldAreSane) {
   Scores s = scores(500, kSlopes, 6);
   s.features = at::cat({s.features, at::full({500, 1}, 1e8, at::kDouble)}, 1);
