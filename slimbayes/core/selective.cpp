@@ -32,18 +32,21 @@ struct RowMetric {
   bool larger_is_better = false;
 };
 
-std::vector<RowMetric> of_errors(const at::Tensor& error, const at::Tensor& nll) {
-  return {{"mae", error.abs()}, {"rmse", error.square(), /*root=*/true}, {"nll", nll}};
+/// Returns the metrics of numbers: the absolute error of one point and the squared error of another.
+std::vector<RowMetric> of_errors(const at::Tensor& absolute, const at::Tensor& squared,
+                                 const at::Tensor& nll) {
+  return {{"mae", absolute.abs()}, {"rmse", squared.square(), /*root=*/true}, {"nll", nll}};
 }
 
 std::vector<RowMetric> row_metrics(const Regression& p, const at::Tensor& y) {
   const at::Tensor nll = regression_row_nll(p, y);  // checks shapes and numbers
-  return of_errors(y - p.mean, nll);
+  return of_errors(y - median(p), y - p.mean, nll);
 }
 
 std::vector<RowMetric> row_metrics(const Counts& p, const at::Tensor& y) {
   const at::Tensor nll = count_row_nll(p, y);
-  return of_errors(y - mean(p.rate), nll);
+  const at::Tensor error = y - mean(p.rate);
+  return of_errors(error, error, nll);
 }
 
 std::vector<RowMetric> row_metrics(const Classes& p, const at::Tensor& y) {

@@ -36,7 +36,9 @@ std::vector<double> selective_means(const at::Tensor& uncertainty, const at::Ten
 /// Returns the metrics of the kept rows, for each score in `uncertainty` [n], as a JSON object:
 ///   share, rows  lists with the shares kSharesKept and the numbers of rows that they keep
 ///   by           for each score an object of lists, one number for each share: accuracy and nll (classes),
-///                or mae, rmse and nll (regression, counts). rmse is the root of the expected squared error.
+///                or mae, rmse and nll (regression, counts). They are those of report() (core/answers.h) at
+///                the share 1: of a regression mae is the error of the median and rmse that of the mean, of
+///                counts both are of the mean. rmse is the root of the expected squared error.
 ///                `gain` has for each metric the improvement from the first share to the last, positive if
 ///                the kept rows are better; `gain_share` has for mae and rmse the gain divided by the metric
 ///                of all rows, absent if that is 0. `constant` says whether the score is the same for all

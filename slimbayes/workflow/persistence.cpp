@@ -87,10 +87,11 @@ void add_errors(json& out, const Values& error, double scale, const std::string&
   out["rmse" + suffix] = std::sqrt(squares) / scale;
 }
 
-/// Returns the model's answer minus the target; for classes 1 where they differ, else 0. [m]
+/// Returns the model's answer minus the target, for the MAE: of numbers that of the median, as in the report
+/// (core/metrics.h), of counts that of the mean; for classes 1 where they differ, else 0. [m]
 Values model_errors(const Predictive& answer, const at::Tensor& y) {
   at::Tensor error;
-  if (const auto* p = std::get_if<Regression>(&answer)) error = p->mean - y;
+  if (const auto* p = std::get_if<Regression>(&answer)) error = median(*p) - y;
   if (const auto* p = std::get_if<Counts>(&answer)) error = mean(p->rate) - y;
   if (const auto* p = std::get_if<Classes>(&answer)) error = predicted_class(*p).ne(y);
   const at::Tensor flat = error.to(at::kDouble).contiguous();

@@ -87,6 +87,14 @@ TEST(Selective, AllRowsHaveThePlainMetricsOfEveryTask) {
   EXPECT_NEAR(of_numbers["gain_share"]["mae"], -1 / 7., 1e-14);
   EXPECT_EQ(of_numbers["constant"], false);
 
+  // A skewed density, whose median lies below its mean.
+  const at::Tensor ones = row({1, 1, 1, 1});
+  const Regression skewed = mixed({{0.8, row({0, 0, 1, 1}), ones, 0.1 * ones}, {0.2, 9 * ones, ones, ones}});
+  const nlohmann::json of_skewed = selective_report(skewed, y, {{"s", score}})["by"]["s"];
+  EXPECT_NEAR(of_skewed["mae"][0], mean_absolute_error(skewed, y), 1e-14);
+  EXPECT_NEAR(of_skewed["rmse"][0], root_mean_squared_error(skewed, y), 1e-14);
+  EXPECT_GT((y - skewed.mean).abs().mean().item<double>(), mean_absolute_error(skewed, y) + 0.5);
+
   const Counts counts{{row({0, 1, 2, 0.5}), row({.1, .2, 0, .3})}};
   const at::Tensor whole = row({1, 0, 9, 2});
   const nlohmann::json of_counts = selective_report(counts, whole, {{"s", score}})["by"]["s"];

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <memory>
 
+#include "slimbayes/core/density.h"
+#include "slimbayes/core/metrics.h"
 #include "tests/data/tables.h"
 #include "tests/real_data.h"
 
@@ -79,6 +81,15 @@ TEST(persistence, OfNumbersIsTheLastKnownTargetAndThatOfADayBefore) {
   EXPECT_EQ(season.at("season"), "24 steps");
   EXPECT_EQ(season.at("n"), seasons);
   EXPECT_NEAR(season.at("mae").get<double>(), seasonal / static_cast<double>(seasons), 1e-9);
+}
+
+TEST(persistence, TheModelsErrorIsThatOfTheMedianAsInItsReport) {
+  const Case given = case_of(stepped(squares(60), 3600), 4, 2);
+  const at::Tensor truth = target_as_given(given.encoder, given.windows), ones = at::ones_like(truth);
+  const Regression skewed = mixed({{0.8, truth + 1, ones, ones}, {0.2, truth + 40, ones, ones}});
+  const nlohmann::json report = persistence_report(given.encoder, given.windows, skewed);
+  EXPECT_NEAR(report.at("persistence").at("model_mae").get<double>(), mean_absolute_error(skewed, truth),
+              1e-9);
 }
 
 TEST(persistence, TheSeasonIsAWeekOfDaysAndNoneThatIsNotKnownYet) {
