@@ -101,6 +101,15 @@ std::string on_fewer(const MethodRuns& forecast, const json& report) {
   return own == all ? "" : fmt::format(" ({} of {})", own.get<int64_t>(), all.get<int64_t>());
 }
 
+/// Returns the label of a forecast without a model: "persistence" or, with the length of its season,
+/// "seasonal persistence (24 steps)".
+std::string forecast_label(const MethodRuns& forecast) {
+  const json& scores = forecast.runs.at(0);
+  return scores.contains("season")
+             ? fmt::format("seasonal persistence ({})", scores.at("season").get<std::string>())
+             : forecast.method;
+}
+
 /// Returns lines below the table that explain the metrics of a classification; "" for other tasks.
 std::string legend(const json& report) {
   std::string text;
@@ -177,7 +186,7 @@ std::string comparison_table(const std::vector<MethodRuns>& outcomes, double lev
   const std::vector<MethodRuns> forecasts = forecasts_in(outcomes);
   for (const MethodRuns& forecast : forecasts) {
     fitted.push_back(&forecast);
-    rows.push_back({{forecast.method + on_fewer(forecast, *first_report(outcomes))}});
+    rows.push_back({{forecast_label(forecast) + on_fewer(forecast, *first_report(outcomes))}});
   }
   for (const std::string& metric : shown_metrics(outcomes)) {
     std::vector<Spread> spreads;
