@@ -137,8 +137,10 @@ int run_command(const EvaluateRequest& r) {
   report_outside(model, data, report);
   if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // the rows were not learned in training
     count_inputs(model, data, r.level, report);
-    const std::string rows = fmt::format("{}{}{}s", r.split, r.split.empty() ? "" : " ", noun_of(data));
-    for (const std::string& note : trust_notes(model, {{report, rows, r.level, /*fresh=*/true}}))
+    const std::string row = fmt::format("{}{}{}", r.split, r.split.empty() ? "" : " ", noun_of(data));
+    const std::string few = few_scored(report, row, r.split == "test" ? kTestMore : "");
+    if (!few.empty()) log_note(few);
+    for (const std::string& note : trust_notes(model, {{report, row + "s", r.level, /*fresh=*/true}}))
       log_note(note);
   }
   const json whole = described(r, model, report, ood);

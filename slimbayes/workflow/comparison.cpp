@@ -14,6 +14,7 @@
 #include "slimbayes/workflow/fit_notes.h"
 #include "slimbayes/workflow/held_out.h"
 #include "slimbayes/workflow/resolved_fit.h"
+#include "slimbayes/workflow/trust_notes.h"
 
 namespace slimbayes {
 
@@ -74,6 +75,14 @@ bool run_seeds(MethodRuns& result, const Examples& examples, FitOptions fit, int
     result.thrown = std::current_exception();
   }
   return true;
+}
+
+/// Adds the note of few_scored to each report.
+void note_few_scored(std::vector<MethodRuns>& results, InputKind kind) {
+  for (MethodRuns& one : results)
+    for (json& run : one.runs)
+      if (std::string few = few_scored(run, fmt::format("test {}", noun_of(kind)), kTestMore); !few.empty())
+        run["notes"].push_back(std::move(few));
 }
 
 }  // namespace
@@ -140,6 +149,8 @@ std::vector<MethodRuns> compare(const Examples& examples, const FitOptions& fit,
       return results;
     }
   }
+  // Several splits score more examples together, and leading_pair() judges them.
+  if (splits == 1) note_few_scored(results, kind_asked(examples, fit));
   return results;
 }
 

@@ -19,6 +19,7 @@
 #include "slimbayes/workflow/fit_resolved.h"
 #include "slimbayes/workflow/held_out.h"
 #include "slimbayes/workflow/persistence.h"
+#include "slimbayes/workflow/trust_notes.h"
 
 namespace slimbayes {
 
@@ -130,6 +131,8 @@ void score_held_out(FitOutcome& out, const FitData& data, double level) {
   out.valid = data.valid != nullptr ? report_on(model, model.examples(*data.valid, true), level, out.notes)
                                     : part(model.split().valid);
   out.test = part(model.split().test);
+  const std::string test = fmt::format("test {}", noun_of(kind_of(model.encoder())));
+  if (const std::string few = few_scored(out.test, test, kTestMore); !few.empty()) add({few});
   add(fit_notes(model, out.valid, out.test, level));
   add(out.test.is_null() ? persistence_notes(out.valid, windows_of_part(out.valid, "validation"))
                          : persistence_notes(out.test, windows_of_part(out.test, "test")));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "slimbayes/core/metrics.h"
+#include "slimbayes/data/table/cell.h"
 
 namespace slimbayes {
 
@@ -122,6 +123,14 @@ std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldO
   if (notes.back().empty()) notes.back() = first(no_forecast);
   std::erase(notes, "");
   return notes;
+}
+
+std::string few_scored(const json& report, const std::string& noun, const std::string& advice) {
+  constexpr int64_t kEnough = 30;
+  const int64_t n = report.is_object() ? report.value("n", kEnough) : kEnough;
+  if (n >= kEnough) return "";
+  return fmt::format("the scores rest on {}: too few to rank methods{}{}", counted(n, noun),
+                     advice.empty() ? "" : "; ", advice);
 }
 
 }  // namespace slimbayes

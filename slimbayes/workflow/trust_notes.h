@@ -29,4 +29,12 @@ void count_inputs(const Model& model, const Examples& examples, double level, nl
 /// it applies.
 std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldOut>& parts);
 
+/// Returns a note if a report rests on fewer than thirty examples, rows or windows, which are too few to rank
+/// methods; else "". `noun` names one of them, such as "test window". `advice` is the end of the sentence and
+/// says how to score more of them; it may be empty.
+std::string few_scored(const nlohmann::json& report, const std::string& noun, const std::string& advice);
+
+/// The argument `advice` of few_scored for the test part of a fit.
+inline constexpr const char* kTestMore = "a larger --test-fraction holds out more";
+
 }  // namespace slimbayes

@@ -76,6 +76,15 @@ def test_a_comparison_without_test_rows_is_refused_before_it_trains(tmp_path):
     assert done.returncode == 2 and "use a --test-fraction above 0" in done.stderr and "step" not in done.stderr
 
 
+def test_few_test_rows_are_noted_once(tmp_path):
+    write_csv(tmp_path / "t.csv", header(2), toy_rows(60))
+    words = ["compare", "t.csv", "--target", "y", "--methods", "constant,ridge"]
+    told = run(tmp_path, *words, "--test-fraction", 0.2).stderr
+    assert told.count("note: the scores rest on 12 test rows: too few to rank methods; a larger --test-fraction holds out more") == 1
+    assert "too few to rank" not in run(tmp_path, *words, "--test-fraction", 0.5).stderr
+    assert "too few to rank" not in run(tmp_path, *words, "--cross-validate", 5).stderr  # 60 rows together
+
+
 def test_methods_around_one_network_train_it_once(tmp_path):
     """The runs are those of comparisons of each method alone, and the seconds contain the training."""
     write_csv(tmp_path / "t.csv", header(2), toy_rows(400))

@@ -158,6 +158,22 @@ def test_fit_and_evaluate_print_persistence_beside_the_model(folder):
     assert "validation windows: mae " in run(folder, "fit", "air.csv", *DATA, *STEP, "--model", "short.safetensors").stdout
 
 
+def test_compare_says_how_long_the_season_is(folder):
+    done = run(folder, "compare", "air.csv", *DATA[:-2], "--methods", "constant", "--test-fraction", "0.2")
+    assert done.returncode == 0, done.stderr
+    assert "\npersistence  " in done.stdout and "\nseasonal persistence (24 steps)  " in done.stdout
+
+
+def test_few_test_windows_are_noted(folder):
+    sentence = "note: the scores rest on 14 test windows: too few to rank methods; a larger --test-fraction holds out more"
+    words = ["air.csv", *DATA[:-2], "--test-fraction", "0.05"]
+    for command in (["fit", *words, "--method", "constant", "--model", "few.safetensors"], ["compare", *words, "--methods", "constant"],
+                    ["evaluate", "few.safetensors", "air.csv", "--split", "test"]):
+        done = run(folder, *command)
+        assert done.stderr.count(sentence) == 1, done.stderr
+    assert "too few to rank" not in run(folder, "evaluate", "m.safetensors", "air.csv", "--split", "test").stderr
+
+
 def test_a_model_no_better_than_persistence_is_noted(folder):
     done = run(folder, "fit", "air.csv", *DATA, "--steps", "1", "--hidden", "8", "--blocks", "1", "--test-fraction", "0.2", "--model", "poor.safetensors")
     assert "on the 73 test windows the model's MAE, " in done.stderr and "is no better than that of the last target that a window sees, 0.4922" in done.stderr
