@@ -49,6 +49,15 @@ std::string row_label_note(const Column& column);
 /// (Column::words) as an example; "" if none has.
 std::string padded_note(const Column& column);
 
+/// Returns a note on a numeric column whose numbers look like codes, such as 1001, 1002, 1004, 1010, 2001,
+/// rather than like amounts or ordered levels; "" otherwise. They look so if all of these hold over these rows:
+/// - They are 3 to 30 different whole numbers, each in at least two rows and in ten on average.
+/// - All have the same number of digits, three at least, and not all may be years or months (2024, 202403).
+/// - Their range is at least three times their number, and they do not lie on a regular grid: their gaps
+///   differ and have no common divisor above 4, as those of 128, 256, 512 and of 100, 250, 500 have.
+/// O(rows).
+std::string code_note(const Column& column, const std::vector<int64_t>& rows);
+
 /// Returns a note if the times of this column give their offset from UTC (Z, +02:00) and those of training
 /// did not, or the reverse. `trained` says whether the times of training gave it; if it is empty, this is not
 /// known and "" is returned.

@@ -1,6 +1,7 @@
 """Columns as other programs write them: read as they are meant, or said, before the training."""
 
 import json
+import random
 import subprocess
 
 import pytest
@@ -162,3 +163,18 @@ def test_a_scale_of_the_target_is_for_numbers(tmp_path):
     assert "leave --target-scale out" in refused(tmp_path, *words, "--likelihood", "poisson")
     assert "--target-scale" in refused(tmp_path, "fit", "c.csv", "--format", "cifar10", "--target-scale", "centred")
     refused(tmp_path, *words[:-3], "robust")
+
+
+def test_numbers_that_look_like_codes_are_noted(tmp_path):
+    """Ratings, rooms and years get no note; nor do codes that are declared to be names."""
+    codes, draw = [1001, 1002, 1004, 1010, 1032, 2001, 2002, 2044, 3001, 3017], random.Random(1)
+    rows = [[draw.choice(codes), draw.randint(1, 5), draw.randint(1, 9), draw.randint(1990, 2020), draw.gauss(0, 1)] for _ in range(400)]
+    columns = ["branch_code", "rating", "rooms", "year", "y"]
+    write_csv(tmp_path / "t.csv", columns, rows)
+    words = ["fit", "t.csv", "--target", "y", "--method", "ridge", "--model", "m"]
+    told = run(tmp_path, *words).stderr
+    assert ("note: column 'branch_code' holds 10 different whole numbers (1001, 1002, 1004, ...), taken as amounts; if they are codes, "
+            "--categorical 'branch_code'") in told
+    assert "taken as amounts" not in run(tmp_path, *words, "--categorical", "branch_code").stderr and told.count("taken as amounts") == 1
+    write_csv(tmp_path / "t.csv", ["a", "b", "c", "y"], [[row[0], row[0] + 7, row[0] + 5000, row[4]] for row in rows])
+    assert "note: 3 columns hold whole numbers that look like codes, taken as amounts; --categorical takes them as names ('a', 'b', 'c')" in run(tmp_path, *words).stderr

@@ -99,6 +99,55 @@ TEST(row_number_note, of_counters) {
              "column 'id' looks like the numbers of the rows (1, 2, 3, ...)");
 }
 
+/// Returns the code_note of a column in which each of these values stands `times` times.
+std::string codes_of(const std::vector<double>& values, size_t times = 20) {
+  std::vector<double> x;
+  for (const double value : values) x.insert(x.end(), times, value);
+  const Table table = table_of({numbers("x", std::move(x))});
+  return code_note(table.columns[0], all_rows(table));
+}
+
+TEST(code_note, of_codes) {
+  const std::vector<double> branches = {1001, 1002, 1004, 1010, 1032, 2001, 2002, 2044, 3001, 3017};
+  EXPECT_EQ(
+      codes_of(branches),
+      "column 'x' holds 10 different whole numbers (1001, 1002, 1004, ...), taken as amounts; if they are "
+      "codes, --categorical 'x'");
+  EXPECT_NE(codes_of({10115, 10117, 10119, 10243, 12045}), "");  // postcodes
+  EXPECT_NE(codes_of({101, 102, 205, kNone}), "");
+  EXPECT_EQ(codes_of(branches, 9), "");
+}
+
+TEST(code_note, not_of_amounts_and_levels) {
+  std::vector<double> counts, years, degrees;
+  for (int i = 0; i <= 20; ++i) counts.push_back(i);
+  for (int i = 1990; i <= 2018; ++i) years.push_back(i);
+  for (int i = 110; i <= 135; ++i) degrees.push_back(i + (i > 130 ? i - 130 : 0));
+  const std::vector<std::vector<double>> honest = {
+      {1, 2, 3, 4, 5},
+      counts,
+      years,
+      {1900, 1950, 1987, 2003, 2024},
+      {202311, 202312, 202401, 202402},
+      degrees,
+      {1, 2, 3, 4, 5, 6, 7, 8, 24},
+      {1, 3, 7, 14, 28, 56, 90, 91, 100, 120, 180, 270, 360, 365},
+      {0, 15, 30},
+      {32, 64, 128, 256},
+      {128, 256, 512},
+      {100, 250, 500},
+      {199, 299, 499, 999},
+      {1000, 1015, 1030, 1100, 1115},
+      {293, 303, 313},
+      {101, 108, 115, 122},
+      {18, 25, 35, 45, 50, 56},
+      {512, 768, 1024, 1536},
+      {-205, -102, -101},
+      {101.5, 102, 205},
+      {101, 205}};
+  for (const std::vector<double>& values : honest) EXPECT_EQ(codes_of(values), "") << values.front();
+}
+
 TEST(category_notes, of_codes_and_lookalikes) {
   const std::vector<std::string> zips = {"02139", "10001"}, styles = {"Colonial", "Ranch", "colonial"};
   ASSERT_EQ(category_notes(zips, false, "column 'zip'").size(), 1u);
