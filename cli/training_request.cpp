@@ -64,15 +64,20 @@ void check_alone_with_network(const OptionFlags& flags) {
 }
 
 /// Checks the options and the flags against each other as far as possible before the data are read. `kind` is
-/// empty if it is not known yet. Throws std::invalid_argument.
-void check_request(const FitOptions& fit, const OptionFlags& flags, std::optional<InputKind> kind) {
+/// empty if it is not known yet. If `data_follow`, the data are read next: then a missing target is left to
+/// check_target() (workflow/resolved_fit.h), which names the columns that can be one. Throws
+/// std::invalid_argument.
+void check_request(const FitOptions& fit, const OptionFlags& flags, std::optional<InputKind> kind,
+                   bool data_follow) {
   check_fractions(fit);
   if (!fit.network_from.empty()) return check_alone_with_network(flags);
   if (flags.given("calibration_fraction") && fit.calibrate == "none")
     misuse("expected --calibrate with --calibration-fraction; received none; add --calibrate conformal");
   if (!kind) return;
   check_sections(fit, *kind);
-  check_columns(fit, *kind);
+  const bool later =
+      data_follow && fit.target.empty() && !are_images(*kind) && fit.likelihood != LikelihoodKind::cox;
+  if (!later) check_columns(fit, *kind);
 }
 
 /// The options of one method: `given` holds those that flags set, `resolved` a value for every option.
@@ -136,7 +141,7 @@ EarlyFit fit_of(const Parsed& p) {
   r.fit = fit_options(p.fit_flags, r.fit);
   const bool around = !r.fit.network_from.empty();  // the model file named there decides the kind of input
   const std::optional<InputKind> kind = around ? std::nullopt : kind_before(r.fit, r.train);
-  check_request(r.fit, p.fit_flags, kind);
+  check_request(r.fit, p.fit_flags, kind, /*data_follow=*/!p.dry_run);
   if (p.valid->count() > 0 && p.fit_flags.given("valid_fraction"))
     misuse("expected --valid or --valid-fraction; received both; leave one of them out");
   const std::optional<TaskKind> task = task_known(r.fit, kind.value_or(InputKind::table));
@@ -180,7 +185,7 @@ CompareRequest compare_of(const Parsed& p) {
         "test "
         "parts");
   const std::optional<InputKind> kind = kind_before(r.fit, r.data);
-  check_request(r.fit, p.compare_flags, kind);
+  check_request(r.fit, p.compare_flags, kind, /*data_follow=*/true);
   r.named = p.compared != every_method();
   std::vector<MethodFlags> flags;
   for (const MethodInfo* method : methods_of(p.compared)) {

@@ -52,7 +52,10 @@ void check_class_sizes(const Column& column, const ClassSizes& sizes) {
   check(sizes.size() >= 2, "target", fmt::format("at least two classes in {}", name),
         fmt::format("{}", sizes.size()), "there is nothing to predict");
   check(sizes.size() <= kMaxClasses, "target", fmt::format("at most {} classes in {}", kMaxClasses, name),
-        fmt::format("{}", sizes.size()), "a column of measurements is a regression: --likelihood gaussian");
+        fmt::format("{}", sizes.size()),
+        column.kind == ColumnKind::categorical
+            ? "join rare classes, or name another column by --target"
+            : "a column of measurements is a regression: --likelihood gaussian");
 }
 
 void check_class_column(const Column& column) {

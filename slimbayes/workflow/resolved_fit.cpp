@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "slimbayes/catalog/fit_checks.h"
@@ -11,6 +12,7 @@
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
+#include "slimbayes/data/target_cells.h"
 #include "slimbayes/workflow/network_at_hand.h"
 
 namespace slimbayes {
@@ -50,11 +52,15 @@ const Table* table_of(const Examples& examples) {
 }
 
 void check_target(const Examples& examples, const FitOptions& fit) {
-  check_columns(fit, kind_asked(examples, fit));
   const Table* table = table_of(examples);
-  check(table == nullptr || fit.target.empty() || table->find(fit.target) != nullptr, "fit",
-        fmt::format("a target column '{}'", fit.target), "a table without it",
-        table == nullptr ? "" : nearest_hint(fit.target, table->names()));
+  const bool events = fit.likelihood == LikelihoodKind::cox;
+  if (table != nullptr && fit.target.empty() && !events) check_target_column(*table, "");
+  check_columns(fit, kind_asked(examples, fit));
+  if (table == nullptr || events) return;
+  check(std::ranges::find(fit.time, fit.target) == fit.time.end(), "fit",
+        "a target beside the column of times", in_quotes(fit.target) + " as both",
+        "--target names the column to forecast");
+  check_target_column(*table, fit.target);
 }
 
 TaskKind task_asked(const Examples& examples, const FitOptions& fit) {

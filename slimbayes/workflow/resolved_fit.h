@@ -35,7 +35,8 @@ struct ResolvedFit {
 ResolvedFit resolve_fit(const Examples& examples, FitOptions fit, const MethodChoices& choices = {},
                         std::shared_ptr<const Model> network = nullptr);
 
-/// Checks the options on the target, and that a table has the target's column. Throws std::invalid_argument.
+/// Checks the options on the target, and that a table has a column of this name that can be a target
+/// (check_target_column in data/target_cells.h). Throws std::invalid_argument.
 void check_target(const Examples& examples, const FitOptions& options);
 
 /// Returns the task that a fit with these options does on these examples; without FitOptions::likelihood the
