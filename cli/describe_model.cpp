@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/candidates_text.h"
 #include "cli/describe_text.h"
 #include "cli/encoder_text.h"
 #include "cli/layers_text.h"
@@ -146,6 +147,11 @@ bool no_split(const json& rows) {
   return std::ranges::all_of(rows, [](const json& size) { return size == 0; });
 }
 
+/// Returns a value as one line: a number with at most six significant digits.
+std::string rounded_value(const json& value) {
+  return value.is_number_float() ? fmt::format("{:.6g}", value.get<double>()) : plain(value);
+}
+
 /// Returns an entry of the file as a line with name and value. If the value is a list of sentences, each has
 /// a line of its own, and only the first line has the name. For the network "auto", adds the network that it
 /// stands for with this kind of input.
@@ -155,7 +161,7 @@ std::string line_of(const std::string& name, const json& value, InputKind kind) 
   };
   if (!value.is_array()) {
     const bool automatic = name == "network" && value == "auto";
-    return line(name, plain(value) + (automatic ? ": " + network_name("auto", kind) : ""));
+    return line(name, rounded_value(value) + (automatic ? ": " + network_name("auto", kind) : ""));
   }
   std::string text;
   for (const json& one : value) text += line(text.empty() ? name : "", plain(one));
@@ -245,6 +251,7 @@ std::string model_text(const json& facts) {
   row(classes ? "sets" : "interval", calibration_text(facts, noun));
   row("noise", noise_text(facts));
   text += encoder_sections(whole);
+  const std::string candidates = candidates_text(facts.value("portfolio", json()));
   for (const char* group : {"rows", "summary", "options"}) {
     if (!facts.contains(group) || !facts[group].is_object() || facts[group].empty()) continue;
     text += group == std::string_view("rows") ? fmt::format("\n{}s\n", noun) : fmt::format("\n{}\n", group);
@@ -255,8 +262,11 @@ std::string model_text(const json& facts) {
               : "  the model gave up its split in an update, forget or merge; summary has what it learned\n";
       continue;
     }
-    for (const auto& item : facts[group].items()) text += line_of(item.key(), item.value(), kind);
+    for (const auto& item : facts[group].items())
+      if (candidates.empty() || item.key() != "facts")  // the table has the facts on the candidates
+        text += line_of(item.key(), item.value(), kind);
   }
+  text += candidates;
   text += layers_text(facts);
   return text + (facts.contains("tuning") ? tuning_text(facts["tuning"]) : "");
 }

@@ -94,6 +94,36 @@ def test_it_says_what_it_tried_and_what_it_left_out(tmp_path):
     assert (tmp_path / "m").read_bytes() == (tmp_path / "again").read_bytes()  # the same seed, the same bits
 
 
+def test_describe_shows_the_candidates_as_a_table(tmp_path):
+    write_csv(tmp_path / "t.csv", header(2), toy_rows(120))
+    words = ["fit", "t.csv", "--target", "y", "--candidates", "constant,ridge,gp-exact,dnn", "--threads", 1, "--model"]
+    ok(tmp_path, *words, "m", "--time-limit", 1e-6)
+    text, facts = ok(tmp_path, "describe", "m").stdout, json.loads(ok(tmp_path, "describe", "m", "--json").stdout)
+    table = text[text.index("\ncandidates\n"):].splitlines()[2:]
+    assert table[0].split() == ["candidate", "held-out", "NLL", "weight", "note"], text
+    scored = [one for one in facts["portfolio"] if not one["left_out"]]
+    left = [one for one in facts["portfolio"] if one["left_out"]]
+    weights = []
+    for line in table[1:1 + len(scored)]:
+        name, nll, weight = line.split()[:3]
+        one = next(one for one in scored if one["method"] == name)
+        assert float(nll) == pytest.approx(one["nll"], abs=6e-5)
+        weights.append(one["weight"])
+        assert weight == ("-" if one["weight"] == 0 else f"{one['weight']:.2f}"), line
+    assert left and weights == sorted(weights, reverse=True)
+    assert f"  left out, {left[-1]['left_out']}: " in text and "dnn" in text[text.index("left out, "):]
+    assert ": held-out NLL" not in text and facts["summary"]["facts"]  # the facts once, as a table
+    assert f"best_score         {facts['summary']['best_score']:.6g}\n" in text
+
+
+def test_the_most_certain_rows_have_the_error_of_the_report(tmp_path):
+    write_csv(tmp_path / "t.csv", COLUMNS, skewed_rows(300, 1))
+    ok(tmp_path, "fit", "t.csv", "--target", "cost", "--model", "m", "--log-target", "always", *PLAIN)
+    told = report(tmp_path, "m", "t.csv")
+    for by in told["selective"]["by"].values():
+        assert by["mae"][0] == pytest.approx(told["mae"]) and by["rmse"][0] == pytest.approx(told["rmse"])
+
+
 def test_wrong_words_are_one_line(tmp_path):
     write_csv(tmp_path / "t.csv", header(2), toy_rows(60))
     words = ["fit", "t.csv", "--target", "y", "--model", "m"]

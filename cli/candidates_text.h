@@ -1,0 +1,14 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace slimbayes::cli {
+
+/// Returns the section of `describe FILE` on the candidates of an `auto` model: a table of those that were
+/// scored, with name, held-out NLL, weight and a note, the largest weight first, and below it those that were
+/// left out, by reason. `portfolio` is the list in the model file's metadata; the file is not trusted, so
+/// entries of an unexpected type are left out. Returns "" if it holds no candidate.
+std::string candidates_text(const nlohmann::json& portfolio);
+
+}  // namespace slimbayes::cli
