@@ -46,6 +46,10 @@ std::string candidate_note(const json& entry) {
   if (is_true(entry, "cut")) parts.emplace_back("ended early by the time limit");
   if (const double factor = number_at(entry, "factor", 1); factor != 1 && factor >= 0)
     parts.push_back(fmt::format("sd times {:.3g}", std::sqrt(factor)));
+  if (const auto by = entry.find("sd_by_row");
+      by != entry.end() && by->is_array() && by->size() == 2 && (*by)[0].is_number() && (*by)[1].is_number())
+    parts.push_back(
+        fmt::format("by row {:.2g} to {:.2g} times that", (*by)[0].get<double>(), (*by)[1].get<double>()));
   if (const double dof = number_at(entry, "dof", NAN); std::isfinite(dof))
     parts.push_back(fmt::format("Student's t with {:.3g} degrees of freedom", dof));
   if (const double share = number_at(entry, "wild_share", 0); share > 0)

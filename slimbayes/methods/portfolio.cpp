@@ -42,6 +42,8 @@ json facts_of(const Tried& tried, bool seconds) {
                 {"of_folds", tried.of_folds},
                 {"cut", tried.cut},
                 {"factor", tried.tempering.factor}};
+  if (!tried.row_scale.constant())  // for `describe`: the factors of the sd; the fit is in the tensors
+    facts["sd_by_row"] = {std::exp(0.5 * tried.row_scale.low), std::exp(0.5 * tried.row_scale.high)};
   if (std::isfinite(tried.tempering.dof)) facts["dof"] = tried.tempering.dof;
   if (tried.tempering.wild_share > 0) {
     facts["wild_share"] = tried.tempering.wild_share;
