@@ -189,7 +189,7 @@ def test_front_needs_no_tensor_library(tmp_path):
     (["fit", "a.csv", "--target", "y", "--method", "ensemble", "--heads", "2"], "--heads, which belongs to transformer"),
     (["fit", "a.csv", "--target", "y", "--dry-run", "--heads", "4"], "network tabular_resnet; received --heads"),
     (["compare", "a.csv", "--target", "y", "--heads", "3"], "network tabular_resnet; received --heads"),
-    (["fit", "a.csv"], "--target"),
+    (["fit", "a.csv"], "a.csv: cannot open"),
     (["fit", "a.csv", "--target", "y", "--valid-fraction", "nan"], "nan"),
     (["fit", "a.csv", "--target", "y", "--valid-fraction", "1"], "below 1"),
     (["fit", "a.csv", "--target", "y", "--valid", "b.csv", "--valid-fraction", "0.2"], "--valid"),
