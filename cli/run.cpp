@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/edge.h"
 #include "cli/progress.h"
+#include "slimbayes/core/refused_memory.h"
 #include "slimbayes/storage/memory.h"
 #include "slimbayes/workflow/resolved_fit.h"
 
@@ -70,8 +71,8 @@ int run_checked(const Request& request) {
         "raise that "
         "limit, or use fewer --threads");
   } catch (const c10::Error& error) {  // what() would contain a backtrace
+    if (refused_memory(error)) throw std::bad_alloc();
     const std::string text = error.what_without_backtrace();
-    if (text.find("can't allocate memory") != std::string::npos) throw std::bad_alloc();
     throw std::runtime_error("the tensor library failed: " + text.substr(0, text.find('\n')));
   }
 }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "slimbayes/core/check.h"
 #include "slimbayes/core/linalg.h"
@@ -26,10 +28,9 @@ struct ScaleRows {
   }
 };
 
-/// Returns -log p(score) of each row with the log variances design w, without constants. [n]
-at::Tensor tail_losses(const ScaleRows& rows, const at::Tensor& w) {
-  const at::Tensor eta = at::mv(rows.design, w);
-  return 0.5 * eta + 0.5 * (kTailDof + 1) * (rows.square * (-eta).exp() / kTailDof).log1p();
+/// Returns -log p(score) of each row with the log variances eta, without constants. [n]
+at::Tensor tail_losses(const at::Tensor& square, const at::Tensor& eta) {
+  return 0.5 * eta + 0.5 * (kTailDof + 1) * (square * (-eta).exp() / kTailDof).log1p();
 }
 
 /// Returns the weights [1 + d] of the largest posterior density; the first, the constant, has a flat prior.
@@ -43,7 +44,8 @@ at::Tensor scale_weights(const ScaleRows& rows, double prior_sd) {
   const at::Tensor information = kInformation * at::mm(rows.design.t(), rows.design) + at::diag(precision);
   const at::Tensor factor = safe_cholesky(information).factor;
   const auto loss_at = [&](const at::Tensor& at) {
-    return (tail_losses(rows, at).sum() + 0.5 * (precision * at.square()).sum()).item<double>();
+    return (tail_losses(rows.square, at::mv(rows.design, at)).sum() + 0.5 * (precision * at.square()).sum())
+        .item<double>();
   };
   double loss = loss_at(w);
   for (int step = 0; step < kMostSteps; ++step) {
@@ -69,14 +71,26 @@ at::Tensor rows_where(const std::vector<int64_t>& part, int64_t fold, bool in) {
   return at::tensor(rows, at::kLong);
 }
 
-/// Returns the loss of each row under the weights that the other folds give, with the features of `all`. [n]
+/// Returns the ends between which the log factors of rows with the features of `design` are kept: a hundredth
+/// of these rows lies beyond each, so that no row alone decides how quiet far rows are.
+std::pair<double, double> factor_range(const at::Tensor& log_factors) {
+  constexpr double kMost = 4.605;  // log 100
+  const at::Tensor ends =
+      at::quantile(log_factors, at::tensor({0.01, 0.99}, at::kDouble)).clamp(-kMost, kMost);
+  return {ends[0].item<double>(), ends[1].item<double>()};
+}
+
+/// Returns the loss of each row under the weights and the range that the other folds give. [n]
 at::Tensor held_losses(const ScaleRows& all, const std::vector<int64_t>& part, double prior_sd) {
   at::Tensor losses = at::zeros_like(all.square);
   for (int64_t fold = 0; fold <= std::ranges::max(part); ++fold) {
     const at::Tensor held = rows_where(part, fold, true);
     if (held.size(0) == 0) continue;
-    const ScaleRows others = all.of(rows_where(part, fold, false));
-    losses.index_copy_(0, held, tail_losses(all.of(held), scale_weights(others, prior_sd)));
+    const ScaleRows others = all.of(rows_where(part, fold, false)), own = all.of(held);
+    const at::Tensor w = scale_weights(others, prior_sd), slopes = w.slice(0, 1);
+    const auto [low, high] = factor_range(at::mv(others.design.slice(1, 1), slopes));
+    losses.index_copy_(
+        0, held, tail_losses(own.square, w[0] + at::mv(own.design.slice(1, 1), slopes).clamp(low, high)));
   }
   return losses;
 }
@@ -132,11 +146,8 @@ RowScale fitted_row_scale(const at::Tensor& score, const at::Tensor& features,
   check_finite(all.square, "fitted_row_scale", "score");
   const double prior_sd = chosen_prior_sd(all, part);
   if (prior_sd == 0) return {};
-  const at::Tensor weights = scale_weights(all, prior_sd).slice(0, 1);
-  const at::Tensor seen = at::mv(all.design.slice(1, 1), weights);
-  scale.weights = weights;
-  scale.low = seen.min().item<double>();
-  scale.high = seen.max().item<double>();
+  scale.weights = scale_weights(all, prior_sd).slice(0, 1).clone();
+  std::tie(scale.low, scale.high) = factor_range(at::mv(all.design.slice(1, 1), scale.weights));
   return scale;
 }
 

@@ -14,8 +14,8 @@ namespace slimbayes {
 /// features f (multiplicative heteroscedasticity, Harvey 1976).
 struct RowScale {
   at::Tensor centre, spread, weights;  // [d] float64; undefined: the factor is 1 in every row
-  /// The least and the largest log factor of the rows that it was fitted to. Other rows keep within them: far
-  /// away, the exponential of a straight line is a guess.
+  /// The range of the log factors: all but the least and the largest hundredth of those of the rows that it
+  /// was fitted to, at most log 100 from 0. Far away, the exponential of a straight line is a guess.
   double low = 0, high = 0;
   /// The largest epistemic variance of these rows. What a row has beyond it keeps its size: far from the
   /// data, an answer is as unsure as the method says, however quiet the noise is.

@@ -50,28 +50,31 @@ void capped(DensityComponent& c) {
   c.epistemic_var = share * c.epistemic_var;
 }
 
-/// A component that a wild row has: a Gaussian around the mean of the target as it is, whatever the warp of
-/// c. A wild log target would have the mean of its exponential.
+/// The component of the wild rows beside c, after the factor: a Gaussian around the mean of the target as it
+/// is, whatever the warp of c. A wild log target would have the mean of its exponential.
 DensityComponent wild_component(const DensityComponent& c, const Tempering& by) {
   DensityComponent one = c;
   one.weight = 1;
   const Regression own = mixed({std::move(one)});
-  const double factor = by.factor * by.wild_factor;
-  return {c.weight * by.wild_share, own.mean, factor * own.aleatoric_var, factor * own.epistemic_var};
+  return {c.weight * by.wild_share, own.mean, by.wild_factor * own.aleatoric_var,
+          by.wild_factor * own.epistemic_var};
 }
 
-/// Returns the factor, share and wild factor with the largest likelihood of y [n] under the one Gaussian
-/// component of p, by expectation maximisation.
-Tempering fitted_wild_rows(const Regression& p, const at::Tensor& y) {
+/// Returns the share and the wild factor with the largest likelihood of y [n] under the one Gaussian
+/// component of p, by expectation maximisation; with `factor_too` the factor as well, of a target without
+/// warp.
+Tempering fitted_wild_rows(const Regression& p, const at::Tensor& y, bool factor_too) {
   constexpr int kMostSteps = 500;
   constexpr double kNormalMedian = 0.4549;  // of the square of a standard normal variable
   constexpr double kEnough = 1e-7;
   const at::Tensor square = normal_score(p, y).square(), var_y = total_var(p),
                    far_square = (y.to(at::kDouble) - p.mean).square() / var_y;
-  // The log densities without the parts that depend on the factors, the wild one less the other.
+  // The log densities without the parts that depend on the factors, the wild one less the other: 0 without a
+  // warp.
   const at::Tensor offset =
       -0.5 * (var_y.log() + std::log(2 * std::numbers::pi)) + regression_row_nll(p, y) - 0.5 * square;
-  double share = 0.05, var = std::max(kLeastFactor, square.median().item<double>() / kNormalMedian),
+  double share = 0.05,
+         var = factor_too ? std::max(kLeastFactor, square.median().item<double>() / kNormalMedian) : 1,
          wild = 25 * var;
   for (int step = 0; step < kMostSteps; ++step) {
     const double odds = std::log(share / (1 - share)) + 0.5 * std::log(var / wild);
@@ -80,8 +83,9 @@ Tempering fitted_wild_rows(const Regression& p, const at::Tensor& y) {
     const double sum = r.sum().item<double>(), n = static_cast<double>(y.size(0));
     const double next = sum / n;
     if (!(next > 0 && next < 1)) return {};
-    const double own = std::max(kLeastFactor, ((1 - r) * square).sum().item<double>() / (n - sum)),
-                 far = (r * far_square).sum().item<double>() / sum;
+    const double own =
+        factor_too ? std::max(kLeastFactor, ((1 - r) * square).sum().item<double>() / (n - sum)) : 1;
+    const double far = (r * far_square).sum().item<double>() / sum;
     if (!(far > own)) return {};
     const auto same = [](double a, double b) { return std::abs(a - b) < kEnough * b; };
     const bool done = same(next, share) && same(own, var) && same(far, wild);
@@ -91,6 +95,19 @@ Tempering fitted_wild_rows(const Regression& p, const at::Tensor& y) {
     if (done) break;
   }
   return {var, std::numeric_limits<double>::infinity(), share, wild / var};
+}
+
+/// The same of a log target, with the factor: the moments of the target depend on it, so that it is found by
+/// one-dimensional minimisation between these logarithms.
+Tempering fitted_wild_log(const Regression& p, const at::Tensor& y, double low, double high) {
+  const auto with_share = [&](double log_factor) {
+    Tempering by = fitted_wild_rows(tempered(p, {std::exp(log_factor)}), y, /*factor_too=*/false);
+    by.factor = std::exp(log_factor);
+    return by;
+  };
+  const auto [log_factor, nll] =
+      least_of([&](double at) { return regression_nll(tempered(p, with_share(at)), y); }, low, high);
+  return with_share(log_factor);
 }
 
 }  // namespace
@@ -107,13 +124,13 @@ Regression tempered(const Regression& p, const Tempering& by) {
   for (DensityComponent c : components_of(p)) {
     const bool gaussian = std::isinf(c.dof);
     if (gaussian && c.warp == Warp::none) c.dof = by.dof;
+    c.aleatoric_var = by.factor * c.aleatoric_var;
+    c.epistemic_var = by.factor * c.epistemic_var;
+    capped(c);
     if (wild && gaussian) {
       all.push_back(wild_component(c, by));
       c.weight *= 1 - by.wild_share;
     }
-    c.aleatoric_var = by.factor * c.aleatoric_var;
-    c.epistemic_var = by.factor * c.epistemic_var;
-    capped(c);
     all.push_back(std::move(c));
   }
   Regression out = mixed(std::move(all));
@@ -151,7 +168,8 @@ Tempering fitted_tempering(const Regression& p, const at::Tensor& y, bool tails)
   }
   const std::vector<DensityComponent> all = components_of(p);
   if (all.size() > 1 || std::isfinite(all.front().dof)) return best;
-  const Tempering wild = fitted_wild_rows(p, y);
+  const Tempering wild = warped ? fitted_wild_log(p, y, low, std::min(gaussian, high))
+                                : fitted_wild_rows(p, y, /*factor_too=*/true);
   if (wild.wild_share == 0) return best;
   return regression_nll(tempered(p, wild), y) + 4 / n < best_score ? wild : best;
 }

@@ -20,8 +20,9 @@ struct Tempering {
 /// Returns p with the correction. Each Gaussian component becomes a Student-t distribution of the same mean
 /// and variance, or two Gaussians of the same mean. A component of a log target stays a Gaussian of the log
 /// target, whose variance the factor multiplies: the exponential of anything with heavier tails has no useful
-/// mean. Its wild rows are Gaussian in the target as it is, with the mean of the component and `factor`
-/// times `wild_factor` its variance. Throws std::invalid_argument if a field of `by` is out of its range.
+/// mean. Its wild rows are Gaussian in the target as it is, with the mean of the component after the factor
+/// and `wild_factor` times the variance of its target. Throws std::invalid_argument if a field of `by` is out
+/// of its range.
 Regression tempered(const Regression& p, const Tempering& by);
 
 /// Returns the correction with the lowest NLL on held-out rows: the factor of the variance, by

@@ -11,6 +11,7 @@
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/looks.h"
 
 namespace slimbayes {
 
@@ -64,6 +65,8 @@ void check_target_column(const Table& table, const std::string& target) {
     check(false, "fit", fmt::format("numbers, booleans or categories in the target {}", name),
           "a column of times",
           "times can be inputs, and --time orders a series by them; " + possible_targets(table));
+  // Numbers in another notation and integers that a double rounds have errors of their own (class_task).
+  if (meant_as(column->levels).as == "numbers" || !column->large.empty()) return;
   if (!names_hardly_repeat(*column)) return;
   const NameCounts names = count_names(*column);
   check(false, "fit", fmt::format("names of classes in the target {}, each in several rows", name),

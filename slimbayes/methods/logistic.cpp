@@ -23,11 +23,12 @@
 // logistic: a Bayesian logistic regression (MacKay 1992; Boehning 1992 for many coefficients).
 //
 // Model       P(c | x) = softmax(b + W x)_c, W ~ N(0, s^2 I), a wide prior of b. x are the encoded
-//             columns, of a window those of all its rows. Two classes have one logit, whatever the likelihood.
+//             columns, of a window those of all its rows. Two classes have one logit, whatever the
+//             likelihood.
 // Estimator   The Laplace approximation at the mode of the coefficients. s maximises its evidence. The
 //             probabilities are averaged over the Gaussian logits with their covariance.
 // Cost        n rows, m = (K - 1) (d + 1) coefficients for K classes and d columns. Some 100 passes over the
-//             rows of the search of O(n m^2), and O(m^3) for each; above 2,000 coefficients O(n K d) for each
+//             rows of the search of O(n m^2), and O(m^3) for each; without the full Hessian O(n K d) for each
 //             pass and O(d^3) once, with a Kronecker-factored covariance. The search of s takes some of the
 //             rows if there are many.
 // When        As the rival of every other classifier: one that loses to it should not be used.
@@ -110,11 +111,13 @@ LogisticPosterior stored_posterior(const TensorFile& file, int64_t columns) {
           "the model file is damaged");
     check_finite(value, kLogistic, "coefficients and centre");
   }
-  p.design.contrasts = class_contrasts(k + 1);
-  p.design.prior_sd = stored_tensor(file, "prior_sd").to(at::kDouble).item<double>();
+  const at::Tensor prior_sd = stored_tensor(file, "prior_sd");
+  check_shape(prior_sd, {}, kLogistic, "prior_sd");
+  p.design.prior_sd = prior_sd.to(at::kDouble).item<double>();
   check(p.design.prior_sd > 0 && std::isfinite(p.design.prior_sd), kLogistic, "a prior sd above 0",
         fmt::format("{}", p.design.prior_sd));
-  p.covariance = stored_covariance(file, k, columns + 1);
+  p.covariance = stored_covariance(file, k, columns + 1);  // a stored [k, k] bounds what k can ask for
+  p.design.contrasts = class_contrasts(k + 1);
   return p;
 }
 
@@ -208,7 +211,7 @@ class LogisticMethod : public Method {
           fmt::format("at most {} encoded columns (max_columns)", options_.max_columns),
           std::to_string(columns), "raise --max-columns if time and memory permit");
     const int64_t k = std::max<int64_t>(2, rows.schema.task.outputs) - 1, size = k * (columns + 1);
-    const bool full = size <= kFullLogistic;
+    const bool full = full_logistic(k, columns, rows.size());
     const at::Tensor weights = class_weights(options_.class_weights, rows, kLogistic);
     Summary summary;
     summary.rows = rows.size();

@@ -8,8 +8,12 @@
 
 namespace slimbayes {
 
-/// The most coefficients of a logistic regression for which the full Hessian is used.
-inline constexpr int64_t kFullLogistic = 2000;
+/// Returns whether the full Hessian is used: for at most 2,000 coefficients and 32 contrasts, if a pass over
+/// the rows takes at most 2e11 multiplications (some 10 to 20 s). k contrasts, d columns, n rows.
+inline bool full_logistic(int64_t k, int64_t d, int64_t n) {
+  const double size = static_cast<double>(k) * static_cast<double>(d + 1);
+  return size <= 2000 && k <= 32 && static_cast<double>(n) * size * size <= 2e11;
+}
 
 /// The mode of a logistic regression's posterior.
 struct LogisticMode {

@@ -45,6 +45,12 @@ at::Tensor contrast_curvatures(const at::Tensor& p, const at::Tensor& contrasts)
   return p.mm(pairs.flatten(1)).view({-1, k, k}) - mean.unsqueeze(2) * mean.unsqueeze(1);
 }
 
+/// Returns the weighted sum of the same over the rows, without a matrix for each. [k, k]
+at::Tensor summed_curvature(const at::Tensor& p, const at::Tensor& weight, const at::Tensor& contrasts) {
+  const at::Tensor each = p * weight.sqrt().unsqueeze(1), all = (p * weight.unsqueeze(1)).sum(0);
+  return contrasts.t().mm(contrasts * all.unsqueeze(1)) - each.mm(contrasts).t().mm(each.mm(contrasts));
+}
+
 /// Adds the rows of a batch to the full Hessian.
 void add_full(const at::Tensor& phi, const at::Tensor& curvature, at::Tensor full) {
   const int64_t k = curvature.size(1), r = phi.size(1);
@@ -117,13 +123,14 @@ LogisticLoss LogisticRows::loss(const at::Tensor& coefficients, double prior_sd)
     out.value -= at::dot(log_p.gather(1, y.unsqueeze(1)).squeeze(1), weight).item<double>();
     const at::Tensor residual = (p - at::one_hot(y, p.size(1))) * weight.unsqueeze(1);
     out.gradient.addmm_(residual.mm(contrasts_).t(), phi);
-    const at::Tensor curvature = contrast_curvatures(p, contrasts_) * weight.view({-1, 1, 1});
+    out.matrix.classes += summed_curvature(p, weight, contrasts_);
     if (full_)
-      add_full(phi, curvature, out.matrix.full);
+      add_full(phi, contrast_curvatures(p, contrasts_) * weight.view({-1, 1, 1}), out.matrix.full);
     else
       out.probabilities.push_back(p);
-    out.matrix.classes += curvature.sum(0);
   });
+  // The Kronecker form divides by the number of rows; both of its factors are sums of weights.
+  out.matrix.classes *= static_cast<double>(out.matrix.n) / total_;
   if (full_) {
     out.matrix.full = at::tril(out.matrix.full) + at::tril(out.matrix.full, -1).t();
     return out;

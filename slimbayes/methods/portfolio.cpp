@@ -110,8 +110,9 @@ RowScale stored_row_scale(const TensorFile& file) {
   check_shape(all, {3, -1}, "load", kRowScale);
   check_finite(all, "load", kRowScale);
   check_shape(range, {3}, "load", kRowScaleRange);
+  const auto part = [&](int64_t i) { return all[i].clone(); };  // aligned as after the fit, for equal bits
   const RowScale scale{
-      all[0], all[1], all[2], range[0].item<double>(), range[1].item<double>(), range[2].item<double>()};
+      part(0), part(1), part(2), range[0].item<double>(), range[1].item<double>(), range[2].item<double>()};
   check((scale.spread > 0).all().item<bool>() && scale.low <= scale.high && std::abs(scale.low) < 100 &&
             std::abs(scale.high) < 100 && scale.seen_epistemic >= 0,
         "load", "scales above 0 and a range", "others", "the model file is damaged");
@@ -121,6 +122,8 @@ RowScale stored_row_scale(const TensorFile& file) {
 }  // namespace
 
 at::Tensor scale_features(const Dataset& rows, const at::Tensor& mean) {
+  check(rows.schema.input.is_vector(), "auto", "vectors of numbers for a noise by row", "other inputs",
+        "the model file is damaged");
   return at::cat({rows.all().inputs.at(0).to(at::kDouble), mean.to(at::kDouble).unsqueeze(1)}, 1);
 }
 

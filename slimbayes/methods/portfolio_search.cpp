@@ -32,6 +32,7 @@
 #include <utility>
 
 #include "slimbayes/core/check.h"
+#include "slimbayes/core/refused_memory.h"
 #include "slimbayes/core/stored.h"
 #include "slimbayes/methods/portfolio_choice.h"
 #include "slimbayes/methods/portfolio_weights.h"
@@ -135,6 +136,9 @@ class Search {
       failed(one, error.what());
     } catch (const std::bad_alloc&) {
       failed(one, "out of memory");
+    } catch (const c10::Error& error) {
+      if (!refused_memory(error)) throw;
+      failed(one, "out of memory");
     }
   }
 
@@ -191,6 +195,9 @@ class Search {
     } catch (const std::invalid_argument& error) {
       failure = error.what();
     } catch (const std::bad_alloc&) {
+      failure = "out of memory";
+    } catch (const c10::Error& error) {
+      if (!refused_memory(error)) throw;
       failure = "out of memory";
     }
     if (failure.empty()) return;

@@ -14,9 +14,10 @@ struct Found {
       tried;         // in the order of trying; those with a weight answer, with the members that answer
   double nll;        // of the mixture, on the held-out rows
   int64_t held = 0;  // number of these rows
-  std::vector<int64_t> wild;  // rows whose targets are far from what the best candidate says of them
-  bool interrupted = false;   // by the caller
-  bool late = false;          // whether a candidate was left out because of the time
+  std::vector<int64_t>
+      wild;  // rows whose targets are far from what the candidate with the largest weight says
+  bool interrupted = false;  // by the caller
+  bool late = false;         // whether a candidate was left out because of the time
 };
 
 /// Fits the candidates one after another, scores them on the rows that their fits have not seen, and weighs

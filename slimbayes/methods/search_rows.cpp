@@ -105,13 +105,18 @@ namespace {
 RowScale asked_row_scale(const Tried& tried, const SearchRows& rows, const Regression& held,
                          const at::Tensor& targets) {
   if (!rows.in_folds || !rows.all.schema.input.is_vector() || held.density.size() > 1) return {};
+  std::vector<at::Tensor> features;
   std::vector<int64_t> part;
-  for (size_t k = 0; k < rows.folds.size(); ++k)
+  double epistemic = 0;
+  for (size_t k = 0; k < rows.folds.size(); ++k) {
+    const Dataset fold = rows.all.subset(indices(rows.folds[k].held));
+    const auto own = std::get<Regression>(tried.members[k]->predict(seen(tried.view, fold)));
+    features.push_back(scale_features(fold, own.mean));
+    epistemic = std::max(epistemic, own.epistemic_var.max().item<double>());
     part.insert(part.end(), rows.folds[k].held.size(), static_cast<int64_t>(k));
-  const Dataset in_order = rows.all.subset(indices(held_order(rows)));
-  const at::Tensor features = scale_features(in_order, seen_mean(tried.view, held));
-  RowScale scale = fitted_row_scale(normal_score(held, targets), features, part);
-  scale.seen_epistemic = seen_epistemic_var(tried.view, held).max().item<double>();
+  }
+  RowScale scale = fitted_row_scale(normal_score(held, targets), at::cat(features), part);
+  scale.seen_epistemic = epistemic;
   return scale;
 }
 
@@ -148,9 +153,15 @@ std::vector<int64_t> wild_rows(const Tried& tried, const SearchRows& rows, const
   constexpr double kFar = 5, kMostShare = 0.02;
   if (!rows.in_folds || rows.all.schema.task.kind != TaskKind::regression) return {};
   Tried core = tried;
-  core.tempering = {tried.tempering.factor};
-  const Predictive held = held_answer(core, rows);
-  const at::Tensor score = normal_score(std::get<Regression>(held), targets).abs();
+  const double dof = tried.tempering.dof;  // the factor is that of the variance of a Student-t distribution
+  core.tempering = {tried.tempering.factor * (std::isfinite(dof) ? (dof - 2) / dof : 1)};
+  const auto held = std::get<Regression>(held_answer(core, rows));
+  const DensityComponent first = components_of(held).front();
+  const at::Tensor own = normal_score(held, targets).abs(),
+                   residual = own * (first.aleatoric_var + first.epistemic_var).sqrt();
+  // A wild row in the training of a fold makes its sd too large beside that of the fold that holds it out.
+  constexpr double kNormalMedian = 0.6745;  // of the size of a standard normal variable
+  const at::Tensor score = at::minimum(own, kNormalMedian * residual / residual.median());
   const std::vector<int64_t> order = held_order(rows);
   std::vector<std::pair<double, int64_t>> far;
   for (size_t i = 0; i < order.size(); ++i)

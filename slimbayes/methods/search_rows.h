@@ -39,11 +39,13 @@ Predictive held_answer(const Tried& tried, const SearchRows& rows);
 at::Tensor held_targets(const SearchRows& rows);
 
 /// Returns the rows of a regression in folds whose target is more than five sd away from the candidate's
-/// held-out answer, the farthest first. The sd is that of the answer without tails (Tempering::dof,
-/// wild_share). None if more than 2 % of the rows are so far: then they are no exceptions.
+/// held-out answer, the farthest first: of that of the answer without its tails (Tempering::dof, wild_share),
+/// and of a robust one of all residuals, 1.48 times their median size. None if more than 2 % of the rows are
+/// so far: then they are no exceptions.
 std::vector<int64_t> wild_rows(const Tried& tried, const SearchRows& rows, const at::Tensor& targets);
 
-/// Scores a candidate on these targets: sets its tempering and NLL, and returns the tempered answer. Sets
+/// Scores a candidate on these targets: sets what its answers are corrected by and
+/// its NLL, and returns the tempered answer. Sets
 /// `left_out` and returns nothing if the NLL is not finite. `tails`: whether they may be heavy.
 std::optional<Predictive> scored(Tried& tried, const SearchRows& rows, const at::Tensor& targets, bool tails);
 

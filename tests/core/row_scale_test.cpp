@@ -95,9 +95,21 @@ TEST(RowScale, FarRowsKeepWithinWhatWasSeen) {
   const at::Tensor far = log_factors(scale, 1e6 * at::ones({1, 3}, at::kDouble));
   EXPECT_LE(far.item<double>(), scale.high);
   EXPECT_GE(far.item<double>(), scale.low);
+  // Five of 500 rows lie beyond each end.
   const at::Tensor seen = log_factors(scale, s.features);
-  EXPECT_NEAR(seen.max().item<double>(), scale.high, 1e-9);
-  EXPECT_NEAR(seen.min().item<double>(), scale.low, 1e-9);
+  EXPECT_EQ((seen == scale.high).sum().item<int64_t>(), 5);
+  EXPECT_EQ((seen == scale.low).sum().item<int64_t>(), 5);
+}
+
+TEST(RowScale, OneOddRowDoesNotDecideHowQuietFarRowsAre) {
+  Scores s = scores(1000, kSlopes, 8);
+  s.features = s.features.clone();
+  s.features[0][2] = 60;  // and its residual happens to be tiny
+  s.score[0] = 1e-9;
+  const RowScale scale = fitted(s);
+  at::Tensor far = at::zeros({1, 3}, at::kDouble);
+  far[0][2] = 1e3;
+  EXPECT_GT(log_factors(scale, far).item<double>(), -4);
 }
 
 TEST(RowScale, LeavesWhatIsUnsureFarFromTheData) {

@@ -88,13 +88,18 @@ TEST(Tempering, FindsWildRowsOfALogTarget) {
   const Regression q = tempered(p, found);
   EXPECT_LT(regression_nll(q, y), regression_nll(tempered(p, gaussian), y) - 0.1);
   EXPECT_NEAR(coverage(q, y, 0.95), 0.95, 0.008);
-  // The wild part leaves the mean where it is: its own is that of the log-normal answer as it was given.
-  const double core = std::exp(2 + 0.5 * 0.09), given = std::exp(2 + 0.5 * 0.25);
-  EXPECT_NEAR(q.mean[0].item<double>(), core + found.wild_share * (given - core), 0.1);
-  // Another factor of it scores worse: the maximum of the likelihood.
-  for (const double by : {0.8, 1.25})
+  // The wild part is a Gaussian of the target itself, around the mean of the log-normal one.
+  const Regression core = tempered(p, {found.factor});
+  ASSERT_EQ(q.density.size(), 2u);
+  const DensityComponent& far = q.density[0].warp == Warp::none ? q.density[0] : q.density[1];
+  EXPECT_EQ(far.warp, Warp::none);
+  EXPECT_NEAR(far.weight, found.wild_share, 1e-12);
+  EXPECT_NEAR(far.mean[0].item<double>(), core.mean[0].item<double>(), 1e-9);
+  EXPECT_NEAR(far.aleatoric_var[0].item<double>() / core.aleatoric_var[0].item<double>(), found.wild_factor,
+              1e-9 * found.wild_factor);
+  for (const double by : {0.8, 1.25})  // the maximum of the likelihood
     for (const Tempering& other :
-         {Tempering{by * found.factor, kGaussian, found.wild_share, found.wild_factor / by},
+         {Tempering{by * found.factor, kGaussian, found.wild_share, found.wild_factor},
           Tempering{found.factor, kGaussian, by * found.wild_share, found.wild_factor},
           Tempering{found.factor, kGaussian, found.wild_share, by * found.wild_factor}})
       EXPECT_GT(regression_nll(tempered(p, other), y), regression_nll(q, y));

@@ -39,4 +39,11 @@ inline bool has_fact(const Fitted& model, const std::string& text) {
                              [&](const std::string& f) { return f.find(text) != f.npos; });
 }
 
+/// Stops at the call of stop() with this number.
+struct StopAt : Callback {
+  int64_t left;
+  explicit StopAt(int64_t calls) : left(calls) {}
+  bool stop() override { return left-- <= 0; }
+};
+
 }  // namespace slimbayes::auto_case

@@ -109,13 +109,6 @@ TEST(Auto, RowsWithEqualInputsStayInOneFold) {
   EXPECT_GT(model->summary().best_score, 1.2);
 }
 
-/// Stops at the call of stop() with this number.
-struct StopAt : Callback {
-  int64_t left;
-  explicit StopAt(int64_t calls) : left(calls) {}
-  bool stop() override { return left-- <= 0; }
-};
-
 /// Stops fits at these calls of stop(), resumes them, and compares the model with that of a fit in one go.
 void expect_the_same_bits(const std::function<std::unique_ptr<Fitted>(const FitContext&)>& fit,
                           const std::vector<int64_t>& calls) {

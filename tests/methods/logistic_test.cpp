@@ -163,7 +163,8 @@ TEST(Logistic, FarFromTheRowsTheClassIsLessCertainThanTheModeSays) {
 }
 
 TEST(Logistic, ManyColumnsTakeTheFactoredCovariance) {
-  const int64_t n = 210, columns = 100, classes = 21;  // 20 (100 + 1) coefficients: more than kFullLogistic
+  const int64_t n = 210, columns = 100,
+                classes = 21;  // 20 (100 + 1) coefficients: no full Hessian (full_logistic)
   const at::Tensor x = 0.2 * Stream(8).normal({n, columns});
   const at::Tensor y = at::arange(n).remainder(classes);
   const at::Tensor moved = x + at::one_hot(y, columns);

@@ -105,16 +105,6 @@ Predictive answer_as_given(const MemberView& view, const Predictive& p) {
   return out;
 }
 
-at::Tensor seen_mean(const MemberView& view, const Regression& answer) {
-  if (view.warp == Warp::none) return answer.mean;
-  return (components_of(answer).front().mean - view.log_mean) / view.log_sd;
-}
-
-at::Tensor seen_epistemic_var(const MemberView& view, const Regression& answer) {
-  if (view.warp == Warp::none) return answer.epistemic_var;
-  return components_of(answer).front().epistemic_var / (view.log_sd * view.log_sd);
-}
-
 void store_view(const MemberView& view, TensorFile& file) {
   if (view.input_shift.defined()) {
     file.tensors[kShift] = to_stored(view.input_shift);

@@ -39,11 +39,6 @@ Dataset seen(const MemberView& view, const Dataset& rows);
 /// density is log-normal; other tasks are unchanged.
 Predictive answer_as_given(const MemberView& view, const Predictive& p);
 
-/// Returns the mean and the epistemic variance in the member's view of an answer_as_given of it with one
-/// component. [n]
-at::Tensor seen_mean(const MemberView& view, const Regression& answer);
-at::Tensor seen_epistemic_var(const MemberView& view, const Regression& answer);
-
 /// Store and read a view; stored_view throws std::invalid_argument for one that is damaged.
 void store_view(const MemberView& view, TensorFile& file);
 MemberView stored_view(const TensorFile& file);
