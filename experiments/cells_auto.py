@@ -2,7 +2,7 @@
 with at least 300 rows; of default_sizes: the same at growing sizes; and of tangent: posteriors around one trained network."""
 
 from results import KEY
-from derived import TEST, test_flag
+from derived import TEST
 
 # In the order of their rows. A candidate is measured where auto would try it.
 ROWS = {"yacht": 308, "boston": 506, "energy": 768, "concrete": 1030, "song_head1176": 1176, "wine_red": 1599, "wine_white": 4898,
@@ -45,7 +45,6 @@ def tangent():
 
 SIZES = [200, 500, 1000, 2000, 5000, 10000]
 SIZED = ["naval", "pol", "elevators", "kin40k", "protein", "keggdirected"]  # the tables of more than 10,000 rows
-SIZED_RIVALS = ["catboost", "ngboost"]
 
 
 def sized(table, rows):
@@ -61,9 +60,8 @@ def default_sizes():
                 if rows + TEST > ROWS[table]:
                     continue
                 methods = [name for name, (least, most) in CANDIDATES.items() if least <= rows <= most]
-                for method in ["auto", *methods, *SIZED_RIVALS]:
-                    flags = f"--split-seed {seed} {test_flag(rows)}"
-                    yield dict(zip(KEY, ("default_sizes", sized(table, rows), method, seed, flags)))
+                for method in ["auto", *methods]:
+                    yield dict(zip(KEY, ("default_sizes", sized(table, rows), method, seed, f"--split-seed {seed}")))
 
 
 FORMS = {"none": ("", ""), "robust": ("~robust", ""), "periodic": ("~periodic", ""), "dropout": ("", "--dropout 0.1"),

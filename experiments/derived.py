@@ -1,8 +1,7 @@
 """Tables made of those of the data folder.
 
-`kin40k@2000` has 2,000 rows to fit on and TEST rows more. The rows are drawn at random by the cell's seed, so that every method of
-a seed has the same ones. `--test-fraction` among the cell's flags takes TEST of them to test on; which ones, the tool's split
-decides.
+`kin40k@2000` is 2,000 rows to fit on and TEST others to test on, drawn at random by the cell's seed, so that every method of a
+seed has the same ones.
 
 `pol~robust` has its inputs in another form, computed column by column from the inputs of all rows: see FORMS.
 """
@@ -17,11 +16,6 @@ import random
 import statistics
 
 TEST = 4000
-
-
-def test_flag(rows):
-    """The flag that takes TEST of the rows to test on."""
-    return f"--test-fraction {TEST / (TEST + rows):.6f}"
 
 
 def robust(column):
@@ -41,31 +35,50 @@ def periodic(column):
 FORMS = {"robust": robust, "periodic": periodic}
 
 
-def drawn(rows, cell, count):
-    return random.Random(f"{cell['data']} {cell['seed']}").sample(rows, count + TEST)
-
-
 def formed(rows, form):
     """The rows with the inputs in this form; the last column is the target."""
     columns = [FORMS[form]([float(cell) for cell in column]) for column in list(zip(*rows))[:-1]]
     return [[x for part in parts for x in part] + [row[-1]] for row, *parts in zip(rows, *columns)]
 
 
+def read(path):
+    """The header and the rows of a table."""
+    with gzip.open(path, "rt", newline="") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
+def made(name, folder, header, rows):
+    """The table of this name in the folder, which holds these rows. Another version of this program makes another file."""
+    version = hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()[:8]
+    path = folder / f"{name}.{version}.csv.gz"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        new = path.with_suffix(f".{os.getpid()}")
+        with gzip.open(new, "wt", newline="") as file:
+            csv.writer(file).writerows([header, *rows()])
+        os.replace(new, path)
+    return path
+
+
+def parts(data, cell, folder):
+    """The tables of a cell that is cut to a size: the rows to fit on, and those to test on."""
+    name, _, count = cell["data"].partition("@")
+    header, rows = read(data / f"{name}.csv.gz")
+    random.Random(f"{name} {cell['seed']}").shuffle(rows)  # the same test rows at every size
+    own = f"{cell['data']}.{cell['seed']}"
+    train, test = (lambda: rows[TEST:TEST + int(count)]), (lambda: rows[:TEST])
+    return made(f"{own}.fit", folder, header, train), made(f"{own}.test", folder, header, test)
+
+
 def path(data, cell, folder):
     """The table of a cell: that of the data folder, or one made of it in `folder`."""
-    name, _, count = cell["data"].partition("@")
-    name, _, form = name.partition("~")
-    if not count and not form:
+    name, _, form = cell["data"].partition("~")
+    if not form:
         return data / f"{name}.csv.gz"
-    version = hashlib.sha256(pathlib.Path(__file__).read_bytes()).hexdigest()[:8]  # another program makes another file
-    made = folder / f"{cell['data']}{'.' + str(cell['seed']) if count else ''}.{version}.csv.gz"
-    if not made.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        with gzip.open(data / f"{name}.csv.gz", "rt", newline="") as file:
-            header, *rows = csv.reader(file)
-        rows = drawn(rows, cell, int(count)) if count else formed(rows, form)
-        new = made.with_suffix(f".{os.getpid()}")
-        with gzip.open(new, "wt", newline="") as file:
-            csv.writer(file).writerows([header if count else [*(f"x{i}" for i in range(len(rows[0]) - 1)), header[-1]], *rows])
-        os.replace(new, made)
-    return made
+    header, rows = read(data / f"{name}.csv.gz")
+
+    def all_rows():
+        return formed(rows, form)
+    width = len(formed(rows[:9], form)[0])
+    return made(cell["data"], folder, [*(f"x{i}" for i in range(width - 1)), header[-1]], all_rows)

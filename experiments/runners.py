@@ -82,7 +82,7 @@ class Runner:
     def recipe(self, cell):
         """What decides the cell beside its data, its seed and the program, every default filled in; {} where the tool does
         not know its flags."""
-        at = cell["method"], cell["flags"], ":" in cell["data"]
+        at = cell["method"], cell["flags"], ":" in cell["data"], "@" in cell["data"]
         if at not in self._recipes:
             self._recipes[at] = self._recipe(cell)
         return self._recipes[at]
@@ -114,6 +114,8 @@ class Runner:
             cell, program = dict(cell, method="dnn", flags=shlex.join(split)), {"method": cell["method"], "options": rest}
         elif ":" in cell["data"]:
             own = GENERATED_OWN
+        elif "@" in cell["data"]:
+            own = []
         answer = self._dry_run(self.command(cell, "table", own, "model"))
         return answer | program if answer else {}
 
@@ -136,6 +138,8 @@ class Runner:
     def _measure(self, cell, work):
         if cell["method"] in RIVALS:
             return self._rival(cell, work)
+        if "@" in cell["data"]:
+            return self._sized(cell, work)
         if cell["data"] in sources.SOURCES:
             return source_fit.measured(self, cell, work, sources.SOURCES[cell["data"]])
         return self._generated(cell, work) if ":" in cell["data"] else self._table(cell, work)
@@ -204,6 +208,13 @@ class Runner:
         work.quiet([self.tool, "predict", model, tables["test"], "--out", predicted])
         truth = against_truth(columns(tables["test"]), columns(predicted))
         return {**of_summary(answer["summary"]), **of_report(report), **truth}
+
+    def _sized(self, cell, work):
+        """On a table cut to a size; its test rows stand in another file."""
+        train, test = derived.parts(self.data, cell, MODELS)
+        answer = self._fit(cell, train, [], work)
+        report = json.loads(work.quiet([self.tool, "evaluate", work.folder / "m.safetensors", test, "--threads", "1", "--json"]))
+        return {**of_summary(answer["summary"]), **of_valid(answer), **of_report(report)}
 
     def _rival(self, cell, work):
         """On the rows of the tool's split: a model of one step holds them."""

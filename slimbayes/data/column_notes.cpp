@@ -27,7 +27,7 @@ constexpr size_t kFewestCounted = 10;  // fewest rows of a column that can look 
 /// A value near one end of a column's range.
 struct Extreme {
   double value;
-  int64_t row;  // the first row with this value
+  int64_t row;        // the first row with this value
   int64_t cells = 1;  // number of cells with this value
 };
 
@@ -170,8 +170,8 @@ std::string row_number_note(const Column& column) {
   if (!counts_rows(column)) return "";
   const std::string name = in_quotes(column.name);
   return fmt::format(
-      "column {} looks like the numbers of the rows ({:.15g}, {:.15g}, {:.15g}, ...) and is an input; "
-      "--ignore {} leaves it out",
+      "column {} looks like the numbers of the rows ({:.15g}, {:.15g}, {:.15g}, ...) and is an input: "
+      "later rows will lie outside its range, where answers are a guess; --ignore {} leaves it out",
       name, column.values[0], column.values[1], column.values[2], name);
 }
 

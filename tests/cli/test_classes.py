@@ -101,7 +101,7 @@ def test_equal_values_are_no_best(tmp_path):
     head, *lines = done.stdout.split("\n\n")[0].split("\n")
     end = head.index("accuracy") + len("accuracy")
     cells = [line[:end + 1].split()[1] for line in lines if line and not line.startswith("scored on")]
-    assert len(cells) == 4 and len(set(cells)) == 1 and "*" not in cells[0]
+    assert len(cells) == 5 and len(set(cells)) == 1 and "*" not in cells[0]
     rates = [method["runs"][0] for method in json.loads(run(tmp_path, *words, "--json").stdout)["methods"]]
     assert {run["base_rate"] for run in rates} == {run["accuracy"] for run in rates} and len(rates) == 4  # constant too
     assert float(cells[0]) == pytest.approx(rates[0]["accuracy"], abs=1e-4)
