@@ -90,8 +90,8 @@ inline Table table_for(const FitOptions& fit) {
   return table;
 }
 
-/// Returns every method for tables with every likelihood that it takes, and every regression once more with
-/// noise folds and conformal calibration.
+/// Returns every method for tables with every likelihood that it takes, and once more with noise folds
+/// and conformal calibration: of a regression, or else of classes.
 inline std::vector<Subject> subjects() {
   std::vector<Subject> all;
   for (const MethodInfo& info : method_catalog()) {
@@ -101,7 +101,8 @@ inline std::vector<Subject> subjects() {
       if (!takes(info, task_of(likelihood))) continue;
       all.push_back({fmt::format("{} {}", info.name, name_of(likelihood)), small_fit(info, likelihood)});
     }
-    Subject calibrated{info.name + " calibrated", small_fit(info, LikelihoodKind::gaussian)};
+    const LikelihoodKind usual = takes(info, TaskKind::regression) ? gaussian : softmax;
+    Subject calibrated{info.name + " calibrated", small_fit(info, usual)};
     calibrated.fit.calibrate = "conformal";
     calibrated.fit.calibration_fraction = 0.3;
     calibrated.fit.level = 0.5;
