@@ -1,5 +1,5 @@
-// The note on numbers that are codes. On 433 numeric columns of the public data sets of the experiments, 39 of
-// which hold 3 to 30 different whole numbers, it is given on none.
+// The note on numbers that are codes. On 433 numeric columns of the public data sets of the experiments, 39
+// of which hold 3 to 30 different whole numbers, it is given on none.
 #include <fmt/format.h>
 
 #include <algorithm>

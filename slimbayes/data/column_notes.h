@@ -50,7 +50,7 @@ std::string row_label_note(const Column& column);
 std::string padded_note(const Column& column);
 
 /// Returns a note on a numeric column whose numbers look like codes, such as 1001, 1002, 1004, 1010, 2001,
-/// rather than like amounts or ordered levels; "" otherwise. They look so if all of these hold over these rows:
+/// rather than like amounts or ordered levels; "" otherwise. They look so if all of these hold:
 /// - They are 3 to 30 different whole numbers, each in at least two rows and in ten on average.
 /// - All have the same number of digits, three at least, and not all may be years or months (2024, 202403).
 /// - Their range is at least three times their number, and they do not lie on a regular grid: their gaps

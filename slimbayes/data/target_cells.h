@@ -15,9 +15,9 @@ namespace slimbayes {
 /// Returns the column with the name `target`. Throws std::invalid_argument if the table has none.
 const Column& target_column(const Table& table, const std::string& target);
 
-/// Throws std::invalid_argument if no column is named (`target` is empty), if the table has no such column, or
-/// if its cells cannot be a target: times, or names of which at least half occur once, as identifiers and free
-/// texts do. The message lists the columns that can be one.
+/// Throws std::invalid_argument if no column is named (`target` is empty), if the table has no such column,
+/// or if its cells cannot be a target: times, or names of which at least half occur once, as identifiers and
+/// free texts do. The message lists the columns that can be one.
 void check_target_column(const Table& table, const std::string& target);
 
 /// Returns whether a column of categories looks like identifiers or free text: more than ten different names,

@@ -19,8 +19,8 @@ struct LogisticDesign {
   at::Tensor contrasts;  // C [K, k]
   double prior_sd = 1;   // of the weight of a column
 
-  /// Returns phi = ((x - centre) prior_sd, intercept sd) of rows of any shape, in float64. [b, ...] -> [b, d +
-  /// 1]
+  /// Returns phi = ((x - centre) prior_sd, intercept sd) of rows of any shape, in float64.
+  /// [b, ...] -> [b, d + 1]
   at::Tensor features(const at::Tensor& x) const;
 };
 
