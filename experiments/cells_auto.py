@@ -14,8 +14,10 @@ NETWORKS = ["realmlp", "tabm"]  # they predict a mean alone
 SPLITS = 5
 
 
-def candidates(table):
-    return [name for name, (least, most) in CANDIDATES.items() if least <= ROWS[table] <= most]
+def candidates(data):
+    """What auto would try on a table, whole or cut to a size (`pol@2000`)."""
+    table, _, rows = data.partition("@")
+    return [name for name, (least, most) in CANDIDATES.items() if least <= int(rows or ROWS[table]) <= most]
 
 
 def default_tables():
@@ -59,8 +61,7 @@ def default_sizes():
             for table in SIZED:
                 if rows + TEST > ROWS[table]:
                     continue
-                methods = [name for name, (least, most) in CANDIDATES.items() if least <= rows <= most]
-                for method in ["auto", *methods]:
+                for method in ["auto", *candidates(sized(table, rows))]:
                     yield dict(zip(KEY, ("default_sizes", sized(table, rows), method, seed, f"--split-seed {seed}")))
 
 

@@ -23,9 +23,9 @@ keggdirected) scores every method by what it says of that one input.
 """
 
 
-def leads(scores, table, rival):
+def leads(scores, table, rival, study=STUDY):
     """The mean NLL of auto above the rival's over the common splits, and its standard error; None where one is not measured."""
-    return difference(scores.by_seed(STUDY, table, "auto", "raw NLL"), scores.by_seed(STUDY, table, name_of(rival), "raw NLL"))
+    return difference(scores.by_seed(study, table, "auto", "raw NLL"), scores.by_seed(study, table, name_of(rival), "raw NLL"))
 
 
 def name_of(method):
@@ -33,13 +33,13 @@ def name_of(method):
     return {"catboost": "CatBoost", "pp-dkl": "PP-DKL", "dbk": "DBK-SiLU", "dnn": "DNN", "gp-exact": "GP"}.get(method, method)
 
 
-def best_candidate(scores, table):
+def best_candidate(scores, table, study=STUDY):
     """The candidate with the least mean NLL, and auto's lead over it; None as long as one is not measured."""
-    found = [(scores.get(STUDY, table, name_of(name), "raw NLL"), name) for name in candidates(table)]
+    found = [(scores.get(study, table, name_of(name), "raw NLL"), name) for name in candidates(table)]
     if any(score is None for score, _ in found):
         return None
     best = min(found, key=lambda each: each[0].mean)[1]
-    lead = leads(scores, table, best)
+    lead = leads(scores, table, best, study)
     return lead and (best, lead)
 
 

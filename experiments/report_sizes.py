@@ -4,10 +4,10 @@ networks for tables do to their inputs."""
 import math
 
 import pages
-from cells_auto import CANDIDATES, FORM_TABLES, FORMS, MORE, MORE_LIMIT, MORE_TABLES, ROWS, candidates, SIZED, SIZES, sized
+from cells_auto import FORM_TABLES, FORMS, MORE, MORE_LIMIT, MORE_TABLES, ROWS, candidates, SIZED, SIZES, sized
 from claims import judged
 from paired import difference
-from report_auto import MARGIN, case, name_of
+from report_auto import MARGIN, best_candidate, case
 from scores import load
 from derived import TEST
 from tables import cell, grid
@@ -19,23 +19,6 @@ beside another one: read seconds as a bound. Brackets tell the number of seeds. 
 """
 
 
-def lead(scores, data, rival):
-    """The mean NLL of auto above the rival's over the common seeds, and its standard error; None where one is not measured."""
-    return difference(scores.by_seed(STUDY, data, "auto", "raw NLL"), scores.by_seed(STUDY, data, name_of(rival), "raw NLL"))
-
-
-def best_candidate(scores, data):
-    """The candidate with the least mean NLL, and auto's lead over it; None as long as one is not measured."""
-    rows = int(data.partition("@")[2])
-    names = [name for name, (least, most) in CANDIDATES.items() if least <= rows <= most]
-    found = [(scores.get(STUDY, data, name_of(name), "raw NLL"), name) for name in names]
-    if any(score is None for score, _ in found):
-        return None
-    best = min(found, key=lambda each: each[0].mean)[1]
-    over = lead(scores, data, best)
-    return over and (best, over)
-
-
 def by_size(text):
     """A grid of the tables by the number of rows to fit on; text(data) is a cell."""
     lines = [[f"{rows:,}", *(text(sized(table, rows)) if rows + TEST <= ROWS[table] else "" for table in SIZED)] for rows in SIZES]
@@ -44,7 +27,7 @@ def by_size(text):
 
 def found_claims(scores):
     asked = [sized(table, rows) for rows in SIZES for table in SIZED if rows + TEST <= ROWS[table]]
-    best = {data: best_candidate(scores, data) for data in asked}
+    best = {data: best_candidate(scores, data, STUDY) for data in asked}
     yield judged("ours", f"auto's NLL is at most that of the best single candidate + {MARGIN}, at four of five sizes and tables",
                  [case(data, found and found[1], MARGIN, f"{found[0]} " if found else "") for data, found in best.items()],
                  math.ceil(0.8 * len(asked)))
@@ -106,7 +89,7 @@ def write(runner):
     more_candidates(runner)
     scores = load(pages.HERE / STUDY, runner=runner)
     parts = [INTRO]
-    best = lambda data: (found := best_candidate(scores, data)) and f"{found[0]}: {found[1]}" or ""  # noqa: E731
+    best = lambda data: (found := best_candidate(scores, data, STUDY)) and f"{found[0]}: {found[1]}" or ""  # noqa: E731
     parts.append("## NLL of auto minus that of the best candidate\n\nMean ± standard error over the seeds; below 0 auto is better.\n\n" + by_size(best))
     for title, metric, digits in ("Coverage at 95 %", "coverage", 3), ("RMSE, standardised", "RMSE", 4), ("Seconds", "time_s", 0):
         parts.append(f"## {title} of auto\n\n" + by_size(lambda data, m=metric, d=digits: cell(scores.get(STUDY, data, "auto", m), digits=d)))
