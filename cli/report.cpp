@@ -83,6 +83,8 @@ bool is_model(const std::string& path) {
 std::string label_of(const std::string& key, const json& report, double level, std::string_view noun) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
+  if (key == "coverage_of_inputs")
+    return fmt::format("coverage of the {} different inputs", report.at("different_inputs").get<int64_t>());
   if (key == "coverage_epistemic" || key == "width_epistemic")
     return fmt::format("{} at {:g} %, epistemic sd alone", key.substr(0, key.find('_')), 100 * level);
   if (key == "base_rate")
@@ -151,10 +153,31 @@ std::vector<std::string> metrics_of(const json& report) {
   const auto add = [&](const char* name) {
     if (report.contains(name)) present.emplace_back(name);
   };
-  for (const char* name : {"accuracy", "miou",  "mpa",   "base_rate",      "f1",          "f1_macro",
-                           "mae",      "rmse",  "nll",   "nll_constant",   "nll_uniform", "brier",
-                           "ece",      "mce",   "auroc", "aupr",           "crps",        "coverage",
-                           "set_size", "empty", "width", "interval_score", "expected",    "expected_error"})
+  for (const char* name : {"accuracy",
+                           "miou",
+                           "mpa",
+                           "base_rate",
+                           "f1",
+                           "f1_macro",
+                           "mae",
+                           "rmse",
+                           "nll",
+                           "nll_constant",
+                           "nll_uniform",
+                           "brier",
+                           "ece",
+                           "mce",
+                           "auroc",
+                           "aupr",
+                           "crps",
+                           "coverage",
+                           "coverage_of_inputs",
+                           "set_size",
+                           "empty",
+                           "width",
+                           "interval_score",
+                           "expected",
+                           "expected_error"})
     add(name);
   for (const char* name : {"mean_entropy", "mean_mutual_information"}) add(name);
   for (const char* name : {"coverage_epistemic", "width_epistemic"}) add(name);

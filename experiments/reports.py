@@ -1,6 +1,6 @@
 """What a row of results.csv takes from the reports of fit and evaluate."""
 
-from results import METRICS
+from results import METRICS, as_text
 
 
 def of_summary(summary):
@@ -27,4 +27,6 @@ def flat(report, prefix=""):
 
 
 def of_report(report):
-    return {"test_rows": report["n"], **{m: round(report[m], 5) for m in METRICS + ["nll"] if report.get(m) is not None}}
+    by_input = {name: report[name] for name in ("coverage_of_inputs", "different_inputs") if name in report}
+    return {"test_rows": report["n"], **{m: round(report[m], 5) for m in METRICS + ["nll"] if report.get(m) is not None},
+            **({"scores": as_text(flat(by_input))} if by_input else {})}

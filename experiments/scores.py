@@ -1,6 +1,7 @@
 """Results by the papers' names: what a study measured, seed by seed, and what a paper printed."""
 
 import csv
+import json
 import math
 import shlex
 import statistics
@@ -11,6 +12,8 @@ import results
 METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_standardized", "CRPS": "crps_standardized",
            "coverage": "coverage", "time_s": "seconds", "raw NLL": "nll", "oracle NLL": "oracle_nll",
            "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb", "AUROC": "auroc"}
+BY_INPUT = "coverage by input"
+METRICS[BY_INPUT] = METRICS["coverage"]
 # The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
 STUDY_FLAGS = {"--preset", "--split", "--split-seed", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
                "--activation", "--steps", "--evidence-rows", "--weight-decay", "--noise-form", "--noise-start", "--noise-rate",
@@ -57,6 +60,13 @@ def number(text):
         return math.nan
 
 
+def measured(row, metric):
+    """A metric of the row; nan where it has none. Rows have the coverage of the different inputs, each counted once, where it is
+    told apart from that of the rows: where chance does not explain how many of these lie outside."""
+    found = json.loads(row["scores"]) if metric == BY_INPUT and row["scores"] else {}
+    return number(found.get("coverage_of_inputs", row[METRICS[metric]]))
+
+
 class Scores:
     """Of the rows of results.csv: the last one of each cell, failures aside. A mean goes over rows of one recipe, that of the
     newest row; the others are left out. The runner knows what the tool resolves now."""
@@ -90,11 +100,11 @@ class Scores:
         return [cells[seed] for seed in sorted(cells, key=int)]
 
     def values(self, study, data, name, metric):
-        found = [number(row[METRICS[metric]]) for row in self.rows(study, data, name)]
+        found = [measured(row, metric) for row in self.rows(study, data, name)]
         return [value for value in found if not math.isnan(value)]
 
     def by_seed(self, study, data, name, metric):
-        found = {int(row["seed"]): number(row[METRICS[metric]]) for row in self.rows(study, data, name)}
+        found = {int(row["seed"]): measured(row, metric) for row in self.rows(study, data, name)}
         return {seed: value for seed, value in found.items() if not math.isnan(value)}
 
     def get(self, study, data, name, metric):

@@ -205,6 +205,14 @@ std::vector<DensityComponent> components_of(const Regression& p) {
   return {{1, p.mean, p.aleatoric_var, p.epistemic_var}};
 }
 
+DensityComponent bounded(DensityComponent c) {
+  if (std::isinf(c.most)) return c;
+  const at::Tensor share = ((c.most - c.mean).clamp_min(c.spare_var) / total(c)).clamp_max(1);
+  c.aleatoric_var = share * c.aleatoric_var;
+  c.epistemic_var = share * c.epistemic_var;
+  return c;
+}
+
 Regression mixed(std::vector<DensityComponent> components) {
   check(!components.empty(), "mixed", "at least one component", "none");
   double sum = 0;

@@ -27,9 +27,9 @@ struct DensityComponent {
   double dof = std::numeric_limits<double>::infinity();
   Warp warp = Warp::none;
   double shift = 0, scale = 1;
-  /// tempered() keeps the variance of the logarithm at or below this value, above which the moments of the
-  /// target say nothing. Only with Warp::log.
-  double most_var = std::numeric_limits<double>::infinity();
+  /// The bound of the variance of a log target, see bounded() (core/density.h): the largest t that has been
+  /// seen (infinite: no bound), and the variance that every row may have. Only with Warp::log.
+  double most = std::numeric_limits<double>::infinity(), spare_var = 0;
 };
 
 /// The predictive of a regression: the distribution of the target of each row. Float64.

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -129,7 +130,29 @@ bool counts_rows(const Column& column) {
   });
 }
 
+/// Returns the words of a column name, in lower case: those of "order_no" and "OrderNo" are order, no.
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words;
+  bool open = false, was_lower = false;
+  for (const char c : name) {
+    const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
+    if (!open || (upper && was_lower)) words.emplace_back();
+    open = upper || lower;
+    was_lower = lower;
+    if (open) words.back() += upper ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  return words;
+}
+
 }  // namespace
+
+bool numbers_rows(const Column& column) {
+  constexpr std::array kWords = {"id", "no", "nr", "num", "number", "index", "idx", "row", "rowid", "key"};
+  const auto says_so = [&](const std::string& word) {
+    return std::ranges::find(kWords, word) != kWords.end();
+  };
+  return std::ranges::any_of(words_of(column.name), says_so) && counts_rows(column);
+}
 
 std::string stretching_cells(const Table& table, const Column& column, const std::vector<int64_t>& rows) {
   const Odd odd = odd_cells(column, rows);
@@ -182,6 +205,11 @@ std::string rounded_note(const Column& column, const std::string& whole, const s
 }
 
 std::string row_label_note(const Column& column) {
+  if (!is_row_label(column.name))
+    return fmt::format(
+        "column {} numbers the rows ({:.15g}, {:.15g}, {:.15g}, ...): no input, because later rows lie "
+        "outside its range; rename it in the table to use it",
+        in_quotes(column.name), column.values[0], column.values[1], column.values[2]);
   return fmt::format("column {}{} holds row labels: no input; rename it in the table to use it",
                      in_quotes(column.name), column.name.starts_with("Unnamed") ? " (it has no name)" : "");
 }

@@ -32,6 +32,11 @@ std::string stretching_cells(const Table& table, const Column& column, const std
 /// (or decrease) strictly from row to row, or are all different and almost without gaps. O(n).
 std::string row_number_note(const Column& column);
 
+/// Returns whether a column numbers the rows: it looks like row numbers as above, and its name says so, with
+/// a word such as id, no, nr, number, index or row ("order_no", "RowID"). Such a column is not an input: it
+/// says nothing of rows that come later. O(n).
+bool numbers_rows(const Column& column);
+
 /// Returns a note on integers beyond 2^53 (Column::large), which a double rounds. The note names the first of
 /// them and the number that it is rounded to. `then` is the end of the sentence; it says what the rounding
 /// means for the user.
@@ -41,8 +46,8 @@ std::string rounded_note(const Column& column, const std::string& whole, const s
 inline constexpr const char* kRoundedAlike =
     "different ones may become equal; subtract a number in the table to keep their differences";
 
-/// Returns a sentence that says that the column holds row labels (is_row_label) and is therefore not an
-/// input.
+/// Returns a sentence that says that the column holds row labels (is_row_label) or numbers the rows
+/// (numbers_rows) and is therefore not an input.
 std::string row_label_note(const Column& column);
 
 /// Returns a note on a numeric column in which some numbers have leading zeros, with the first of them

@@ -72,7 +72,9 @@ const Column& column_of(const Encoder::Feature& feature, const Table& table, siz
     return table.columns[at];
   }
   check(false, "Encoder::inputs", fmt::format("a column {} as in training", in_quotes(feature.name)),
-        fmt::format("{} other columns", n), nearest_hint(feature.name, table.names()));
+        fmt::format("{} other columns", n),
+        fmt::format("{}; --rename gives a column its name, --fill gives all rows a value",
+                    nearest_hint(feature.name, table.names())));
   internal_check(false, "Encoder::inputs", "unreachable");
   return table.columns[0];
 }

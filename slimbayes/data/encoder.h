@@ -41,8 +41,9 @@ struct EncoderOptions {
 /// - A column with missing training cells also gives an indicator feature `name (missing)`. A missing number
 ///   is imputed with the training mean, a missing category with zeros.
 /// - A column that is constant on the training rows gives no feature but the indicator, if it has missing
-///   cells. A column of row labels (is_row_label) that the user did not declare to hold names, a column of
-///   free text (is_free_text), and a column without any value give no feature.
+///   cells. These give no feature: a column of row labels (is_row_label) or one that numbers the rows
+///   (numbers_rows, unless it is the only one), if the user did not declare that it holds names; a column of
+///   free text (is_free_text); a column without any value.
 /// - For events, every column is a numeric coordinate, scaled from its axis of the domain to [-1, 1].
 class Encoder {
  public:

@@ -57,7 +57,7 @@ Encoder::Feature FeatureFit::fit(const Column& column) {
   feature.name = column.name;
   feature.kind = column.kind;
   if (column.kind == ColumnKind::datetime) feature.offsets = column.offsets;
-  if (is_row_label(column.name) && !is_declared(column)) {
+  if (is_label(column) && !is_declared(column)) {
     feature.dropped = "row labels";
     notes_.push_back({ColumnNoteKind::dropped, column.name, row_label_note(column)});
     return feature;
@@ -89,6 +89,16 @@ Encoder::Feature FeatureFit::fit(const Column& column) {
   feature.indicator = values.size() < rows_.size();
   add_missing_note(feature, rows_.size() - values.size());
   return feature;
+}
+
+/// Returns whether the column holds labels of the rows. The only input of a table never does by its numbers.
+bool FeatureFit::is_label(const Column& column) const {
+  const auto is_input = [&](const Column& other) {
+    return other.name != options_.target &&
+           std::ranges::find(options_.ignore, other.name) == options_.ignore.end();
+  };
+  return is_row_label(column.name) ||
+         (std::ranges::count_if(table_.columns, is_input) > 1 && numbers_rows(column));
 }
 
 bool FeatureFit::is_declared(const Column& column) const {

@@ -30,6 +30,7 @@ class FeatureFit {
   void add_category_notes(const Column& column, const std::vector<int64_t>& count);
   void add_number_notes(const Column& column, bool constant_once_rounded);
   void add_missing_note(const Encoder::Feature& feature, size_t missing);
+  bool is_label(const Column& column) const;
   bool is_declared(const Column& column) const;
 
   const Table& table_;

@@ -25,6 +25,7 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
+#include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/encoder.h"
 
 namespace slimbayes {
@@ -49,7 +50,9 @@ double canonical(double x) {
 /// Returns whether the encoder is expected to drop the column as row labels, an identifier or free text. This
 /// uses all rows of the table, because the training rows are not known before the split.
 bool encoder_drops(const Column& column, const std::vector<std::string>& declared) {
-  if (is_row_label(column.name) && std::ranges::find(declared, column.name) == declared.end()) return true;
+  if ((is_row_label(column.name) || numbers_rows(column)) &&
+      std::ranges::find(declared, column.name) == declared.end())
+    return true;
   if (column.kind != ColumnKind::categorical) return false;
   std::vector<bool> seen(column.levels.size());
   size_t cells = 0, different = 0;

@@ -62,6 +62,15 @@ std::string why_not_begun(const Tried& one, const std::vector<Tried>& all, bool 
   return "";
 }
 
+void log_first(std::vector<Tried>& all, size_t next) {
+  if (next + 1 >= all.size() || !all[next].members.empty()) return;
+  Tried &one = all[next], &other = all[next + 1];
+  const auto [line, line_of_log] = both_views(all, "ridge");
+  if (line_of_log < line && one.candidate.method == other.candidate.method &&
+      other.candidate.warp == Warp::log && !find_method(one.candidate.method).plain)
+    std::swap(one, other);
+}
+
 std::vector<bool> worth_copies(const std::vector<Tried>& all, std::vector<std::optional<Predictive>> held,
                                const SearchRows& rows, const at::Tensor& targets,
                                const AutoOptions& options) {

@@ -31,6 +31,10 @@ bool left_out_for_time(const Tried& tried);
 /// Returns why the candidate `one` of `all` is not worth its time; "" if it is. `late`: no time is left.
 std::string why_not_begun(const Tried& one, const std::vector<Tried>& all, bool late);
 
+/// Puts candidate `next` after the one that follows it if both are the same method, the second of log y,
+/// `next` has no fits yet, and a straight line fits log y better than y: the time should go to what fits.
+void log_first(std::vector<Tried>& all, size_t next);
+
 /// Returns for each candidate whether it gets copies: with validation rows those that the mixture of first
 /// fits would use, in folds none. It looks at the first fits alone, so that a resumed search chooses as the
 /// search did. `held` are the scored answers to the held-out rows.

@@ -68,6 +68,7 @@ class Search {
     const size_t turns = (rows_.in_folds ? 1 : 2) * tried_.size();
     while (next_ < turns && !interrupted_) {
       const bool first = next_ < tried_.size();
+      if (first) log_first(tried_, next_);
       Tried& one = tried_[current()];
       if (first && one.left_out.empty()) one.left_out = why_not_begun(one, tried_, used_ > limit_);
       if (next_ == tried_.size()) copied_ = worth_copies(tried_, held_, rows_, targets_, options_);

@@ -36,9 +36,11 @@ std::string_view name_of(Stopped stopped) { return kStopped[static_cast<size_t>(
 std::string Summary::brief(std::string_view noun) const {
   if (steps == 0 && stopped == Stopped::budget)
     return fmt::format("{}, nothing trained", counted(rows, noun));
-  std::string text = fmt::format("{}, {} steps", counted(rows, noun), steps);
-  if (seconds > 0) text += fmt::format(" in {:.1f} s", seconds);
-  text += fmt::format(", stopped by {}", name_of(stopped));
+  const bool closed = steps == 0 && stopped == Stopped::converged;  // solved without steps
+  std::string text = counted(rows, noun);
+  if (!closed) text += fmt::format(", {} steps", steps);
+  if (seconds > 0) text += fmt::format("{} {:.1f} s", closed ? ", solved in" : " in", seconds);
+  if (!closed) text += fmt::format(", stopped by {}", name_of(stopped));
   if (!std::isfinite(best_score)) return text;
   text += fmt::format(", best {} {:.4f}", score, best_score);
   if (valid_rows > 0) text += fmt::format(" on {}", counted(valid_rows, noun));

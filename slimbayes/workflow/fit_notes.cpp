@@ -60,8 +60,7 @@ std::string wild_rows_note(const Table& table, const std::string& target, const 
   if (rows.size() > kNamed) named.push_back("...");
   return fmt::format(
       "the target {} is more than five sd from what the other rows predict in {}: {}; look whether it is "
-      "right: "
-      "wrong cells make the intervals wider",
+      "right: wrong cells move the mean and widen the intervals",
       in_quotes(target), counted(std::ssize(rows), "row"), fmt::join(named, ", "));
 }
 

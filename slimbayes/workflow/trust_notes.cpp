@@ -6,6 +6,7 @@
 
 #include "slimbayes/core/metrics.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/workflow/input_groups.h"
 
 namespace slimbayes {
 
@@ -68,6 +69,15 @@ std::string no_forecast(const HeldOut& held, const Model& model) {
       report["n"].get<int64_t>(), held.rows, rmse, rmse / constant, constant, advice(model, held));
 }
 
+/// Returns whether more examples lie outside their intervals than chance explains if all of them are
+/// independent.
+bool misses_many(const json& report, double level) {
+  if (!report.contains("coverage")) return false;
+  const auto n = report["n"].get<int64_t>();
+  const int64_t misses = std::llround((1 - report["coverage"].get<double>()) * static_cast<double>(n));
+  return probability_of_misses(misses, n, level) < kUnlikely;
+}
+
 /// Returns a warning if more examples lie outside their intervals than chance explains, else "". Does not
 /// test windows, which overlap and are not independent, nor a calibrated model, whose level holds only on
 /// average over possible calibration rows.
@@ -77,26 +87,26 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
       kind_of(model.encoder()) == InputKind::windows)
     return "";
   const auto n = report["n"].get<int64_t>();
-  const double missed = 1 - report["coverage"].get<double>(), level = held.level;
-  const int64_t misses = std::llround(missed * static_cast<double>(n));
-  // Rows with identical inputs are not independent, so the test uses the number of different inputs and the
-  // same share of misses among them.
+  const double covered = report["coverage"].get<double>(), level = held.level;
+  const int64_t misses = std::llround((1 - covered) * static_cast<double>(n));
+  const std::string outside =
+      fmt::format("{} of {} {} lie outside their {:g} % intervals, where {:.3g} are expected", misses, n,
+                  held.rows, 100 * level, (1 - level) * static_cast<double>(n));
+  // Rows with identical inputs are not independent, so the test counts each of the different inputs once.
   const auto inputs = report.value("different_inputs", n);
-  const auto missed_inputs = static_cast<int64_t>(std::floor(missed * static_cast<double>(inputs) + 1e-9));
-  if (probability_of_misses(missed_inputs, inputs, level) >= kUnlikely) return "";
+  const double covered_inputs = report.value("coverage_of_inputs", covered);
+  const auto missed_inputs =
+      static_cast<int64_t>(std::floor((1 - covered_inputs) * static_cast<double>(inputs) + 1e-9));
+  if (probability_of_misses(missed_inputs, inputs, level) < kUnlikely)
+    return outside +
+           ": the intervals are too narrow; --calibrate conformal makes them hold their level, or take "
+           "another "
+           "--method";
+  if (inputs == n || !misses_many(report, level)) return "";
   return fmt::format(
-      "{} of {} {} lie outside their {:g} % intervals, where {:.3g} are expected: the intervals are too "
-      "narrow; --calibrate conformal makes them hold their level, or take another --method",
-      misses, n, held.rows, 100 * level, (1 - level) * static_cast<double>(n));
-}
-
-/// Returns whether more examples lie outside their intervals than chance explains if all of them are
-/// independent.
-bool misses_many(const json& report, double level) {
-  if (!report.contains("coverage")) return false;
-  const auto n = report["n"].get<int64_t>();
-  const int64_t misses = std::llround((1 - report["coverage"].get<double>()) * static_cast<double>(n));
-  return probability_of_misses(misses, n, level) < kUnlikely;
+      "{}, because some inputs occur in many rows; of the {} different inputs, each counted once, {:.3g} % "
+      "lie inside",
+      outside, inputs, 100 * covered_inputs);
 }
 
 }  // namespace
@@ -107,8 +117,16 @@ void count_inputs(const Model& model, const Examples& examples, double level, js
   options.split = "grouped";
   if (const auto* table = std::get_if<Table>(&examples))
     std::erase_if(options.ignore, [&](const std::string& name) { return table->find(name) == nullptr; });
-  if (const int64_t inputs = groups_of(examples, options).count; inputs < count(examples))
-    report["different_inputs"] = inputs;
+  const RowGroups groups = groups_of(examples, options);
+  if (groups.count == count(examples)) return;
+  report["different_inputs"] = groups.count;
+  const Answers a = model.answers(examples, {{level}});
+  if (!a.levels.front().interval) return;
+  const at::Tensor y = target_as_given(model.encoder(), a.bad.empty() ? examples : take(examples, a.rows));
+  const auto& [lower, upper] = *a.levels.front().interval;
+  const at::Tensor inside = ((y >= lower) & (y <= upper)).to(at::kDouble),
+                   weights = group_weights(groups.of, a.rows);
+  report["coverage_of_inputs"] = ((inside * weights).sum() / weights.sum()).item<double>();
 }
 
 std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldOut>& parts) {

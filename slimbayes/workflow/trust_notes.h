@@ -17,9 +17,10 @@ struct HeldOut {
 };
 
 /// Adds "different_inputs" to the report: the number of examples, with those of identical inputs counted
-/// once. trust_notes() needs it, because such examples are not independent. Does so only if the report has
-/// more examples outside their intervals than chance would explain for independent ones; in other cases
-/// nothing depends on it.
+/// once; and "coverage_of_inputs", the mean over these inputs of the share of their examples that lie inside
+/// the interval. trust_notes() needs them, because such examples are not independent: all of them share one
+/// error. Does so only if the report has more examples outside their intervals than chance would explain for
+/// independent ones; in other cases nothing depends on it.
 void count_inputs(const Model& model, const Examples& examples, double level, nlohmann::json& report);
 
 /// Returns warnings that the scores of the held-out examples justify; empty if there are none. There are two:

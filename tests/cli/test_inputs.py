@@ -85,9 +85,10 @@ def test_an_error_names_the_foreign_data_and_no_function(tmp_path, toy):
     write_csv(tmp_path / "other.csv", ["a", "b", "c"], [[1, 2, 3], [4, 5, 6]])
     line = refused(tmp_path, "evaluate", toy / "fitted.safetensors", "new.csv", "--ood", "other.csv")
     assert line == ("error: the foreign data 'other.csv' (--ood): expected a column 'x0' as in training; received 3 other columns; "
-                    "known: a, b, c")
+                    "known: a, b, c; --rename gives a column its name, --fill gives all rows a value")
     line = refused(tmp_path, "predict", toy / "fitted.safetensors", "other.csv")
-    assert line == "error: expected a column 'x0' as in training; received 3 other columns; known: a, b, c"
+    assert line == ("error: expected a column 'x0' as in training; received 3 other columns; known: a, b, c; "
+                    "--rename gives a column its name, --fill gives all rows a value")
 
 
 ODD = {

@@ -53,6 +53,22 @@ def test_evaluate_says_it_too(tmp_path):
     assert "lie outside" not in seen.stderr, seen.stderr
 
 
+def test_an_input_in_many_rows_counts_once(tmp_path):
+    """A quarter of the rows is one and the same, whose target no other row tells."""
+    draw = random.Random(5)
+    rows = [[x, 2 * x + draw.gauss(0, 0.1)] for x in (draw.gauss(0, 1) for _ in range(1200))]
+    write_csv(tmp_path / "train.csv", ["x", "y"], rows[:300])
+    write_csv(tmp_path / "new.csv", ["x", "y"], rows[300:] + [[0.5, 9]] * 300)
+    fitted(tmp_path, "train.csv", "--target", "y", "--method", "ridge")
+    done = run(tmp_path, "evaluate", "m", "new.csv", "--json")
+    scored = json.loads(done.stdout)
+    assert scored["different_inputs"] == 901 and scored["coverage"] < 0.75
+    assert 0.93 < scored["coverage_of_inputs"] < 0.97
+    assert "because some inputs occur in many rows; of the 901 different inputs, each counted once, 9" in done.stderr
+    assert "too narrow" not in done.stderr
+    assert "coverage of the 901 different inputs" in run(tmp_path, "evaluate", "m", "new.csv").stdout
+
+
 def test_rows_that_lack_an_input_are_spread_over_the_parts(tmp_path):
     """Rows that differ only in x, of which a seventh lack it: they are not identical inputs."""
     draw = random.Random(11)

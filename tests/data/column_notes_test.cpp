@@ -99,6 +99,18 @@ TEST(row_number_note, of_counters) {
              "column 'id' looks like the numbers of the rows (1, 2, 3, ...)");
 }
 
+TEST(numbers_rows, ByNameAndNumbers) {
+  for (const char* name : {"id", "order_no", "RowNumber", "Nr.", "case id", "INDEX"})
+    EXPECT_TRUE(numbers_rows(numbers(name, hundred()))) << name;
+  for (const char* name : {"day", "width", "notes", "price", ""})
+    EXPECT_FALSE(numbers_rows(numbers(name, hundred()))) << name;
+  EXPECT_FALSE(numbers_rows(numbers("id", {30, 7, 110, 1, 45, 22, 95, 81, 60, 50})));
+  EXPECT_EQ(
+      row_label_note(numbers("id", hundred())),
+      "column 'id' numbers the rows (1, 2, 3, ...): no input, because later rows lie outside its range; "
+      "rename it in the table to use it");
+}
+
 /// Returns the code_note of a column in which each of these values stands `times` times.
 std::string codes_of(const std::vector<double>& values, size_t times = 20) {
   std::vector<double> x;

@@ -101,6 +101,14 @@ TEST(Auto, WhatDoesNotEndInTimeIsLeftOut) {
   EXPECT_LT(root_mean_squared_error(answer_to(*model, line(500, 2)), line(500, 2).all().target), 0.4);
 }
 
+TEST(Auto, TheTimeGoesToTheLogarithmFirstWhereThatIsTheLine) {
+  const json slow = {{"candidates", "constant,ridge,gp-exact"}, {"time_limit", 1e-6}};
+  const auto model = fitted(log_line(200, 1), slow);
+  EXPECT_TRUE(has_fact(*model, "gp-exact of log y: held-out NLL")) << json(model->summary().facts);
+  EXPECT_TRUE(has_fact(*model, "left out: gp-exact (no time left)"));
+  EXPECT_TRUE(has_fact(*fitted(line(200, 1), slow), "gp-exact: held-out NLL"));
+}
+
 TEST(Auto, RowsWithEqualInputsStayInOneFold) {
   // Every input three times with the same target: a fold that tore them apart would make any method look
   // exact.
@@ -136,6 +144,9 @@ TEST(Auto, AKilledFitGoesOnToTheSameBits) {
   const json few = {{"candidates", "ridge,dnn"}, {"steps", 30}, {"hidden", 8}, {"blocks", 1}, {"folds", 3}};
   const Dataset rows = line(90, 1);
   expect_the_same_bits([&](const FitContext& context) { return fitted(rows, few, context); }, {2, 5, 20, 50});
+  const Dataset positive = log_line(90, 1);  // the order of the candidates changes
+  expect_the_same_bits([&](const FitContext& context) { return fitted(positive, few, context); },
+                       {5, 20, 50});
 }
 
 /// A product of two inputs, which no straight line fits, with noise that has one sd on the left and another

@@ -42,12 +42,13 @@ void fit_log(const Dataset& rows, MemberView& view) {
     view.low -= view.unit * std::max(0.5 * least, 0.01 * middle);
   }
   view.warp = Warp::log;
-  const at::Tensor t = log_of(view, y);
+  const at::Tensor t = log_of(view, y), above = (t - t.median()).clamp_min(0);
   view.log_mean = t.mean().item<double>();
   const double sd = t.std(/*unbiased=*/false).item<double>();
   view.log_sd = sd > 0 ? sd : 1;
   view.seen_low = (t.min().item<double>() - view.log_mean) / view.log_sd;
   view.seen_high = (t.max().item<double>() - view.log_mean) / view.log_sd;
+  view.spare_var = 2 * above.square().mean().item<double>();
 }
 
 }  // namespace
@@ -92,15 +93,15 @@ Predictive answer_as_given(const MemberView& view, const Predictive& p) {
   const auto* r = std::get_if<Regression>(&p);
   check(r != nullptr && r->density.empty(), "auto", "a Gaussian answer to a log target", "another");
   const double width = std::max(view.seen_high - view.seen_low, 1.0);
-  const at::Tensor shrunk = (width * width / total_var(*r)).clamp_max(1) * view.log_sd * view.log_sd;
+  const double var = view.log_sd * view.log_sd;
   const at::Tensor mean = r->mean.clamp(view.seen_low - width, view.seen_high + width);
-  DensityComponent c{1, view.log_mean + view.log_sd * mean, shrunk * r->aleatoric_var,
-                     shrunk * r->epistemic_var};
+  DensityComponent c{1, view.log_mean + view.log_sd * mean, var * r->aleatoric_var, var * r->epistemic_var};
   c.warp = Warp::log;
   c.shift = view.low;
   c.scale = view.unit;
-  c.most_var = std::pow(width * view.log_sd, 2);
-  Regression out = mixed({std::move(c)});
+  c.most = view.log_mean + view.log_sd * view.seen_high;
+  c.spare_var = view.spare_var;
+  Regression out = mixed({bounded(std::move(c))});
   out.zeroed = r->zeroed;
   return out;
 }
@@ -112,7 +113,8 @@ void store_view(const MemberView& view, TensorFile& file) {
   }
   if (view.warp == Warp::log)
     file.tensors[kTarget] = to_stored(at::tensor(
-        {view.low, view.unit, view.log_mean, view.log_sd, view.seen_low, view.seen_high}, at::kDouble));
+        {view.low, view.unit, view.log_mean, view.log_sd, view.seen_low, view.seen_high, view.spare_var},
+        at::kDouble));
 }
 
 MemberView stored_view(const TensorFile& file) {
@@ -127,7 +129,7 @@ MemberView stored_view(const TensorFile& file) {
   }
   if (!file.tensors.contains(kTarget)) return view;
   const at::Tensor target = stored_tensor(file, kTarget).to(at::kDouble);
-  check_shape(target, {6}, "load", kTarget);
+  check_shape(target, {7}, "load", kTarget);
   check_finite(target, "load", kTarget);
   view.warp = Warp::log;
   view.low = target[0].item<double>();
@@ -136,7 +138,8 @@ MemberView stored_view(const TensorFile& file) {
   view.log_sd = target[3].item<double>();
   view.seen_low = target[4].item<double>();
   view.seen_high = target[5].item<double>();
-  check(view.unit > 0 && view.log_sd > 0 && view.seen_low <= view.seen_high, "load",
+  view.spare_var = target[6].item<double>();
+  check(view.unit > 0 && view.log_sd > 0 && view.seen_low <= view.seen_high && view.spare_var >= 0, "load",
         "scales above 0 and a range", "others");
   return view;
 }

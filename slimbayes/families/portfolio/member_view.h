@@ -18,9 +18,12 @@ struct MemberView {
   /// target.
   double low = 0, unit = 1, log_mean = 0, log_sd = 1;
   /// The range of the seen target in training. With Warp::log, answers are kept within this range extended by
-  /// its width on either side, and their sd below its width: the exponential of a far extrapolation would
-  /// overflow.
+  /// its width on either side, and their variance is bounded() by the largest target: the exponential of
+  /// a far extrapolation, or of a wide answer, says nothing of the target.
   double seen_low = 0, seen_high = 0;
+  /// The variance of the logarithm that every row may have: that of the larger half of the targets, as if the
+  /// smaller half mirrored it around the median. Values near 0 have a variance that says nothing of the rest.
+  double spare_var = 0;
 };
 
 /// Returns whether the target of these rows can be seen through its logarithm: a regression whose targets are

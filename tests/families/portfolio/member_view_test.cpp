@@ -52,6 +52,19 @@ TEST(MemberView, FarAnswersStayFinite) {
   EXPECT_TRUE(at::isfinite(p.mean).all().item<bool>() && at::isfinite(total_var(p)).all().item<bool>());
 }
 
+/// A target with values near 0 spans many powers of ten; a wide answer to its logarithm must not have a mean
+/// far above all targets.
+TEST(MemberView, AWideAnswerHasAMeanWithinTheTargets) {
+  Dataset rows =
+      regression_data(Stream(2).normal({5, 2}), at::tensor({1e-4, 1.0, 3.0, 8.0, 20.0}, at::kDouble));
+  const MemberView view = fitted_view(rows, false, Warp::log);
+  const Regression wide{at::zeros({1}, at::kDouble), at::full({1}, 5.0, at::kDouble),
+                        at::full({1}, 5.0, at::kDouble)};
+  const auto p = std::get<Regression>(answer_as_given(view, wide));
+  EXPECT_LE(p.mean.item<double>(), 20);
+  EXPECT_LE(total_var(p).item<double>(), 400);
+}
+
 TEST(MemberView, TargetsOfZeroHaveALogarithm) {
   Dataset rows = regression_data(Stream(2).normal({4, 2}), at::tensor({0.0, 1.0, 3.0, 8.0}, at::kDouble));
   const MemberView view = fitted_view(rows, false, Warp::log);
