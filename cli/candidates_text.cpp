@@ -12,6 +12,7 @@
 
 #include "cli/describe_text.h"
 #include "cli/terminal.h"
+#include "slimbayes/catalog/portfolio/auto_options.h"
 
 namespace slimbayes::cli {
 namespace {
@@ -53,8 +54,7 @@ std::string candidate_note(const json& entry) {
   if (const double dof = number_at(entry, "dof", NAN); std::isfinite(dof))
     parts.push_back(fmt::format("Student's t with {:.3g} degrees of freedom", dof));
   if (const double share = number_at(entry, "wild_share", 0); share > 0)
-    parts.push_back(fmt::format("{:.2g} % wild rows with an sd {:.3g} times that of the others", 100 * share,
-                                std::sqrt(std::max(0.0, number_at(entry, "wild_factor", 1)))));
+    parts.push_back(wild_text(share, number_at(entry, "wild_factor", 1)));
   if (const double power = number_at(entry, "power", 1); power != 1)
     parts.push_back(fmt::format("probabilities to the power {:.3g}", power));
   return fmt::format("{}", fmt::join(parts, ", "));

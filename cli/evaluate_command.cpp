@@ -136,7 +136,6 @@ int run_command(const EvaluateRequest& r) {
   for (const std::string& note : persistence_notes(report, windows_of_part(report, r.split))) log_note(note);
   report_outside(model, data, report);
   if (!fitted_on || (!r.split.empty() && r.split != "train")) {  // the rows were not learned in training
-    count_inputs(model, data, r.level, report);
     const std::string row = fmt::format("{}{}{}", r.split, r.split.empty() ? "" : " ", noun_of(data));
     const std::string few = few_scored(report, row, r.split == "test" ? kTestMore : "");
     if (!few.empty()) log_note(few);

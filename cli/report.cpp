@@ -83,8 +83,6 @@ bool is_model(const std::string& path) {
 std::string label_of(const std::string& key, const json& report, double level, std::string_view noun) {
   if (key == "coverage" || key == "width" || key == "interval_score")
     return fmt::format("{} at {:g} %", key, 100 * level);
-  if (key == "coverage_of_inputs")
-    return fmt::format("coverage of the {} different inputs", report.at("different_inputs").get<int64_t>());
   if (key == "coverage_epistemic" || key == "width_epistemic")
     return fmt::format("{} at {:g} %, epistemic sd alone", key.substr(0, key.find('_')), 100 * level);
   if (key == "base_rate")
@@ -153,31 +151,10 @@ std::vector<std::string> metrics_of(const json& report) {
   const auto add = [&](const char* name) {
     if (report.contains(name)) present.emplace_back(name);
   };
-  for (const char* name : {"accuracy",
-                           "miou",
-                           "mpa",
-                           "base_rate",
-                           "f1",
-                           "f1_macro",
-                           "mae",
-                           "rmse",
-                           "nll",
-                           "nll_constant",
-                           "nll_uniform",
-                           "brier",
-                           "ece",
-                           "mce",
-                           "auroc",
-                           "aupr",
-                           "crps",
-                           "coverage",
-                           "coverage_of_inputs",
-                           "set_size",
-                           "empty",
-                           "width",
-                           "interval_score",
-                           "expected",
-                           "expected_error"})
+  for (const char* name : {"accuracy", "miou",  "mpa",   "base_rate",      "f1",          "f1_macro",
+                           "mae",      "rmse",  "nll",   "nll_constant",   "nll_uniform", "brier",
+                           "ece",      "mce",   "auroc", "aupr",           "crps",        "coverage",
+                           "set_size", "empty", "width", "interval_score", "expected",    "expected_error"})
     add(name);
   for (const char* name : {"mean_entropy", "mean_mutual_information"}) add(name);
   for (const char* name : {"coverage_epistemic", "width_epistemic"}) add(name);
@@ -191,6 +168,10 @@ std::string report_table(const json& report, double level, std::string_view noun
   for (const std::string& key : metrics_of(report)) {
     rows.push_back({{label_of(key, report, level, noun)}, {number(report, key)}});
     if (scaled) rows.back().push_back({number(report, key + "_standardized")});
+    if (key == "coverage" && report.contains("coverage_of_inputs"))
+      rows.push_back({{fmt::format("coverage of the {} different inputs, each once",
+                                   report.at("different_inputs").get<int64_t>())},
+                      {number(report, "coverage_of_inputs")}});
   }
   add_forecasts(report, scaled, rows);
   return text_table(rows) + (report.contains("confusion") ? confusion_table(report) : "");

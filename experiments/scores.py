@@ -13,7 +13,6 @@ METRICS = {"MAE": "mae_standardized", "RMSE": "rmse_standardized", "NLL": "nll_s
            "coverage": "coverage", "time_s": "seconds", "raw NLL": "nll", "oracle NLL": "oracle_nll",
            "sd correlation": "sd_correlation", "steps": "steps", "memory": "memory_mb", "AUROC": "auroc"}
 BY_INPUT = "coverage by input"
-METRICS[BY_INPUT] = METRICS["coverage"]
 # The papers' names, by the tool's. Flags that say which study a cell belongs to are taken off first.
 STUDY_FLAGS = {"--preset", "--split", "--split-seed", "--test-fraction", "--batch", "--epochs", "--patience", "--max-rows", "--hidden",
                "--activation", "--steps", "--evidence-rows", "--weight-decay", "--noise-form", "--noise-start", "--noise-rate",
@@ -61,10 +60,11 @@ def number(text):
 
 
 def measured(row, metric):
-    """A metric of the row; nan where it has none. Rows have the coverage of the different inputs, each counted once, where it is
-    told apart from that of the rows: where chance does not explain how many of these lie outside."""
-    found = json.loads(row["scores"]) if metric == BY_INPUT and row["scores"] else {}
-    return number(found.get("coverage_of_inputs", row[METRICS[metric]]))
+    """A metric of the row; nan where it has none. Rows tell the coverage of the different inputs, each counted once, where some of
+    their test rows share inputs."""
+    if metric != BY_INPUT:
+        return number(row[METRICS[metric]])
+    return json.loads(row["scores"]).get("coverage_of_inputs", math.nan) if row["scores"] else math.nan
 
 
 class Scores:

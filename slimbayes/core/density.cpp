@@ -143,14 +143,17 @@ at::Tensor checked(const Regression& p, const at::Tensor& y, const char* functio
 }
 
 /// The mean and the two variances of y under a component. For a log target they are those of a log-normal
-/// distribution, whose epistemic variance is that of E[y | f] = exp(f + aleatoric_var / 2).
+/// distribution, whose epistemic variance is that of E[y | f] = exp(f + aleatoric_var / 2), within the bound
+/// of DensityComponent::most.
 DensityComponent moments(const DensityComponent& c) {
   if (c.warp == Warp::none)
     return {c.weight, c.shift + c.scale * c.mean, c.scale * c.scale * c.aleatoric_var,
             c.scale * c.scale * c.epistemic_var};
-  const at::Tensor unit = at::exp(c.mean + 0.5 * total(c)), square = (c.scale * unit).square();
-  return {c.weight, c.shift + c.scale * unit, square * c.epistemic_var.exp() * c.aleatoric_var.expm1(),
-          square * c.epistemic_var.expm1()};
+  const at::Tensor share = ((c.most - c.mean).clamp_min(c.spare_var) / total(c)).clamp_max(1),
+                   aleatoric = share * c.aleatoric_var, epistemic = share * c.epistemic_var;
+  const at::Tensor unit = at::exp(c.mean + 0.5 * (aleatoric + epistemic)), square = (c.scale * unit).square();
+  return {c.weight, c.shift + c.scale * unit, square * epistemic.exp() * aleatoric.expm1(),
+          square * epistemic.expm1()};
 }
 
 /// Returns the quantile of a mixture. `sd` [n] is the scale of the tolerance.
@@ -203,14 +206,6 @@ at::Tensor crps_by_quadrature(const std::vector<DensityComponent>& all, const at
 std::vector<DensityComponent> components_of(const Regression& p) {
   if (!p.density.empty()) return p.density;
   return {{1, p.mean, p.aleatoric_var, p.epistemic_var}};
-}
-
-DensityComponent bounded(DensityComponent c) {
-  if (std::isinf(c.most)) return c;
-  const at::Tensor share = ((c.most - c.mean).clamp_min(c.spare_var) / total(c)).clamp_max(1);
-  c.aleatoric_var = share * c.aleatoric_var;
-  c.epistemic_var = share * c.epistemic_var;
-  return c;
 }
 
 Regression mixed(std::vector<DensityComponent> components) {

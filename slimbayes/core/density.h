@@ -22,12 +22,6 @@ Regression mixed(std::vector<DensityComponent> components);
 /// Returns the components of p; of a Gaussian p one component.
 std::vector<DensityComponent> components_of(const Regression& p);
 
-/// Returns the component with the variance of its log target at most max(most - mean, spare_var) in each row.
-/// At most - mean the root mean square of the target, exp(mean + variance) in units of c.scale, is the
-/// largest target that has been seen, exp(most): the moments of a log-normal distribution grow with the
-/// exponential of the variance, beyond all that the data say. Unchanged without a bound.
-DensityComponent bounded(DensityComponent c);
-
 /// Returns -log p(y) of each row, in nats. Infinite where no component has y in its range. [n]
 at::Tensor regression_row_nll(const Regression& p, const at::Tensor& y);
 

@@ -27,8 +27,13 @@ struct DensityComponent {
   double dof = std::numeric_limits<double>::infinity();
   Warp warp = Warp::none;
   double shift = 0, scale = 1;
-  /// The bound of the variance of a log target, see bounded() (core/density.h): the largest t that has been
-  /// seen (infinite: no bound), and the variance that every row may have. Only with Warp::log.
+  /// tempered() keeps the variance of the logarithm at or below this value, above which quantiles may
+  /// overflow. Only with Warp::log.
+  double most_var = std::numeric_limits<double>::infinity();
+  /// The mean and the variances of the target, which grow with the exponential of the variance of t, are
+  /// those with a variance of t of at most max(most - mean, spare_var). At most - mean the root mean square
+  /// of exp(t), exp(mean + variance), is that of the largest target that has been seen, exp(most); spare_var
+  /// > 0 is what every row may have. The density is as it is. Only with Warp::log.
   double most = std::numeric_limits<double>::infinity(), spare_var = 0;
 };
 

@@ -42,6 +42,14 @@ double most_log_factor(const Regression& p) {
   return most;
 }
 
+/// Keeps the variance of a log target at or below most_var.
+void capped(DensityComponent& c) {
+  if (std::isinf(c.most_var)) return;
+  const at::Tensor share = (c.most_var / (c.aleatoric_var + c.epistemic_var)).clamp_max(1);
+  c.aleatoric_var = share * c.aleatoric_var;
+  c.epistemic_var = share * c.epistemic_var;
+}
+
 /// The component of the wild rows beside c, after the factor: a Gaussian around the mean of the target as it
 /// is, whatever the warp of c. A wild log target would have the mean of its exponential.
 DensityComponent wild_component(const DensityComponent& c, const Tempering& by) {
@@ -118,7 +126,7 @@ Regression tempered(const Regression& p, const Tempering& by) {
     if (gaussian && c.warp == Warp::none) c.dof = by.dof;
     c.aleatoric_var = by.factor * c.aleatoric_var;
     c.epistemic_var = by.factor * c.epistemic_var;
-    c = bounded(std::move(c));
+    capped(c);
     if (wild && gaussian) {
       all.push_back(wild_component(c, by));
       c.weight *= 1 - by.wild_share;

@@ -9,21 +9,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
 #include <tuple>
 
+#include "slimbayes/data/row_numbers.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/table/looks.h"
 
 namespace slimbayes {
 namespace {
 
-constexpr double kStretch = 10;        // odd values make the range more than this many times larger
-constexpr size_t kFewValues = 3;       // most different values that are odd at one end of a range
-constexpr size_t kFewestCounted = 10;  // fewest rows of a column that can look like row numbers
+constexpr double kStretch = 10;   // odd values make the range more than this many times larger
+constexpr size_t kFewValues = 3;  // most different values that are odd at one end of a range
 
 /// A value near one end of a column's range.
 struct Extreme {
@@ -113,46 +112,14 @@ Odd odd_cells(const Column& column, const std::vector<int64_t>& rows) {
   return odd;
 }
 
-/// Returns whether a column looks like row numbers, by the rule of row_number_note. O(n).
-bool counts_rows(const Column& column) {
+/// Returns whether the times of a column never fall from row to row, and are not all the same.
+bool rises(const Column& column) {
   const std::vector<double>& x = column.values;
-  if (column.kind != ColumnKind::numeric || x.size() < kFewestCounted) return false;
-  if (!std::ranges::all_of(x, [](double v) { return v == std::floor(v) && std::abs(v) < 9e15; }))
-    return false;
-  if (std::ranges::adjacent_find(x, std::greater_equal<>()) == x.end()) return true;
-  if (std::ranges::adjacent_find(x, std::less_equal<>()) == x.end()) return true;
-  const auto [low, high] = std::ranges::minmax(x);
-  if (high - low >= 1.25 * static_cast<double>(x.size())) return false;
-  std::vector<bool> seen(static_cast<size_t>(high - low) + 1);
-  return std::ranges::all_of(x, [&, first = low](double v) {
-    const auto place = static_cast<size_t>(v - first);
-    return !seen[place] && (seen[place] = true);
-  });
-}
-
-/// Returns the words of a column name, in lower case: those of "order_no" and "OrderNo" are order, no.
-std::vector<std::string> words_of(std::string_view name) {
-  std::vector<std::string> words;
-  bool open = false, was_lower = false;
-  for (const char c : name) {
-    const bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
-    if (!open || (upper && was_lower)) words.emplace_back();
-    open = upper || lower;
-    was_lower = lower;
-    if (open) words.back() += upper ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return words;
+  return column.kind == ColumnKind::datetime && !x.empty() && x.front() < x.back() &&
+         std::ranges::all_of(x, [](double v) { return std::isfinite(v); }) && std::ranges::is_sorted(x);
 }
 
 }  // namespace
-
-bool numbers_rows(const Column& column) {
-  constexpr std::array kWords = {"id", "no", "nr", "num", "number", "index", "idx", "row", "rowid", "key"};
-  const auto says_so = [&](const std::string& word) {
-    return std::ranges::find(kWords, word) != kWords.end();
-  };
-  return std::ranges::any_of(words_of(column.name), says_so) && counts_rows(column);
-}
 
 std::string stretching_cells(const Table& table, const Column& column, const std::vector<int64_t>& rows) {
   const Odd odd = odd_cells(column, rows);
@@ -190,8 +157,14 @@ std::string range_note(const Table& table, const Column& column, const std::vect
 }
 
 std::string row_number_note(const Column& column) {
-  if (!counts_rows(column)) return "";
   const std::string name = in_quotes(column.name);
+  if (rises(column))
+    return fmt::format(
+        "column {} rises from row to row and is an input: later rows will lie outside its range, where "
+        "answers "
+        "are a guess; --ignore {} leaves it out",
+        name, name);
+  if (!counts_rows(column)) return "";
   return fmt::format(
       "column {} looks like the numbers of the rows ({:.15g}, {:.15g}, {:.15g}, ...) and is an input: "
       "later rows will lie outside its range, where answers are a guess; --ignore {} leaves it out",

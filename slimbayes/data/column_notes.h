@@ -28,14 +28,9 @@ std::string range_note(const Table& table, const Column& column, const std::vect
 /// are none. O(rows).
 std::string stretching_cells(const Table& table, const Column& column, const std::vector<int64_t>& rows);
 
-/// Returns a note on a column that looks like row numbers: at least ten whole numbers that either increase
-/// (or decrease) strictly from row to row, or are all different and almost without gaps. O(n).
+/// Returns a note on a column that looks like row numbers (counts_rows), or one of times that never falls
+/// from row to row. O(n).
 std::string row_number_note(const Column& column);
-
-/// Returns whether a column numbers the rows: it looks like row numbers as above, and its name says so, with
-/// a word such as id, no, nr, number, index or row ("order_no", "RowID"). Such a column is not an input: it
-/// says nothing of rows that come later. O(n).
-bool numbers_rows(const Column& column);
 
 /// Returns a note on integers beyond 2^53 (Column::large), which a double rounds. The note names the first of
 /// them and the number that it is rounded to. `then` is the end of the sentence; it says what the rounding

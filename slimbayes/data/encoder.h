@@ -41,9 +41,9 @@ struct EncoderOptions {
 /// - A column with missing training cells also gives an indicator feature `name (missing)`. A missing number
 ///   is imputed with the training mean, a missing category with zeros.
 /// - A column that is constant on the training rows gives no feature but the indicator, if it has missing
-///   cells. These give no feature: a column of row labels (is_row_label) or one that numbers the rows
-///   (numbers_rows, unless it is the only one), if the user did not declare that it holds names; a column of
-///   free text (is_free_text); a column without any value.
+///   cells. These give no feature: a column of row labels (is_row_label) that the user did not declare to
+///   hold names; columns that number the rows (numbering_columns), except in windows; a column of free text
+///   (is_free_text); one of more than 64 dates in a notation that is not read; a column without any value.
 /// - For events, every column is a numeric coordinate, scaled from its axis of the domain to [-1, 1].
 class Encoder {
  public:
@@ -121,8 +121,8 @@ class Encoder {
     bool indicator = false;           // one feature is 1 where the cell is missing
     std::optional<Range> range = {};  // set if `scaled`, except for events and in older model files
     // Why the cells of the column are not an input: "constant", "constant once rounded" (its integers beyond
-    // 2^53 became one number), "no value", "identifier or free text" or "row labels". Empty if they are an
-    // input.
+    // 2^53 became one number), "no value", "identifier or free text", "unread dates" or "row labels". Empty
+    // if they are an input.
     std::string dropped = "";
     /// Date-time column: whether the times of training gave an offset from UTC. Empty for other columns and
     /// in older model files.

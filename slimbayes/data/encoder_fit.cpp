@@ -12,6 +12,7 @@
 #include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/encoder.h"
 #include "slimbayes/data/feature_fit.h"
+#include "slimbayes/data/row_numbers.h"
 #include "slimbayes/data/table/cell.h"
 #include "slimbayes/data/target.h"
 
@@ -90,9 +91,12 @@ void Encoder::fit_columns(const Table& table, const std::vector<int64_t>& rows) 
   if (options_.scale_on == "all")
     notes_.push_back("numeric inputs are scaled by the range of every row, held-out rows too (scale-on all)");
   FeatureFit fitting(table, rows, options_);
+  std::vector<std::string> not_inputs = options_.ignore, numbering;
+  not_inputs.push_back(options_.target);
+  if (!options_.target.empty()) numbering = numbering_columns(table, not_inputs);
   for (const Column& column : table.columns) {
     if (column.name == options_.target || holds(options_.ignore, column.name)) continue;
-    Feature feature = fitting.fit(column);
+    Feature feature = fitting.fit(column, holds(numbering, column.name));
     for (std::string& name : feature_names(feature)) schema_.features.push_back(std::move(name));
     features_.push_back(std::move(feature));
   }

@@ -10,6 +10,7 @@
 #include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/moments.h"
 #include "slimbayes/data/table/cell.h"
+#include "slimbayes/data/table/looks.h"
 
 namespace slimbayes {
 namespace {
@@ -52,12 +53,12 @@ FeatureFit::FeatureFit(const Table& table, const std::vector<int64_t>& rows, con
   std::iota(ranged_.begin(), ranged_.end(), 0);
 }
 
-Encoder::Feature FeatureFit::fit(const Column& column) {
+Encoder::Feature FeatureFit::fit(const Column& column, bool numbers) {
   Encoder::Feature feature;
   feature.name = column.name;
   feature.kind = column.kind;
   if (column.kind == ColumnKind::datetime) feature.offsets = column.offsets;
-  if (is_label(column) && !is_declared(column)) {
+  if (numbers || (is_row_label(column.name) && !is_declared(column))) {
     feature.dropped = "row labels";
     notes_.push_back({ColumnNoteKind::dropped, column.name, row_label_note(column)});
     return feature;
@@ -91,16 +92,6 @@ Encoder::Feature FeatureFit::fit(const Column& column) {
   return feature;
 }
 
-/// Returns whether the column holds labels of the rows. The only input of a table never does by its numbers.
-bool FeatureFit::is_label(const Column& column) const {
-  const auto is_input = [&](const Column& other) {
-    return other.name != options_.target &&
-           std::ranges::find(options_.ignore, other.name) == options_.ignore.end();
-  };
-  return is_row_label(column.name) ||
-         (std::ranges::count_if(table_.columns, is_input) > 1 && numbers_rows(column));
-}
-
 bool FeatureFit::is_declared(const Column& column) const {
   return std::ranges::find(options_.names, column.name) != options_.names.end();
 }
@@ -123,6 +114,14 @@ bool FeatureFit::fit_levels(const Column& column, const std::vector<double>& val
                      in_quotes(column.name), seen.size(), values.size()),
          "have other cells in almost every training row, as an identifier or free text has: dropped"});
     feature.dropped = "identifier or free text";
+    return false;
+  }
+  if (seen.size() > kMaxLevels && !is_declared(column) && meant_as(column.levels, 0.5).as == "dates") {
+    notes_.push_back({ColumnNoteKind::dropped, column.name,
+                      fmt::format("column {}: {} different dates in a notation that is not read: dropped",
+                                  in_quotes(column.name), seen.size()),
+                      "have dates in a notation that is not read: dropped"});
+    feature.dropped = "unread dates";
     return false;
   }
   if (seen.size() > kMaxLevels) {

@@ -17,9 +17,9 @@ class FeatureFit {
   /// `rows` are the training rows. The arguments must outlive this object.
   FeatureFit(const Table& table, const std::vector<int64_t>& rows, const EncoderOptions& options);
 
-  /// Returns how a column of the table is encoded. Throws DataError for an infinite number in a row from
-  /// which the scale is computed.
-  Encoder::Feature fit(const Column& column);
+  /// Returns how a column of the table is encoded. A column that numbers the rows (`numbers`) gives no
+  /// feature. Throws DataError for an infinite number in a row from which the scale is computed.
+  Encoder::Feature fit(const Column& column, bool numbers);
 
   /// Returns the notes on the columns fitted so far.
   const std::vector<ColumnNote>& notes() const { return notes_; }
@@ -30,7 +30,6 @@ class FeatureFit {
   void add_category_notes(const Column& column, const std::vector<int64_t>& count);
   void add_number_notes(const Column& column, bool constant_once_rounded);
   void add_missing_note(const Encoder::Feature& feature, size_t missing);
-  bool is_label(const Column& column) const;
   bool is_declared(const Column& column) const;
 
   const Table& table_;

@@ -25,8 +25,8 @@
 
 #include "slimbayes/catalog/nearest.h"
 #include "slimbayes/core/check.h"
-#include "slimbayes/data/column_notes.h"
 #include "slimbayes/data/encoder.h"
+#include "slimbayes/data/row_numbers.h"
 
 namespace slimbayes {
 namespace {
@@ -47,12 +47,11 @@ double canonical(double x) {
   return x == 0 ? 0.0 : x;
 }
 
-/// Returns whether the encoder is expected to drop the column as row labels, an identifier or free text. This
-/// uses all rows of the table, because the training rows are not known before the split.
+/// Returns whether the encoder is expected to drop the column as row labels, an identifier or free text (but
+/// not for its numbers: numbering_columns). This uses all rows of the table, because the training rows are
+/// not known before the split.
 bool encoder_drops(const Column& column, const std::vector<std::string>& declared) {
-  if ((is_row_label(column.name) || numbers_rows(column)) &&
-      std::ranges::find(declared, column.name) == declared.end())
-    return true;
+  if (is_row_label(column.name) && std::ranges::find(declared, column.name) == declared.end()) return true;
   if (column.kind != ColumnKind::categorical) return false;
   std::vector<bool> seen(column.levels.size());
   size_t cells = 0, different = 0;
@@ -78,9 +77,12 @@ std::vector<const Column*> input_columns(const Table& table, const SplitOptions&
     if (!left_out) inputs.push_back(&column);
   }
   check(!inputs.empty(), "split_rows", "at least one input column", "none");
+  const std::vector<std::string> numbering = numbering_columns(table, not_inputs);
   std::vector<const Column*> encoded;
-  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(encoded),
-               [&](const Column* column) { return !encoder_drops(*column, options.declared); });
+  std::copy_if(inputs.begin(), inputs.end(), std::back_inserter(encoded), [&](const Column* column) {
+    return std::ranges::find(numbering, column->name) == numbering.end() &&
+           !encoder_drops(*column, options.declared);
+  });
   return encoded.empty() ? inputs : encoded;
 }
 

@@ -57,9 +57,7 @@ std::string fact_of(const Tried& t) {
     text += fmt::format(", by row {:.2g} to {:.2g} times that", std::exp(0.5 * t.row_scale.low),
                         std::exp(0.5 * t.row_scale.high));
   if (std::isfinite(t.tempering.dof)) text += fmt::format(", {:.3g} degrees of freedom", t.tempering.dof);
-  if (t.tempering.wild_share > 0)
-    text += fmt::format(", {:.2g} % wild rows with an sd {:.3g} times that of the others",
-                        100 * t.tempering.wild_share, std::sqrt(t.tempering.wild_factor));
+  if (t.tempering.wild_share > 0) text += ", " + wild_text(t.tempering.wild_share, t.tempering.wild_factor);
   if (t.power != 1) text += fmt::format(", probabilities to the power {:.3g}", t.power);
   return text;
 }
@@ -99,8 +97,13 @@ Summary summary_of(const Found& found, const SearchRows& rows) {
   for (const auto& [reason, names] : left_out(found.tried))
     summary.facts.push_back(fmt::format("left out: {} ({})", fmt::join(names, ", "), reason));
   const bool late = found.late || std::ranges::any_of(found.tried, cut);
+  constexpr double kBusy = 0.7;
   if (late && !found.interrupted)
-    summary.facts.push_back("a longer --time-limit tries what the time did not allow");
+    summary.facts.push_back(
+        "a longer --time-limit tries what the time did not allow" +
+        (found.core_share < kBusy
+             ? fmt::format("; other programs left this fit {:.0f} % of a core", 100 * found.core_share)
+             : ""));
   return summary;
 }
 

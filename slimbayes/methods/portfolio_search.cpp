@@ -25,6 +25,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <exception>
 #include <optional>
 #include <string>
@@ -217,6 +218,7 @@ class Search {
       context_.callback->stage(
           fmt::format("{} {}/{}", one.candidate.label(), k + 1, all_fits(one.candidate, rows_)));
     const auto begin = Clock::now();
+    const std::clock_t cpu = std::clock();
     UntilDeadline callback(context_.callback, seconds);
     const Stream stream = context_.stream.split(one.candidate.method).split(static_cast<uint64_t>(k));
     FitContext own = part_of(context_, stream, series_.part(static_cast<int64_t>(next_ * most_fits_ + k)));
@@ -226,6 +228,8 @@ class Search {
     const double spent = seconds_since(begin);
     one.seconds += spent;
     used_ += spent;
+    cpu_ += static_cast<double>(std::clock() - cpu) / CLOCKS_PER_SEC;
+    timed_ += spent;
     interrupted_ = member->summary().stopped == Stopped::interrupted && callback.asked();
     return member;
   }
@@ -248,6 +252,7 @@ class Search {
     Found found;
     found.interrupted = interrupted_;
     found.late = std::ranges::any_of(tried_, left_out_for_time);
+    if (timed_ > 0) found.core_share = cpu_ / timed_;
     found.held = targets_.size(0);
     const auto any = std::ranges::any_of(tried_, [&](const Tried& t) { return settled(t); });
     if (!any && failure_) std::rethrow_exception(failure_);
@@ -271,7 +276,8 @@ class Search {
   const FitContext& context_;
   FitSeries series_;
   at::Tensor targets_;
-  double limit_, used_ = 0;  // seconds
+  double limit_, used_ = 0;     // seconds
+  double cpu_ = 0, timed_ = 0;  // of the fits in this process: CPU time, and seconds
   std::vector<Tried> tried_;
   std::vector<std::optional<Predictive>> held_;  // tempered answers to the held-out rows, by candidate
   /// The turn: each candidate has two, one for the fits that it needs and then one for copies.

@@ -18,6 +18,7 @@ struct Found {
       wild;  // rows whose targets are far from what the candidate with the largest weight says
   bool interrupted = false;  // by the caller
   bool late = false;         // whether a candidate was left out because of the time
+  double core_share = 1;     // CPU time of the fits over their seconds
 };
 
 /// Fits the candidates one after another, scores them on the rows that their fits have not seen, and weighs

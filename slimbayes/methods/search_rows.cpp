@@ -162,12 +162,17 @@ std::vector<int64_t> wild_rows(const Tried& tried, const SearchRows& rows, const
   // A wild row in the training of a fold makes its sd too large beside that of the fold that holds it out.
   constexpr double kNormalMedian = 0.6745;  // of the size of a standard normal variable
   const at::Tensor score = at::minimum(own, kNormalMedian * residual / residual.median());
+  const at::Tensor above = normal_score(held, targets) > 0;
   const std::vector<int64_t> order = held_order(rows);
+  // Many rows that are far off on one side, such as targets near 0, are no errors; few on the other may be.
   std::vector<std::pair<double, int64_t>> far;
-  for (size_t i = 0; i < order.size(); ++i)
-    if (const double z = score[static_cast<int64_t>(i)].item<double>(); z > kFar)
-      far.push_back({-z, order[i]});
-  if (static_cast<double>(far.size()) > kMostShare * static_cast<double>(order.size())) return {};
+  for (const bool high : {false, true}) {
+    const at::Tensor side = (score > kFar) & (above == high);
+    if (side.sum().item<double>() > kMostShare * static_cast<double>(order.size())) continue;
+    for (size_t i = 0; i < order.size(); ++i)
+      if (const auto at = static_cast<int64_t>(i); side[at].item<bool>())
+        far.push_back({-score[at].item<double>(), order[i]});
+  }
   std::ranges::sort(far);
   std::vector<int64_t> wild;
   for (const auto& [z, row] : far) wild.push_back(row);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "slimbayes/core/check.h"
-#include "slimbayes/workflow/trust_notes.h"
 
 namespace slimbayes {
 
@@ -12,7 +11,6 @@ nlohmann::json report_on(const Model& model, const Examples& examples, double le
   if (count(examples) == 0) return {};
   std::vector<BadRow> bad;
   nlohmann::json report = model.evaluate(examples, level, &bad);
-  count_inputs(model, examples, level, report);
   if (!bad.empty()) notes.push_back(bad_examples_text(examples, bad, "left out of the report"));
   return report;
 }

@@ -10,8 +10,7 @@ namespace slimbayes {
 
 /// Evaluates the model on these examples and returns the report (Model::evaluate) with the intervals at
 /// `level`; null for no examples. Examples that get no answer are left out, and `notes` receives a sentence
-/// on them. If suspiciously many targets lie outside their intervals, the report also counts the different
-/// inputs (count_inputs). Throws DataError if no example gets an answer.
+/// on them. Throws DataError if no example gets an answer.
 nlohmann::json report_on(const Model& model, const Examples& examples, double level,
                          std::vector<std::string>& notes);
 

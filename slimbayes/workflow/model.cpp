@@ -9,6 +9,7 @@
 #include "slimbayes/workflow/events.h"
 #include "slimbayes/workflow/persistence.h"
 #include "slimbayes/workflow/segmentation.h"
+#include "slimbayes/workflow/trust_notes.h"
 #include "slimbayes/workflow/tuning.h"
 
 namespace slimbayes {
@@ -45,7 +46,12 @@ Predictive Model::answer_to(const Dataset& data, const PredictOptions& options) 
     p->aleatoric_var = at::maximum(p->aleatoric_var, at::full({}, parts_.noise.var, at::kDouble));
   answer = in_units(answer, task.y_shift, task.y_scale);
   // A target that was never negative in training is taken to be positive by nature.
-  if (auto* p = std::get_if<Regression>(&answer); p != nullptr && task.low >= 0) p->least = 0;
+  if (auto* p = std::get_if<Regression>(&answer); p != nullptr && task.low >= 0) {
+    p->least = 0;
+    // As the ends of the intervals: Gaussian parts of a mixture know no bound. The density keeps its own
+    // means.
+    if (!p->density.empty()) p->mean = p->mean.clamp_min(0);
+  }
   return answer;
 }
 
@@ -82,6 +88,7 @@ nlohmann::json Model::evaluate(const Examples& given, const Answers& a) const {
     const at::Tensor y = a.bad.empty() ? target_as_given(*parts_.encoder, given)
                                        : target_as_given(*parts_.encoder, take(given, a.rows));
     out = report(a.answer, y, {at.level, task.y_scale * task.encoded_sd, at.interval, task.levels, at.set});
+    out.update(inputs_report(*this, given, a, y));
   }
   if (std::holds_alternative<WindowTable>(given)) {
     const Examples answered = take(given, a.rows);

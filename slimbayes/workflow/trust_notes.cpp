@@ -69,15 +69,6 @@ std::string no_forecast(const HeldOut& held, const Model& model) {
       report["n"].get<int64_t>(), held.rows, rmse, rmse / constant, constant, advice(model, held));
 }
 
-/// Returns whether more examples lie outside their intervals than chance explains if all of them are
-/// independent.
-bool misses_many(const json& report, double level) {
-  if (!report.contains("coverage")) return false;
-  const auto n = report["n"].get<int64_t>();
-  const int64_t misses = std::llround((1 - report["coverage"].get<double>()) * static_cast<double>(n));
-  return probability_of_misses(misses, n, level) < kUnlikely;
-}
-
 /// Returns a warning if more examples lie outside their intervals than chance explains, else "". Does not
 /// test windows, which overlap and are not independent, nor a calibrated model, whose level holds only on
 /// average over possible calibration rows.
@@ -100,33 +91,34 @@ std::string too_narrow(const HeldOut& held, const Model& model) {
   if (probability_of_misses(missed_inputs, inputs, level) < kUnlikely)
     return outside +
            ": the intervals are too narrow; --calibrate conformal makes them hold their level, or take "
-           "another "
-           "--method";
-  if (inputs == n || !misses_many(report, level)) return "";
+           "another --method";
+  if (inputs == n || probability_of_misses(misses, n, level) >= kUnlikely) return "";
   return fmt::format(
-      "{}, because some inputs occur in many rows; of the {} different inputs, each counted once, {:.3g} % "
+      "{}; rows with identical inputs share one error: of the {} different inputs, each counted once, {:.3g} "
+      "% "
       "lie inside",
       outside, inputs, 100 * covered_inputs);
 }
 
 }  // namespace
 
-void count_inputs(const Model& model, const Examples& examples, double level, json& report) {
-  if (!misses_many(report, level)) return;
+json inputs_report(const Model& model, const Examples& examples, const Answers& a, const at::Tensor& y) {
+  if (!a.levels.front().interval || kind_of(model.encoder()) == InputKind::windows) return json::object();
   FitOptions options = model.fit_options();
   options.split = "grouped";
+  if (const auto* encoder = std::get_if<Encoder>(&model.encoder()))
+    for (const Encoder::Feature& column : encoder->columns())
+      if (column.width() == 0) options.ignore.push_back(column.name);
   if (const auto* table = std::get_if<Table>(&examples))
     std::erase_if(options.ignore, [&](const std::string& name) { return table->find(name) == nullptr; });
   const RowGroups groups = groups_of(examples, options);
-  if (groups.count == count(examples)) return;
-  report["different_inputs"] = groups.count;
-  const Answers a = model.answers(examples, {{level}});
-  if (!a.levels.front().interval) return;
-  const at::Tensor y = target_as_given(model.encoder(), a.bad.empty() ? examples : take(examples, a.rows));
+  const int64_t inputs = count_groups(groups.of, a.rows);
+  if (inputs == std::ssize(a.rows)) return json::object();
   const auto& [lower, upper] = *a.levels.front().interval;
   const at::Tensor inside = ((y >= lower) & (y <= upper)).to(at::kDouble),
                    weights = group_weights(groups.of, a.rows);
-  report["coverage_of_inputs"] = ((inside * weights).sum() / weights.sum()).item<double>();
+  return {{"different_inputs", inputs},
+          {"coverage_of_inputs", (inside * weights).sum().item<double>() / static_cast<double>(inputs)}};
 }
 
 std::vector<std::string> trust_notes(const Model& model, const std::vector<HeldOut>& parts) {

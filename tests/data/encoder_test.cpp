@@ -115,6 +115,28 @@ TEST(Encoder_fit, many_dropped_columns_share_a_sentence) {
             "7 columns are constant on the training rows: dropped ('k0', 'k1', 'k2', 'k3', 'k4' and 2 more)");
 }
 
+TEST(Encoder_fit, row_numbers_are_no_input_beside_others) {
+  const std::vector<double> x = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3}, n = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+  const Encoder e = fitted(table_of({numbers("order_no", n), numbers("x", x), numbers("y", x)}));
+  EXPECT_EQ(e.schema().features, (std::vector<std::string>{"x"}));
+  EXPECT_TRUE(has_note(e.notes(), "column 'order_no' numbers the rows (1, 2, 3, ...): no input"));
+  const Encoder alone = fitted(table_of({numbers("order_no", n), numbers("y", x)}));
+  EXPECT_EQ(alone.schema().features, (std::vector<std::string>{"order_no"}));
+}
+
+TEST(Encoder_fit, many_dates_that_are_not_read_are_no_input) {
+  std::vector<double> level, x;
+  std::vector<std::string> days;
+  for (int i = 0; i < 80; ++i) days.push_back(fmt::format("{:02}.{:02}.2025", i % 28 + 1, i / 28 + 1));
+  for (int i = 0; i < 240; ++i) {
+    level.push_back(i % 80);
+    x.push_back(i % 7);
+  }
+  const Table t = table_of({categories("day", level, days), numbers("x", x), numbers("y", x)});
+  EXPECT_EQ(fitted(t).schema().features, (std::vector<std::string>{"x"}));
+  EXPECT_TRUE(has_note(fitted(t).notes(), "column 'day': 80 different dates in a notation that is not read"));
+}
+
 TEST(Encoder_fit, row_labels_are_no_input) {
   const Table t =
       table_of({numbers("Unnamed: 0", {0, 1, 2}), numbers("x", {1, 2, 3}),

@@ -128,6 +128,9 @@ TEST(Auto, NamesTheRowsThatAreFarOff) {
   const Dataset rows = regression_data(all.inputs[0], all.target);
   EXPECT_EQ(fitted(rows, kLines)->wild_rows(), (std::vector<int64_t>{230, 17}));
   EXPECT_TRUE(fitted(line(400, 1), kLines)->wild_rows().empty());
+  for (int64_t i = 0; i < 12; ++i) all.target[30 * i] -= 20;  // too many on this side to be errors
+  EXPECT_EQ(fitted(regression_data(all.inputs[0], all.target), kLines)->wild_rows(),
+            (std::vector<int64_t>{17}));
 }
 
 }  // namespace

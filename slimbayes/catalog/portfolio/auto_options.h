@@ -47,6 +47,10 @@ void describe(AutoOptions& o, V& v) {
     Range{0, 1e9}, "slimbayes");
 }
 
+/// Returns what `fit` and `describe` say of the wild part of a candidate's density: its share, and the factor
+/// of its variance beside the rest. A factor near 1 tells of no wild rows, only of the shape of the density.
+std::string wild_text(double share, double factor);
+
 /// A method that `auto` tries by itself.
 struct PortfolioEntry {
   const char* method;

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -21,6 +22,13 @@ std::vector<std::string> candidate_names(const std::string& text) {
   for (std::string name; std::getline(all, name, ',');)
     if (!name.empty()) names.push_back(name);
   return names;
+}
+
+std::string wild_text(double share, double factor) {
+  constexpr double kWild = 1.5;
+  const double times = std::sqrt(std::max(0.0, factor));
+  if (times < kWild) return fmt::format("{:.2g} % of the density a Gaussian", 100 * share);
+  return fmt::format("{:.2g} % wild rows with an sd {:.3g} times that of the others", 100 * share, times);
 }
 
 std::span<const PortfolioEntry> portfolio(TaskKind task) {

@@ -48,7 +48,7 @@ void fit_log(const Dataset& rows, MemberView& view) {
   view.log_sd = sd > 0 ? sd : 1;
   view.seen_low = (t.min().item<double>() - view.log_mean) / view.log_sd;
   view.seen_high = (t.max().item<double>() - view.log_mean) / view.log_sd;
-  view.spare_var = 2 * above.square().mean().item<double>();
+  view.spare_sd = std::clamp(std::sqrt(2 * above.square().mean().item<double>()) / view.log_sd, 0.1, 1.0);
 }
 
 }  // namespace
@@ -93,15 +93,17 @@ Predictive answer_as_given(const MemberView& view, const Predictive& p) {
   const auto* r = std::get_if<Regression>(&p);
   check(r != nullptr && r->density.empty(), "auto", "a Gaussian answer to a log target", "another");
   const double width = std::max(view.seen_high - view.seen_low, 1.0);
-  const double var = view.log_sd * view.log_sd;
-  const at::Tensor mean = r->mean.clamp(view.seen_low - width, view.seen_high + width);
-  DensityComponent c{1, view.log_mean + view.log_sd * mean, var * r->aleatoric_var, var * r->epistemic_var};
+  const at::Tensor shrunk = (width * width / total_var(*r)).clamp_max(1) * view.log_sd * view.log_sd;
+  const at::Tensor mean = r->mean.clamp(view.seen_low - width, view.seen_high + 2 * view.spare_sd);
+  DensityComponent c{1, view.log_mean + view.log_sd * mean, shrunk * r->aleatoric_var,
+                     shrunk * r->epistemic_var};
   c.warp = Warp::log;
   c.shift = view.low;
   c.scale = view.unit;
+  c.most_var = std::pow(width * view.log_sd, 2);
   c.most = view.log_mean + view.log_sd * view.seen_high;
-  c.spare_var = view.spare_var;
-  Regression out = mixed({bounded(std::move(c))});
+  c.spare_var = std::pow(view.spare_sd * view.log_sd, 2);
+  Regression out = mixed({std::move(c)});
   out.zeroed = r->zeroed;
   return out;
 }
@@ -113,7 +115,7 @@ void store_view(const MemberView& view, TensorFile& file) {
   }
   if (view.warp == Warp::log)
     file.tensors[kTarget] = to_stored(at::tensor(
-        {view.low, view.unit, view.log_mean, view.log_sd, view.seen_low, view.seen_high, view.spare_var},
+        {view.low, view.unit, view.log_mean, view.log_sd, view.seen_low, view.seen_high, view.spare_sd},
         at::kDouble));
 }
 
@@ -138,8 +140,8 @@ MemberView stored_view(const TensorFile& file) {
   view.log_sd = target[3].item<double>();
   view.seen_low = target[4].item<double>();
   view.seen_high = target[5].item<double>();
-  view.spare_var = target[6].item<double>();
-  check(view.unit > 0 && view.log_sd > 0 && view.seen_low <= view.seen_high && view.spare_var >= 0, "load",
+  view.spare_sd = target[6].item<double>();
+  check(view.unit > 0 && view.log_sd > 0 && view.seen_low <= view.seen_high && view.spare_sd > 0, "load",
         "scales above 0 and a range", "others");
   return view;
 }

@@ -17,13 +17,14 @@ struct MemberView {
   /// With Warp::log the member sees (log((y - low) / unit) - log_mean) / log_sd, where y is the encoded
   /// target.
   double low = 0, unit = 1, log_mean = 0, log_sd = 1;
-  /// The range of the seen target in training. With Warp::log, answers are kept within this range extended by
-  /// its width on either side, and their variance is bounded() by the largest target: the exponential of
-  /// a far extrapolation, or of a wide answer, says nothing of the target.
+  /// The range of the seen target in training. With Warp::log, answers are kept above this range less its
+  /// width and below it plus 2 spare_sd, and their sd below its width: the exponential of a far extrapolation
+  /// would overflow.
   double seen_low = 0, seen_high = 0;
-  /// The variance of the logarithm that every row may have: that of the larger half of the targets, as if the
-  /// smaller half mirrored it around the median. Values near 0 have a variance that says nothing of the rest.
-  double spare_var = 0;
+  /// The spread of the larger half of the seen targets: the sd as if the smaller half mirrored it around the
+  /// median, from 0.1 to 1. Targets near 0 have logarithms that say nothing of the larger ones. It bounds the
+  /// mean and the sd of the answers (DensityComponent::spare_var).
+  double spare_sd = 1;
 };
 
 /// Returns whether the target of these rows can be seen through its logarithm: a regression whose targets are

@@ -52,17 +52,37 @@ TEST(MemberView, FarAnswersStayFinite) {
   EXPECT_TRUE(at::isfinite(p.mean).all().item<bool>() && at::isfinite(total_var(p)).all().item<bool>());
 }
 
-/// A target with values near 0 spans many powers of ten; a wide answer to its logarithm must not have a mean
-/// far above all targets.
-TEST(MemberView, AWideAnswerHasAMeanWithinTheTargets) {
-  Dataset rows =
-      regression_data(Stream(2).normal({5, 2}), at::tensor({1e-4, 1.0, 3.0, 8.0, 20.0}, at::kDouble));
-  const MemberView view = fitted_view(rows, false, Warp::log);
-  const Regression wide{at::zeros({1}, at::kDouble), at::full({1}, 5.0, at::kDouble),
-                        at::full({1}, 5.0, at::kDouble)};
-  const auto p = std::get<Regression>(answer_as_given(view, wide));
-  EXPECT_LE(p.mean.item<double>(), 20);
-  EXPECT_LE(total_var(p).item<double>(), 400);
+/// The view of these targets, and the answer N(mean, var) to their seen logarithm.
+Regression wide_answer(const at::Tensor& y, double mean, double var) {
+  const MemberView view = fitted_view(regression_data(Stream(2).normal({y.size(0), 2}), y), false, Warp::log);
+  const Regression seen_answer{at::full({1}, mean, at::kDouble), at::full({1}, 0.5 * var, at::kDouble),
+                               at::full({1}, 0.5 * var, at::kDouble)};
+  return std::get<Regression>(answer_as_given(view, seen_answer));
+}
+
+double root_mean_square(const Regression& p) {
+  return std::sqrt((p.mean.square() + total_var(p)).item<double>());
+}
+
+/// A target with values near 0 spans many powers of ten. A wide answer to its logarithm must not have a mean
+/// far above all targets; its median and density are as they are.
+TEST(MemberView, AWideAnswerHasMomentsWithinTheTargets) {
+  const at::Tensor y = at::tensor({1e-4, 1.0, 3.0, 8.0, 20.0}, at::kDouble);
+  const Regression wide = wide_answer(y, 0, 10), narrow = wide_answer(y, 0, 1e-4);
+  EXPECT_LE(root_mean_square(wide), 20 + 1e-9);
+  EXPECT_NEAR(median(wide).item<double>(), narrow.mean.item<double>(), 1e-3);
+  EXPECT_GT(quantile(wide, 2).item<double>(), 20);
+  EXPECT_LT(root_mean_square(wide_answer(y, 100, 1)), 20 * 100);  // far outside the data
+}
+
+TEST(MemberView, TheMomentsAreBoundedForEveryKindOfTarget) {
+  const at::Tensor some = Stream(3).normal({100}).exp();
+  const at::Tensor zeros = at::cat({at::zeros({150}, at::kDouble), some});  // more than half: the median is 0
+  EXPECT_LE(root_mean_square(wide_answer(zeros, 0, 10)), 1.1 * some.max().item<double>());
+  const at::Tensor capped = some.clamp_max(some.median().item<double>());  // more than half are the largest
+  const Regression at_cap = wide_answer(capped, 5, 1);
+  EXPECT_GT(total_var(at_cap).item<double>(), 0);
+  EXPECT_TRUE(at::isfinite(regression_row_nll(at_cap, at::ones({1}, at::kDouble))).item<bool>());
 }
 
 TEST(MemberView, TargetsOfZeroHaveALogarithm) {
