@@ -28,7 +28,7 @@ def one_basis_function(scores, table):
 def epoch_seconds(scores, table, name, batch):
     """A fit's seconds for each pass over the training rows: the budgets are ours, not the papers'."""
     rows = scores.rows(STUDY, table, name)
-    return of([float(row["seconds"]) / max(1, float(row["steps"]) * (batch or float(row["rows"])) / float(row["rows"])) for row in rows]) \
+    return of({row["seed"]: float(row["seconds"]) / max(1, float(row["steps"]) * (batch or float(row["rows"])) / float(row["rows"])) for row in rows}) \
         if rows and all(row["steps"] and row["rows"] for row in rows) else None
 
 
@@ -36,13 +36,13 @@ def times(scores, table):
     a, b = epoch_seconds(scores, table, "DBK", None), epoch_seconds(scores, table, "SV-DKL", 256)
     if not a or not b:
         return Case(table, None, "")
-    return lower(table, a, b._replace(mean=10 * b.mean, sd=10 * b.sd), "DBK, s,", "10 passes of SV-DKL")
+    return lower(table, a, b.times(10), "DBK, s,", "10 passes of SV-DKL")
 
 
 def step_seconds(scores, name):
     """Of the cells `step`: both methods on all rows."""
     rows = scores.rows("step", "pol", name)
-    return of([float(row["seconds"]) / float(row["steps"]) for row in rows]) if rows else None
+    return of({row["seed"]: float(row["seconds"]) / float(row["steps"]) for row in rows}) if rows else None
 
 
 def e_table1(scores):

@@ -31,7 +31,7 @@ def against(both, rival):
 
 
 def front(both):
-    """The numbers of the front page: NLL on the ten largest tables, and where dbk is ahead by more than the seeds' spread."""
+    """The numbers of the front page: NLL on the ten largest tables, and where dbk is decidedly ahead."""
     published, rows = Published(HERE / "table1" / "published.csv"), []
     for t in claims.TEN:
         mine, trained = front_score(both, t, "dbk"), both.rows("defaults", t, "DBK-SiLU")
@@ -51,7 +51,7 @@ def front(both):
     others = {t: [score for name in list(FRONT)[1:] if (score := front_score(both, t, name))] for t in claims.TEN}
     last = [t for t, scores in others.items() if scores and (mine := front_score(both, t, "dbk")) and mine.mean > max(s.mean for s in scores)]
     lines = "; ".join(against(both, rival) for rival in list(FRONT)[1:])
-    text += (f"\nBy more than the larger spread over seeds, `dbk` is {lines}. By the means alone it is behind all of them on {', '.join(last) or 'none'} and "
+    text += (f"\nSeed by seed, beyond the 95 % bound of the mean difference, `dbk` is {lines}. By the means alone it is behind all of them on {', '.join(last) or 'none'} and "
              f"behind the printed one on {', '.join(behind) or 'none'}. "
              f"Its 95 % intervals hold {cover[low]:.3f} ({low}) to {cover[high]:.3f} ({high}) of the test rows.\n")
     return "\n".join(wrapped(line) for line in text.splitlines()) + "\n"

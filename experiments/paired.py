@@ -22,8 +22,29 @@ class Difference(NamedTuple):
         """1 or -1 where the difference is decided, else 0. Equal differences other than 0 are decided."""
         return 0 if self.mean == 0 or abs(self.mean) <= self.bound else int(math.copysign(1, self.mean))
 
+    def less(self, margin):
+        """Of one - (other + margin)."""
+        return self._replace(mean=self.mean - margin)
+
+    def within(self, margin):
+        """Whether the 95 % interval lies inside -margin to margin (True) or outside it (False); None where it does neither."""
+        if abs(self.mean) + self.bound <= margin:
+            return True
+        return False if abs(self.mean) - self.bound > margin else None
+
     def __str__(self):
         return f"{self.mean:+.4f} ± {self.error:.4f} ({self.n})" if self.n > 1 else f"{self.mean:+.4f} (1)"
+
+
+def versus(a, b):
+    """Of two scores: a - b, seed by seed; one that is the same for every seed goes with each of the other's. None without common
+    seeds."""
+    one, other = a.by_seed, b.by_seed
+    if a.fixed and not b.fixed:
+        one = dict.fromkeys(other, a.mean)
+    if b.fixed and not a.fixed:
+        other = dict.fromkeys(one, b.mean)
+    return difference(one, other)
 
 
 def difference(one, other):

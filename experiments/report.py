@@ -19,6 +19,8 @@ import report_r
 import report_s
 import report_s_own
 import report_sizes
+import skewed_report
+import wheel_report
 from front import between_marks, front, front_r
 from make_cells import READINGS
 from pages import page, verdicts
@@ -235,7 +237,7 @@ def main():
     both = load(HERE / "table1", HERE / "ten_tables", runner=now)
     found += ten_tables(load(HERE / "ten_tables", runner=now), both)
     noise_reading(load(HERE / "noise_reading", runner=now))
-    found += report_auto.write(now) + report_sizes.write(now) + report_r.write(now) + report_s.write() + report_f.write()
+    found += report_auto.write(now) + report_sizes.write(now) + report_r.write(now) + report_s.write() + report_f.write() + wheel_report.write() + skewed_report.write()
     report_s_own.write()
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN, claims.UNTESTED))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
@@ -277,13 +279,10 @@ OVERVIEW = """# Experiments
 
 N: Zhu, Yuchi, Xie, Scalable Deep Basis Kernel Gaussian Processes. E: its predecessor on low-rank deep kernels. R: the paper of Rich-BLL, richer
 Bayesian last layers ([references](../docs/references.md)); its spread, and ours beside it, is the standard error. S: Toure and Stephens, Singular Bayesian
-neural networks. F: the paper of FiD-GP. The claims of S and F are decided by differences seed by seed, with Student's t. `make_cells.py` writes the
-cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's, likelihoods', skewed's and wheel's pages have
-programs of their own, the recipe's is written by hand. Verdicts compare means over the seeds measured so far, whose number
-stands in brackets in each table, by one rule in both directions: a difference of less than the larger spread over seeds
-decides nothing, nor does a single seed (but of the exact Gaussian process, which has none); a claim is open as long as what is
-undecided or not measured can change it. N tunes alpha and beta, our tables do not: a claim of Table 1 that ours fail is "not
-tested as printed". †: measured with options that the tool no longer takes; the study's page says which.
+neural networks. F: the paper of FiD-GP. `make_cells.py` writes the cells, `run.py` runs them, `report.py` writes the tables and verdicts, this page included; conformal's and likelihoods' pages have
+programs of their own, the recipe's is written by hand. Verdicts compare two methods seed by seed on the same split: the mean difference ±
+its standard error (seeds) is decided beyond Student's 95 % bound, in both directions alike, and a single seed decides nothing. Two methods are alike where that interval lies inside a stated margin. A claim is open as long as what is
+undecided or not measured can change it. N tunes alpha and beta, our tables do not: its claims on Table 1 are asked of "untuned" methods. †: measured with options that the tool no longer takes; the study's page says which.
 
 A row holds what decided it: the options as the tool resolved them and its handling of the table (`recipe`, from
 `fit --dry-run`), and the commit that the tool says it was built from. `run.py` runs a cell again once its recipe has changed,

@@ -3,14 +3,13 @@
 import claims_r
 import pages
 import report_r_own
-from claims_r import RATIOS, TABLES, StandardErrors
+from claims_r import RATIOS, SHOWN, TABLES, StandardErrors
 from pages import page, verdicts
 from scores import Published, load
 from tables import block, cell, grid
 
 RIVALS = ["VBLL, linear", "Dropout", "ensemble of 5 DNN", "SWAG", "BBB", "BBB, beta .1"]
 NAMES = ["Rich-BLL", "Rich-BLL (S)", "NNGP (BLL)", "VBLL, linear", "DNN", "GP", "Dropout", "ensemble of 5 DNN", "SWAG", "BBB", "BBB, beta .1"]
-SHOWN = {"DNN": "MAP", "VBLL, linear": "VBLL", "GP": "RBF GP", "ensemble of 5 DNN": "Ensemble"}
 PROTOCOL = (
     "Ours are mean ± standard error over seeds (their number in brackets) on the test rows, NLL in the target's units; R: as "
     "printed, 20 seeds. Parts of 72, 18 and 10 %, a split of its own for each seed, row by row; inputs standardised, target centred "
@@ -42,7 +41,7 @@ def differences(scores, study, pairs):
     rows = [[f"{SHOWN.get(a, a)} - {SHOWN.get(b, b)}", *[cell(scores.difference(study, t, a, b)) for t in TABLES]] for a, b in pairs]
     rows = [row for row in rows if any(row[1:])]
     return ("## Differences of the NLL, seed by seed\n\nMean ± standard error of the difference on one split and, of the post-hoc methods, one "
-            "network: the table above has the spread of the splits too, by which the claims are judged.\n\n" + grid(["", *TABLES], rows)) if rows else ""
+            "network, by which the claims are judged; the table above has the spread of the splits too.\n\n" + grid(["", *TABLES], rows)) if rows else ""
 
 
 SAME_NETWORK = [("Rich-BLL", "NNGP (BLL)"), ("Rich-BLL (S)", "Rich-BLL"), ("Rich-BLL", "DNN")]

@@ -120,7 +120,7 @@ def image_scores(rows):
         found |= {f"AUROC:{score}": value for score, value in auroc.items()}
         found |= {"AUROC": auroc[own]} if own in auroc else {}
         for metric, value in found.items():
-            values.setdefault((name, metric), []).append(value)
+            values.setdefault((name, metric), {})[row["seed"]] = value
     return {at: with_standard_error(of(found)) for at, found in values.items()}
 
 

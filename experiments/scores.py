@@ -41,6 +41,11 @@ class Score(NamedTuple):
     sd: float  # over seeds; nan for one, 0 for a method without a seed
     seeds: int
     old: bool = False  # measured by a recipe that is no longer the tool's
+    by_seed: dict | None = None  # its values, by which two scores are compared; None for a printed one
+    fixed: bool = False  # the same for every seed: a limit, or a method without a seed
+
+    def times(self, factor):
+        return self._replace(mean=factor * self.mean, sd=factor * self.sd, by_seed={at: factor * value for at, value in self.by_seed.items()})
 
 
 def label(method, flags):
@@ -109,11 +114,11 @@ class Scores:
 
     def get(self, study, data, name, metric):
         """None where nothing was measured."""
-        values = self.values(study, data, name, metric)
+        values = self.by_seed(study, data, name, metric)
         if not values:
             return None
         score = of(values)._replace(old=(study, data, name) in self.old)
-        return score._replace(sd=0.0) if name in UNSEEDED and score.seeds == 1 else score
+        return score._replace(sd=0.0, fixed=True) if name in UNSEEDED and score.seeds == 1 else score
 
     def tuned(self, study, data, names):
         """The rows, a seed each, with the best validation score among these names; [] unless every one was measured."""
@@ -140,7 +145,15 @@ def otherwise(recipe, newest):
 
 
 def of(values):
-    return Score(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else math.nan, len(values))
+    """The score of some values: by seed, or in the order of the seeds."""
+    values = values if isinstance(values, dict) else dict(enumerate(values))
+    found = list(values.values())
+    return Score(statistics.fmean(found), statistics.stdev(found) if len(found) > 1 else math.nan, len(found), by_seed=values)
+
+
+def limit(value):
+    """A stated number, as a score to compare with."""
+    return Score(value, 0.0, 1, by_seed={}, fixed=True)
 
 
 def load(*folders, runner=None):

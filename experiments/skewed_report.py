@@ -4,15 +4,13 @@
   experiments/skewed_report.py
 """
 
-import pathlib
 
+import pages
 import results
 from claims import Case, judged
-from report import verdicts
 from scores import number, of
 from tables import cell, grid
 
-HERE = pathlib.Path(__file__).resolve().parent / "skewed"
 RIVALS = ["sk-ridge", "sk-ridge-log", "sk-boosting", "sk-gradient-boosting"]
 QUARTERS = [f"coverage_{quarter}" for quarter in range(1, 5)]
 INTRO = """# A skewed cost, untuned
@@ -67,17 +65,21 @@ def found_claims(rows):
                  [Case(f"{len(least)} seeds", min(least) >= 0 if least else None, f"least {min(least):.2f}" if least else "")])
 
 
-def main():
-    asked = results.read(HERE / "cells.csv")
+def write(here=None):
+    """The page in this folder; its claims."""
+    here = here or pages.HERE / "skewed"
+    asked = results.read(here / "cells.csv")
     keys = {results.key(row) for row in asked}
-    rows = results.latest([row for row in results.read(HERE / "results.csv") if results.key(row) in keys])
+    rows = results.latest([row for row in results.read(here / "results.csv") if results.key(row) in keys])
     done = [row for row in rows if not row["error"]]
     commits = ", ".join(dict.fromkeys(row["commit"] for row in done)) or "none"
     lines = [f"{len(done)} of {len(asked)} cells measured, at commits {commits}; one thread a fit."]
     lines += [f"- failed: {row['method']}, seed {row['seed']}: {row['error']}" for row in rows if row["error"]]
-    parts = [INTRO, "\n".join(lines) + "\n", overview(done), "## Claims\n\n" + verdicts(list(found_claims(done)))]
-    (HERE / "README.md").write_text("\n".join(parts))
+    found = list(found_claims(done))
+    parts = [INTRO, "\n".join(lines) + "\n", overview(done), "## Claims\n\n" + pages.verdicts(found)]
+    (here / "README.md").write_text("\n".join(parts))
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    write()

@@ -5,15 +5,13 @@
 """
 
 import collections
-import pathlib
 
+import pages
 import results
 from claims import Case, judged, lower
-from report import verdicts
 from scores import Published, number, of
 from tables import cell, grid
 
-HERE = pathlib.Path(__file__).resolve().parent / "wheel"
 DELTAS = ["0.5", "0.7", "0.9", "0.95", "0.99"]
 S = "rich-bll --subsample 512"
 PRINTED = {"rich-bll": "rich_bll", S: "rich_bll_s", "bll": "bll_nngp", "vbll": "vbll", "neural-linear": "neural_linear",
@@ -71,7 +69,7 @@ class Regret:
         return self._seeds.get((name, delta), {})
 
     def get(self, name, delta):
-        values = list(self.by_seed(name, delta).values())
+        values = self.by_seed(name, delta)
         return of(values) if values else None
 
     def names(self):
@@ -81,7 +79,7 @@ class Regret:
 def gap(regret, delta):
     """Of bll to rich-bll (S), seed by seed."""
     a, b = regret.by_seed("bll", delta), regret.by_seed(S, delta)
-    found = [a[seed] - b[seed] for seed in a.keys() & b.keys()]
+    found = {seed: a[seed] - b[seed] for seed in sorted(a.keys() & b.keys(), key=int)}
     return of(found) if found else None
 
 
@@ -144,11 +142,13 @@ def seconds_table(regret):
     return grid(["policy", "a game, s", "gradient steps, s", "posteriors, s", "a step, ms", "games"], rows)
 
 
-def main():
-    asked = results.read(HERE / "cells.csv")
+def write(here=None):
+    """The page in this folder; its claims."""
+    here = here or pages.HERE / "wheel"
+    asked = results.read(here / "cells.csv")
     keys = {results.key(row) for row in asked}
-    rows = results.latest([row for row in results.read(HERE / "results.csv") if results.key(row) in keys])
-    regret, published = Regret(rows), Published(HERE / "published.csv")
+    rows = results.latest([row for row in results.read(here / "results.csv") if results.key(row) in keys])
+    regret, published = Regret(rows), Published(here / "published.csv")
     commits = ", ".join(dict.fromkeys(row["commit"] for row in regret.rows)) or "none"
     lines = [f"{len(regret.rows)} of {len(asked)} cells measured, at commits {commits}; one thread a game."]
     lines += [f"- failed: {name_of(row)}, delta {row['data']}, seed {row['seed']}: {row['error']}" for row in rows if row["error"]]
@@ -156,9 +156,11 @@ def main():
     parts += [other_table(regret)]
     parts += ["## Seconds\n\nOn one of two shared cores at the lowest priority: read them as a bound. The products of a gradient step take "
               "about 0.25 ms; the rest is automatic differentiation and Adam on small tensors.\n\n" + seconds_table(regret)]
-    parts += ["## Claims\n\n" + verdicts(list(found_claims(regret)))]
-    (HERE / "README.md").write_text("\n".join(part for part in parts if part))
+    found = list(found_claims(regret))
+    parts += ["## Claims\n\n" + pages.verdicts(found)]
+    (here / "README.md").write_text("\n".join(part for part in parts if part))
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    write()

@@ -51,8 +51,7 @@ def test_cells_resume_and_failures_are_named(study, monkeypatch):
     assert all(0.9 < float(rows[0][f"coverage_{quarter}"]) < 1 for quarter in range(1, 5))
     assert len(run(study)) == 6  # what failed is tried again
     assert len(run(study, "--match", "auto", "--again")) == 6
-    monkeypatch.setattr(skewed_report, "HERE", study)
-    skewed_report.main()
+    skewed_report.write(study)
     page = (study / "README.md").read_text()
     assert "2 of 4 cells measured, at commits f00ba12" in page and "failed: dnn, seed 0: error: no luck" in page
     assert "| `auto` | 2.000 ± 0.000 (2) | 1.000" in page

@@ -68,13 +68,12 @@ def test_a_failed_cell_is_named_and_tried_again(study):
     assert [row["error"] for row in run(study, "--match", "vbll") + run(study, "--match", "vbll")] == ["[wheel] no luck"] * 3
 
 
-def test_the_page_judges_what_is_measured(study, monkeypatch):
-    monkeypatch.setattr(wheel_report, "HERE", study)
-    wheel_report.main()
+def test_the_page_judges_what_is_measured(study):
+    wheel_report.write(study)
     assert "0 of 30 cells measured" in (study / "README.md").read_text()
     (study / "published.csv").write_text((ROOT / "experiments/wheel/published.csv").read_text())
     run(study)
-    wheel_report.main()
+    wheel_report.write(study)
     page = (study / "README.md").read_text()
     assert "30 of 30 cells measured, at commits f00ba12" in page
     assert "| `bll` | ours | 18.05 ± 0.07 (2) |" in page and "| `bll` | R | 1.20 ± 0.03 |" in page
