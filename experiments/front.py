@@ -10,7 +10,7 @@ from scores import Published
 from tables import cell, grid
 
 HERE = pathlib.Path(__file__).resolve().parent
-FRONT = {"dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF", "pp-dkl": "PP-DKL", "vbll": "VBLL", "CatBoost": None}
+FRONT = {"dbk": "DBK-SiLU", "dbk --basis rbf": "DBK-RBF", "pp-dkl": "PP-DKL", "vbll": "VBLL", "dnn": "DNN", "ensemble": "ensemble of 5 DNN", "CatBoost": None}
 
 
 def front_score(both, table, name):

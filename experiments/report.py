@@ -116,7 +116,7 @@ def noise_reading(scores):
     whole = {reading: sum(far.values()) / len(far) for reading, far in found.items() if len(far) == len(cells)}
     first, *others = [f"{reading}** ({whole[reading]:.3f})" for reading in sorted(whole, key=whole.get)] or [""]
     chosen = (f"Nearest to N over all six: **{first}{', then **' if others else ''}{', **'.join(others)}; one seed a cell. `--preset paper` takes `sd`, "
-              "which changes nothing that N says. On protein every reading stays behind N: there the noise is not what differs.\n") if first else ""
+              "which changes nothing that N says. On protein the readings that are measured stay behind N: there the noise is not what differs.\n") if first else ""
     header = ["reading", *[f"{t}, {n}" for t, n in cells]]
     page("noise_reading", "What N's text on the noise may mean", scores,
          ["N appendix B: the noise variance \"is initialized to 1e-2 and constrained to be no smaller than 1e-6\", all at a rate of 1e-3; how "

@@ -40,7 +40,7 @@ What R and its sources leave open, and what is taken here:
 - **Noise variance** of `bll` and `rich-bll`: the mean squared error of the predictions before the last pulls. R has a "rolling
   window" and does not say how long: here the 20 pulls of a phase. It was chosen among 20, 100, 1000 and 16000 by one game of
   `rich-bll --subsample 512` at delta 0.99 with seed 100, which is none of the cells: 31.7, 46.3, 91.1 and 102.5 %. `bll` had no
-  such search, so the choice can favour `rich-bll`; cells with windows of 100 and 1000 compare the two elsewhere.
+  such search, so the choice can favour `rich-bll`; the cells with other windows, which would tell, are not measured.
 - **NeuralLinear.** A linear model with an inverse-gamma noise variance per arm on the last hidden layer, without an intercept;
   a0 = b0 = 6 and lambda = 0.25, as in the code of Riquelme et al. **NeuralLinear-MR**: the same with a0 = 12, b0 = 30, lambda = 23.
   A public code names these values so, among its settings for the mushroom data; that MR means this is our reading. Their network
