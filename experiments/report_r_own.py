@@ -7,6 +7,7 @@ import statistics
 
 import claims_r
 import pages
+from claims import OPEN, Claim
 from claims_r import with_standard_error
 from pages import verdicts
 from scores import Published, of
@@ -77,7 +78,7 @@ def slopes(at, sizes):
 def r_figures():
     """R Figures 1 and 2, from the columns that draw.py wrote."""
     if not rows_of("r_figures", "regression.csv"):
-        return
+        return []
     places, parts = {"x = -3": "-3.0", "x = -1 (rows)": "-1.0", "x = 0 (the gap)": "0.0", "x = 3": "3.0"}, []
     for name, what, title in (("regression", "sd_epistemic", "Epistemic sd (Figure 1)"), ("classes", "mutual_information", "Mutual information (Figure 2)")):
         rows = {row["x"]: row for row in rows_of("r_figures", f"{name}.csv")}
@@ -88,7 +89,18 @@ def r_figures():
         "R does not say its data; ours are in `draw.py`: 400 rows in two stretches, -1.5 to -0.4 and 0.4 to 1.5, with a gap between them. "
         "One network a figure, prior sd 1, 40 % of the rows for (S); Rich-BLL with the default ridge, the "
         "[ridge](../r_ridge/README.md) tells why. Shaded: two epistemic sds around the mean; for classes the mutual information "
-        "under the probability of the class at the right.", *parts])
+        "under the probability of the class at the right.", *parts, "## Claims\n\n" + verdicts(found := [nearness()])])
+    return found
+
+
+def nearness():
+    """R Figure 1's claim on our curve: one network, so that nothing is decided."""
+    rows = rows_of("r_figures", "regression.csv")
+    sd = {name: [float(row[f"{name}: sd_epistemic"]) for row in rows] for name in ("NTK-GP", "Rich-BLL", "NNGP (BLL)")}
+    far = {name: math.sqrt(statistics.fmean(math.log(a / b) ** 2 for a, b in zip(sd[name], sd["NTK-GP"]))) for name in ("Rich-BLL", "NNGP (BLL)")}
+    listed = " against ".join(f"{name} {value:.2f}" for name, value in far.items())
+    return Claim("R Figure 1", "Rich-BLL's epistemic sd is nearer to NTK-GP's than NNGP (BLL)'s, by the root mean square of the log ratio over the curve",
+                 OPEN, f"{listed}, one network")
 
 
 # Names of R, and the scores by which they tell foreign images: R's is the variance of the predicted class's logit.
@@ -124,6 +136,13 @@ def image_scores(rows):
     return {at: with_standard_error(of(found)) for at, found in values.items()}
 
 
+def by_other_score(scores):
+    """What the claim on LL Laplace's AUROC rests on."""
+    at = [scores.get((name, f"AUROC:{kind}")) for name, kind in (("LL Laplace", "logit_var"), ("LL Laplace", "mutual_information"), ("Rich-BLL (S)", "mutual_information"))]
+    return (f"So a claim on LL Laplace's AUROC rests on that score: by it the AUROC is {at[0].mean:.3f}, by mutual information {at[1].mean:.3f}, where "
+            f"Rich-BLL (S) has {at[2].mean:.3f}.") if all(at) else ""
+
+
 def r_table5():
     rows = [row for row in rows_of("r_table5") if not row["error"]]
     if not rows:
@@ -145,7 +164,7 @@ def r_table5():
         "taken as 1 times a row's mean squared norm, which is larger. AUROC: by the variance of the predicted class's logit (NNGP, Rich-BLL, LL Laplace), the entropy "
         "(MAP), the mutual information (Dropout, Ensemble, BBB). LL Laplace's variance is phi^T S phi with the features phi; with a prior sd of 1e-6, "
         "which no row changes, it is |phi|^2 up to a factor. Where that has an AUROC below .5, foreign images have shorter features, which pulls the "
-        "variance down.",
+        "variance down. " + by_other_score(scores),
         grid(["method", "", *[title for title, _ in shown]], table),
         "## AUROC of every score\n\n" + grid(["method", *kinds], every), "## Claims\n\n" + verdicts(found)])
     return found
@@ -174,6 +193,5 @@ def r_ridge():
 def write():
     """Every page; the claims."""
     r_costs()
-    r_figures()
     r_ridge()
-    return r_table5()
+    return r_figures() + r_table5()
