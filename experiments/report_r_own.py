@@ -95,12 +95,13 @@ def r_figures():
 
 def nearness():
     """R Figure 1's claim on our curve: one network, so that nothing is decided."""
-    rows = rows_of("r_figures", "regression.csv")
-    sd = {name: [float(row[f"{name}: sd_epistemic"]) for row in rows] for name in ("NTK-GP", "Rich-BLL", "NNGP (BLL)")}
-    far = {name: math.sqrt(statistics.fmean(math.log(a / b) ** 2 for a, b in zip(sd[name], sd["NTK-GP"]))) for name in ("Rich-BLL", "NNGP (BLL)")}
-    listed = " against ".join(f"{name} {value:.2f}" for name, value in far.items())
-    return Claim("R Figure 1", "Rich-BLL's epistemic sd is nearer to NTK-GP's than NNGP (BLL)'s, by the root mean square of the log ratio over the curve",
-                 OPEN, f"{listed}, one network")
+    text = "Rich-BLL's epistemic sd is nearer to NTK-GP's than NNGP (BLL)'s, by the root mean square of the log ratio over the curve"
+    rows, names = rows_of("r_figures", "regression.csv"), ("NTK-GP", "Rich-BLL", "NNGP (BLL)")
+    if not all(f"{name}: sd_epistemic" in rows[0] for name in names):
+        return Claim("R Figure 1", text, OPEN, "")
+    whole, *others = ([float(row[f"{name}: sd_epistemic"]) for row in rows] for name in names)
+    far = [math.sqrt(statistics.fmean(math.log(a / b) ** 2 for a, b in zip(one, whole))) for one in others]
+    return Claim("R Figure 1", text, OPEN, f"Rich-BLL {far[0]:.2f} against NNGP (BLL) {far[1]:.2f}, one network")
 
 
 # Names of R, and the scores by which they tell foreign images: R's is the variance of the predicted class's logit.
