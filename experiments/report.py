@@ -14,6 +14,7 @@ import pathlib
 
 import claims
 import report_auto
+import report_bound
 import report_f
 import report_r
 import report_s
@@ -237,7 +238,7 @@ def main():
     both = load(HERE / "table1", HERE / "ten_tables", runner=now)
     found += ten_tables(load(HERE / "ten_tables", runner=now), both)
     noise_reading(load(HERE / "noise_reading", runner=now))
-    found += report_auto.write(now) + report_sizes.write(now) + report_r.write(now) + report_s.write() + report_f.write() + wheel_report.write() + skewed_report.write()
+    found += report_auto.write(now) + report_sizes.write(now) + report_r.write(now) + report_s.write() + report_f.write() + report_bound.write() + wheel_report.write() + skewed_report.write()
     report_s_own.write()
     counts = ", ".join(f"{sum(c.verdict == v for c in found)} {v}" for v in (claims.HOLDS, claims.FAILS, claims.OPEN, claims.UNTESTED))
     (HERE / "README.md").write_text(OVERVIEW.format(counts=counts, verdicts=verdicts([c._replace(numbers=short(c.numbers)) for c in found])))
@@ -265,7 +266,7 @@ OVERVIEW = """# Experiments
 | [r_table2](r_table2/README.md), [r_rivals](r_rivals/README.md) | R Table 2: in R's protocol, and every method on equal rows |
 | [r_noise](r_noise/README.md), [r_ridge](r_ridge/README.md), [tangent](tangent/README.md) | R's two ways to a noise variance; how near Rich-BLL comes to NTK-GP, by its ridge; `ntk-sketch` beside both |
 | [r_table4](r_table4/README.md), [r_table5](r_table5/README.md), [r_table6](r_table6/README.md) | R Tables 4 to 6: white wine told from red; CIFAR-10 and foreign images, in small; the subsample |
-| [r_costs](r_costs/README.md), [r_figures](r_figures/README.md) | R Table 1 as seconds and bytes; R Figures 1 and 2 |
+| [r_costs](r_costs/README.md), [r_figures](r_figures/README.md), [r_bound](r_bound/README.md) | R Table 1 as seconds and bytes; R Figures 1 and 2; why R's gap between Rich-BLL and BLL is not there |
 | [conformal](conformal/README.md) | coverage of `--calibrate conformal` |
 | [likelihoods](likelihoods/README.md) | classes, counts and events on data |
 | [wheel](wheel/README.md) | R Table 3: exploration on the wheel bandit |
