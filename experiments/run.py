@@ -25,19 +25,23 @@ from concurrent.futures import ThreadPoolExecutor
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import csv  # noqa: E402
 
+import canary  # noqa: E402
 from results import KEY, Results, as_text, finished, key, read  # noqa: E402
 from runners import Runner  # noqa: E402
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cells", type=pathlib.Path, nargs="+")
+    parser.add_argument("cells", type=pathlib.Path, nargs="*", help="with --canary the folders of the studies, all of them by default")
     parser.add_argument("--jobs", type=int, default=1, help="cells at a time, one thread each")
     parser.add_argument("--only", help="run the cells of this study alone")
     parser.add_argument("--match", help="run the cells alone whose line of the file this regular expression finds")
     parser.add_argument("--again", action="store_true", help="run cells again whose rows are of another commit than the tool's")
+    parser.add_argument("--canary", type=float, nargs="?", const=600, metavar="SECONDS",
+                        help="run the cheapest cell of each method again, in about this time [600], and name the studies whose rows no longer come out")
     parser.add_argument("--list", action="store_true", help="print the cells that are left, and run none")
     parser.add_argument("--tool", default=os.environ.get("SLIMBAYES_TOOL", str(ROOT / "build" / "slimbayes")))
     parser.add_argument("--commit", help="what the tool was built from, for one that does not say so")
@@ -46,6 +50,8 @@ def parse():
     options = parser.parse_args()
     if options.extra and not options.results:
         parser.error("--extra changes what a cell is: name another file with --results")
+    if not options.cells and options.canary is None:
+        parser.error("expected a study's cells.csv, or --canary")
     return options
 
 
@@ -62,6 +68,8 @@ def main():
     if not pathlib.Path(options.tool).exists():
         sys.exit(f"no tool at {options.tool}: build it (make build) or name it with --tool")
     runner = Runner(options.tool, data, shlex.split(options.extra))
+    if options.canary is not None:
+        sys.exit(canary.run(runner, options.cells or [path.parent for path in HERE.glob("*/cells.csv")], options.canary) > 0)
     commit = options.commit or runner.commit()
     if not commit and not options.list:
         sys.exit(f"{options.tool} does not say its commit: name it with --commit")

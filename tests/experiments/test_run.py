@@ -225,3 +225,24 @@ def test_every_study_is_written_by_its_recipe():
         assert rows == cells and rows[0]["seed"] == "0"
         assert len({results.key(row) for row in rows}) == len(rows)
     assert pathlib.Path(make_cells.HERE).name == "experiments"
+
+
+def test_the_canary_names_the_rows_that_do_not_come_out(study):
+    write_cells(study, [["s", "pol", "dbk", "0", ""], ["s", "pol", "vbll", "0", ""], ["s", "pol", "vbll", "1", "--steps 9"]])
+    run(study)
+    rows = results.read(study / "results.csv")
+    assert len(rows) == 3
+
+    def canary(nll, seconds="600"):
+        with open(study / "results.csv", "w", newline="") as file:
+            writer = csv.DictWriter(file, results.FIELDS)
+            writer.writeheader()
+            writer.writerows([{**row, "nll": nll, "seconds": row["seed"], "steps": "500"} for row in rows])
+        return subprocess.run([sys.executable, ROOT / "experiments/run.py", study, "--canary", seconds, "--tool", study / "tool"], text=True,
+                              capture_output=True, env={**os.environ, "SLIMBAYES_DATA": "data"})
+
+    for nll, how, code in (("0.7", "same", 0), ("0.71", "near", 0), ("0.9", "another", 1)):
+        done = canary(nll)
+        assert done.returncode == code and [line.split()[0] for line in done.stdout.splitlines()] == [how] * 2, done
+        assert f"vbll: {study.name}, pol, , of f00ba12-dirty: NLL {float(nll):.5f} then, 0.70000 now" in done.stdout
+    assert canary("0.7", "-1").stderr.count("no time left") == 2
