@@ -5,7 +5,7 @@ R's spread is the standard error of the mean over seeds, and so is that of our t
 
 import math
 
-from claims import Case, alike, judged, lower
+from claims import Case, alike, higher, judged, lower
 from paired import versus
 from scores import Score
 
@@ -76,7 +76,7 @@ def r_table4(scores):
     for study in "paper", "held out":
         found = {name: scores.get(study, "wine_red", name, "AUROC") for name in (FULL, SOME, BLL)}
         yield judged(f"R 4.2, {study}", "Rich-BLL's AUROC for white wine is above NNGP (BLL)'s",
-                     [lower("AUROC", found[BLL], found[FULL], BLL, FULL)])
+                     [higher("AUROC", found[FULL], found[BLL], FULL, BLL)])
         yield judged(f"R 4.2, {study}", f"Rich-BLL (S)'s AUROC is Rich-BLL's: they differ by less than {SAME_AUROC}",
                      [alike("AUROC", found[SOME], found[FULL], SAME_AUROC)])
 
@@ -104,4 +104,4 @@ def r_table5(scores):
                          [lower(title, scores.get((SOME, metric)), scores.get((other, metric)), SOME, other)])
     for other in BLL, "LL Laplace", "Dropout":
         yield judged("R 4.4, in small", f"Rich-BLL (S)'s AUROC for CIFAR-100 is above {other}'s",
-                     [lower("AUROC", scores.get((other, "AUROC")), scores.get((SOME, "AUROC")), other, SOME)])
+                     [higher("AUROC", scores.get((SOME, "AUROC")), scores.get((other, "AUROC")), SOME, other)])

@@ -87,9 +87,10 @@ class Scores:
         self.left_out = []  # (row, what its recipe says differently)
         self.old = {at: found for at, row in newest.items() if runner and (found := runner.outdated(row))}
         self.unrecorded = sum(not row["recipe"] for row in rows if not row["error"])
-        self._cells = {}
+        self._cells, self._splits = {}, {}
         for row in rows:
             if not row["error"]:
+                self._splits.setdefault((row["study"], row["data"]), set()).add(row["flags"].partition("--split-seed ")[2].partition(" ")[0])
                 name = label(row["method"], row["flags"])
                 if found := otherwise(completed(row), completed(newest[row["study"], row["data"], name])):
                     self.left_out.append((row, found))
@@ -118,7 +119,8 @@ class Scores:
         if not values:
             return None
         score = of(values)._replace(old=(study, data, name) in self.old)
-        return score._replace(sd=0.0, fixed=True) if name in UNSEEDED and score.seeds == 1 else score
+        fixed = name in UNSEEDED and score.seeds == 1
+        return score._replace(sd=0.0, fixed=len(self._splits[study, data]) == 1) if fixed else score
 
     def tuned(self, study, data, names):
         """The rows, a seed each, with the best validation score among these names; [] unless every one was measured."""

@@ -103,7 +103,7 @@ def found_claims(regret):
     close = []
     for d in DELTAS:
         full = regret.get("rich-bll", d)
-        close.append(lower(d, regret.get(S, d), full, margin=0.1 * full.mean if full else 0))
+        close.append(lower(d, regret.get(S, d), full and full.times(1.1), "", "1.1 times"))
     yield judged(source, f"{S} is close to rich-bll (at most a tenth above it) at every delta", close)
     others = [name for name, printed in PRINTED.items() if printed and not printed.startswith("rich")]
     yield judged(source, "rich-bll, full or subsampled, has the lowest regret at delta 0.95 and 0.99",

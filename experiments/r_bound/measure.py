@@ -79,7 +79,7 @@ def measured(study, data, table, size, seed):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tool", default=os.environ.get("SLIMBAYES_TOOL", str(ROOT / "build" / "slimbayes")))
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=1)
     options = parser.parse_args()
     data = pathlib.Path(os.environ.get("SLIMBAYES_DATA", ROOT.parent / "shared" / "data"))
     commit = subprocess.run([options.tool, "--version"], capture_output=True, text=True).stdout.partition("(")[2].partition(")")[0]

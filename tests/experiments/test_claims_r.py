@@ -19,8 +19,8 @@ def of_r(study, by=0.0):
 def test_the_rich_paper_keeps_its_claims():
     r = {study: claims_r.StandardErrors(Scores(of_r(study))) for study in ("r_table2", "r_table4", "r_table6")}
     found = [claim for study, scores in r.items() for claim in getattr(claims_r, study)(scores)]
-    assert {claim.verdict for claim in found if not claim.source.endswith("held out")} <= {HOLDS, OPEN}, found
-    assert {claim.text for claim in found if claim.verdict == HOLDS} >= {"Rich-BLL's NLL is below NNGP (BLL)'s on every table"}
+    # Below MAP: three pairs do not decide two of the tables.
+    assert [claim.verdict for claim in found if not claim.source.endswith("held out")] == [HOLDS, HOLDS, OPEN, HOLDS, HOLDS, HOLDS], found
     assert {claim.verdict for claim in found if claim.source.endswith("held out")} == {OPEN}
 
 
