@@ -87,7 +87,7 @@ def table1(scores):
         title = {"time_s": "Seconds of a fit", "coverage": "Coverage of the 95 % interval"}.get(metric, metric)
         parts.append(f"## {title}\n\n" + grid(["method", "", *claims.TABLES], rows))
     parts += ["## Tuned, on pol alone\n\n" + tuned_on_pol(scores, published), "## Claims\n\n" + verdicts(found),
-              "## Worse than N's NLL by more than N's spread\n\nPlain PyTorch: `torch_fit.py`, N's text and nothing else, on the rows "
+              "## Worse than N's NLL by more than N's spread\n\nPlain PyTorch: `torch_fit.py`, N's text as we read it, on the rows "
               "of `paper`; it shares no code with ours, and reads N's noise as exp(theta) + 1e-6 at the rate of 1e-3. N does not tune VBLL, nor "
               "SV-DKL: what the reading of the noise does to them is in [noise_reading](../noise_reading/README.md). DBK-SiLU has alpha = beta = 0.01, which N tunes. On other "
               "splits: the preset with a split and a seed of their own, three times; N has one split.\n\n"
