@@ -103,6 +103,10 @@ def test_a_method_without_a_seed_is_decided_by_one_fit():
     gp = Scores([row("s", "pol", "gp-exact", "", nll_standardized="1")]).get("s", "pol", "GP", "NLL")
     assert claims.lower("t", of([0.4, 0.5, 0.6]), gp).won is True
     assert claims.lower("t", of([0.85, 0.95, 1.05]), gp).won is None
+    assert claims.lower("t", gp, of([1.4, 1.5, 1.6])).won is True
+    splits = [row("s", "pol", method, f"--split-seed {seed}", seed, nll_standardized="1") for method, seed in (("gp-exact", 0), ("dnn", 0), ("dnn", 1))]
+    scores = Scores(splits)  # one of two splits says nothing of the other
+    assert claims.lower("t", *(scores.get("s", "pol", name, "NLL") for name in ("GP", "DNN"))).numbers.endswith("(1), a single seed")
 
 
 def test_what_chance_alone_gives():
