@@ -15,7 +15,6 @@ from paired import versus
 from scores import limit, of
 
 HOLDS, FAILS, OPEN = "holds", "does not hold", "open"
-UNTESTED = "no data"  # what the claim is about is not at hand; the numbers say what
 SINGLE = ", a single seed"
 OLD = " †"  # measured by options that are no longer the tool's
 
