@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Runs the cells of studies and keeps each result as it finishes.
 
-  experiments/run.py experiments/table1/cells.csv [more cells.csv] [--jobs 2] [--only STUDY] [--match REGEX]
+  experiments/run.py STUDY [STUDY ...] [--jobs 2] [--match REGEX] [--again]
 
-A cell is a row of the CSV: study, data, method, seed, flags. The result goes to results.csv beside it, one row a cell,
-with the metrics on the standardised scale, time, peak memory, commit, command and recipe. Cells run in the order of the
-file. A cell that is there already is not run again, so a killed study goes on where it stopped; one that failed is tried
+A study is a folder with a study.py, which says its cells: study (a part of it), data, method, seed, flags. The result goes to its
+results.csv, one row a cell, with the numbers, the commit that the tool was built from, the command and the recipe. Cells run in
+their order. A cell that is there already is not run again, so a killed study goes on where it stopped; one that failed is tried
 again, and so is one whose options or handling of the table are no longer the tool's (`fit --dry-run`). Several runners may
-work on one study: a cell is claimed while it runs. The commit is the tool's own (`--version`).
+work on one study: a cell is claimed while it runs.
 
-The tool is build/slimbayes (SLIMBAYES_TOOL, --tool), the tables lie in SLIMBAYES_DATA. The rivals
-`catboost`, `ngboost`, `realmlp`, `tabm` and `torch` need the packages of experiments/requirements.txt in the Python that
-runs this.
+  experiments/run.py table1 --match ',pol,dbk,0,' --again     # one cell once more
+  experiments/run.py --list                                   # what is left, of all studies
+  experiments/run.py --canary                                 # the cheapest cell of each method once more
+
+The tool is build/slimbayes (SLIMBAYES_TOOL, --tool), the tables lie in SLIMBAYES_DATA. Rivals need the packages of
+experiments/requirements.txt in the Python that runs this.
 """
 
 import argparse
@@ -22,23 +25,19 @@ import shlex
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import csv  # noqa: E402
-
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "experiments" / "record"), str(ROOT / "experiments" / "papers")]
 import canary  # noqa: E402
-from results import KEY, Results, as_text, finished, key, read  # noqa: E402
+import studies  # noqa: E402
+from results import FIELDS, Results, finished, key, read  # noqa: E402
 from runners import Runner  # noqa: E402
-
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parent
 
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cells", type=pathlib.Path, nargs="*", help="with --canary the folders of the studies, all of them by default")
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help="a name or a folder; with --list or --canary all of them by default")
     parser.add_argument("--jobs", type=int, default=1, help="cells at a time, one thread each")
-    parser.add_argument("--only", help="run the cells of this study alone")
-    parser.add_argument("--match", help="run the cells alone whose line of the file this regular expression finds")
+    parser.add_argument("--match", default="", help="run the cells alone whose `study,data,method,seed,flags` this regular expression finds")
     parser.add_argument("--again", action="store_true", help="run cells again whose rows are of another commit than the tool's")
     parser.add_argument("--canary", type=float, nargs="?", const=600, metavar="SECONDS",
                         help="run the cheapest cell of each method again, in about this time [600], and name the studies whose rows no longer come out")
@@ -50,16 +49,39 @@ def parse():
     options = parser.parse_args()
     if options.extra and not options.results:
         parser.error("--extra changes what a cell is: name another file with --results")
-    if not options.cells and options.canary is None:
-        parser.error("expected a study's cells.csv, or --canary")
+    if not options.studies and options.canary is None and not options.list:
+        parser.error("expected a study, --list or --canary")
+    options.studies = [studies.find(word) for word in options.studies] or studies.folders()
     return options
 
 
-def chosen(path, options):
-    with open(path, newline="") as file:
-        cells = [{k: row[k] for k in KEY} for row in csv.DictReader(file)]
-    cells = [cell for cell in cells if options.only in (None, cell["study"])]
-    return [cell for cell in cells if not options.match or re.search(options.match, ",".join(key(cell)))]
+class Study:
+    """A folder's cells that match, its results and what runs them."""
+
+    def __init__(self, folder, options, data):
+        study = studies.load(folder)
+        made = getattr(study, "runner", Runner)
+        self.runner = made(options.tool, data, shlex.split(options.extra)) if made is Runner else made(options.tool, data)
+        self.results = Results(options.results or folder / "results.csv", getattr(study, "FIELDS", FIELDS))
+        self.commit, self.again = options.commit or self.runner.commit(), options.again
+        self.cells = [cell for cell in studies.cells(folder) if re.search(options.match, ",".join(key(cell)))]
+
+    def outdated(self, row):
+        return self.runner.outdated(row) or self.again and row["commit"] != self.commit
+
+    def left(self):
+        rows = read(self.results.path)
+        return [cell for cell in self.cells if not finished(rows, cell, self.outdated)]
+
+    def run(self, cell):
+        """Unless another runner has it, or has just ended it."""
+        with self.results.claim(cell, self.outdated) as mine:
+            if not mine:
+                return
+            recipe = self.runner.recipe(cell)
+            row = {"commit": self.commit, "recipe": recipe, **self.runner.run(cell)}
+            self.results.append(row)
+        print(*key(row), row["error"] or row.get("nll_standardized", ""), file=sys.stderr, flush=True)
 
 
 def main():
@@ -67,36 +89,20 @@ def main():
     data = pathlib.Path(os.environ.get("SLIMBAYES_DATA", ROOT.parent / "shared" / "data"))
     if not pathlib.Path(options.tool).exists():
         sys.exit(f"no tool at {options.tool}: build it (make build) or name it with --tool")
-    runner = Runner(options.tool, data, shlex.split(options.extra))
     if options.canary is not None:
-        sys.exit(canary.run(runner, options.cells or [path.parent for path in HERE.glob("*/cells.csv")], options.canary) > 0)
-    commit = options.commit or runner.commit()
-    if not commit and not options.list:
-        sys.exit(f"{options.tool} does not say its commit: name it with --commit")
-    def outdated(row):
-        return runner.outdated(row) or options.again and row["commit"] != commit
-
+        sys.exit(canary.run(Runner(options.tool, data), options.studies, options.canary) > 0)
     todo = []
-    for path in options.cells:
-        results = Results(options.results or path.with_name("results.csv"))
-        cells, rows = chosen(path, options), read(results.path)
-        left = [(results, cell) for cell in cells if not finished(rows, cell, outdated)]
-        print(f"{path}: {len(cells)} cells, {len(left)} to run", file=sys.stderr)
-        todo += left
+    for folder in options.studies:
+        study = Study(folder, options, data)
+        if not study.commit and not options.list:
+            sys.exit(f"the program of {folder.name} does not say its commit: build it, or name it with --commit")
+        left = study.left()
+        print(f"{folder.name}: {len(study.cells)} cells, {len(left)} to run", file=sys.stderr)
+        todo += [(study, cell) for cell in left]
     if options.list:
         return print(*(",".join(key(cell)) for _, cell in todo), sep="\n")
-
-    def work(results, cell):
-        with results.claim(cell, outdated) as mine:
-            if not mine:
-                return
-            recipe = runner.recipe(cell)
-            row = dict(runner.run(cell), commit=commit, recipe=as_text(recipe) if recipe else "")
-            results.append(row)
-        print(*key(row), row["error"] or row.get("nll_standardized", ""), file=sys.stderr, flush=True)
-
     with ThreadPoolExecutor(options.jobs) as pool:
-        for future in [pool.submit(work, *each) for each in todo]:
+        for future in [pool.submit(study.run, cell) for study, cell in todo]:
             future.result()
 
 

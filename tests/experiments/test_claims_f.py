@@ -2,50 +2,62 @@
 
 import json
 
-import cells_f
-import claims_f
+import paper_f
 import pytest
-from claims import FAILS, HOLDS, OPEN
-from measured import row
+from judge import FAILS, HOLDS, OPEN
+from measured import row, study
 
 
-def test_every_ordering_names_methods_of_its_study():
-    for order in claims_f.ORDERS:
-        found = {claims_f.name_in(cell) for cell in getattr(cells_f, order.study)() if cell["study"] == "main"}
-        assert {order.a, *order.others} <= found <= {*claims_f.METHODS, *claims_f.OTHERS}, order
+@pytest.mark.parametrize("name", ["f_fashion", "f_table3", "f_table4"])
+def test_every_ordering_names_methods_of_its_study(name):
+    found = {paper_f.name_in(cell) for cell in study(name).cells() if cell["study"] == "main"}
+    assert study(name).ORDERS
+    for order in study(name).ORDERS:
+        assert {order.a, *order.others} <= found <= {*paper_f.METHODS, *paper_f.OTHERS}, order
+        assert order.metric in {metric for _, metric, _, _ in study(name).COLUMNS}, order
 
 
 def test_a_method_is_named_with_its_layers_and_scored_by_its_own_score():
-    scores = json.dumps({"ood.auroc.residual": 0.9, "ood.auroc.mutual_information": 0.8, "ood.auroc.max_softmax": 0.7, "multiply_adds": 5e8})
+    scores = json.dumps({"ood.auroc.residual": 0.9, "ood.auroc.mutual_information": 0.8, "ood.auroc.max_softmax": 0.7,
+                         "multiply_adds": 5e8})
     four = row("main", "d", "fid-gp", "--bayesian-layers layer4.1.conv2", scores=scores)
-    assert claims_f.name_in(four) == "fid-gp, 4 layers"
+    assert paper_f.name_in(four) == "fid-gp, 4 layers"
     expected = {"fid-gp": (0.9, 8), "batch-ensemble": (0.8, 4), "dnn": (0.7, 1)}
     for method, (auroc, passes) in expected.items():
-        recipe = json.dumps({"options": {"fid-gp": {"draws": 8}, "batch-ensemble": {"batch_members": 4}}.get(method, {})})
-        found = claims_f.numbers_in(row("main", "d", method, "", scores=scores, recipe=recipe))
-        assert (found[claims_f.OWN_OOD], found["gflops"]) == (auroc, pytest.approx(passes))
+        recipe = {"options": {"fid-gp": {"draws": 8}, "batch-ensemble": {"batch_members": 4}}.get(method, {})}
+        found = paper_f.numbers_in(row("main", "d", method, "", scores=scores, recipe=recipe))
+        assert (found[paper_f.OWN_OOD], found["gflops"]) == (auroc, pytest.approx(passes))
 
 
 def test_the_projection_is_judged_against_the_norm_of_the_same_fit():
-    def measured(residuals):
-        rows = [row("main", "d", "fid-gp", "", seed, scores=json.dumps({"ood.auroc.residual": r, "ood.auroc.gradient_norm": 0.7, "ood.auroc.projected_norm": 0.7, "ood.auroc.energy": 0.7}))
-                for seed, r in enumerate(residuals)]
-        return claims_f.measured_of(rows, rows)
-    verdicts = lambda residuals: [c.verdict for c in claims_f.of_scores("f_fashion", measured(residuals))]
-    assert verdicts((0.8, 0.81, 0.8)) == [HOLDS] * 3 and verdicts((0.6, 0.61, 0.6)) == [FAILS] * 3 and verdicts((0.8, 0.6, 0.7)) == [OPEN] * 3
+    others = {f"ood.auroc.{score}": 0.7 for score in ("gradient_norm", "projected_norm", "energy")}
+
+    def verdicts(residuals):
+        rows = [row("main", "d", "fid-gp", "", seed, scores=json.dumps({"ood.auroc.residual": residual, **others}))
+                for seed, residual in enumerate(residuals)]
+        return [claim.verdict for claim in paper_f.of_projection("f_fashion", paper_f.measured_of(rows))]
+
+    assert verdicts((0.8, 0.81, 0.8)) == [HOLDS] * 3 and verdicts((0.6, 0.61, 0.6)) == [FAILS] * 3
+    assert verdicts((0.8, 0.6, 0.7)) == [OPEN] * 3
 
 
 def test_bands_hold_at_every_seed_or_not():
-    def panel(inside, ratios):
-        rows = [row("left", "cosine", "fid-gp", "", seed, scores=json.dumps({"within_3_sd": i, "gap_ratio": r, "band_ratio": 1 + r / 100, "rmse": 1}))
-                for seed, (i, r) in enumerate(zip(inside, ratios))]
-        return claims_f.measured_of(rows, rows, "left")
+    def panel(inside, ratios, rmse=(1, 1)):
+        found = [{"within_3_sd": i, "gap_ratio": r, "band_ratio": 1 + r / 100, "rmse": e} for i, r, e in zip(inside, ratios, rmse)]
+        rows = [row("left", "cosine", "fid-gp", "", seed, scores=json.dumps(each)) for seed, each in enumerate(found)]
+        return paper_f.measured_of(rows, "left")
+
+    claims = study("f_curve").claims
     good, bad = panel((0.99, 0.96), (2, 3)), panel((0.99, 0.94), (2, 0.9))
-    assert [c.verdict for c in claims_f.of_curve({"left": good, "right": bad})] == [HOLDS, HOLDS, HOLDS, FAILS, HOLDS, FAILS, OPEN]
+    assert [c.verdict for c in claims({"left": good, "right": bad})] == [HOLDS, HOLDS, HOLDS, FAILS, HOLDS, FAILS, OPEN]
+    lower = panel((0.99, 0.96), (2, 3), (0.5, 0.5))
+    assert claims({"left": lower, "right": good})[-1].verdict == HOLDS
+    assert claims({"left": good, "right": lower})[-1].verdict == FAILS
+    assert {c.verdict for c in claims({"left": panel((), ()), "right": panel((), ())})} == {OPEN}
 
 
 def test_the_compression_is_that_of_the_counts():
-    printed = {32: 1354637, 64: 2657773, 128: 5509805, 256: 12196909}
-    fewer, smaller = claims_f.of_sizes(printed)
+    printed, claims = {32: 1354637, 64: 2657773, 128: 5509805, 256: 12196909}, study("f_table6").claims
+    fewer, smaller = claims(printed)
     assert fewer.verdict == HOLDS and smaller.verdict == FAILS and "128: 50.9 %" in fewer.numbers
-    assert [claim.verdict for claim in claims_f.of_sizes({})] == [OPEN, OPEN]
+    assert [(claim.verdict, claim.numbers) for claim in claims({})] == [(OPEN, "")] * 2

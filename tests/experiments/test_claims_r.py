@@ -1,37 +1,49 @@
-"""The judge of R's claims."""
+"""The judge of R's claims, and the runner of its images."""
 
 import math
+import sys
 
-import claims_r
 import pytest
-import report_r_own
-from claims import FAILS, HOLDS, OPEN
-from measured import as_measured, published, row
+import runners
+from judge import FAILS, HOLDS, OPEN
+from measured import as_measured, published, row, study
+from paper_r import StandardErrors
 from scores import Scores
 
 
-def of_r(study, by=0.0):
+def of_r(name, by=0.0):
     """As if three seeds had given R's means, with R's spread as their standard error."""
-    rows = [{**row, "spread": str(math.sqrt(3) * float(row["spread"]))} for row in published(study)]
+    rows = [{**row, "spread": str(math.sqrt(3) * float(row["spread"]))} for row in published(name)]
     return as_measured("paper", rows, mean=lambda row: float(row["value"]) + by * (row["method"] == "Rich-BLL"))
 
 
+def claims(name, rows):
+    return list(study(name).claims(StandardErrors(Scores(rows))))
+
+
 def test_the_rich_paper_keeps_its_claims():
-    r = {study: claims_r.StandardErrors(Scores(of_r(study))) for study in ("r_table2", "r_table4", "r_table6")}
-    found = [claim for study, scores in r.items() for claim in getattr(claims_r, study)(scores)]
+    found = [claim for name in ("r_table2", "r_table4", "r_table6") for claim in claims(name, of_r(name))]
     # Below MAP: three pairs do not decide two of the tables.
     assert [claim.verdict for claim in found if not claim.source.endswith("held out")] == [HOLDS, HOLDS, OPEN, HOLDS, HOLDS, HOLDS], found
     assert {claim.verdict for claim in found if claim.source.endswith("held out")} == {OPEN}
 
 
 def test_a_planted_loss_makes_the_rich_papers_claims_fall():
-    first, likeness, third = claims_r.r_table2(claims_r.StandardErrors(Scores(of_r("r_table2", by=0.5))))
+    first, likeness, third = claims("r_table2", of_r("r_table2", by=0.5))
     assert first.verdict == FAILS and likeness.verdict == FAILS and third.verdict == FAILS
 
 
+def test_the_rows_of_one_protocol_are_not_taken_for_the_other():
+    assert {claim.verdict for claim in claims("r_rivals", of_r("r_table2"))} == {OPEN}
+    held_out = [dict(row, study="held out") for row in of_r("r_table2")]
+    assert {claim.verdict for claim in claims("r_table2", held_out)} == {OPEN}
+    assert {claim.verdict for claim in claims("r_rivals", held_out)} > {HOLDS}
+
+
 def test_a_difference_is_taken_seed_by_seed():
-    rows = [row("paper", "boston", m, "", seed, nll=str(nll)) for m, nlls in (("rich-bll", (1, 5, 9)), ("bll", (2, 6.5))) for seed, nll in enumerate(nlls)]
-    scores = claims_r.StandardErrors(Scores(rows))
+    rows = [row("paper", "boston", m, "", seed, nll=str(nll)) for m, nlls in (("rich-bll", (1, 5, 9)), ("bll", (2, 6.5)))
+            for seed, nll in enumerate(nlls)]
+    scores = StandardErrors(Scores(rows))
     found = scores.difference("paper", "boston", "Rich-BLL", "NNGP (BLL)")
     assert (found.mean, found.seeds) == (-1.25, 2) and found.sd == pytest.approx(0.25)
     assert scores.difference("paper", "boston", "Rich-BLL", "DNN") is None
@@ -39,4 +51,44 @@ def test_a_difference_is_taken_seed_by_seed():
 
 
 def test_the_slope_of_a_power_is_its_exponent():
-    assert report_r_own.slope([(n, 3 * n**2.5) for n in (10, 20, 50)]) == pytest.approx(2.5)
+    assert study("r_costs").slope([(n, 3 * n**2.5) for n in (10, 20, 50)]) == pytest.approx(2.5)
+
+
+# Stands for the tool: logs the methods that it fits, and gives the model of each an NLL of its own.
+TOOL = """#!{python}
+import json, pathlib, sys
+words = sys.argv[1:]
+value = lambda flag: words[words.index(flag) + 1]
+if "--version" in words:
+    print("slimbayes 1 (f00ba12)")
+elif "--dry-run" in words:
+    print(json.dumps({{"method": value("--method"), "inputs": {{"crop": 4 * ("--crop" in words)}}, "options": {{}}}}))
+elif words[0] == "fit":
+    pathlib.Path(value("--model")).write_text(value("--method"))
+    with open({log!r}, "a") as log:
+        log.write(value("--method") + " around a network" * ("--network-from" in words) + "\\n")
+    print(json.dumps({{}}))
+else:
+    nll = {{"dnn": 1, "bll": 2, "mc-dropout": 3}}[pathlib.Path(words[1]).read_text()]
+    print(json.dumps({{"n": 2000, "nll": nll, "ood": {{"auroc": {{"entropy": 0.7}}}}}}))
+"""
+
+
+def test_one_network_of_images_carries_the_methods_of_a_seed(tmp_path, monkeypatch):
+    tool, images, log = tmp_path / "tool", study("r_table5"), tmp_path / "log"
+    tool.write_text(TOOL.format(python=sys.executable, log=str(log)))
+    tool.chmod(0o755)
+    monkeypatch.setattr(runners, "MODELS", tmp_path / "models")
+    runner = images.runner(tool, tmp_path)
+    cells = {cell["method"]: cell for cell in images.cells() if cell["seed"] == "0"}
+    rows = {method: runner.run(cells[method]) for method in ("bll", "dnn", "mc-dropout")}
+    assert [row["error"] for row in rows.values()] == ["", "", ""] and set(rows["bll"]) <= set(images.FIELDS)
+    assert log.read_text().splitlines() == ["dnn", "bll around a network", "mc-dropout"]
+    assert {method: row["nll"] for method, row in rows.items()} == {"bll": 2, "dnn": 1, "mc-dropout": 3}
+    assert runner.recipe(cells["bll"]) == {"method": "bll", "inputs": {"crop": 4}, "options": {},
+                                              "network": {"method": "dnn", "options": {}}}
+
+
+def test_rows_of_images_have_the_methods_names():
+    images = study("r_table5")
+    assert {images.image_name(cell)[0] for cell in images.cells()} == {name for name, _ in images.IMAGES.values()}

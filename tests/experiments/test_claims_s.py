@@ -6,16 +6,16 @@ import json
 import math
 import random
 
-import cells_s_papers
-import claims_s
+import paper_s
 import pytest
-import report_s
 import sources
-from claims import FAILS, HOLDS, OPEN
-from measured import row
-from run import ROOT
+import studies
+from judge import FAILS, HOLDS, OPEN
+from measured import row, study
+from paper_s import Measured
 
-ORDER = claims_s.Order("s", "S", "low-rank's is above the others'", "ood.auroc.x", True, "low-rank", ("full-rank", "ensemble of dnn"))
+ORDER = paper_s.Order("S", "low-rank's is above the others'", "ood.auroc.x", True, "low-rank", ("full-rank", "ensemble of dnn"))
+STUDIES = ["s_table1", "s_table2", "s_table3", "s_table15", "s_table17", "s_toy"]
 
 
 def rows_of(method, values, flags=""):
@@ -24,7 +24,7 @@ def rows_of(method, values, flags=""):
 
 def judged(low, full, ensemble, order=ORDER):
     rows = rows_of("low-rank", low) + rows_of("full-rank", full) + rows_of("ensemble", ensemble, "--of dnn --members 5")
-    return claims_s.judged(order, claims_s.Measured(rows, rows))
+    return paper_s.judged(order, Measured(rows))
 
 
 def test_an_ordering_holds_against_every_rival_or_not_at_all():
@@ -37,44 +37,71 @@ def test_an_ordering_holds_against_every_rival_or_not_at_all():
     assert judged(low, better, better, ORDER._replace(up=False)).verdict == HOLDS
 
 
-def test_rows_that_failed_or_are_not_asked_for_do_not_count():
-    rows = rows_of("low-rank", (0.5, 0.6)) + [row("main", "d", "low-rank", "", 2, error="no luck")]
-    assert claims_s.Measured(rows, rows).by_seed("low-rank", "ood.auroc.x") == {"0": 0.5, "1": 0.6}
-    assert claims_s.Measured(rows, rows[:1]).by_seed("low-rank", "ood.auroc.x") == {"0": 0.5}
+def test_rows_that_failed_or_are_not_asked_for_do_not_count(tmp_path, monkeypatch):
+    rows = rows_of("low-rank", (0.5, 0.6)) + [row("main", "d", "low-rank", "", 2, error="no luck"),
+                                              row("other", "d", "low-rank", "", 3, scores='{"ood.auroc.x": 1}')]
+    assert Measured(rows).by_seed("low-rank", "ood.auroc.x") == {"0": 0.5, "1": 0.6}
+    with open(tmp_path / "results.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows({**each, "recipe": ""} for each in rows)
+    monkeypatch.setattr(studies, "cells", lambda folder: rows[:1])
+    assert Measured(studies.rows(tmp_path)).by_seed("low-rank", "ood.auroc.x") == {"0": 0.5}
 
 
 def test_the_retention_gain_is_of_the_first_score_that_a_method_has():
     scores = {"selective.by.epistemic_sd.mae.0": 10.0, "selective.by.epistemic_sd.mae.4": 8.0, "selective.by.total_sd.mae.0": 10.0,
               "selective.by.total_sd.mae.4": 9.0}
-    assert claims_s.numbers_of(row("main", "d", "low-rank", "", scores=json.dumps(scores)))["retention_gain"] == pytest.approx(0.2)
-    assert "retention_gain" not in claims_s.numbers_of(row("main", "d", "dnn", ""))
+    assert paper_s.numbers_of(row("main", "d", "low-rank", "", scores=json.dumps(scores)))["retention_gain"] == pytest.approx(0.2)
+    assert "retention_gain" not in paper_s.numbers_of(row("main", "d", "dnn", ""))
 
 
-def test_every_ordering_names_methods_and_a_study_with_cells_for_them():
-    for order in claims_s.ORDERS:
-        cells = list(getattr(cells_s_papers, order.study)())
-        measured = {claims_s.name_of(cell) for cell in cells if cell["study"] == "main"}
-        assert {order.a, *order.others} <= measured, order
-        assert {order.a, *order.others} <= set(claims_s.METHODS)
+@pytest.mark.parametrize("name", STUDIES)
+def test_every_ordering_names_methods_that_the_study_measures_and_a_column_or_what_a_row_derives(name):
+    found = {paper_s.name_of(cell) for cell in study(name).cells() if cell["study"] == "main"}
+    assert study(name).ORDERS
+    for order in study(name).ORDERS:
+        assert {order.a, *order.others} <= found <= set(paper_s.METHODS), order
+        assert order.metric in {metric for _, metric, _, _ in study(name).COLUMNS}, order
 
 
-@pytest.mark.parametrize("study", report_s.STUDIES)
-def test_no_cell_stands_twice_and_every_source_is_known(study):
-    cells = [tuple(cell.values()) for cell in getattr(cells_s_papers, study)()]
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_cell_stands_twice_and_every_source_is_known(name):
+    cells = [tuple(cell.values()) for cell in study(name).cells()]
     assert len(cells) == len(set(cells)) and {cell[1] for cell in cells} <= set(sources.SOURCES)
 
 
-@pytest.mark.parametrize("study", report_s.STUDIES)
-def test_the_printed_numbers_bear_the_orderings_that_they_show(study):
+@pytest.mark.parametrize("name", STUDIES)
+def test_no_two_cells_are_one_fit_of_a_mean(name):
+    main = [(paper_s.name_of(cell), cell["seed"]) for cell in study(name).cells() if cell["study"] == "main"]
+    assert len(main) == len(set(main))
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_the_printed_numbers_bear_the_orderings_that_they_show(name):
     """S's own means order as its text says, where it prints them."""
-    printed = report_s.printed_numbers(ROOT / "experiments" / study)
-    ours = {metric: printed_name for _, metric, printed_name, _ in report_s.STUDIES[study][2]}
-    for order in (each for each in claims_s.ORDERS if each.study == study):
-        values = [printed.get((claims_s.PRINTED[name], ours.get(order.metric))) for name in (order.a, *order.others)]
+    printed = paper_s.printed_numbers(name)
+    ours = {metric: printed_name for _, metric, printed_name, _ in study(name).COLUMNS}
+    for order in study(name).ORDERS:
+        values = [printed.get((paper_s.PRINTED[method], ours.get(order.metric))) for method in (order.a, *order.others)]
         known = [value for value in values[1:] if value is not None]
         if values[0] is None or not known:
             continue
         assert all((values[0] - other) * (1 if order.up else -1) > 0 for other in known), (order.text, values)
+
+
+def variant(part, seed, data, test, valid):
+    return row(part, data, "low-rank", "", seed, nll_standardized=str(test), valid_nll_standardized=str(valid))
+
+
+def test_a_variant_is_better_or_worse_by_its_pairs_with_the_reference():
+    rows = [variant("beta 1", seed, data, 1 + seed, 2) for seed in range(2) for data in paper_s.SIX[:2]]
+    rows += [variant("beta 2", seed, data, 2.5 + seed + 0.01 * (data == "energy"), 2 + (-1) ** seed)
+             for seed in range(2) for data in paper_s.SIX[:2]]
+    head, _, reference, other = paper_s.comparison(rows, "beta 1", ["beta 1", "beta 2", "beta 3"]).splitlines()
+    assert head.startswith("|  | concrete | energy |") and head.endswith("| validation | test |")
+    assert reference == "| beta 1 | 1.500 | 1.500 |  |  |  |  | +0.0000 ± 0.0000 (4) | +0.0000 ± 0.0000 (4) |"
+    assert other == "| beta 2 | 3.000 | 3.010 |  |  |  |  | +0.0000 ± 0.5774 (4) | +1.5050 ± 0.0029 (4) worse |"
 
 
 def test_the_group_in_coma_and_its_column_leave_the_training(tmp_path):

@@ -1,10 +1,11 @@
 """The committed rows: what decided a row is in it."""
 
-import json
-
 import pytest
-from results import read
+from judge import lower
+from measured import row
+from results import asked, read, refuse_mixed
 from run import ROOT
+from scores import Score, limit
 
 # Options of a training that every network method has; a recipe without one of them does not say what was run.
 TRAINING = {"steps", "epochs", "batch", "learning_rate", "weight_decay", "schedule", "patience", "clip_norm"}
@@ -14,10 +15,34 @@ TRAINING = {"steps", "epochs", "batch", "learning_rate", "weight_decay", "schedu
 def test_every_row_names_the_whole_training(study):
     rows = read(ROOT / "experiments" / study / "results.csv")
     assert rows
-    for row in rows:
-        if row["error"] or row["method"] == "gp-exact":  # nothing is trained by steps
+    for each in rows:
+        if each["error"] or each["method"] == "gp-exact":  # nothing is trained by steps
             continue
-        recipe = json.loads(row["recipe"])
+        recipe = each["recipe"]
         named = set(recipe["options"]) | set(recipe.get("network", {}).get("options", {}))
-        assert TRAINING <= named, (study, row["data"], row["method"], row["seed"], sorted(TRAINING - named))
+        assert TRAINING <= named, (study, each["data"], each["method"], each["seed"], sorted(TRAINING - named))
         assert {"scale", "target_scale", "split", "valid_fraction", "test_fraction", "scale_on"} <= set(recipe["inputs"])
+
+
+def test_rows_whose_data_were_handled_differently_are_refused():
+    def handled(method, flags="", scale="standard"):
+        return row("s", "pol", method, flags, recipe={"inputs": {"scale": scale, "split": "group"}, "options": {"steps": len(method)}})
+
+    refuse_mixed([handled("bll"), handled("vbll")])
+    with pytest.raises(ValueError, match=r'\[scale\] expected the same for every method of s, pol; received "min-max": vbll; "standard": bll, dnn'):
+        refuse_mixed([handled("bll"), handled("dnn"), handled("vbll", scale="min-max")])
+    refuse_mixed([handled("bll"), handled("vbll", scale="min-max")], {"scale": "each its own default"})
+    refuse_mixed([handled("bll"), handled("vbll", "--scale min-max", "min-max")])  # the cell names it
+    refuse_mixed([handled("bll"), {**handled("vbll", scale="min-max"), "data": "protein"}])
+
+
+def test_a_mean_of_older_options_is_not_compared_with_one_of_todays():
+    now, then = (Score(mean, 0.1, 3, old, {0: mean, 1: mean, 2: mean}) for mean, old in ((1.0, False), (2.0, True)))
+    case = lower("t", now, then)
+    assert case.won is None and case.numbers.endswith("measured with options of two times")
+    assert lower("t", now._replace(old=True), then).won is True
+    assert lower("t", then, limit(3.0)).won is True  # a stated number has no options
+
+
+def test_a_cell_has_one_space_between_its_flags():
+    assert asked("s", "pol", "dbk", 3, " --rank  2", "", "--steps 5 ")["flags"] == "--rank 2 --steps 5"

@@ -41,7 +41,7 @@ def test_metrics_are_those_of_evaluate(fitted, tmp_path):
 @pytest.mark.parametrize("objective", ["mse", "elbo", "dppgp"])
 def test_the_plain_torch_recipe_learns_a_line(fitted, objective):
     table, model, expected = fitted
-    call = [sys.executable, ROOT / "experiments" / "torch_fit.py", table, "--split", model, "--objective", objective, "--epochs", "300"]
+    call = [sys.executable, ROOT / "experiments/record/rivals/torch_fit.py", table, "--split", model, "--objective", objective, "--epochs", "300"]
     found = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
     assert found["steps"] == 300 and found["test_rows"] == expected["n"]
     assert found["rmse_standardized"] < 0.8  # the mean alone: 1, and an NLL of 1.42

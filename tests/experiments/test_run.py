@@ -4,13 +4,14 @@ import csv
 import json
 import math
 import os
-import pathlib
 import subprocess
 import sys
 
 import pytest
+import report
 import results
 import runners
+import studies
 from run import ROOT
 
 # Stands for the tool: logs each fit, fails for seed 9, and knows two rows of generated data.
@@ -60,12 +61,11 @@ def defaults(study, **options):
 
 
 def write_cells(study, rows):
-    with open(study / "cells.csv", "w", newline="") as file:
-        csv.writer(file).writerows([results.KEY, *rows])
+    (study / "study.py").write_text(f"from results import asked\n\ndef cells():\n    return [asked(*row) for row in {rows!r}]\n")
 
 
 def start(study, *flags):
-    return subprocess.Popen([sys.executable, ROOT / "experiments/run.py", study / "cells.csv", "--tool", study / "tool", *flags],
+    return subprocess.Popen([sys.executable, ROOT / "experiments/run.py", study, "--tool", study / "tool", *flags],
                             stderr=subprocess.PIPE, text=True,
                             env={**os.environ, "SLIMBAYES_DATA": "data", "SLIMBAYES_MODELS": str(study / "models")})
 
@@ -103,7 +103,7 @@ def test_what_is_recorded(study):
 def test_a_row_says_what_decided_it(study):
     write_cells(study, [["s", "pol", "dbk", 0, ""]])
     (row,) = run(study)
-    assert json.loads(row["recipe"]) == {"method": "dbk", "options": {"steps": 500}} and row["commit"] == "f00ba12-dirty"
+    assert row["recipe"] == {"method": "dbk", "options": {"steps": 500}} and row["commit"] == "f00ba12-dirty"
 
 
 def test_a_changed_default_makes_a_row_stale_and_a_new_option_does_not(study):
@@ -115,9 +115,9 @@ def test_a_changed_default_makes_a_row_stale_and_a_new_option_does_not(study):
     assert [row["flags"] for row in run(study)] == ["", "--preset paper", "--preset paper"]
     defaults(study, steps=2000, form="exp", preset={"form": "sd"})
     rows = run(study)
-    assert [json.loads(row["recipe"])["options"]["steps"] for row in rows] == [500, 500, 500, 2000, 2000]
+    assert [row["recipe"]["options"]["steps"] for row in rows] == [500, 500, 500, 2000, 2000]
     assert len(run(study)) == 5
-    assert json.loads(results.latest(rows)[0]["recipe"])["options"]["steps"] == 2000
+    assert results.latest(rows)[0]["recipe"]["options"]["steps"] == 2000
 
 
 def test_rows_of_another_commit_are_measured_again_when_asked(study):
@@ -138,8 +138,8 @@ def test_a_failed_cell_is_tried_again_and_a_finished_one_is_not(study):
 
 def test_selection_and_order(study):
     write_cells(study, [["a", "pol", "dbk", 1, ""], ["b", "pol", "vbll", 0, ""], ["a", "pol", "dnn", 0, ""]])
-    listed = subprocess.run([sys.executable, ROOT / "experiments/run.py", study / "cells.csv", "--tool", study / "tool", "--only",
-                             "a", "--list"], capture_output=True, text=True, check=True)
+    listed = subprocess.run([sys.executable, ROOT / "experiments/run.py", study, "--tool", study / "tool", "--match",
+                             "^a,", "--list"], capture_output=True, text=True, check=True)
     assert listed.stdout == "a,pol,dbk,1,\na,pol,dnn,0,\n"
     assert [row["method"] for row in run(study, "--match", "^b,")] == ["vbll"]
     assert [row["method"] for row in run(study)] == ["vbll", "dbk", "dnn"]
@@ -165,7 +165,7 @@ def test_cells_share_the_network_that_they_begin_with(study):
     assert first[0].endswith("--test-fraction 0.1 --split-seed 1") and "--method bll" in first[0]
     assert "--network-from" in first[1] and first[1].endswith("--model m.safetensors --noise mse") and "--split-seed" not in first[1]
     assert str(study) not in rows[0]["command"]
-    assert json.loads(rows[0]["recipe"])["network"] == {"method": "bll", "options": {"steps": 500}}
+    assert rows[0]["recipe"]["network"] == {"method": "bll", "options": {"steps": 500}}
     defaults(study, steps=900)
     assert len(run(study)) == 8  # the network's options are part of what decides a row
 
@@ -212,19 +212,22 @@ def test_correlation():
     assert math.isnan(runners.correlation([1, 1, 1], [1, 2, 3]))
 
 
-def test_every_study_is_written_by_its_recipe():
-    """cells.csv is what make_cells.py says; seed 0 of a study's first round comes first."""
-    import cells_auto
-    import cells_r
-    import make_cells
-    for study in (make_cells.table1, make_cells.noise_reading, make_cells.rank, make_cells.noise, make_cells.sensitivity, make_cells.scaling,
-                  make_cells.e_table1, make_cells.ten_tables, make_cells.conformal, *cells_auto.STUDIES, *cells_r.STUDIES):
-        with open(ROOT / "experiments" / study.__name__ / "cells.csv", newline="") as file:
-            rows = list(csv.DictReader(file))
-        cells = [{k: str(v) for k, v in cell.items()} for cell in study()]
-        assert rows == cells and rows[0]["seed"] == "0"
-        assert len({results.key(row) for row in rows}) == len(rows)
-    assert pathlib.Path(make_cells.HERE).name == "experiments"
+def test_every_study_has_what_a_study_needs():
+    """Seed 0 of a study's first round comes first, and no two cells are the same."""
+    for folder in studies.folders():
+        study, cells = studies.load(folder), list(studies.load(folder).cells())
+        assert study.TITLE and study.WHAT and study.PAPER in report.PAPERS and callable(study.page)
+        assert cells and str(cells[0]["seed"]) == "0"
+        keys = [results.key({name: str(cell[name]) for name in results.KEY}) for cell in cells]
+        assert len(set(keys)) == len(keys), folder.name
+
+
+def test_every_row_is_of_a_recipe_that_is_stored_once():
+    for folder in studies.folders():
+        path = folder / "results.csv"
+        known, used = results.recipes(path), {row["recipe"] for row in results._rows(path) if row.get("recipe")}
+        assert used == set(known), folder.name
+        assert all(name == results.hash_of(recipe) for name, recipe in known.items())
 
 
 def test_the_canary_names_the_rows_that_do_not_come_out(study):
@@ -237,7 +240,7 @@ def test_the_canary_names_the_rows_that_do_not_come_out(study):
         with open(study / "results.csv", "w", newline="") as file:
             writer = csv.DictWriter(file, results.FIELDS)
             writer.writeheader()
-            writer.writerows([{**row, "nll": nll, "seconds": row["seed"], "steps": "500"} for row in rows])
+            writer.writerows([{**row, "nll": nll, "seconds": row["seed"], "steps": "500", "recipe": results.hash_of(row["recipe"])} for row in rows])
         return subprocess.run([sys.executable, ROOT / "experiments/run.py", study, "--canary", seconds, "--tool", study / "tool"], text=True,
                               capture_output=True, env={**os.environ, "SLIMBAYES_DATA": "data"})
 

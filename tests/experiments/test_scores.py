@@ -2,20 +2,19 @@
 
 import pytest
 from measured import row
-from results import as_text
-from run import ROOT
+from results import of_cell
 from scores import Published, Scores, label
 
 
 def test_a_mean_goes_over_rows_of_one_recipe():
-    rows = [row("e", "pol", "dkl-exact", "", seed, nll_standardized=str(value), recipe=as_text({"options": {"steps": steps}}))
+    rows = [row("e", "pol", "dkl-exact", "", seed, nll_standardized=str(value), recipe={"options": {"steps": steps}})
             for seed, value, steps in ((0, -1.08, 500), (1, -1.61, 2000), (2, -1.64, 2000))]
     scores = Scores(rows)
     assert scores.values("e", "pol", "DKL", "NLL") == [-1.61, -1.64]
     assert [(left["seed"], found) for left, found in scores.left_out] == [("0", {"options.steps": (500, 2000)})]
-    assert Scores([rows[0], {**rows[1], "recipe": ""}]).get("e", "pol", "DKL", "NLL").seeds == 1
-    splits = [{**each, "recipe": as_text({"inputs": {"split_seed": seed}})} for seed, each in enumerate(rows)]
-    assert Scores(splits).get("e", "pol", "DKL", "NLL").seeds == 3
+    assert Scores([rows[0], {**rows[1], "recipe": {}}]).get("e", "pol", "DKL", "NLL").seeds == 1
+    splits = [of_cell({"inputs": {"split_seed": seed}, "rank": 2}, f"--split-seed {seed}") for seed in range(2)]
+    assert splits == [{"inputs": {}, "rank": 2}] * 2 and of_cell({"split_seed": 0}, "--rank 2") == {"split_seed": 0}
 
 
 def test_two_cells_of_one_name_are_refused():
@@ -31,6 +30,6 @@ def test_names():
 
 
 def test_published_numbers_are_found_by_table_and_name():
-    assert Published(ROOT / "experiments/table1/published.csv").get("pol", "DBK-RBF", "NLL").mean == -2.9807
-    assert Published(ROOT / "experiments/rank/published.csv").get("steps:20000", "dbk --rank 8", "NLL").mean == -0.215
-    assert Published(ROOT / "nowhere.csv").get("pol", "DBK", "NLL") is None
+    assert Published("table1").get("pol", "DBK-RBF", "NLL").mean == -2.9807
+    assert Published("rank").get("steps:20000", "dbk --rank 8", "NLL").mean == -0.215
+    assert Published("nowhere").get("pol", "DBK", "NLL") is None

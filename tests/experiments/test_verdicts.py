@@ -6,6 +6,7 @@ import re
 import statistics
 
 import pytest
+import studies
 from run import ROOT
 from scores import label
 
@@ -18,10 +19,9 @@ NAMES = {"MAP": "DNN"}
 
 def rows_of(folder, part, column):
     """The last number of each table, method and seed."""
-    found = {}
-    with open(ROOT / "experiments" / folder / "cells.csv", newline="") as file:
-        asked = {(row["data"], row["method"], row["seed"], row["flags"]) for row in csv.DictReader(file) if row["study"] == part}
-    with open(ROOT / "experiments" / folder / "results.csv", newline="") as file:
+    path, found = ROOT / "experiments" / folder, {}
+    asked = {(cell["data"], cell["method"], cell["seed"], cell["flags"]) for cell in studies.cells(path) if cell["study"] == part}
+    with open(path / "results.csv", newline="") as file:
         for row in csv.DictReader(file):
             if row["study"] == part and not row["error"] and (row["data"], row["method"], row["seed"], row["flags"]) in asked and row[column]:
                 found.setdefault((row["data"], label(row["method"], row["flags"])), {})[row["seed"]] = float(row[column])

@@ -1,14 +1,15 @@
-"""The wheel's runner resumes cell by cell and its page judges what is measured."""
+"""The wheel's cells resume and its page judges what is measured."""
 
-import csv
-import json
+import os
+import shutil
 import subprocess
 import sys
 
+import pages
 import pytest
 import results
-import wheel_report
-import wheel_run
+import studies
+from measured import study as module
 from run import ROOT
 
 # Stands for wheel_study: a percent by policy, worse at a larger delta; fails for seed 9.
@@ -28,53 +29,78 @@ else:
     numbers = dict.fromkeys({numbers}, 1.0) | {{"percent": level}}
     print(json.dumps(numbers | {{"commit": "f00ba12", "recipe": recipe}}))
 """
+# Appended to study.py, whose cells are too many.
+CELLS = """
+
+def cells():
+    for policy, flags in ("rich-bll", ""), ("rich-bll", "--subsample 512"), ("bll", ""):
+        for delta, seed in itertools.product(DELTAS, range(2)):
+            yield results.asked("wheel", delta, policy, seed, flags)
+    yield from {more}
+"""
 
 
 @pytest.fixture
-def study(tmp_path):
+def folder(tmp_path, monkeypatch):
+    """The study with fewer cells and without its rows; what plays them stands beside it."""
     write_program(tmp_path, window=20)
-    cells = [["wheel", delta, policy, seed, flags] for policy, flags in (("rich-bll", ""), ("rich-bll", "--subsample 512"), ("bll", ""))
-             for delta in wheel_report.DELTAS for seed in (0, 1)]
-    with open(tmp_path / "cells.csv", "w", newline="") as file:
-        csv.writer(file).writerows([results.KEY, *cells])
-    return tmp_path
+    (tmp_path / "wheel").mkdir()
+    write_study(tmp_path / "wheel", [])
+    monkeypatch.setattr(studies, "HERE", tmp_path)
+    return tmp_path / "wheel"
+
+
+def write_study(folder, more):
+    text = (ROOT / "experiments" / "wheel" / "study.py").read_text()
+    (folder / "study.py").write_text(text + CELLS.format(more=more))
+    studies.load.cache_clear()
 
 
 def write_program(folder, window):
     path = folder / "wheel_study"
-    path.write_text(PROGRAM.format(python=sys.executable, numbers=wheel_run.NUMBERS, window=window))
+    path.write_text(PROGRAM.format(python=sys.executable, numbers=module("wheel").NUMBERS, window=window))
     path.chmod(0o755)
 
 
-def run(study, *flags):
-    words = [sys.executable, ROOT / "experiments/wheel_run.py", "--cells", study / "cells.csv", "--program", study / "wheel_study"]
-    subprocess.run([*words, *flags], check=True, capture_output=True, timeout=120)
-    return results.read(study / "results.csv")
+def run(folder, *flags):
+    words = [sys.executable, ROOT / "experiments/run.py", folder, "--tool", sys.executable]
+    environment = {**os.environ, "WHEEL_STUDY": str(folder.parent / "wheel_study")}
+    subprocess.run([*words, *flags], check=True, capture_output=True, timeout=120, env=environment)
+    return results.read(folder / "results.csv")
 
 
-def test_cells_resume_and_changed_options_make_rows_stale(study):
-    rows = run(study, "--match", ",bll,")
+def test_cells_resume_and_changed_options_make_rows_stale(folder):
+    rows = run(folder, "--match", ",bll,")
     assert len(rows) == 10 and all(row["commit"] == "f00ba12" for row in rows)
     assert rows[0]["command"] == "wheel_study --policy bll --delta 0.5 --seed 0"
-    assert json.loads(rows[0]["recipe"])["options"]["window"] == 20
-    assert len(run(study, "--match", ",bll,")) == 10
-    write_program(study, window=30)
-    assert len(run(study, "--match", "0.5,bll,")) == 12
+    assert rows[0]["recipe"]["options"]["window"] == 20
+    assert len(run(folder, "--match", ",bll,")) == 10
+    write_program(folder.parent, window=30)
+    assert len(run(folder, "--match", "0.5,bll,")) == 12
 
 
-def test_a_failed_cell_is_named_and_tried_again(study):
-    with open(study / "cells.csv", "a") as file:
-        file.write("wheel,0.5,vbll,9,\n")
-    assert [row["error"] for row in run(study, "--match", "vbll") + run(study, "--match", "vbll")] == ["[wheel] no luck"] * 3
+def test_a_failed_cell_is_named_and_tried_again(folder):
+    write_study(folder, [results.asked("wheel", "0.5", "vbll", 9)])
+    assert [row["error"] for row in run(folder, "--match", "vbll") + run(folder, "--match", "vbll")] == ["[wheel] no luck"] * 3
+    pages.write(folder, None)
+    assert "- failed: 0.5, vbll, seed 9: [wheel] no luck" in (folder / "README.md").read_text()
 
 
-def test_the_page_judges_what_is_measured(study):
-    wheel_report.write(study)
-    assert "0 of 30 cells measured" in (study / "README.md").read_text()
-    (study / "published.csv").write_text((ROOT / "experiments/wheel/published.csv").read_text())
-    run(study)
-    wheel_report.write(study)
-    page = (study / "README.md").read_text()
+def test_without_the_program_the_cells_are_listed_and_none_runs(folder):
+    (folder.parent / "wheel_study").unlink()
+    assert run(folder, "--list") == []
+    with pytest.raises(subprocess.CalledProcessError):
+        run(folder)
+    assert results.read(folder / "results.csv") == []
+
+
+def test_the_page_judges_what_is_measured(folder):
+    pages.write(folder, None)
+    assert "0 of 30 cells measured" in (folder / "README.md").read_text()
+    shutil.copy(ROOT / "experiments/wheel/published.csv", folder)
+    run(folder)
+    pages.write(folder, None)
+    page = (folder / "README.md").read_text()
     assert "30 of 30 cells measured, at commits f00ba12" in page
     assert "| `bll` | ours | 18.05 ± 0.07 (2) |" in page and "| `bll` | R | 1.20 ± 0.03 |" in page
     assert "rich-bll's regret is below bll's at every delta | R 4.3 | **holds** | 5 of 5." in page

@@ -1,0 +1,54 @@
+"""F Figure 3: a curve with a gap."""
+
+import itertools
+
+import studies
+from judge import FAILS, HOLDS, OPEN, Claim
+from pages import Page
+from paper_f import CURVE, FID, INDUCING, METHODS, PANELS, above, measured_of
+from paper_s import shown
+from results import asked
+from tables import grid
+
+TITLE = "Figure 3 of F: a curve with a gap"
+WHAT = "F Figure 3: a curve with a gap"
+PAPER = "F"
+
+
+def cells():
+    """Both panels, and the two relatives of fid-gp; 3 seeds."""
+    for seed, (panel, flags), (method, own) in itertools.product(range(3), PANELS.items(), INDUCING):
+        yield asked(panel, "cosine", method, seed, own, flags, CURVE)
+
+
+def claims(panels):
+    """The bands; `panels` has a Measured for left and right."""
+    found = []
+    for panel, measured in panels.items():
+        for metric, text, least in (("within_3_sd", "three sds hold 95 % of the rows of the clusters", 0.95),
+                                    ("band_ratio", "the band of the whole sd is wider in the gap than in the clusters", 1),
+                                    ("gap_ratio", "so is the epistemic sd alone", 1)):
+            values = measured.by_seed(FID, metric)
+            verdict = OPEN if not values else HOLDS if min(values.values()) > least else FAILS
+            listed = ", ".join(f"{value:.3f}" for value in values.values())
+            found.append(Claim("F 5.1", f"f_curve, {panel} panel: {text}, at each seed", verdict, f"fid-gp: {listed}"))
+    return found + [above("F 5.1", "f_curve: the left panel's RMSE is below the right one's", "left - right",
+                          *[panels[panel].by_seed(FID, "rmse") for panel in ("left", "right")], up=False)]
+
+
+COLUMNS = [("RMSE", "rmse"), ("NLL", "nll"), ("within 3 sds", "within_3_sd"), ("sd, clusters", "sd_clusters"), ("sd, gap", "sd_gap"),
+           ("ratio", "gap_ratio"), ("whole sd, ratio", "band_ratio"), ("parameters", "parameters")]
+
+
+def page(now):
+    rows = studies.rows(studies.HERE / "f_curve")
+    panels = {panel: measured_of(rows, panel) for panel in PANELS}
+    lines = [[panel, name, *found] for panel, measured in panels.items() for name in METHODS
+             if any(found := [shown(measured.by_seed(name, metric), metric) for _, metric in COLUMNS])]
+    return Page(["Rows in [.5, .8] and [1.2, 1.6], noise variance .01; three hidden layers of 100 units with batch norm and tanh, "
+                 "400 epochs. Left: 64 x 64 inducing weights, noise limit .08, prior scale .5; right: 32 x 32, .05, .3. (The scale "
+                 "times 1 / sqrt(inputs) is the sd of a weight: our reading of F's prior_sd.) Within 3 sds: of 1,000 held-out rows "
+                 "of both clusters; a Gaussian holds .997. Sds: medians of the epistemic sd; the last ratio is that of the whole "
+                 "sd, the noise of the data included. Ours: mean ± standard error over seeds (their number in brackets). The bands "
+                 "must hold at every seed; the difference of the RMSE is decided by Student's t.",
+                 grid(["panel", "method", *[title for title, _ in COLUMNS]], lines)], claims(panels))

@@ -1,0 +1,31 @@
+"""F Table 4: CamVid."""
+
+import paper_f
+from paper_f import BATCH, CAMVID, DNN, FID, INDUCING, PLAIN, SHARP
+from paper_s import Order
+
+TITLE = "Table 4 of F: CamVid"
+WHAT = "F Table 4: classes of pixels, CamVid"
+PAPER = "F"
+
+
+def cells():
+    """In F's columns: images of 96 x 128, a small FCN, 12 epochs; no foreign scenes at hand."""
+    return paper_f.in_order("camvid", 1, [*PLAIN, *INDUCING, ("mc-dropout", "--dropout 0.1"), (SHARP, "")], CAMVID)
+
+
+COLUMNS = [("accuracy", "accuracy", "", 1), ("mIoU", "miou", "miou_pct", 100), ("MPA", "mpa", "mpa_pct", 100),
+           ("NLL", "nll", "nll", 1), ("ECE, equal width", "ece_width", "ece_pct", 100),
+           ("AUROC of errors", "errors.auroc.entropy", "", 1), ("parameters", "parameters", "params_m", 1e-6),
+           ("GFLOP a row", "gflops", "flops_g", 1)]
+ORDERS = [
+    Order("F 5.3", "fid-gp's mIoU is above dnn's", "miou", True, FID, (DNN,)),
+    Order("F 5.3", "fid-gp's ECE is below dnn's", "ece_width", False, FID, (DNN,)),
+    Order("F 5.3", "batch-ensemble's mIoU is above fid-gp's", "miou", True, BATCH, (FID,)),
+]
+TEXT = ("Images of 96 x 128, a small FCN in the place of FCN-ResNet50, 12 epochs, one seed, which decides nothing. No foreign "
+        "scenes are at hand (F: CityScapes).")
+
+
+def page(now):
+    return paper_f.page("f_table4", TEXT, COLUMNS, ORDERS)

@@ -1,0 +1,228 @@
+"""What the studies of low-rank Bayesian networks (S: Toure and Stephens, Singular Bayesian neural networks) share: networks,
+methods, orderings, tables.
+
+Each budget of S's tables is what two cores reach; `curve` shows what it saves. The flags name a preset of S's network where the
+tool has one; the deterministic methods have none and get the same network and budget in flags. A study's cells are in the order in
+which they should run: every method at one seed before the next seed.
+"""
+
+import csv
+import itertools
+import json
+import math
+import statistics
+from typing import NamedTuple
+
+import judge
+import paired
+import studies
+from judge import ordered
+from pages import Page
+from results import asked
+from tables import grid
+
+SIX = ["concrete", "energy", "kin8nm", "power_plant", "wine_red", "elevators"]
+RIVALS = [("dnn", ""), ("vbll", ""), ("dbk", ""), ("mc-dropout", ""), ("bbb", ""), ("ensemble", "--of dnn --members 5")]
+BAYESIAN = [("low-rank", ""), ("full-rank", ""), ("full-rank", "--start network"), ("low-rank-svd", ""), ("low-rank-laplace", ""),
+            ("rank-1", ""), ("ensemble", "--of low-rank --members 5")]
+PLAIN = [("dnn", ""), ("ensemble", "--of dnn --members 5")]
+CLINICAL = ("--network mlp --activation relu --hidden 128 --blocks 2 --batch 64 --learning-rate 1e-3 --schedule constant "
+            "--patience 0 --class-weights balanced --weight-decay 0")
+BEIJING = ("--network lstm --hidden 64 --blocks 2 --final-norm false --lstm-biases one --batch 64 --learning-rate 1e-3 --schedule "
+           "plateau --weight-decay 0")
+SST2 = ("--network transformer --hidden 256 --blocks 4 --heads 4 --feedforward 512 --positions false --final-norm false --batch 64 "
+        "--learning-rate 2e-4 --schedule cosine --patience 5 --weight-decay 0.01")
+MNIST = ("--network mlp --activation relu --hidden 1200 --blocks 2 --batch 128 --learning-rate 1e-3 --schedule constant --patience "
+         "0 --weight-decay 0")
+# S appendix I.3.1. The noise variance stays at .02 squared; KL over 760 of 800 epochs; prior sds 2 and e^-3 as printed.
+TOY = ("--preset paper-toy --epochs 800 --batch 128 --learning-rate 5e-4 --kl-ramp 760 --weight-prior-sd 2 --narrow-prior-sd "
+       "0.0497871 --noise-start 0.0004 --noise-rate 1e-8 --noise-floor 0.0001")
+
+LOW, SVD, LAPLACE, RANK1 = "low-rank", "low-rank-svd", "low-rank-laplace", "rank-1"
+FULL, HE = "full-rank", "full-rank, network start"
+DNN, ENSEMBLE, LOW_ENSEMBLE = "dnn", "ensemble of dnn", "ensemble of low-rank"
+METHODS = [DNN, ENSEMBLE, FULL, HE, LOW, SVD, LAPLACE, RANK1, LOW_ENSEMBLE]
+PRINTED = {DNN: "deterministic", ENSEMBLE: "deep_ensemble", FULL: "full_rank_bbb", LOW: "low_rank_gaussian", SVD: "low_rank_svd",
+           LAPLACE: "low_rank_laplace", RANK1: "rank1_multiplicative"}
+MI, SD = "mutual_information", "epistemic_sd"
+# Of MNIST and Fashion-MNIST: title, ours, as it is printed, printed / ours.
+IMAGES = [("accuracy", "accuracy", "accuracy_pct", 100), ("NLL", "nll", "nll", 1), ("Brier", "brier", "brier", 1),
+          ("ECE", "ece", "ece", 1), ("ECE, equal width", "ece_width", "ece_ew_15", 1), ("AUROC-OOD", f"ood.auroc.{MI}", "", 1),
+          ("parameters", "parameters", "params", 1)]
+IMAGES_TEXT = ("5 epochs of 50, 20 draws of 50. Foreign: {foreign}. S prints the Brier score of one class in ten on MNIST; ours is "
+               "summed over the classes.")
+RETAINED = 4  # of the shares 100, 95, 90, 85, 80: the place of 80 %
+DECIDED = "A claim is decided where the mean difference, seed by seed, exceeds its 95 % bound by Student's t."
+NLL, VALID = "nll_standardized", "valid_nll_standardized"
+RULE = ("The last two columns are the mean difference of the NLL from `{reference}` on the same table, split and seed, ± its "
+        "standard error (number of pairs); it is called better or worse where it exceeds the 95 % bound by Student's t.")
+
+
+def of_paper(data, seeds, budget, preset, network):
+    """Every method of S on one source: the random ones by the preset, the deterministic ones by the same network."""
+    for seed in range(seeds):
+        for method, own in BAYESIAN:
+            yield asked("main", data, method, seed, own, f"--preset {preset}", budget)
+        for method, own in PLAIN:
+            yield asked("main", data, method, seed, own, network, budget)
+
+
+def curve(data, preset, network, epochs, ramp=""):
+    """What fewer epochs cost: low-rank, full-rank and dnn at seed 0."""
+    for n in epochs:
+        for method, flags in (("low-rank", f"--preset {preset}"), ("full-rank", f"--preset {preset}"), ("dnn", network)):
+            yield asked(f"curve, {n} epochs", data, method, 0, flags, f"--epochs {n}", ramp if method != "dnn" else "")
+
+
+def of_images(data):
+    """5 of 50 epochs, 20 of 50 draws, 3 seeds (S: one)."""
+    return itertools.chain(of_paper(data, 3, "--epochs 5", "paper-mnist --kl-ramp 2 --draws 20", MNIST),
+                           curve(data, "paper-mnist --draws 20", MNIST, (10,), "--kl-ramp 2"))
+
+
+class Order(NamedTuple):
+    """An ordering that a paper states. One that names several rivals holds if it holds against each, and falls with the first that
+    contradicts it."""
+    source: str
+    text: str
+    metric: str
+    up: bool  # whether more is better, so that `a` is said to have more
+    a: str
+    others: tuple
+
+
+def name_of(row):
+    """The method as METHODS has it."""
+    words = row["flags"].split()
+    if row["method"] == "ensemble":
+        return f"ensemble of {words[words.index('--of') + 1]}"
+    return HE if row["method"] == FULL and "--start network" in row["flags"] else row["method"]
+
+
+def numbers_of(row):
+    """Every reported number of a row by its path, with the parameters, the seconds and what the paper derives from them."""
+    found = json.loads(row["scores"]) if row["scores"] else {}
+    found |= {metric: float(row[metric]) for metric in ("parameters", "seconds") if row[metric]}
+    for score in (SD, "total_sd"):
+        kept, whole = (found.get(f"selective.by.{score}.mae.{at}") for at in (RETAINED, 0))
+        if kept is not None and whole:
+            found["retention_gain"] = 1 - kept / whole
+            break
+    return found
+
+
+class Measured:
+    """The rows of a study's part that worked, one a cell, by method and seed."""
+
+    def __init__(self, rows, part="main", name=name_of, numbers=numbers_of):
+        self._numbers = {}
+        for row in rows:
+            if row["study"] == part and not row["error"]:
+                self._numbers.setdefault(name(row), {})[row["seed"]] = numbers(row)
+
+    def names(self):
+        return sorted(self._numbers)
+
+    def by_seed(self, name, metric):
+        return {seed: found[metric] for seed, found in self._numbers.get(name, {}).items() if metric in found}
+
+
+def judged(order, measured):
+    """The claim with the difference from each rival."""
+    ours = measured.by_seed(order.a, order.metric)
+    cases = [ordered(f"{order.a} - {other}", ours, measured.by_seed(other, order.metric), order.up) for other in order.others]
+    return judge.judged(order.source, order.text, cases)
+
+
+def shown(values, metric):
+    """Mean ± standard error (number of seeds); "" without a value."""
+    values = list(values.values())
+    if not values:
+        return ""
+    if metric == "parameters":
+        return f"{values[0]:,.0f}"
+    error = f" ± {statistics.stdev(values) / math.sqrt(len(values)):.3f}" if len(values) > 1 else ""
+    return f"{statistics.fmean(values):.3f}{error} ({len(values)})"
+
+
+def printed_numbers(study):
+    """By the paper's method and metric; {} of a study without a published.csv."""
+    path = studies.HERE / study / "published.csv"
+    if not path.exists():
+        return {}
+    with open(path, newline="") as file:
+        return {(row["method"], row["metric"]): float(row["value"]) for row in csv.DictReader(file)}
+
+
+def table_of(measured, published, columns, methods=tuple(METHODS), printed_as=PRINTED, paper="S"):
+    """Our numbers of each method above those that the paper prints."""
+    rows = []
+    for name in methods:
+        ours = [shown(measured.by_seed(name, metric), metric) for _, metric, _, _ in columns]
+        theirs = [published.get((printed_as.get(name), printed)) for _, _, printed, _ in columns]
+        if any(ours):
+            rows.append([name, "ours", *ours])
+        if any(value is not None for value in theirs):
+            rows.append([name, paper, *["" if value is None else f"{value / by:{',.0f' if printed.startswith('params') else '.3g'}}"
+                                        for value, (_, _, printed, by) in zip(theirs, columns)]])
+    return grid(["method", "", *[title for title, *_ in columns]], rows)
+
+
+def numbers_in_words(row, metrics):
+    """The row's method and numbers."""
+    numbers = numbers_of(row)
+    return [name_of(row), *[f"{numbers[metric]:.3f}" if metric in numbers else "" for _, metric in metrics]]
+
+
+def curve_of(rows, columns):
+    """The rows of the study's parts `curve` and `beta`: what the saving costs."""
+    found = [row for row in rows if row["study"].startswith(("curve", "beta")) and row["seed"] == "0" and not row["error"]]
+    metrics = [(title, metric) for title, metric, _, _ in columns if metric != "parameters"]
+    lines = [[row["study"].removeprefix("curve").lstrip(", ") or row["data"], *numbers_in_words(row, metrics), row["seconds"]]
+             for row in found]
+    return ("## Other budgets and weights of the KL\n\nOne seed.\n\n"
+            + grid(["budget", "method", *[title for title, _ in metrics], "seconds"], lines)) if lines else ""
+
+
+def page(study, text, columns, orders, more=lambda rows: ""):
+    """Of a table of S: ours beside the printed numbers. `more`: the last part, from the rows."""
+    rows = studies.rows(studies.HERE / study)
+    measured = Measured(rows)
+    return Page([f"{text} Ours: mean ± standard error over seeds (their number in brackets); S as printed. {DECIDED}",
+                 table_of(measured, printed_numbers(study), columns), curve_of(rows, columns), more(rows)],
+                [judged(order, measured) for order in orders])
+
+
+def variant_of(row):
+    """A part's name says what differs; of a part with several methods, the method does."""
+    return row["method"] if row["study"] in ("rivals", "defaults") else row["study"]
+
+
+def by_variant(rows, metric):
+    """(variant) to {(table, seed): number}; failed rows and rows without the number are left out."""
+    found = {}
+    for row in rows:
+        if not row["error"] and row[metric]:
+            found.setdefault(variant_of(row), {})[row["data"], row["seed"]] = float(row[metric])
+    return found
+
+
+def means(values, tables):
+    """The mean over seeds on each table, "" where none was measured."""
+    found = []
+    for table in tables:
+        own = [value for (data, _), value in values.items() if data == table]
+        found.append(f"{statistics.fmean(own):.3f}" if own else "")
+    return found
+
+
+def better_or_worse(found):
+    return "" if found is None else f"{found}" + {1: " worse", -1: " better", 0: ""}[found.sign]
+
+
+def comparison(rows, reference, variants):
+    """Each variant's NLL on each table, and its differences from the reference on validation and on test rows."""
+    test, valid = by_variant(rows, NLL), by_variant(rows, VALID)
+    lines = [[name, *means(test[name], SIX), better_or_worse(paired.difference(valid.get(name, {}), valid.get(reference, {}))),
+              better_or_worse(paired.difference(test[name], test.get(reference, {})))] for name in variants if name in test]
+    return grid(["", *SIX, "validation", "test"], lines)

@@ -1,0 +1,37 @@
+"""R Table 2: what stands on one network, and a Gaussian process."""
+
+from pages import Page
+from paper_r import POSTHOC, PROTOCOL, SAME_NETWORK, StandardErrors, around, differences, in_rounds, nll_table, on_one_network
+from results import asked
+from scores import Published, load
+
+TITLE = "Table 2 of the Rich-BLL paper (R)"
+WHAT = "R Table 2 in its protocol: Rich-BLL, BLL, MAP and a Gaussian process"
+PAPER = "R"
+
+
+def cells():
+    """R Table 2: what stands on one network, which is trained again on all rows that are not for the test. The Gaussian
+    process, without a network, takes the same rows."""
+    for data, seed in in_rounds():
+        for method, own in POSTHOC:
+            yield around("paper", data, method, seed, own)
+        if data != "power_plant":
+            yield asked("paper", data, "gp-exact", seed, f"--split random --split-seed {seed} --valid-fraction 0")
+
+
+def claims(scores):
+    yield from on_one_network(scores, "paper")
+
+
+REFIT = (
+    "`paper`: the network is then trained again on training and validation rows for that many epochs, and carries the rows "
+    "Rich-BLL, Rich-BLL (S: 40 % of the rows), NNGP (BLL) and MAP, whose noise is the validation MSE. RBF GP: the same rows, "
+    "hyperparameters by the evidence. The other rows of R's table are on [equal rows](../r_rivals/README.md).")
+
+
+def page(now):
+    scores = load("r_table2", runner=now)
+    errors = StandardErrors(scores)
+    return Page([PROTOCOL + REFIT, "## NLL\n\n" + nll_table(errors, "paper", Published("r_table2")),
+                 differences(errors, "paper", [*SAME_NETWORK, ("Rich-BLL", "GP")])], list(claims(errors)), scores)

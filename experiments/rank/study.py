@@ -1,0 +1,88 @@
+"""N's 1-D data: the rank."""
+
+import itertools
+
+from judge import judged, lower, not_measured
+from pages import Page
+from paper_n import ONE_D
+from results import asked
+from scores import Published, load
+from tables import cell, grid
+
+TITLE = "Rank (N Figures 5 and 9)"
+WHAT = "N's 1-D data: the rank"
+PAPER = "N"
+
+
+# N section 4.1: batch 200, at most 2000 epochs, patience 100. Its rate is constant.
+RECIPE = "--preset paper --batch 200 --epochs 2000 --patience 100"
+
+
+def cells():
+    """N Figures 5 and 9: 20,000 rows of the 1-D data; --preset paper's recipe is for tables, so both are run."""
+    for seed in range(3):
+        for rank in 1, 8, 64, 2, 4, 16, 32:
+            yield asked("defaults", "steps:20000", "dbk", seed, f"--rank {rank}")
+    for seed, rank in itertools.product(range(3), (1, 2, 8, 64)):
+        yield asked("paper", "steps:20000", "dbk", seed, f"--rank {rank}", RECIPE)
+
+
+def claims(scores, study):
+    """N section 4.1, Figures 5 and 9. "Clearly" is 0.05 nats, "about as good" 0.02 nats."""
+    source, data = f"N 4.1, {study}", "steps:20000"
+    one, eight, many = (scores.get(study, data, f"dbk --rank {r}", "raw NLL") for r in (1, 8, 64))
+    yield judged(source, "rank 1 is clearly worse than rank 8 in NLL", [lower("r = 8 and 1", eight, one, margin=-0.05)])
+    yield judged(source, "rank 64 is about as good as rank 8 in NLL: at most .02 nats above", [lower("r = 64 and 8", many, eight, margin=0.02)])
+
+
+def nothing_learnt(scores, published):
+    """Rank 1's mean, which its verdict does not show."""
+    name, said = "dbk --rank 1", []
+    for study in "defaults", "paper":
+        nll, rmse = (scores.get(study, "steps:20000", name, m) for m in ("raw NLL", "RMSE"))
+        if nll:
+            said.append(f"`{study}` {cell(nll, seeds=False)} (RMSE {rmse.mean:.3f} of the target's sd)")
+    theirs = published.get("steps:20000", name, "NLL")
+    return (f"Rank 1 does not reproduce N: {' and '.join(said)}, where N prints {theirs.mean:.3f}. An RMSE of the target's own sd is a mean that "
+            "learnt nothing, so that the claim on rank 1 holds by more than N says and for another reason.") if said and theirs else ""
+
+COLLAPSE = not_measured("N 3.2, Figure 1", "exact DBK collapses to a kernel of rank 1 under the marginal likelihood, dPPGP does not",
+                        "no row holds the spectrum of a learned kernel; N's proof is in its text")
+
+
+def page(now):
+    scores, published = load("rank", runner=now), Published("rank")
+    found = [claim for study in ("defaults", "paper") for claim in claims(scores, study)]
+    rows = []
+    for r in 1, 2, 4, 8, 16, 32, 64:
+        name = f"dbk --rank {r}"
+        cells = [scores.get(study, "steps:20000", name, "raw NLL") for study in ("defaults", "paper")]
+        rows.append([str(r), *[cell(s) for s in cells], cell(published.get("steps:20000", name, "NLL"))])
+    oracle = scores.get("defaults", "steps:20000", "dbk --rank 8", "oracle NLL")
+    note = (f"On the same 20,000 test rows the distribution that made the data has an NLL of {oracle.mean:.3f}. "
+            if oracle else "") + "Its expectation is -.241. N's are the best of 10 seeds on N's own test rows."
+    return Page(["`dbk` on 20,000 rows of the 1-D data, test NLL in the target's units. " + ONE_D, grid(["rank", "defaults", "paper", "N"], rows), note,
+          nothing_learnt(scores, published),
+          "![test NLL by rank](rank.svg)"], [*found, COLLAPSE], scores)
+
+
+def drawn(scores, path):
+    import figures
+
+    plt = figures.plt
+    ranks = [1, 2, 4, 8, 16, 32, 64]
+    figure, axes = plt.subplots(figsize=(5, 3))
+    for study in "defaults", "paper":
+        figures.line(axes, ranks, [scores.get(study, "steps:20000", f"dbk --rank {r}", "raw NLL") for r in ranks], study)
+    oracle = scores.get("defaults", "steps:20000", "dbk --rank 8", "oracle NLL")
+    if oracle:
+        axes.axhline(oracle.mean, color="black", ls="--", lw=1, label="oracle")
+    axes.set(xscale="log", xticks=ranks, xticklabels=ranks, xlabel="rank r", ylabel="test NLL")
+    axes.minorticks_off()
+    axes.legend(frameon=False)
+    figures.save(figure, path)
+
+
+def figures(now):
+    scores = load("rank", runner=now)
+    return {"rank.svg": lambda path: drawn(scores, path)} if scores.measured() else {}

@@ -1,0 +1,51 @@
+"""The figures of S in our numbers: fits the networks, and lets the tool draw.
+
+spectra_*: singular values of a deterministic network (`rank-advice --plots`). beijing_*: windows of Beijing (`evaluate --plots`).
+curve_*: the toy curve with its epistemic range, as CSV.
+"""
+
+import drawing
+import studies
+from drawing import FIELDS, Figure  # noqa: F401
+from pages import Page
+from paper_s import BEIJING, CLINICAL, SST2, TOY
+from tables import grid
+
+TITLE = "Figures 5, 7, 9, 15, 16 and 20 of S"
+WHAT = "S Figures 5, 7, 9, 15, 16, 20: spectra, selective prediction, calibration, the curve"
+PAPER = "S"
+FIGURES = {
+    "spectra_clinical": Figure("support2", "dnn", f"{CLINICAL} --epochs 32", "spectra"),
+    "spectra_lstm": Figure("beijing", "dnn", f"{BEIJING} --patience 10 --epochs 15", "spectra"),
+    "spectra_text": Figure("sst2-8", "dnn", f"{SST2} --epochs 8", "spectra"),
+    **{f"beijing_{name}": Figure("beijing", method, flags, "evaluate") for name, method, flags in (
+        ("low_rank", "low-rank", "--preset paper-beijing --epochs 15"),
+        ("full_rank", "full-rank", "--preset paper-beijing --epochs 15"),
+        ("rank_1", "rank-1", "--preset paper-beijing --epochs 15"),
+        ("ensemble", "ensemble", f"--of dnn --members 5 {BEIJING} --patience 10 --epochs 15"))},
+    "curve_low_rank": Figure("toy", "low-rank", TOY, "curve"),
+    "curve_full_rank": Figure("toy", "full-rank", f"{TOY} --start network", "curve"),
+}
+SHOWN = [("patients", "spectra_clinical_spectra"), ("the lstm of Beijing", "spectra_lstm_spectra"),
+         ("the transformer of SST-2", "spectra_text_spectra"), ("low-rank, the most certain windows", "beijing_low_rank_selective"),
+         ("full-rank, coverage", "beijing_full_rank_calibration"), ("low-rank, coverage", "beijing_low_rank_calibration")]
+
+
+def cells():
+    return drawing.cells(FIGURES)
+
+
+def runner(tool, data):
+    return drawing.Drawer(tool, data, studies.HERE / "s_figures", FIGURES)
+
+
+def page(now):
+    found = [f"![{what}]({name}.svg)" for what, name in SHOWN]
+    return Page([
+        "`spectra_*`: the singular values of a deterministic network, which S reads its ranks from (Figures 7, 9, 15). "
+        "`beijing_*_selective`, `beijing_*_calibration`: the error of the most certain windows, and the coverage at each level "
+        "(Figures 5, 16). `curve_*`: mean and standard deviations over the toy curve, [-.5, 1.5] (Figure 20). One seed each, 15 "
+        "epochs of Beijing. The networks are those of [s_table1](../s_table1/README.md), [s_table2](../s_table2/README.md), "
+        "[s_table3](../s_table3/README.md) and [s_toy](../s_toy/README.md).",
+        grid(["", ""], [found[i:i + 2] for i in range(0, len(found), 2)]),
+        drawing.unrecorded("s_figures")])

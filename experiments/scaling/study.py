@@ -1,0 +1,88 @@
+"""N's 1-D data: the error and the time of a step as the rows grow."""
+
+from judge import Case, best, judged, lower
+from pages import Page
+from paper_n import EXACT_LIMIT, MARGINAL, ONE_D, SIZES
+from results import asked
+from scores import load
+from tables import cell, grid
+
+TITLE = "Scaling (N Figure 4)"
+WHAT = "N's 1-D data: the error and the time of a step as the rows grow"
+PAPER = "N"
+MAY_DIFFER = {"scale": "the exact GP standardises, the networks take -1 to 1: each its default"}
+
+
+def cells():
+    """N Figure 4: the error and the time of a step on n rows; exact Gaussian processes up to their limit."""
+    for seed in range(3):
+        for n in SIZES:
+            yield asked("scaling", f"steps:{n}", "dbk", seed)
+            if n <= EXACT_LIMIT:
+                yield asked("scaling", f"steps:{n}", "dbk-exact", seed, MARGINAL)
+            if seed == 0 and n <= 5000:  # gp-exact has no seed; 6,000 rows are its limit
+                yield asked("scaling", f"steps:{n}", "gp-exact", seed, "--evidence-rows 5000")
+            if n <= (2000 if seed == 0 else 1000):  # a step follows the evidence of all rows: 2,000 steps of n^3
+                yield asked("scaling", f"steps:{n}", "dkl-exact", seed, "--evidence-rows 2000")
+
+
+def claims(scores):
+    """N section 4.1, Figure 4; the exact GP ends at 5,000 rows and exact DKL at 2,000."""
+    for metric, text in ("raw NLL", "NLL"), ("MAE", "MAE"):
+        cases = []
+        for n in (size for size in SIZES if size <= 5000):
+            ours = [scores.get("scaling", f"steps:{n}", name, metric) for name in ("DBK-SiLU", "DBK exact")]
+            dense = ["GP", "DKL"] if n <= 2000 else ["GP"]
+            rival = best(scores, "scaling", f"steps:{n}", dense, metric)
+            mine = min(ours, key=lambda each: each.mean) if all(ours) else None
+            cases.append(lower(f"n = {n}", mine, rival[1], "", rival[0]) if mine and rival else Case(f"n = {n}", None, ""))
+        yield judged("N 4.1", f"DBK (by dPPGP or exact) has a lower {text} than the exact GP and DKL at every n (500 to 5,000, where the dense ones end)", cases)
+    cases = []
+    for n in (size for size in SIZES if size <= EXACT_LIMIT):
+        pair = [scores.get("scaling", f"steps:{n}", name, "raw NLL") for name in ("DBK-SiLU", "DBK exact")]
+        cases.append(lower(f"n = {n}", *pair, "", "DBK exact") if all(pair) else Case(f"n = {n}", None, ""))
+    yield judged("N 4.1", f"dPPGP improves on exact DBK's NLL at every n (500 to {EXACT_LIMIT:,}, where exact DBK ends)", cases)
+
+
+def step_ms(scores, data, name):
+    """Milliseconds of one step, validation included; of the exact Gaussian process: seconds of the whole fit."""
+    seconds, steps = scores.get("scaling", data, name, "time_s"), scores.get("scaling", data, name, "steps")
+    if not seconds:
+        return ""
+    return f"{1000 * seconds.mean / steps.mean:.1f} ms" if steps and steps.mean > 0 else f"{seconds.mean:.0f} s a fit"
+
+
+def page(now):
+    scores, rows = load("scaling", runner=now), []
+    for n in SIZES:
+        for name in "DBK-SiLU", "DBK exact", "GP", "DKL":
+            got = [scores.get("scaling", f"steps:{n}", name, m) for m in ("MAE", "raw NLL", "memory")]
+            if got[0]:
+                rows.append([str(n), name, cell(got[0]), cell(got[1]), step_ms(scores, f"steps:{n}", name), cell(got[2], digits=0, seeds=False)])
+    return Page(["The 1-D data. " + ONE_D + " DBK-SiLU: dPPGP on mini-batches; DBK exact: the marginal likelihood, all rows a step; GP and DKL: dense, GP up to its limit of rows, DKL as far as 2,000 steps of n³ allow.",
+          grid(["n", "method", "MAE", "NLL", "a step", "peak memory, MB"], rows), "![scaling](scaling.svg)"], list(claims(scores)), scores)
+
+
+def drawn(scores, path):
+    import figures
+
+    plt = figures.plt
+    figure, (mae, nll, time) = plt.subplots(1, 3, figsize=(10, 3))
+    for colour, (name, text) in enumerate([("DBK-SiLU", "DBK, dPPGP"), ("DBK exact", "DBK, exact"), ("GP", "GP, exact"), ("DKL", "DKL, exact")]):
+        for axes, metric in (mae, "MAE"), (nll, "raw NLL"):
+            figures.line(axes, SIZES, [scores.get("scaling", f"steps:{n}", name, metric) for n in SIZES], text, color=f"C{colour}")
+        seconds, steps = ([scores.get("scaling", f"steps:{n}", name, m) for n in SIZES] for m in ("time_s", "steps"))
+        found = [(n, 1000 * t.mean / s.mean) for n, t, s in zip(SIZES, seconds, steps) if t and s and s.mean > 0]
+        if found:
+            time.plot(*zip(*found), marker="o", ms=3, color=f"C{colour}", label=text)
+    for axes, text in (mae, "test MAE (standardised)"), (nll, "test NLL"), (time, "ms a step"):
+        axes.set(xscale="log", xlabel="training rows", ylabel=text)
+    time.set_yscale("log")
+    if mae.get_legend_handles_labels()[0]:
+        mae.legend(frameon=False)
+    figures.save(figure, path)
+
+
+def figures(now):
+    scores = load("scaling", runner=now)
+    return {"scaling.svg": lambda path: drawn(scores, path)} if scores.measured() else {}
